@@ -1,0 +1,48 @@
+# Two commands do everything on a machine with Python 3.11 or newer, make and a package index:
+#   make demo    environment, install, crank-slider run, files in results/, summary
+#   make test    environment, install, style and type checks, all tests
+
+PYTHON ?= $(firstword $(shell command -v python3.11 2>/dev/null) $(shell command -v python3 2>/dev/null) python3)
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+PYTEST_OPTIONS ?= -n 2
+
+# One thread a process: the matrices are small, and the tests run in several processes.
+export OPENBLAS_NUM_THREADS ?= 1
+export OMP_NUM_THREADS ?= 1
+
+.PHONY: demo test check format bench clean
+.DEFAULT_GOAL := demo
+
+demo: $(READY)
+	$(BIN)/phlexible run crank-slider --out results/crank_slider.h5 --plot results/crank_slider.png \
+	    --animate results/crank_slider.mp4
+
+test: check
+	$(BIN)/python -m pytest $(PYTEST_OPTIONS)
+
+check: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(READY)
+	for program in benchmarks/*.py; do echo "== $$program"; $(BIN)/python $$program || exit 1; done
+
+clean:
+	rm -rf $(VENV) results build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests examples benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Rebuilt only when pyproject.toml changes. The stamp is written last, so a broken install is done again.
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo "phlexible needs Python 3.11 or newer; set it with: make PYTHON=/path/to/python" >&2; exit 1; }
+	rm -rf $(VENV)
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@

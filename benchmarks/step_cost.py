@@ -1,0 +1,33 @@
+"""Cost of a step: python benchmarks/step_cost.py. Compiled code is loaded before the clock starts."""
+
+import time
+from collections.abc import Callable
+
+import phlexible as ph
+
+REPEATS = 5
+STEPS = 5000
+
+MODELS: dict[str, tuple[Callable[[], ph.Model], float]] = {
+    "crank-slider, 3 bending modes + axial": (lambda: ph.gallery.crank_slider(modes=3), 2e-5),
+    "crank-slider, all coordinates": (ph.gallery.crank_slider, 2e-5),
+    "chain of 20 in the plane, 2 elements": (lambda: ph.gallery.chain(links=20, elements=2), 1e-4),
+    "chain of 20 in space, 2 elements": (lambda: ph.gallery.chain(20, dimension=3, elements=2), 1e-4),
+}
+
+
+def cost(model: ph.Model, step: float) -> tuple[float, float]:
+    """Least wall time of a step over some repeats [s], storing every 100th state, and Newton iterations."""
+    model.simulate(duration=200 * step, step=step)
+    best = float("inf")
+    for _ in range(REPEATS):
+        begin = time.perf_counter()
+        motion = model.simulate(duration=STEPS * step, step=step, every=100)
+        best = min(best, time.perf_counter() - begin)
+    return best / STEPS, motion.iterations[-1] / STEPS
+
+
+if __name__ == "__main__":
+    for name, (build, step) in MODELS.items():
+        seconds, iterations = cost(build(), step)
+        print(f"{name:<40} {1e6 * seconds:7.1f} us a step, {iterations:.1f} Newton iterations")

@@ -1,0 +1,75 @@
+"""Flexible multibody dynamics in port-Hamiltonian form.
+
+Bodies are immutable descriptions, a ``Model`` places and joins them, ``Model.simulate`` returns a
+``Motion``. SI units, angles in radians. ``phlexible.gallery`` holds ready models.
+"""
+
+from phlexible import errors, gallery
+from phlexible.bodies.beam import Beam
+from phlexible.bodies.material import Material
+from phlexible.bodies.point_mass import PointMass
+from phlexible.bodies.rigid_body import RigidBody
+from phlexible.elements.sections import CircularSection, RectangularSection, Section
+from phlexible.errors import (
+    AttachmentError,
+    ConvergenceError,
+    JointGapError,
+    MissingExtraError,
+    ModelError,
+    ParameterError,
+    PhlexibleError,
+    RedundancyError,
+    ResultFileError,
+    SingularMassError,
+    VelocityError,
+)
+from phlexible.joints.cylindrical import Cylindrical
+from phlexible.joints.distance import Distance
+from phlexible.joints.fixed import Fixed
+from phlexible.joints.loads import Force, Torque
+from phlexible.joints.planar import Planar
+from phlexible.joints.prismatic import Prismatic
+from phlexible.joints.revolute import Revolute
+from phlexible.joints.slider import Slider
+from phlexible.joints.spherical import Spherical
+from phlexible.joints.universal import Universal
+from phlexible.results.motion import Motion
+from phlexible.system import Model
+from phlexible.version import __version__
+
+__all__ = [
+    "AttachmentError",
+    "Beam",
+    "CircularSection",
+    "ConvergenceError",
+    "Cylindrical",
+    "Distance",
+    "Fixed",
+    "Force",
+    "JointGapError",
+    "Material",
+    "MissingExtraError",
+    "Model",
+    "ModelError",
+    "Motion",
+    "ParameterError",
+    "PhlexibleError",
+    "Planar",
+    "PointMass",
+    "Prismatic",
+    "RectangularSection",
+    "RedundancyError",
+    "ResultFileError",
+    "Revolute",
+    "RigidBody",
+    "Section",
+    "SingularMassError",
+    "Slider",
+    "Spherical",
+    "Torque",
+    "Universal",
+    "VelocityError",
+    "__version__",
+    "errors",
+    "gallery",
+]

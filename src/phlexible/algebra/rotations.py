@@ -1,0 +1,86 @@
+"""Rotations as 3x3 matrices (body to world), from what users write, and cross products as matrices."""
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial.transform import Rotation
+
+from phlexible.algebra.arrays import Array
+from phlexible.errors import ParameterError
+
+RotationLike: TypeAlias = Rotation | ArrayLike
+"""A SciPy Rotation, a 3x3 matrix, or an angle about z [rad]."""
+
+ORTHOGONALITY = 1e-9
+
+
+def cross_matrix(a: Array) -> Array:
+    """[a] with [a] b = a x b; a of shape (3,), result of shape (3, 3)."""
+    x, y, z = a
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+
+
+def turn_about_z(angle: float) -> Array:
+    """The rotation by an angle [rad] about z, shape (3, 3)."""
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def rotation_matrix(value: RotationLike | None, dimension: int, name: str = "rotation") -> Array:
+    """The rotation as an orthogonal matrix, shape (3, 3); None is the identity.
+
+    An angle about z is taken in the plane (dimension 2) only; in space it would be a guess.
+
+    Raises:
+        ParameterError: not one proper rotation to 1e-9, or one that leaves the plane.
+    """
+    if value is None:
+        return np.eye(3)
+    matrix = value.as_matrix() if isinstance(value, Rotation) else _numbers(name, value)
+    if matrix.ndim == 0:
+        if dimension != 2:
+            raise ParameterError(
+                f"{name} in space must be a SciPy Rotation or a 3x3 matrix, got the angle {value!r};"
+                ' write Rotation.from_euler("z", angle)'
+            )
+        return turn_about_z(float(matrix))
+    nearest = nearest_rotation(matrix, name)
+    if dimension == 2:
+        return _in_plane(nearest, name)
+    return nearest
+
+
+def nearest_rotation(matrix: Array, name: str = "rotation") -> Array:
+    """The orthogonal matrix nearest to one that is orthogonal to 1e-9, shape (3, 3).
+
+    Raises:
+        ParameterError: a wrong shape, a matrix that is not orthogonal, or a reflection.
+    """
+    if matrix.shape != (3, 3):
+        raise ParameterError(f"{name} must be one rotation of shape (3, 3), got shape {matrix.shape}")
+    error = float(np.abs(matrix.T @ matrix - np.eye(3)).max())
+    if not error <= ORTHOGONALITY:
+        raise ParameterError(f"{name} must be orthogonal, but R^T R misses the identity by {error:.3g}")
+    if np.linalg.det(matrix) < 0:
+        raise ParameterError(f"{name} must have determinant 1, got a reflection (determinant -1)")
+    left, _, right = np.linalg.svd(matrix)
+    return np.asarray(left @ right)
+
+
+def _numbers(name: str, value: ArrayLike) -> Array:
+    try:
+        result = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(
+            f"{name} must be a SciPy Rotation, a 3x3 matrix or an angle, got {value!r}"
+        ) from None
+    if not np.isfinite(result).all():
+        raise ParameterError(f"{name} must be finite, got {value!r}")
+    return result
+
+
+def _in_plane(matrix: Array, name: str) -> Array:
+    if not matrix[2, 2] >= 1 - ORTHOGONALITY or np.abs(matrix[2, :2]).max() > ORTHOGONALITY:
+        raise ParameterError(f"{name} must turn about z in a planar model, got\n{matrix}")
+    return turn_about_z(float(np.arctan2(matrix[1, 0], matrix[0, 0])))

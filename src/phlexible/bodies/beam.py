@@ -1,0 +1,136 @@
+"""A straight prismatic elastic beam (formulation, sections 2 and 3)."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from operator import index
+from typing import Literal, TypeVar
+
+import numpy as np
+
+from phlexible.algebra.arrays import non_negative, positive
+from phlexible.bodies.beam_frames import BeamBasis, Frame, frame_basis
+from phlexible.bodies.beam_inertia import beam_moments, section_inertia
+from phlexible.bodies.beam_mesh import BeamMesh
+from phlexible.bodies.beam_modes import modal_basis, modal_damping
+from phlexible.bodies.beam_points import BeamPoints
+from phlexible.bodies.beam_strain import Strain, beam_strain, linear_stiffness
+from phlexible.bodies.floating_body import Body, FloatingBody
+from phlexible.bodies.material import Material
+from phlexible.bodies.no_strain import plane_or_space
+from phlexible.elements.sections import CircularSection, CrossSection, RectangularSection, Section
+from phlexible.errors import ParameterError
+
+Option = TypeVar("Option", bound=StrEnum)
+
+
+@dataclass(frozen=True)
+class Beam(Body):
+    """A slender beam along its local x axis, from ``start`` (x = 0) to ``end`` (x = length).
+
+    Euler-Bernoulli bending (in the plane v along y; in space also w along z), extension and, in
+    space, Saint-Venant torsion. In the plane it bends about z.
+
+    Attributes:
+        length: [m].
+        section: principal axes along local y and z.
+        material: elasticity, density, viscosity.
+        elements: equal finite elements, at least 1.
+        frame: ``"cantilever"``, ``"simply_supported"`` or ``"mean_axis"``: which motion counts as
+            elastic, see ``Frame``. Answers depend on it only through the discretization error.
+        strain: ``"von_karman"`` (stiffens under tension) or ``"linear"``.
+        rotary_inertia: False drops rho I of bending, never the polar inertia of torsion.
+        modes: None: all finite element coordinates. An integer: that many of the lowest bending and
+            torsion modes, with all axial coordinates.
+        damping_ratio: modal damping of all modes of the beam held by its frame, on top of the
+            viscosity of the material [-].
+
+    Raises:
+        ParameterError: a parameter is outside its range or no option.
+    """
+
+    length: float
+    section: CrossSection
+    material: Material
+    elements: int = 8
+    frame: Frame | Literal["cantilever", "simply_supported", "mean_axis"] = Frame.CANTILEVER
+    strain: Strain | Literal["von_karman", "linear"] = Strain.VON_KARMAN
+    rotary_inertia: bool = True
+    modes: int | None = None
+    damping_ratio: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.section, Section | CircularSection | RectangularSection):
+            raise ParameterError(
+                f"section must be a Section, CircularSection or RectangularSection, got {self.section!r}"
+            )
+        if not isinstance(self.material, Material):
+            raise ParameterError(f"material must be a Material, got {self.material!r}")
+        if not isinstance(self.rotary_inertia, bool | np.bool_):
+            raise ParameterError(f"rotary_inertia must be True or False, got {self.rotary_inertia!r}")
+        for name, value in (
+            ("length", positive("length", self.length)),
+            ("elements", _count("elements", self.elements)),
+            ("frame", _option("frame", self.frame, Frame)),
+            ("strain", _option("strain", self.strain, Strain)),
+            ("rotary_inertia", bool(self.rotary_inertia)),
+            ("modes", None if self.modes is None else _count("modes", self.modes)),
+            ("damping_ratio", non_negative("damping_ratio", self.damping_ratio)),
+        ):
+            object.__setattr__(self, name, value)
+
+    def discretize(self, dimension: int) -> FloatingBody:
+        """Invariants, strains and points in the plane (dimension 2) or in space (3).
+
+        Raises:
+            ParameterError: another dimension, or more modes than the elements have.
+        """
+        plane_or_space(dimension)
+        mesh = BeamMesh(self.length, self.elements, dimension)
+        inertia = section_inertia(self.section, dimension, self.rotary_inertia)
+        basis = frame_basis(Frame(self.frame), mesh, inertia.gyration_y, inertia.gyration_z)
+        body = self._assemble(mesh, basis, 0.0)
+        if self.modes is None and self.damping_ratio == 0:
+            return body
+        if self.modes is not None:
+            mass = np.einsum("aaij->ij", body.second_moments)[1:, 1:]
+            basis = modal_basis(basis, mass, linear_stiffness(body.strain), self.modes)
+        return self._assemble(mesh, basis, self.damping_ratio)
+
+    def _assemble(self, mesh: BeamMesh, basis: BeamBasis, damping_ratio: float) -> FloatingBody:
+        """The body whose mesh coordinates are ``basis.columns @ eta``."""
+        inertia = section_inertia(self.section, mesh.dimension, self.rotary_inertia)
+        first, second = beam_moments(mesh, basis.columns, inertia, self.material.density)
+        strain = beam_strain(mesh, basis.columns, self.section, self.material, Strain(self.strain))
+        mass = np.einsum("aaij->ij", second)[1:, 1:]
+        return FloatingBody(
+            dimension=mesh.dimension,
+            mass=self.material.density * self.section.area * self.length,
+            first_moments=first,
+            second_moments=second,
+            rotates=True,
+            strain=strain,
+            damping=modal_damping(mass, linear_stiffness(strain), damping_ratio),
+            viscosity=self.material.viscosity,
+            points=BeamPoints(mesh, basis.columns),
+            size=self.length,
+        )
+
+
+def _count(name: str, value: int) -> int:
+    """An integer of at least 1."""
+    try:
+        number = index(value)
+    except TypeError:
+        raise ParameterError(f"{name} must be an integer of at least 1, got {value!r}") from None
+    if number < 1 or isinstance(value, bool):
+        raise ParameterError(f"{name} must be an integer of at least 1, got {value!r}")
+    return number
+
+
+def _option(name: str, value: str, options: type[Option]) -> Option:
+    """The member of the enumeration that the value names."""
+    try:
+        return options(value)
+    except ValueError:
+        allowed = ", ".join(f'"{option.value}"' for option in options)
+        raise ParameterError(f"{name} must be one of {allowed}, got {value!r}") from None

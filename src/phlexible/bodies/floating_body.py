@@ -1,0 +1,93 @@
+"""What the system needs to know of one body: invariants m, S, W, strains, damping, points."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.bodies.locations import MaterialPoints
+
+
+@dataclass(frozen=True, eq=False)
+class StrainEnergy:
+    """V(eta) = eta.K.eta / 2 + sum_s D_s eps_s^2 / 2 with scalar strains that are quadratic in eta.
+
+    ``eps_s = rows[s] . eta + sum_g factors[g] (squares[g] . eta)^2 / 2`` over the squares g of
+    strain s. No third-order tensor is ever formed (formulation, section 3).
+
+    Attributes:
+        stiffness: K, shape (n, n), symmetric, positive semi-definite.
+        rows: linear parts of the strains, shape (s, n).
+        weights: D_s >= 0 (stiffness times measure, for example EA times element length), shape (s,).
+        squares: slope functions at quadrature points, shape (g, n).
+        factors: their weights (quadrature weight over element length), shape (g,).
+        square_strain: index of the strain that each square belongs to, ascending, shape (g,).
+    """
+
+    stiffness: Array
+    rows: Array
+    weights: Array
+    squares: Array
+    factors: Array
+    square_strain: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class FloatingBody:
+    """A rigid frame plus n elastic coordinates eta (formulation, section 2), without place or time.
+
+    With ``Psi = [x, Phi(x)]`` (3, n + 1) and ``xi = (1, eta)`` a material point is at ``Psi xi`` in
+    the body frame. A rigid body has n = 0. In the plane (dimension 2) the z components are zero.
+
+    Attributes:
+        dimension: 2 or 3.
+        mass: m = int rho [kg].
+        first_moments: S = int rho Psi, shape (3, n + 1).
+        second_moments: W[a, b] = int rho Psi_a^T Psi_b, shape (3, 3, n + 1, n + 1).
+        rotates: False for a point mass, which keeps only its linear velocities.
+        strain: strain energy of the n elastic coordinates.
+        damping: C of the force -C deta/dt, shape (n, n), symmetric, positive semi-definite.
+        viscosity: Kelvin-Voigt time tau [s]: stress is D (eps + tau deps/dt).
+        points: finds material points.
+        size: a length that stands for the body in tolerances and pictures [m] (0: a point).
+    """
+
+    dimension: int
+    mass: float
+    first_moments: Array
+    second_moments: Array
+    rotates: bool
+    strain: StrainEnergy
+    damping: Array
+    viscosity: float
+    points: MaterialPoints
+    size: float
+
+    @property
+    def elastic_count(self) -> int:
+        """Number n of elastic coordinates."""
+        return int(self.first_moments.shape[1]) - 1
+
+    @property
+    def rotation_axes(self) -> tuple[int, ...]:
+        """Body axes about which the frame can turn: none, z, or x, y, z."""
+        if not self.rotates:
+            return ()
+        return (2,) if self.dimension == 2 else (0, 1, 2)
+
+    @property
+    def rigid_count(self) -> int:
+        """Number of rigid velocities (v, w) that the body keeps: 2, 3 or 6."""
+        return self.dimension + len(self.rotation_axes)
+
+    @property
+    def velocity_count(self) -> int:
+        """Length of nu = (v, w, deta/dt) without the components that the body does not have."""
+        return self.rigid_count + self.elastic_count
+
+
+class Body(ABC):
+    """An immutable description that a user writes down once and places any number of times."""
+
+    @abstractmethod
+    def discretize(self, dimension: int) -> FloatingBody:
+        """The data of this body in the plane (dimension 2) or in space (3)."""

@@ -1,0 +1,77 @@
+"""Where on a body an attachment sits, and the material point that the body returns for it."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+from phlexible.algebra.arrays import Array
+
+
+@dataclass(frozen=True)
+class Start:
+    """The end of a line body at x = 0."""
+
+
+@dataclass(frozen=True)
+class End:
+    """The end of a line body at x = length."""
+
+
+@dataclass(frozen=True)
+class Along:
+    """The axis point of a line body at distance x [m] from its start."""
+
+    x: float
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The origin of the body frame, as a point that moves with the material there."""
+
+
+@dataclass(frozen=True)
+class MaterialPosition:
+    """A material point given by its undeformed body coordinates [m]."""
+
+    position: tuple[float, float, float]
+
+
+Location = Start | End | Along | Origin | MaterialPosition
+
+
+@dataclass(frozen=True, eq=False)
+class MaterialPoint:
+    """A point of a floating body with n elastic coordinates eta, in the body frame.
+
+    The point is at ``position + shapes @ eta``; the material around it has turned by the small
+    rotation vector ``rotations @ eta``.
+
+    Attributes:
+        position: undeformed place, shape (3,) [m].
+        shapes: shape functions there, shape (3, n).
+        rotations: rotation of the material there, shape (3, n) [rad per unit of eta]; None
+            where the body has no orientation (a point mass).
+    """
+
+    position: Array
+    shapes: Array
+    rotations: Array | None
+
+
+class MaterialPoints(ABC):
+    """The points of one body; knows where its start, its end and its inside are."""
+
+    @abstractmethod
+    def locate(self, location: Location) -> MaterialPoint:
+        """The material point at the location.
+
+        Raises:
+            AttachmentError: the body has no such location; the message says which it has.
+        """
+
+    @abstractmethod
+    def outline(self, count: int) -> tuple[Array, Array]:
+        """A polyline that draws the body: positions (k, 3) [m] and shape functions (k, 3, n).
+
+        A line body gives ``count`` points of its axis, a rigid body its origin and, where it
+        is elsewhere, its center of mass; the points move with eta like a ``MaterialPoint``.
+        """

@@ -1,0 +1,39 @@
+"""Isotropic linear elastic material with Kelvin-Voigt viscosity."""
+
+from dataclasses import dataclass
+
+from phlexible.algebra.arrays import finite, non_negative, positive
+from phlexible.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Material:
+    """What a body is made of.
+
+    Attributes:
+        youngs_modulus: E [Pa].
+        density: rho [kg/m3].
+        poissons_ratio: in (-1, 0.5] [-].
+        viscosity: Kelvin-Voigt time tau [s]: stress is D (eps + tau deps/dt).
+
+    Raises:
+        ParameterError: a number is not finite or outside its range.
+    """
+
+    youngs_modulus: float
+    density: float
+    poissons_ratio: float = 0.3
+    viscosity: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "youngs_modulus", positive("youngs_modulus", self.youngs_modulus))
+        object.__setattr__(self, "density", positive("density", self.density))
+        object.__setattr__(self, "poissons_ratio", finite("poissons_ratio", self.poissons_ratio))
+        object.__setattr__(self, "viscosity", non_negative("viscosity", self.viscosity))
+        if not -1 < self.poissons_ratio <= 0.5:
+            raise ParameterError(f"poissons_ratio must lie in (-1, 0.5], got {self.poissons_ratio!r}")
+
+    @property
+    def shear_modulus(self) -> float:
+        """G = E / (2 (1 + nu)) [Pa]."""
+        return self.youngs_modulus / (2 * (1 + self.poissons_ratio))

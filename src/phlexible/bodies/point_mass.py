@@ -1,0 +1,60 @@
+"""A point mass: it has a place and no orientation."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, positive
+from phlexible.bodies.floating_body import Body, FloatingBody
+from phlexible.bodies.locations import Location, MaterialPoint, MaterialPoints, Origin
+from phlexible.bodies.no_strain import no_strain, plane_or_space
+from phlexible.errors import AttachmentError
+
+
+@dataclass(frozen=True)
+class PointMass(Body):
+    """A mass [kg] at a point.
+
+    Raises:
+        ParameterError: the mass is not finite and positive.
+    """
+
+    mass: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mass", positive("mass", self.mass))
+
+    def discretize(self, dimension: int) -> FloatingBody:
+        """S = 0, W = 0 and no rotation, so that only m |v|^2 / 2 remains."""
+        plane_or_space(dimension)
+        return FloatingBody(
+            dimension=dimension,
+            mass=self.mass,
+            first_moments=np.zeros((3, 1)),
+            second_moments=np.zeros((3, 3, 1, 1)),
+            rotates=False,
+            strain=no_strain(),
+            damping=np.zeros((0, 0)),
+            viscosity=0.0,
+            points=SinglePoint(),
+            size=0.0,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SinglePoint(MaterialPoints):
+    """The one point of a point mass."""
+
+    def locate(self, location: Location) -> MaterialPoint:
+        """The mass itself, without orientation.
+
+        Raises:
+            AttachmentError: any location but the origin.
+        """
+        if not isinstance(location, Origin):
+            raise AttachmentError(f"a PointMass has no {location}; it offers `origin`")
+        return MaterialPoint(np.zeros(3), np.zeros((3, 0)), None)
+
+    def outline(self, count: int) -> tuple[Array, Array]:
+        """The mass alone."""
+        return np.zeros((1, 3)), np.zeros((1, 3, 0))

@@ -1,0 +1,143 @@
+"""A rigid body: six numbers of inertia and no elastic coordinates (formulation, section 2)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import Array, positive, vector
+from phlexible.bodies.floating_body import Body, FloatingBody
+from phlexible.bodies.locations import Location, MaterialPoint, MaterialPoints, MaterialPosition, Origin
+from phlexible.bodies.no_strain import no_strain, plane_or_space
+from phlexible.errors import AttachmentError, ParameterError
+
+ROUND_OFF = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class RigidBody(Body):
+    """A rigid body; its frame has the origin where the user wants it.
+
+    Attributes:
+        mass: m [kg].
+        inertia: about the center of mass, in body axes [kg m2]: a matrix (3, 3), its diagonal (3,)
+            or, for motion in the plane only, the single number I_zz. Stored as an array.
+        center: center of mass in body axes from the origin, shape (3,) [m].
+
+    Raises:
+        ParameterError: the mass is not positive, or no body has this inertia: not symmetric, not
+            positive definite, or one principal moment larger than the sum of the others.
+    """
+
+    mass: float
+    inertia: ArrayLike
+    center: ArrayLike = (0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mass", positive("mass", self.mass))
+        object.__setattr__(self, "inertia", _inertia(self.inertia))
+        object.__setattr__(self, "center", vector("center", self.center))
+
+    def discretize(self, dimension: int) -> FloatingBody:
+        """S = m c and W[a, b] = E_ab with E = tr(J_c)/2 I - J_c + m c c^T.
+
+        In the plane only W_xx + W_yy = I_zz + m c^2 has a meaning; I_zz is split evenly.
+
+        Raises:
+            ParameterError: I_zz alone in space, or a center of mass outside the plane.
+        """
+        plane_or_space(dimension)
+        center = np.asarray(self.center, dtype=np.float64)
+        inertia = np.asarray(self.inertia, dtype=np.float64)
+        if dimension == 2:
+            if center[2] != 0:
+                raise ParameterError(f"center must lie in the plane z = 0 in dimension 2, got {center}")
+            about_z = float(inertia if inertia.ndim == 0 else inertia[2, 2])
+            euler = np.diag([about_z / 2, about_z / 2, 0.0])
+        elif inertia.ndim == 0:
+            raise ParameterError(
+                f"inertia is the single number I_zz = {float(inertia):g}, which is enough in the plane only; "
+                "in space give three numbers or a matrix of shape (3, 3)"
+            )
+        else:
+            euler = np.trace(inertia) / 2 * np.eye(3) - inertia
+        second_moments = euler + self.mass * np.outer(center, center)
+        return FloatingBody(
+            dimension=dimension,
+            mass=self.mass,
+            first_moments=self.mass * center[:, None],
+            second_moments=second_moments[:, :, None, None],
+            rotates=True,
+            strain=no_strain(),
+            damping=np.zeros((0, 0)),
+            viscosity=0.0,
+            points=RigidPoints(center, dimension),
+            size=float(np.linalg.norm(center)) + float(np.sqrt(np.trace(euler) / self.mass)),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class RigidPoints(MaterialPoints):
+    """Points of a rigid body with center of mass ``center``, shape (3,) [m]."""
+
+    center: Array
+    dimension: int
+
+    def locate(self, location: Location) -> MaterialPoint:
+        """The origin, or any point given by its coordinates.
+
+        Raises:
+            AttachmentError: the location belongs to a line body, or is outside the plane.
+        """
+        match location:
+            case Origin():
+                position = np.zeros(3)
+            case MaterialPosition(given):
+                position = vector("position", given)
+                if self.dimension == 2 and position[2] != 0:
+                    raise AttachmentError(f"position must have z = 0 in dimension 2, got {given}")
+            case _:
+                raise AttachmentError(
+                    f"a RigidBody has no {location}; it offers `origin` and `point((x, y, z))`"
+                )
+        return MaterialPoint(position, np.zeros((3, 0)), np.zeros((3, 0)))
+
+    def outline(self, count: int) -> tuple[Array, Array]:
+        """From the origin to the center of mass; the origin alone where they coincide."""
+        places = [np.zeros(3)] if not self.center.any() else [np.zeros(3), self.center]
+        return np.array(places), np.zeros((len(places), 3, 0))
+
+
+def _inertia(value: ArrayLike) -> Array:
+    """The checked inertia: shape () or (3, 3), read-only."""
+    try:
+        given = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        given = np.zeros(0)
+    if given.shape not in ((), (3,), (3, 3)):
+        raise ParameterError(f"inertia must be I_zz, three numbers or a matrix (3, 3), got {value!r}")
+    if not np.isfinite(given).all():
+        raise ParameterError(f"inertia must be finite, got {value!r}")
+    if given.ndim == 0:
+        if given <= 0:
+            raise ParameterError(f"inertia must be positive, got {value!r}")
+    else:
+        given = np.diag(given) if given.ndim == 1 else given
+        _check_matrix(given)
+    given.flags.writeable = False
+    return given
+
+
+def _check_matrix(inertia: Array) -> None:
+    largest = np.abs(inertia).max()
+    if np.abs(inertia - inertia.T).max() > ROUND_OFF * largest:
+        raise ParameterError(f"inertia must be symmetric, got {inertia.tolist()}")
+    principal = np.linalg.eigvalsh(inertia)
+    shown = ", ".join(f"{moment:g}" for moment in principal)
+    if principal[0] <= ROUND_OFF * largest:
+        raise ParameterError(f"inertia must be positive definite, got principal moments {shown}")
+    if principal[2] > (principal[0] + principal[1]) * (1 + ROUND_OFF):
+        raise ParameterError(
+            "inertia must obey the triangle inequality (no principal moment larger than the sum of "
+            f"the others), got principal moments {shown}"
+        )

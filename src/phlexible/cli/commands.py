@@ -1,0 +1,104 @@
+"""The commands and their options."""
+
+import math
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from phlexible.cli.failures import UsageError, one_line_failures
+from phlexible.cli.programs import find_program
+from phlexible.cli.settings import defaults_of, described
+from phlexible.cli.simulation import Order, carry_out
+from phlexible.gallery.table import ENTRIES
+from phlexible.version import __version__
+
+app = typer.Typer(
+    help="Flexible multibody dynamics in port-Hamiltonian form.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+
+
+class Initial(StrEnum):
+    """Where the elastic coordinates start."""
+
+    UNDEFORMED = "undeformed"
+    QUASI_STATIC = "quasi-static"
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"phlexible {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def phlexible(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Show the version.")
+    ] = False,
+) -> None:
+    """Flexible multibody dynamics in port-Hamiltonian form."""
+
+
+@app.command("list")
+def list_models() -> None:
+    """Show the models of the gallery with their parameters."""
+    width = max(len(entry.name) for entry in ENTRIES) + 2
+    for entry in ENTRIES:
+        print(f"{entry.name:{width}}{entry.title}")
+        console = Console(width=100, highlight=False, soft_wrap=False)
+        for line in console.render_lines(described(defaults_of(entry.function)), pad=False):
+            print(" " * width + "".join(segment.text for segment in line).rstrip())
+
+
+@app.command()
+def run(
+    model: Annotated[
+        str, typer.Argument(help="A name of 'phlexible list', or a Python file that defines 'model'.")
+    ],
+    set_: Annotated[
+        list[str], typer.Option("--set", metavar="KEY=VALUE", help="Change a parameter; may be repeated.")
+    ] = [],  # noqa: B006  # typer reads it
+    duration: Annotated[float | None, typer.Option(help="Time to simulate [s].")] = None,
+    step: Annotated[float | None, typer.Option(help="Time step [s].")] = None,
+    initial: Annotated[Initial, typer.Option(help="Elastic deformation at the start.")] = Initial.UNDEFORMED,
+    out: Annotated[Path | None, typer.Option(help="Results file, HDF5.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Picture of the run: png, pdf or svg.")] = None,
+    animate: Annotated[Path | None, typer.Option(help="Film of the mechanism: mp4 or gif.")] = None,
+    every: Annotated[int, typer.Option(help="Keep each k-th step only.", min=1)] = 1,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the run in the --out file.")] = False,
+    debug: Debug = False,
+) -> None:
+    """Simulate a model, print a summary and write files."""
+    with one_line_failures(debug):
+        program = find_program(model, set_)
+        order = Order(
+            duration=_chosen("duration", duration, program.duration),
+            step=_chosen("step", step, program.step),
+            initial=initial.value.replace("-", "_"),
+            every=every,
+            out=out,
+            plot=plot,
+            animation=animate,
+            resume=resume,
+        )
+        exit_code = carry_out(program, order, Console(highlight=False))
+    raise typer.Exit(exit_code)
+
+
+def _chosen(name: str, asked: float | None, usual: float | None) -> float:
+    """The number that was asked for, or else the usual one of the program."""
+    number = usual if asked is None else asked
+    if number is None:
+        raise UsageError(f"how long? give --{name}, or write {name} = ... into the file")
+    if not 0 < number < math.inf:
+        raise UsageError(f"--{name} must be positive, got {number:g}")
+    return number

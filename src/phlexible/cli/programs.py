@@ -1,0 +1,101 @@
+"""What ``phlexible run`` runs: a model of the gallery by its name, or a user's Python file."""
+
+import runpy
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from phlexible.bodies.beam import Beam
+from phlexible.bodies.beam_frames import Frame
+from phlexible.cli.failures import UsageError, UserFileError, line_in
+from phlexible.cli.settings import defaults_of, parse_settings
+from phlexible.gallery.table import ENTRIES, BeamPoint, GalleryEntry, Reference
+from phlexible.system import Model
+
+MOST_POINTS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A model and how to run and judge it.
+
+    Attributes:
+        name: for headings.
+        model: to simulate.
+        duration: [s]; None: not said.
+        step: [s]; None: not said.
+        points: whose displacement is summarised and plotted.
+        references: those that hold for this model.
+    """
+
+    name: str
+    model: Model
+    duration: float | None
+    step: float | None
+    points: tuple[BeamPoint, ...]
+    references: tuple[Reference, ...] = field(default=())
+
+
+def find_program(name_or_file: str, settings: Sequence[str]) -> Program:
+    """The program of a gallery name (with hyphens or underscores) or of a path to a Python file.
+
+    Raises:
+        UsageError: no such model or file, or settings that do not fit.
+        UserFileError: the file fails, or defines no ``model``.
+    """
+    entries = {entry.name: entry for entry in ENTRIES}
+    if entry := entries.get(name_or_file.replace("_", "-")):
+        return _from_gallery(entry, parse_settings(entry.function, settings))
+    path = Path(name_or_file)
+    if path.suffix != ".py":
+        known = ", ".join(entries)
+        raise UsageError(f"no model is named {name_or_file!r}; choose {known} or a Python file (my_model.py)")
+    if not path.is_file():
+        raise UsageError(f"there is no file {name_or_file!r}")
+    if settings:
+        raise UsageError("--set changes parameters of gallery models; edit the file instead")
+    return _from_file(path)
+
+
+def _from_gallery(entry: GalleryEntry, parameters: Mapping[str, object]) -> Program:
+    defaults = defaults_of(entry.function)
+    references = tuple(r for r in entry.references if r.holds(parameters, defaults))
+    model = entry.function(**parameters)
+    return Program(entry.name, model, entry.duration, entry.step, entry.points, references)
+
+
+def _from_file(path: Path) -> Program:
+    sys.path.insert(0, str(path.parent.resolve()))  # as python my_model.py does
+    try:
+        variables = runpy.run_path(str(path), run_name="phlexible_model")
+    except (Exception, SystemExit) as error:
+        line = error.lineno if isinstance(error, SyntaxError) else line_in(path, error.__traceback__)
+        place = f"{path}, line {line}" if line else str(path)
+        raise UserFileError(f"{place}: {type(error).__name__}: {error}") from error
+    finally:
+        sys.path.pop(0)
+    model = variables.get("model")
+    if not isinstance(model, Model):
+        found = "defines none" if model is None else f"it is {model!r}"
+        raise UserFileError(f"{path} must define a phlexible.Model named model, {found}")
+    duration, step = (_number(path, name, variables.get(name)) for name in ("duration", "step"))
+    return Program(path.stem, model, duration, step, typical_points(model))
+
+
+def _number(path: Path, name: str, value: object) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, int | float):
+        return float(value)
+    raise UserFileError(f"{path}: {name} must be a number of seconds, got {value!r}")
+
+
+def typical_points(model: Model) -> tuple[BeamPoint, ...]:
+    """The free end of cantilever beams and the middle of the others, of the first few beams."""
+    beams = [placed for placed in model.bodies if isinstance(placed.body, Beam)]
+    return tuple(
+        BeamPoint(placed.name, 1.0 if placed.body.frame is Frame.CANTILEVER else 0.5)
+        for placed in beams[:MOST_POINTS]
+        if isinstance(placed.body, Beam)
+    )

@@ -1,0 +1,57 @@
+"""Exceptions: each says what came, what was expected and what to do, and is also the builtin it specialises."""
+
+
+class PhlexibleError(Exception):
+    """Anything that phlexible refuses or fails at."""
+
+
+class ParameterError(PhlexibleError, ValueError):
+    """A parameter is outside its range, not finite or of the wrong shape."""
+
+
+class AttachmentError(PhlexibleError, ValueError):
+    """An attachment that the body does not have, or that lies outside it."""
+
+
+class ModelError(PhlexibleError, ValueError):
+    """Parts that do not fit together: a body twice, a joint without a moving body, an unknown name."""
+
+
+class JointGapError(ModelError):
+    """Joints that do not close at the initial pose; the message gives the gap."""
+
+
+class VelocityError(ModelError):
+    """Given velocities that contradict joints or drives; the message gives the residual."""
+
+
+class RedundancyError(ModelError):
+    """Joints that constrain the same motion twice; the message names them."""
+
+
+class SingularMassError(ModelError):
+    """A body with a motion that carries no kinetic energy; the message names the direction."""
+
+
+class ConvergenceError(PhlexibleError, RuntimeError):
+    """A time step that does not converge even after halving.
+
+    Attributes:
+        time: start of the step that failed [s].
+        residual_history: scaled Newton updates of the last try, shape (iterations,).
+        motion: everything computed before the failure (a ``Motion``), or None.
+    """
+
+    def __init__(self, message: str, time: float, residual_history: object, motion: object = None) -> None:
+        super().__init__(message)
+        self.time = time
+        self.residual_history = residual_history
+        self.motion = motion
+
+
+class ResultFileError(PhlexibleError, OSError):
+    """A results file that cannot be read, written or resumed."""
+
+
+class MissingExtraError(PhlexibleError, ImportError):
+    """An optional package is needed; the message gives the install command."""

@@ -1,0 +1,137 @@
+"""The models of the gallery with what the command line needs to run and judge them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from phlexible.gallery.chain import chain
+from phlexible.gallery.crank_slider import crank_slider
+from phlexible.gallery.double_pendulum import double_pendulum
+from phlexible.gallery.flexible_pendulum import flexible_pendulum
+from phlexible.gallery.free_pair import free_pair
+from phlexible.system import Model
+
+
+@dataclass(frozen=True)
+class BeamPoint:
+    """A point on the axis of a beam whose elastic displacement is worth looking at.
+
+    Attributes:
+        body: name of the beam in the model.
+        fraction: place along the beam, 0 at its start and 1 at its end.
+    """
+
+    body: str
+    fraction: float
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Extreme transverse displacements u_y / L of a point, from outside of this package.
+
+    Attributes:
+        source: where the numbers come from.
+        point: that they belong to.
+        duration: from t = 0 that they were taken over [s].
+        greatest: largest u_y / L.
+        smallest: smallest u_y / L.
+        allowed: parameters that may differ from the defaults, with the values for which the numbers
+            hold (None: any value).
+        required: parameters that must have this value.
+    """
+
+    source: str
+    point: BeamPoint
+    duration: float
+    greatest: float
+    smallest: float
+    allowed: Mapping[str, tuple[object, ...] | None] = field(default_factory=dict)
+    required: Mapping[str, object] = field(default_factory=dict)
+
+    def holds(self, parameters: Mapping[str, object], defaults: Mapping[str, object]) -> bool:
+        """Whether a model with these parameters is the one of the reference."""
+        for name, default in defaults.items():
+            value = parameters.get(name, default)
+            if name in self.required:
+                if value != self.required[name]:
+                    return False
+            elif name in self.allowed:
+                values = self.allowed[name]
+                if values is not None and value not in values:
+                    return False
+            elif value != default:
+                return False
+        return True
+
+
+@dataclass(frozen=True)
+class GalleryEntry:
+    """A model that can be run by name.
+
+    Attributes:
+        function: builds the model from keyword parameters.
+        duration: of a run that shows something [s].
+        step: that resolves it [s].
+        points: whose displacement is summarised and plotted.
+        references: numbers to compare with.
+    """
+
+    function: Callable[..., Model]
+    duration: float
+    step: float
+    points: tuple[BeamPoint, ...] = ()
+    references: tuple[Reference, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Name on the command line, with hyphens."""
+        return self.function.__name__.replace("_", "-")
+
+    @property
+    def title(self) -> str:
+        """First line of the docstring."""
+        return (self.function.__doc__ or "").strip().splitlines()[0]
+
+
+MIDDLE_OF_COUPLER = BeamPoint("coupler", 0.5)
+
+ENTRIES: tuple[GalleryEntry, ...] = (
+    GalleryEntry(
+        crank_slider,
+        duration=0.1,
+        step=2e-5,
+        points=(MIDDLE_OF_COUPLER,),
+        references=(
+            Reference(
+                "von Karman strain",
+                MIDDLE_OF_COUPLER,
+                duration=0.1,
+                greatest=0.01541951,
+                smallest=-0.01554659,
+                allowed={"elements": None, "modes": None},
+            ),
+            Reference(
+                "geometrically exact beam",
+                MIDDLE_OF_COUPLER,
+                duration=0.1,
+                greatest=0.01538815,
+                smallest=-0.01552910,
+                allowed={"elements": None, "modes": None, "slider_mass": (0.033, 0.033378)},
+            ),
+            Reference(
+                "linear strain",
+                MIDDLE_OF_COUPLER,
+                duration=0.1,
+                greatest=0.01877925,
+                smallest=-0.01868704,
+                allowed={"elements": None, "modes": None},
+                required={"strain": "linear"},
+            ),
+        ),
+    ),
+    GalleryEntry(double_pendulum, duration=3.0, step=1e-3),
+    GalleryEntry(flexible_pendulum, duration=2.0, step=5e-4, points=(BeamPoint("beam", 0.5),)),
+    GalleryEntry(chain, duration=1.0, step=5e-4, points=(BeamPoint("link 1", 0.5),)),
+    GalleryEntry(
+        free_pair, duration=2.0, step=1e-3, points=(BeamPoint("first", 0.5), BeamPoint("second", 0.5))
+    ),
+)

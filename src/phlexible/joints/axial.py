@@ -1,0 +1,37 @@
+"""What joints with a sliding axis share: the axis and the two directions across it."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import Array, unit_vector
+from phlexible.errors import ParameterError
+from phlexible.joints.bilinear import perpendicular_axes
+from phlexible.joints.joint import Joint
+
+
+@dataclass(frozen=True, eq=False)
+class AxialJoint(Joint):
+    """A joint along an axis.
+
+    Attributes:
+        axis: world axes at the initial pose, fixed in the first port's body, shape (3,).
+    """
+
+    axis: ArrayLike = field(default=(1.0, 0.0, 0.0))
+
+    def unit_axis(self) -> Array:
+        """The axis divided by its length, shape (3,)."""
+        return unit_vector("axis", np.asarray(self.axis, dtype=np.float64))
+
+    def across(self, dimension: int) -> tuple[Array, ...]:
+        """Unit directions across the axis: two in space, the one in the plane in the plane.
+
+        Raises:
+            ParameterError: in the plane, an axis that leaves the plane.
+        """
+        axis = self.unit_axis()
+        if dimension == 2 and axis[2] != 0:
+            raise ParameterError(f"axis of {self} must lie in the xy plane, got {self.axis!r}")
+        return perpendicular_axes(axis)[: dimension - 1]

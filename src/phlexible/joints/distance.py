@@ -1,0 +1,33 @@
+"""Distance joint: a massless rigid link between two points."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from phlexible.algebra.arrays import positive
+from phlexible.errors import ModelError
+from phlexible.joints.bilinear import Row, constant_distance
+from phlexible.joints.joint import Joint
+
+
+@dataclass(frozen=True, eq=False)
+class Distance(Joint):
+    """The points keep their distance.
+
+    Attributes:
+        length: the distance [m]; None: that of the initial pose.
+
+    Raises:
+        ModelError: no length given and the points coincide.
+    """
+
+    length: float | None = None
+
+    def rows(self, dimension: int) -> tuple[Row, ...]:
+        """1 row |point - point|^2 (formulation, section 4)."""
+        if self.length is not None:
+            return (constant_distance(self.first, self.second, positive("length", self.length), "distance"),)
+        gap = float(np.linalg.norm(self.second.initial_position() - self.first.initial_position()))
+        if gap == 0:
+            raise ModelError(f"{self}: the points coincide; give length= or use Spherical")
+        return (constant_distance(self.first, self.second, gap, "distance"),)

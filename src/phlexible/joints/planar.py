@@ -1,0 +1,32 @@
+"""Planar joint: a point in a plane, with the plane's normal in common."""
+
+from dataclasses import dataclass, field
+
+from numpy.typing import ArrayLike
+
+from phlexible.errors import ModelError
+from phlexible.joints.axial import AxialJoint
+from phlexible.joints.bilinear import Row, along_turning_axis, perpendicular
+
+
+@dataclass(frozen=True, eq=False)
+class Planar(AxialJoint):
+    """The second point stays in the plane through the first one; the normal (``axis``) is common.
+
+    Raises:
+        ModelError: a port without orientation, or a model in the plane.
+    """
+
+    axis: ArrayLike = field(default=(0.0, 0.0, 1.0))
+
+    def rows(self, dimension: int) -> tuple[Row, ...]:
+        """1 (point - point).direction row and 2 direction rows (formulation, section 4)."""
+        if dimension == 2:
+            raise ModelError(f"{self} needs space; a planar model is already in its plane")
+        self._need_orientation()
+        normal = self.unit_axis()
+        turns = tuple(
+            perpendicular(self.first, normal, self.second, n, f"normal, direction {k}")
+            for k, n in enumerate(self.across(dimension), start=1)
+        )
+        return (along_turning_axis(self.first, self.second, normal, "point along the normal"), *turns)

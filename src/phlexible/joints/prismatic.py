@@ -1,0 +1,28 @@
+"""Prismatic joint: one translation along an axis."""
+
+from dataclasses import dataclass
+
+from phlexible.joints.axial import AxialJoint
+from phlexible.joints.bilinear import AXES, Row, along_turning_axis, perpendicular
+from phlexible.joints.cylindrical import cylindrical_rows
+
+
+@dataclass(frozen=True, eq=False)
+class Prismatic(AxialJoint):
+    """The second port slides along the axis and keeps its orientation relative to the first.
+
+    Raises:
+        ModelError: a port without orientation.
+    """
+
+    def rows(self, dimension: int) -> tuple[Row, ...]:
+        """The rows of a cylindrical joint and 1 direction row; 1 + 1 in the plane (formulation 4)."""
+        self._need_orientation()
+        across = self.across(dimension)
+        if dimension == 2:
+            return (
+                along_turning_axis(self.first, self.second, across[0], "point across the axis"),
+                perpendicular(self.first, AXES[0], self.second, AXES[1], "rotation z"),
+            )
+        locked = perpendicular(self.first, across[0], self.second, across[1], "rotation about the axis")
+        return (*cylindrical_rows(self, across), locked)

@@ -1,0 +1,41 @@
+"""Revolute joint: a common point and a common axis."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import Array, unit_vector
+from phlexible.joints.bilinear import Row, coincident_points, perpendicular, perpendicular_axes
+from phlexible.joints.joint import Joint
+
+
+@dataclass(frozen=True, eq=False)
+class Revolute(Joint):
+    """The points coincide and the axis is common; one rotation is left. A pin in the plane.
+
+    Attributes:
+        axis: world axes at the initial pose, fixed in the first port's body, shape (3,).
+
+    Raises:
+        ModelError: in space, a port without orientation.
+    """
+
+    axis: ArrayLike = field(default=(0.0, 0.0, 1.0))
+
+    def rows(self, dimension: int) -> tuple[Row, ...]:
+        """3 point rows and 2 direction rows (formulation, section 4); 2 point rows in the plane."""
+        points = coincident_points(self.first, self.second, dimension)
+        if dimension == 2:
+            return points
+        self._need_orientation()
+        axis = self.unit_axis()
+        across = perpendicular_axes(axis)
+        return points + tuple(
+            perpendicular(self.first, axis, self.second, b, f"axis, direction {k}")
+            for k, b in enumerate(across, start=1)
+        )
+
+    def unit_axis(self) -> Array:
+        """The axis divided by its length, shape (3,)."""
+        return unit_vector("axis", np.asarray(self.axis, dtype=np.float64))

@@ -1,0 +1,23 @@
+"""Slider: a point on a line."""
+
+from dataclasses import dataclass
+
+from phlexible.joints.axial import AxialJoint
+from phlexible.joints.bilinear import Row, along_turning_axis
+
+
+@dataclass(frozen=True, eq=False)
+class Slider(AxialJoint):
+    """The second point stays on the line through the first one along the axis; all rotations are left.
+
+    Raises:
+        ModelError: the first port has no orientation.
+    """
+
+    def rows(self, dimension: int) -> tuple[Row, ...]:
+        """2 (point - point).direction rows, 1 in the plane (formulation, section 4)."""
+        self._need_orientation_of(self.first)
+        return tuple(
+            along_turning_axis(self.first, self.second, across, f"point across the axis, direction {k}")
+            for k, across in enumerate(self.across(dimension), start=1)
+        )

@@ -1,0 +1,15 @@
+"""Spherical joint: a common point."""
+
+from dataclasses import dataclass
+
+from phlexible.joints.bilinear import Row, coincident_points
+from phlexible.joints.joint import Joint
+
+
+@dataclass(frozen=True, eq=False)
+class Spherical(Joint):
+    """The points coincide; all rotations are left. In the plane the same as ``Revolute``."""
+
+    def rows(self, dimension: int) -> tuple[Row, ...]:
+        """3 point rows, 2 in the plane (formulation, section 4)."""
+        return coincident_points(self.first, self.second, dimension)

@@ -1,0 +1,81 @@
+"""Do the joints close at the initial pose?"""
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.errors import JointGapError
+from phlexible.joints.bilinear import DirectionOf
+from phlexible.joints.distance import Distance
+from phlexible.model.constraints import RowOwner, constraint_values, row_owners
+from phlexible.model.mechanism import Mechanism
+from phlexible.model.membership import ports_of
+from phlexible.model.state import Layout, State
+
+TOLERANCE = 1e-9
+
+
+def check_closure(mechanism: Mechanism, layout: Layout, state: State) -> None:
+    """Refuses a pose at which a joint is open by more than 1e-9 of the largest length.
+
+    Raises:
+        JointGapError: names the joint that is open most, its row and the gap.
+    """
+    gaps, owners = constraint_values(mechanism, layout, state), row_owners(mechanism)
+    if not owners:
+        return
+    allowed = TOLERANCE * row_lengths(mechanism)
+    worst = int(np.argmax(np.abs(gaps) / allowed))
+    if np.abs(gaps[worst]) <= allowed[worst]:
+        return
+    owner = owners[worst]
+    raise JointGapError(
+        f"{owner.joint} does not close at the initial pose: {owner.row.label} is off by "
+        f"{_gap(owner, gaps[worst]):.6g} {'(cosine)' if is_angle(owner) else 'm'} (at most "
+        f"{allowed[worst]:.2g}); check position= and rotation= of its bodies"
+    )
+
+
+def largest_length(mechanism: Mechanism) -> float:
+    """Largest body size or distance of a port from the origin [m]; 1 if there is none."""
+    ports = [port.initial_position() for joint in mechanism.joints for port in ports_of(joint)]
+    sizes = [placed.data.size for placed in mechanism.bodies]
+    return max([*sizes, *(float(np.linalg.norm(place)) for place in ports)], default=0.0) or 1.0
+
+
+def row_lengths(mechanism: Mechanism) -> Array:
+    """What g of each row is to be compared with: the largest length [m], 1 for cosines; (rows,)."""
+    length = largest_length(mechanism)
+    return np.array([1.0 if is_angle(owner) else length for owner in row_owners(mechanism)])
+
+
+def is_angle(owner: RowOwner) -> bool:
+    """True for direction.direction rows, whose g is a cosine and no length."""
+    return all(
+        isinstance(term.first, DirectionOf) and isinstance(term.second, DirectionOf)
+        for term in owner.row.terms
+    )
+
+
+def _gap(owner: RowOwner, value: float) -> float:
+    """The gap of a row; that of a distance is measured along the link."""
+    if isinstance(owner.joint, Distance):
+        length = 2 * owner.row.constant
+        return float(np.sqrt(length**2 + 2 * length * value)) - length
+    return float(value)
+
+
+def residual_unit(owner: RowOwner) -> str:
+    """Unit of a row's velocity residual."""
+    return "rad/s" if is_angle(owner) else "m/s"
+
+
+def undeformed(mechanism: Mechanism, layout: Layout) -> State:
+    """The initial pose as given, undeformed and at rest."""
+    bodies = mechanism.bodies
+    return State(
+        time=0.0,
+        position=np.array([placed.position for placed in bodies]).reshape(-1, 3),
+        rotation=np.array([placed.rotation for placed in bodies]).reshape(-1, 3, 3),
+        elastic=np.zeros(int(layout.elastic[-1])),
+        velocity=np.zeros(int(layout.velocity[-1])),
+    )

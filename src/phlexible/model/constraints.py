@@ -1,0 +1,118 @@
+"""Joint functions g of a state, their matrix G and time derivatives: dg/dt = G nu + g_t."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array
+from phlexible.bodies.invariants import mass_matrix as body_mass_matrix
+from phlexible.joints.bilinear import Row
+from phlexible.joints.joint import Joint
+from phlexible.model.kinematics import Kinematics, VectorMotion
+from phlexible.model.mechanism import Mechanism
+from phlexible.model.state import Layout, State, layout_of
+
+
+class RowOwner(NamedTuple):
+    """A joint and one of its rows."""
+
+    joint: Joint
+    row: Row
+
+
+def mechanism_layout(mechanism: Mechanism) -> Layout:
+    """Offsets of the bodies' velocities and elastic coordinates and of the joints' rows."""
+    rows = [len(joint.rows(mechanism.dimension)) for joint in mechanism.joints]
+    return layout_of(list(mechanism.bodies), rows)
+
+
+def row_owners(mechanism: Mechanism) -> list[RowOwner]:
+    """Joint and row of every multiplier, in the order of the layout."""
+    return [RowOwner(joint, row) for joint in mechanism.joints for row in joint.rows(mechanism.dimension)]
+
+
+def constraint_values(mechanism: Mechanism, layout: Layout, state: State) -> Array:
+    """g, shape (rows,): metres where points are held, cosines where directions are."""
+    kinematics = Kinematics(mechanism.bodies, layout, state)
+    return np.array([_value(kinematics, row) for _, row in row_owners(mechanism)])
+
+
+def constraint_matrix(mechanism: Mechanism, layout: Layout, state: State) -> sparse.csr_array:
+    """G, shape (rows, sum of velocity counts), with dg/dt = G nu + g_t."""
+    kinematics = Kinematics(mechanism.bodies, layout, state)
+    values: list[Array] = []
+    rows: list[Array] = []
+    columns: list[Array] = []
+    for number, (_, row) in enumerate(row_owners(mechanism)):
+        for gradient, motion in _gradients(kinematics, row):
+            if motion.body is not None:
+                begin, end = layout.velocity[motion.body : motion.body + 2]
+                values.append(gradient @ motion.jacobian)
+                columns.append(np.arange(begin, end))
+                rows.append(np.full(end - begin, number))
+    shape = (int(layout.multiplier[-1]), int(layout.velocity[-1]))
+    if not values:
+        return sparse.csr_array(shape)
+    entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
+    return sparse.coo_array(entries, shape).tocsr()
+
+
+def constraint_time_derivative(mechanism: Mechanism, layout: Layout, state: State) -> Array:
+    """g_t, the explicit time derivative of g that moving frames make, shape (rows,)."""
+    kinematics = Kinematics(mechanism.bodies, layout, state)
+    owners = row_owners(mechanism)
+    return np.array([sum(g @ m.rate for g, m in _gradients(kinematics, row)) for _, row in owners])
+
+
+def constraint_acceleration(mechanism: Mechanism, layout: Layout, state: State) -> Array:
+    """d2g/dt2 where all dnu/dt vanish, so that d2g/dt2 = G dnu/dt + this; shape (rows,)."""
+    kinematics = Kinematics(mechanism.bodies, layout, state)
+
+    def velocity(motion: VectorMotion) -> Array:
+        if motion.body is None:
+            return motion.rate
+        begin, end = layout.velocity[motion.body : motion.body + 2]
+        return np.asarray(motion.jacobian @ state.velocity[begin:end])
+
+    def second(row: Row) -> float:
+        total = 0.0
+        for term in row.terms:
+            a, b = kinematics.motion(term.first), kinematics.motion(term.second)
+            total += term.coefficient * float(
+                kinematics.acceleration(term.first) @ b.value
+                + 2 * velocity(a) @ velocity(b)
+                + a.value @ kinematics.acceleration(term.second)
+            )
+        return total
+
+    return np.array([second(row) for _, row in row_owners(mechanism)])
+
+
+def mass_matrix(mechanism: Mechanism, state: State) -> sparse.csr_array:
+    """M of all bodies, block diagonal, shape (sum of velocity counts,) * 2."""
+    layout = layout_of(list(mechanism.bodies), [])
+    blocks = [
+        body_mass_matrix(placed.data, state.elastic[layout.elastic[i] : layout.elastic[i + 1]])
+        for i, placed in enumerate(mechanism.bodies)
+    ]
+    if not blocks:
+        return sparse.csr_array((0, 0))
+    return sparse.csr_array(sparse.block_diag(blocks, "csr"))
+
+
+def _value(kinematics: Kinematics, row: Row) -> float:
+    dots = (
+        term.coefficient * (kinematics.motion(term.first).value @ kinematics.motion(term.second).value)
+        for term in row.terms
+    )
+    return float(sum(dots) - row.constant)
+
+
+def _gradients(kinematics: Kinematics, row: Row) -> Iterator[tuple[Array, VectorMotion]]:
+    """dg/dx of every vector of a row (twice for a square), with the vector."""
+    for term in row.terms:
+        first, second = kinematics.motion(term.first), kinematics.motion(term.second)
+        yield term.coefficient * second.value, first
+        yield term.coefficient * first.value, second

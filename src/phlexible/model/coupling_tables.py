@@ -1,0 +1,215 @@
+"""Joints and loads as the arrays of the kernels: vectors, joint functions, elimination."""
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.block_elimination import BlockSchedule
+from phlexible.algebra.rotations import cross_matrix
+from phlexible.joints.attachments import Attachment, PlacedBody
+from phlexible.joints.bilinear import DirectionOf, PointOf, Row, Vector, WorldAxis
+from phlexible.joints.loads import Axes, Force, Load
+from phlexible.kernels.arrays import CouplingArrays, LoadArrays, VectorArrays
+from phlexible.kernels.tables import CONSTANT, FOLLOWER_FORCE, FOLLOWER_TORQUE, FORCE, MOVING, TORQUE
+from phlexible.model.body_tables import Pool, support
+
+PartneredRow = tuple[Row, list[tuple[int, int]]]
+
+
+class VectorTable:
+    """Collects world vectors; the same one is kept once.
+
+    Attributes:
+        moving: vectors that are functions of time, in the order of their columns.
+    """
+
+    def __init__(self, bodies: tuple[PlacedBody, ...]) -> None:
+        self._index = {placed: k for k, placed in enumerate(bodies)}
+        self._data = [placed.data for placed in bodies]
+        self._known: dict[tuple[object, ...], int] = {}
+        self._pool = Pool()
+        self._rows: list[tuple[int, int, Array, int, int, int, int]] = []
+        self.moving: list[PointOf | DirectionOf] = []
+
+    def add(self, vector: Vector) -> int:
+        """The number of a vector."""
+        key = _key(vector)
+        if key not in self._known:
+            self._known[key] = len(self._rows)
+            self._append(vector)
+        return self._known[key]
+
+    def add_triad(self, port: Attachment) -> int:
+        """The number of the first of three new vectors: the body axes at a port."""
+        start = len(self._rows)
+        for axis in port.placed.rotation.T:
+            self._append(DirectionOf(port, axis))
+        return start
+
+    def add_center_of_mass(self, placed: PlacedBody) -> int:
+        """The number of a new vector: the center of mass of a body (formulation 4, gravity)."""
+        field = placed.data.first_moments / placed.data.mass
+        self._rows.append(self._on_body(self._index[placed], True, field[:, 0], field[:, 1:]))
+        return len(self._rows) - 1
+
+    def body_of(self, vector: int) -> int:
+        """Index of the body that carries a vector; negative: given."""
+        return self._rows[vector][0]
+
+    def _append(self, vector: Vector) -> None:
+        if isinstance(vector, WorldAxis):
+            self._rows.append((CONSTANT, 0, vector.axis, 0, 0, 0, 0))
+            return
+        port = vector.port
+        is_point = isinstance(vector, PointOf)
+        if not isinstance(port, Attachment):
+            if isinstance(vector, DirectionOf) and port.rotation is None:
+                self._rows.append((CONSTANT, 0, vector.axis, 0, 0, 0, 0))
+            elif port.is_fixed:
+                self._rows.append((CONSTANT, 1, port.initial_position(), 0, 0, 0, 0))
+            else:
+                self._rows.append((MOVING, int(is_point), np.zeros(3), 0, 0, 0, len(self.moving)))
+                self.moving.append(vector)
+            return
+        if isinstance(vector, PointOf):
+            base, shapes = port.point.position, port.point.shapes
+        else:
+            assert port.point.rotations is not None, "joints refuse ports without orientation"
+            base = port.placed.rotation.T @ vector.axis
+            shapes = -cross_matrix(base) @ port.point.rotations
+        self._rows.append(self._on_body(self._index[port.placed], is_point, base, shapes))
+
+    def _on_body(
+        self, body: int, is_point: bool, base: Array, shapes: Array
+    ) -> tuple[int, int, Array, int, int, int, int]:
+        return (body, int(is_point), base, self._pool.add(shapes), *support(shapes), 0)
+
+    def arrays(self) -> VectorArrays:
+        """The table."""
+
+        def column(k: int) -> IntArray:
+            return np.array([row[k] for row in self._rows], dtype=np.int64)
+
+        widths = [3 * self._data[row[0]].velocity_count if row[0] >= 0 else 0 for row in self._rows]
+        return VectorArrays(
+            body=column(0),
+            is_point=column(1),
+            base=np.array([row[2] for row in self._rows], dtype=np.float64).reshape(-1, 3),
+            shapes=column(3),
+            first=column(4),
+            last=column(5),
+            moving=column(6),
+            work_start=np.concatenate([[0], np.cumsum(widths)])[:-1].astype(np.int64),
+            pool=self._pool.numbers(),
+        )
+
+
+class CouplingTable:
+    """The joint functions of all joints as numbered vectors."""
+
+    def __init__(self, joints: Sequence[Sequence[Row]], vectors: VectorTable, dimension: int) -> None:
+        self._vectors = vectors
+        self._dimension = dimension
+        self._rows = [
+            [(row, [(vectors.add(t.first), vectors.add(t.second)) for t in row.terms]) for row in rows]
+            for rows in joints
+        ]
+        self._partners = [self._partners_of(rows) for rows in self._rows]
+
+    @property
+    def node_sizes(self) -> list[int]:
+        """Unknowns of each joint in the elimination: multipliers and partners' means."""
+        return [
+            len(rows) + self._dimension * len(partners)
+            for rows, partners in zip(self._rows, self._partners, strict=True)
+        ]
+
+    def edges(self, bodies: int) -> list[tuple[int, int]]:
+        """Pairs (body node, joint node) that are coupled."""
+        pairs = set()
+        for j, rows in enumerate(self._rows):
+            for vector in itertools.chain.from_iterable(pair for _, pairs in rows for pair in pairs):
+                if (body := self._vectors.body_of(vector)) >= 0:
+                    pairs.add((body, bodies + j))
+        return sorted(pairs)
+
+    def arrays(self, schedule: BlockSchedule, bodies: int) -> CouplingArrays:
+        """The table, with the places of its blocks in the schedule."""
+        places = schedule.places()
+        terms: list[tuple[int, ...]] = []
+        coefficients, constants, partner_lower = [], [], []
+        term_start = [0]
+        for j, (rows, partners) in enumerate(zip(self._rows, self._partners, strict=True)):
+            node = bodies + j
+            columns = {v: len(rows) + k * self._dimension for k, v in enumerate(partners)}
+
+            def blocks(vector: int, node: int = node) -> tuple[int, int]:
+                body = self._vectors.body_of(vector)
+                return (places[body, node], places[node, body]) if body >= 0 else (-1, -1)
+
+            for row, numbers in rows:
+                constants.append(row.constant)
+                for term, (first, second) in zip(row.terms, numbers, strict=True):
+                    met = self._met(first, second)
+                    met_columns = (columns[first], columns[second]) if met else (-1, -1)
+                    terms.append((first, second, *blocks(first), *blocks(second), *met_columns))
+                    coefficients.append(term.coefficient)
+                term_start.append(len(terms))
+            partner_lower += [blocks(vector)[1] for vector in partners]
+        table = np.array(terms, dtype=np.int64).reshape(-1, 8)
+        names = ("first", "second", "first_upper", "first_lower", "second_upper", "second_lower")
+        names += ("first_column", "second_column")
+        return CouplingArrays(
+            row_start=_offsets([len(rows) for rows in self._rows]),
+            term_start=np.array(term_start, dtype=np.int64),
+            coefficient=np.array(coefficients, dtype=np.float64),
+            constant=np.array(constants, dtype=np.float64),
+            partner_start=_offsets([len(partners) for partners in self._partners]),
+            partner=np.array([v for partners in self._partners for v in partners], dtype=np.int64),
+            partner_lower=np.array(partner_lower, dtype=np.int64),
+            **{name: table[:, k].copy() for k, name in enumerate(names)},
+        )
+
+    def _met(self, first: int, second: int) -> bool:
+        """Whether two vectors on different bodies meet in a term."""
+        a, b = self._vectors.body_of(first), self._vectors.body_of(second)
+        return a >= 0 and b >= 0 and a != b
+
+    def _partners_of(self, rows: Sequence[PartneredRow]) -> list[int]:
+        pairs = itertools.chain.from_iterable(pairs for _, pairs in rows)
+        return sorted({v for first, second in pairs if self._met(first, second) for v in (first, second)})
+
+
+def load_arrays(
+    loads: Sequence[Load], bodies: Sequence[PlacedBody], gravity: Array, vectors: VectorTable
+) -> LoadArrays:
+    """Loads in their order, and the weights of all bodies unless gravity is zero."""
+    weighted = bodies if gravity.any() else ()
+    rows = []
+    for load in loads:
+        is_force, follows = isinstance(load, Force), load.axes is Axes.BODY
+        kind = (FOLLOWER_FORCE if follows else FORCE) if is_force else (FOLLOWER_TORQUE if follows else TORQUE)
+        point = vectors.add(PointOf(load.attachment)) if is_force else -1
+        rows.append((kind, point, -1 if kind == FORCE else vectors.add_triad(load.attachment)))
+    table = np.array(rows, dtype=np.int64).reshape(-1, 3)
+    return LoadArrays(
+        kind=table[:, 0].copy(),
+        point=table[:, 1].copy(),
+        triad=table[:, 2].copy(),
+        weight_point=np.array([vectors.add_center_of_mass(placed) for placed in weighted], dtype=np.int64),
+        weight=np.array([placed.data.mass * gravity for placed in weighted]).reshape(-1, 3),
+    )
+
+
+def _key(vector: Vector) -> tuple[object, ...]:
+    if isinstance(vector, WorldAxis):
+        return (vector.axis.tobytes(),)
+    port = vector.port
+    place: tuple[object, ...] = (port.placed, port.location) if isinstance(port, Attachment) else (port,)
+    return place if isinstance(vector, PointOf) else (*place, vector.axis.tobytes())
+
+
+def _offsets(counts: list[int]) -> IntArray:
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

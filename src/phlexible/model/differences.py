@@ -1,0 +1,82 @@
+"""First and second time derivatives of a user's function from differences, also where it begins."""
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+
+DEGREE = 12
+LONGEST = 0.0213  # [s]; no round number, so that no period of a path is likely to be a multiple
+SHORTEST = 1e-9  # [s]
+GOAL = 1e-11
+
+
+def derivatives(function: Callable[[float], Array], time: float, begin: float = 0.0) -> tuple[Array, Array]:
+    """df/dt and d2f/dt2 at a time; f returns arrays of one shape.
+
+    A polynomial of degree 12 through Chebyshev points of a window around the time (after it where
+    the function begins, before it where the function ends with a ValueError) is differentiated;
+    the window is halved until two successive derivatives agree to 1e-11, or no longer come closer.
+
+    Raises:
+        ValueError: the function refuses times on both sides.
+    """
+    best_first, best_second = np.inf, np.inf
+    length = LONGEST
+    coarse = fine = _window_derivatives(function, time, length, begin)
+    first, second = fine
+    while (length := length / 2) > SHORTEST:
+        fine = _window_derivatives(function, time, length, begin)
+        first_gap, second_gap = (float(np.abs(a - b).max()) for a, b in zip(coarse, fine, strict=True))
+        if first_gap < best_first:
+            first, best_first = fine[0], first_gap
+        if second_gap < best_second:
+            second, best_second = fine[1], second_gap
+        first_scale, second_scale = (float(np.abs(value).max()) for value in fine)
+        if first_gap <= GOAL * first_scale and second_gap <= 100 * GOAL * second_scale:
+            break
+        if first_gap > 1e3 * best_first and second_gap > 1e3 * best_second:
+            break
+        coarse = fine
+    return first, second
+
+
+def _window_derivatives(
+    function: Callable[[float], Array], time: float, length: float, begin: float
+) -> tuple[Array, Array]:
+    """The derivatives of the interpolant on one window of the given length [s]."""
+    place = 0.0 if time - length / 2 >= begin else -1.0
+    try:
+        return _interpolant_derivatives(function, time, length, place)
+    except ValueError:
+        if time - length < begin:
+            raise
+        return _interpolant_derivatives(function, time, length, 1.0)
+
+
+def _interpolant_derivatives(
+    function: Callable[[float], Array], time: float, length: float, place: float
+) -> tuple[Array, Array]:
+    """``place`` of the time in the window: -1 at its beginning, 0 in the middle, 1 at its end."""
+    points, first, second = _weights(place)
+    here = function(time)
+    change = np.array([function(time + length / 2 * (s - place)) - here for s in points])
+    return (
+        np.tensordot(first, change, 1) * (2 / length),
+        np.tensordot(second, change, 1) * (2 / length) ** 2,
+    )
+
+
+@cache
+def _weights(place: float) -> tuple[Array, Array, Array]:
+    """Chebyshev points of [-1, 1] and the weights of both derivatives at a place."""
+    points = np.sort(np.polynomial.chebyshev.chebpts2(DEGREE + 1))
+    to_coefficients = np.linalg.inv(np.polynomial.chebyshev.chebvander(points, DEGREE))
+    basis = np.eye(DEGREE + 1)
+    first, second = (
+        np.polynomial.chebyshev.chebval(place, np.polynomial.chebyshev.chebder(basis, m)) @ to_coefficients
+        for m in (1, 2)
+    )
+    return points, first, second

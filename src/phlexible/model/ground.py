@@ -1,0 +1,139 @@
+"""The ground: fixed points and frames that move as functions of time."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial.transform import Rotation
+
+from phlexible.algebra.arrays import Array, vector
+from phlexible.algebra.rotations import RotationLike, nearest_rotation, rotation_matrix
+from phlexible.errors import ParameterError
+from phlexible.joints.attachments import MovingFrame, Path
+from phlexible.model.differences import derivatives
+
+
+class Ground:
+    """Makes ports that belong to no body. World axes.
+
+    Args:
+        dimension: 2: points must lie in the xy plane.
+    """
+
+    def __init__(self, dimension: int) -> None:
+        self._dimension = dimension
+        self._moving_frames = 0
+
+    def at(self, position: ArrayLike) -> MovingFrame:
+        """The fixed point at a world position, shape (3,) [m].
+
+        Raises:
+            ParameterError: not three finite numbers, or a point outside the plane of a planar model.
+        """
+        point = planar_point("position", vector("position", position), self._dimension)
+        label = f"ground.at({point[0]:g}, {point[1]:g}, {point[2]:g})"
+        return MovingFrame(lambda time: point, is_fixed=True, label=label)
+
+    def moving(
+        self,
+        path: Path,
+        rotation: Callable[[float], RotationLike] | None = None,
+        velocity: Path | None = None,
+    ) -> MovingFrame:
+        """A frame whose origin is at path(t) and that turns as rotation(t).
+
+        Args:
+            path: world position, t [s] -> shape (3,) [m].
+            rotation: t -> a SciPy Rotation, a 3x3 matrix or an angle about z [rad]; only the turn
+                since t = 0 counts. None: it does not turn.
+            velocity: dx/dt, t -> shape (3,) [m/s]; None: differences of the path, where needed.
+
+        Raises:
+            ParameterError: what a function returns is refused, naming the time; t = 0 at once.
+        """
+        for name, function in (("path", path), ("rotation", rotation), ("velocity", velocity)):
+            if not callable(function) and not (function is None and name != "path"):
+                raise ParameterError(f"{name} must be a function of time, got {function!r}")
+        label = f"moving frame {self._moving_frames + 1}"
+        frame = MovingFrame(
+            _checked_path(path, f"path of {label}", self._dimension),
+            None if rotation is None else _turn_since_start(rotation, label, self._dimension),
+            None if velocity is None else _checked_path(velocity, f"velocity of {label}", self._dimension),
+            label=label,
+        )
+        frame.path(0.0)
+        if frame.velocity is not None:
+            frame.velocity(0.0)
+        self._moving_frames += 1
+        return frame
+
+
+def frame_position(frame: MovingFrame, time: float) -> Array:
+    """World position of the frame's origin, shape (3,) [m]."""
+    return np.asarray(frame.path(time), dtype=np.float64)
+
+
+def frame_rotation(frame: MovingFrame, time: float) -> Array:
+    """Turn of the frame since t = 0, shape (3, 3)."""
+    return np.eye(3) if frame.rotation is None else frame.rotation(time)
+
+
+def frame_velocity(frame: MovingFrame, time: float) -> Array:
+    """World velocity of the frame's origin: the user's, or differences of the path, shape (3,) [m/s]."""
+    if frame.is_fixed:
+        return np.zeros(3)
+    if frame.velocity is not None:
+        return np.asarray(frame.velocity(time), dtype=np.float64)
+    return derivatives(lambda t: frame_position(frame, t), time)[0]
+
+
+def frame_acceleration(frame: MovingFrame, time: float) -> Array:
+    """World acceleration of the frame's origin from differences, shape (3,) [m/s^2]."""
+    if frame.is_fixed:
+        return np.zeros(3)
+    if frame.velocity is not None:
+        return derivatives(lambda t: frame_velocity(frame, t), time)[0]
+    return derivatives(lambda t: frame_position(frame, t), time)[1]
+
+
+def frame_rotation_rates(frame: MovingFrame, time: float) -> tuple[Array, Array]:
+    """First and second time derivative of ``frame_rotation``, each of shape (3, 3)."""
+    if frame.rotation is None:
+        return np.zeros((3, 3)), np.zeros((3, 3))
+    return derivatives(frame.rotation, time)
+
+
+def frame_angular_velocity(frame: MovingFrame, time: float) -> Array:
+    """Angular velocity of the frame, world axes, from differences of its rotation, shape (3,) [rad/s]."""
+    if frame.rotation is None:
+        return np.zeros(3)
+    spin = frame_rotation_rates(frame, time)[0] @ frame_rotation(frame, time).T
+    return np.array([spin[2, 1] - spin[1, 2], spin[0, 2] - spin[2, 0], spin[1, 0] - spin[0, 1]]) / 2
+
+
+def planar_point(name: str, value: Array, dimension: int) -> Array:
+    """The vector, refused in a planar model if it leaves the xy plane."""
+    if dimension == 2 and value[2] != 0:
+        raise ParameterError(f"{name} must have z = 0 in a planar model (dimension=2), got {value.tolist()}")
+    return value
+
+
+def _checked_path(path: Path, name: str, dimension: int) -> Callable[[float], Array]:
+    def checked(time: float) -> Array:
+        name_at = f"{name} at t = {time:.12g} s"
+        return planar_point(name_at, vector(name_at, path(time)), dimension)
+
+    return checked
+
+
+def _turn_since_start(
+    rotation: Callable[[float], RotationLike], label: str, dimension: int
+) -> Callable[[float], Array]:
+    def matrix(time: float) -> Array:
+        value = rotation(time)
+        is_angle = not isinstance(value, Rotation) and np.ndim(value) == 0
+        name = f"rotation of {label} at t = {time:.12g} s"
+        return rotation_matrix(value, 2 if is_angle else dimension, name)
+
+    initial = matrix(0.0)
+    return lambda time: nearest_rotation(matrix(time) @ initial.T)

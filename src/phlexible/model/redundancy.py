@@ -1,0 +1,143 @@
+"""Do joints constrain the same motion twice? Block elimination over joints, as wide as their graph.
+
+The columns of ``(G M^-1/2)^T``, scaled to length 1, are orthogonalized joint by joint (a
+multifrontal QR factorization): a column that is left shorter than 1e-9 depends on earlier ones.
+"""
+
+import heapq
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.bodies.invariants import mass_matrix
+from phlexible.errors import RedundancyError
+from phlexible.model.constraints import constraint_matrix, mechanism_layout, row_owners
+from phlexible.model.mechanism import Mechanism
+from phlexible.model.state import Layout, State
+
+DEPENDENT = 1e-9
+TAKES_PART = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class _Front:
+    """Rows of the scaled matrix that touch the constraint rows ``columns`` of some joints."""
+
+    joints: frozenset[int]
+    columns: IntArray
+    block: Array
+
+
+def check_redundancy(mechanism: Mechanism, state: State) -> None:
+    """Refuses joints of which one row is a combination of others at the state.
+
+    Raises:
+        RedundancyError: names the row and all joints in the combination.
+    """
+    layout = mechanism_layout(mechanism)
+    fronts: list[set[_Front]] = [set() for _ in mechanism.joints]  # those that touch a joint
+    for front in _body_fronts(mechanism, layout, state):
+        for joint in front.joints:
+            fronts[joint].add(front)
+    eliminated: list[tuple[IntArray, IntArray, Array]] = []
+    queue = [(_width(fronts[joint]), joint) for joint in range(len(fronts))]
+    heapq.heapify(queue)
+    while queue:
+        _, joint = heapq.heappop(queue)
+        if queue and (width := _width(fronts[joint])) > queue[0][0]:
+            heapq.heappush(queue, (width, joint))
+            continue
+        own = np.arange(layout.multiplier[joint], layout.multiplier[joint + 1])
+        mine = fronts[joint].copy()
+        merged = _merged(mine, own)
+        for neighbour in merged.joints:
+            fronts[neighbour] -= mine
+        triangle = _triangle(merged.block, len(own))
+        short = np.flatnonzero(np.abs(np.diag(triangle[:, : len(own)])) < DEPENDENT)
+        if len(short):
+            coefficients = _combination(eliminated, own, triangle, int(short[0]))
+            raise _redundancy(mechanism, layout, int(own[short[0]]), coefficients)
+        eliminated.append((own, merged.columns, triangle[: len(own)]))
+        rest = triangle[len(own) :, len(own) :]
+        if rest.size:
+            front = _Front(merged.joints - {joint}, merged.columns[len(own) :], rest)
+            for neighbour in front.joints:
+                fronts[neighbour].add(front)
+
+
+def _body_fronts(mechanism: Mechanism, layout: Layout, state: State) -> list[_Front]:
+    """One front a body: its columns of G, in the metric of its kinetic energy, rows of length 1."""
+    matrix = constraint_matrix(mechanism, layout, state).tocsc()
+    owner = np.repeat(np.arange(len(mechanism.joints)), np.diff(layout.multiplier))
+    squares = np.zeros(matrix.shape[0])
+    parts = []
+    for index, placed in enumerate(mechanism.bodies):
+        part = matrix[:, layout.velocity[index] : layout.velocity[index + 1]].tocoo()
+        columns = np.unique(part.row)
+        if len(columns):
+            eta = state.elastic[layout.elastic[index] : layout.elastic[index + 1]]
+            factor = np.linalg.cholesky(mass_matrix(placed.data, eta))
+            block = linalg.solve_triangular(factor, part.tocsr()[columns].toarray().T, lower=True)
+            squares[columns] += (block**2).sum(axis=0)
+            parts.append((columns, block))
+    lengths = np.sqrt(np.where(squares > 0, squares, 1.0))
+    return [
+        _Front(frozenset(owner[columns].tolist()), columns, block / lengths[columns])
+        for columns, block in parts
+    ]
+
+
+def _width(fronts: set[_Front]) -> int:
+    """How many joints a joint's elimination connects, counted at most once a front."""
+    return sum(len(front.joints) for front in fronts)
+
+
+def _merged(fronts: set[_Front], own: IntArray) -> _Front:
+    """All fronts as one whose first columns are ``own``."""
+    others = np.unique(np.concatenate([own[:0], *(front.columns for front in fronts)]))
+    columns = np.concatenate([own, np.setdiff1d(others, own)])
+    place = {int(column): index for index, column in enumerate(columns)}
+    blocks = [np.zeros((0, len(columns)))]
+    for front in fronts:
+        wide = np.zeros((len(front.block), len(columns)))
+        wide[:, [place[int(column)] for column in front.columns]] = front.block
+        blocks.append(wide)
+    joints: frozenset[int] = frozenset().union(*(front.joints for front in fronts))
+    return _Front(joints, columns, np.vstack(blocks))
+
+
+def _triangle(block: Array, count: int) -> Array:
+    """R of the QR factorization with at least ``count`` rows."""
+    missing = max(0, count - len(block))
+    triangle = linalg.qr(np.vstack([block, np.zeros((missing, block.shape[1]))]), mode="r")[0]
+    return np.asarray(triangle[: block.shape[1]])
+
+
+def _combination(
+    eliminated: list[tuple[IntArray, IntArray, Array]], own: IntArray, triangle: Array, short: int
+) -> dict[int, float]:
+    """Coefficients of the combination of scaled rows that vanishes, by row; 1 for the short one."""
+    known = {int(own[short]): 1.0}
+    before = linalg.solve_triangular(triangle[:short, :short], -triangle[:short, short])
+    known.update({int(row): float(value) for row, value in zip(own[:short], before, strict=True)})
+    for rows, columns, block in reversed(eliminated):
+        weights = np.array([known.get(int(column), 0.0) for column in columns[len(rows) :]])
+        values = linalg.solve_triangular(block[:, : len(rows)], -block[:, len(rows) :] @ weights)
+        known.update({int(row): float(value) for row, value in zip(rows, values, strict=True)})
+    return known
+
+
+def _redundancy(
+    mechanism: Mechanism, layout: Layout, dependent: int, coefficients: dict[int, float]
+) -> RedundancyError:
+    largest = max(abs(value) for value in coefficients.values())
+    rows = [row for row, value in coefficients.items() if abs(value) > TAKES_PART * largest]
+    numbers = sorted({int(np.searchsorted(layout.multiplier, row, side="right")) - 1 for row in rows})
+    owner = row_owners(mechanism)[dependent]
+    names = ", ".join(str(mechanism.joints[number]) for number in numbers)
+    return RedundancyError(
+        f"redundant joints: {owner.joint} ({owner.row.label}) holds what is already held, in {names}; "
+        "remove one, or take joints that leave more freedom (Spherical for Revolute, Slider for Prismatic)"
+    )

@@ -1,0 +1,34 @@
+"""The same joint or load on the bodies of another model."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from phlexible.joints.attachments import Attachment, PlacedBody
+from phlexible.joints.joint import Joint
+from phlexible.joints.loads import Load
+
+Part = TypeVar("Part")
+
+
+def relocated(part: Part, bodies: Mapping[str, PlacedBody], parts: Mapping[object, object]) -> Part:
+    """A copy of a joint or load (a dataclass) whose ports sit at the same locations of new bodies.
+
+    Args:
+        part: its fields may hold attachments, or joints and loads that were relocated before.
+        bodies: the new bodies by name.
+        parts: new joints and loads by the old ones.
+
+    Raises:
+        AttachmentError: the new body does not have the location.
+    """
+    changes: dict[str, Any] = {}
+    for field in dataclasses.fields(part):  # type: ignore[arg-type]
+        value = getattr(part, field.name)
+        if isinstance(value, Attachment):
+            placed = bodies[value.placed.name]
+            point = placed.data.points.locate(value.location)
+            changes[field.name] = Attachment(placed, value.location, point)
+        elif isinstance(value, Joint | Load) and value in parts:
+            changes[field.name] = parts[value]
+    return dataclasses.replace(part, **changes)  # type: ignore[type-var]

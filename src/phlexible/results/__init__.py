@@ -1,0 +1,1 @@
+"""What a run gives back: the motion, its files, plots and animations."""

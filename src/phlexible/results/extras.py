@@ -1,0 +1,21 @@
+"""Packages that not everybody needs, imported when they are used."""
+
+from importlib import import_module
+from types import ModuleType
+
+from phlexible.errors import MissingExtraError
+
+
+def optional(module: str, extra: str) -> ModuleType:
+    """The module.
+
+    Raises:
+        MissingExtraError: it is not installed; the message gives the command.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise MissingExtraError(
+            f"{package} is needed here; install it with: pip install phlexible[{extra}]"
+        ) from error

@@ -1,0 +1,73 @@
+"""Names, dimensions and SI units of the numbers of a recording, as files and labelled arrays have them."""
+
+from dataclasses import dataclass
+
+from phlexible.model.mechanism import Mechanism
+from phlexible.model.recording import Recording
+from phlexible.observables.run import moving_frames
+
+
+@dataclass(frozen=True)
+class Field:
+    """One array of a recording.
+
+    Attributes:
+        dimensions: names of its axes.
+        units: SI.
+        meaning: in words.
+    """
+
+    dimensions: tuple[str, ...]
+    units: str
+    meaning: str
+
+
+FIELDS = {
+    "time": Field(("time",), "s", "time"),
+    "position": Field(("time", "body", "axis"), "m", "origin of the body frame, world axes"),
+    "rotation": Field(("time", "body", "axis", "column"), "1", "rotation matrix, body to world"),
+    "elastic": Field(("time", "coordinate"), "1", "elastic coordinates eta of all bodies"),
+    "velocity": Field(
+        ("time", "component"), "m/s, rad/s or 1/s", "v and w in body axes, then deta/dt, not projected"
+    ),
+    "multipliers": Field(("time", "row"), "N or N m", "multipliers of the joints, mean of adjacent steps"),
+    "frames": Field(("time", "frame", "axis"), "m", "origin of each moving frame, world axes"),
+    "frame_rotations": Field(
+        ("time", "frame", "axis", "column"), "1", "turn of each moving frame since t = 0"
+    ),
+    "frame_velocities": Field(("time", "frame", "axis"), "m/s", "velocity of each moving frame, world axes"),
+    "frame_angular_velocities": Field(
+        ("time", "frame", "axis"), "rad/s", "angular velocity of each moving frame, world axes"
+    ),
+    "kinetic": Field(("time",), "J", "kinetic energy"),
+    "strain": Field(("time",), "J", "elastic energy"),
+    "gravity": Field(("time",), "J", "potential energy of weight"),
+    "work": Field(("time", "source"), "J", "work since t = 0 of each load and drive"),
+    "dissipated": Field(("time",), "J", "energy lost since t = 0"),
+    "iterations": Field(("time",), "1", "Newton iterations since t = 0"),
+    "halvings": Field(("time",), "1", "halved steps since t = 0"),
+}
+"""By the name of the attribute of ``Recording``."""
+
+
+def labels(mechanism: Mechanism, recording: Recording) -> dict[str, list[str]]:
+    """What the entries along each dimension but time stand for."""
+    rigid = {2: ["v_x", "v_y"], 3: ["v_x", "v_y", "v_z"]}[mechanism.dimension]
+    components, coordinates = [], []
+    for placed in mechanism.bodies:
+        etas = [f"{placed.name}: eta_{k + 1}" for k in range(placed.data.elastic_count)]
+        spins = [f"w_{'xyz'[axis]}" for axis in placed.data.rotation_axes]
+        coordinates += etas
+        components += [f"{placed.name}: {name}" for name in rigid + spins]
+        components += [f"{placed.name}: deta_{k + 1}/dt" for k in range(len(etas))]
+    rows = [f"{joint}: {row.label}" for joint in mechanism.joints for row in joint.rows(mechanism.dimension)]
+    return {
+        "body": [placed.name for placed in mechanism.bodies],
+        "axis": ["x", "y", "z"],
+        "column": ["x", "y", "z"],
+        "coordinate": coordinates,
+        "component": components,
+        "row": rows,
+        "frame": [str(frame) for frame in moving_frames(mechanism)],
+        "source": list(recording.work_names),
+    }

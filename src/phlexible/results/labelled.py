@@ -1,0 +1,30 @@
+"""The raw numbers of a run as an xarray Dataset with names and units."""
+
+from typing import TYPE_CHECKING
+
+from phlexible.observables.run import Run
+from phlexible.results.extras import optional
+from phlexible.results.fields import FIELDS, labels
+
+if TYPE_CHECKING:
+    import xarray
+
+
+def to_xarray(run: Run) -> "xarray.Dataset":
+    """One variable for each array of the recording, with dimensions by name.
+
+    Raises:
+        MissingExtraError: xarray is not installed.
+    """
+    xr = optional("xarray", "xarray")
+    variables = {
+        name: (
+            field.dimensions,
+            getattr(run.recording, name),
+            {"units": field.units, "long_name": field.meaning},
+        )
+        for name, field in FIELDS.items()
+    }
+    coordinates = labels(run.mechanism, run.recording)
+    dataset: xarray.Dataset = xr.Dataset(variables, coordinates, {"units": "SI"})
+    return dataset

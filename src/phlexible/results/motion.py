@@ -1,0 +1,185 @@
+"""Motion: what a simulation returns, and the one object that users ask about it."""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from os import PathLike
+from typing import TYPE_CHECKING, Self
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.joints.attachments import Attachment, PlacedBody, Port
+from phlexible.joints.joint import Joint
+from phlexible.model.mechanism import Mechanism
+from phlexible.model.recording import Recording
+from phlexible.model.state import Layout
+from phlexible.observables import angles, poses, reactions, velocities
+from phlexible.observables.energy import Energy, energy_of
+from phlexible.observables.momentum import Momentum, momentum
+from phlexible.observables.projection import projected_velocities
+from phlexible.observables.run import Run
+from phlexible.results import animation, files, labelled, mechanism_plot, plots, report
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.figure import Figure
+
+FilePath = str | PathLike[str]
+
+
+class Motion:
+    """States of a mechanism at the instants 0 .. N, and everything computed from them.
+
+    First axis is time; vectors have shape (N + 1, 3), also in the plane; SI units, angles in radians.
+
+    Attributes:
+        mechanism: what moved; ``motion["coupler"]`` is its body of that name.
+        recording: the raw numbers.
+        is_complete: False if the run stopped before its end.
+    """
+
+    def __init__(
+        self, mechanism: Mechanism, layout: Layout, recording: Recording, is_complete: bool = True
+    ) -> None:
+        self.mechanism = mechanism
+        self.is_complete = is_complete
+        self.recording = recording
+        self._run = Run(mechanism, layout, recording)
+
+    def __getitem__(self, name: str) -> PlacedBody:
+        """The body with a name, for ``motion.position(motion["coupler"].end)``."""
+        return self.mechanism[name]
+
+    @property
+    def time(self) -> Array:
+        """Stored instants, shape (N + 1,) [s]."""
+        return self.recording.time
+
+    @cached_property
+    def energy(self) -> Energy:
+        """The energy ledger [J]."""
+        return energy_of(self.recording)
+
+    @cached_property
+    def momentum(self) -> Momentum:
+        """Linear and angular momentum of the whole system, world axes."""
+        return momentum(self._run)
+
+    @property
+    def iterations(self) -> IntArray:
+        """Newton iterations since t = 0, shape (N + 1,)."""
+        return self.recording.iterations
+
+    @property
+    def halvings(self) -> IntArray:
+        """Halved steps since t = 0, shape (N + 1,)."""
+        return self.recording.halvings
+
+    def position(self, attachment: Port) -> Array:
+        """World position, shape (N + 1, 3) [m]."""
+        return poses.position(self._run, attachment)
+
+    def velocity(self, attachment: Port) -> Array:
+        """World velocity, consistent with the joints, shape (N + 1, 3) [m/s]."""
+        return velocities.velocity(self._run, self._velocities, attachment)
+
+    def rotation(self, target: PlacedBody | Port) -> Array:
+        """Body to world of a body, or of the material around an attachment, shape (N + 1, 3, 3)."""
+        return poses.rotation(self._run, target)
+
+    def angular_velocity(self, target: PlacedBody | Port) -> Array:
+        """World axes, consistent with the joints, shape (N + 1, 3) [rad/s]."""
+        return velocities.angular_velocity(self._run, self._velocities, target)
+
+    def displacement(self, attachment: Attachment) -> Array:
+        """Elastic displacement in the body frame, shape (N + 1, 3) [m]; zero on rigid bodies."""
+        return poses.displacement(self._run, attachment)
+
+    def elastic_coordinates(self, body: PlacedBody) -> Array:
+        """eta of a body, shape (N + 1, n)."""
+        return poses.elastic_coordinates(self._run, body)
+
+    def reaction(self, joint: Joint) -> Array:
+        """Force of a joint on its second attachment, world axes, shape (N + 1, 3) [N]."""
+        return reactions.reaction(self._run, joint)
+
+    def reaction_moment(self, joint: Joint) -> Array:
+        """Moment of a joint on its second attachment about its point, world axes, shape (N + 1, 3) [N m]."""
+        return reactions.reaction_moment(self._run, joint)
+
+    def multipliers(self, joint: Joint) -> Array:
+        """Multipliers of a joint's rows, shape (N + 1, rows) [N or N m]."""
+        return reactions.multipliers(self._run, joint)
+
+    def angle(self, joint: Joint) -> Array:
+        """Angle of a joint's second port relative to the first, over full turns, shape (N + 1,) [rad]."""
+        return angles.angle(self._run, joint)
+
+    def rate(self, joint: Joint) -> Array:
+        """d(angle)/dt, consistent with the joints, shape (N + 1,) [rad/s]."""
+        return angles.rate(self._run, self._velocities, joint)
+
+    def to_xarray(self) -> "xarray.Dataset":
+        """The raw numbers with names and units (needs ``phlexible[xarray]``)."""
+        return labelled.to_xarray(self._run)
+
+    def save(self, path: FilePath) -> None:
+        """Writes everything to an HDF5 file."""
+        files.save(self._run, path, self.is_complete)
+
+    @classmethod
+    def load(cls, path: FilePath) -> Self:
+        """Reads a file of ``save`` or of a simulation that wrote to it; finished, running or killed."""
+        run = files.load(path)
+        return cls(run.mechanism, run.layout, run.recording, files.is_complete(path))
+
+    def summary(self) -> report.Figures:
+        """Sizes, solver work and the ledger at the end, by name."""
+        return report.figures(self._run)
+
+    def report(self) -> str:
+        """The summary as lines of text."""
+        return report.text(self.summary())
+
+    def plot_energy(self, path: FilePath | None = None) -> "Figure":
+        """Energies, supplied and dissipated work, and below them the balance error."""
+        return plots.plot_energy(self._run, path)
+
+    def plot_displacement(
+        self, attachment: Attachment, path: FilePath | None = None, normalized: bool = False
+    ) -> "Figure":
+        """Elastic displacement over time; ``normalized``: divided by the size of the body."""
+        return plots.plot_displacement(self._run, attachment, path, normalized)
+
+    def plot_mechanism(
+        self, times: int | Sequence[float] = 6, path: FilePath | None = None, scale: float = 1.0
+    ) -> "Figure":
+        """The deformed mechanism at some times [s], or at so many times; ``scale`` enlarges deformations."""
+        return mechanism_plot.plot_mechanism(self._run, times, path, scale)
+
+    def animate(
+        self,
+        path: FilePath,
+        *,
+        trace: Attachment | None = None,
+        scale: float = 1.0,
+        seconds: float | None = None,
+        frames_per_second: int = 25,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        """Writes a film (.mp4 or .gif), by default 8 s long; see ``animation.animate``."""
+        animation.animate(
+            self._run,
+            path,
+            trace=trace,
+            scale=scale,
+            seconds=seconds,
+            frames_per_second=frames_per_second,
+            progress=progress,
+        )
+
+    def __repr__(self) -> str:
+        return f"Motion({self._run.instants} instants to t = {self.time[-1]:g} s, {self.mechanism!r})"
+
+    @cached_property
+    def _velocities(self) -> Array:
+        """Flat velocities that satisfy the joints, computed once for the whole motion."""
+        return projected_velocities(self._run)

@@ -1,0 +1,60 @@
+"""Where the blocks of a run go: into memory, and into a results file if one is asked for."""
+
+from os import PathLike
+
+from phlexible.model.mechanism import Mechanism
+from phlexible.model.recording import Recording
+from phlexible.results.blocks import RecordingWriter
+from phlexible.results.files import ResumePoint, concatenate, layout, load, read_for_resume, resumed_writer
+from phlexible.results.motion import Motion
+
+
+class RunOutput:
+    """Collects a run.
+
+    Args:
+        mechanism: what moves.
+        path: results file, or None.
+        resumed: results file that the run goes on with, or None.
+
+    Attributes:
+        start: where the resumed run stood, or None.
+
+    Raises:
+        ResultFileError: a file that cannot be written, or one of another model.
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        path: str | PathLike[str] | None,
+        resumed: str | PathLike[str] | None,
+    ) -> None:
+        self._mechanism = mechanism
+        self._path = path
+        self._blocks: list[Recording] = []
+        self._writer: RecordingWriter | None = None
+        self.start: ResumePoint | None = None
+        if resumed is not None:
+            self.start = read_for_resume(resumed, mechanism)
+            self._blocks.append(load(resumed).recording)
+            self._writer = resumed_writer(resumed, mechanism)
+
+    def take(self, block: Recording) -> None:
+        """One more block, safe on disk when this returns."""
+        self._blocks.append(block)
+        if self._path is None:
+            return
+        if self._writer is None:
+            self._writer = RecordingWriter(self._path, self._mechanism, block)
+        else:
+            self._writer.append(block)
+
+    def close(self, is_complete: bool) -> None:
+        """End the file."""
+        if self._writer is not None:
+            self._writer.close(is_complete)
+
+    def motion(self, is_complete: bool) -> Motion:
+        """Everything taken so far."""
+        return Motion(self._mechanism, layout(self._mechanism), concatenate(self._blocks), is_complete)

@@ -1,0 +1,146 @@
+"""The public model: a mechanism that can be simulated."""
+
+import sys
+from enum import Enum
+from os import PathLike
+from typing import TypeVar
+
+from phlexible.algebra.arrays import non_negative
+from phlexible.errors import ConvergenceError, ModelError, ParameterError
+from phlexible.model.initial_state import InitialKind, initial_state
+from phlexible.model.mechanism import Mechanism
+from phlexible.model.redundancy import check_redundancy
+from phlexible.results.motion import Motion
+from phlexible.results.progress import progress_bar
+from phlexible.results.run_output import RunOutput
+
+Choice = TypeVar("Choice", bound=Enum)
+
+
+class Scheme(Enum):
+    """How time is integrated."""
+
+    CONSERVING = "conserving"
+
+
+class Model(Mechanism):
+    """Bodies, joints and loads that can be simulated; see ``Mechanism`` for how to build one."""
+
+    def simulate(
+        self,
+        duration: float,
+        step: float,
+        *,
+        initial: InitialKind | str = InitialKind.UNDEFORMED,
+        scheme: Scheme | str = Scheme.CONSERVING,
+        every: int = 1,
+        numerical_damping: float = 0.0,
+        output: str | PathLike[str] | None = None,
+        progress: bool | None = None,
+    ) -> Motion:
+        """The motion from t = 0 on, with exact energy, momenta and joints for any step size.
+
+        Ctrl-C ends the run early and returns what was computed; ``motion.is_complete`` is then False.
+
+        Args:
+            duration: [s]; one that is no multiple of the step ends with a shorter step.
+            step: [s].
+            initial: "undeformed", or "quasi_static": the elastic deformation of the rigid motion,
+                without the axial ringing that an undeformed start sets off.
+            scheme: "conserving" (formulation, section 4).
+            every: store each every-th step.
+            numerical_damping: gamma >= 0; a step loses gamma delta(eps)^T D delta(eps).
+            output: results file (HDF5) that is written while the run goes on.
+            progress: whether to show a progress bar; None: on a terminal.
+
+        Raises:
+            ParameterError: numbers or option strings out of range.
+            JointGapError, VelocityError, RedundancyError, ModelError: see ``initial_state``.
+            ConvergenceError: a step failed even after halving; ``error.motion`` has what came before.
+        """
+        kind = _choice("initial", initial, InitialKind)
+        _choice("scheme", scheme, Scheme)
+        return self._run(duration, step, every, numerical_damping, output, progress, kind, None)
+
+    def resume(
+        self,
+        path: str | PathLike[str],
+        duration: float,
+        step: float,
+        *,
+        every: int = 1,
+        numerical_damping: float = 0.0,
+        progress: bool | None = None,
+    ) -> Motion:
+        """Go on with the run of this model in a results file, and return the whole motion.
+
+        Args:
+            path: a results file of ``simulate(output=...)``, finished, interrupted or killed.
+            duration: end of the run, counted from t = 0 [s].
+            step, every, numerical_damping, progress: as in ``simulate``.
+
+        Raises:
+            ResultFileError: no such file, or one of another model.
+            ParameterError: the file already reaches ``duration``.
+        """
+        return self._run(
+            duration, step, every, numerical_damping, path, progress, InitialKind.UNDEFORMED, path
+        )
+
+    def _run(
+        self,
+        duration: float,
+        step: float,
+        every: int,
+        damping: float,
+        output: str | PathLike[str] | None,
+        progress: bool | None,
+        kind: InitialKind,
+        resumed: str | PathLike[str] | None,
+    ) -> Motion:
+        from phlexible.model.assembly import assemble
+        from phlexible.time_integration.clock import clock
+
+        if not self.bodies:
+            raise ModelError("the model has no bodies; add one with model.add(...)")
+        if isinstance(every, bool) or not isinstance(every, int) or every < 1:
+            raise ParameterError(f"every must be a whole number of at least 1, got {every!r}")
+        damping = non_negative("numerical_damping", damping)
+        run_output = RunOutput(self, output, resumed)
+        start = run_output.start.state.time if run_output.start else 0.0
+        if resumed is not None and not duration > start:
+            raise ParameterError(f"duration must be beyond the {start:g} s that {resumed} holds, got {duration!r}")
+        breakpoints = [time for load in self.loads for time in load.breakpoints]
+        instants = clock(start, duration - start, step, breakpoints)
+        if run_output.start is None:
+            state = initial_state(self, kind)
+        else:
+            state = run_output.start.state
+        check_redundancy(self, state)
+        assembly = assemble(self)
+        show = sys.stderr.isatty() if progress is None else progress
+        from phlexible.time_integration.conserving import ConservingRun, Ledger, RunOptions
+
+        ledger = None
+        if run_output.start is not None:
+            begun = run_output.start
+            ledger = Ledger(begun.work, begun.dissipated, begun.iterations, begun.halvings)
+        run = ConservingRun(assembly, state, instants, RunOptions(every, damping), run_output.take, ledger)
+        is_complete = False
+        try:
+            with progress_bar(show) as report:
+                is_complete = run.run(report)
+        except ConvergenceError as error:
+            error.motion = run_output.motion(False)
+            raise
+        finally:
+            run_output.close(is_complete)
+        return run_output.motion(is_complete)
+
+
+def _choice(name: str, value: Choice | str, options: type[Choice]) -> Choice:
+    try:
+        return options(value)
+    except ValueError:
+        allowed = ", ".join(repr(option.value) for option in options)
+        raise ParameterError(f"{name} must be one of {allowed}, got {value!r}") from None

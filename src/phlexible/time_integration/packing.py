@@ -1,0 +1,278 @@
+"""An assembly as the two arrays of the kernels, with room for the work of a step."""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.kernels import tables as at
+from phlexible.model.assembly import Assembly
+from phlexible.model.state import State
+
+MAXIMAL_HISTORY = 64
+
+
+@dataclass(frozen=True, eq=False)
+class PackedSystem:
+    """The tables of ``kernels/tables.py``.
+
+    Attributes:
+        ints, reals: counts, tables and work; changed by the kernels.
+        stored_width: numbers in a stored row.
+    """
+
+    ints: IntArray
+    reals: Array
+    stored_width: int
+
+    def table(self, name: int, count: int) -> Array:
+        """A view of ``count`` numbers of a table of reals."""
+        return self.reals[self.ints[name] : self.ints[name] + count]
+
+    def begin_at(self, state: State) -> None:
+        """Put a state in."""
+        self.table(at.STATE_POSITION, state.position.size)[:] = state.position.ravel()
+        self.table(at.STATE_ROTATION, state.rotation.size)[:] = state.rotation.ravel()
+        self.table(at.STATE_ELASTIC, state.elastic.size)[:] = state.elastic
+        self.table(at.STATE_VELOCITY, state.velocity.size)[:] = state.velocity
+
+    def snapshot(self) -> Array:
+        """A copy of the state and its ledger, for ``restore``."""
+        return self.reals[self.ints[at.STATE_POSITION] :].copy()
+
+    def restore(self, snapshot: Array) -> None:
+        """Put a snapshot back."""
+        self.reals[self.ints[at.STATE_POSITION] :] = snapshot
+
+    def history(self) -> Array:
+        """Scaled Newton updates of the last step that was tried."""
+        history = self.table(at.HISTORY, MAXIMAL_HISTORY)
+        return history[: int(np.flatnonzero(history)[-1]) + 1].copy() if history.any() else history[:1].copy()
+
+
+def pack(assembly: Assembly) -> PackedSystem:
+    """The arrays of an assembly, with a state of zeros."""
+    ints = _int_tables(assembly)
+    reals = _real_tables(assembly) | {name: np.zeros(size) for name, size in _work_sizes(assembly).items()}
+    header = np.zeros(at.HEADER, dtype=np.int64)
+    for name, count in _counts(assembly).items():
+        header[name] = count
+    position = at.HEADER
+    for name in at.INT_TABLES:
+        header[name] = position
+        position += len(ints[name])
+    pools = np.concatenate([assembly.bodies.pool, assembly.vectors.pool])
+    position = len(pools)
+    for name in at.REAL_TABLES:
+        header[name] = position
+        position += reals[name].size
+    _make_absolute(ints, len(assembly.bodies.pool), int(header[at.BLOCKS]))
+    stored = position - int(header[at.STATE_POSITION]) + 4
+    return PackedSystem(
+        np.concatenate([header, *(ints[name] for name in at.INT_TABLES)]).astype(np.int64),
+        np.concatenate([pools, *(reals[name].ravel() for name in at.REAL_TABLES), np.zeros(1)]),
+        stored,
+    )
+
+
+def _counts(assembly: Assembly) -> dict[int, int]:
+    return {
+        at.DIMENSION: assembly.bodies.dimension,
+        at.BODIES: len(assembly.bodies.type_of),
+        at.VECTORS: len(assembly.vectors.body),
+        at.JOINTS: len(assembly.mechanism.joints),
+        at.ROWS: len(assembly.couplings.constant),
+        at.LOADS: len(assembly.loads.kind),
+        at.WEIGHTS: len(assembly.loads.weight_point),
+        at.NODES: len(assembly.elimination.order),
+        at.VELOCITIES: int(assembly.layout.velocity[-1]),
+        at.UNKNOWNS: int(assembly.elimination.row_start[-1]),
+        at.BLOCK_LENGTH: assembly.block_length,
+    }
+
+
+def _int_tables(assembly: Assembly) -> dict[int, IntArray]:
+    bodies, vectors, couplings = assembly.bodies, assembly.vectors, assembly.couplings
+    loads, nodes = assembly.loads, assembly.elimination
+    first_joint = len(bodies.type_of)
+    return {
+        at.TYPE_OF: bodies.type_of,
+        at.VELOCITY_START: bodies.velocity_start,
+        at.ELASTIC_START: bodies.elastic_start,
+        at.ELASTIC_COUNT: bodies.elastic_count,
+        at.AXIS_COUNT: bodies.axis_count,
+        at.FIRST_MOMENT: bodies.first_moment,
+        at.DEFORMATION_MASS: bodies.deformation_mass,
+        at.GYROSCOPIC: bodies.gyroscopic,
+        at.ROTATIONAL: bodies.rotational,
+        at.STIFFNESS: bodies.stiffness,
+        at.DAMPING: bodies.damping,
+        at.STRAIN_START: bodies.strain_start,
+        at.STRAIN_ROW: bodies.strain_row,
+        at.STRAIN_FIRST: bodies.strain_first,
+        at.STRAIN_LAST: bodies.strain_last,
+        at.SQUARE_START: bodies.square_start,
+        at.SQUARE_ROW: bodies.square_row,
+        at.SQUARE_FIRST: bodies.square_first,
+        at.SQUARE_LAST: bodies.square_last,
+        at.STRAIN_WORK_START: _strain_starts(assembly),
+        at.VECTOR_BODY: vectors.body,
+        at.VECTOR_IS_POINT: vectors.is_point,
+        at.VECTOR_SHAPES: vectors.shapes.copy(),
+        at.VECTOR_FIRST: vectors.first,
+        at.VECTOR_LAST: vectors.last,
+        at.VECTOR_MOVING: vectors.moving,
+        at.VECTOR_WORK_START: vectors.work_start,
+        at.JOINT_ROW_START: couplings.row_start,
+        at.JOINT_NODE_ROW: nodes.row_start[first_joint:],
+        at.JOINT_PARTNER_START: couplings.partner_start,
+        at.ROW_TERM_START: couplings.term_start,
+        at.TERM_FIRST: couplings.first,
+        at.TERM_SECOND: couplings.second,
+        at.TERM_FIRST_UPPER: couplings.first_upper.copy(),
+        at.TERM_FIRST_LOWER: couplings.first_lower.copy(),
+        at.TERM_SECOND_UPPER: couplings.second_upper.copy(),
+        at.TERM_SECOND_LOWER: couplings.second_lower.copy(),
+        at.TERM_FIRST_COLUMN: couplings.first_column,
+        at.TERM_SECOND_COLUMN: couplings.second_column,
+        at.PARTNER: couplings.partner,
+        at.PARTNER_LOWER: couplings.partner_lower.copy(),
+        at.LOAD_KIND: loads.kind,
+        at.LOAD_POINT: loads.point,
+        at.LOAD_TRIAD: loads.triad,
+        at.WEIGHT_POINT: loads.weight_point,
+        at.NODE_ORDER: nodes.order,
+        at.NODE_SIZE: nodes.size,
+        at.NODE_ROW: nodes.row_start,
+        at.NODE_DIAGONAL: nodes.diagonal.copy(),
+        at.NODE_NEIGHBOUR_START: nodes.neighbour_start,
+        at.NODE_NEIGHBOUR: nodes.neighbour,
+        at.NODE_UPPER: nodes.upper.copy(),
+        at.NODE_LOWER: nodes.lower.copy(),
+        at.NODE_TARGET_START: nodes.target_start,
+        at.NODE_TARGET: nodes.target.copy(),
+        at.PIVOTS: np.zeros(int(nodes.row_start[-1]), dtype=np.int64),
+        at.STATE_COUNTER: np.zeros(1, dtype=np.int64),
+    }
+
+
+def _make_absolute(ints: dict[int, IntArray], vector_pool: int, blocks: int) -> None:
+    """Starts within pools and blocks become starts in ``reals``; -1 stays."""
+    for name in _BLOCK_STARTS:
+        ints[name][ints[name] >= 0] += blocks
+    ints[at.VECTOR_SHAPES] += vector_pool
+
+
+_BLOCK_STARTS = (
+    at.TERM_FIRST_UPPER,
+    at.TERM_FIRST_LOWER,
+    at.TERM_SECOND_UPPER,
+    at.TERM_SECOND_LOWER,
+    at.PARTNER_LOWER,
+    at.NODE_DIAGONAL,
+    at.NODE_UPPER,
+    at.NODE_LOWER,
+    at.NODE_TARGET,
+)
+
+
+def _real_tables(assembly: Assembly) -> dict[int, Array]:
+    bodies, vectors, couplings, loads = assembly.bodies, assembly.vectors, assembly.couplings, assembly.loads
+    return {
+        at.MASS: bodies.mass,
+        at.VISCOSITY: bodies.viscosity,
+        at.STRAIN_WEIGHT: bodies.strain_weight,
+        at.SQUARE_FACTOR: bodies.square_factor,
+        at.VELOCITY_WEIGHT: bodies.velocity_weight,
+        at.VECTOR_BASE: vectors.base,
+        at.TERM_COEFFICIENT: couplings.coefficient,
+        at.ROW_CONSTANT: couplings.constant,
+        at.WEIGHT: loads.weight,
+    }
+
+
+def _work_sizes(assembly: Assembly) -> dict[int, int]:
+    bodies, vectors = len(assembly.bodies.type_of), len(assembly.vectors.body)
+    elastic, velocities = int(assembly.layout.elastic[-1]), int(assembly.layout.velocity[-1])
+    rows, unknowns = len(assembly.couplings.constant), int(assembly.elimination.row_start[-1])
+    moving = len(assembly.moving)
+    on_bodies = assembly.vectors.body[assembly.vectors.body >= 0]
+    widths = np.diff(assembly.layout.velocity)
+    sizes = {at.LOAD_VALUE: 3 * len(assembly.loads.kind), at.MOVING0: 3 * moving, at.MOVING1: 3 * moving}
+    sizes |= dict.fromkeys((at.V0, at.W0, at.V1, at.W1, at.HALF_TURN, at.POSITION1, at.MOMENT1), 3 * bodies)
+    sizes |= dict.fromkeys((at.LINEAR0, at.LINEAR1, at.ANGULAR0, at.ANGULAR1, at.STATE_POSITION), 3 * bodies)
+    sizes |= dict.fromkeys((at.ROTATION1, at.MEAN_ROTATION, at.STATE_ROTATION), 9 * bodies)
+    sizes |= dict.fromkeys((at.XI0, at.XI1, at.RATE0, at.RATE1, at.ELASTIC0, at.ELASTIC1), elastic + bodies)
+    sizes |= dict.fromkeys((at.ELASTIC_FORCE, at.ELASTIC_MEAN), elastic + bodies)
+    sizes |= dict.fromkeys((at.STRAIN_GRADIENT, at.STRAIN_GRADIENT1), elastic + bodies)
+    sizes |= dict.fromkeys((at.Z_RATE0, at.Z_RATE1, at.Z_XI), 3 * (elastic + bodies))
+    sizes |= dict.fromkeys((at.Y_XI0, at.Y_XI1), 6 * (elastic + bodies))
+    strains = int(_strain_starts(assembly)[-1])
+    sizes |= dict.fromkeys((at.STRAIN0, at.STRAIN1, at.STRAIN_CHANGE), strains)
+    sizes |= dict.fromkeys((at.RHO0, at.RHO1, at.X0, at.X1, at.X_MEAN, at.VECTOR_FORCE), 3 * vectors)
+    sizes |= dict.fromkeys((at.VECTOR_JACOBIAN, at.VECTOR_LEVER), 3 * int(widths[on_bodies].sum()))
+    sizes |= {at.BLOCKS: assembly.block_length}
+    sizes |= dict.fromkeys((at.RESIDUAL, at.UPDATE, at.TRIAL_UPDATE), unknowns)
+    sizes |= dict.fromkeys((at.VELOCITY, at.PREVIOUS_VELOCITY, at.SAVED_VELOCITY, at.STATE_VELOCITY), velocities)
+    sizes |= dict.fromkeys((at.MULTIPLIER, at.SAVED_MULTIPLIER, at.STATE_MULTIPLIER), rows)
+    sizes |= {at.SCRATCH: 9 * int(widths.max(initial=1)), at.HISTORY: MAXIMAL_HISTORY, at.STATE_ELASTIC: elastic}
+    return sizes | {
+        at.STATE_WORK: len(assembly.loads.kind) + len(assembly.mechanism.joints),
+        at.STATE_DISSIPATED: 1,
+    }
+
+
+def _strain_starts(assembly: Assembly) -> IntArray:
+    counts = np.diff(assembly.bodies.strain_start)[assembly.bodies.type_of]
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class StoredRows:
+    """Stored instants as the kernel writes them, and views of their parts.
+
+    Attributes:
+        rows: shape (instants, ``PackedSystem.stored_width``).
+        energy: kinetic, strain and gravity, shape (instants, 3) [J].
+        dissipated, iterations: shape (instants,).
+        position, rotation, elastic, velocity: as in ``State``, with time first.
+        work: by loads, then by moving frames on joints, shape (instants, loads + joints) [J].
+        multipliers: shape (instants, rows).
+    """
+
+    rows: Array
+    energy: Array
+    dissipated: Array
+    iterations: Array
+    position: Array
+    rotation: Array
+    elastic: Array
+    velocity: Array
+    work: Array
+    multipliers: Array
+
+    def first(self, count: int) -> "StoredRows":
+        """The first ``count`` instants."""
+        return StoredRows(*(getattr(self, field.name)[:count] for field in fields(self)))
+
+
+def stored_rows(assembly: Assembly, system: PackedSystem, instants: int) -> StoredRows:
+    """Room for so many instants."""
+    rows = np.zeros((instants, system.stored_width))
+    bodies = len(assembly.bodies.type_of)
+    sizes = [3, 1, 1, 3 * bodies, 9 * bodies, int(assembly.layout.elastic[-1])]
+    sizes += [int(assembly.layout.velocity[-1]), len(assembly.loads.kind) + len(assembly.mechanism.joints)]
+    parts = np.split(rows, np.cumsum(sizes), axis=1)
+    energy, dissipated, iterations, position, rotation, elastic, velocity, work, multipliers = parts
+    return StoredRows(
+        rows,
+        energy,
+        dissipated[:, 0],
+        iterations[:, 0],
+        position.reshape(instants, bodies, 3),
+        rotation.reshape(instants, bodies, 3, 3),
+        elastic,
+        velocity,
+        work,
+        multipliers,
+    )

@@ -1,0 +1,58 @@
+"""Rotations from what users write."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from phlexible.algebra.rotations import cross_matrix, rotation_matrix
+from phlexible.errors import ParameterError
+
+TURN = Rotation.from_rotvec([0.3, -0.5, 0.7])
+
+
+def test_cross_matrix():
+    a, b = np.array([1.0, 2.0, 3.0]), np.array([-2.0, 0.5, 4.0])
+    assert cross_matrix(a) @ b == pytest.approx(np.cross(a, b), abs=0)
+
+
+@pytest.mark.parametrize("value", [TURN, TURN.as_matrix(), TURN.as_matrix().tolist()])
+def test_rotations_in_space(value):
+    assert rotation_matrix(value, 3) == pytest.approx(TURN.as_matrix(), abs=1e-15)
+
+
+@pytest.mark.parametrize("value", [0.5, np.float64(0.5), Rotation.from_euler("z", 0.5)])
+def test_rotations_in_the_plane(value):
+    assert rotation_matrix(value, 2) == pytest.approx(Rotation.from_euler("z", 0.5).as_matrix(), abs=1e-15)
+
+
+def test_no_rotation_is_the_identity():
+    assert (rotation_matrix(None, 3) == np.eye(3)).all()
+
+
+def test_a_slightly_wrong_matrix_is_made_orthogonal():
+    noise = 1e-10 * np.arange(9).reshape(3, 3) / 9
+    result = rotation_matrix(TURN.as_matrix() + noise, 3)
+    assert np.abs(result.T @ result - np.eye(3)).max() < 5e-15
+    assert result == pytest.approx(TURN.as_matrix(), abs=2e-10)
+
+
+@pytest.mark.parametrize(
+    ("value", "dimension", "message"),
+    [
+        (1.001 * np.eye(3), 3, r"rotation must be orthogonal, but R\^T R misses the identity by 0.002"),
+        (np.eye(3) + 1e-8, 3, "must be orthogonal"),
+        (np.diag([1.0, 1.0, -1.0]), 3, "got a reflection"),
+        (np.diag([1.0, 1.0, -1.0]), 2, "got a reflection"),
+        (np.eye(2), 3, r"shape \(3, 3\), got shape \(2, 2\)"),
+        (Rotation.identity(2), 3, r"got shape \(2, 3, 3\)"),
+        (np.full((3, 3), np.nan), 3, "must be finite"),
+        (np.nan, 2, "must be finite"),
+        ("upside down", 3, "got 'upside down'"),
+        (0.5, 3, "got the angle 0.5"),
+        (TURN, 2, "must turn about z in a planar model"),
+        (Rotation.from_euler("x", np.pi), 2, "must turn about z"),
+    ],
+)
+def test_bad_rotations_are_refused(value, dimension, message):
+    with pytest.raises(ParameterError, match=message):
+        rotation_matrix(value, dimension)

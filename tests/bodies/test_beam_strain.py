@@ -1,0 +1,156 @@
+"""Strain energy: what costs none, what costs how much, and its derivatives."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.interpolate import CubicHermiteSpline
+
+from phlexible.bodies.beam import Beam
+from phlexible.bodies.invariants import elastic_force, elastic_tangent, strain_energy, strains
+from phlexible.bodies.material import Material
+from phlexible.elements.sections import RectangularSection
+
+LENGTH, ELEMENTS = 0.6, 4
+NODES = np.linspace(0, LENGTH, ELEMENTS + 1)
+SECTION, MATERIAL = RectangularSection(0.02, 0.03), Material(2e5, 7870.0, 0.25)
+E, G = MATERIAL.youngs_modulus, MATERIAL.shear_modulus
+
+
+def beam(strain="von_karman", dimension=3, frame="cantilever", **more):
+    return Beam(LENGTH, SECTION, MATERIAL, ELEMENTS, frame, strain, **more).discretize(dimension)
+
+
+def nodal(body, u=0.0, v=0.0, v_x=0.0, w=0.0, w_x=0.0, theta=0.0):
+    """eta of a clamped beam with these values at the nodes behind the first."""
+    columns = np.zeros((ELEMENTS, 6))
+    for i, each in enumerate((u, v, v_x, w, w_x, theta)):
+        columns[:, i] = np.broadcast_to(each, ELEMENTS + 1)[1:] if np.ndim(each) else each
+    return columns[:, : 3 if body.dimension == 2 else 6].ravel()
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("strain", ["linear", "von_karman"])
+def test_energy_of_uniform_stretch_curvature_and_twist(strain, dimension):
+    body = beam(strain, dimension)
+    cases = [
+        (nodal(body, u=0.01 * NODES), E * SECTION.area * 0.01**2),
+        (nodal(body, v=1e-9 * NODES**2 / 2, v_x=1e-9 * NODES), E * SECTION.second_moment_z * 1e-18),
+    ]
+    if dimension == 3:
+        cases += [
+            (nodal(body, w=1e-9 * NODES**2 / 2, w_x=1e-9 * NODES), E * SECTION.second_moment_y * 1e-18),
+            (nodal(body, theta=0.3 * NODES), G * SECTION.torsion_constant * 0.09),
+        ]
+    for eta, doubled_per_length in cases:
+        assert strain_energy(body, eta) == pytest.approx(doubled_per_length * LENGTH / 2, rel=1e-10)
+
+
+def bent_without_stretch(seed, dimension):
+    """A body, eta whose shortening cancels its slopes in each element, and its bending energy."""
+    body = beam(dimension=dimension)
+    random = np.random.default_rng(seed)
+    v, v_x, w, w_x = 0.05 * random.normal(size=(4, ELEMENTS + 1))
+    v[0] = v_x[0] = w[0] = w_x[0] = 0
+    if dimension == 2:
+        w, w_x = 0 * w, 0 * w_x
+    shortening, bending = np.zeros(ELEMENTS + 1), 0.0
+    for deflection, slope, moment in ((v, v_x, SECTION.second_moment_z), (w, w_x, SECTION.second_moment_y)):
+        spline = CubicHermiteSpline(NODES, deflection, slope)
+        for i in range(ELEMENTS):
+            x, weights = np.polynomial.legendre.leggauss(6)
+            place = NODES[i] + (x + 1) / 2 * (LENGTH / ELEMENTS)
+            measure = weights / 2 * (LENGTH / ELEMENTS)
+            shortening[i + 1 :] += measure @ spline(place, 1) ** 2 / 2
+            bending += E * moment * measure @ spline(place, 2) ** 2 / 2
+    return body, nodal(body, -shortening, v, v_x, w, w_x), bending
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from((2, 3)))
+def test_slopes_with_their_shortening_do_not_stretch_the_axis(seed, dimension):
+    body, eta, bending = bent_without_stretch(seed, dimension)
+    assert strains(body, eta) == pytest.approx(np.zeros(ELEMENTS), abs=1e-14)
+    assert strain_energy(body, eta) == pytest.approx(bending, rel=1e-11)
+
+
+def test_a_straight_beam_turned_and_shortened_has_no_strain():
+    body = beam(frame="simply_supported", dimension=2)
+    slope = 0.02
+    full = np.zeros((ELEMENTS + 1, 3))
+    full[:, 0], full[:, 1], full[:, 2] = -(slope**2) / 2 * NODES, slope * NODES, slope
+    turned = nodal(beam(dimension=2), *full.T)
+    free = Beam(LENGTH, SECTION, MATERIAL, ELEMENTS).discretize(2)
+    # The first node of a clamped beam cannot turn: all elements but the first are free of strain.
+    assert strains(free, turned)[1:] == pytest.approx(np.zeros(ELEMENTS - 1), abs=1e-16)
+    assert body.elastic_count == free.elastic_count
+
+
+@pytest.mark.parametrize("modes", [None, 3])
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_factors_of_a_strain_sum_to_one_per_plane(dimension, modes):
+    strain = beam(dimension=dimension, modes=modes).strain
+    sums = np.bincount(strain.square_strain, weights=strain.factors)
+    assert sums == pytest.approx(np.full(ELEMENTS, dimension - 1), rel=1e-14)
+    assert (np.diff(strain.square_strain) >= 0).all()
+
+
+def test_linear_strain_has_no_rows():
+    strain = beam("linear").strain
+    assert strain.rows.shape == strain.squares.shape == (0, 6 * ELEMENTS)
+    assert len(strain.weights) == len(strain.factors) == len(strain.square_strain) == 0
+
+
+@pytest.mark.parametrize("frame", ["cantilever", "simply_supported"])
+def test_strains_touch_only_the_coordinates_of_their_element(frame):
+    body = beam(frame=frame)
+    strain, families = body.strain, 6
+    for row in (*strain.rows, *strain.squares):
+        touched = np.flatnonzero(row)
+        assert len(touched) and touched[-1] - touched[0] < 2 * families
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    st.sampled_from(("cantilever", "simply_supported", "mean_axis")),
+    st.sampled_from((2, 3)),
+    st.sampled_from(("linear", "von_karman")),
+    st.sampled_from((None, 3)),
+    st.integers(0, 10**6),
+)
+def test_force_and_tangent_are_the_derivatives_of_the_energy(frame, dimension, strain, modes, seed):
+    body = beam(strain, dimension, frame, modes=modes)
+    random = np.random.default_rng(seed)
+    eta, direction = 0.05 * random.normal(size=(2, body.elastic_count))
+    step = 1e-4 * direction
+    slope = (strain_energy(body, eta + step) - strain_energy(body, eta - step)) / 2e-4
+    assert direction @ elastic_force(body, eta) == pytest.approx(slope, rel=1e-6)
+    change = (elastic_force(body, eta + step) - elastic_force(body, eta - step)) / 2e-4
+    tangent = elastic_tangent(body, eta)
+    assert tangent @ direction == pytest.approx(change, rel=1e-6, abs=1e-6 * np.abs(change).max())
+    assert np.abs(tangent - tangent.T).max() <= 1e-14 * np.abs(tangent).max()
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10**6))
+def test_von_karman_energy_is_even_in_the_deflection(seed):
+    body, eta, _ = bent_without_stretch(seed, 3)
+    mirrored = eta.reshape(ELEMENTS, 6) * [1, -1, -1, 1, 1, 1]
+    assert strain_energy(body, mirrored.ravel()) == pytest.approx(strain_energy(body, eta), rel=1e-12)
+
+
+def test_a_stretched_beam_is_stiffer_against_bending():
+    """A taut element resists a slope field v' = s with the force N: tangent sum is N l s."""
+    body = beam(dimension=2)
+    eta = nodal(body, u=0.01 * NODES)
+    turn = nodal(body, v=NODES - NODES[1], v_x=1.0)
+    last = np.zeros_like(turn)
+    last[-6:] = turn[-6:]
+    stiffening = elastic_tangent(body, eta) - elastic_tangent(body, 0 * eta)
+    force = E * SECTION.area * 0.01
+    bending_part = last @ stiffening @ last
+    spline = CubicHermiteSpline(NODES[-3:-1], [0, turn[-5]], [0, turn[-4]])
+    x, weights = np.polynomial.legendre.leggauss(6)
+    h = LENGTH / ELEMENTS
+    before = h / 2 * weights @ spline(NODES[-3] + (x + 1) / 2 * h, 1) ** 2
+    assert bending_part == pytest.approx(force * (h + before), rel=1e-10)

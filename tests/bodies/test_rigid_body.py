@@ -1,0 +1,128 @@
+"""Rigid bodies and point masses against sums over particles."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from phlexible.bodies.invariants import check_mass, mass_matrix
+from phlexible.bodies.locations import Along, End, MaterialPosition, Origin, Start
+from phlexible.bodies.point_mass import PointMass
+from phlexible.bodies.rigid_body import RigidBody
+from phlexible.errors import AttachmentError, ParameterError
+
+NO_ETA = np.zeros(0)
+numbers = st.floats(-2, 2)
+
+
+def particles(seed):
+    """Masses (9,), places (9, 3) [m], their center (3,) and inertia about it (3, 3)."""
+    random = np.random.default_rng(seed)
+    masses, places = random.uniform(0.1, 1, 9), random.normal(size=(9, 3))
+    center = masses @ places / masses.sum()
+    arms = places - center
+    inertia = np.einsum("p,pij->ij", masses, np.einsum("pk,pk,ij->pij", arms, arms, np.eye(3)))
+    return masses, places, center, inertia - np.einsum("p,pi,pj->ij", masses, arms, arms)
+
+
+@given(st.integers(0, 10**6), st.lists(numbers, min_size=6, max_size=6).map(np.array))
+def test_kinetic_energy_and_momenta_are_those_of_the_particles(seed, nu):
+    masses, places, center, inertia = particles(seed)
+    body = RigidBody(masses.sum(), inertia, center).discretize(3)
+    velocities = nu[:3] + np.cross(nu[3:], places)
+    momentum = masses[:, None] * velocities
+    expected = np.concatenate([momentum.sum(axis=0), np.cross(places, momentum).sum(axis=0)])
+    assert mass_matrix(body, NO_ETA) @ nu == pytest.approx(expected, abs=1e-11)
+    assert body.second_moments[:, :, 0, 0] == pytest.approx(
+        np.einsum("p,pi,pj->ij", masses, places, places), abs=1e-11
+    )
+
+
+@pytest.mark.parametrize("inertia", [0.7, (0.6, 0.5, 0.7), np.diag([0.6, 0.5, 0.7])])
+def test_in_the_plane_only_the_inertia_about_z_counts(inertia):
+    body = RigidBody(2.0, inertia, (0.3, -0.4, 0.0)).discretize(2)
+    expected = [[2, 0, 0.8], [0, 2, 0.6], [0.8, 0.6, 0.7 + 2 * 0.25]]
+    assert mass_matrix(body, NO_ETA) == pytest.approx(np.array(expected), abs=1e-14)
+    assert not body.second_moments[2].any() and not body.second_moments[:, 2].any()
+
+
+def test_three_numbers_are_the_diagonal():
+    full, short = (RigidBody(1.0, each).discretize(3) for each in (np.diag([3.0, 4, 5]), (3, 4, 5)))
+    assert np.array_equal(full.second_moments, short.second_moments)
+    assert mass_matrix(full, NO_ETA) == pytest.approx(np.diag([1.0, 1, 1, 3, 4, 5]))
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_rigid_body_offers_its_origin_and_any_point(dimension):
+    points = RigidBody(1.0, (1, 1, 1), (0.1, 0, 0)).discretize(dimension).points
+    for location, place in ((Origin(), (0, 0, 0)), (MaterialPosition((1, 2, 0)), (1, 2, 0))):
+        point = points.locate(location)
+        assert np.array_equal(point.position, place)
+        assert point.shapes.shape == (3, 0) and point.rotations.shape == (3, 0)
+    for location in (Start(), End(), Along(0.5)):
+        with pytest.raises(AttachmentError, match=r"RigidBody has no .*origin.*point"):
+            points.locate(location)
+
+
+def test_points_outside_the_plane_are_refused():
+    points = RigidBody(1.0, 1.0).discretize(2).points
+    with pytest.raises(AttachmentError, match=r"position must have z = 0 .*0\.5"):
+        points.locate(MaterialPosition((1, 2, 0.5)))
+
+
+def test_outline_leads_from_the_origin_to_the_center_of_mass():
+    positions, shapes = RigidBody(1.0, (1, 1, 1), (0.1, 0.2, 0.3)).discretize(3).points.outline(9)
+    assert np.array_equal(positions, [[0, 0, 0], [0.1, 0.2, 0.3]]) and shapes.shape == (2, 3, 0)
+    for body in (RigidBody(1.0, (1, 1, 1)), PointMass(1.0)):
+        positions, shapes = body.discretize(3).points.outline(9)
+        assert np.array_equal(positions, [[0, 0, 0]]) and shapes.shape == (1, 3, 0)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_point_mass_has_linear_velocities_only(dimension):
+    body = PointMass(0.3).discretize(dimension)
+    assert mass_matrix(body, NO_ETA) == pytest.approx(0.3 * np.eye(dimension))
+    check_mass(body)
+    assert body.points.locate(Origin()).rotations is None
+    with pytest.raises(AttachmentError, match="PointMass has no .*origin"):
+        body.points.locate(MaterialPosition((0, 0, 0)))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"mass": -2.0}, "mass must be positive, got -2.0"),
+        ({"mass": np.nan}, "mass must be finite, got nan"),
+        ({"center": (1, 2)}, r"center must have shape \(3,\), got shape \(2,\)"),
+        ({"center": (1, 2, np.inf)}, r"center must be finite, got \(1, 2, inf\)"),
+        ({"inertia": (1, 2)}, r"inertia must be I_zz, three numbers or a matrix \(3, 3\), got \(1, 2\)"),
+        ({"inertia": "heavy"}, "inertia must be .*, got 'heavy'"),
+        ({"inertia": (1, np.nan, 1)}, r"inertia must be finite, got \(1, nan, 1\)"),
+        ({"inertia": -0.5}, "inertia must be positive, got -0.5"),
+        ({"inertia": (1, 1, 0)}, "inertia must be positive definite, got principal moments 0, 1, 1"),
+        ({"inertia": (1, 1, 2.5)}, "inertia must obey the triangle .* moments 1, 1, 2.5"),
+        ({"inertia": [[1, 0.2, 0], [0, 1, 0], [0, 0, 1]]}, r"inertia must be symmetric, got \[\[1.0, 0.2"),
+    ],
+)
+def test_a_bad_rigid_body_is_refused_where_it_is_given(arguments, message):
+    with pytest.raises(ParameterError, match=message):
+        RigidBody(**({"mass": 1.0, "inertia": (1, 1, 1)} | arguments))
+
+
+def test_a_flat_body_at_the_edge_of_the_triangle_inequality_is_taken():
+    check_mass(RigidBody(1.0, (0.1, 0.2, 0.1 + 0.2)).discretize(3))
+
+
+def test_what_a_dimension_cannot_use_is_refused():
+    with pytest.raises(ParameterError, match=r"inertia is the single number I_zz = 0\.7.*plane only"):
+        RigidBody(1.0, 0.7).discretize(3)
+    with pytest.raises(ParameterError, match="center must lie in the plane z = 0.*0.5"):
+        RigidBody(1.0, 0.7, (0, 0, 0.5)).discretize(2)
+    for body in (RigidBody(1.0, (1, 1, 1)), PointMass(1.0)):
+        with pytest.raises(ParameterError, match="dimension must be 2 or 3, got 4"):
+            body.discretize(4)
+
+
+def test_a_bad_point_mass_is_refused():
+    with pytest.raises(ParameterError, match="mass must be positive, got 0"):
+        PointMass(0)

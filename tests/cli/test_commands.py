@@ -1,0 +1,236 @@
+"""The command line: what it prints, what it writes, what it refuses and with which exit code."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import phlexible as ph
+from phlexible.cli import app
+from phlexible.cli.settings import parse_settings
+from phlexible.gallery.table import ENTRIES
+
+OWN_MODEL = """
+import phlexible as ph
+
+model = ph.Model(dimension=2, gravity=(0, -9.81, 0))
+body = model.add(ph.RigidBody(1.0, 0.1, center=(0.5, 0, 0)), "body")
+model.connect(ph.Revolute(model.ground.at((0, 0, 0)), body.origin))
+"""
+
+
+def call(*words: object):
+    """The result of ``phlexible words``, in this process."""
+    return CliRunner().invoke(app, [str(word) for word in words], env={"COLUMNS": "200"})
+
+
+def refusal(*words: object) -> str:
+    """The one line on stderr of a call that is refused."""
+    result = call(*words)
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    lines = result.stderr.strip().splitlines()
+    assert len(lines) == 1 and lines[0].startswith("phlexible: ")
+    return lines[0].removeprefix("phlexible: ")
+
+
+def program(*words: object, **options) -> subprocess.Popen:
+    """``phlexible words`` as a process of its own."""
+    command = [sys.executable, "-m", "phlexible", *map(str, words)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+
+def test_version() -> None:
+    assert call("--version").stdout == f"phlexible {ph.__version__}\n"
+
+
+def test_list_shows_every_model_with_its_parameters() -> None:
+    text = call("list").stdout
+    for entry in ENTRIES:
+        assert f"{entry.name} " in text and entry.title in text
+    assert "crank_speed=150" in text and "strain=von_karman" in text and "modes=none" in text
+
+
+def test_list_starts_without_compiler_and_pictures() -> None:
+    code = (
+        "import sys; from phlexible.cli import app; app(['list'], standalone_mode=False);"
+        "print('LOADED', *[m for m in ('numba', 'matplotlib', 'xarray') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "LOADED"
+
+
+def test_run_prints_a_table_and_writes_files(tmp_path: Path) -> None:
+    out, plot, film = tmp_path / "new" / "run.h5", tmp_path / "run.png", tmp_path / "run.mp4"
+    result = call(
+        *("run", "crank-slider", "--duration", 0.002, "--every", 2, "--set", "elements=2"),
+        *("--out", out, "--plot", plot, "--animate", film),
+    )
+    assert result.exit_code == 0, result.output
+    for word in ("bodies: 2, joints: 3", "in 100 steps", "wall time", "iterations a step", "halved steps"):
+        assert word in result.stdout
+    for word in ("coupler.at(0.15) u_y/L", "kinetic energy", "strain energy", "supplied, dissipated"):
+        assert word in result.stdout
+    balance = re.search(r"off by \S+ J, (\S+) of the greatest energy", result.stdout)
+    assert balance and float(balance[1]) < 1e-11
+    assert len(ph.Motion.load(out).time) == 51
+    assert plot.read_bytes().startswith(b"\x89PNG") and film.read_bytes()[4:8] == b"ftyp"
+
+
+def test_run_of_the_crank_slider_agrees_with_its_references() -> None:
+    result = call("run", "crank-slider")
+    away = [float(x) for x in re.findall(r"([\d.]+) %", result.stdout)]
+    assert len(away) == 2 and away[0] < 0.5 and away[1] < 1.0
+    linear = call("run", "crank-slider", "--set", "strain=linear")
+    (away,) = re.findall(r"([\d.]+) %", linear.stdout)
+    assert float(away) < 0.3
+
+
+def test_references_are_shown_for_their_own_model_only() -> None:
+    shorter = call("run", "crank-slider", "--duration", 0.001)
+    faster = call("run", "crank-slider", "--set", "crank_speed=160", "--step", 1e-4)
+    assert "reference" not in shorter.stdout and "reference" not in faster.stdout
+
+
+def test_set_reaches_the_model() -> None:
+    result = call("run", "chain", "--set", "links=3", "--set", "modes=none", "--duration", 0.01)
+    assert "bodies: 3, joints: 3" in result.stdout
+
+
+def test_initial_is_passed_on() -> None:
+    strains = [
+        re.search(
+            r"strain energy\s+(\S+) J ->", call("run", "crank-slider", "--duration", 1e-4, *more).stdout
+        )
+        for more in ((), ("--initial", "quasi-static"))
+    ]
+    assert strains[0] and float(strains[0][1]) == 0
+    assert strains[1] and float(strains[1][1]) > 0
+
+
+def test_own_file(tmp_path: Path) -> None:
+    file = tmp_path / "my_model.py"
+    file.write_text(OWN_MODEL + "duration, step = 0.1, 1e-3\n")
+    result = call("run", file)
+    assert (
+        result.exit_code == 0 and "my_model, bodies: 1" in result.stdout and "in 100 steps" in result.stdout
+    )
+
+
+def test_a_file_imports_its_neighbours(tmp_path: Path) -> None:
+    (tmp_path / "neighbour_of_my_model.py").write_text(OWN_MODEL)
+    file = tmp_path / "my_model.py"
+    file.write_text("from neighbour_of_my_model import model\nduration, step = 0.01, 1e-3\n")
+    assert call("run", file).exit_code == 0
+
+
+def test_resume_goes_on_to_the_new_end(tmp_path: Path) -> None:
+    out = tmp_path / "run.h5"
+    words = ("run", "double-pendulum", "--out", out, "--step", 1e-3)
+    assert call(*words, "--duration", 0.05).exit_code == 0
+    assert call(*words, "--duration", 0.1, "--resume").exit_code == 0
+    resumed = ph.Motion.load(out)
+    whole = ph.gallery.double_pendulum().simulate(duration=0.1, step=1e-3)
+    assert resumed.time == pytest.approx(whole.time)
+    end = whole["lower"].point((1.0, 0.0, 0.0))
+    assert resumed.position(end) == pytest.approx(whole.position(end), abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["run", "crank-slidr"], "no model is named 'crank-slidr'; choose crank-slider, "),
+        (["run", "absent.py"], "there is no file 'absent.py'"),
+        (["run", "chain", "--set", "link=3"], "--set link: there is no such parameter; it is one of links, "),
+        (["run", "chain", "--set", "links=many"], "--set links=many: expected an integer"),
+        (["run", "chain", "--set", "modes=few"], "--set modes=few: expected an integer or none"),
+        (["run", "chain", "--set", "links"], "--set takes key=value, got 'links'"),
+        (["run", "chain", "--set", "links=2", "--set", "links=3"], "--set links is given twice"),
+        (["run", "crank-slider", "--set", "diameter=x"], "--set diameter=x: expected a number"),
+        (["run", "crank-slider", "--set", "diameter=-1"], "diameter must be positive, got -1"),
+        (["run", "crank-slider", "--set", "strain=cubic"], "strain must be one of"),
+        (["run", "free-pair", "--set", "velocity=1,2"], "velocity=1,2: expected 3 numbers, such as 1,2,3"),
+        (["run", "chain", "--duration", "0"], "--duration must be positive, got 0"),
+        (["run", "chain", "--step=-1"], "--step must be positive, got -1"),
+        (["run", "chain", "--out", "run.csv"], "--out run.csv: the name must end with .h5 or .hdf5"),
+        (["run", "chain", "--plot", "run.doc"], "--plot run.doc: the name must end with .png"),
+        (["run", "chain", "--animate", "run.avi"], "--animate run.avi: the name must end with .mp4 or .gif"),
+        (["run", "chain", "--resume"], "--resume continues the run in a results file: say which with --out"),
+        (["run", "chain", "--resume", "--out", "absent.h5"], "absent.h5"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_refusals(words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert message in refusal(*words)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("x = 1", "must define a phlexible.Model named model, defines none"),
+        ("model = 3", "must define a phlexible.Model named model, it is 3"),
+        ("1 +", "line 1: SyntaxError"),
+        ("\n\nraise KeyError('left')", "line 3: KeyError: 'left'"),
+        ("raise SystemExit(0)", "SystemExit"),
+        (OWN_MODEL, "how long? give --duration, or write duration = ... into the file"),
+        (OWN_MODEL + "duration = 'long'", "duration must be a number of seconds, got 'long'"),
+    ],
+)
+def test_files_that_cannot_be_run(source: str, message: str, tmp_path: Path) -> None:
+    file = tmp_path / "my_model.py"
+    file.write_text(source)
+    assert message in refusal("run", file)
+
+
+def test_a_file_takes_no_settings(tmp_path: Path) -> None:
+    file = tmp_path / "my_model.py"
+    file.write_text(OWN_MODEL)
+    assert "--set changes parameters of gallery models" in refusal("run", file, "--set", "a=1")
+
+
+def test_debug_shows_the_traceback() -> None:
+    result = call("run", "nothing", "--debug")
+    assert result.exit_code == 2
+    assert "Traceback" in result.stderr and result.stderr.splitlines()[-1].startswith("phlexible: no model")
+
+
+def test_unknown_options_are_refused_by_the_parser() -> None:
+    assert call("run", "chain", "--speed", "3").exit_code == 2
+    assert call("run", "chain", "--initial", "bent").exit_code == 2
+
+
+def test_settings_take_their_types_from_the_function() -> None:
+    def function(
+        a: float = 1.0, n_m: int = 2, name: str = "x", m: int | None = None, v: tuple[float, float] = (0, 0)
+    ) -> None: ...
+
+    settings = ["a=2", "n-m=3", "name=y=z", "m=4", "v=(1, 2)"]
+    assert parse_settings(function, settings) == {"a": 2.0, "n_m": 3, "name": "y=z", "m": 4, "v": (1.0, 2.0)}
+    assert parse_settings(function, ["m=None"]) == {"m": None}
+
+
+@pytest.mark.slow
+def test_interrupt_keeps_what_was_computed(tmp_path: Path) -> None:
+    out = tmp_path / "run.h5"
+    call("run", "double-pendulum", "--duration", 0.01)  # compiled code is in the cache now
+    process = program(
+        *("run", "double-pendulum", "--duration", 10000, "--every", 1000, "--out", out, "--debug"),
+        env=os.environ | {"COLUMNS": "200"},
+    )
+    deadline = time.monotonic() + 60
+    while not out.exists() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    output, complaint = process.communicate(timeout=60)
+    assert process.returncode == 130, complaint
+    assert "interrupted at t = " in complaint and "Traceback" not in complaint
+    assert "energy balance" in output
+    assert 0 < ph.Motion.load(out).time[-1] < 10000

@@ -1,0 +1,90 @@
+"""Mechanisms that several tests take, and states of them that are no special case."""
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from phlexible.bodies.beam import Beam
+from phlexible.bodies.material import Material
+from phlexible.bodies.point_mass import PointMass
+from phlexible.bodies.rigid_body import RigidBody
+from phlexible.elements.sections import CircularSection
+from phlexible.joints.distance import Distance
+from phlexible.joints.fixed import Fixed
+from phlexible.joints.loads import Force, Torque
+from phlexible.joints.planar import Planar
+from phlexible.joints.revolute import Revolute
+from phlexible.joints.slider import Slider
+from phlexible.joints.universal import Universal
+from phlexible.model.closure import undeformed
+from phlexible.model.constraints import mechanism_layout
+from phlexible.model.displacement import displaced
+from phlexible.model.mechanism import Mechanism
+
+STEEL = Material(youngs_modulus=2e11, density=7870.0, poissons_ratio=0.3)
+ROD = CircularSection(diameter=6e-3)
+
+
+def beam(elements=2, frame="mean_axis", strain="von_karman", **parameters):
+    return Beam(0.3, ROD, STEEL, elements=elements, frame=frame, strain=strain, **parameters)
+
+
+def crank_slider(strain="von_karman", angle=0.0, speed=150.0, elements=8):
+    """The crank-slider of Brugnoli et al. 6.2, at a crank angle [rad]."""
+    model, crank, coupler = Mechanism(dimension=2), 0.15, 0.3
+
+    def path(t):
+        return crank * np.array([np.cos(speed * t + angle), np.sin(speed * t + angle), 0.0])
+
+    tilt = -np.arcsin(crank * np.sin(angle) / coupler)
+    slide = path(0)[0] + coupler * np.cos(tilt)
+    rod = beam(elements, "simply_supported", strain, rotary_inertia=False)
+    body = model.add(rod, "coupler", path(0), tilt)
+    slider = model.add(PointMass(0.033), "slider", (slide, 0, 0))
+    model.connect(Revolute(model.ground.moving(path), body.start))
+    model.connect(Revolute(body.end, slider.origin))
+    model.connect(Slider(model.ground.at((0, 0, 0)), slider.origin, axis=(1, 0, 0)))
+    return model
+
+
+def tangle(dimension):
+    """Two beams, a rigid body, a point mass, a moving frame, and as many joints as fit."""
+    model = Mechanism(gravity=(1.0, -9.0, 0.0), dimension=dimension)
+    turn = 0.3 if dimension == 2 else Rotation.from_rotvec([0.3, 0.5, -0.2])
+    a = model.add(beam(), "a", rotation=turn)
+    b = model.add(beam(frame="cantilever"), "b", position=(0.3, 0.1, 0))
+    c = model.add(RigidBody(1.0, (0.1, 0.2, 0.25), center=(0.1, 0.2, 0)), "c", position=(0.5, 0, 0))
+    d = model.add(PointMass(0.5), "d", position=(0.8, 0, 0))
+    frame = model.ground.moving(
+        lambda t: (0.1 * np.sin(3 * t), 0.2 * t, 0),
+        lambda t: 0.5 + 0.7 * t if dimension == 2 else Rotation.from_rotvec([0.7 * t, 0, 0.2]),
+    )
+    model.connect(Fixed(frame, a.start))
+    model.connect(Revolute(a.end, b.start))
+    model.connect(Slider(b.at(0.2), c.origin, axis=(1, 1, 0)))
+    model.connect(Distance(c.point((0, 0.1, 0)), d.origin))
+    if dimension == 3:
+        model.connect(Universal(b.end, c.origin))
+        model.connect(Planar(frame, b.end, axis=(0, 1, 1)))
+    model.apply(Force(a.end, (1, 2, 0)))
+    model.apply(Force(b.end, (1, 2, 0), axes="body"))
+    model.apply(Torque(b.end, (0, 0, 3)))
+    model.apply(Torque(a.at(0.1), (0, 0, 2), axes="body"))
+    return model
+
+
+def arbitrary_state(model, seed=0):
+    """Bodies moved, bent by up to 10 % and moving, all at random; joints open. Time 0.4 s."""
+    layout, rng = mechanism_layout(model), np.random.default_rng(seed)
+    count = int(layout.velocity[-1])
+    state = displaced(model, layout, undeformed(model, layout), 0.1 * rng.normal(size=count))
+    return layout, with_time(state, 0.4, rng.normal(size=count))
+
+
+def with_time(state, time, velocity=None):
+    velocity = state.velocity if velocity is None else velocity
+    return type(state)(time, state.position, state.rotation, state.elastic, velocity)
+
+
+def moved_along(model, layout, state, time):
+    """The state a time later at constant nu (to first order in time, even beyond for nu itself)."""
+    return with_time(displaced(model, layout, state, time * state.velocity), state.time + time)

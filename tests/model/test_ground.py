@@ -1,0 +1,103 @@
+"""Fixed points and moving frames, and the derivatives of their paths from differences."""
+
+import numpy as np
+import pytest
+from scipy.interpolate import CubicSpline
+from scipy.spatial.transform import Rotation
+
+from phlexible.errors import ParameterError
+from phlexible.model.ground import (
+    Ground,
+    frame_acceleration,
+    frame_angular_velocity,
+    frame_position,
+    frame_rotation,
+    frame_velocity,
+)
+
+SPACE, PLANE = Ground(3), Ground(2)
+
+
+def circle(speed, radius=0.15):
+    return lambda t: (radius * np.cos(speed * t), radius * np.sin(speed * t), 0.0)
+
+
+def test_a_fixed_point_rests():
+    frame = SPACE.at((1, 2, 3))
+    assert frame.is_fixed and str(frame) == "ground.at(1, 2, 3)"
+    assert frame_position(frame, 5.0).tolist() == [1, 2, 3]
+    assert not frame_velocity(frame, 5.0).any() and not frame_acceleration(frame, 5.0).any()
+    assert (frame_rotation(frame, 5.0) == np.eye(3)).all() and not frame_angular_velocity(frame, 5.0).any()
+
+
+@pytest.mark.parametrize("speed", [0.01, 1.0, 150.0, 1e4])
+@pytest.mark.parametrize("time", [0.0, 1e-7, 1e-3, 0.7])
+def test_velocity_and_acceleration_of_a_circle(speed, time):
+    frame, (c, s) = PLANE.moving(circle(speed)), (np.cos(speed * time), np.sin(speed * time))
+    assert frame_velocity(frame, time) == pytest.approx(
+        [-0.15 * speed * s, 0.15 * speed * c, 0], abs=1e-10 * speed
+    )
+    # Second differences of a path far from slow cannot see more: eps / (window length)^2.
+    allowed = max(1e-8 * speed**2, 1e-9)
+    assert frame_acceleration(frame, time) == pytest.approx(
+        [-0.15 * speed**2 * c, -0.15 * speed**2 * s, 0], abs=allowed
+    )
+
+
+def test_a_path_that_begins_at_zero_and_ends_is_never_left():
+    knots = np.linspace(0, 1, 20)
+    spline = CubicSpline(knots, np.column_stack([np.sin(knots), knots**2, 0 * knots]), extrapolate=False)
+    frame = SPACE.moving(spline)
+    for time in (0.0, 0.5, 1.0):
+        assert frame_velocity(frame, time) == pytest.approx(spline(time, 1), rel=1e-9, abs=1e-9)
+
+
+def test_the_users_velocity_is_taken():
+    frame = SPACE.moving(lambda t: (t, 0, 0), velocity=lambda t: (1, 0, 3 * t))
+    assert frame_velocity(frame, 2.0).tolist() == [1, 0, 6]
+    assert frame_acceleration(frame, 2.0) == pytest.approx([0, 0, 3], rel=1e-9)
+
+
+@pytest.mark.parametrize("ground", [SPACE, PLANE])
+def test_rotation_counts_from_time_zero(ground):
+    frame = ground.moving(lambda t: (0, 0, 0), rotation=lambda t: 0.4 + 3 * t)
+    assert frame_rotation(frame, 0.0) == pytest.approx(np.eye(3), abs=1e-15)
+    assert frame_rotation(frame, 0.1) == pytest.approx(Rotation.from_euler("z", 0.3).as_matrix(), abs=1e-15)
+    for time in (0.0, 0.1):
+        assert frame_angular_velocity(frame, time) == pytest.approx([0, 0, 3], abs=1e-9)
+
+
+def test_angular_velocity_is_in_world_axes():
+    tilt = Rotation.from_rotvec([0.3, 0.2, 0.1])
+    frame = SPACE.moving(lambda t: (0, 0, 0), rotation=lambda t: Rotation.from_rotvec([2 * t, 0, 0]) * tilt)
+    assert frame_angular_velocity(frame, 0.7) == pytest.approx([2, 0, 0], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: SPACE.at((1, 2)), r"position must have shape \(3,\), got shape \(2,\)"),
+        (lambda: SPACE.at((1, 2, np.inf)), "position must be finite"),
+        (lambda: PLANE.at((1, 2, 3)), r"position must have z = 0 in a planar model .*\[1.0, 2.0, 3.0\]"),
+        (lambda: SPACE.moving((1, 2, 3)), "path must be a function of time"),
+        (lambda: SPACE.moving(circle(1), rotation=3.0), "rotation must be a function of time"),
+        (lambda: SPACE.moving(lambda t: (1, 2)), r"path of moving frame \d+ at t = 0 s must have shape"),
+        (lambda: SPACE.moving(lambda t: (1, 2, np.nan)), r"path .* at t = 0 s must be finite"),
+        (lambda: PLANE.moving(lambda t: (1, 2, 3)), r"path .* at t = 0 s must have z = 0"),
+        (lambda: SPACE.moving(circle(1), velocity=lambda t: 1), r"velocity .* at t = 0 s must have shape"),
+        (lambda: SPACE.moving(circle(1), rotation=lambda t: np.ones((3, 3))), "must be orthogonal"),
+        (lambda: PLANE.moving(circle(1), rotation=lambda t: Rotation.from_euler("x", 1)), "about z"),
+    ],
+)
+def test_bad_frames_are_refused_at_once(make, message):
+    with pytest.raises(ParameterError, match=message):
+        make()
+
+
+def test_a_path_that_breaks_later_names_the_time():
+    frame = SPACE.moving(lambda t: (1 if t < 0.5 else np.nan, 0, 0))
+    with pytest.raises(ParameterError, match=r"path of moving frame \d+ at t = 0.75 s must be finite"):
+        frame_position(frame, 0.75)
+    turning = SPACE.moving(lambda t: (0, 0, 0), rotation=lambda t: t if t < 0.5 else np.nan)
+    with pytest.raises(ParameterError, match=r"rotation of moving frame \d+ at t = 0.75 s must be finite"):
+        frame_rotation(turning, 0.75)

@@ -1,0 +1,295 @@
+"""Quasi-static deformation: closed forms, balances, and independence of the floating frame."""
+
+import numpy as np
+import pytest
+
+from model.mechanisms import ROD, STEEL, beam, crank_slider
+from phlexible.bodies.beam import Beam
+from phlexible.bodies.invariants import elastic_force
+from phlexible.bodies.rigid_body import RigidBody
+from phlexible.errors import ModelError, RedundancyError, VelocityError
+from phlexible.joints.fixed import Fixed
+from phlexible.joints.loads import Force, Torque
+from phlexible.joints.revolute import Revolute
+from phlexible.joints.spherical import Spherical
+from phlexible.model import quasi_static
+from phlexible.model.balance import inertia_forces
+from phlexible.model.constraints import (
+    constraint_acceleration,
+    constraint_matrix,
+    constraint_time_derivative,
+    constraint_values,
+    mass_matrix,
+    mechanism_layout,
+)
+from phlexible.model.initial_state import InitialKind, initial_state
+from phlexible.model.initial_velocity import rigid_components
+from phlexible.model.load_forces import applied_forces
+from phlexible.model.mechanism import Mechanism
+from phlexible.model.quasi_static import quasi_static_motion
+
+AREA, BENDING, LENGTH = ROD.area, 2e11 * np.pi * 3e-3**4 / 4, 0.3
+LINE_DENSITY = 7870.0 * AREA
+FRAMES = ["cantilever", "simply_supported", "mean_axis"]
+
+
+def deformed(model):
+    return initial_state(model, InitialKind.QUASI_STATIC)
+
+
+def world(state, attachment, index=0):
+    point = attachment.point
+    return state.position[index] + state.rotation[index] @ (point.position + point.shapes @ state.elastic)
+
+
+def clamped(frame="cantilever", gravity=10.0, dimension=2, strain="von_karman", both=False):
+    model = Mechanism(gravity=(0, -gravity, 0), dimension=dimension)
+    body = model.add(beam(8, frame, strain))
+    model.connect(Fixed(model.ground.at((0, 0, 0)), body.start))
+    if both:
+        model.connect(Fixed(model.ground.at((LENGTH, 0, 0)), body.end))
+    return model
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("strain", ["linear", "von_karman"])
+def test_a_cantilever_sags_under_gravity(dimension, frame, strain):
+    model = clamped(frame, dimension=dimension, strain=strain)
+    tip = world(deformed(model), model.bodies[0].end)
+    assert tip[1] == pytest.approx(-LINE_DENSITY * 10 * LENGTH**4 / (8 * BENDING), rel=1e-5)
+    assert tip[0] == pytest.approx(LENGTH, abs=1e-6) and tip[2] == 0
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_beam_clamped_at_both_ends_sags_under_gravity(dimension):
+    """Statically indeterminate: more reactions than rigid motions."""
+    model = clamped(dimension=dimension, both=True)
+    middle = world(deformed(model), model.bodies[0].at(LENGTH / 2))
+    assert middle[1] == pytest.approx(-LINE_DENSITY * 10 * LENGTH**4 / (384 * BENDING), rel=1e-5)
+
+
+@pytest.mark.parametrize("gravity", [1e3, 3e3])
+def test_the_floating_frame_does_not_matter(gravity):
+    """Tip deflections of 6 % and 18 %; frames differ by the order of the slope squared."""
+    tips = [world(deformed(m), m.bodies[0].end)[1] for m in (clamped(f, gravity) for f in FRAMES)]
+    slope = 4 / 3 * abs(tips[0]) / LENGTH
+    assert np.ptp(tips) / abs(tips[0]) < 2 * slope**2
+
+
+def test_pins_at_both_ends_pull_a_heavy_beam_straight():
+    """Von Karman: the sag of a string-like beam grows far slower than its load."""
+    sags = []
+    for gravity in (10.0, 1e4):
+        model = Mechanism(gravity=(0, -gravity, 0), dimension=2)
+        body = model.add(beam(8, "simply_supported"))
+        model.connect(Revolute(model.ground.at((0, 0, 0)), body.start))
+        model.connect(Revolute(body.end, model.ground.at((LENGTH, 0, 0))))
+        sags.append(-world(deformed(model), body.at(LENGTH / 2))[1])
+    assert sags[0] == pytest.approx(5 * LINE_DENSITY * 10 * LENGTH**4 / (384 * BENDING), rel=1e-4)
+    # Cubic law of the first sine, good to 2 %: EI (pi/L)^4 w + EA (pi/L)^4 w^3 / 4 = 4 q / pi
+    load, stretch = 4 / np.pi * LINE_DENSITY * 1e4 * (LENGTH / np.pi) ** 4, 2e11 * AREA / 4
+    cubic = np.roots([stretch, 0, BENDING, -load])
+    assert sags[1] == pytest.approx(cubic[np.isreal(cubic)].real[0], rel=2e-2)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("strain", ["linear", "von_karman"])
+def test_a_rotating_cantilever_is_stretched(dimension, strain):
+    model, spin = Mechanism(dimension=dimension), 50.0
+    body = model.add(beam(8, "cantilever", strain))
+    hub = model.ground.moving(lambda t: (0, 0, 0), rotation=lambda t: spin * t)
+    model.connect(Fixed(hub, body.start))
+    state = deformed(model)
+    wanted = LINE_DENSITY * spin**2 * LENGTH**3 / (3 * 2e11 * AREA)
+    assert world(state, body.end)[0] - LENGTH == pytest.approx(wanted, rel=1e-5)
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_a_free_spinning_beam_is_stretched_about_its_center(frame):
+    """Turning about its middle: rho w^2 L^3 / 12 E."""
+    model, spin = Mechanism(dimension=2), 50.0
+    body = model.add(beam(8, frame), velocity=(0, -spin * LENGTH / 2, 0), angular_velocity=(0, 0, spin))
+    state = deformed(model)
+    length = world(state, body.end)[0] - world(state, body.start)[0]
+    assert length - LENGTH == pytest.approx(7870.0 * spin**2 * LENGTH**3 / (12 * 2e11), rel=1e-5)
+    assert state.velocity[:3] == pytest.approx([0, -spin * LENGTH / 2, spin])
+
+
+def test_rigid_accelerations_enter_the_elastic_balance():
+    """A beam that falls freely under gravity is not bent; one pushed in the middle is."""
+    model = Mechanism(gravity=(0, -10, 0), dimension=2)
+    body = model.add(beam(8))
+    assert deformed(model).elastic == pytest.approx(np.zeros(body.data.elastic_count), abs=1e-14)
+    push = LINE_DENSITY * LENGTH * 10
+    model.apply(Force(body.at(LENGTH / 2), (0, push, 0)))
+    state = deformed(model)
+    ends = [world(state, body.at(x))[1] for x in (0, LENGTH / 2, LENGTH)]
+    # Half a beam as a cantilever from its middle under the inertia of its own line density.
+    half = LINE_DENSITY * 10 * (LENGTH / 2) ** 4 / (8 * BENDING)
+    assert ends[1] - ends[0] == pytest.approx(half, rel=1e-4)
+    assert ends[1] - ends[2] == pytest.approx(half, rel=1e-4)
+
+
+def check_balance(model):
+    """Every demand of the quasi-static start, from the public pieces; returns the state."""
+    layout = mechanism_layout(model)
+    motion = quasi_static_motion(model, layout, initial_state(model))
+    state, matrix = motion.state, constraint_matrix(model, layout, motion.state)
+    forces = applied_forces(model, layout, state) + matrix.T @ motion.multipliers
+    scale = 0.0
+    for index, placed in enumerate(model.bodies):
+        own, data = slice(*layout.velocity[index : index + 2]), placed.data
+        eta = state.elastic[slice(*layout.elastic[index : index + 2])]
+        inertia = inertia_forces(data, eta, state.velocity[own], motion.acceleration[own])
+        forces[own] -= inertia
+        forces[own][data.rigid_count :] -= elastic_force(data, eta)
+        assert not state.velocity[own][data.rigid_count :].any()
+        assert not motion.acceleration[own][data.rigid_count :].any()
+        scale = max(scale, np.abs(inertia).max())
+    assert np.abs(forces).max() < 1e-9 * scale
+    assert np.abs(constraint_values(model, layout, state)).max() < 1e-12
+    change = constraint_acceleration(model, layout, state)
+    allowed = 1e-9 * (abs(matrix) @ np.abs(motion.acceleration)).max()
+    assert np.abs(matrix @ motion.acceleration + change).max() < allowed
+    rate = constraint_time_derivative(model, layout, state)
+    assert np.abs(matrix @ state.velocity + rate).max() < 1e-9 * np.abs(rate).max(initial=1e-3)
+    nearest = mass_matrix(model, state) @ motion.moved + matrix.T @ motion.pose_multipliers
+    rigid = rigid_components(model, layout)
+    assert np.abs(nearest[rigid]).max() < 1e-9 * np.abs(mass_matrix(model, state) @ motion.moved).max()
+    assert not motion.moved[~rigid].any()
+    return state
+
+
+@pytest.mark.parametrize("strain", ["linear", "von_karman"])
+@pytest.mark.parametrize("angle", [0.0, 0.5, 1.6])
+def test_the_crank_slider_balances(strain, angle):
+    model = crank_slider(strain, angle)
+    state = check_balance(model)
+    if angle == 0:
+        # The slider's deceleration compresses or pulls: axial displacement of the order of m a L / EA.
+        coupler = model["coupler"]
+        stretch = (coupler.end.point.shapes @ state.elastic)[0]
+        assert 1e-6 < abs(stretch) < 1e-4
+        assert state.position[1, 0] == pytest.approx(0.45 + stretch, abs=1e-12)
+    else:
+        assert np.abs(state.elastic).max() > 1e-4
+
+
+def test_the_tension_of_the_crank_slider_at_its_dead_center():
+    """At angle 0 the coupler turns at -w/2: the slider pulls with m (a_pin + L w^2 / 4)."""
+    model = crank_slider(angle=0.0)
+    layout = mechanism_layout(model)
+    motion = quasi_static_motion(model, layout, initial_state(model))
+    slide = -0.15 * 150**2 - LENGTH * 75**2
+    assert motion.acceleration[layout.velocity[1]] == pytest.approx(slide, rel=1e-4)
+    assert motion.multipliers[2] == pytest.approx(0.033 * slide, rel=1e-4)  # on slider along x
+
+
+@pytest.mark.parametrize("links", [10, 60])
+def test_a_chain_with_gravity_and_a_moving_end(links):
+    model = Mechanism(gravity=(0, -10, 0), dimension=2)
+    end = model.ground.moving(lambda t: (np.sin(t), t**2, 0))
+    for number in range(links):
+        link = model.add(beam(2), position=(LENGTH * number, 0, 0))
+        model.connect(Revolute(end, link.start))
+        end = link.end
+    check_balance(model)
+
+
+def test_spatial_loads_and_a_follower():
+    model = Mechanism(gravity=(0, 0, -10))
+    body = model.add(beam(4, "simply_supported"), rotation=None)
+    hub = model.ground.moving(lambda t: (0, 0, 0), rotation=lambda t: 20 * t)
+    model.connect(Fixed(hub, body.start))
+    model.connect(
+        Spherical(body.end, model.add(RigidBody(0.01, (1e-5,) * 3), position=(LENGTH, 0, 0)).origin)
+    )
+    model.apply(Force(body.at(0.2), (0, 0.3, 0.2), axes="body"))
+    model.apply(Torque(body.end, (0.01, 0.02, 0.03)))
+    model.apply(Torque(body.end, (0.01, 0.02, 0.03), axes="body"))
+    check_balance(model)
+
+
+def test_the_pose_that_joints_leave_free_stays():
+    """A pendulum bends as it begins to fall, and its pin does not open."""
+    model = Mechanism(gravity=(0, -10, 0), dimension=2)
+    body = model.add(beam(8), rotation=0.3)
+    model.connect(Revolute(model.ground.at((0, 0, 0)), body.start))
+    state = check_balance(model)
+    assert world(state, body.start) == pytest.approx(np.zeros(3), abs=1e-14)
+    chord = world(state, body.end)
+    assert np.arctan2(chord[1], chord[0]) == pytest.approx(0.3, abs=1e-4)
+    assert np.abs(state.elastic).max() > 1e-6
+
+
+def test_rigid_models_stay_as_they_are():
+    model = Mechanism(gravity=(0, -10, 0), dimension=2)
+    model.add(RigidBody(1.0, 1.0), position=(1, 2, 0), velocity=(1, 0, 0))
+    one, other = initial_state(model), deformed(model)
+    assert (one.position == other.position).all() and (one.velocity == other.velocity).all()
+
+
+def test_what_elastic_forces_cannot_hold_is_refused():
+    model = clamped("simply_supported", gravity=1e9)
+    with pytest.raises(ModelError, match="no quasi-static deformation found: the momentum balances miss by"):
+        deformed(model)
+
+
+def test_newtons_method_is_quadratic(monkeypatch):
+    """A sag of 18 % in at most 9 iterations, the last ones to round-off."""
+    errors = []
+
+    def noted(*arguments):
+        errors.append((residual := measure(*arguments)).error)
+        return residual
+
+    measure = quasi_static._residual
+    monkeypatch.setattr(quasi_static, "_residual", noted)
+    deformed(clamped("simply_supported", gravity=3e3))
+    late = [error for error in errors if error < 0.05]
+    assert len(errors) <= 9
+    assert late[-1] < 1e-12
+
+
+def test_redundant_joints_are_refused():
+    model = clamped()
+    model.connect(Revolute(model.ground.at((0, 0, 0)), model.bodies[0].start))
+    with pytest.raises(RedundancyError, match="redundant joints"):
+        deformed(model)
+
+
+def test_given_velocities_that_the_deformed_bodies_cannot_have_are_refused():
+    model = crank_slider(angle=0.8)
+    undeformed = initial_state(model)
+    model = Mechanism(dimension=2)
+    source = crank_slider(angle=0.8)
+    turn, nu = undeformed.rotation[0], undeformed.velocity
+    placed = source["coupler"]
+    rod = model.add(
+        placed.body,
+        "coupler",
+        placed.position,
+        placed.rotation,
+        velocity=turn @ np.r_[nu[:2], 0],
+        angular_velocity=(0, 0, nu[2]),
+    )
+    slider = model.add(source["slider"].body, "slider", source["slider"].position)
+    crank, line = source.joints[0].first, source.joints[2].first
+    model.connect(Revolute(crank, rod.start))
+    model.connect(Revolute(rod.end, slider.origin))
+    model.connect(type(source.joints[2])(line, slider.origin, axis=(1, 0, 0)))
+    initial_state(model)
+    with pytest.raises(VelocityError, match="the given velocities contradict"):
+        deformed(model)
+
+
+def test_a_stiffer_beam_bends_less():
+    tips = []
+    for modulus in (1e11, 2e11):
+        steel = type(STEEL)(youngs_modulus=modulus, density=7870.0, poissons_ratio=0.3)
+        model = Mechanism(gravity=(0, -10, 0), dimension=2)
+        body = model.add(Beam(LENGTH, ROD, steel, elements=4))
+        model.connect(Fixed(model.ground.at((0, 0, 0)), body.start))
+        tips.append(world(deformed(model), body.end)[1])
+    assert tips[0] == pytest.approx(2 * tips[1], rel=1e-4)

@@ -1,0 +1,118 @@
+"""Motions written down as functions of time, recorded as a simulation would record them."""
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from phlexible.bodies.beam import Beam
+from phlexible.bodies.material import Material
+from phlexible.elements.sections import RectangularSection
+from phlexible.model.kinematics import kept_columns
+from phlexible.model.mechanism import Mechanism
+from phlexible.model.recording import Recording
+from phlexible.model.state import layout_of
+from phlexible.observables.run import Run, moving_frames
+
+BEAM = Beam(0.8, RectangularSection(0.03, 0.02), Material(7e10, 2700.0), elements=2)
+STEP = 1e-3  # of the differences; the motions are slow, so that their error is about 1e-12
+
+Pose = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def slope(function: Callable[[float], np.ndarray], time: float) -> np.ndarray:
+    """Fourth-order central difference."""
+    near, far = (function(time + k * STEP) - function(time - k * STEP) for k in (1, 2))
+    return (8 * near - far) / (12 * STEP)
+
+
+def vee(skew: np.ndarray) -> np.ndarray:
+    """The vector of a skew matrix."""
+    return np.array([skew[2, 1] - skew[1, 2], skew[0, 2] - skew[2, 0], skew[1, 0] - skew[0, 1]]) / 2
+
+
+def wandering(
+    seed: int, elastic_count: int, dimension: int = 3, amplitude: float = 0.02
+) -> Callable[[float], Pose]:
+    """A smooth pose (r, R, eta) of a body as a function of time."""
+    draw = np.random.default_rng(seed)
+    place, swing, turn = draw.normal(size=(3, 2, 3))
+    bend = amplitude * draw.normal(size=(2, elastic_count))
+    if dimension == 2:
+        place[:, 2] = swing[:, 2] = 0
+        turn[:, :2] = 0
+
+    def pose(time: float) -> Pose:
+        c, s = np.cos(1.3 * time), np.sin(0.9 * time)
+        rotation = Rotation.from_rotvec(turn[0] * s + turn[1] * c).as_matrix()
+        return place[0] + swing[0] * s + swing[1] * c, rotation, bend[0] * c + bend[1] * s
+
+    return pose
+
+
+def recorded(mechanism: Mechanism, poses: list[Callable[[float], Pose]], times: np.ndarray) -> Run:
+    """The poses and their exact velocities; the ledger is made up."""
+    frames = moving_frames(mechanism)
+    rows = [len(joint.rows(mechanism.dimension)) for joint in mechanism.joints]
+    count, bodies = len(times), len(poses)
+    position, rotation = np.zeros((count, bodies, 3)), np.zeros((count, bodies, 3, 3))
+    elastic, velocity = [], []
+    for k, time in enumerate(times):
+        now = [pose(time) for pose in poses]
+        position[k], rotation[k] = [p[0] for p in now], [p[1] for p in now]
+        elastic.append(np.concatenate([p[2] for p in now]))
+        nus = []
+        for placed, pose, (_, turn, _) in zip(mechanism.bodies, poses, now, strict=True):
+            v = turn.T @ slope(lambda t, pose=pose: pose(t)[0], time)
+            w = vee(turn.T @ slope(lambda t, pose=pose: pose(t)[1], time))
+            full = np.concatenate([v, w, slope(lambda t, pose=pose: pose(t)[2], time)])
+            nus.append(full[kept_columns(placed.data)])
+        velocity.append(np.concatenate(nus))
+    turns = [frame.rotation or (lambda t: np.eye(3)) for frame in frames]
+    draw = np.random.default_rng(5)
+
+    def over_time(values: list[list[np.ndarray]], *shape: int) -> np.ndarray:
+        return np.array(values, dtype=float).reshape(count, len(frames), *shape)
+
+    kinetic, strain, gravity, lost = draw.random((4, count))
+    work = draw.random((count, 2))
+    recording = Recording(
+        time=times,
+        position=position,
+        rotation=rotation,
+        elastic=np.array(elastic),
+        velocity=np.array(velocity),
+        multipliers=draw.normal(size=(count, sum(rows))),
+        frames=over_time([[frame.path(t) for frame in frames] for t in times], 3),
+        frame_rotations=over_time([[turn(t) for turn in turns] for t in times], 3, 3),
+        frame_velocities=over_time([[slope(frame.path, t) for frame in frames] for t in times], 3),
+        frame_angular_velocities=over_time(
+            [[vee(slope(turn, t) @ turn(t).T) for turn in turns] for t in times], 3
+        ),
+        kinetic=kinetic,
+        strain=strain,
+        gravity=gravity,
+        work=work,
+        dissipated=lost,
+        iterations=np.arange(count),
+        halvings=np.zeros(count, dtype=np.int64),
+        work_names=("force on beam.end", "moving frame 1"),
+    )
+    return Run(mechanism, layout_of(list(mechanism.bodies), rows), recording)
+
+
+def two_beams(dimension: int = 3) -> Mechanism:
+    """Two beams without joints, in general poses."""
+    mechanism = Mechanism(dimension=dimension)
+    for seed, name in enumerate(("one", "two")):
+        position, rotation, _ = wandering(seed, 0, dimension)(0.3)
+        mechanism.add(BEAM, name, position, rotation)
+    return mechanism
+
+
+def wandering_poses(mechanism: Mechanism) -> list[Callable[[float], Pose]]:
+    """One for each body."""
+    return [
+        wandering(seed, placed.data.elastic_count, mechanism.dimension)
+        for seed, placed in enumerate(mechanism.bodies)
+    ]

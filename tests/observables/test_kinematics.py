@@ -1,0 +1,106 @@
+"""Positions, rotations and velocities of synthetic motions against differences and closed forms."""
+
+import numpy as np
+import pytest
+
+from observables.synthetic import recorded, slope, two_beams, vee, wandering, wandering_poses
+from phlexible.bodies.point_mass import PointMass
+from phlexible.bodies.rigid_body import RigidBody
+from phlexible.errors import ModelError
+from phlexible.joints.spherical import Spherical
+from phlexible.model.mechanism import Mechanism
+from phlexible.observables.poses import displacement, elastic_coordinates, position, rotation
+from phlexible.observables.velocities import angular_velocity, turning_of_rotation_vector, velocity
+
+TIMES = np.linspace(0.0, 2.0, 9)
+
+
+def at_once(mechanism, poses, quantity):
+    """The quantity as a function of one time."""
+    return lambda time: quantity(recorded(mechanism, poses, np.array([time])))[0]
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_velocities_are_the_rates_of_positions_and_rotations(dimension):
+    mechanism = two_beams(dimension)
+    poses = wandering_poses(mechanism)
+    run = recorded(mechanism, poses, TIMES)
+    off_axis = (0.3, 0.02, 0.0 if dimension == 2 else -0.01)
+    for attachment in (mechanism["two"].end, mechanism["one"].point(off_axis)):
+        places = at_once(mechanism, poses, lambda r, a=attachment: position(r, a))
+        expected = [slope(places, time) for time in TIMES]
+        assert velocity(run, run.recording.velocity, attachment) == pytest.approx(
+            np.array(expected), abs=1e-9
+        )
+    for target in (mechanism["two"], mechanism["two"].end, mechanism["one"].at(0.3)):
+        turns = at_once(mechanism, poses, lambda r, target=target: rotation(r, target))
+        expected = [vee(slope(turns, time) @ turns(time).T) for time in TIMES]
+        found = angular_velocity(run, run.recording.velocity, target)
+        assert found == pytest.approx(np.array(expected), abs=1e-9)
+
+
+def test_rotations_are_orthogonal_and_those_of_a_clamped_start_are_the_frames():
+    mechanism = two_beams()
+    run = recorded(mechanism, wandering_poses(mechanism), TIMES)
+    turns = rotation(run, mechanism["one"].end)
+    assert turns @ turns.transpose(0, 2, 1) == pytest.approx(
+        np.tile(np.eye(3), (len(TIMES), 1, 1)), abs=1e-14
+    )
+    assert rotation(run, mechanism["one"].start) == pytest.approx(rotation(run, mechanism["one"]), abs=1e-14)
+    assert np.abs(turns - rotation(run, mechanism["one"])).max() > 1e-3
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-9, 0.0099, 0.0101, 0.5, 3.0])
+def test_turning_of_a_rotation_vector_that_grows_along_itself_and_across(size):
+    theta = np.array([[0.0, 0.0, size]])
+    assert turning_of_rotation_vector(theta, np.array([[0, 0, 1.0]]))[0] == pytest.approx(
+        [0, 0, 1], abs=1e-15
+    )
+    across = turning_of_rotation_vector(theta, np.array([[1.0, 0, 0]]))[0]
+    closed = [np.sin(size) / size, (1 - np.cos(size)) / size, 0] if size > 1e-3 else [1, size / 2, 0]
+    assert across == pytest.approx(closed, abs=1e-12)
+
+
+def test_displacement_is_the_way_from_the_undeformed_place_in_the_body_frame():
+    mechanism = two_beams()
+    run = recorded(mechanism, wandering_poses(mechanism), TIMES)
+    end = mechanism["two"].end
+    turns, origin = rotation(run, mechanism["two"]), run.recording.position[:, 1]
+    local = np.einsum("tji,tj->ti", turns, position(run, end) - origin)
+    assert displacement(run, end) == pytest.approx(local - [0.8, 0, 0], abs=1e-14)
+    assert np.abs(displacement(run, end)).max() > 1e-3
+    assert elastic_coordinates(run, mechanism["two"]) == pytest.approx(
+        np.split(run.recording.elastic, 2, axis=1)[1]
+    )
+
+
+def test_rigid_bodies_and_point_masses():
+    mechanism = Mechanism()
+    plate = mechanism.add(RigidBody(1.0, (1.0, 1.0, 1.0), center=(0.1, 0, 0)), "plate")
+    bob = mechanism.add(PointMass(1.0), "bob")
+    mechanism.connect(Spherical(mechanism.ground.at((0, 0, 0)), bob.origin))
+    poses = [wandering(1, 0), lambda t: (wandering(2, 0)(t)[0], np.eye(3), np.zeros(0))]
+    run = recorded(mechanism, poses, TIMES)
+    corner = plate.point((0.2, 0.3, 0.0))
+    assert not displacement(run, corner).any()
+    assert displacement(run, corner).shape == (len(TIMES), 3)
+    assert rotation(run, corner) == pytest.approx(rotation(run, plate), abs=0)
+    assert position(run, mechanism.joints[0].first) == pytest.approx(np.zeros((len(TIMES), 3)))
+    for refused in (bob, bob.origin):
+        with pytest.raises(ModelError, match="bob is a point mass and has no orientation"):
+            rotation(run, refused)
+        with pytest.raises(ModelError, match="bob is a point mass"):
+            angular_velocity(run, run.recording.velocity, refused)
+
+
+def test_a_body_of_another_model_is_refused_unless_it_is_the_same_one():
+    mechanism, again = two_beams(), two_beams()
+    run = recorded(mechanism, wandering_poses(mechanism), TIMES)
+    assert np.array_equal(position(run, again["two"].end), position(run, mechanism["two"].end))
+    stranger = Mechanism().add(RigidBody(1.0, (1.0, 1.0, 1.0)), "two")
+    with pytest.raises(ModelError, match="'two' is not a body of this model; it has: one, two"):
+        position(run, stranger.origin)
+    with pytest.raises(ModelError, match="expected a body of the model"):
+        elastic_coordinates(run, "two")
+    with pytest.raises(ModelError, match="moving frame 1 is not used by a joint"):
+        position(run, mechanism.ground.moving(lambda t: (t, 0, 0)))

@@ -1,0 +1,64 @@
+"""Momenta against sums over material points of a synthetic motion."""
+
+import numpy as np
+import pytest
+
+from observables.synthetic import recorded, two_beams, wandering, wandering_poses
+from phlexible.bodies.beam import Beam
+from phlexible.bodies.material import Material
+from phlexible.bodies.rigid_body import RigidBody
+from phlexible.elements.sections import RectangularSection
+from phlexible.model.mechanism import Mechanism
+from phlexible.observables import momentum as chunked
+from phlexible.observables.inertia import mass_matrices
+from phlexible.observables.momentum import momentum
+from phlexible.observables.poses import position
+from phlexible.observables.velocities import velocity
+
+TIMES = np.linspace(0.0, 2.0, 5)
+
+
+def test_momentum_of_a_beam_is_the_sum_over_its_material(monkeypatch):
+    monkeypatch.setattr(chunked, "CHUNK_NUMBERS", 500)
+    mechanism = Mechanism()
+    width, height, length = 0.03, 0.02, 0.8
+    steel = Material(2e11, 7800.0)
+    beam = mechanism.add(Beam(length, RectangularSection(width, height), steel, elements=1), "beam")
+    run = recorded(mechanism, wandering_poses(mechanism), TIMES)
+    nodes, weights = np.polynomial.legendre.leggauss(4)
+    two_nodes, two_weights = np.polynomial.legendre.leggauss(2)
+    linear, angular = np.zeros((2, len(TIMES), 3))
+    for x, wx in zip(nodes, weights, strict=True):
+        for y, wy in zip(two_nodes, two_weights, strict=True):
+            for z, wz in zip(two_nodes, two_weights, strict=True):
+                point = beam.point((length * (1 + x) / 2, width * y / 2, height * z / 2))
+                mass = steel.density * length * width * height * wx * wy * wz / 8
+                v = velocity(run, run.recording.velocity, point)
+                linear += mass * v
+                angular += mass * np.cross(position(run, point), v)
+    total = momentum(run)
+    assert total.linear == pytest.approx(linear, rel=1e-9)
+    assert total.angular == pytest.approx(angular, rel=1e-6, abs=1e-6)
+
+
+def test_momentum_of_a_rigid_body_away_from_its_center():
+    mechanism = Mechanism()
+    inertia, center = np.array([1.0, 1.2, 1.5]), np.array([0.1, -0.2, 0.3])
+    mechanism.add(RigidBody(2.0, inertia, center), "body")
+    run = recorded(mechanism, [wandering(3, 0)], TIMES)
+    turn = run.recording.rotation[:, 0]
+    v, w = run.recording.velocity[:, :3], run.recording.velocity[:, 3:]
+    at_center = np.einsum("tij,tj->ti", turn, v + np.cross(w, center))
+    place = run.recording.position[:, 0] + turn @ center
+    assert momentum(run).linear == pytest.approx(2 * at_center, abs=1e-12)
+    spin = np.einsum("tij,tj->ti", turn, inertia * w)
+    assert momentum(run).angular == pytest.approx(np.cross(place, 2 * at_center) + spin, abs=1e-12)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_mass_matrices_are_symmetric_and_positive(dimension):
+    mechanism = two_beams(dimension)
+    run = recorded(mechanism, wandering_poses(mechanism), TIMES)
+    masses = mass_matrices(mechanism.bodies[0].data, run.elastic(0))
+    assert masses == pytest.approx(masses.transpose(0, 2, 1), abs=1e-12)
+    assert np.linalg.eigvalsh(masses).min() > 0

@@ -1,0 +1,86 @@
+"""Small recorded motions with one of everything that files hold."""
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from observables.synthetic import recorded, wandering
+from phlexible.bodies.beam import Beam
+from phlexible.bodies.material import Material
+from phlexible.bodies.point_mass import PointMass
+from phlexible.bodies.rigid_body import RigidBody
+from phlexible.elements.sections import CircularSection
+from phlexible.joints.distance import Distance
+from phlexible.joints.loads import Force, Torque
+from phlexible.joints.revolute import Revolute
+from phlexible.joints.slider import Slider
+from phlexible.joints.spherical import Spherical
+from phlexible.model.mechanism import Mechanism
+from phlexible.observables.run import Run
+from phlexible.results.motion import Motion
+
+TIMES = np.linspace(0.0, 1.0, 21)
+
+
+def mechanism(length: float = 0.5, shift: float = 0.0, dimension: int = 3) -> Mechanism:
+    """An arm on a moving, turning frame, a rotor at its end and a ball."""
+    model = Mechanism(gravity=(0, -9.81, 0), dimension=dimension)
+    arm = Beam(length, CircularSection(0.01), Material(7e10, 2700.0, viscosity=1e-5), elements=2)
+    beam = model.add(arm, "arm", velocity=(0.0, 0.1, 0.0), rotation=Rotation.from_rotvec([0, 0, 0.3]))
+    rotor = model.add(RigidBody(0.2, (1e-3, 1e-3, 1e-3), (0.05, 0, 0)), "rotor", (0.5, 0, 0))
+    ball = model.add(PointMass(0.1), "ball", (0, 0.4, 0))
+    turning = Rotation.from_euler
+    frame = model.ground.moving(lambda t: (shift + np.sin(t), t, 0), lambda t: turning("z", t * t))
+    model.connect(Revolute(frame, beam.start))
+    model.connect(Revolute(beam.end, rotor.origin))
+    model.connect(Distance(beam.at(0.1), ball.origin))
+    model.connect(Slider(model.ground.at((0, 0.4, 0)), ball.origin, axis=(1, 0, 0)))
+    model.apply(Force(beam.end, lambda t: (0, 1 + t, 0), name="push", breakpoints=(0.5,)))
+    model.apply(Torque(rotor.point((0.02, 0.01, 0)), (0, 0, 1.0), axes="body"))
+    return model
+
+
+def run_of(model: Mechanism) -> Run:
+    """A synthetic motion of it."""
+    poses = [
+        wandering(seed, placed.data.elastic_count, model.dimension, 1e-3)
+        for seed, placed in enumerate(model.bodies)
+    ]
+    return recorded(model, poses, TIMES)
+
+
+def sample(dimension: int = 3) -> Motion:
+    """A motion of ``mechanism()``."""
+    run = run_of(mechanism(dimension=dimension))
+    return Motion(run.mechanism, run.layout, run.recording)
+
+
+def balanced(motion: Motion) -> Motion:
+    """With a smooth ledger that closes."""
+    time = motion.time
+    quiet = 0 * time
+    ledger = dict(kinetic=1 + np.cos(9 * time), strain=1 - np.cos(9 * time), gravity=quiet, dissipated=quiet)
+    recording = replace(motion.recording, **ledger, work=np.zeros((len(time), 2)))
+    run = Run(motion.mechanism, motion._run.layout, recording)
+    return Motion(motion.mechanism, run.layout, recording)
+
+
+def pendulum() -> Motion:
+    """A ball on a string of two point masses."""
+    model = Mechanism(dimension=2)
+    ball = model.add(PointMass(1.0), "ball", (1.0, 0, 0))
+    model.connect(Distance(model.ground.at((0, 0, 0)), ball.origin))
+    run = recorded(model, [lambda t: (np.array([np.cos(t), -np.sin(t), 0]), np.eye(3), np.zeros(0))], TIMES)
+    return Motion(model, run.layout, run.recording)
+
+
+def untouched() -> Motion:
+    """One free body that nothing is attached to."""
+    model = Mechanism()
+    model.add(RigidBody(1.0, (1.0, 1.2, 1.5)), "body")
+    run = recorded(model, [wandering(2, 0)], TIMES)
+    return Motion(model, run.layout, run.recording)
+
+
+__all__ = ["TIMES", "Spherical", "balanced", "mechanism", "pendulum", "run_of", "sample", "untouched"]

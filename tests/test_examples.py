@@ -1,0 +1,40 @@
+"""The examples run, and their numbers are right."""
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+# Example: (variable, its value, tolerance). The peak is that of the von Karman reference.
+NUMBERS = {
+    "01_crank_slider.py": [("peak", 0.015547, 1e-4)],
+    "02_falling_chain.py": [("drift", 0.0, 1e-11)],
+    "03_free_flight.py": [("worst", 0.0, 1e-11), ("gap", 0.0, 1e-12)],
+}
+
+
+@pytest.fixture(scope="module", params=sorted(path.name for path in EXAMPLES.glob("*.py")))
+def example(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
+    """Name and variables of an example that was run in an empty folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("example"))
+        yield request.param, runpy.run_path(str(EXAMPLES / request.param), run_name="__main__")
+
+
+def test_an_example_prints_the_right_numbers(example) -> None:
+    name, variables = example
+    for variable, value, tolerance in NUMBERS[name]:
+        assert variables[variable] == pytest.approx(value, abs=tolerance), variable
+
+
+def test_readme_program_runs_and_says_what_it_prints(tmp_path: Path, monkeypatch, capsys) -> None:
+    readme = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
+    source = readme.split("```python\n")[1].split("```")[0]
+    monkeypatch.chdir(tmp_path)
+    exec(compile(source, "README.md", "exec"), {})
+    peak, balance = map(float, capsys.readouterr().out.split())
+    assert peak == pytest.approx(0.0155, abs=1e-4)
+    assert balance < 1e-11
+    assert (tmp_path / "run.h5").exists() and (tmp_path / "run.mp4").exists()
