@@ -50,8 +50,7 @@ def advance(
         copy_table(reals, ints[at.MOVING1], moving, step + 1)
         copy_table(reals, ints[at.LOAD_VALUE], load_values, step)
         begin_step(ints, reals)
-        copy(reals, ints[at.STATE_VELOCITY], ints[at.PREVIOUS_VELOCITY], ints[at.VELOCITIES])
-        copy(reals, ints[at.STATE_VELOCITY], ints[at.VELOCITY], ints[at.VELOCITIES])
+        guess(ints, reals, step > 0)
         copy(reals, ints[at.STATE_MULTIPLIER], ints[at.MULTIPLIER], rows)
         status, iterations = solve_step(ints, reals, h, damping, least_scale)
         ints[ints[at.STATE_COUNTER]] += iterations
@@ -74,6 +73,16 @@ def advance(
             copy_table(reals, ints[at.MOVING0], moving, step + 1)
             write_row(ints, reals, stored, kept)
     return count, CONVERGED
+
+
+@compiled
+def guess(ints, reals, extrapolate):
+    """Start Newton's method at nu_n, or on the line through nu_{n-1} and nu_n; keep nu_n for the next."""
+    for i in range(ints[at.VELOCITIES]):
+        now = reals[ints[at.STATE_VELOCITY] + i]
+        before = reals[ints[at.PREVIOUS_VELOCITY] + i]
+        reals[ints[at.VELOCITY] + i] = 2.0 * now - before if extrapolate else now
+        reals[ints[at.PREVIOUS_VELOCITY] + i] = now
 
 
 @compiled

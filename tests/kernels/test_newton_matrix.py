@@ -1,0 +1,141 @@
+"""Newton's matrix is the exact derivative of the residual, for every body, joint and load."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+from phlexible.joints.joint import Joint
+from phlexible.joints.loads import Load
+from phlexible.model.constraints import mechanism_layout
+from phlexible.model.state import State
+from kernels.newton_matrix import Newton
+
+STEEL = ph.Material(youngs_modulus=2e9, density=2000.0, viscosity=1e-3)
+PROFILE = ph.RectangularSection(width=0.05, height=0.03)
+
+BODIES = {
+    "rigid": ph.RigidBody(2.0, (0.03, 0.04, 0.05), center=(0.1, -0.05, 0.0)),
+    "point": ph.PointMass(1.5),
+    "beam": ph.Beam(1.0, PROFILE, STEEL, elements=2),
+    "linear beam": ph.Beam(1.0, PROFILE, STEEL, elements=2, strain="linear", frame="simply_supported"),
+    "modal beam": ph.Beam(1.0, PROFILE, STEEL, elements=3, frame="mean_axis", modes=3, damping_ratio=0.02),
+}
+JOINTS = {
+    ph.Revolute: {"axis": (0.0, 0.0, 1.0)},
+    ph.Spherical: {},
+    ph.Fixed: {},
+    ph.Slider: {"axis": (0.6, 0.8, 0.0)},
+    ph.Prismatic: {"axis": (0.6, 0.8, 0.0)},
+    ph.Cylindrical: {"axis": (0.0, 0.6, 0.8)},
+    ph.Universal: {"axis": (0.0, 0.0, 1.0), "second_axis": (1.0, 0.0, 0.0)},
+    ph.Planar: {"axis": (0.0, 0.6, 0.8)},
+    ph.Distance: {},
+}
+ONLY_IN_SPACE = {ph.Cylindrical, ph.Universal, ph.Planar}
+LOADS = {(kind, axes) for kind in (ph.Force, ph.Torque) for axes in ("world", "body")}
+
+
+def concrete(kind):
+    for sub in kind.__subclasses__():
+        yield from concrete(sub)
+        if not getattr(sub, "__abstractmethods__", None):
+            yield sub
+
+
+def test_every_joint_and_load_is_listed():
+    assert set(concrete(Joint)) == set(JOINTS)
+    assert {kind for kind, _ in LOADS} == set(concrete(Load))
+
+
+def pair(dimension, first, second):
+    """Two bodies in some pose, far from any joint being closed."""
+    model = ph.Model(gravity=(1.0, -9.0, 2.0 * (dimension == 3)), dimension=dimension)
+    turn = 0.4 if dimension == 2 else ph_rotation(0.3, -0.5, 0.8)
+    a = model.add(BODIES[first], "a", position=(0.2, 0.1, 0.0), rotation=turn)
+    b = model.add(BODIES[second], "b", position=(1.3, 0.7, 0.0))
+    return model, a, b
+
+
+def ph_rotation(*angles):
+    from scipy.spatial.transform import Rotation
+
+    return Rotation.from_euler("xyz", angles)
+
+
+def port(placed):
+    if isinstance(placed.body, ph.Beam):
+        return placed.at(0.7)
+    return placed.origin if isinstance(placed.body, ph.PointMass) else placed.point((0.2, 0.1, 0.0))
+
+
+def arbitrary_state(model, rng):
+    layout = mechanism_layout(model)
+    bodies = model.bodies
+    angles = rng.uniform(-1, 1, (len(bodies), 3)) * ([0, 0, 1] if model.dimension == 2 else [1, 1, 1])
+    return State(
+        0.3,
+        np.array([b.position for b in bodies]) + 0.1,
+        ph_rotation(*angles[0]).as_matrix()[None] @ np.array([b.rotation for b in bodies]),
+        0.01 * rng.normal(size=int(layout.elastic[-1])),
+        2.0 * rng.normal(size=int(layout.velocity[-1])),
+    )
+
+
+def check(model, h=0.05, damping=0.1):
+    rng = np.random.default_rng(7)
+    state = arbitrary_state(model, rng)
+    newton = Newton(model, state, h, damping)
+    at_end = state.velocity + rng.normal(size=newton.velocities)
+    unknowns = np.concatenate([at_end, 30.0 * rng.normal(size=newton.rows)])
+    exact = newton.matrix(unknowns)
+    differences = np.empty_like(exact)
+    for k in range(len(unknowns)):
+        shift = np.zeros_like(unknowns)
+        shift[k] = 2e-3
+        near, far = (
+            newton.residual(unknowns + m * shift) - newton.residual(unknowns - m * shift) for m in (1, 2)
+        )
+        differences[:, k] = (8 * near - far) / (12 * shift[k])  # fourth order
+    scale = np.abs(differences).max(axis=0) + 1e-6 * np.abs(differences).max()
+    assert (np.abs(exact - differences) / scale).max() <= 1e-6
+
+
+@pytest.mark.parametrize(("dimension", "first"), list(itertools.product((2, 3), BODIES)))
+def test_free_bodies(dimension, first):
+    model, _, _ = pair(dimension, first, "rigid")
+    check(model)
+
+
+@pytest.mark.parametrize(("dimension", "kind"), list(itertools.product((2, 3), JOINTS)))
+@pytest.mark.parametrize("second", ["rigid", "linear beam"])
+def test_joints_between_bodies(dimension, kind, second):
+    if dimension == 2 and kind in ONLY_IN_SPACE:
+        pytest.skip("only in space")
+    model, a, b = pair(dimension, "beam", second)
+    model.connect(kind(port(a), port(b), **JOINTS[kind]))
+    check(model)
+
+
+@pytest.mark.parametrize(("dimension", "kind"), list(itertools.product((2, 3), JOINTS)))
+def test_joints_to_a_moving_frame(dimension, kind):
+    if dimension == 2 and kind in ONLY_IN_SPACE:
+        pytest.skip("only in space")
+    model, a, _ = pair(dimension, "beam", "rigid")
+    frame = model.ground.moving(lambda t: (np.sin(t), np.cos(t), 0.0), rotation=lambda t: 2 * t)
+    model.connect(kind(frame, port(a), **JOINTS[kind]))
+    model.connect(ph.Spherical(a.start, model.ground.at((0, 0, 0))))
+    check(model)
+
+
+@pytest.mark.parametrize(("dimension", "first"), list(itertools.product((2, 3), ["rigid", "beam", "modal beam"])))
+@pytest.mark.parametrize(("kind", "axes"), sorted(LOADS, key=str))
+def test_loads(dimension, first, kind, axes):
+    model, a, _ = pair(dimension, first, "point")
+    if dimension == 3:
+        value = (20.0, -30.0, 10.0)
+    else:
+        value = (20.0, -30.0, 0.0) if kind is ph.Force else (0.0, 0.0, 20.0)
+    model.apply(kind(port(a), value, axes=axes))
+    check(model)
