@@ -6,7 +6,7 @@ from os import PathLike
 from typing import TypeVar
 
 from phlexible.algebra.arrays import non_negative
-from phlexible.errors import ConvergenceError, ModelError, ParameterError
+from phlexible.errors import ModelError, ParameterError
 from phlexible.model.initial_state import InitialKind, initial_state
 from phlexible.model.mechanism import Mechanism
 from phlexible.model.redundancy import check_redundancy
@@ -56,7 +56,8 @@ class Model(Mechanism):
         Raises:
             ParameterError: numbers or option strings out of range.
             JointGapError, VelocityError, RedundancyError, ModelError: see ``initial_state``.
-            ConvergenceError: a step failed even after halving; ``error.motion`` has what came before.
+            ConvergenceError: a step failed even after halving. Like any error that a function of time
+                raises during the run it has what was computed before in ``error.motion``.
         """
         kind = _choice("initial", initial, InitialKind)
         _choice("scheme", scheme, Scheme)
@@ -130,8 +131,9 @@ class Model(Mechanism):
         try:
             with progress_bar(show) as report:
                 is_complete = run.run(report)
-        except ConvergenceError as error:
-            error.motion = run_output.motion(False)
+        except Exception as error:
+            error.motion = run_output.motion(False)  # type: ignore[attr-defined]
+            error.add_note("What was computed before is in the attribute .motion of this error.")
             raise
         finally:
             run_output.close(is_complete)

@@ -23,7 +23,8 @@ NOT_CONVERGED = 1
 SINGULAR = 2
 MAXIMAL_ITERATIONS = 60
 TOLERANCE = 1e-14
-ACCEPTABLE = 1e-08
+ACCEPTABLE = 1e-8
+MULTIPLIER_TOLERANCE = 1e-10  # relative
 LEAST_DAMPING = 1.0 / 128.0
 KEEP_JACOBIAN = 0.05
 
@@ -196,6 +197,23 @@ def move(ints, reals, length):
 
 
 @compiled
+def next_multiplier_update(ints, reals):
+    """Relative change of the multipliers after the trial update, if it falls as from the last to the trial.
+
+    Joint forces do no work, so that the velocities alone do not show whether they have converged.
+    """
+    last, trial, largest = 0.0, 0.0, 0.0
+    for j in range(ints[at.JOINTS]):
+        begin = ints[ints[at.JOINT_ROW_START] + j]
+        place = ints[ints[at.JOINT_NODE_ROW] + j]
+        for r in range(ints[ints[at.JOINT_ROW_START] + j + 1] - begin):
+            last = max(last, abs(reals[ints[at.UPDATE] + place + r]))
+            trial = max(trial, abs(reals[ints[at.TRIAL_UPDATE] + place + r]))
+            largest = max(largest, abs(reals[ints[at.MULTIPLIER] + begin + r]))
+    return trial * trial / (last * largest) if last * largest > 0.0 else 0.0
+
+
+@compiled
 def finish(ints, reals):
     """Add the last trial update without asking for another one."""
     copy(reals, ints[at.TRIAL_UPDATE], ints[at.UPDATE], ints[at.UNKNOWNS])
@@ -259,7 +277,12 @@ def solve_step(ints, reals, h, damping, least_scale):
             contraction = trial / size if size > 0.0 else 0.0
             if size <= TOLERANCE * scale:
                 return (CONVERGED, iterations)
-            if length == 1.0 and contraction * trial <= 0.01 * TOLERANCE * scale:
+            # The next update would be contraction * trial.
+            if (
+                length == 1.0
+                and contraction * trial <= 0.01 * TOLERANCE * scale
+                and next_multiplier_update(ints, reals) <= MULTIPLIER_TOLERANCE
+            ):
                 finish(ints, reals)
                 residuals(ints, reals, h, damping)
                 return (CONVERGED, iterations + 1)

@@ -18,6 +18,7 @@ from phlexible.time_integration.collector import Collector, Sink
 from phlexible.time_integration.packing import StoredRows, pack, stored_rows
 
 MOST_HALVINGS = 10  # of one step, one inside the other
+FIRST_BLOCK = 16  # steps; blocks grow while they take less than BLOCK_SECONDS
 BLOCK_SECONDS = 0.2
 BLOCK_BYTES = 2**25
 
@@ -98,11 +99,13 @@ class ConservingRun:
         try:
             if not self._is_resumed:
                 self._store_first()
-            size = 16
+            size = FIRST_BLOCK
             while k < clock.count:
                 progress(k, clock.count)
                 begin = wall.perf_counter()
                 steps = clock.regular_run(k, size)
+                if k + steps == clock.count and (self._since_stored + steps) % self._options.every:
+                    steps -= 1  # the last instant is stored in any case
                 done = self._regular(k, steps) if steps else 0
                 k += done
                 if done < steps or not steps:

@@ -1,0 +1,188 @@
+"""One entry for every body, joint and load: how the laws draw it at random.
+
+``test_cases.py`` fails on a class that is not listed here.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import phlexible as ph
+from phlexible.bodies.floating_body import Body
+from phlexible.joints.attachments import Attachment, PlacedBody, Port
+from phlexible.joints.joint import Joint
+from phlexible.joints.loads import Load
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What the parts of one mechanism have about in common, so that none is negligible.
+
+    Attributes:
+        length: [m].
+        thickness: of beams [m].
+        density: [kg/m3].
+        modulus: Young's modulus [Pa].
+    """
+
+    length: float
+    thickness: float
+    density: float
+    modulus: float
+
+    @property
+    def mass(self) -> float:
+        """Of a beam [kg]."""
+        return self.density * self.thickness**2 * self.length
+
+
+def random_scale(rng: np.random.Generator) -> Scale:
+    """Beams of slenderness 30 to 150, from rubber-like to steel-like."""
+    length = rng.uniform(0.3, 2.0)
+    return Scale(length, length / rng.uniform(30, 150), 10 ** rng.uniform(3, 4), 10 ** rng.uniform(8, 11.3))
+
+
+def random_beam(rng: np.random.Generator, scale: Scale, dimension: int, **options: Any) -> ph.Beam:
+    """Any frame, strain, section and number of coordinates; ``options`` decides some of them."""
+    elements = int(rng.integers(2, 5))
+    wide, high = scale.thickness * rng.uniform(0.7, 1.4, 2)
+    sections = [
+        ph.RectangularSection(wide, high),
+        ph.CircularSection(wide),
+        ph.Section(wide * high, wide**3 * high / 12, wide * high**3 / 12, 0.1 * wide**2 * high**2),
+    ]
+    modes = [None, None, 2, int(rng.integers(1, 2 * elements + 1))]
+    chosen = {
+        "length": scale.length * rng.uniform(0.6, 1.3),
+        "section": sections[rng.integers(3)],
+        "material": ph.Material(
+            scale.modulus * rng.uniform(0.7, 1.4), scale.density * rng.uniform(0.7, 1.4), rng.uniform(0, 0.45)
+        ),
+        "elements": elements,
+        "frame": rng.choice(["cantilever", "simply_supported", "mean_axis"]),
+        "strain": rng.choice(["von_karman", "linear"]),
+        "rotary_inertia": bool(rng.integers(2)),
+        "modes": modes[rng.integers(4)],
+    }
+    return ph.Beam(**{**chosen, **options})
+
+
+def random_rigid_body(
+    rng: np.random.Generator, scale: Scale, dimension: int, **options: Any
+) -> ph.RigidBody:
+    """A cloud of points, so that its inertia is that of a body."""
+    cloud = 0.3 * scale.length * rng.normal(size=(6, 3))
+    cloud -= cloud.mean(axis=0)
+    euler = cloud.T @ cloud / len(cloud)
+    mass = scale.mass * rng.uniform(0.2, 1.5)
+    inertia = mass * (np.trace(euler) * np.eye(3) - euler)
+    center = 0.4 * scale.length * rng.normal(size=3)
+    return ph.RigidBody(mass, inertia, center * (1, 1, dimension == 3))
+
+
+def random_point_mass(
+    rng: np.random.Generator, scale: Scale, dimension: int, **options: Any
+) -> ph.PointMass:
+    """Lighter than a beam, or as heavy."""
+    return ph.PointMass(scale.mass * rng.uniform(0.1, 1))
+
+
+BODY_CASES: dict[type[Body], Callable[..., Body]] = {
+    ph.Beam: random_beam,
+    ph.RigidBody: random_rigid_body,
+    ph.PointMass: random_point_mass,
+}
+
+
+Place = Callable[[PlacedBody], Attachment]
+
+
+def random_place(rng: np.random.Generator, body: Body, scale: Scale, dimension: int) -> Place:
+    """Any point of a body that can carry a joint or a load."""
+    match body:
+        case ph.Beam(length=length):
+            x = length * rng.uniform(0.2, 0.8)
+            ends: list[Place] = [lambda placed: placed.start, lambda placed: placed.end]
+            return [*ends, ends[1], lambda placed: placed.at(x)][rng.integers(4)]
+        case ph.RigidBody():
+            point = 0.5 * scale.length * rng.normal(size=3) * (1, 1, dimension == 3)
+            return lambda placed: placed.point(point)
+        case _:
+            return lambda placed: placed.origin
+
+
+@dataclass(frozen=True)
+class JointCase:
+    """A joint along a triad of world axes (in the plane the third is z).
+
+    Attributes:
+        make: the joint of two ports and a triad (rows).
+        offset: axes along which the second point may be away from the first one.
+        slides: axes along which it may move relative to the first body.
+        turns: axes about which the second body may turn relative to the first one.
+        dimensions: where the joint exists.
+        point_mass: dimensions in which the second body may be a point mass.
+    """
+
+    make: Callable[[Port, Port, Array], Joint]
+    offset: tuple[int, ...] = ()
+    slides: tuple[int, ...] = ()
+    turns: tuple[int, ...] = ()
+    dimensions: tuple[int, ...] = (2, 3)
+    point_mass: tuple[int, ...] = ()
+
+
+JOINT_CASES: dict[type[Joint], JointCase] = {
+    ph.Fixed: JointCase(lambda a, b, t: ph.Fixed(a, b)),
+    ph.Revolute: JointCase(lambda a, b, t: ph.Revolute(a, b, axis=t[2]), turns=(2,), point_mass=(2,)),
+    ph.Spherical: JointCase(lambda a, b, t: ph.Spherical(a, b), turns=(0, 1, 2), point_mass=(2, 3)),
+    ph.Universal: JointCase(
+        lambda a, b, t: ph.Universal(a, b, axis=t[0], second_axis=t[1]), turns=(0, 1), dimensions=(3,)
+    ),
+    ph.Cylindrical: JointCase(
+        lambda a, b, t: ph.Cylindrical(a, b, axis=t[0]),
+        offset=(0,),
+        slides=(0,),
+        turns=(0,),
+        dimensions=(3,),
+    ),
+    ph.Prismatic: JointCase(lambda a, b, t: ph.Prismatic(a, b, axis=t[0]), offset=(0,), slides=(0,)),
+    ph.Planar: JointCase(
+        lambda a, b, t: ph.Planar(a, b, axis=t[2]),
+        offset=(0, 1),
+        slides=(0, 1),
+        turns=(2,),
+        dimensions=(3,),
+    ),
+    ph.Slider: JointCase(
+        lambda a, b, t: ph.Slider(a, b, axis=t[0]),
+        offset=(0,),
+        slides=(0,),
+        turns=(0, 1, 2),
+        point_mass=(2, 3),
+    ),
+    ph.Distance: JointCase(
+        lambda a, b, t: ph.Distance(a, b), offset=(0,), slides=(1, 2), turns=(0, 1, 2), point_mass=(2, 3)
+    ),
+}
+
+
+def joint_types(dimension: int) -> list[type[Joint]]:
+    """The joints that exist in the plane or in space."""
+    return [kind for kind, case in JOINT_CASES.items() if dimension in case.dimensions]
+
+
+LOAD_CASES: dict[type[Load], Callable[..., Load]] = {
+    ph.Force: lambda at, value, unit_length, axes: ph.Force(at, value, axes=axes),
+    ph.Torque: lambda at, value, unit_length, axes: ph.Torque(at, _scaled(value, unit_length), axes=axes),
+}
+
+
+def _scaled(value: Any, factor: float) -> Any:
+    if callable(value):
+        return lambda time: factor * np.asarray(value(time))
+    return factor * value

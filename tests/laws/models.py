@@ -1,0 +1,237 @@
+"""Seeded random mechanisms: trees of bodies, placed so that every joint closes, and moving with them."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.spatial.transform import Rotation
+
+import phlexible as ph
+from laws.cases import (
+    BODY_CASES,
+    JOINT_CASES,
+    LOAD_CASES,
+    Array,
+    Place,
+    Scale,
+    joint_types,
+    random_place,
+    random_scale,
+)
+from phlexible.bodies.beam_strain import linear_stiffness
+from phlexible.bodies.floating_body import Body, FloatingBody
+from phlexible.joints.attachments import PlacedBody
+from phlexible.joints.joint import Joint
+
+STEPS = 200
+H_OMEGA = (0.1, 1.0, 10.0, 100.0, 1000.0)
+GREATEST_TURN = 0.3  # of a body in one step [rad]
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What a random mechanism must have; the rest is drawn.
+
+    Attributes:
+        dimension: 2 or 3.
+        h_omega: step times the greatest frequency of the bodies.
+        ground: "free" (free flight), "fixed" or "moving": what the first body hangs on.
+        gravity: whether there is weight.
+        loads: number of forces and torques.
+        loop: whether a distance joint ties the last body to the ground.
+        first_joint: the joint between the first two bodies; None: drawn.
+        bodies: how many; None: drawn from 2 to 4.
+        flexible: whether the first two bodies are beams.
+        beam: parameters of all beams that are not drawn.
+    """
+
+    dimension: int
+    h_omega: float = 1.0
+    ground: str = "free"
+    gravity: bool = False
+    loads: int = 0
+    loop: bool = False
+    first_joint: type[Joint] | None = None
+    bodies: int | None = None
+    flexible: bool = False
+    beam: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """A random mechanism and the step that was asked for."""
+
+    model: ph.Model
+    step: float
+    scale: Scale
+
+    def simulate(self, steps: int = STEPS, **options: Any) -> ph.Motion:
+        """So many steps."""
+        return self.model.simulate(steps * self.step, self.step, progress=False, **options)
+
+
+def frequencies(body: FloatingBody) -> Array:
+    """Of a body held by its frame, ascending, shape (n,) [rad/s]."""
+    mass = np.einsum("aaij->ij", body.second_moments)[1:, 1:]
+    return np.sqrt(np.maximum(eigh(linear_stiffness(body.strain), mass, eigvals_only=True), 0))
+
+
+def random_mechanism(seed: int, wishes: Wishes) -> Sample:
+    """The mechanism of a seed; another one is drawn while nothing can move."""
+    rng = np.random.default_rng(seed)
+    while True:
+        builder = _Builder(rng, wishes)
+        sample = builder.sample()
+        rows = sum(len(joint.rows(wishes.dimension)) for joint in sample.model.joints)
+        if sum(placed.data.velocity_count for placed in sample.model.bodies) > rows + wishes.loop:
+            return sample
+
+
+@dataclass(frozen=True, eq=False)
+class _Moving:
+    """A placed body with its velocity of the origin and its angular velocity, world axes, shape (3,)."""
+
+    placed: PlacedBody
+    velocity: Array
+    spin: Array
+
+
+class _Builder:
+    def __init__(self, rng: np.random.Generator, wishes: Wishes) -> None:
+        self._rng, self._wishes, self._scale = rng, wishes, random_scale(rng)
+        self._bodies = self._drawn_bodies()
+        known = [frequencies(body.discretize(wishes.dimension)) for body in self._bodies]
+        beams = [values for values in known if values.size]
+        soft = min((values[0] for values in beams), default=10.0)
+        stiff = max((values[-1] for values in beams), default=100.0)
+        self._step = wishes.h_omega / stiff
+        # Inertia forces of this rate bend the softest beam by a few per cent of its length.
+        self._rate = min(soft * rng.uniform(0.02, 0.12), GREATEST_TURN / self._step / 3)
+        self._acceleration = min(0.01 * soft**2, 0.02 / self._step**2) * self._scale.length
+        self._knows_velocities = wishes.ground != "moving" and not wishes.loop
+
+    def sample(self) -> Sample:
+        w, rng = self._wishes, self._rng
+        weight = self._vector() * self._acceleration * w.gravity
+        self._model = ph.Model(gravity=weight, dimension=w.dimension)
+        moving = [self._root(self._bodies[0])]
+        for number, body in enumerate(self._bodies[1:]):
+            carriers = [each for each in moving if not isinstance(each.placed.body, ph.PointMass)]
+            parent = carriers[rng.integers(len(carriers))]
+            moving.append(self._child(parent, body, w.first_joint if number == 0 else None))
+        if w.loop:
+            self._tie(moving[-1].placed)
+        for _ in range(w.loads):
+            self._load(moving[rng.integers(len(moving))].placed)
+        return Sample(self._model, self._step, self._scale)
+
+    def _drawn_bodies(self) -> list[Body]:
+        rng, w = self._rng, self._wishes
+        kinds: list[type[Body]] = [ph.Beam, ph.Beam, ph.Beam, ph.RigidBody, ph.PointMass]
+        count = w.bodies or int(rng.integers(2, 5))
+        bodies = []
+        for number in range(count):
+            kind = kinds[rng.integers(4 if number == 0 or w.first_joint and number == 1 else 5)]
+            if w.flexible and number < 2:
+                kind = ph.Beam
+            bodies.append(BODY_CASES[kind](rng, self._scale, w.dimension, **w.beam))
+        return bodies
+
+    def _vector(self, size: float = 1.0) -> Array:
+        """A random vector, in the plane if need be."""
+        return size * self._rng.normal(size=3) * (1, 1, self._wishes.dimension == 3)
+
+    def _rotation(self) -> Array:
+        if self._wishes.dimension == 2:
+            return Rotation.from_euler("z", self._rng.uniform(-np.pi, np.pi)).as_matrix()
+        return Rotation.from_quat(self._rng.normal(size=4)).as_matrix()
+
+    def _root(self, body: Body) -> _Moving:
+        w, length = self._wishes, self._scale.length
+        place = self._vector(length)
+        if w.ground == "free":
+            spin = self._vector(self._rate) if w.dimension == 3 else np.array([0, 0, self._rate])
+            velocity = self._vector(self._rate * length)
+            placed = self._model.add(body, None, place, self._rotation(), velocity, spin)
+            return _Moving(placed, velocity, spin)
+        port = self._model.ground.at(place) if w.ground == "fixed" else self._moving_port(place)
+        return self._joined(port, place, np.zeros(3), np.zeros(3), body, None)
+
+    def _moving_port(self, place: Array) -> Any:
+        way, rate, dimension = self._vector(0.1 * self._scale.length), self._rate, self._wishes.dimension
+        turn, tilt = self._vector(0.7), self._vector(0.3)
+
+        def rotation(time: float) -> Any:
+            if dimension == 2:
+                return 0.3 + 0.7 * np.sin(rate * time)
+            return Rotation.from_rotvec(turn * np.sin(rate * time)) * Rotation.from_rotvec(tilt)
+
+        return self._model.ground.moving(lambda time: place + way * np.sin(1.3 * rate * time + 0.4), rotation)
+
+    def _child(self, parent: _Moving, body: Body, kind: type[Joint] | None) -> _Moving:
+        port = self._place(parent.placed.body)(parent.placed)
+        place = port.initial_position()
+        velocity = parent.velocity + np.cross(parent.spin, place - parent.placed.position)
+        return self._joined(port, place, velocity, parent.spin, body, kind)
+
+    def _joined(
+        self, port: Any, place: Array, velocity: Array, spin: Array, body: Body, kind: type[Joint] | None
+    ) -> _Moving:
+        """The body on a joint whose first port is at ``place`` and moves with velocity and spin."""
+        w, length, rotates = self._wishes, self._scale.length, not isinstance(body, ph.PointMass)
+        case = JOINT_CASES[kind or self._joint_type(rotates)]
+        triad, rotation = self._rotation().T, self._rotation()
+        if w.dimension == 2:
+            triad = np.array([*triad[:2], [0, 0, 1]])
+        gap = length * self._along(triad, case.offset, (0.2, 0.6))
+        slide = self._rate * length * self._along(triad, case.slides, (-1, 1))
+        turn = self._rate * self._along(triad, case.turns, (-1, 1)) 
+        pick = self._place(body)
+        lever = rotation @ pick(ph.Model(dimension=w.dimension).add(body)).point.position
+        own_spin = (spin + turn) * rotates
+        own_velocity = velocity + np.cross(spin, gap) + slide - np.cross(own_spin, lever)
+        placed = self._model.add(
+            body,
+            None,
+            place + gap - lever,
+            rotation if rotates else None,
+            own_velocity if self._knows_velocities else None,
+            own_spin if self._knows_velocities and rotates else None,
+        )
+        self._model.connect(case.make(port, pick(placed), triad))
+        return _Moving(placed, own_velocity, own_spin)
+
+    def _along(self, triad: Array, axes: tuple[int, ...], limits: tuple[float, float]) -> Array:
+        """A random vector along some axes of a triad; in the plane without z unless z is the axis."""
+        parts = np.zeros(3)
+        for axis in axes:
+            parts[axis] = self._rng.uniform(*limits)
+        return parts @ triad
+
+    def _joint_type(self, rotates: bool) -> type[Joint]:
+        d = self._wishes.dimension
+        fitting = [kind for kind in joint_types(d) if rotates or d in JOINT_CASES[kind].point_mass]
+        return fitting[self._rng.integers(len(fitting))]
+
+    def _place(self, body: Body) -> Place:
+        return random_place(self._rng, body, self._scale, self._wishes.dimension)
+
+    def _tie(self, placed: PlacedBody) -> None:
+        port = self._place(placed.body)(placed)
+        anchor = port.initial_position() + self._vector(self._scale.length)
+        self._model.connect(ph.Distance(self._model.ground.at(anchor), port))
+
+    def _load(self, placed: PlacedBody) -> None:
+        """A constant or an oscillating load; forces on point masses are in world axes."""
+        rng, rotates = self._rng, not isinstance(placed.body, ph.PointMass)
+        kinds = list(LOAD_CASES) if rotates else [ph.Force]
+        value = self._vector(0.3 * self._acceleration * self._scale.mass)
+        kind = kinds[rng.integers(len(kinds))]
+        if kind is ph.Torque and self._wishes.dimension == 2:
+            value = np.array([0, 0, value[0]])
+        varies, frequency, axes = rng.integers(2), self._rate * rng.uniform(1, 5), rng.choice(["world", "body"])
+        given = (lambda time: value * np.cos(frequency * time)) if varies else value
+        port = self._place(placed.body)(placed)
+        make = LOAD_CASES[kind]
+        self._model.apply(make(port, given, self._scale.length, axes if rotates else "world"))

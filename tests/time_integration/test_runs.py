@@ -1,0 +1,170 @@
+"""Runs as a whole: storing, breakpoints, files written meanwhile, resuming, interruption, failure."""
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+from phlexible.results.files import is_complete
+from phlexible.time_integration import conserving
+
+
+def falling_mass(force=None, breakpoints=()):
+    """A mass of 2 kg on a rail along x."""
+    model = ph.Model(dimension=2)
+    mass = model.add(ph.PointMass(2.0), "mass", velocity=(1.0, 0.0, 0.0))
+    model.connect(ph.Slider(model.ground.at((0, 0, 0)), mass.origin, axis=(1, 0, 0)))
+    if force is not None:
+        model.apply(ph.Force(mass.origin, force, breakpoints=breakpoints))
+    return model
+
+
+def pendulum():
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    rod = model.add(ph.RigidBody(1.0, 0.1, center=(0.5, 0, 0)), "rod")
+    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), rod.origin))
+    return model
+
+
+def test_every_and_the_last_instant_are_stored():
+    motion = falling_mass().simulate(1.0, 0.1, every=4)
+    assert motion.time == pytest.approx([0.0, 0.4, 0.8, 1.0])
+    x = motion.position(motion["mass"].origin)[:, 0]
+    assert x == pytest.approx([0.0, 0.4, 0.8, 1.0], abs=1e-14)
+
+
+def test_storing_less_does_not_change_the_motion():
+    model = pendulum()
+    fine, coarse = model.simulate(1.0, 0.01), model.simulate(1.0, 0.01, every=7)
+    rows = np.searchsorted(fine.time, coarse.time - 1e-9)
+    assert coarse.recording.velocity == pytest.approx(fine.recording.velocity[rows], abs=1e-13)
+    assert coarse.recording.multipliers[:-1] == pytest.approx(fine.recording.multipliers[rows[:-1]], abs=1e-7)
+
+
+def test_a_duration_that_is_no_multiple_ends_with_a_shorter_step():
+    motion = falling_mass().simulate(0.25, 0.1)
+    assert motion.time == pytest.approx([0.0, 0.1, 0.2, 0.25])
+    assert motion.position(motion["mass"].origin)[-1, 0] == pytest.approx(0.25, abs=1e-14)
+
+
+def test_a_jump_of_a_load_on_a_breakpoint_is_exact():
+    """Constant force 4 N up to 0.13 s: dv = 2 * 0.13, dx exact for a constant force (order 2)."""
+
+    def force(t):
+        return (4.0 if t < 0.13 else 0.0, 0.0, 0.0)
+
+    motion = falling_mass(force, breakpoints=[0.13]).simulate(0.5, 0.1)
+    v, x = motion.recording.velocity[-1, 0], motion.position(motion["mass"].origin)[-1, 0]
+    assert v == pytest.approx(1.26, abs=1e-13)
+    assert x == pytest.approx(0.5 + 0.13**2 + 0.26 * 0.37, abs=1e-13)
+    missed = falling_mass(force).simulate(0.5, 0.1)
+    assert abs(missed.recording.velocity[-1, 0] - 1.26) > 0.01
+
+
+def test_multipliers_are_the_mean_of_the_adjacent_steps():
+    """Weight of the mass on a rail, with a load that jumps on the grid: 3 N, then 7 N."""
+    model = falling_mass(lambda t: (0.0, -3.0 if t < 0.2 else -7.0, 0.0))
+    motion = model.simulate(0.4, 0.1)
+    reaction = motion.reaction(model.joints[0])[:, 1]
+    assert reaction == pytest.approx([3.0, 3.0, 5.0, 7.0, 7.0], abs=1e-9)
+
+
+@pytest.mark.parametrize("block", [1, 3, 1000])
+def test_blocks_leave_no_trace(monkeypatch, block):
+    reference = pendulum().simulate(0.5, 0.01, every=3)
+    monkeypatch.setattr(conserving.ConservingRun, "_longest_block", lambda self: block)
+    monkeypatch.setattr(conserving, "FIRST_BLOCK", block)
+    motion = pendulum().simulate(0.5, 0.01, every=3)
+    assert motion.time == pytest.approx(reference.time, abs=1e-15)
+    assert motion.recording.velocity == pytest.approx(reference.recording.velocity, abs=1e-12)
+    assert motion.recording.multipliers == pytest.approx(reference.recording.multipliers, abs=1e-7)
+
+
+def test_a_resumed_run_goes_on_where_the_file_ends(tmp_path):
+    path = tmp_path / "run.h5"
+    whole = pendulum().simulate(1.0, 0.01)
+    pendulum().simulate(0.4, 0.01, output=path)
+    motion = pendulum().resume(path, 1.0, 0.01)
+    assert motion.time == pytest.approx(whole.time, abs=1e-13)
+    assert motion.recording.velocity == pytest.approx(whole.recording.velocity, abs=1e-11)
+    assert np.abs(motion.energy.balance_error).max() < 1e-13
+    assert motion.iterations[-1] > motion.iterations[40]
+    again = ph.Motion.load(path)
+    assert again.recording.velocity == pytest.approx(motion.recording.velocity, abs=0)
+
+
+def test_resuming_past_work_keeps_the_ledger(tmp_path):
+    path = tmp_path / "run.h5"
+
+    def force(t):
+        return (np.sin(t), 0.0, 0.0)
+
+    falling_mass(force).simulate(0.4, 0.01, output=path)
+    motion = falling_mass(force).resume(path, 1.0, 0.01)
+    assert np.abs(motion.energy.balance_error).max() < 1e-14
+    assert motion.energy.supplied[-1] == pytest.approx(motion.energy.total[-1] - motion.energy.total[0])
+
+
+def test_a_file_that_reaches_the_end_is_not_resumed(tmp_path):
+    path = tmp_path / "run.h5"
+    pendulum().simulate(0.4, 0.01, output=path)
+    with pytest.raises(ph.errors.ParameterError, match=r"beyond the 0\.4 s"):
+        pendulum().resume(path, 0.4, 0.01)
+
+
+class Interrupting:
+    """A load function that raises after some calls."""
+
+    def __init__(self, error, after):
+        self.error, self.after = error, after
+
+    def __call__(self, t):
+        self.after -= 1
+        if self.after < 0:
+            raise self.error
+        return (0.0, 0.0, 0.0)
+
+
+def test_an_interruption_keeps_what_was_computed(tmp_path):
+    path = tmp_path / "run.h5"
+    model = falling_mass(Interrupting(KeyboardInterrupt(), after=120))
+    motion = model.simulate(10.0, 0.01, output=path)
+    assert not motion.is_complete
+    assert 10 < len(motion.time) < 125
+    assert motion.position(motion["mass"].origin)[:, 0] == pytest.approx(motion.time)
+    assert len(ph.Motion.load(path).time) == len(motion.time)
+    assert not is_complete(path)
+
+
+def test_an_error_in_a_load_keeps_what_was_computed(tmp_path):
+    path = tmp_path / "run.h5"
+    model = falling_mass(Interrupting(RuntimeError("broken table"), after=120))
+    with pytest.raises(RuntimeError, match="broken table") as caught:
+        model.simulate(10.0, 0.01, output=path)
+    assert len(caught.value.motion.time) > 10
+    assert len(ph.Motion.load(path).time) == len(caught.value.motion.time)
+
+
+def test_a_load_that_becomes_nan_is_named_with_its_time():
+    model = falling_mass(lambda t: (np.nan if t > 0.5 else 1.0, 0.0, 0.0))
+    with pytest.raises(ph.errors.ParameterError, match=r"force on mass.origin at t = 0\.505 s must be finite"):
+        model.simulate(1.0, 0.01)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"initial": "relaxed"}, "initial must be one of 'undeformed', 'quasi_static', got 'relaxed'"),
+        ({"scheme": "euler"}, "scheme must be one of 'conserving', got 'euler'"),
+        ({"every": 0}, "every must be a whole number of at least 1, got 0"),
+        ({"every": 1.5}, "every must be a whole number of at least 1, got 1.5"),
+        ({"numerical_damping": -0.1}, "numerical_damping must not be negative, got -0.1"),
+    ],
+)
+def test_bad_options_are_refused(arguments, message):
+    with pytest.raises(ph.errors.ParameterError, match=message):
+        pendulum().simulate(1.0, 0.1, **arguments)
+
+
+def test_a_model_without_bodies_is_refused():
+    with pytest.raises(ph.errors.ModelError, match="no bodies"):
+        ph.Model().simulate(1.0, 0.1)
