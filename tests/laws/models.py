@@ -186,7 +186,7 @@ class _Builder:
             triad = np.array([*triad[:2], [0, 0, 1]])
         gap = length * self._along(triad, case.offset, (0.2, 0.6))
         slide = self._rate * length * self._along(triad, case.slides, (-1, 1))
-        turn = self._rate * self._along(triad, case.turns, (-1, 1)) 
+        turn = self._rate * self._along(triad, case.turns, (-1, 1), (0, 1, 2) if w.dimension == 3 else (2,))
         pick = self._place(body)
         lever = rotation @ pick(ph.Model(dimension=w.dimension).add(body)).point.position
         own_spin = (spin + turn) * rotates
@@ -202,10 +202,12 @@ class _Builder:
         self._model.connect(case.make(port, pick(placed), triad))
         return _Moving(placed, own_velocity, own_spin)
 
-    def _along(self, triad: Array, axes: tuple[int, ...], limits: tuple[float, float]) -> Array:
-        """A random vector along some axes of a triad; in the plane without z unless z is the axis."""
+    def _along(
+        self, triad: Array, axes: tuple[int, ...], limits: tuple[float, float], possible: tuple[int, ...] = ()
+    ) -> Array:
+        """A random vector along those axes of a triad that are possible: by default those of space."""
         parts = np.zeros(3)
-        for axis in axes:
+        for axis in set(axes) & set(possible or range(self._wishes.dimension)):
             parts[axis] = self._rng.uniform(*limits)
         return parts @ triad
 

@@ -1,5 +1,6 @@
 """Schedule of a block elimination: order, fill and places of the blocks. Numbers come in the kernels."""
 
+import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -74,10 +75,15 @@ def block_schedule(sizes: Sequence[int], edges: Sequence[tuple[int, int]], first
     for node in range(first):
         eliminate(node)
     waiting = set(range(first, count))
-    while waiting:
-        node = min(waiting, key=lambda k: (len(adjacent[k]), k))
-        waiting.discard(node)
-        eliminate(node)
+    by_degree = [(len(adjacent[node]), node) for node in waiting]
+    heapq.heapify(by_degree)
+    while by_degree:
+        degree, node = heapq.heappop(by_degree)
+        if node in waiting and degree == len(adjacent[node]):
+            waiting.discard(node)
+            eliminate(node)
+            for other in later[node]:
+                heapq.heappush(by_degree, (len(adjacent[other]), other))
     return _places(np.array(sizes, dtype=np.int64), order, later)
 
 
