@@ -3,8 +3,10 @@
 from phlexible.kernels import tables as at
 from phlexible.kernels.compiled import compiled, entry_point
 from phlexible.kernels.dense import copy
+from phlexible.kernels.ledger import end_step, energies
+from phlexible.kernels.newton import CONVERGED, solve_step
 from phlexible.kernels.pointers import pointer_to
-from phlexible.kernels.step import CONVERGED, begin_step, end_step, energies, solve_step
+from phlexible.kernels.step import begin_step
 
 
 @entry_point

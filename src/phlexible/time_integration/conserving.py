@@ -10,7 +10,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.errors import ConvergenceError
 from phlexible.kernels import tables as at
 from phlexible.kernels.loop import advance
-from phlexible.kernels.step import SINGULAR
+from phlexible.kernels.newton import SINGULAR
 from phlexible.model.assembly import Assembly
 from phlexible.model.state import State
 from phlexible.time_integration.clock import Clock
