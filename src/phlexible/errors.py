@@ -1,4 +1,4 @@
-"""Exceptions: each says what came, what was expected and what to do, and is also the builtin it specialises."""
+"""Exceptions: each says what came, what was expected, what to do, and is also the builtin it specialises."""
 
 
 class PhlexibleError(Exception):

@@ -110,7 +110,9 @@ class Model(Mechanism):
         run_output = RunOutput(self, output, resumed)
         start = run_output.start.state.time if run_output.start else 0.0
         if resumed is not None and not duration > start:
-            raise ParameterError(f"duration must be beyond the {start:g} s that {resumed} holds, got {duration!r}")
+            raise ParameterError(
+                f"duration must be beyond the {start:g} s that {resumed} holds, got {duration!r}"
+            )
         breakpoints = [time for load in self.loads for time in load.breakpoints]
         instants = clock(start, duration - start, step, breakpoints)
         if run_output.start is None:
@@ -132,8 +134,9 @@ class Model(Mechanism):
             with progress_bar(show) as report:
                 is_complete = run.run(report)
         except Exception as error:
-            error.motion = run_output.motion(False)  # type: ignore[attr-defined]
-            error.add_note("What was computed before is in the attribute .motion of this error.")
+            if not run_output.is_empty:
+                error.motion = run_output.motion(False)  # type: ignore[attr-defined]
+                error.add_note("What was computed before is in the attribute .motion of this error.")
             raise
         finally:
             run_output.close(is_complete)

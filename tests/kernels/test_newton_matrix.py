@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import phlexible as ph
+from kernels.newton_matrix import Newton
 from phlexible.joints.joint import Joint
 from phlexible.joints.loads import Load
 from phlexible.model.constraints import mechanism_layout
 from phlexible.model.state import State
-from kernels.newton_matrix import Newton
 
 STEEL = ph.Material(youngs_modulus=2e9, density=2000.0, viscosity=1e-3)
 PROFILE = ph.RectangularSection(width=0.05, height=0.03)
@@ -129,7 +129,9 @@ def test_joints_to_a_moving_frame(dimension, kind):
     check(model)
 
 
-@pytest.mark.parametrize(("dimension", "first"), list(itertools.product((2, 3), ["rigid", "beam", "modal beam"])))
+@pytest.mark.parametrize(
+    ("dimension", "first"), list(itertools.product((2, 3), ["rigid", "beam", "modal beam"]))
+)
 @pytest.mark.parametrize(("kind", "axes"), sorted(LOADS, key=str))
 def test_loads(dimension, first, kind, axes):
     model, a, _ = pair(dimension, first, "point")

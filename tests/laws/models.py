@@ -1,6 +1,8 @@
 """Seeded random mechanisms: trees of bodies, placed so that every joint closes, and moving with them."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -24,7 +26,7 @@ from phlexible.bodies.floating_body import Body, FloatingBody
 from phlexible.joints.attachments import PlacedBody
 from phlexible.joints.joint import Joint
 
-STEPS = 200
+STEPS, WARM_UP_STEPS = 200, 60
 H_OMEGA = (0.1, 1.0, 10.0, 100.0, 1000.0)
 GREATEST_TURN = 0.3  # of a body in one step [rad]
 
@@ -60,15 +62,32 @@ class Wishes:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """A random mechanism and the step that was asked for."""
+    """A random mechanism and how to run it.
+
+    Attributes:
+        model: bodies, joints, loads and their velocities at t = 0.
+        step: as long as the wishes say [s].
+        warm_up: time in which the softest beam takes its largest deflection [s].
+        scale: what the parts have in common.
+    """
 
     model: ph.Model
     step: float
+    warm_up: float
     scale: Scale
 
     def simulate(self, steps: int = STEPS, **options: Any) -> ph.Motion:
-        """So many steps."""
+        """So many steps from the undeformed start on."""
         return self.model.simulate(steps * self.step, self.step, progress=False, **options)
+
+    def simulate_deformed(self, steps: int = STEPS, numerical_damping: float = 0.0) -> ph.Motion:
+        """So many steps from a deformed state on, and before them the steps that lead there."""
+        first = self.warm_up / WARM_UP_STEPS
+        options: Any = {"numerical_damping": numerical_damping, "progress": False}
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / "warm_up.h5"
+            self.model.simulate(self.warm_up, first, output=file, **options)
+            return self.model.resume(file, self.warm_up + steps * self.step, self.step, **options)
 
 
 def frequencies(body: FloatingBody) -> Array:
@@ -107,8 +126,9 @@ class _Builder:
         stiff = max((values[-1] for values in beams), default=100.0)
         self._step = wishes.h_omega / stiff
         # Inertia forces of this rate bend the softest beam by a few per cent of its length.
-        self._rate = min(soft * rng.uniform(0.02, 0.12), GREATEST_TURN / self._step / 3)
+        self._rate = min(soft * rng.uniform(0.03, 0.15), GREATEST_TURN / self._step / 3)
         self._acceleration = min(0.01 * soft**2, 0.02 / self._step**2) * self._scale.length
+        self._warm_up = 2.0 / soft
         self._knows_velocities = wishes.ground != "moving" and not wishes.loop
 
     def sample(self) -> Sample:
@@ -124,7 +144,7 @@ class _Builder:
             self._tie(moving[-1].placed)
         for _ in range(w.loads):
             self._load(moving[rng.integers(len(moving))].placed)
-        return Sample(self._model, self._step, self._scale)
+        return Sample(self._model, self._step, self._warm_up, self._scale)
 
     def _drawn_bodies(self) -> list[Body]:
         rng, w = self._rng, self._wishes

@@ -102,9 +102,7 @@ def _places(size: IntArray, order: list[int], later: list[list[int]]) -> BlockSc
             reserve(node, other)
             reserve(other, node)
     flat = [(node, other) for node in range(len(size)) for other in later[node]]
-    targets = [
-        [place[i, j] for i in later[node] for j in later[node]] for node in range(len(size))
-    ]
+    targets = [[place[i, j] for i in later[node] for j in later[node]] for node in range(len(size))]
     return BlockSchedule(
         order=np.array(order, dtype=np.int64),
         size=size,

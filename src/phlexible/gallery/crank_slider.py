@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, finite, positive
+from phlexible.algebra.arrays import finite, positive
 from phlexible.bodies.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.bodies.point_mass import PointMass
@@ -61,11 +61,11 @@ def crank_slider(
         modes=modes,
     )
 
-    def crank_pin(t: float) -> Array:
-        return radius * np.array([np.cos(omega * t), np.sin(omega * t), 0.0])
+    def crank_pin(t: float) -> tuple[float, float, float]:
+        return radius * np.cos(omega * t), radius * np.sin(omega * t), 0.0
 
-    def crank_pin_velocity(t: float) -> Array:
-        return radius * omega * np.array([-np.sin(omega * t), np.cos(omega * t), 0.0])
+    def crank_pin_velocity(t: float) -> tuple[float, float, float]:
+        return -radius * omega * np.sin(omega * t), radius * omega * np.cos(omega * t), 0.0
 
     model = Model(dimension=2)
     coupler = model.add(beam, "coupler", position=(radius, 0.0, 0.0))

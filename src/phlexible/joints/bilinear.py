@@ -69,9 +69,7 @@ class Row:
 
 def coincident_points(a: Port, b: Port, dimension: int) -> tuple[Row, ...]:
     """x_b - x_a = 0: one row for each world axis."""
-    return tuple(
-        along_fixed_axis(a, b, AXES[k], f"point along {'xyz'[k]}") for k in range(dimension)
-    )
+    return tuple(along_fixed_axis(a, b, AXES[k], f"point along {'xyz'[k]}") for k in range(dimension))
 
 
 def along_fixed_axis(a: Port, b: Port, axis: Array, label: str) -> Row:

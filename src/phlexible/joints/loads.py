@@ -40,7 +40,8 @@ class Load:
     def __post_init__(self) -> None:
         if not isinstance(self.attachment, Attachment):
             raise ModelError(
-                f"{type(self).__name__} acts on an attachment of a body such as beam.end, got {self.attachment!r}"
+                f"{type(self).__name__} acts on an attachment of a body such as beam.end,"
+                f" got {self.attachment!r}"
             )
         try:
             object.__setattr__(self, "axes", Axes(self.axes))

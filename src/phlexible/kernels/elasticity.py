@@ -11,50 +11,53 @@ from phlexible.kernels.inertia import start_of
 
 
 @compiled
-def strain_value(ints, reals, s, x):
-    """eps_s(eta) with eta at ``x``."""
+def strain_value(ints, reals, s, x, slopes):
+    """eps_s(eta) with eta at ``x``; the slopes of its squares go to ``slopes``."""
     row = ints[ints[at.STRAIN_ROW] + s]
     value = 0.0
     for i in range(ints[ints[at.STRAIN_FIRST] + s], ints[ints[at.STRAIN_LAST] + s]):
         value += reals[row + i] * reals[x + i]
     for g in range(ints[ints[at.SQUARE_START] + s], ints[ints[at.SQUARE_START] + s + 1]):
-        value += 0.5 * reals[ints[at.SQUARE_FACTOR] + g] * slope(ints, reals, g, x) ** 2
+        row = ints[ints[at.SQUARE_ROW] + g]
+        slope = 0.0
+        for i in range(ints[ints[at.SQUARE_FIRST] + g], ints[ints[at.SQUARE_LAST] + g]):
+            slope += reals[row + i] * reals[x + i]
+        reals[slopes + g] = slope
+        value += 0.5 * reals[ints[at.SQUARE_FACTOR] + g] * slope * slope
     return value
 
 
 @compiled
-def slope(ints, reals, g, x):
-    """Slope function g times eta."""
-    row = ints[ints[at.SQUARE_ROW] + g]
-    value = 0.0
-    for i in range(ints[ints[at.SQUARE_FIRST] + g], ints[ints[at.SQUARE_LAST] + g]):
-        value += reals[row + i] * reals[x + i]
-    return value
-
-
-@compiled
-def strain_gradient(ints, reals, s, x, out):
-    """B + Q eta of strain s at ``out``, in its support."""
+def strain_gradient(ints, reals, s, slopes_a, slopes_b, out):
+    """B + Q eta of strain s at ``out``, in its support, at the mean of the states with those slopes."""
     row = ints[ints[at.STRAIN_ROW] + s]
     for i in range(ints[ints[at.STRAIN_FIRST] + s], ints[ints[at.STRAIN_LAST] + s]):
         reals[out + i] = reals[row + i]
     for g in range(ints[ints[at.SQUARE_START] + s], ints[ints[at.SQUARE_START] + s + 1]):
-        value = reals[ints[at.SQUARE_FACTOR] + g] * slope(ints, reals, g, x)
+        value = 0.5 * reals[ints[at.SQUARE_FACTOR] + g] * (reals[slopes_a + g] + reals[slopes_b + g])
         row = ints[ints[at.SQUARE_ROW] + g]
         for i in range(ints[ints[at.SQUARE_FIRST] + g], ints[ints[at.SQUARE_LAST] + g]):
             reals[out + i] += value * reals[row + i]
 
 
 @compiled
-def strains(ints, reals, b, xi, strain):
-    """All strains of body b at the elastic coordinates in xi."""
+def slope_starts(ints, b):
+    """Places of the slopes of body b at both ends of the step, less its type's first square."""
+    first = ints[ints[at.SQUARE_START] + ints[ints[at.STRAIN_START] + ints[ints[at.TYPE_OF] + b]]]
+    place = ints[ints[at.SQUARE_WORK_START] + b] - first
+    return ints[at.SLOPE0] + place, ints[at.SLOPE1] + place
+
+
+@compiled
+def begin_strains(ints, reals, b):
+    """All strains of body b and the slopes of their squares at the start of the step."""
     kind = ints[ints[at.TYPE_OF] + b]
+    slopes, _ = slope_starts(ints, b)
     x1 = start_of(ints, b) + 1
     begin = ints[ints[at.STRAIN_START] + kind]
     for s in range(begin, ints[ints[at.STRAIN_START] + kind + 1]):
-        reals[strain + (ints[ints[at.STRAIN_WORK_START] + b] + s - begin)] = strain_value(
-            ints, reals, s, xi + x1
-        )
+        k = ints[ints[at.STRAIN_WORK_START] + b] + s - begin
+        reals[ints[at.STRAIN0] + k] = strain_value(ints, reals, s, ints[at.XI0] + x1, slopes)
 
 
 @compiled
@@ -92,14 +95,12 @@ def elastic_balance(ints, reals, b, h, damping):
     )
     for i in range(n):
         reals[row + i] += h * reals[ints[at.ELASTIC_FORCE] + x1 + i]
-        reals[ints[at.ELASTIC_MEAN] + x1 + i] = 0.5 * (
-            reals[ints[at.XI0] + x1 + i] + reals[ints[at.XI1] + x1 + i]
-        )
+    slopes0, slopes1 = slope_starts(ints, b)
     begin = ints[ints[at.STRAIN_START] + kind]
     for s in range(begin, ints[ints[at.STRAIN_START] + kind + 1]):
         k = ints[ints[at.STRAIN_WORK_START] + b] + s - begin
-        reals[ints[at.STRAIN1] + k] = strain_value(ints, reals, s, ints[at.XI1] + x1)
-        strain_gradient(ints, reals, s, ints[at.ELASTIC_MEAN] + x1, ints[at.STRAIN_GRADIENT] + x1)
+        reals[ints[at.STRAIN1] + k] = strain_value(ints, reals, s, ints[at.XI1] + x1, slopes1)
+        strain_gradient(ints, reals, s, slopes0, slopes1, ints[at.STRAIN_GRADIENT] + x1)
         first, last = ints[ints[at.STRAIN_FIRST] + s], ints[ints[at.STRAIN_LAST] + s]
         change = 0.0
         for i in range(first, last):
@@ -150,15 +151,12 @@ def elastic_tangent(ints, reals, b, h, damping, start):
         for i in range(n):
             for j in range(n):
                 reals[corner + i * width + j] += 0.5 * h * reals[c + i * n + j]
-    for i in range(n):
-        reals[ints[at.ELASTIC_MEAN] + x1 + i] = 0.5 * (
-            reals[ints[at.XI0] + x1 + i] + reals[ints[at.XI1] + x1 + i]
-        )
+    slopes0, slopes1 = slope_starts(ints, b)
     begin = ints[ints[at.STRAIN_START] + kind]
     for s in range(begin, ints[ints[at.STRAIN_START] + kind + 1]):
         e = ints[ints[at.STRAIN_WORK_START] + b] + s - begin
-        strain_gradient(ints, reals, s, ints[at.ELASTIC_MEAN] + x1, ints[at.STRAIN_GRADIENT] + x1)
-        strain_gradient(ints, reals, s, ints[at.XI1] + x1, ints[at.STRAIN_GRADIENT1] + x1)
+        strain_gradient(ints, reals, s, slopes0, slopes1, ints[at.STRAIN_GRADIENT] + x1)
+        strain_gradient(ints, reals, s, slopes1, slopes1, ints[at.STRAIN_GRADIENT1] + x1)
         first, last = ints[ints[at.STRAIN_FIRST] + s], ints[ints[at.STRAIN_LAST] + s]
         weight = reals[ints[at.STRAIN_WEIGHT] + s]
         for i in range(first, last):

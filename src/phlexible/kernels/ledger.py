@@ -77,7 +77,7 @@ def frame_work(ints, reals, j):
 
 @compiled
 def energies(ints, reals, stored, row):
-    """Kinetic, strain and gravity energy of the state that ``begin_step`` has seen, into a row; their number."""
+    """Kinetic, strain and gravity energy of the state of ``begin_step``, into a row; their number."""
     kinetic, strain, gravity = 0.0, 0.0, 0.0
     for b in range(ints[at.BODIES]):
         kinetic += kinetic_energy(

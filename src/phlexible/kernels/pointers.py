@@ -10,12 +10,12 @@ from numba.extending import intrinsic
 
 
 @intrinsic
-def pointer_to(typingctx, array):  # type: ignore[no-untyped-def]
+def pointer_to(typingctx, array):
     """Pointer to the first element of a contiguous array, which must outlive it."""
     if not isinstance(array, types.Array) or array.layout != "C":
         return None
 
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, arguments):
         struct = cgutils.create_struct_proxy(array)(context, builder, arguments[0])
         return struct.data
 

@@ -4,7 +4,7 @@ from phlexible.kernels import tables as at
 from phlexible.kernels.compiled import compiled, inlined
 from phlexible.kernels.couplings import joint_blocks, joint_forces, joint_residuals
 from phlexible.kernels.dense import fill
-from phlexible.kernels.elasticity import elastic_balance, elastic_tangent, strains
+from phlexible.kernels.elasticity import begin_strains, elastic_balance, elastic_tangent
 from phlexible.kernels.inertia import end_pose, inertia_balance, momenta, start_of
 from phlexible.kernels.inertia_tangent import inertia_tangent
 from phlexible.kernels.loads import load_forces, load_tangent
@@ -60,7 +60,7 @@ def begin_step(ints, reals):
             ints[at.Z_XI],
             ints[at.Y_XI0],
         )
-        strains(ints, reals, b, ints[at.XI0], ints[at.STRAIN0])
+        begin_strains(ints, reals, b)
     for k in range(ints[at.VECTORS]):
         b = ints[ints[at.VECTOR_BODY] + k]
         if b >= 0:

@@ -42,6 +42,7 @@ INT_TABLES = (
     SQUARE_FIRST,
     SQUARE_LAST,
     STRAIN_WORK_START,  # (bodies + 1,)
+    SQUARE_WORK_START,  # (bodies + 1,)
     VECTOR_BODY,  # (vectors,) or CONSTANT or MOVING
     VECTOR_IS_POINT,  # (vectors,) 1: r + R rho, 0: R rho
     VECTOR_SHAPES,  # (vectors,) start of the shapes (3, n)
@@ -79,7 +80,7 @@ INT_TABLES = (
     NODE_TARGET,  # start of block (neighbour i, neighbour j)
     PIVOTS,  # (unknowns,)
     STATE_COUNTER,  # Newton iterations
-) = tuple(range(11, 11 + 57))
+) = tuple(range(11, 11 + 58))
 
 REAL_TABLES = (
     MASS,  # (types,)
@@ -121,6 +122,8 @@ REAL_TABLES = (
     STRAIN0,  # (sum strains,)
     STRAIN1,
     STRAIN_CHANGE,  # delta(eps)
+    SLOPE0,  # (sum squares,) slope function times eta
+    SLOPE1,
     ELASTIC_FORCE,  # (sum m,)
     ELASTIC_MEAN,
     STRAIN_GRADIENT,  # (sum m,) of one strain, at the mean
@@ -151,9 +154,9 @@ REAL_TABLES = (
     STATE_MULTIPLIER,  # (rows,)
     STATE_WORK,  # (loads + joints,) work done by loads, then by moving frames on joints
     STATE_DISSIPATED,  # (1,)
-) = tuple(range(11 + 57, 11 + 57 + 69))
+) = tuple(range(11 + 58, 11 + 58 + 71))
 
-HEADER = 11 + 57 + 69
+HEADER = 11 + 58 + 71
 
 CONSTANT = -1
 MOVING = -2

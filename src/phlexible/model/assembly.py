@@ -6,13 +6,15 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.block_elimination import BlockSchedule, block_schedule
+from phlexible.joints.attachments import MovingFrame
 from phlexible.joints.bilinear import DirectionOf, PointOf
 from phlexible.kernels.arrays import BodyArrays, CouplingArrays, EliminationArrays, LoadArrays, VectorArrays
 from phlexible.model.body_tables import body_arrays
 from phlexible.model.coupling_tables import CouplingTable, VectorTable, load_arrays
-from phlexible.model.ground import frame_position, frame_rotation
+from phlexible.model.ground import frame_positions, frame_rotation
 from phlexible.model.mechanism import Mechanism
 from phlexible.model.state import Layout, layout_of
+from phlexible.model.time_functions import at_all_times
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,11 +43,13 @@ class Assembly:
         """Vectors that are functions of time, at the given times, shape (times, 3 vectors)."""
         values = np.zeros((len(times), len(self.moving), 3))
         for column, vector in enumerate(self.moving):
-            for k, time in enumerate(times):
-                if isinstance(vector, PointOf):
-                    values[k, column] = frame_position(vector.port, time)  # type: ignore[arg-type]
-                else:
-                    values[k, column] = frame_rotation(vector.port, time) @ vector.axis  # type: ignore[arg-type]
+            frame = vector.port
+            assert isinstance(frame, MovingFrame), "only frames move by themselves"
+            if isinstance(vector, PointOf):
+                values[:, column] = frame_positions(frame, times)
+            else:
+                turned = [frame_rotation(frame, time) @ vector.axis for time in times]
+                values[:, column] = np.array(turned).reshape(-1, 3)
         return values.reshape(len(times), 3 * values.shape[1])
 
     def load_values(self, times: Array) -> Array:
@@ -53,11 +57,12 @@ class Assembly:
         loads = self.mechanism.loads
         values = np.zeros((len(times), len(loads), 3))
         for column, load in enumerate(loads):
-            if callable(load.value):
-                for k, time in enumerate(times):
-                    values[k, column] = load.at_time(float(time))
-            else:
+            if not callable(load.value):
                 values[:, column] = load.at_time(0.0)
+            elif (all_at_once := at_all_times(load.value, times)) is not None:
+                values[:, column] = all_at_once
+            else:
+                values[:, column] = np.array([load.at_time(float(t)) for t in times]).reshape(-1, 3)
         return values.reshape(len(times), 3 * values.shape[1])
 
     def length_scale(self) -> float:

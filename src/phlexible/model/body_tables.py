@@ -1,5 +1,7 @@
 """Bodies as the arrays of the kernels; equal bodies share one entry."""
 
+from collections import defaultdict
+
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
@@ -59,7 +61,7 @@ def body_arrays(bodies: tuple[PlacedBody, ...], layout: Layout, dimension: int) 
         type_of.append(known[key])
     pool = Pool()
     strains = _StrainTable()
-    columns: dict[str, list[float]] = {name: [] for name in _TYPE_COLUMNS}
+    columns: defaultdict[str, list[int]] = defaultdict(list)
     for body in types:
         skew, pairs = rotational_blocks(body)
         w = body.second_moments
@@ -73,6 +75,7 @@ def body_arrays(bodies: tuple[PlacedBody, ...], layout: Layout, dimension: int) 
         columns["stiffness"].append(pool.add(body.strain.stiffness))
         columns["damping"].append(pool.add(body.damping) if body.damping.any() else -1)
         strains.add(body, pool)
+    rows, squares = strains.rows(), strains.squares()
     return BodyArrays(
         dimension=dimension,
         type_of=_integers(type_of),
@@ -82,32 +85,43 @@ def body_arrays(bodies: tuple[PlacedBody, ...], layout: Layout, dimension: int) 
         viscosity=np.array([body.viscosity for body in types]),
         velocity_weight=np.concatenate([_velocity_weights(types[k]) for k in type_of] or [np.zeros(0)]),
         pool=pool.numbers(),
-        **{name: _integers(values) for name, values in columns.items()},
-        **strains.arrays(),
+        elastic_count=_integers(columns["elastic_count"]),
+        axis_count=_integers(columns["axis_count"]),
+        first_moment=_integers(columns["first_moment"]),
+        deformation_mass=_integers(columns["deformation_mass"]),
+        gyroscopic=_integers(columns["gyroscopic"]),
+        rotational=_integers(columns["rotational"]),
+        stiffness=_integers(columns["stiffness"]),
+        damping=_integers(columns["damping"]),
+        strain_start=_integers(strains.start),
+        strain_weight=np.array(strains.weights),
+        strain_row=rows[:, 0].copy(),
+        strain_first=rows[:, 1].copy(),
+        strain_last=rows[:, 2].copy(),
+        square_start=_integers(strains.square_start),
+        square_factor=np.array(strains.factors),
+        square_row=squares[:, 0].copy(),
+        square_first=squares[:, 1].copy(),
+        square_last=squares[:, 2].copy(),
     )
 
 
-_TYPE_COLUMNS = (
-    "elastic_count",
-    "axis_count",
-    "first_moment",
-    "deformation_mass",
-    "gyroscopic",
-    "rotational",
-    "stiffness",
-    "damping",
-)
-
-
 class _StrainTable:
-    """The strains of all types, with the columns that each touches."""
+    """The strains of all types, with the columns that each touches.
+
+    Attributes:
+        start: first strain of each type, and their number.
+        weights: D_s of each strain.
+        square_start: first square of each strain, and their number.
+        factors: of each square.
+    """
 
     def __init__(self) -> None:
-        self._start = [0]
-        self._weights: list[float] = []
+        self.start = [0]
+        self.weights: list[float] = []
         self._rows: list[tuple[int, int, int]] = []
-        self._square_start = [0]
-        self._factors: list[float] = []
+        self.square_start = [0]
+        self.factors: list[float] = []
         self._squares: list[tuple[int, int, int]] = []
 
     def add(self, body: FloatingBody, pool: Pool) -> None:
@@ -117,29 +131,20 @@ class _StrainTable:
             mine = np.flatnonzero(strain.square_strain == s)
             touched = np.vstack([row, *strain.squares[mine]])
             self._rows.append((pool.add(row), *support(touched)))
-            self._weights.append(float(strain.weights[s]))
+            self.weights.append(float(strain.weights[s]))
             for g in mine:
                 self._squares.append((pool.add(strain.squares[g]), *support(strain.squares[g])))
-                self._factors.append(float(strain.factors[g]))
-            self._square_start.append(len(self._squares))
-        self._start.append(len(self._rows))
+                self.factors.append(float(strain.factors[g]))
+            self.square_start.append(len(self._squares))
+        self.start.append(len(self._rows))
 
-    def arrays(self) -> dict[str, Array | IntArray]:
-        """The columns of ``BodyArrays`` that speak of strains."""
-        rows = np.array(self._rows, dtype=np.int64).reshape(-1, 3)
-        squares = np.array(self._squares, dtype=np.int64).reshape(-1, 3)
-        return {
-            "strain_start": _integers(self._start),
-            "strain_weight": np.array(self._weights),
-            "strain_row": rows[:, 0].copy(),
-            "strain_first": rows[:, 1].copy(),
-            "strain_last": rows[:, 2].copy(),
-            "square_start": _integers(self._square_start),
-            "square_factor": np.array(self._factors),
-            "square_row": squares[:, 0].copy(),
-            "square_first": squares[:, 1].copy(),
-            "square_last": squares[:, 2].copy(),
-        }
+    def rows(self) -> IntArray:
+        """Start, first and last column of each linear row, shape (strains, 3)."""
+        return np.array(self._rows, dtype=np.int64).reshape(-1, 3)
+
+    def squares(self) -> IntArray:
+        """Start, first and last column of each slope function, shape (squares, 3)."""
+        return np.array(self._squares, dtype=np.int64).reshape(-1, 3)
 
 
 def _velocity_weights(body: FloatingBody) -> Array:
@@ -163,5 +168,5 @@ def _fingerprint(body: FloatingBody) -> tuple[object, ...]:
     return (body.rotates, body.mass, body.viscosity, *((a.shape, a.tobytes()) for a in arrays))
 
 
-def _integers(values: list[float] | list[int]) -> IntArray:
+def _integers(values: list[int]) -> IntArray:
     return np.array(values, dtype=np.int64)

@@ -159,8 +159,6 @@ class CouplingTable:
                 term_start.append(len(terms))
             partner_lower += [blocks(vector)[1] for vector in partners]
         table = np.array(terms, dtype=np.int64).reshape(-1, 8)
-        names = ("first", "second", "first_upper", "first_lower", "second_upper", "second_lower")
-        names += ("first_column", "second_column")
         return CouplingArrays(
             row_start=_offsets([len(rows) for rows in self._rows]),
             term_start=np.array(term_start, dtype=np.int64),
@@ -169,7 +167,7 @@ class CouplingTable:
             partner_start=_offsets([len(partners) for partners in self._partners]),
             partner=np.array([v for partners in self._partners for v in partners], dtype=np.int64),
             partner_lower=np.array(partner_lower, dtype=np.int64),
-            **{name: table[:, k].copy() for k, name in enumerate(names)},
+            **{name: table[:, k].copy() for k, name in enumerate(_TERM_COLUMNS)},
         )
 
     def _met(self, first: int, second: int) -> bool:
@@ -182,6 +180,18 @@ class CouplingTable:
         return sorted({v for first, second in pairs if self._met(first, second) for v in (first, second)})
 
 
+_TERM_COLUMNS = (
+    "first",
+    "second",
+    "first_upper",
+    "first_lower",
+    "second_upper",
+    "second_lower",
+    "first_column",
+    "second_column",
+)
+
+
 def load_arrays(
     loads: Sequence[Load], bodies: Sequence[PlacedBody], gravity: Array, vectors: VectorTable
 ) -> LoadArrays:
@@ -190,7 +200,10 @@ def load_arrays(
     rows = []
     for load in loads:
         is_force, follows = isinstance(load, Force), load.axes is Axes.BODY
-        kind = (FOLLOWER_FORCE if follows else FORCE) if is_force else (FOLLOWER_TORQUE if follows else TORQUE)
+        if is_force:
+            kind = FOLLOWER_FORCE if follows else FORCE
+        else:
+            kind = FOLLOWER_TORQUE if follows else TORQUE
         point = vectors.add(PointOf(load.attachment)) if is_force else -1
         rows.append((kind, point, -1 if kind == FORCE else vectors.add_triad(load.attachment)))
     table = np.array(rows, dtype=np.int64).reshape(-1, 3)

@@ -43,6 +43,44 @@ def derivatives(function: Callable[[float], Array], time: float, begin: float = 
     return first, second
 
 
+def first_derivatives(function: Callable[[Array], Array], times: Array, begin: float = 0.0) -> Array:
+    """df/dt at many times, shape (times, k), for a function of arrays of times with values (times, k).
+
+    The windows of ``derivatives`` are halved for all times together until each of them has converged.
+    Where the function ends inside a window, times are done one by one.
+    """
+    try:
+        return _joint_derivatives(function, times, begin)
+    except ValueError:
+        return np.array([derivatives(lambda t: function(np.array([t]))[0], time, begin)[0] for time in times])
+
+
+def _joint_derivatives(function: Callable[[Array], Array], times: Array, begin: float) -> Array:
+    here = function(times)
+    result = np.zeros_like(here)
+    best = np.full(len(times), np.inf)
+    open_rows = np.arange(len(times))
+    length, coarse = LONGEST, None
+    while len(open_rows) and length > SHORTEST:
+        now = times[open_rows]
+        fine = np.empty((len(now), here.shape[1]))
+        for place in (0.0, -1.0):
+            mine = (now - length / 2 >= begin) == (place == 0.0)
+            points, weights, _ = _weights(place)
+            samples = now[mine, None] + length / 2 * (points - place)
+            values = function(samples.ravel()).reshape(*samples.shape, -1)
+            fine[mine] = np.tensordot(values - here[open_rows][mine, None], weights, (1, 0)) * (2 / length)
+        going = np.ones(len(now), dtype=bool)
+        if coarse is not None:
+            gap = np.abs(fine - coarse).max(axis=1)
+            better = gap < best[open_rows]
+            result[open_rows[better]], best[open_rows[better]] = fine[better], gap[better]
+            going = (gap > GOAL * np.abs(fine).max(axis=1)) & (gap <= 1e3 * best[open_rows])
+        open_rows, coarse = open_rows[going], fine[going]
+        length /= 2
+    return result
+
+
 def _window_derivatives(
     function: Callable[[float], Array], time: float, length: float, begin: float
 ) -> tuple[Array, Array]:

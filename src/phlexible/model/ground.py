@@ -1,6 +1,7 @@
 """The ground: fixed points and frames that move as functions of time."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,7 +11,8 @@ from phlexible.algebra.arrays import Array, vector
 from phlexible.algebra.rotations import RotationLike, nearest_rotation, rotation_matrix
 from phlexible.errors import ParameterError
 from phlexible.joints.attachments import MovingFrame, Path
-from phlexible.model.differences import derivatives
+from phlexible.model.differences import derivatives, first_derivatives
+from phlexible.model.time_functions import at_all_times
 
 
 class Ground:
@@ -56,9 +58,9 @@ class Ground:
                 raise ParameterError(f"{name} must be a function of time, got {function!r}")
         label = f"moving frame {self._moving_frames + 1}"
         frame = MovingFrame(
-            _checked_path(path, f"path of {label}", self._dimension),
+            CheckedPath(path, f"path of {label}", self._dimension),
             None if rotation is None else _turn_since_start(rotation, label, self._dimension),
-            None if velocity is None else _checked_path(velocity, f"velocity of {label}", self._dimension),
+            None if velocity is None else CheckedPath(velocity, f"velocity of {label}", self._dimension),
             label=label,
         )
         frame.path(0.0)
@@ -71,6 +73,22 @@ class Ground:
 def frame_position(frame: MovingFrame, time: float) -> Array:
     """World position of the frame's origin, shape (3,) [m]."""
     return np.asarray(frame.path(time), dtype=np.float64)
+
+
+def frame_positions(frame: MovingFrame, times: Array) -> Array:
+    """World positions of the frame's origin, shape (times, 3) [m]."""
+    if isinstance(frame.path, CheckedPath):
+        return frame.path.at_times(times)
+    return np.array([frame_position(frame, time) for time in times]).reshape(-1, 3)
+
+
+def frame_velocities(frame: MovingFrame, times: Array) -> Array:
+    """World velocities of the frame's origin, shape (times, 3) [m/s]."""
+    if isinstance(frame.velocity, CheckedPath):
+        return frame.velocity.at_times(times)
+    if isinstance(frame.path, CheckedPath) and frame.velocity is None:
+        return first_derivatives(frame.path.at_times, times)
+    return np.array([frame_velocity(frame, time) for time in times]).reshape(-1, 3)
 
 
 def frame_rotation(frame: MovingFrame, time: float) -> Array:
@@ -118,12 +136,31 @@ def planar_point(name: str, value: Array, dimension: int) -> Array:
     return value
 
 
-def _checked_path(path: Path, name: str, dimension: int) -> Callable[[float], Array]:
-    def checked(time: float) -> Array:
-        name_at = f"{name} at t = {time:.12g} s"
-        return planar_point(name_at, vector(name_at, path(time)), dimension)
+@dataclass(frozen=True)
+class CheckedPath:
+    """A user's function of time that is refused where it returns no point of the model.
 
-    return checked
+    Attributes:
+        function: t [s] -> shape (3,).
+        name: for messages.
+        dimension: 2: points must lie in the xy plane.
+    """
+
+    function: Path
+    name: str
+    dimension: int
+
+    def __call__(self, time: float) -> Array:
+        """The value at a time, shape (3,)."""
+        name_at = f"{self.name} at t = {time:.12g} s"
+        return planar_point(name_at, vector(name_at, self.function(time)), self.dimension)
+
+    def at_times(self, times: Array) -> Array:
+        """The values at many times, shape (times, 3)."""
+        values = at_all_times(self.function, times)
+        if values is None or (self.dimension == 2 and values[:, 2].any()):
+            return np.array([self(float(time)) for time in times]).reshape(-1, 3)
+        return values
 
 
 def _turn_since_start(

@@ -55,6 +55,11 @@ class RunOutput:
         if self._writer is not None:
             self._writer.close(is_complete)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing has been taken yet."""
+        return not self._blocks
+
     def motion(self, is_complete: bool) -> Motion:
         """Everything taken so far."""
         return Motion(self._mechanism, layout(self._mechanism), concatenate(self._blocks), is_complete)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -46,8 +47,8 @@ class Clock:
         return self.start + self.full * self.step + self.remainder
 
     def instants(self, first: int, count: int) -> Array:
-        """Starts of ``count`` full steps from step ``first`` on, and the end of the last, (count + 1,) [s]."""
-        return self.start + np.arange(first, first + count + 1) * self.step
+        """Starts of ``count`` full steps from ``first`` on, and the end of the last, (count + 1,) [s]."""
+        return np.asarray(self.start + np.arange(first, first + count + 1) * self.step, dtype=np.float64)
 
     def is_regular(self, k: int) -> bool:
         """Whether step k has size h and no breakpoint inside."""
@@ -61,7 +62,7 @@ class Clock:
     def pieces(self, k: int) -> list[tuple[float, float]]:
         """Step k cut at its breakpoints, as pairs (start, end) [s]."""
         cuts = [self.instant(k), *self.breakpoints.get(k, ()), self.instant(k + 1)]
-        return list(zip(cuts[:-1], cuts[1:], strict=True))
+        return list(pairwise(cuts))
 
 
 def clock(start: float, duration: float, step: float, breakpoints: Sequence[float]) -> Clock:

@@ -1,6 +1,7 @@
 """Gathers stored instants of the kernels into recordings, block by block."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
 
 import numpy as np
 
@@ -8,7 +9,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.joints.attachments import MovingFrame
 from phlexible.model.assembly import Assembly
 from phlexible.model.differences import derivatives
-from phlexible.model.ground import frame_position, frame_rotation, frame_velocity
+from phlexible.model.ground import frame_positions, frame_rotation, frame_velocities
 from phlexible.model.recording import Recording
 from phlexible.time_integration.packing import StoredRows
 
@@ -122,11 +123,7 @@ def driven_joints(assembly: Assembly) -> list[int]:
 
 
 def _frame_motion(frame: MovingFrame, times: Array) -> tuple[Array, Array, Array, Array]:
-    position = np.array([frame_position(frame, t) for t in times])
-    if frame.velocity is not None:
-        velocity = np.array([frame_velocity(frame, t) for t in times])
-    else:
-        velocity = np.array([derivatives(lambda t: frame_position(frame, t), t)[0] for t in times])
+    position, velocity = frame_positions(frame, times), frame_velocities(frame, times)
     if frame.rotation is None:
         count = len(times)
         return position, np.broadcast_to(np.eye(3), (count, 3, 3)), velocity, np.zeros((count, 3))
@@ -141,5 +138,5 @@ def _stacked(arrays: Sequence[Array], count: int, shape: tuple[int, ...]) -> Arr
 
 
 def _rows(block: Recording, rows: slice) -> Recording:
-    fields = {name: getattr(block, name) for name in Recording.__dataclass_fields__}
-    return Recording(**{name: value if name == "work_names" else value[rows] for name, value in fields.items()})
+    arrays = [field.name for field in fields(Recording) if field.name != "work_names"]
+    return replace(block, **{name: getattr(block, name)[rows] for name in arrays})

@@ -212,10 +212,9 @@ class ConservingRun:
             else f"the scaled Newton update was still {history[-1]:.2g} after {len(history)} iterations"
         )
         return ConvergenceError(
-            f"the step from t = {start:.9g} s failed after {MOST_HALVINGS} halvings (size {end - start:.3g} s): {why};"
+            f"the step from t = {start:.9g} s failed after {MOST_HALVINGS} halvings"
+            f" (size {end - start:.3g} s): {why};"
             " take a smaller step, check loads and drives there, or add viscosity",
             start,
             history,
         )
-
-

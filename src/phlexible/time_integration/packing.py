@@ -116,6 +116,7 @@ def _int_tables(assembly: Assembly) -> dict[int, IntArray]:
         at.SQUARE_FIRST: bodies.square_first,
         at.SQUARE_LAST: bodies.square_last,
         at.STRAIN_WORK_START: _strain_starts(assembly),
+        at.SQUARE_WORK_START: _square_starts(assembly),
         at.VECTOR_BODY: vectors.body,
         at.VECTOR_IS_POINT: vectors.is_point,
         at.VECTOR_SHAPES: vectors.shapes.copy(),
@@ -209,14 +210,18 @@ def _work_sizes(assembly: Assembly) -> dict[int, int]:
     sizes |= dict.fromkeys((at.Y_XI0, at.Y_XI1), 6 * (elastic + bodies))
     strains = int(_strain_starts(assembly)[-1])
     sizes |= dict.fromkeys((at.STRAIN0, at.STRAIN1, at.STRAIN_CHANGE), strains)
+    sizes |= dict.fromkeys((at.SLOPE0, at.SLOPE1), int(_square_starts(assembly)[-1]))
     sizes |= dict.fromkeys((at.RHO0, at.RHO1, at.X0, at.X1, at.X_MEAN, at.VECTOR_FORCE), 3 * vectors)
     sizes |= dict.fromkeys((at.VECTOR_JACOBIAN, at.VECTOR_LEVER), 3 * int(widths[on_bodies].sum()))
     sizes |= {at.BLOCKS: assembly.block_length}
     sizes |= dict.fromkeys((at.RESIDUAL, at.UPDATE, at.TRIAL_UPDATE), unknowns)
-    sizes |= dict.fromkeys((at.VELOCITY, at.PREVIOUS_VELOCITY, at.SAVED_VELOCITY, at.STATE_VELOCITY), velocities)
+    of_velocities = (at.VELOCITY, at.PREVIOUS_VELOCITY, at.SAVED_VELOCITY, at.STATE_VELOCITY)
+    sizes |= dict.fromkeys(of_velocities, velocities)
     sizes |= dict.fromkeys((at.MULTIPLIER, at.SAVED_MULTIPLIER, at.STATE_MULTIPLIER), rows)
-    sizes |= {at.SCRATCH: 9 * int(widths.max(initial=1)), at.HISTORY: MAXIMAL_HISTORY, at.STATE_ELASTIC: elastic}
     return sizes | {
+        at.SCRATCH: 9 * int(widths.max(initial=1)),
+        at.HISTORY: MAXIMAL_HISTORY,
+        at.STATE_ELASTIC: elastic,
         at.STATE_WORK: len(assembly.loads.kind) + len(assembly.mechanism.joints),
         at.STATE_DISSIPATED: 1,
     }
@@ -225,6 +230,11 @@ def _work_sizes(assembly: Assembly) -> dict[int, int]:
 def _strain_starts(assembly: Assembly) -> IntArray:
     counts = np.diff(assembly.bodies.strain_start)[assembly.bodies.type_of]
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+def _square_starts(assembly: Assembly) -> IntArray:
+    of_type = np.diff(assembly.bodies.square_start[assembly.bodies.strain_start])
+    return np.concatenate([[0], np.cumsum(of_type[assembly.bodies.type_of])]).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,62 @@
+"""Functions of time at many times at once: used where they allow it, never where they differ."""
+
+import numpy as np
+import pytest
+
+from phlexible.model.differences import first_derivatives
+from phlexible.model.ground import Ground, frame_positions, frame_velocities
+from phlexible.model.time_functions import at_all_times
+
+TIMES = np.linspace(0.0, 2.0, 101)
+
+
+def test_a_numpy_function_is_called_once_for_all_times():
+    calls = []
+
+    def function(t):
+        calls.append(t)
+        return np.sin(t), t**2, 0.0
+
+    values = at_all_times(function, TIMES)
+    assert values == pytest.approx(np.stack([np.sin(TIMES), TIMES**2, 0 * TIMES], axis=1), abs=1e-15)
+    assert len(calls) == 1 + 4  # all at once, and four probes
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda t: (1.0 if t < 1 else 2.0, 0.0, 0.0),  # truth of an array
+        lambda t: (t / np.max(t + 1.0), 0.0, 0.0),  # not elementwise: single calls differ
+        lambda t: (np.where(t > 1.5, np.nan, 1.0), 0.0, 0.0),  # not finite
+        lambda t: np.ones(3) * t,  # does not broadcast
+        lambda t: (t, 0.0),  # two components
+        lambda t: (float(t), 0.0, 0.0),
+    ],
+)
+def test_other_functions_are_left_to_single_calls(function):
+    assert at_all_times(function, TIMES) is None
+
+
+def test_positions_are_the_same_one_by_one():
+    ground = Ground(3)
+    fast = ground.moving(lambda t: (np.cos(5 * t), np.sin(5 * t), t))
+    slow = ground.moving(lambda t: (np.cos(5 * float(t)), np.sin(5 * float(t)), float(t)))
+    assert frame_positions(fast, TIMES) == pytest.approx(frame_positions(slow, TIMES), abs=1e-15)
+
+
+@pytest.mark.parametrize("rate", [0.1, 5.0, 150.0, 1e4])
+def test_velocities_of_a_path_at_all_times(rate):
+    frame = Ground(3).moving(lambda t: (np.cos(rate * t), np.sin(rate * t), 0.0 * t))
+    times = np.linspace(0.0, 20 / rate, 57)
+    exact = rate * np.stack([-np.sin(rate * times), np.cos(rate * times), 0 * times], axis=1)
+    assert frame_velocities(frame, times) == pytest.approx(exact, abs=1e-9 * rate)
+
+
+def test_velocities_of_a_path_that_ends():
+    def path(t):
+        if np.any(np.asarray(t) > 2.0):
+            raise ValueError("the table ends at 2 s")
+        return np.stack([np.sin(t), np.cos(t), 0 * np.asarray(t)], axis=-1)
+
+    values = first_derivatives(path, TIMES)
+    assert values[:, 0] == pytest.approx(np.cos(TIMES), abs=1e-8)
