@@ -2,6 +2,7 @@
 
 import hashlib
 from pathlib import Path
+from typing import Any
 
 from numba import njit
 
@@ -25,6 +26,12 @@ def discard_stale_cache(folder: Path) -> bool:
     except OSError:  # a read-only installation: its files only change together, Numba notices that
         return False
     return True
+
+
+def is_compiled(entry: Any) -> bool:
+    """Whether an entry point is compiled in this process or can be read from its cache."""
+    cached = Path(entry.stats.cache_path).glob(f"*{entry.py_func.__name__}-*.nbc")
+    return bool(entry.signatures) or any(cached)
 
 
 discard_stale_cache(Path(__file__).parent)

@@ -1,5 +1,6 @@
 """The conserving run: blocks of compiled steps, halving, breakpoints, interruption."""
 
+import sys
 import time as wall
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ConvergenceError
 from phlexible.kernels import tables as at
+from phlexible.kernels.compiled import is_compiled
 from phlexible.kernels.loop import advance
 from phlexible.kernels.newton import SINGULAR
 from phlexible.model.assembly import Assembly
@@ -21,6 +23,8 @@ MOST_HALVINGS = 10  # of one step, one inside the other
 FIRST_BLOCK = 16  # steps; blocks grow while they take less than BLOCK_SECONDS
 BLOCK_SECONDS = 0.2
 BLOCK_BYTES = 2**25
+
+COMPILING = "phlexible: compiling the time step, about 20 s; this is done once, later runs start at once"
 
 Progress = Callable[[int, int], None]
 
@@ -96,6 +100,8 @@ class ConservingRun:
         """
         clock = self._clock
         k = 0
+        if not is_compiled(advance):
+            print(COMPILING, file=sys.stderr, flush=True)
         try:
             if not self._is_resumed:
                 self._store_first()

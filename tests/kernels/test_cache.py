@@ -1,0 +1,39 @@
+"""Compiled code is never older than the sources that were inlined into it."""
+
+import pytest
+
+from phlexible.kernels.compiled import discard_stale_cache
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "loop.py").write_text("a = 1")
+    (tmp_path / "inertia.py").write_text("b = 1")
+    (tmp_path / "__pycache__").mkdir()
+    (tmp_path / "__pycache__" / "loop.advance.nbi").write_text("index")
+    (tmp_path / "__pycache__" / "loop.advance.1.nbc").write_text("code")
+    return tmp_path
+
+
+def compiled_files(folder):
+    return sorted(file.suffix for file in (folder / "__pycache__").glob("*.nb*"))
+
+
+def test_code_without_a_stamp_is_removed(folder):
+    assert discard_stale_cache(folder)
+    assert compiled_files(folder) == []
+
+
+def test_code_of_the_same_sources_stays(folder):
+    discard_stale_cache(folder)
+    (folder / "__pycache__" / "loop.advance.1.nbc").write_text("code")
+    assert not discard_stale_cache(folder)
+    assert compiled_files(folder) == [".nbc"]
+
+
+def test_a_change_in_any_source_removes_the_code(folder):
+    discard_stale_cache(folder)
+    (folder / "__pycache__" / "loop.advance.1.nbc").write_text("code")
+    (folder / "inertia.py").write_text("b = 2")
+    assert discard_stale_cache(folder)
+    assert compiled_files(folder) == []
