@@ -4,9 +4,11 @@ from phlexible.kernels import tables as at
 from phlexible.kernels.compiled import compiled, entry_point
 from phlexible.kernels.dense import copy
 from phlexible.kernels.ledger import end_step, energies
-from phlexible.kernels.newton import CONVERGED, solve_step
+from phlexible.kernels.newton import CONVERGED, NOT_CONVERGED, solve_step
 from phlexible.kernels.pointers import pointer_to
 from phlexible.kernels.step import begin_step
+
+ATTEMPTS = 4
 
 
 @entry_point
@@ -52,10 +54,14 @@ def advance(
         copy_table(reals, ints[at.MOVING1], moving, step + 1)
         copy_table(reals, ints[at.LOAD_VALUE], load_values, step)
         begin_step(ints, reals)
-        guess(ints, reals, step > 0)
-        copy(reals, ints[at.STATE_MULTIPLIER], ints[at.MULTIPLIER], rows)
-        status, iterations = solve_step(ints, reals, h, damping, least_scale)
-        ints[ints[at.STATE_COUNTER]] += iterations
+        status = NOT_CONVERGED
+        for attempt in range(ATTEMPTS):
+            guess(ints, reals, attempt, step > 0)
+            status, iterations = solve_step(ints, reals, h, damping, least_scale)
+            ints[ints[at.STATE_COUNTER]] += iterations
+            if status == CONVERGED:
+                break
+        copy(reals, ints[at.STATE_VELOCITY], ints[at.PREVIOUS_VELOCITY], ints[at.VELOCITIES])
         if status != CONVERGED:
             return step, status
         end_step(ints, reals, h, damping)
@@ -78,13 +84,28 @@ def advance(
 
 
 @compiled
-def guess(ints, reals, extrapolate):
-    """Start Newton's method at nu_n, or on the line through nu_{n-1} and nu_n; keep nu_n for the next."""
-    for i in range(ints[at.VELOCITIES]):
-        now = reals[ints[at.STATE_VELOCITY] + i]
-        before = reals[ints[at.PREVIOUS_VELOCITY] + i]
-        reals[ints[at.VELOCITY] + i] = 2.0 * now - before if extrapolate else now
-        reals[ints[at.PREVIOUS_VELOCITY] + i] = now
+def guess(ints, reals, attempt, extrapolate):
+    """Where Newton's method starts in this attempt.
+
+    First nu_n, or the line through nu_{n-1} and nu_n where there is one. In a step far longer than a
+    period nu changes its sign at the end of each step, and a start at nu_n lies many amplitudes away
+    from the solution; then -nu_n, which leaves the bodies where they are; then -nu_n for the
+    elastic rates only; then zero.
+    """
+    copy(reals, ints[at.STATE_MULTIPLIER], ints[at.MULTIPLIER], ints[at.ROWS])
+    for b in range(ints[at.BODIES]):
+        begin, end = ints[ints[at.VELOCITY_START] + b], ints[ints[at.VELOCITY_START] + b + 1]
+        first_elastic = end - ints[ints[at.ELASTIC_COUNT] + ints[ints[at.TYPE_OF] + b]]
+        for i in range(begin, end):
+            now = reals[ints[at.STATE_VELOCITY] + i]
+            value = now
+            if attempt == 0 and extrapolate:
+                value = 2.0 * now - reals[ints[at.PREVIOUS_VELOCITY] + i]
+            elif attempt == 1 or (attempt == 2 and i >= first_elastic):
+                value = -now
+            elif attempt == 3:
+                value = 0.0
+            reals[ints[at.VELOCITY] + i] = value
 
 
 @compiled

@@ -90,7 +90,7 @@ def solve_step(ints, reals, h, damping, least_scale):
     trial point has fallen to (1 - t / 4) of the update. While it falls fast the factored
     Jacobian is used again. ``least_scale`` [m/s] keeps the tolerance above round-off at rest.
     """
-    start_norm = velocity_norm(ints, reals, ints[at.PREVIOUS_VELOCITY])
+    start_norm = velocity_norm(ints, reals, ints[at.STATE_VELOCITY])
     residuals(ints, reals, h, damping)
     fill(reals, ints[at.HISTORY], MAXIMAL_ITERATIONS, 0.0)
     iterations = 0

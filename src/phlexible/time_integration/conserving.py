@@ -19,7 +19,7 @@ from phlexible.time_integration.clock import Clock
 from phlexible.time_integration.collector import Collector, Sink
 from phlexible.time_integration.packing import StoredRows, pack, stored_rows
 
-MOST_HALVINGS = 10  # of one step, one inside the other
+MOST_HALVINGS = 12  # of one step, one inside the other
 FIRST_BLOCK = 16  # steps; blocks grow while they take less than BLOCK_SECONDS
 BLOCK_SECONDS = 0.2
 BLOCK_BYTES = 2**25
