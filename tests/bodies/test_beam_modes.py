@@ -9,7 +9,7 @@ from scipy.linalg import eigh, eigvalsh
 from phlexible.bodies.beam import Beam
 from phlexible.bodies.invariants import elastic_tangent
 from phlexible.bodies.material import Material
-from phlexible.elements.sections import CircularSection, RectangularSection
+from phlexible.elements.sections import CircularSection, RectangularSection, Section
 from phlexible.errors import ParameterError
 
 LENGTH, SECTION, MATERIAL = 1.3, RectangularSection(0.02, 0.03), Material(2e11, 7870.0)
@@ -85,8 +85,8 @@ def test_axial_and_torsion_frequencies_are_those_of_linear_elements(frame, first
     elements = 40
     waves = (first_wave + pi * np.arange(3)) / LENGTH
     found = nearest(frequencies(beam(frame, elements=elements)), exact_rod(elements, waves, speed))
-    assert found == pytest.approx(exact_rod(elements, waves, speed), rel=1e-9)
-    assert found[0] == pytest.approx(waves[0] * speed, rel=3e-4)  # (pi h / L)^2 / 24
+    assert found == pytest.approx(exact_rod(elements, waves, speed), rel=1e-9, abs=0)
+    assert found[0] == pytest.approx(waves[0] * speed, rel=3e-4, abs=0)  # (pi h / L)^2 / 24
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
@@ -105,17 +105,22 @@ def test_modes_have_the_frequencies_of_the_elements(frame, dimension):
     axial_only = np.sqrt(eigvalsh(stiffness[:axial, :axial], mass[:axial, :axial]))
     merged = np.sort(np.concatenate([kept, axial_only]))
     below = everything[everything < kept[-1] * (1 + 1e-9)]
-    assert merged[: len(below)] == pytest.approx(below, rel=1e-8)
+    assert merged[: len(below)] == pytest.approx(below, rel=1e-8, abs=0)
 
 
 def test_all_modes_span_what_the_elements_span():
     full = beam("simply_supported", elements=2)
     reduced = beam("simply_supported", elements=2, modes=10)
-    assert frequencies(reduced) == pytest.approx(frequencies(full), rel=1e-8)
+    assert frequencies(reduced) == pytest.approx(frequencies(full), rel=1e-8, abs=0)
 
 
-def test_modes_of_a_round_beam_stay_in_their_plane_in_a_fixed_order():
-    body = beam("cantilever", section=CircularSection(0.03), modes=4)
+ROUND = CircularSection(0.03)
+NEARLY_ROUND = Section(ROUND.area, ROUND.second_moment_y * (1 - 1e-7), ROUND.second_moment_z)
+
+
+@pytest.mark.parametrize("section", [ROUND, NEARLY_ROUND])
+def test_modes_of_a_round_beam_stay_in_their_plane_in_a_fixed_order(section):
+    body = beam("cantilever", section=section, modes=4)
     end = body.points.centerline(2)[1][1][:, 12:]
     in_y, in_z = np.abs(end[1]) > 1e-6, np.abs(end[2]) > 1e-6
     assert np.array_equal(in_y, [True, False, True, False]) and np.array_equal(in_z, ~in_y)
@@ -143,7 +148,7 @@ def test_damping_ratio_is_that_of_every_mode(frame, modes):
     squares, shapes = eigh(stiffness, mass)
     modal = shapes.T @ body.damping @ shapes
     ratios = modal / (2 * np.outer(squares, squares) ** 0.25)
-    assert np.diag(ratios) == pytest.approx(np.full(len(squares), 0.02), rel=1e-7)
+    assert np.diag(ratios) == pytest.approx(np.full(len(squares), 0.02), rel=1e-7, abs=0)
     assert np.abs(ratios - np.diag(np.diag(ratios))).max() < 1e-8
     assert np.array_equal(body.damping, body.damping.T)
 

@@ -1,11 +1,13 @@
 """The block elimination solves Newton's system like a dense solver, for chains, hubs and loops."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
-from kernels.newton_matrix import Newton
 from numba import njit
 
 import phlexible as ph
+from kernels.newton_matrix import Newton
 from phlexible.algebra.block_elimination import block_schedule
 from phlexible.kernels import tables as at
 from phlexible.kernels.elimination import eliminate, substitute
@@ -26,7 +28,7 @@ def _solve(int_array, real_array):
 
 
 def chain(model, bodies):
-    for a, b in zip(bodies[:-1], bodies[1:], strict=True):
+    for a, b in pairwise(bodies):
         model.connect(ph.Revolute(a.point((1, 0, 0)), b.origin))
 
 

@@ -118,6 +118,13 @@ def test_a_joint_of_the_same_model_built_again_is_found():
     assert np.array_equal(angle(run, other), angle(again, other))
     with pytest.raises(ModelError, match="None is not a joint"):
         angle(run, None)
+    twice = two_beams()
+    for _ in range(2):
+        alike = twice.connect(Spherical(twice["one"].end, twice["two"].start))
+    ambiguous = recorded(twice, wandering_poses(twice), TIMES)
+    assert reaction(ambiguous, alike) == pytest.approx(ambiguous.recording.multipliers[:, 3:])
+    with pytest.raises(ModelError, match="is not a joint of this model"):
+        reaction(ambiguous, Spherical(twice["one"].end, twice["two"].start))
 
 
 def test_the_ledger_adds_up():

@@ -1,5 +1,7 @@
 """Momenta against sums over material points of a synthetic motion."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,7 @@ from phlexible.observables import momentum as chunked
 from phlexible.observables.inertia import mass_matrices
 from phlexible.observables.momentum import momentum
 from phlexible.observables.poses import position
+from phlexible.observables.run import Run
 from phlexible.observables.velocities import velocity
 
 TIMES = np.linspace(0.0, 2.0, 5)
@@ -39,6 +42,22 @@ def test_momentum_of_a_beam_is_the_sum_over_its_material(monkeypatch):
     total = momentum(run)
     assert total.linear == pytest.approx(linear, rel=1e-9)
     assert total.angular == pytest.approx(angular, rel=1e-6, abs=1e-6)
+
+
+def test_momenta_of_bodies_add_up():
+    mechanism = two_beams()
+    run = recorded(mechanism, wandering_poses(mechanism), TIMES)
+    total = momentum(run)
+    for sum_of_both, name in ((total.linear, "linear"), (total.angular, "angular")):
+        each = []
+        for still in (0, 1):
+            part = slice(*run.layout.velocity[still : still + 2])
+            velocity = run.recording.velocity.copy()
+            velocity[:, part] = 0
+            one = Run(mechanism, run.layout, replace(run.recording, velocity=velocity))
+            each.append(getattr(momentum(one), name))
+            assert np.abs(each[-1]).max() > 0.1
+        assert sum_of_both == pytest.approx(each[0] + each[1], abs=1e-12)
 
 
 def test_momentum_of_a_rigid_body_away_from_its_center():

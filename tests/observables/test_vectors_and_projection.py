@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from observables.synthetic import recorded, slope, two_beams, wandering_poses
-from phlexible.joints.bilinear import Row
+from observables.synthetic import recorded, slope, two_beams, wandering, wandering_poses
+from phlexible.joints.bilinear import DirectionOf, PointOf, Row
 from phlexible.joints.cylindrical import Cylindrical
 from phlexible.joints.distance import Distance
 from phlexible.joints.fixed import Fixed
@@ -18,9 +18,10 @@ from phlexible.joints.universal import Universal
 from phlexible.model.mechanism import Mechanism
 from phlexible.observables import projection
 from phlexible.observables.inertia import mass_matrices
+from phlexible.observables.poses import rotation
 from phlexible.observables.projection import constraint_blocks, projected_velocities
 from phlexible.observables.run import Run
-from phlexible.observables.vectors import world_values
+from phlexible.observables.vectors import world_rates, world_values
 
 TIMES = np.linspace(0.0, 2.0, 7)
 SPATIAL = (Fixed, Revolute, Prismatic, Cylindrical, Universal, Spherical, Planar, Slider, Distance)
@@ -98,6 +99,38 @@ def test_values_at_the_initial_pose_are_where_the_joint_was_written_down():
     row = mechanism.joints[0].rows(3)[3]
     for vector in (row.terms[0].first, row.terms[0].second):
         assert world_values(run, vector)[0] == pytest.approx(vector.axis, abs=1e-14)
+
+
+@pytest.mark.parametrize("make", [PointOf, lambda port: DirectionOf(port, np.array([0.6, 0.0, 0.8]))])
+def test_rates_of_vectors_are_their_differences(make):
+    mechanism = jointed(Revolute, 3, ground="first")
+    poses = wandering_poses(mechanism)
+    run = recorded(mechanism, poses, TIMES)
+    for port in (mechanism["two"].end, mechanism.joints[0].first):
+        vector = make(port)
+        expected = [
+            slope(lambda t, v=vector: world_values(recorded(mechanism, poses, np.array([t])), v)[0], time)
+            for time in TIMES
+        ]
+        found = world_rates(run, vector, run.recording.velocity)
+        assert found == pytest.approx(np.array(expected), abs=2e-9)
+
+
+def test_directions_turn_with_the_material_to_first_order_in_the_slopes():
+    mechanism = two_beams()
+    end = mechanism["two"].end
+    axis = np.array([0.6, 0.0, 0.8])
+
+    def gap(amplitude):
+        poses = [wandering(k, end.placed.data.elastic_count, amplitude=amplitude) for k in range(2)]
+        run = recorded(mechanism, poses, TIMES)
+        exact = rotation(run, end) @ end.placed.rotation.T @ axis
+        rigid = rotation(run, end.placed) @ end.placed.rotation.T @ axis
+        assert np.abs(exact - rigid).max() > amplitude / 10
+        return np.abs(world_values(run, DirectionOf(end, axis)) - exact).max()
+
+    assert gap(1e-3) < 1e-4
+    assert gap(1e-3) / gap(1e-4) == pytest.approx(100, rel=0.05)
 
 
 @pytest.mark.parametrize("dense_rows", [200, 0])

@@ -15,7 +15,6 @@ from phlexible.joints.distance import Distance
 from phlexible.joints.loads import Force, Torque
 from phlexible.joints.revolute import Revolute
 from phlexible.joints.slider import Slider
-from phlexible.joints.spherical import Spherical
 from phlexible.model.mechanism import Mechanism
 from phlexible.observables.run import Run
 from phlexible.results.motion import Motion
@@ -67,7 +66,7 @@ def balanced(motion: Motion) -> Motion:
 
 
 def pendulum() -> Motion:
-    """A ball on a string of two point masses."""
+    """A point mass on a massless rod."""
     model = Mechanism(dimension=2)
     ball = model.add(PointMass(1.0), "ball", (1.0, 0, 0))
     model.connect(Distance(model.ground.at((0, 0, 0)), ball.origin))
@@ -81,6 +80,3 @@ def untouched() -> Motion:
     model.add(RigidBody(1.0, (1.0, 1.2, 1.5)), "body")
     run = recorded(model, [wandering(2, 0)], TIMES)
     return Motion(model, run.layout, run.recording)
-
-
-__all__ = ["TIMES", "Spherical", "balanced", "mechanism", "pendulum", "run_of", "sample", "untouched"]

@@ -51,20 +51,18 @@ def observed(motion: Motion) -> dict[str, np.ndarray]:
     for k, joint in enumerate(joints):
         values[f"reaction {k}"] = motion.reaction(joint)
         values[f"moment {k}"] = motion.reaction_moment(joint)
-        values[f"multipliers {k}"] = motion.multipliers(joint)
+        values[f"multipliers {k}"] = motion.multipliers[:, k : k + 1]
     return values
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
-def test_a_loaded_motion_answers_like_the_saved_one(tmp_path, dimension, monkeypatch):
-    if dimension == 2:
-        monkeypatch.setattr("results.samples.Rotation.from_rotvec", lambda v: v[2])
+def test_a_loaded_motion_answers_like_the_saved_one(tmp_path, dimension):
     motion = sample(dimension)
     motion.save(tmp_path / "run.h5")
     loaded = Motion.load(tmp_path / "run.h5")
     before, after = observed(motion), observed(loaded)
     for name, value in before.items():
-        assert after[name] == pytest.approx(value, abs=1e-12), name
+        assert after[name] == pytest.approx(value, rel=1e-9, abs=1e-9), name
     for field in fields(motion.recording):
         assert np.array_equal(getattr(loaded.recording, field.name), getattr(motion.recording, field.name))
     assert loaded.is_complete
@@ -129,7 +127,7 @@ def test_blocks_make_the_same_file_and_concatenate_the_same_recording(tmp_path):
     with RecordingWriter(tmp_path / "run.h5", run.mechanism, parts[0]) as writer:
         for part in parts[1:]:
             writer.append(part)
-        with pytest.raises(ResultFileError, match="already reaches t = 1 s"):
+        with pytest.raises(ResultFileError, match="starts at t = 1 s is already in"):
             writer.append(parts[-1])
     for recording in (load(tmp_path / "run.h5").recording, concatenate(parts)):
         for field in fields(recording):
@@ -195,9 +193,10 @@ def test_a_killed_writer_leaves_a_readable_file_that_can_be_resumed(tmp_path):
     assert point.state.time == TIMES[14]
     assert np.array_equal(point.state.velocity, run.recording.velocity[14])
     assert np.array_equal(point.state.elastic, run.recording.elastic[14])
-    assert (point.instants, point.iterations, point.work_names) == (15, 14, run.recording.work_names)
+    assert (point.iterations, point.work_names) == (14, run.recording.work_names)
     assert point.work == pytest.approx(run.recording.work[14])
     with resumed_writer(path, model) as writer:
+        assert not is_complete(path)
         writer.append(run.at(slice(15, None)).recording)
     whole = load(path)
     assert np.array_equal(whole.recording.rotation, run.recording.rotation)
@@ -223,6 +222,14 @@ def test_foreign_truncated_and_missing_files_are_refused(tmp_path):
     whole = (tmp_path / "run.h5").read_bytes()
     for size in (0, 100, 3000, len(whole) // 2, len(whole) - 1000):
         (tmp_path / "cut.h5").write_bytes(whole[:size])
+        with pytest.raises(ResultFileError, match=r"cut.h5 is not a results file, or it is damaged"):
+            Motion.load(tmp_path / "cut.h5")
+    run = run_of(mechanism())
+    writer = RecordingWriter(tmp_path / "open.h5", run.mechanism, run.recording)
+    unfinished = (tmp_path / "open.h5").read_bytes()
+    writer.close()
+    for size in (100, 3000, len(unfinished) // 2, len(unfinished) - 1000):
+        (tmp_path / "cut.h5").write_bytes(unfinished[:size])
         with pytest.raises(ResultFileError, match=r"cut.h5 is not a results file, or it is damaged"):
             Motion.load(tmp_path / "cut.h5")
     with h5py.File(tmp_path / "other.h5", "w") as file:

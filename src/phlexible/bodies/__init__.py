@@ -1,0 +1,1 @@
+"""Bodies: what one body is, its inertia, strains and points; no system, no time."""

@@ -14,9 +14,9 @@ from phlexible.bodies.beam_mesh import BeamMesh
 from phlexible.bodies.beam_modes import modal_basis, modal_damping
 from phlexible.bodies.beam_points import BeamPoints
 from phlexible.bodies.beam_strain import Strain, beam_strain, linear_stiffness
+from phlexible.bodies.dimension import plane_or_space
 from phlexible.bodies.floating_body import Body, FloatingBody
 from phlexible.bodies.material import Material
-from phlexible.bodies.no_strain import plane_or_space
 from phlexible.elements.sections import CircularSection, CrossSection, RectangularSection, Section
 from phlexible.errors import ParameterError
 

@@ -79,7 +79,7 @@ def _momentum_conditions(mesh: BeamMesh, gyration_y: float, gyration_z: float) -
     touch the others.
     """
     x, weights = mesh.gauss_points(3)
-    at = mesh.fields(x)
+    at = mesh.fields(x, np.eye(mesh.size))
     conditions = {
         Family.AXIAL: np.array([weights @ at.axial]),
         Family.BENDING_Y: np.array(

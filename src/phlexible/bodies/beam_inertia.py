@@ -64,7 +64,7 @@ def beam_moments(
     what they add to J_yy and J_zz of the straight beam is taken out of W[0, 0][0, 0].
     """
     x, weights = mesh.gauss_points(4)
-    at = mesh.fields(x).on(basis)
+    at = mesh.fields(x, basis)
     zero, one = np.zeros((len(x), 1)), np.ones((len(x), 1))
     tilt = 1.0 if inertia.tilts else 0.0
     none = np.zeros_like(at.axial)

@@ -4,10 +4,11 @@ Axial displacement and twist are linear on each element (Lagrange), deflections 
 Each node has u, v, v' in the plane and u, v, v', w, w', theta in space, node after node.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
+from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.elements.hermite import hermite_curvatures, hermite_slopes, hermite_values
@@ -65,10 +66,6 @@ class BeamFields:
     twist: Array
     twist_rate: Array
 
-    def on(self, basis: Array) -> "BeamFields":
-        """The same fields for coordinates eta with (n,) = basis @ eta, basis (n, m)."""
-        return BeamFields(*(getattr(self, each.name) @ basis for each in fields(self)))
-
 
 @dataclass(frozen=True)
 class BeamMesh:
@@ -109,14 +106,17 @@ class BeamMesh:
             self.element_length * weights, self.elements
         )
 
-    def fields(self, x: Array) -> BeamFields:
-        """Shape functions of all coordinates at x (k,); curvatures at a node are those to its right."""
+    def fields(self, x: Array, basis: Array) -> BeamFields:
+        """Shape functions at x (k,) of coordinates eta, where ``basis @ eta`` are those of the mesh.
+
+        basis (size, n). Stretch, curvature and twist rate at a node are those to its right.
+        """
         place = x / self.element_length
         element = np.clip(np.floor(place).astype(np.int64), 0, self.elements - 1)
         s, length = place - element, self.element_length
 
         def spread(local: Array, *components: Component) -> Array:
-            return self._spread(element, local, components)
+            return self._spread(element, local, components, basis)
 
         linear, linear_rate = lagrange_values(s), lagrange_slopes(s, length)
         cubic, slope = hermite_values(s, length), hermite_slopes(s, length)
@@ -134,16 +134,18 @@ class BeamMesh:
             twist_rate=spread(linear_rate, Component.TWIST),
         )
 
-    def _spread(self, element: IntArray, local: Array, components: tuple[Component, ...]) -> Array:
-        """Local functions (k, 2 components) in the columns of the two nodes, shape (k, size).
+    def _spread(
+        self, element: IntArray, local: Array, components: tuple[Component, ...], basis: Array
+    ) -> Array:
+        """Local functions (k, 2 components) of the two nodes, for the coordinates of the basis, (k, n).
 
         Zero where the nodes have no such components (deflection z and twist in the plane).
         """
-        result = np.zeros((len(element), self.size))
         if components[-1] >= self.node_size:
-            return result
-        points, each = np.arange(len(element)), len(components)
-        for end in (0, 1):
-            for i, component in enumerate(components):
-                result[points, self.node_size * (element + end) + component] = local[:, each * end + i]
+            return np.zeros((len(element), basis.shape[1]))
+        within = np.array([self.node_size * end + each for end in (0, 1) for each in components])
+        columns = self.node_size * element[:, None] + within
+        starts = np.arange(len(element) + 1) * len(within)
+        shape = (len(element), self.size)
+        result: Array = sparse.csr_array((local.ravel(), columns.ravel(), starts), shape=shape) @ basis
         return result

@@ -52,7 +52,7 @@ class BeamPoints(MaterialPoints):
 
     def fields(self, x: Array) -> BeamFields:
         """Shape functions of eta at x (k,): displacements, slopes, curvatures."""
-        return self.mesh.fields(x).on(self.basis)
+        return self.mesh.fields(x, self.basis)
 
     def centerline(self, count: int) -> tuple[Array, Array]:
         """Positions (count, 3) [m] and shapes (count, 3, n) at equal distances along the axis."""

@@ -32,7 +32,7 @@ def beam_strain(
     """
     axial_stiffness = material.youngs_modulus * section.area
     x, weights = mesh.gauss_points(2)
-    at = mesh.fields(x).on(basis)
+    at = mesh.fields(x, basis)
     stiffness = (
         _energy(at.curvature_y, material.youngs_modulus * section.second_moment_z * weights)
         + _energy(at.curvature_z, material.youngs_modulus * section.second_moment_y * weights)
@@ -45,13 +45,13 @@ def beam_strain(
         return StrainEnergy(stiffness, empty, np.zeros(0), empty, np.zeros(0), np.zeros(0, dtype=np.int64))
 
     middle = (np.arange(mesh.elements, dtype=np.float64) + 0.5) * mesh.element_length
-    slopes = mesh.fields(mesh.gauss_points(SLOPE_POINTS)[0]).on(basis)
+    slopes = mesh.fields(mesh.gauss_points(SLOPE_POINTS)[0], basis)
     planes = [slopes.slope_y] if mesh.dimension == 2 else [slopes.slope_y, slopes.slope_z]
     per_element = [plane.reshape(mesh.elements, SLOPE_POINTS, n) for plane in planes]
     count = SLOPE_POINTS * len(planes)
     return StrainEnergy(
         stiffness=stiffness,
-        rows=mesh.fields(middle).on(basis).stretch,
+        rows=mesh.fields(middle, basis).stretch,
         weights=np.full(mesh.elements, axial_stiffness * mesh.element_length),
         squares=np.concatenate(per_element, axis=1).reshape(-1, n),
         factors=np.tile(gauss(SLOPE_POINTS)[1], mesh.elements * len(planes)),

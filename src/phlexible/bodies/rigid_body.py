@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, positive, vector
+from phlexible.bodies.dimension import plane_or_space
 from phlexible.bodies.floating_body import Body, FloatingBody
 from phlexible.bodies.locations import Location, MaterialPoint, MaterialPoints, MaterialPosition, Origin
-from phlexible.bodies.no_strain import no_strain, plane_or_space
+from phlexible.bodies.no_strain import no_strain
 from phlexible.errors import AttachmentError, ParameterError
 
 ROUND_OFF = 1e-12

@@ -1,0 +1,1 @@
+"""Line elements: shape functions, quadrature, cross-sections."""

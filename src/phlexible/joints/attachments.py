@@ -13,7 +13,7 @@ from phlexible.bodies.locations import Along, End, Location, MaterialPoint, Mate
 Path = Callable[[float], ArrayLike]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PlacedBody:
     """A body in a model: its description, its data and its initial pose. Compared by identity.
 
@@ -59,11 +59,14 @@ class PlacedBody:
         x, y, z = np.asarray(position, dtype=np.float64)
         return self._attach(MaterialPosition((float(x), float(y), float(z))))
 
+    def __repr__(self) -> str:
+        return f"PlacedBody({self.name!r}, {type(self.body).__name__})"
+
     def _attach(self, location: Location) -> "Attachment":
         return Attachment(self, location, self.data.points.locate(location))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Attachment:
     """A material point of a placed body, with the material's orientation around it."""
 
@@ -80,11 +83,11 @@ class Attachment:
         """World position at the initial pose, undeformed, shape (3,) [m]."""
         return self.placed.position + self.placed.rotation @ self.point.position
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return f"{self.placed.name}.{_label(self.location)}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MovingFrame:
     """A point of the ground, or one that moves as a function of time, with an orientation.
 
@@ -111,7 +114,7 @@ class MovingFrame:
         """World position at t = 0, shape (3,) [m]."""
         return np.asarray(self.path(0.0), dtype=np.float64)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return self.label
 
 

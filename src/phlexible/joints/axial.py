@@ -11,7 +11,7 @@ from phlexible.joints.bilinear import perpendicular_axes
 from phlexible.joints.joint import Joint
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AxialJoint(Joint):
     """A joint along an axis.
 

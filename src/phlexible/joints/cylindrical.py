@@ -8,7 +8,7 @@ from phlexible.joints.axial import AxialJoint
 from phlexible.joints.bilinear import Row, along_turning_axis, perpendicular
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Cylindrical(AxialJoint):
     """The second port slides along the axis and turns about it.
 

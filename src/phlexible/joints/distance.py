@@ -10,7 +10,7 @@ from phlexible.joints.bilinear import Row, constant_distance
 from phlexible.joints.joint import Joint
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Distance(Joint):
     """The points keep their distance.
 

@@ -6,7 +6,7 @@ from phlexible.joints.bilinear import AXES, Row, coincident_points, perpendicula
 from phlexible.joints.joint import Joint
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Fixed(Joint):
     """The points coincide and the ports keep the relative orientation of the initial pose.
 

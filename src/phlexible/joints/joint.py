@@ -8,7 +8,7 @@ from phlexible.joints.attachments import Attachment, Port
 from phlexible.joints.bilinear import Row
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Joint(ABC):
     """A lossless connection of two ports. Compared by identity.
 
@@ -36,7 +36,7 @@ class Joint(ABC):
         if len(moving) == 2 and moving[0] is moving[1]:
             raise ModelError(f"{self} connects {moving[0].name} with itself")
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return f"{type(self).__name__}({self.first}, {self.second})"
 
     def _need_orientation(self) -> None:

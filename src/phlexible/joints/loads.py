@@ -19,7 +19,7 @@ class Axes(Enum):
     BODY = "body"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Load:
     """What forces and torques share. Compared by identity.
 
@@ -62,16 +62,16 @@ class Load:
         value = self.value(time) if callable(self.value) else self.value
         return vector(f"value of {self} at t = {time:g} s", np.asarray(value, dtype=np.float64))
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return self.name or f"{type(self).__name__.lower()} on {self.attachment}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Force(Load):
     """A force [N] at the point of an attachment."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Torque(Load):
     """A moment [N m] on the material around an attachment; in the plane only its z component acts.
 

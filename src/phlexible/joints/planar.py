@@ -9,7 +9,7 @@ from phlexible.joints.axial import AxialJoint
 from phlexible.joints.bilinear import Row, along_turning_axis, perpendicular
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Planar(AxialJoint):
     """The second point stays in the plane through the first one; the normal (``axis``) is common.
 

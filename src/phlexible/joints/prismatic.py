@@ -7,7 +7,7 @@ from phlexible.joints.bilinear import AXES, Row, along_turning_axis, perpendicul
 from phlexible.joints.cylindrical import cylindrical_rows
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Prismatic(AxialJoint):
     """The second port slides along the axis and keeps its orientation relative to the first.
 

@@ -10,7 +10,7 @@ from phlexible.joints.bilinear import Row, coincident_points, perpendicular, per
 from phlexible.joints.joint import Joint
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Revolute(Joint):
     """The points coincide and the axis is common; one rotation is left. A pin in the plane.
 

@@ -6,7 +6,7 @@ from phlexible.joints.axial import AxialJoint
 from phlexible.joints.bilinear import Row, along_turning_axis
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Slider(AxialJoint):
     """The second point stays on the line through the first one along the axis; all rotations are left.
 

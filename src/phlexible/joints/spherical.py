@@ -6,7 +6,7 @@ from phlexible.joints.bilinear import Row, coincident_points
 from phlexible.joints.joint import Joint
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Spherical(Joint):
     """The points coincide; all rotations are left. In the plane the same as ``Revolute``."""
 

@@ -11,7 +11,7 @@ from phlexible.joints.bilinear import Row, coincident_points, perpendicular
 from phlexible.joints.joint import Joint
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Universal(Joint):
     """The points coincide; the axis of the first port stays perpendicular to that of the second.
 

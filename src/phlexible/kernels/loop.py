@@ -25,6 +25,7 @@ def advance(
     least_scale,
     first_multiplier,
     stored,
+    continues,
     write_first,
 ):
     """Take up to ``count`` steps of size h; (steps done, status of the last).
@@ -39,6 +40,7 @@ def advance(
         first_multiplier: receives the multipliers of the first step, (rows,).
         stored: receives the stored instants, a row each; see ``write_row``. Multipliers are the mean
             of the adjacent steps where both are known.
+        continues: the last step before this call had the size h too, and ended at this state.
         write_first: store the state before the first step too, in row 0.
     """
     ints, reals = pointer_to(int_array), pointer_to(real_array)
@@ -56,7 +58,7 @@ def advance(
         begin_step(ints, reals)
         status = NOT_CONVERGED
         for attempt in range(ATTEMPTS):
-            guess(ints, reals, attempt, step > 0)
+            guess(ints, reals, attempt, step > 0 or continues)
             status, iterations = solve_step(ints, reals, h, damping, least_scale)
             ints[ints[at.STATE_COUNTER]] += iterations
             if status == CONVERGED:

@@ -12,6 +12,7 @@ SINGULAR = 2
 MAXIMAL_ITERATIONS = 60
 TOLERANCE = 1e-14
 ACCEPTABLE = 1e-8
+SMALL = 0.1  # updates beyond this fraction of the velocities predict nothing
 MULTIPLIER_TOLERANCE = 1e-10  # relative
 LEAST_DAMPING = 1.0 / 128.0
 KEEP_JACOBIAN = 0.05
@@ -129,9 +130,10 @@ def solve_step(ints, reals, h, damping, least_scale):
             contraction = trial / size if size > 0.0 else 0.0
             if size <= TOLERANCE * scale:
                 return (CONVERGED, iterations)
-            # The next update would be contraction * trial.
+            # The next update would be contraction * trial, once the updates are small.
             if (
                 length == 1.0
+                and size <= SMALL * scale
                 and contraction * trial <= 0.01 * TOLERANCE * scale
                 and next_multiplier_update(ints, reals) <= MULTIPLIER_TOLERANCE
             ):

@@ -67,11 +67,12 @@ class Run:
                 f"expected a body of the model or an attachment such as beam.end, got {target!r}"
             )
         placed = target.placed if isinstance(target, Attachment) else target
+        if (known := self._places.get(id(placed))) is not None:
+            return known
         bodies = self.mechanism.bodies
-        for match in (_is_same, _looks_same):
-            for index, body in enumerate(bodies):
-                if match(body, placed):
-                    return index
+        for index, body in enumerate(bodies):
+            if _looks_same(body, placed):
+                return index
         names = ", ".join(body.name for body in bodies)
         raise ModelError(f"{placed.name!r} is not a body of this model; it has: {names}")
 
@@ -102,6 +103,11 @@ class Run:
         names = ", ".join(str(candidate) for candidate in joints) or "none"
         raise ModelError(f"{joint} is not a joint of this model; it has: {names}")
 
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        """Index of each body by the identity of its handle."""
+        return {id(body): index for index, body in enumerate(self.mechanism.bodies)}
+
     def elastic(self, index: int) -> Array:
         """eta of one body, shape (T, n)."""
         offsets = self.layout.elastic
@@ -123,10 +129,6 @@ def moving_frames(mechanism: Mechanism) -> tuple[MovingFrame, ...]:
     ports = [port for joint in mechanism.joints for port in (joint.first, joint.second)]
     moving = [port for port in ports if isinstance(port, MovingFrame) and not port.is_fixed]
     return tuple({id(frame): frame for frame in moving}.values())
-
-
-def _is_same(a: PlacedBody, b: PlacedBody) -> bool:
-    return a is b
 
 
 def _looks_same(a: PlacedBody, b: PlacedBody) -> bool:

@@ -22,6 +22,7 @@ from phlexible.results.fields import FIELDS, labels
 FORMAT = "phlexible results"
 FORMAT_VERSION = 1
 CHUNK_BYTES = 2**17
+FEWEST_ROWS = 256
 
 
 class RecordingWriter:
@@ -47,15 +48,13 @@ class RecordingWriter:
         self.append(first_block)
 
     @classmethod
-    def reopened(cls, path: str | PathLike[str], instants: int) -> Self:
-        """Goes on with a file that was closed properly, after its first ``instants`` instants."""
+    def reopened(cls, path: str | PathLike[str]) -> Self:
+        """Goes on with a file that was closed as not complete."""
         writer = cls.__new__(cls)
         try:
             writer._file = h5py.File(path, "r+", libver=("v110", "v110"))
         except OSError as error:
             raise ResultFileError(f"cannot write {path}: {error}") from error
-        writer._file["complete"][...] = False
-        writer._file["instants"][...] = instants
         writer._begin(path)
         return writer
 
@@ -114,7 +113,10 @@ def _create(file: h5py.File, description: str, mechanism: Mechanism, block: Reco
         array = getattr(block, name)
         row = max(1, int(np.prod(array.shape[1:]))) * array.itemsize
         shape, limits = (0, *array.shape[1:]), (None, *(size or None for size in array.shape[1:]))
-        chunk = (max(1, min(4096, CHUNK_BYTES // row)), *(max(1, size) for size in array.shape[1:]))
+        chunk = (
+            max(1, min(CHUNK_BYTES // row, max(FEWEST_ROWS, len(block.time)))),
+            *(max(1, size) for size in array.shape[1:]),
+        )
         dataset = file.create_dataset(name, shape, array.dtype, maxshape=limits, chunks=chunk)
         dataset.attrs.update(units=field.units, long_name=field.meaning)
     file["time"].make_scale("time")

@@ -2,12 +2,13 @@
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from time import sleep
+from typing import Any, TypeVar
 
 import h5py
 import numpy as np
@@ -21,6 +22,10 @@ from phlexible.observables.run import Run
 from phlexible.results.blocks import FORMAT, FORMAT_VERSION, RecordingWriter
 from phlexible.results.description import describe, differences, rebuild
 from phlexible.results.fields import FIELDS
+from phlexible.results.unfinished import UnfinishedFile, is_unfinished
+
+Found = TypeVar("Found")
+TRIES, PAUSE = 4, 0.05  # of reading a file that a run is writing to [s]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +34,6 @@ class ResumePoint:
 
     Attributes:
         state: at the last stored instant.
-        instants: number of stored instants.
         work: done so far by each source of ``work_names``, shape (sources,) [J].
         work_names: in the order of the file.
         dissipated: so far [J].
@@ -37,7 +41,6 @@ class ResumePoint:
     """
 
     state: State
-    instants: int
     work: Array
     work_names: tuple[str, ...]
     dissipated: float
@@ -62,16 +65,14 @@ def load(path: str | PathLike[str]) -> Run:
     Raises:
         ResultFileError: no such file, not a results file, or a damaged one.
     """
-    with _opened(path) as file:
-        recording = _read(file)
-        mechanism = rebuild(json.loads(file["description"].asstr()[()]))
+    recording, description, _ = _contents(path)
+    mechanism = rebuild(description)
     return Run(mechanism, layout(mechanism), recording)
 
 
 def is_complete(path: str | PathLike[str]) -> bool:
     """True if the run in the file ended properly."""
-    with _opened(path) as file:
-        return bool(file["complete"][()])
+    return _contents(path, last_only=True)[2]
 
 
 def read_for_resume(path: str | PathLike[str], mechanism: Mechanism) -> ResumePoint:
@@ -80,20 +81,14 @@ def read_for_resume(path: str | PathLike[str], mechanism: Mechanism) -> ResumePo
     Raises:
         ResultFileError: not a results file, or one of another mechanism; the message says what differs.
     """
-    with _opened(path) as file:
-        recording = _read(file, last_only=True)
-        instants = int(file["instants"][()])
-        unlike = differences(
-            json.loads(file["description"].asstr()[()]), json.loads(json.dumps(describe(mechanism)))
-        )
+    rec, stored, _ = _contents(path, last_only=True)
+    unlike = differences(stored, json.loads(json.dumps(describe(mechanism))))
     if unlike:
         listed = "\n  ".join(unlike[:10]) + (f"\n  and {len(unlike) - 10} more" if len(unlike) > 10 else "")
         raise ResultFileError(f"{path} holds a run of another model; resume needs the same one:\n  {listed}")
-    rec = recording
     state = State(float(rec.time[0]), rec.position[0], rec.rotation[0], rec.elastic[0], rec.velocity[0])
     return ResumePoint(
         state,
-        instants,
         rec.work[0],
         rec.work_names,
         float(rec.dissipated[0]),
@@ -110,11 +105,10 @@ def resumed_writer(path: str | PathLike[str], mechanism: Mechanism) -> Recording
     Raises:
         ResultFileError: as ``read_for_resume``.
     """
-    instants = read_for_resume(path, mechanism).instants
-    with _opened(path) as file:
-        recording = _read(file)
-    save(Run(mechanism, layout(mechanism), recording), path)
-    return RecordingWriter.reopened(path, instants)
+    read_for_resume(path, mechanism)
+    recording, _, _ = _contents(path)
+    save(Run(mechanism, layout(mechanism), recording), path, is_complete=False)
+    return RecordingWriter.reopened(path)
 
 
 def concatenate(recordings: list[Recording]) -> Recording:
@@ -151,11 +145,37 @@ def _opened(path: str | PathLike[str]) -> Iterator[h5py.File]:
         raise ResultFileError(f"{path} is not a results file, or it is damaged: {error}") from error
 
 
-def _open_for_reading(path: str | PathLike[str]) -> h5py.File:
-    try:
-        return h5py.File(path, "r")
-    except OSError:
-        return h5py.File(path, "r", swmr=True)
+@contextmanager
+def _open_for_reading(path: str | PathLike[str]) -> Iterator[h5py.File]:
+    if not is_unfinished(path):
+        with h5py.File(path, "r") as file:
+            yield file
+        return
+    with UnfinishedFile(path) as raw, h5py.File(raw, "r") as file:
+        yield file
+
+
+def _tried(read: Callable[[], Found], path: str | PathLike[str]) -> Found:
+    """What ``read`` returns; once more where a run may just have changed the file."""
+    for _ in range(TRIES - 1):
+        try:
+            return read()
+        except ResultFileError:
+            if not Path(path).is_file() or not is_unfinished(path):
+                raise
+            sleep(PAUSE)
+    return read()
+
+
+def _contents(path: str | PathLike[str], last_only: bool = False) -> tuple[Recording, dict[str, Any], bool]:
+    """Recording, description and whether the run ended properly."""
+
+    def read() -> tuple[Recording, dict[str, Any], bool]:
+        with _opened(path) as file:
+            description = json.loads(file["description"].asstr()[()])
+            return _read(file, last_only), description, bool(file["complete"][()])
+
+    return _tried(read, path)
 
 
 def _read(file: h5py.File, last_only: bool = False) -> Recording:

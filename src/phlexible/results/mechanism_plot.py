@@ -83,7 +83,7 @@ def picked_instants(time: Array, times: int | Sequence[float]) -> IntArray:
 
 def mechanism_axes(figure: "Figure", dimension: int, drawn: Scene) -> Any:
     """Axes with equal scales around everything that is drawn."""
-    center, half = drawn.bounds()
+    center, _ = drawn.bounds()
     reach = _reach(drawn)
     if dimension == 2:
         axes = figure.subplots()

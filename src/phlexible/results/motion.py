@@ -105,9 +105,10 @@ class Motion:
         """Moment of a joint on its second attachment about its point, world axes, shape (N + 1, 3) [N m]."""
         return reactions.reaction_moment(self._run, joint)
 
-    def multipliers(self, joint: Joint) -> Array:
-        """Multipliers of a joint's rows, shape (N + 1, rows) [N or N m]."""
-        return reactions.multipliers(self._run, joint)
+    @property
+    def multipliers(self) -> Array:
+        """Multipliers of all joints' rows, joint after joint, shape (N + 1, rows) [N or N m]."""
+        return self.recording.multipliers
 
     def angle(self, joint: Joint) -> Array:
         """Angle of a joint's second port relative to the first, over full turns, shape (N + 1,) [rad]."""

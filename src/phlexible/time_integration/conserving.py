@@ -88,6 +88,7 @@ class ConservingRun:
         self._first_multiplier = np.zeros(len(assembly.couplings.constant))
         self._halvings = 0
         self._since_stored = 0
+        self._continues = False
         self._is_resumed = ledger is not None
         if ledger is not None:
             self._take_up(ledger)
@@ -152,6 +153,7 @@ class ConservingRun:
         instants = self._clock.instants(k, steps)
         stored = stored_rows(self._assembly, self._system, (phase + steps) // every)
         done, _ = self._advance(instants, stored, every, phase)
+        self._continues = done == steps
         if done:
             self._collector.next_step(self._first_multiplier)
             kept = [j + 1 for j in range(done) if (phase + j + 1) % every == 0]
@@ -162,6 +164,7 @@ class ConservingRun:
 
     def _irregular(self, k: int) -> None:
         """Step k in pieces: cut at breakpoints, shorter, or halved because it did not converge."""
+        self._continues = False
         pieces = self._clock.pieces(k)
         for number, (start, end) in enumerate(pieces):
             self._piece(start, end, 0, is_end=number == len(pieces) - 1, k=k)
@@ -206,6 +209,7 @@ class ConservingRun:
             1e-6 * self._assembly.length_scale() / h,
             self._first_multiplier,
             stored.rows,
+            self._continues,
             count == 0,
         )
         return int(done), int(status)
