@@ -8,7 +8,7 @@ import pytest
 
 import phlexible as ph
 
-# Pulsations of the linkage of Brugnoli et al. 2020, 6.1, from exact dynamic stiffness matrices (good to 1e-9).
+# Pulsations of the linkage of Brugnoli et al. 2020, 6.1, from exact dynamic stiffness matrices (to 1e-9).
 FOUR_BAR = list(csv.DictReader((Path(__file__).parent / "four_bar.csv").read_text().splitlines()))
 
 # Roots beta L of the characteristic equations (Blevins 1979, table 8-1; Low 1998), solved to 13 digits.

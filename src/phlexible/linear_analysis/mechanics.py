@@ -15,7 +15,7 @@ from phlexible.model.mechanism import Mechanism
 from phlexible.model.state import Layout
 
 ASYMMETRY = 1e-6
-ROUND_OFF = 1e-12  # of the largest entry
+SMALL = 1e-6  # entries of rows this much smaller than the largest are round-off
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,5 +135,5 @@ def _relative_to_rows(rest: sparse.coo_array, scale: sparse.csr_array) -> float:
     if not rest.nnz:
         return 0.0
     size = abs(scale).max(axis=1).toarray().ravel()
-    allowed = np.sqrt(size[rest.row] * size[rest.col]) + ROUND_OFF * size.max()
+    allowed = np.sqrt(size[rest.row] * size[rest.col]) + SMALL * size.max()
     return float((np.abs(rest.data) / allowed).max())
