@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.arrays import Array
 from phlexible.errors import ParameterError, PoleError
 from phlexible.linear_analysis.mechanics import LinearMechanics
 from phlexible.linear_analysis.observed import ObservedPHDAE
@@ -64,12 +64,21 @@ def frequency_response(model: ObservedPHDAE, omegas: ArrayLike) -> FrequencyResp
     return FrequencyResponse(frequencies, values.reshape(shape), model.inputs, model.outputs)
 
 
+def harmonic_answers(mechanics: LinearMechanics, omega: float) -> ComplexArray:
+    """Motions x of all coordinates for unit inputs at a frequency [rad/s], shape (n, inputs).
+
+    Raises:
+        PoleError: an undamped pole.
+    """
+    return _SecondOrder(mechanics).answers(omega)
+
+
 class _SecondOrder:
     """``(K + i w (D + C) - w^2 M) x - G^T lambda = F``, real where there is neither D nor C."""
 
     def __init__(self, mechanics: LinearMechanics) -> None:
         self._mechanics = mechanics
-        scale = natural_scale(mechanics.mass)
+        self._scale = scale = natural_scale(mechanics.mass)
         size = sparse.diags_array(scale)
         self._stiffness, self._mass, rates = (
             sparse.csr_array(size @ matrix @ size)
@@ -81,19 +90,24 @@ class _SecondOrder:
         self._ties = sparse.csr_array(sparse.diags_array(1 / np.where(lengths > 0, lengths, 1.0)) @ G)
         self._unit = float(abs(self._stiffness).max()) if self._stiffness.nnz else 1.0
         self._forces, self._rows = scale[:, None] * mechanics.forces, mechanics.rows * scale
-        self._order = self._elimination_order()
+
+    def answers(self, omega: float) -> ComplexArray:
+        return np.asarray(self._scale[:, None] * self._harmonic(omega))
 
     def response(self, omega: float) -> ComplexArray:
+        factors = (1j * omega) ** np.array(self._mechanics.differentiations)
+        return np.asarray(factors[:, None] * (self._rows @ self._harmonic(omega)))
+
+    def _harmonic(self, omega: float) -> ComplexArray:
         dynamic = self._stiffness - omega**2 * self._mass
         if self._rates is not None:
             dynamic = dynamic + 1j * omega * self._rates
         x = self._solve(sparse.csr_array(dynamic), omega)
         self._check_pole(x, omega)
-        factors = (1j * omega) ** np.array(self._mechanics.differentiations)
-        return np.asarray(factors[:, None] * (self._rows @ x))
+        return x
 
     def _solve(self, dynamic: sparse.csr_array, omega: float) -> ComplexArray:
-        n, rows, order = self._mechanics.size, self._ties.shape[0], self._order
+        n, rows = self._mechanics.size, self._ties.shape[0]
         scaled_ties = self._unit * self._ties
         saddle = (
             sparse.csr_array(sparse.block_array([[dynamic, scaled_ties.T], [scaled_ties, None]]))
@@ -103,16 +117,10 @@ class _SecondOrder:
         right = np.zeros((n + rows, self._forces.shape[1]), dtype=saddle.dtype)
         right[:n] = self._forces
         try:
-            factors = splu(sparse.csc_matrix(saddle[order][:, order]), permc_spec=self._permutation)
+            factors = splu(sparse.csc_matrix(saddle))
         except RuntimeError:
             raise _pole(omega) from None
-        solution = np.empty_like(right)
-        solution[order] = factors.solve(right[order])
-        return np.asarray(solution[:n])
-
-    def _elimination_order(self) -> IntArray:
-        self._permutation = "COLAMD"
-        return np.arange(self._mechanics.size + self._ties.shape[0])
+        return np.asarray(factors.solve(right)[:n])
 
     def _check_pole(self, x: ComplexArray, omega: float) -> None:
         """x.D x over x.K x + w^2 x.M x is twice the relative distance of w from an undamped pole."""
