@@ -29,7 +29,7 @@ def balanced_basis(form: NormalForm, order: int) -> Array:
     values = linalg.eigvals(A)
     if values.real.max() > -LEAST_DAMPING * np.abs(values).max():
         raise ModelError(
-            "a balanced reduction needs damping in every mode (Beam(damping_ratio=...), Material(viscosity=...)); "
+            "a balanced reduction needs damping in every mode (Beam(damping_ratio=...)); "
             'take method="krylov" or "modal" for a lossless model'
         )
     B, C = V.T @ form.ports, form.outputs @ V

@@ -13,6 +13,8 @@ from phlexible.algebra.arrays import Array
 from phlexible.errors import MissingExtraError, ParameterError
 from phlexible.reduction.normal_form import NormalForm
 
+MOST_ROUNDS = 30
+
 
 def irka_basis(form: NormalForm, order: int) -> Array:
     """Orthonormal columns, shape (n, order); rigid motions that inputs cause come first.
@@ -37,6 +39,6 @@ def irka_basis(form: NormalForm, order: int) -> Array:
         V.T @ form.structure @ V, V.T @ form.dissipation @ V, V.T @ form.ports, Q=np.eye(V.shape[1])
     )
     reductor = reductors.PHIRKAReductor(model)
-    reductor.reduce(count)
+    reductor.reduce(count, tol=1e-3, maxit=MOST_ROUNDS)
     columns, _ = linalg.qr(V @ reductor.V.to_numpy(), mode="economic")
     return np.hstack([form.rigid, np.real(columns)])

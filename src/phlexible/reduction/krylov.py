@@ -1,10 +1,12 @@
 """Krylov basis: answers of the full model at some frequencies, so that the reduced model has the same there.
 
 The vectors ``(K + i w (D + C) - w^2 M)^-1 F`` with ``G x = 0`` need no elimination of the joints
-([B] 5.3). Frequencies that nobody gave are found greedily: the next one is where the error is greatest.
+([B] 5.3). Where nobody gave frequencies, most of the columns are answers at the resonances that inputs and
+outputs see, the others are found greedily: the next one is where the error is greatest.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +22,7 @@ from phlexible.reduction.modal import SPARE, seen_modes
 ComplexArray = NDArray[np.complex128]
 
 GRID = 12  # frequencies between two modes
+RESONANCES = 0.75  # share of the columns
 ASIDE = 1e-4  # of a pole, where an undamped model is looked at instead
 
 
@@ -41,7 +44,12 @@ def krylov_basis(mechanics: LinearMechanics, count: int, frequencies: Sequence[f
         for omega in frequencies:
             basis = joined(mechanics, basis, _answers(mechanics, modes, omega), count)
         return basis
-    grid = _grid(modes.squares[seen_modes(mechanics, modes)], count - basis.shape[1])
+    poles = np.sqrt(modes.squares[seen_modes(mechanics, modes)])
+    poles = poles[: int(np.ceil(RESONANCES * (count - basis.shape[1])))]
+    for pole in poles:
+        answer = _real_columns(harmonic_answers(mechanics, pole * (1 + ASIDE)))
+        basis = joined(mechanics, basis, answer[:, : mechanics.forces.shape[1]], count)
+    grid = _grid(poles)
     answers = [harmonic_answers(mechanics, omega) for omega in grid]
     exact = np.array([mechanics.rows @ x for x in answers])
     unused = np.ones(len(grid), dtype=bool)
@@ -71,21 +79,20 @@ def _real_columns(answers: ComplexArray | Array) -> Array:
     return np.hstack([np.where(larger, real, imaginary), np.where(larger, imaginary, real)])
 
 
-def _grid(squares: Array, count: int) -> Array:
-    """Frequencies from well below the first mode to a little above the last that can be matched."""
-    poles = np.sqrt(squares[: max(count, 1)])
+def _grid(poles: Array) -> Array:
+    """Frequencies from well below the first resonance to a little above the last."""
     if not len(poles):
         return np.array([1.0])
     ends = np.concatenate([[0.05 * poles[0]], poles, [1.1 * poles[-1]]])
     steps = (np.arange(GRID) + 0.5) / GRID
-    between = [a + (b - a) * steps for a, b in zip(ends[:-1], ends[1:], strict=True)]
-    return np.sort(np.concatenate([*between, poles * (1 + ASIDE)]))
+    between = [a + (b - a) * steps for a, b in pairwise(ends)]
+    return np.concatenate(between)
 
 
 def _errors(mechanics: LinearMechanics, basis: Array, grid: Array, exact: ComplexArray) -> Array:
     """Largest relative error over the outputs at each frequency."""
     if not basis.shape[1]:
-        return np.linalg.norm(exact, axis=(1, 2))
+        return np.asarray(np.linalg.norm(exact, axis=(1, 2)))
     small = mechanics.projected(basis)
     M, K = small.mass.toarray(), small.stiffness.toarray()
     rates = (small.velocity + small.damping).toarray()

@@ -74,9 +74,7 @@ def reduced_model(
 
         return galerkin_model(form, irka_basis(form, order), model)
     if order % 2:
-        raise ParameterError(
-            f'order must be even for method="{method}" (displacements and rates), got {order}'
-        )
+        raise ParameterError(f'order must be even for method="{method}" (positions and rates), got {order}')
     match method:
         case ReductionMethod.MODAL:
             basis = modal_basis(mechanics, order // 2)
