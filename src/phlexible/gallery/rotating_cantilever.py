@@ -20,7 +20,7 @@ def rotating_cantilever(speed: float = 6.0, slenderness: float = 1e3, elements: 
     Reference: out of the plane of rotation (flap) 7.3604, 26.8091 and 66.6839 at speed 6, and 11.2023,
     33.6404 and 74.6493 at speed 10; in the plane (chord) the squares are less by the speed's square.
 
-    Shown by: ``phlexible modes rotating-cantilever --at steady_rotation``, and
+    Shown by: ``phlexible modes rotating-cantilever``, and
     ``phlexible run rotating-cantilever`` for the ringing of an undeformed start.
 
     Args:

@@ -26,7 +26,7 @@ def spinning_shaft(
     Reference: in axes that turn with the shaft the frequencies are omega_n +- speed; with the default
     numbers omega_1 = 255.24 rad/s, seen as 155.24 and 355.24 rad/s.
 
-    Shown by: ``phlexible modes spinning-shaft --at steady_rotation``, and ``phlexible run spinning-shaft``,
+    Shown by: ``phlexible modes spinning-shaft``, and ``phlexible run spinning-shaft``,
     where it spins undeformed.
 
     Args:
