@@ -1,9 +1,13 @@
 """Reduced models against the full one, and their structure."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy import sparse
 
 import phlexible as ph
+from phlexible.linear_analysis.modes import lowest_modes
 
 
 def satellite(**parameters):
@@ -97,3 +101,18 @@ def test_what_is_refused():
         satellite(elements=2, damping_ratio=0.0).reduce(8, "balanced")
     with pytest.raises(ph.ModelError, match="a reduction needs inputs"):
         ph.gallery.four_bar().linearize().reduce(8, "modal")
+
+
+def test_craig_bampton_keeps_the_zeros_of_a_collocated_response():
+    """They are the modes with the port held, which are in the basis."""
+    model = ph.gallery.satellite(elements=6, damping_ratio=0.0)
+    linear = model.linearize([ph.Torque(model["hub"].origin, (0, 0, 1))])
+    mechanics = linear.mechanics
+    held = sparse.vstack([mechanics.constraint_matrix, sparse.csr_array(mechanics.forces.T)], "csr")
+    zeros = lowest_modes(replace(mechanics, constraint_matrix=held), 6).elastic_frequencies
+    reduced = linear.reduce(16, "craig_bampton")
+    values = np.abs(reduced.frequency_response(zeros * (1 + 1e-9)).values[:, 0, 0])
+    nearby = np.abs(reduced.frequency_response(zeros * 1.01).values[:, 0, 0])
+    is_zero = np.abs(linear.frequency_response(zeros * (1 + 1e-9)).values[:, 0, 0]) < 1e-6 * nearby
+    assert is_zero.sum() == 2  # the others move the panels to the same side
+    assert (values[is_zero] < 1e-6 * nearby[is_zero]).all()

@@ -17,6 +17,7 @@ ComplexArray = NDArray[np.complex128]
 
 ON_POLE = 1e-8
 ROUND_OFF = 1e-14
+AMPLIFIED = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +133,9 @@ class _SecondOrder:
         rough = np.einsum("ij,ij->j", size, abs(self._stiffness) @ size)
         potential = np.abs(np.einsum("ij,ij->j", x.conj(), self._stiffness @ x))
         near = (work < ON_POLE * (kinetic + potential)) | (work < ROUND_OFF * rough)
+        if omega:  # at a zero of the response the work vanishes, too, but motions are not large
+            force = np.linalg.norm(self._forces, axis=0)
+            near &= force < AMPLIFIED * omega**2 * np.linalg.norm(x, axis=0)
         if (near & (size.max(axis=0) > 0) & (work > 0)).any():
             raise _pole(omega)
 
@@ -157,6 +161,9 @@ class _FirstOrder:
         z = np.abs(model.effort_matrix @ x)
         rough = np.einsum("ij,ij->j", z, abs(model.structure_matrix) @ z)
         near = (work < ON_POLE * energy) | (work < ROUND_OFF * rough)
+        if omega:
+            momentum = np.linalg.norm(model.descriptor_matrix @ x, axis=0)
+            near &= np.linalg.norm(self._forces, axis=0) < AMPLIFIED * omega * momentum
         if not np.isfinite(x).all() or (near & (work > 0)).any():
             raise _pole(omega)
         factors = (1j * omega) ** np.array(model.differentiations)
