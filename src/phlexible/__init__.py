@@ -13,11 +13,13 @@ from phlexible.elements.sections import CircularSection, RectangularSection, Sec
 from phlexible.errors import (
     AttachmentError,
     ConvergenceError,
+    EquilibriumError,
     JointGapError,
     MissingExtraError,
     ModelError,
     ParameterError,
     PhlexibleError,
+    PoleError,
     RedundancyError,
     ResultFileError,
     SingularMassError,
@@ -33,20 +35,36 @@ from phlexible.joints.revolute import Revolute
 from phlexible.joints.slider import Slider
 from phlexible.joints.spherical import Spherical
 from phlexible.joints.universal import Universal
+from phlexible.linear_analysis.signals import (
+    Acceleration,
+    Angle,
+    AngularAcceleration,
+    AngularVelocity,
+    Displacement,
+    Velocity,
+)
+from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.results.motion import Motion
 from phlexible.system import Model
 from phlexible.version import __version__
 
 __all__ = [
+    "Acceleration",
+    "Angle",
+    "AngularAcceleration",
+    "AngularVelocity",
     "AttachmentError",
     "Beam",
     "CircularSection",
     "ConvergenceError",
     "Cylindrical",
+    "Displacement",
     "Distance",
+    "EquilibriumError",
     "Fixed",
     "Force",
     "JointGapError",
+    "LinearPHDAE",
     "Material",
     "MissingExtraError",
     "Model",
@@ -56,6 +74,7 @@ __all__ = [
     "PhlexibleError",
     "Planar",
     "PointMass",
+    "PoleError",
     "Prismatic",
     "RectangularSection",
     "RedundancyError",
@@ -68,6 +87,7 @@ __all__ = [
     "Spherical",
     "Torque",
     "Universal",
+    "Velocity",
     "VelocityError",
     "__version__",
     "errors",

@@ -33,6 +33,14 @@ class SingularMassError(ModelError):
     """A body with a motion that carries no kinetic energy; the message names the direction."""
 
 
+class EquilibriumError(ModelError):
+    """Nothing to linearize about: no equilibrium, an unstable one, or a motion that is not steady."""
+
+
+class PoleError(PhlexibleError, ValueError):
+    """A frequency at which a lossless model answers without bound."""
+
+
 class ConvergenceError(PhlexibleError, RuntimeError):
     """A time step that does not converge even after halving.
 

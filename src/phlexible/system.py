@@ -3,7 +3,7 @@
 import sys
 from enum import Enum
 from os import PathLike
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from phlexible.algebra.arrays import non_negative
 from phlexible.errors import ModelError, ParameterError
@@ -13,6 +13,13 @@ from phlexible.model.redundancy import check_redundancy
 from phlexible.results.motion import Motion
 from phlexible.results.progress import progress_bar
 from phlexible.results.run_output import RunOutput
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from phlexible.linear_analysis.signals import Input, Output
+    from phlexible.model.state import State
+    from phlexible.results.linear_model import LinearModel
 
 Choice = TypeVar("Choice", bound=Enum)
 
@@ -87,6 +94,44 @@ class Model(Mechanism):
         return self._run(
             duration, step, every, numerical_damping, path, progress, InitialKind.UNDEFORMED, path
         )
+
+    def linearize(
+        self,
+        inputs: "Sequence[Input]" = (),
+        outputs: "Sequence[Output] | None" = None,
+        *,
+        at: str = "given",
+        form: str = "displacement",
+        state: "State | None" = None,
+    ) -> "LinearModel":
+        """The linear port-Hamiltonian model of small motions about an operating point.
+
+        Args:
+            inputs: ``Force`` or ``Torque`` (a constant value: the direction), a ``Revolute`` (the torque
+                in it), or an attachment (forces and moments along the world axes).
+            outputs: sensors such as ``Velocity(beam.end, (0, 1, 0))``, a ``Revolute`` (its rate), or
+                attachments (velocities); None: the velocities that make power with the inputs.
+            at: "given": the initial pose at rest, without gravity and loads; "static": the equilibrium
+                of gravity, loads and joints near it; "steady_rotation": the rotation of the initial
+                velocities, in axes that turn with it.
+            form: "displacement": states (q, v, multipliers); "stress": states (v, stresses,
+                multipliers), about an undeformed pose at rest only.
+            state: where to look for the operating point; None: the initial pose.
+
+        Raises:
+            ParameterError: option strings or directions out of range.
+            JointGapError, RedundancyError: joints that are open, or hold the same motion twice.
+            EquilibriumError: no equilibrium, an unstable one, or a motion that is not steady.
+            ModelError: signals that are not of this model.
+        """
+        from phlexible.linear_analysis.linearize import Form, linearization
+        from phlexible.linear_analysis.observed import observed_linearization
+        from phlexible.linear_analysis.operating_point import OperatingKind
+        from phlexible.results.linear_model import LinearModel
+
+        kind, shape = _choice("at", at, OperatingKind), _choice("form", form, Form)
+        linear = linearization(self, inputs, outputs, kind, state)
+        return LinearModel.of(observed_linearization(linear, shape))
 
     def _run(
         self,

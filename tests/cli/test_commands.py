@@ -234,3 +234,16 @@ def test_interrupt_keeps_what_was_computed(tmp_path: Path) -> None:
     assert "interrupted at t = " in complaint and "Traceback" not in complaint
     assert "energy balance" in output
     assert 0 < ph.Motion.load(out).time[-1] < 10000
+
+
+def test_modes_of_the_four_bar(tmp_path: Path) -> None:
+    done = call("modes", "four-bar", "--set", "crank_angle=0", "--count", 2, "--plot", tmp_path / "modes.png")
+    assert done.exit_code == 0
+    assert "0 rigid modes" in done.output and "269.619" in done.output and "305.718" in done.output
+    assert (tmp_path / "modes.png").stat().st_size > 1000
+
+
+def test_modes_turn_with_a_rotating_model_unless_asked_otherwise() -> None:
+    assert "steady rotation: 1 rigid modes" in call("modes", "spinning-shaft", "--set", "elements=6").output
+    still = call("modes", "spinning-shaft", "--set", "elements=6", "--at", "given", "--count", 3).output
+    assert still.count("255.") == 2

@@ -118,3 +118,14 @@ def test_a_reference_holds_for_its_parameters_only() -> None:
     assert not reference.holds({"a": 3.0}, defaults) and not reference.holds({"b": "y"}, defaults)
     other = Reference("", point, 1.0, 0.1, -0.1, required={"b": "y"})
     assert other.holds({"b": "y"}, defaults) and not other.holds({}, defaults)
+
+
+def test_satellite_is_symmetric_and_free() -> None:
+    model = ph.gallery.satellite()
+    modes = model.linearize().modes(7)
+    assert modes.rigid_modes == 3
+    tips = [modes.displacement(model[f"{side} panel"].end)[3:, 1] for side in ("left", "right")]
+    hub = modes.displacement(model["hub"].origin)[3:, 1]
+    against = np.abs(tips[0] + tips[1]) < 1e-6 * np.abs(tips[0])
+    assert against.tolist() == [False, True, False, True]
+    assert (np.abs(hub[against]) < 1e-6 * np.abs(tips[0][against])).all()

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from phlexible.cli.failures import UsageError, one_line_failures
+from phlexible.cli.mode_table import show_modes
 from phlexible.cli.programs import find_program
 from phlexible.cli.settings import defaults_of, described
 from phlexible.cli.simulation import Order, carry_out
@@ -31,6 +32,14 @@ class Initial(StrEnum):
 
     UNDEFORMED = "undeformed"
     QUASI_STATIC = "quasi-static"
+
+
+class OperatingPoint(StrEnum):
+    """What a model is linearized about."""
+
+    GIVEN = "given"
+    STATIC = "static"
+    STEADY_ROTATION = "steady-rotation"
 
 
 def _show_version(wanted: bool) -> None:
@@ -92,6 +101,28 @@ def run(
         )
         exit_code = carry_out(program, order, Console(highlight=False))
     raise typer.Exit(exit_code)
+
+
+@app.command()
+def modes(
+    model: Annotated[
+        str, typer.Argument(help="A name of 'phlexible list', or a Python file that defines 'model'.")
+    ],
+    set_: Annotated[
+        list[str], typer.Option("--set", metavar="KEY=VALUE", help="Change a parameter; may be repeated.")
+    ] = [],  # noqa: B006  # typer reads it
+    count: Annotated[int, typer.Option(help="How many modes, rigid ones included.", min=1)] = 6,
+    at: Annotated[
+        OperatingPoint | None, typer.Option(help="What the model is linearized about; usual: by the model.")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="Picture of the shapes: png, pdf or svg.")] = None,
+    debug: Debug = False,
+) -> None:
+    """Show natural frequencies, damping ratios and mode shapes."""
+    with one_line_failures(debug):
+        program = find_program(model, set_)
+        kind = program.operating_point if at is None else at.value.replace("-", "_")
+        show_modes(program, count, kind, plot, Console(highlight=False))
 
 
 def _chosen(name: str, asked: float | None, usual: float | None) -> float:

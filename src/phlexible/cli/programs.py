@@ -27,6 +27,7 @@ class Program:
         step: [s]; None: not said.
         points: whose displacement is summarised and plotted.
         references: those that hold for this model.
+        operating_point: what its modes are about, unless somebody asks otherwise.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Program:
     step: float | None
     points: tuple[BeamPoint, ...]
     references: tuple[Reference, ...] = field(default=())
+    operating_point: str = "given"
 
 
 def find_program(name_or_file: str, settings: Sequence[str]) -> Program:
@@ -62,7 +64,8 @@ def _from_gallery(entry: GalleryEntry, parameters: Mapping[str, object]) -> Prog
     defaults = defaults_of(entry.function)
     references = tuple(r for r in entry.references if r.holds(parameters, defaults))
     model = entry.function(**parameters)
-    return Program(entry.name, model, entry.duration, entry.step, entry.points, references)
+    numbers = (entry.duration, entry.step)
+    return Program(entry.name, model, *numbers, entry.points, references, entry.operating_point)
 
 
 def _from_file(path: Path) -> Program:

@@ -4,6 +4,20 @@ from phlexible.gallery.chain import chain
 from phlexible.gallery.crank_slider import crank_slider
 from phlexible.gallery.double_pendulum import double_pendulum
 from phlexible.gallery.flexible_pendulum import flexible_pendulum
+from phlexible.gallery.four_bar import four_bar
 from phlexible.gallery.free_pair import free_pair
+from phlexible.gallery.rotating_cantilever import rotating_cantilever
+from phlexible.gallery.satellite import satellite
+from phlexible.gallery.spinning_shaft import spinning_shaft
 
-__all__ = ["chain", "crank_slider", "double_pendulum", "flexible_pendulum", "free_pair"]
+__all__ = [
+    "chain",
+    "crank_slider",
+    "double_pendulum",
+    "flexible_pendulum",
+    "four_bar",
+    "free_pair",
+    "rotating_cantilever",
+    "satellite",
+    "spinning_shaft",
+]

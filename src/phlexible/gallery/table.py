@@ -7,7 +7,11 @@ from phlexible.gallery.chain import chain
 from phlexible.gallery.crank_slider import crank_slider
 from phlexible.gallery.double_pendulum import double_pendulum
 from phlexible.gallery.flexible_pendulum import flexible_pendulum
+from phlexible.gallery.four_bar import four_bar
 from phlexible.gallery.free_pair import free_pair
+from phlexible.gallery.rotating_cantilever import rotating_cantilever
+from phlexible.gallery.satellite import satellite
+from phlexible.gallery.spinning_shaft import spinning_shaft
 from phlexible.system import Model
 
 
@@ -73,6 +77,7 @@ class GalleryEntry:
         step: that resolves it [s].
         points: whose displacement is summarised and plotted.
         references: numbers to compare with.
+        operating_point: what the modes of the command line are about.
     """
 
     function: Callable[..., Model]
@@ -80,6 +85,7 @@ class GalleryEntry:
     step: float
     points: tuple[BeamPoint, ...] = ()
     references: tuple[Reference, ...] = ()
+    operating_point: str = "given"
 
     @property
     def name(self) -> str:
@@ -130,6 +136,22 @@ ENTRIES: tuple[GalleryEntry, ...] = (
     ),
     GalleryEntry(double_pendulum, duration=3.0, step=1e-3),
     GalleryEntry(flexible_pendulum, duration=2.0, step=5e-4, points=(BeamPoint("beam", 0.5),)),
+    GalleryEntry(satellite, duration=2.0, step=2e-3, points=(BeamPoint("left panel", 1.0),)),
+    GalleryEntry(
+        rotating_cantilever,
+        duration=2.0,
+        step=1e-2,
+        points=(BeamPoint("beam", 1.0),),
+        operating_point="steady_rotation",
+    ),
+    GalleryEntry(
+        spinning_shaft,
+        duration=0.1,
+        step=5e-4,
+        points=(BeamPoint("shaft", 0.5),),
+        operating_point="steady_rotation",
+    ),
+    GalleryEntry(four_bar, duration=0.1, step=1e-4, points=(BeamPoint("coupler", 0.5),)),
     GalleryEntry(chain, duration=1.0, step=5e-4, points=(BeamPoint("link 1", 0.5),)),
     GalleryEntry(
         free_pair, duration=2.0, step=1e-3, points=(BeamPoint("first", 0.5), BeamPoint("second", 0.5))

@@ -66,7 +66,7 @@ def animate(
     drawn = scene(run, instants, scale)
     matplotlib = optional("matplotlib", "plot")
     with house_style():
-        writer, settings = _writer(target, frames_per_second)
+        writer, settings = film_writer(target, frames_per_second)
         height = figure_height(run.mechanism.dimension, drawn, WIDTH) + 0.2
         figure = new_figure(WIDTH, 2 * round(height * DOTS_PER_INCH / 2) / DOTS_PER_INCH)
         axes = mechanism_axes(figure, run.mechanism.dimension, drawn)
@@ -103,8 +103,12 @@ def _place(artist: Any, points: Any, dimension: int) -> None:
         artist.set_data_3d(*points.T)
 
 
-def _writer(path: Path, frames_per_second: int) -> tuple[Any, dict[str, Any]]:
-    """A writer of matplotlib and the settings under which it must run."""
+def film_writer(path: Path, frames_per_second: int) -> tuple[Any, dict[str, Any]]:
+    """A writer of matplotlib and the settings under which it must run.
+
+    Raises:
+        MissingExtraError: a package for this kind of film is not installed.
+    """
     writers = optional("matplotlib.animation", "plot")
     if path.suffix.lower() == ".gif":
         return writers.PillowWriter(fps=frames_per_second), {}

@@ -1,0 +1,68 @@
+"""A satellite with two long flexible panels."""
+
+from math import pi
+
+from phlexible.algebra.arrays import positive
+from phlexible.bodies.beam import Beam
+from phlexible.bodies.material import Material
+from phlexible.bodies.rigid_body import RigidBody
+from phlexible.elements.sections import RectangularSection
+from phlexible.joints.fixed import Fixed
+from phlexible.system import Model
+
+
+def satellite(
+    hub_mass: float = 200.0,
+    hub_inertia: float = 60.0,
+    hub_radius: float = 0.75,
+    panel_length: float = 6.0,
+    panel_width: float = 1.2,
+    panel_thickness: float = 25e-3,
+    youngs_modulus: float = 2.0e9,
+    density: float = 120.0,
+    damping_ratio: float = 0.005,
+    elements: int = 12,
+) -> Model:
+    """A rigid hub with two equal panels, free in the plane; the panels bend in the plane of motion.
+
+    The hub's torque ("hub".origin, about z) moves the panels against each other only: modes in which both
+    move to the same side answer to a force on the hub. The panels are sandwich plates, taken as beams
+    with an equivalent modulus and density.
+
+    Source: the usual model of attitude control with flexible appendages, for example D. Alazard, C.
+    Cumer, K. Tantawi, *Linear dynamic modeling of spacecraft with various flexible appendages*, IFAC
+    World Congress 2008; the numbers are ours.
+
+    Reference: a hub on a pin with a clamped beam has the frequencies of the transcendental equation of
+    a beam with an inertia at its root; here each panel sees half of the hub's inertia, at the radius of
+    the hub. The rigid modes are three.
+
+    Shown by: ``phlexible modes satellite --count 10``, and ``phlexible run satellite``, where it rests.
+
+    Args:
+        hub_mass: [kg].
+        hub_inertia: about z [kg m2].
+        hub_radius: from the hub's center to the root of a panel [m].
+        panel_length: [m].
+        panel_width: of each panel, across the plane of motion [m].
+        panel_thickness: of each panel, in the plane of motion [m].
+        youngs_modulus: of the panels [Pa].
+        density: of the panels [kg/m3].
+        damping_ratio: of the modes of a clamped panel.
+        elements: of each panel.
+    """
+    radius = positive("hub_radius", hub_radius)
+    panel = Beam(
+        length=panel_length,
+        section=RectangularSection(width=panel_thickness, height=panel_width),
+        material=Material(youngs_modulus, density),
+        elements=elements,
+        damping_ratio=damping_ratio,
+    )
+    model = Model(dimension=2)
+    hub = model.add(RigidBody(hub_mass, hub_inertia), "hub")
+    right = model.add(panel, "right panel", position=(radius, 0.0, 0.0))
+    left = model.add(panel, "left panel", position=(-radius, 0.0, 0.0), rotation=pi)
+    model.connect(Fixed(hub.point((radius, 0.0, 0.0)), right.start))
+    model.connect(Fixed(hub.point((-radius, 0.0, 0.0)), left.start))
+    return model

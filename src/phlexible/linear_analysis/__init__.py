@@ -1,0 +1,1 @@
+"""Linearization, modes, frequency responses and state spaces."""

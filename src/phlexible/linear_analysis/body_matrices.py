@@ -1,0 +1,103 @@
+"""Linear momentum balances of one floating body about a steady motion (formulation, sections 2 and 6).
+
+The balance ``M(eta) dnu/dt - h(eta, nu) + dV/deta + C deta/dt = forces`` is expanded about a constant
+``nu = (v, w, 0)``. Small motions are ``x = (dr, dtheta, deta)`` in body axes: the frame is at
+``r + R dr``, ``R exp(dtheta)``. Then ``delta(nu) = dx/dt + A x`` with ``A`` of ``transport_matrix``.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.algebra.rotations import cross_matrix
+from phlexible.bodies.floating_body import FloatingBody
+from phlexible.bodies.invariants import elastic_tangent, mass_matrix, strain_rows
+from phlexible.model.kinematics import kept_columns, split_velocity
+
+
+@dataclass(frozen=True, eq=False)
+class BodyMatrices:
+    """``M d2x/dt2 + (D + C) dx/dt + K x = forces``, each of shape (velocity_count,) * 2.
+
+    Attributes:
+        mass: M.
+        velocity: D, of the steady motion; skew.
+        damping: C, of the material and of ``FloatingBody.damping``.
+        stiffness: K of inertia and elasticity; joints and loads add theirs.
+    """
+
+    mass: Array
+    velocity: Array
+    damping: Array
+    stiffness: Array
+
+
+def body_matrices(body: FloatingBody, eta: Array, nu: Array) -> BodyMatrices:
+    """The matrices at eta (n,) and a steady nu (velocity_count,) without elastic rates."""
+    mass, rigid = mass_matrix(body, eta), body.rigid_count
+    stiffness, damping = np.zeros_like(mass), np.zeros_like(mass)
+    rows = strain_rows(body, eta)
+    material = body.strain.stiffness + rows.T @ (body.strain.weights[:, None] * rows)
+    stiffness[rigid:, rigid:] = elastic_tangent(body, eta)
+    damping[rigid:, rigid:] = body.damping + body.viscosity * material
+    if not nu.any():
+        return BodyMatrices(mass, np.zeros_like(mass), damping, stiffness)
+    transport = transport_matrix(body, nu)
+    by_velocity, by_shape = velocity_force_slopes(body, eta, nu)
+    stiffness -= by_velocity @ transport
+    stiffness[:, rigid:] -= by_shape
+    return BodyMatrices(mass, mass @ transport - by_velocity, damping, stiffness)
+
+
+def transport_matrix(body: FloatingBody, nu: Array) -> Array:
+    """A in ``delta(nu) = dx/dt + A x``: ``delta(v) = w x dr + v x dtheta``, ``delta(w) = w x dtheta``."""
+    v, w, _ = split_velocity(body, nu)
+    full = np.zeros((6 + body.elastic_count,) * 2)
+    full[:3, :3] = full[3:6, 3:6] = cross_matrix(w)
+    full[:3, 3:6] = cross_matrix(v)
+    kept = kept_columns(body)
+    return full[np.ix_(kept, kept)]
+
+
+def velocity_force_slopes(body: FloatingBody, eta: Array, nu: Array) -> tuple[Array, Array]:
+    """dh/dnu (N, N) and dh/deta (N, n) of the quadratic velocity forces at deta/dt = 0."""
+    v, w, _ = split_velocity(body, nu)
+    first, second, n = body.first_moments, body.second_moments, body.elastic_count
+    xi = np.concatenate([[1.0], eta])
+    spin, carry, shapes = cross_matrix(w), cross_matrix(v), first[:, 1:]
+    gyro = np.array([(second[a, b] - second[b, a]) for a, b in ((1, 2), (2, 0), (0, 1))])
+    trace = np.einsum("aaij->ij", second)
+    spread = np.einsum("i,abij,j->ab", xi, second, xi)
+    half_growth = np.einsum("abij,j->abi", second, xi)
+    growth = (half_growth + half_growth.transpose(1, 0, 2))[:, :, 1:]  # d(spread)/deta
+    # (d/deta of the rotary inertia) w, one column a coordinate
+    turning = np.outer(w, np.einsum("aai->i", growth)) - np.einsum("abi,b->ai", growth, w)
+    center = cross_matrix(first @ xi)
+
+    linear = np.hstack([body.mass * np.eye(3), -center, shapes])  # pi_t of (v, w, deta/dt)
+    angular = np.hstack([center, np.trace(spread) * np.eye(3) - spread, (xi @ gyro)[:, 1:]])
+    steady = np.concatenate([v, w, np.zeros(n)])
+    linear_cross, angular_cross = cross_matrix(linear @ steady), cross_matrix(angular @ steady)
+
+    by_velocity = np.zeros((6 + n, 6 + n))
+    by_velocity[:3] = -spin @ linear
+    by_velocity[:3, 3:6] += linear_cross
+    by_velocity[:3, 6:] -= spin @ shapes
+    by_velocity[3:6] = -spin @ angular - carry @ linear
+    by_velocity[3:6, 3:6] += angular_cross
+    by_velocity[3:6, :3] += linear_cross
+    by_velocity[3:6, 6:] += carry @ shapes - turning
+    by_velocity[6:, :3] = -shapes.T @ spin
+    symmetric = second + second.transpose(1, 0, 2, 3)
+    by_velocity[6:, 3:6] = (
+        first.T @ carry + 2 * np.outer(trace @ xi, w) - np.einsum("b,abij,j->ia", w, symmetric, xi)
+    )[1:]
+    by_velocity[6:, 6:] = 2 * np.einsum("k,kij->ij", w, gyro)[1:, 1:]
+
+    by_shape = np.zeros((6 + n, n))
+    by_shape[:3] = -spin @ spin @ shapes
+    by_shape[3:6] = -spin @ (turning - carry @ shapes) - carry @ spin @ shapes
+    by_shape[6:] = ((w @ w) * trace - np.einsum("a,abij,b->ij", w, second, w))[1:, 1:]
+    kept = kept_columns(body)
+    return by_velocity[np.ix_(kept, kept)], by_shape[kept]

@@ -1,0 +1,170 @@
+"""From a mechanism to a linear port-Hamiltonian model, in displacement or in stress form.
+
+Displacement form, x = (q, v, lambda)::
+
+    diag(I, M, 0) dx/dt = ([0 I 0; -I -D G^T; 0 -G 0] - diag(0, C, 0)) diag(K, I, I) x + (0, F, 0) u
+
+Stress form, [B] (45), x = (v, s, lambda) with K = L L^T and stresses s = L^T q::
+
+    diag(M, I, 0) dx/dt = ([-D -L G^T; L^T 0 0; -G 0 0] - diag(C, 0, 0)) x + (F, 0, 0) u
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+from scipy import sparse
+
+from phlexible.errors import EquilibriumError, ParameterError
+from phlexible.linear_analysis.mechanics import LinearMechanics, linear_mechanics
+from phlexible.linear_analysis.operating_point import OperatingKind, OperatingPoint, layout_and_point
+from phlexible.linear_analysis.signals import Input, Output, input_rows, output_rows
+from phlexible.linear_analysis.stability import check_stability
+from phlexible.linear_analysis.stress_factor import stress_factor
+from phlexible.model.kinematics import Kinematics, kept_columns
+from phlexible.model.mechanism import Mechanism
+from phlexible.model.state import Layout, State
+from phlexible.port_hamiltonian.linear import LinearPHDAE
+
+
+class Form(StrEnum):
+    """DISPLACEMENT: states (q, v, lambda). STRESS: states (v, stress, lambda)."""
+
+    DISPLACEMENT = "displacement"
+    STRESS = "stress"
+
+
+@dataclass(frozen=True, eq=False)
+class Linearization:
+    """A linear model and where it comes from.
+
+    Attributes:
+        mechanism: that was linearized.
+        layout: where the bodies' numbers sit in x of ``mechanics``.
+        point: the operating point.
+        mechanics: second-order matrices with forces of the inputs and rows of the outputs.
+        coordinates: a name for each coordinate.
+        inputs: names.
+        outputs: names.
+    """
+
+    mechanism: Mechanism
+    layout: Layout
+    point: OperatingPoint
+    mechanics: LinearMechanics
+    coordinates: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+
+def linearization(
+    mechanism: Mechanism,
+    inputs: Sequence[Input] = (),
+    outputs: Sequence[Output] | None = None,
+    at: OperatingKind = OperatingKind.GIVEN,
+    state: State | None = None,
+) -> Linearization:
+    """The second-order matrices about the operating point, with inputs and outputs.
+
+    Args:
+        mechanism: bodies, joints and loads.
+        inputs: see ``input_rows``.
+        outputs: see ``output_rows``; None: the velocities that make power with the inputs.
+        at: what to linearize about.
+        state: where to look for it, instead of the initial pose.
+
+    Raises:
+        EquilibriumError: no such point, or an unstable static equilibrium.
+        ModelError: signals that are not of this model.
+    """
+    layout, point = layout_and_point(mechanism, at, state)
+    kinematics = Kinematics(mechanism.bodies, layout, point.state)
+    given = input_rows(mechanism, layout, kinematics, inputs)
+    wanted = given if outputs is None else output_rows(mechanism, layout, kinematics, outputs)
+    size = int(layout.velocity[-1])
+    mechanics = replace(
+        linear_mechanics(mechanism, layout, point),
+        forces=np.array([signal.row for signal in given]).reshape(-1, size).T,
+        rows=np.array([signal.row for signal in wanted]).reshape(-1, size),
+        differentiations=tuple(signal.differentiations for signal in wanted),
+    )
+    if at is OperatingKind.STATIC:
+        check_stability(mechanics)
+    names = tuple(name for placed in mechanism.bodies for name in _coordinates(placed.name, placed.data))
+    output_names = tuple(("rate to " if outputs is None else "") + signal.name for signal in wanted)
+    input_names = tuple(signal.name for signal in given)
+    for kind, found in (("inputs", input_names), ("outputs", output_names)):
+        if len(set(found)) < len(found):
+            raise ParameterError(f"two {kind} have one name: {', '.join(found)}")
+    return Linearization(mechanism, layout, point, mechanics, names, input_names, output_names)
+
+
+def displacement_form(
+    mechanics: LinearMechanics, coordinates: tuple[str, ...], inputs: tuple[str, ...]
+) -> LinearPHDAE:
+    """The model with states (q, v, lambda)."""
+    n, rows = mechanics.size, mechanics.constraint_matrix.shape[0]
+    one, nothing = sparse.eye_array(n), sparse.csr_array((n, n))
+    ties = sparse.csr_array((rows, rows))
+    G = mechanics.constraint_matrix
+    return LinearPHDAE(
+        descriptor_matrix=sparse.block_diag([one, mechanics.mass, ties], "csr"),
+        structure_matrix=_blocks([[nothing, one, None], [-one, -mechanics.velocity, G.T], [None, -G, ties]]),
+        dissipation_matrix=sparse.block_diag([nothing, mechanics.damping, ties], "csr"),
+        port_matrix=sparse.csr_array(
+            np.vstack([np.zeros((n, len(inputs))), mechanics.forces, np.zeros((rows, len(inputs)))])
+        ),
+        effort_matrix=sparse.block_diag([mechanics.stiffness, one, sparse.eye_array(rows)], "csr"),
+        states=(
+            *coordinates,
+            *(f"rate of {name}" for name in coordinates),
+            *(f"multiplier {k}" for k in range(rows)),
+        ),
+        inputs=inputs,
+    )
+
+
+def stress_form(linear: Linearization) -> LinearPHDAE:
+    """The model with states (v, stress, lambda).
+
+    Raises:
+        EquilibriumError: prestress, gravity or rotation, which need displacements as states.
+    """
+    if linear.point.kind is not OperatingKind.GIVEN or linear.point.state.elastic.any():
+        raise EquilibriumError(
+            'form="stress" holds about an unloaded, undeformed pose at rest; take form="displacement"'
+        )
+    mechanics, inputs = linear.mechanics, linear.inputs
+    L, stresses = stress_factor(linear.mechanism, linear.layout)
+    n, rows, G = mechanics.size, mechanics.constraint_matrix.shape[0], mechanics.constraint_matrix
+    elastic, ties = sparse.csr_array((len(stresses),) * 2), sparse.csr_array((rows, rows))
+    total = n + len(stresses) + rows
+    forces = np.zeros((total, len(inputs)))
+    forces[:n] = mechanics.forces
+    return LinearPHDAE(
+        descriptor_matrix=sparse.block_diag([mechanics.mass, sparse.eye_array(len(stresses)), ties], "csr"),
+        structure_matrix=_blocks([[-mechanics.velocity, -L, G.T], [L.T, elastic, None], [-G, None, ties]]),
+        dissipation_matrix=sparse.block_diag([mechanics.damping, elastic, ties], "csr"),
+        port_matrix=sparse.csr_array(forces),
+        effort_matrix=sparse.eye_array(total, format="csr"),
+        states=(
+            *(f"rate of {name}" for name in linear.coordinates),
+            *stresses,
+            *(f"multiplier {k}" for k in range(rows)),
+        ),
+        inputs=inputs,
+    )
+
+
+def _blocks(blocks: list[list[sparse.sparray | None]]) -> sparse.csr_array:
+    return sparse.csr_array(sparse.block_array(blocks, format="csr"))
+
+
+def _coordinates(name: str, body: object) -> list[str]:
+    from phlexible.bodies.floating_body import FloatingBody
+
+    assert isinstance(body, FloatingBody)
+    rigid = ("x", "y", "z", "turn x", "turn y", "turn z")
+    words = [*rigid, *(f"eta {k}" for k in range(body.elastic_count))]
+    return [f"{name} {words[column]}" for column in kept_columns(body)]

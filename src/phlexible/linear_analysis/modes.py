@@ -1,0 +1,142 @@
+"""Natural modes of a linear model: frequencies, damping ratios, shapes."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from phlexible.algebra.arrays import Array
+from phlexible.errors import ModelError, ParameterError
+from phlexible.joints.attachments import Attachment
+from phlexible.linear_analysis.complex_modes import lowest_complex_modes
+from phlexible.linear_analysis.linearize import Linearization
+from phlexible.linear_analysis.mechanics import LinearMechanics
+from phlexible.linear_analysis.observed import ObservedPHDAE
+from phlexible.linear_analysis.symmetric_modes import lowest_symmetric_modes
+
+ComplexArray = NDArray[np.complex128]
+
+ZERO = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Modes:
+    """The lowest modes in the order of their frequencies; rigid modes come first, with frequency 0.
+
+    Attributes:
+        eigenvalues: s with Im s >= 0, shape (count,) [1/s]; imaginary for a lossless model. Each with
+            Im s > 0 stands for itself and its conjugate, a rigid mode for a double zero.
+        shapes: motions x of all coordinates with x.M x = 1, shape (n, count); complex with damping or
+            gyroscopic terms.
+        rigid_modes: number of motions without any stiffness.
+        linearization: what they belong to; None for a reduced model.
+    """
+
+    eigenvalues: ComplexArray
+    shapes: Array | ComplexArray
+    rigid_modes: int
+    linearization: Linearization | None = None
+
+    @property
+    def frequencies(self) -> Array:
+        """|s|, shape (count,) [rad/s]."""
+        return np.abs(self.eigenvalues)
+
+    @property
+    def damping_ratios(self) -> Array:
+        """-Re s / |s|, shape (count,); 0 for rigid modes."""
+        size = self.frequencies
+        return np.asarray(-self.eigenvalues.real / np.where(size > 0, size, 1.0) + 0.0)
+
+    @property
+    def elastic_frequencies(self) -> Array:
+        """The frequencies without those of rigid modes [rad/s]."""
+        return np.asarray(self.frequencies[self.frequencies > 0])
+
+    def displacement(self, attachment: Attachment) -> Array | ComplexArray:
+        """Motion of a point in each mode, world axes, shape (count, 3) [m for x.M x = 1].
+
+        Raises:
+            ModelError: a body of another model, or the modes of a reduced model.
+        """
+        if self.linearization is None:
+            raise ModelError(
+                "the shapes of a reduced model belong to no attachment; take those of the full one"
+            )
+        return point_motions(self.linearization, attachment, self.shapes)
+
+
+def point_motions(linear: Linearization, attachment: Attachment, shapes: Array | ComplexArray) -> Array:
+    """World displacements of a point for columns of coordinates (n, k), shape (k, 3)."""
+    from phlexible.joints.bilinear import PointOf
+    from phlexible.model.kinematics import Kinematics
+
+    if not any(placed is attachment.placed for placed in linear.mechanism.bodies):
+        raise ModelError(f"{attachment} is on a body of another model")
+    motion = Kinematics(linear.mechanism.bodies, linear.layout, linear.point.state).motion(
+        PointOf(attachment)
+    )
+    assert motion.body is not None
+    begin, end = linear.layout.velocity[motion.body : motion.body + 2]
+    return np.asarray((motion.jacobian @ shapes[begin:end]).T)
+
+
+def lowest_modes(mechanics: LinearMechanics, count: int, linear: Linearization | None = None) -> Modes:
+    """The ``count`` lowest modes, rigid ones included; fewer where the model has fewer.
+
+    Raises:
+        ParameterError: a count below 1.
+    """
+    _check_count(count)
+    if mechanics.is_gyroscopic or mechanics.is_damped:
+        values, shapes, rigid = lowest_complex_modes(mechanics, int(count))
+        return Modes(values, shapes, rigid, linear)
+    modes = lowest_symmetric_modes(mechanics, int(count))
+    roots = np.sqrt(modes.squares.astype(np.complex128))  # of an unstable motion: real
+    growing = modes.squares < 0
+    return Modes(np.where(growing, roots.imag, 1j * roots.real), modes.shapes, modes.rigid, linear)
+
+
+def lowest_model_modes(model: ObservedPHDAE, count: int) -> Modes:
+    """The lowest modes of a linear model; small ones need no second-order form.
+
+    Raises:
+        ParameterError: a count below 1.
+    """
+    if model.mechanics is not None:
+        return lowest_modes(model.mechanics, count, model.linearization)
+    _check_count(count)
+    values, shapes = _first_order_modes(model)
+    largest = float(np.abs(values).max(initial=0.0))
+    upper = values.imag > -ZERO * largest
+    values, shapes = values[upper], shapes[:, upper]
+    order = np.argsort(np.abs(values), kind="stable")
+    values = values[order]
+    values = np.where(np.abs(values) <= ZERO * largest, 0.0, values)
+    return Modes(values[:count], shapes[:, order][:, :count], int((values == 0).sum()))
+
+
+def _first_order_modes(model: ObservedPHDAE) -> tuple[ComplexArray, ComplexArray]:
+    """All finite eigenvalues; by a Hermitian problem where the model is lossless with positive energy."""
+    E, A = model.descriptor_matrix.toarray(), model.system_matrix.toarray()
+    if not model.dissipation_matrix.nnz:
+        energy = model.energy_matrix.toarray()
+        try:
+            lower = linalg.cholesky((energy + energy.T) / 2, lower=True)
+        except linalg.LinAlgError:
+            pass
+        else:
+            Q = model.effort_matrix.toarray()
+            half = linalg.solve_triangular(lower, Q.T @ A, lower=True)
+            skew = linalg.solve_triangular(lower, half.T, lower=True).T
+            omega, states = linalg.eigh(-1j * (skew - skew.T) / 2)
+            return 1j * omega, linalg.solve_triangular(lower, states, lower=True, trans="T")
+    values, states = linalg.eig(A, E)
+    finite = np.isfinite(values)
+    return values[finite], states[:, finite]
+
+
+def _check_count(count: int) -> None:
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+        raise ParameterError(f"count must be a whole number of at least 1, got {count!r}")

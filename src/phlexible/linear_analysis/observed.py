@@ -1,0 +1,120 @@
+"""A linear port-Hamiltonian model with outputs of the user's choice beside the power-conjugate ones."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array
+from phlexible.errors import ModelError, ParameterError
+from phlexible.linear_analysis.linearize import Form, Linearization, displacement_form, stress_form
+from phlexible.linear_analysis.mechanics import LinearMechanics
+from phlexible.port_hamiltonian.linear import LinearPHDAE
+
+
+@dataclass(frozen=True, eq=False)
+class ObservedPHDAE(LinearPHDAE):
+    """A ``LinearPHDAE`` with outputs ``y_i = (d/dt)^k_i (output_matrix x)_i``.
+
+    Attributes:
+        outputs: names.
+        output_matrix: shape (outputs, n).
+        differentiations: k_i, 0 or 1 (1: accelerations).
+        mechanics: the same model in second-order form, where it has one.
+        linearization: where it comes from, as long as its coordinates are those of the bodies.
+    """
+
+    outputs: tuple[str, ...]
+    output_matrix: Array
+    differentiations: tuple[int, ...]
+    mechanics: LinearMechanics | None = None
+    linearization: Linearization | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.output_matrix.shape != (len(self.outputs), self.order):
+            raise ParameterError(
+                f"output_matrix must have shape {(len(self.outputs), self.order)}, "
+                f"got {self.output_matrix.shape}"
+            )
+
+
+def observed_linearization(linear: Linearization, form: Form) -> ObservedPHDAE:
+    """The linear model of a mechanism in one of its forms.
+
+    Raises:
+        EquilibriumError: the stress form about a loaded point.
+        ModelError: a displacement as output of the stress form, which has none among its states.
+    """
+    if form is Form.DISPLACEMENT:
+        return mechanical_model(linear.mechanics, linear.coordinates, linear.inputs, linear.outputs, linear)
+    model = stress_form(linear)
+    mechanics = linear.mechanics
+    if 0 in mechanics.differentiations:
+        raise ModelError('displacements and angles are no outputs of form="stress"; take velocities')
+    rows = np.zeros((len(linear.outputs), model.order))
+    rows[:, : mechanics.size] = mechanics.rows
+    levels = tuple(k - 1 for k in mechanics.differentiations)
+    return observed(model, linear.outputs, rows, levels, mechanics, linear)
+
+
+def mechanical_model(
+    mechanics: LinearMechanics,
+    coordinates: tuple[str, ...],
+    inputs: tuple[str, ...],
+    outputs: tuple[str, ...],
+    linear: Linearization | None = None,
+) -> ObservedPHDAE:
+    """Second-order matrices in displacement form, with their outputs."""
+    model, n = displacement_form(mechanics, coordinates, inputs), mechanics.size
+    rows = np.zeros((len(outputs), model.order))
+    for i, level in enumerate(mechanics.differentiations):
+        begin = 0 if level == 0 else n
+        rows[i, begin : begin + n] = mechanics.rows[i]
+    levels = tuple(max(k - 1, 0) for k in mechanics.differentiations)
+    return observed(model, outputs, rows, levels, mechanics, linear)
+
+
+def collocated(model: LinearPHDAE) -> ObservedPHDAE:
+    """A model with its power-conjugate outputs ``B^T Q x`` only."""
+    rows = (model.port_matrix.T @ model.effort_matrix).toarray()
+    names = tuple(f"rate to {name}" for name in model.inputs)
+    return observed(model, names, rows, (0,) * len(names))
+
+
+def dense_model(
+    source: ObservedPHDAE,
+    matrices: tuple[Array, Array, Array, Array, Array],
+    output_matrix: Array,
+    names: tuple[str, ...],
+) -> ObservedPHDAE:
+    """A small model (E, J, R, B, Q) with the inputs and outputs of another."""
+    E, J, R, B, Q = (sparse.csr_array(matrix) for matrix in matrices)
+    return ObservedPHDAE(
+        E, J, R, B, Q, names, source.inputs, source.outputs, output_matrix, source.differentiations
+    )
+
+
+def observed(
+    model: LinearPHDAE,
+    outputs: tuple[str, ...],
+    output_matrix: Array,
+    differentiations: tuple[int, ...],
+    mechanics: LinearMechanics | None = None,
+    linear: Linearization | None = None,
+) -> ObservedPHDAE:
+    """A linear model with outputs."""
+    return ObservedPHDAE(
+        model.descriptor_matrix,
+        model.structure_matrix,
+        model.dissipation_matrix,
+        model.port_matrix,
+        model.effort_matrix,
+        model.states,
+        model.inputs,
+        outputs,
+        output_matrix,
+        differentiations,
+        mechanics,
+        linear,
+    )

@@ -1,0 +1,84 @@
+"""The matrices A, B, C, D of a model without multipliers, for control software and ``.mat`` files."""
+
+from dataclasses import dataclass
+from os import PathLike
+
+import numpy as np
+from scipy import io, linalg
+
+from phlexible.algebra.arrays import Array
+from phlexible.errors import ModelError, ParameterError, ResultFileError
+from phlexible.linear_analysis.elimination import without_constraints
+from phlexible.linear_analysis.observed import ObservedPHDAE
+
+LARGEST = 4000
+SINGULAR = 1e-14
+
+
+@dataclass(frozen=True, eq=False)
+class StateSpaceMatrices:
+    """``dx/dt = A x + B u``, ``y = C x + D u`` with names of states, inputs and outputs."""
+
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+
+def state_space_matrices(model: ObservedPHDAE) -> StateSpaceMatrices:
+    """The dense matrices; multipliers are eliminated first.
+
+    Raises:
+        ModelError: more than 4000 states, or a singular E of a model without mechanical form.
+    """
+    if model.mechanics is not None:
+        freedom = model.mechanics.size - model.mechanics.constraint_matrix.shape[0]
+        if 2 * freedom > LARGEST:
+            raise ModelError(
+                f"a dense state space of {2 * freedom} states is refused (at most {LARGEST}); reduce first"
+            )
+        model = without_constraints(model)
+    if model.order > LARGEST:
+        raise ModelError(
+            f"a dense state space of {model.order} states is refused (at most {LARGEST}); reduce first"
+        )
+    E = model.descriptor_matrix.toarray()
+    size = np.abs(E).max(axis=1)
+    factors = (
+        linalg.lu_factor(E / np.where(size > 0, size, 1.0)[:, None], check_finite=False)
+        if size.all()
+        else None
+    )
+    if factors is None or np.abs(np.diag(factors[0])).min() < SINGULAR:
+        raise ModelError("E is singular (algebraic states): a state space needs a model without constraints")
+
+    def solved(matrix: Array) -> Array:
+        return np.asarray(linalg.lu_solve(factors, matrix / size[:, None]))
+
+    A, B = solved(model.system_matrix.toarray()), solved(model.port_matrix.toarray())
+    rows = model.output_matrix
+    differentiated = np.array(model.differentiations, dtype=bool)[:, None]
+    C = np.where(differentiated, rows @ A, rows)
+    D = np.where(differentiated, rows @ B, 0.0)
+    return StateSpaceMatrices(A, B, C, D, model.states, model.inputs, model.outputs)
+
+
+def save_mat(matrices: StateSpaceMatrices, path: str | PathLike[str]) -> None:
+    """Writes A, B, C, D and the names as cell arrays to a MATLAB file (level 5).
+
+    Raises:
+        ParameterError: a path that does not end in ``.mat``.
+        ResultFileError: the file cannot be written.
+    """
+    if not str(path).endswith(".mat"):
+        raise ParameterError(f"the path of a MATLAB file must end in .mat, got {str(path)!r}")
+    variables: dict[str, object] = {name: getattr(matrices, name) for name in "ABCD"}
+    for name in ("states", "inputs", "outputs"):
+        variables[name] = np.array(getattr(matrices, name), dtype=object)
+    try:
+        io.savemat(str(path), variables)
+    except OSError as error:
+        raise ResultFileError(f"cannot write {path}: {error}") from error

@@ -1,0 +1,1 @@
+"""Port-Hamiltonian models as matrices."""

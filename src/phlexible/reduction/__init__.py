@@ -1,0 +1,1 @@
+"""Model reduction that stays port-Hamiltonian: the same basis from both sides."""

@@ -1,0 +1,44 @@
+"""Basis of pyMOR's pH-IRKA: frequencies that are optimal in the H2 norm for the collocated outputs.
+
+S. Gugercin, R. V. Polyuga, C. Beattie, A. van der Schaft, *Structure-preserving tangential interpolation
+for model reduction of port-Hamiltonian systems*, Automatica 48, 2012.
+"""
+
+from importlib import import_module
+
+import numpy as np
+from scipy import linalg
+
+from phlexible.algebra.arrays import Array
+from phlexible.errors import MissingExtraError, ParameterError
+from phlexible.reduction.normal_form import NormalForm
+
+MOST_ROUNDS = 30
+
+
+def irka_basis(form: NormalForm, order: int) -> Array:
+    """Orthonormal columns, shape (n, order); rigid motions that inputs cause come first.
+
+    Raises:
+        MissingExtraError: pyMOR is not installed.
+        ParameterError: an order below the number of rigid motions.
+    """
+    count = order - form.rigid.shape[1]
+    if count < 1:
+        raise ParameterError(f"order must be above the {form.rigid.shape[1]} rigid motions, got {order}")
+    try:
+        models = import_module("pymor.models.iosys")
+        reductors = import_module("pymor.reductors.ph.ph_irka")
+        import_module("pymor.core.logger").set_log_levels({"pymor": "ERROR"})
+    except ImportError as error:
+        raise MissingExtraError(
+            "pyMOR is needed here; install it with: pip install phlexible[mor]"
+        ) from error
+    V = form.moving
+    model = models.PHLTIModel.from_matrices(
+        V.T @ form.structure @ V, V.T @ form.dissipation @ V, V.T @ form.ports, Q=np.eye(V.shape[1])
+    )
+    reductor = reductors.PHIRKAReductor(model)
+    reductor.reduce(count, tol=1e-3, maxit=MOST_ROUNDS)
+    columns, _ = linalg.qr(V @ reductor.V.to_numpy(), mode="economic")
+    return np.hstack([form.rigid, np.real(columns)])

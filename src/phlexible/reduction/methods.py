@@ -1,0 +1,106 @@
+"""Which bases a model is reduced with, and the one function that does it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import StrEnum
+from operator import index
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import Array
+from phlexible.errors import ModelError, ParameterError
+from phlexible.linear_analysis.elimination import without_constraints
+from phlexible.linear_analysis.observed import ObservedPHDAE, mechanical_model
+from phlexible.reduction.craig_bampton import craig_bampton_basis
+from phlexible.reduction.krylov import krylov_basis
+from phlexible.reduction.modal import modal_basis
+from phlexible.reduction.normal_form import galerkin_model, normal_form
+
+
+class ReductionMethod(StrEnum):
+    """MODAL: the lowest modes that inputs and outputs see. CRAIG_BAMPTON: static answers to forces at inputs
+    and outputs, and modes with these held. KRYLOV: answers at chosen frequencies (moment matching).
+    BALANCED: the states that are reached and seen best. IRKA: frequencies that are optimal in the H2 norm.
+    """
+
+    MODAL = "modal"
+    CRAIG_BAMPTON = "craig_bampton"
+    KRYLOV = "krylov"
+    BALANCED = "balanced"
+    IRKA = "irka"
+
+
+def reduced_model(
+    model: ObservedPHDAE, order: int, method: ReductionMethod, frequencies: ArrayLike | None = None
+) -> ObservedPHDAE:
+    """A model with at most ``order`` states and the same inputs and outputs, without multipliers.
+
+    Modal, Craig-Bampton and Krylov bases V project the second-order form, ``V^T M V`` and so on, directly
+    on the model with joints ([B] (46)); order counts displacements and rates, two for each column of V.
+    Balanced and IRKA bases project the first-order form without constraints.
+
+    Args:
+        model: with second-order form.
+        order: of the reduced model; even for the first three methods.
+        method: how the basis is made.
+        frequencies: for Krylov: where moments are matched, shape (k,) [rad/s]; None: chosen one after
+            the other where the error is greatest.
+
+    Raises:
+        ParameterError: an order that is not below the model's, odd, or too small; frequencies for
+            another method.
+        ModelError: no second-order form, inputs or outputs; undamped modes where damping is needed.
+        MissingExtraError: IRKA without pyMOR.
+    """
+    order = _order(order)
+    mechanics = model.mechanics
+    if mechanics is None:
+        raise ModelError("a reduction needs the mechanical form; reduce the model that linearize returned")
+    if not model.inputs or not model.outputs:
+        raise ModelError("a reduction needs inputs and outputs: linearize(inputs=[...])")
+    if frequencies is not None and method is not ReductionMethod.KRYLOV:
+        raise ParameterError(f'frequencies= belongs to method="krylov", not to "{method}"')
+    freedom = mechanics.size - mechanics.constraint_matrix.shape[0]
+    if order >= 2 * freedom:
+        raise ParameterError(f"order must be below the {2 * freedom} states of the model, got {order}")
+    if method in (ReductionMethod.BALANCED, ReductionMethod.IRKA):
+        form = normal_form(without_constraints(model))
+        if method is ReductionMethod.BALANCED:
+            from phlexible.reduction.balanced import balanced_basis
+
+            return galerkin_model(form, balanced_basis(form, order), model)
+        from phlexible.reduction.irka import irka_basis
+
+        return galerkin_model(form, irka_basis(form, order), model)
+    if order % 2:
+        raise ParameterError(f'order must be even for method="{method}" (positions and rates), got {order}')
+    match method:
+        case ReductionMethod.MODAL:
+            basis = modal_basis(mechanics, order // 2)
+        case ReductionMethod.CRAIG_BAMPTON:
+            basis = craig_bampton_basis(mechanics, order // 2)
+        case _:
+            basis = krylov_basis(mechanics, order // 2, _frequencies(frequencies))
+    small = mechanics.projected(basis)
+    names = tuple(f"{method} coordinate {k}" for k in range(basis.shape[1]))
+    return replace(mechanical_model(small, names, model.inputs, model.outputs), linearization=None)
+
+
+def _order(order: int) -> int:
+    try:
+        number = index(order)
+    except TypeError:
+        number = 0
+    if number < 1 or isinstance(order, bool):
+        raise ParameterError(f"order must be a whole number of at least 1, got {order!r}")
+    return number
+
+
+def _frequencies(values: ArrayLike | None) -> Sequence[float] | None:
+    if values is None:
+        return None
+    array: Array = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    if array.ndim != 1 or not array.size or not np.isfinite(array).all() or (array < 0).any():
+        raise ParameterError(f"frequencies must be finite and not negative, shape (k,), got {values!r}")
+    return [float(value) for value in array]

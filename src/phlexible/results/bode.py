@@ -1,0 +1,46 @@
+"""Bode plots of frequency responses."""
+
+from os import PathLike
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from phlexible.linear_analysis.frequency_response import FrequencyResponse
+from phlexible.results.house_style import COLORS, finish, house_style, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class BodeResponse(FrequencyResponse):
+    """A ``FrequencyResponse`` that can be plotted."""
+
+    @classmethod
+    def of(cls, response: FrequencyResponse) -> Self:
+        """The same response with a plot."""
+        return cls(response.frequencies, response.values, response.inputs, response.outputs)
+
+    def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
+        """Magnitude and phase over frequency, one curve for each pair of input and output.
+
+        Args:
+            path: of the file to write, for example ``.png`` or ``.pdf``; None: none.
+
+        Raises:
+            MissingExtraError: matplotlib is not installed.
+        """
+        with house_style():
+            figure = new_figure(5.6, 4.2)
+            upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[2, 1])
+            pairs = [(i, j) for i in range(len(self.outputs)) for j in range(len(self.inputs))]
+            for k, (i, j) in enumerate(pairs):
+                color = COLORS[k % len(COLORS)]
+                label = f"{self.inputs[j]} → {self.outputs[i]}"
+                upper.loglog(self.frequencies, self.magnitude[:, i, j], color=color, label=label)
+                lower.semilogx(self.frequencies, np.degrees(self.phase[:, i, j]), color=color)
+            upper.set_ylabel("magnitude [SI units]")
+            lower.set_ylabel("phase [deg]")
+            lower.set_xlabel("frequency [rad/s]")
+            upper.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.2)
+            figure.align_ylabels()
+            return finish(figure, path)

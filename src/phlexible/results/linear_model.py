@@ -1,0 +1,139 @@
+"""What ``Model.linearize`` returns: a linear port-Hamiltonian model and what can be asked of it."""
+
+from dataclasses import dataclass, fields
+from os import PathLike
+from typing import TYPE_CHECKING, Self
+
+from numpy.typing import ArrayLike
+
+from phlexible.errors import ParameterError
+from phlexible.linear_analysis.elimination import without_constraints
+from phlexible.linear_analysis.frequency_response import frequency_response
+from phlexible.linear_analysis.modes import lowest_model_modes
+from phlexible.linear_analysis.observed import ObservedPHDAE
+from phlexible.linear_analysis.state_space import save_mat, state_space_matrices
+from phlexible.reduction.methods import ReductionMethod, reduced_model
+from phlexible.reduction.quality import PassivityCertificate, ReductionError, passivity, reduction_error
+from phlexible.results.bode import BodeResponse
+from phlexible.results.extras import optional
+from phlexible.results.mode_shapes import ModeShapes
+
+if TYPE_CHECKING:
+    from control import StateSpace
+
+
+@dataclass(frozen=True, eq=False)
+class LinearModel(ObservedPHDAE):
+    """A ``LinearPHDAE`` with modes, frequency responses, state spaces and reductions."""
+
+    @classmethod
+    def of(cls, model: ObservedPHDAE) -> Self:
+        """The same model with these methods."""
+        return cls(**{field.name: getattr(model, field.name) for field in fields(ObservedPHDAE)})
+
+    def modes(self, count: int = 6) -> ModeShapes:
+        """The ``count`` lowest modes, rigid ones (frequency 0) included.
+
+        Raises:
+            ParameterError: a count below 1.
+        """
+        return ModeShapes.of(lowest_model_modes(self, count))
+
+    def eliminate_constraints(self) -> "LinearModel":
+        """The same model in coordinates that the joints leave free: standard form, regular E."""
+        return LinearModel.of(without_constraints(self))
+
+    def frequency_response(self, frequencies: ArrayLike) -> BodeResponse:
+        """Complex responses of all outputs to all inputs at frequencies (k,) [rad/s].
+
+        Raises:
+            ParameterError: negative frequencies, or a model without inputs or outputs.
+            PoleError: an undamped pole among the frequencies.
+        """
+        return BodeResponse.of(frequency_response(self, frequencies))
+
+    def structure_errors(self) -> dict[str, float]:
+        """As in ``LinearPHDAE``; the energy is judged on the motions that joints allow."""
+        errors, mechanics = super().structure_errors(), self.mechanics
+        if "storage" in errors and mechanics is not None and mechanics.constraint_matrix.shape[0]:
+            errors["storage"] = without_constraints(self).structure_errors()["storage"]
+        return errors
+
+    def passivity(self) -> PassivityCertificate:
+        """Figures that show that the model cannot give more energy than it got."""
+        return passivity(self)
+
+    def reduce(
+        self, order: int, method: str = "krylov", frequencies: ArrayLike | None = None
+    ) -> "ReducedModel":
+        """A smaller port-Hamiltonian model with the same inputs and outputs, without multipliers.
+
+        Args:
+            order: number of states; even for the first three methods.
+            method: "modal", "craig_bampton", "krylov", "balanced" or "irka", see ``ReductionMethod``.
+            frequencies: for "krylov": where to match the full model [rad/s]; None: chosen.
+
+        Raises:
+            ParameterError: an order or a method out of range.
+            ModelError: no inputs, or modes without damping where the method needs it.
+            MissingExtraError: "irka" without pyMOR.
+        """
+        try:
+            kind = ReductionMethod(method)
+        except ValueError:
+            allowed = ", ".join(repr(option.value) for option in ReductionMethod)
+            raise ParameterError(f"method must be one of {allowed}, got {method!r}") from None
+        small = reduced_model(self, order, kind, frequencies)
+        return ReducedModel(**{f.name: getattr(small, f.name) for f in fields(ObservedPHDAE)}, full=self)
+
+    def to_state_space(self) -> "StateSpace":
+        """A python-control StateSpace with named states, inputs and outputs.
+
+        Raises:
+            MissingExtraError: python-control is not installed.
+            ModelError: too many states for dense matrices, or algebraic states.
+        """
+        control = optional("control", "control")
+        found = state_space_matrices(self)
+        return control.ss(
+            found.A,
+            found.B,
+            found.C,
+            found.D,
+            states=list(_plain(found.states)),
+            inputs=list(_plain(found.inputs)),
+            outputs=list(_plain(found.outputs)),
+        )
+
+    def save_mat(self, path: str | PathLike[str]) -> None:
+        """Writes A, B, C, D and all names to a MATLAB file.
+
+        Raises:
+            ParameterError, ResultFileError: the path is no ``.mat`` file, or cannot be written.
+        """
+        save_mat(state_space_matrices(self), path)
+
+
+@dataclass(frozen=True, eq=False)
+class ReducedModel(LinearModel):
+    """A reduced ``LinearModel`` that is port-Hamiltonian again.
+
+    Attributes:
+        full: the model that was reduced.
+    """
+
+    full: LinearModel | None = None
+
+    def error(self, frequencies: ArrayLike) -> ReductionError:
+        """The error against the full model over frequencies (k,) [rad/s].
+
+        Raises:
+            PoleError: an undamped pole of either model among the frequencies.
+        """
+        assert self.full is not None, "reduce sets it"
+        return reduction_error(self.full, self, frequencies)
+
+
+def _plain(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Names without dots, which python-control reserves for subsystems."""
+    return tuple(name.replace(".", "_") for name in names)

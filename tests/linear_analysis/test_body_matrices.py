@@ -1,0 +1,70 @@
+"""The analytic matrices of one body against differences of its momentum balances."""
+
+import numpy as np
+import pytest
+
+from model.mechanisms import beam
+from phlexible.bodies.invariants import elastic_force, mass_matrix
+from phlexible.bodies.rigid_body import RigidBody
+from phlexible.linear_analysis.body_matrices import body_matrices, transport_matrix, velocity_force_slopes
+from phlexible.model.balance import quadratic_velocity_forces
+
+BODIES = {
+    "planar beam": beam().discretize(2),
+    "beam": beam().discretize(3),
+    "cantilever": beam(frame="cantilever", damping_ratio=0.1).discretize(3),
+    "rigid body": RigidBody(2.0, (1.0, 2.0, 2.5), center=(0.1, 0.2, 0.3)).discretize(3),
+}
+
+
+def steady(name, seed):
+    body, rng = BODIES[name], np.random.default_rng(seed)
+    nu = rng.normal(size=body.velocity_count)
+    nu[body.rigid_count :] = 0
+    return body, 0.1 * rng.normal(size=body.elastic_count), nu, rng
+
+
+@pytest.mark.parametrize("name", BODIES)
+@pytest.mark.parametrize("seed", range(3))
+def test_slopes_of_the_velocity_forces_are_exact(name, seed):
+    """They are quadratic in nu and in eta: central differences of any step are exact."""
+    body, eta, nu, rng = steady(name, seed)
+    by_velocity, by_shape = velocity_force_slopes(body, eta, nu)
+    faster, bent = rng.normal(size=len(nu)), rng.normal(size=len(eta))
+    ends = [quadratic_velocity_forces(body, eta, nu + sign * faster) for sign in (-1, 1)]
+    assert by_velocity @ faster == pytest.approx((ends[1] - ends[0]) / 2, abs=1e-13)
+    ends = [quadratic_velocity_forces(body, eta + sign * bent, nu) for sign in (-1, 1)]
+    assert by_shape @ bent == pytest.approx((ends[1] - ends[0]) / 2, abs=1e-13)
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_small_motions_obey_the_balance(name):
+    """x(t) about a steady nu: the balance at delta(nu) = dx/dt + A x, to first order."""
+    body, eta, nu, rng = steady(name, 5)
+    x, rate, second = (1e-6 * rng.normal(size=len(nu)) for _ in range(3))
+    parts, rigid = body_matrices(body, eta, nu), body.rigid_count
+    transport = transport_matrix(body, nu)
+
+    def balance(sign):
+        shape = eta + sign * x[rigid:]
+        moving = nu + sign * (rate + transport @ x)
+        moving[rigid:] = sign * rate[rigid:]
+        force = mass_matrix(body, shape) @ (sign * (second + transport @ rate))
+        force -= quadratic_velocity_forces(body, shape, moving)
+        force[rigid:] += elastic_force(body, shape) + body.damping @ (sign * rate[rigid:])
+        return force
+
+    change = (balance(1) - balance(-1)) / 2
+    linear = parts.mass @ second + (parts.velocity + parts.damping) @ rate + parts.stiffness @ x
+    assert linear == pytest.approx(change, abs=1e-9 * np.abs(change).max())
+
+
+def test_viscosity_is_a_damping_in_proportion_to_the_stiffness():
+    from phlexible.bodies.beam import Beam
+    from phlexible.bodies.material import Material
+    from phlexible.elements.sections import CircularSection
+
+    body = Beam(1.0, CircularSection(0.01), Material(2e11, 7870.0, viscosity=2e-4), elements=2).discretize(2)
+    parts = body_matrices(body, np.zeros(body.elastic_count), np.zeros(body.velocity_count))
+    assert parts.damping == pytest.approx(2e-4 * parts.stiffness)
+    assert parts.damping.any()

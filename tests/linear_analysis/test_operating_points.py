@@ -1,0 +1,113 @@
+"""Static equilibria and steady rotations against closed forms; what is refused."""
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+
+# Out-of-plane frequencies of a cantilever on a hub of radius 0 (Wright et al. 1982), by rotation speed.
+FLAP = {
+    0: (3.5160, 22.0345, 61.6972),
+    4: (5.5850, 24.2734, 63.9668),
+    8: (9.2568, 29.9954, 70.2930),
+    12: (13.1702, 37.6031, 79.6145),
+}
+
+
+def pendulum(angle):
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    body = model.add(ph.RigidBody(2.0, 0.3, center=(0.5, 0, 0)), "body", rotation=angle)
+    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), body.origin))
+    return model
+
+
+@pytest.mark.parametrize("speed", FLAP)
+def test_rotating_cantilever(speed):
+    modes = ph.gallery.rotating_cantilever(float(speed)).linearize(at="steady_rotation").modes(6)
+    flap = np.array(FLAP[speed])
+    both = np.sort([*flap, *np.sqrt(flap**2 - speed**2)])
+    assert modes.frequencies == pytest.approx(both, rel=1e-3)
+    assert np.abs(modes.eigenvalues.real).max() <= 1e-9 * modes.frequencies.max()
+
+
+def test_spinning_shaft_in_its_own_axes():
+    shaft = ph.gallery.spinning_shaft(speed=100.0)
+    modes = shaft.linearize(at="steady_rotation").modes(5)
+    omega = np.pi**2 * np.array([1, 4]) * np.sqrt(2.1e11 * 0.005**2 / 7850)
+    seen = np.sort(np.concatenate([omega - 100, omega + 100]))
+    assert modes.rigid_modes == 1  # it may spin faster
+    assert modes.frequencies[1:] == pytest.approx(seen, rel=1e-4)
+    assert not modes.eigenvalues.real.any()
+
+
+@pytest.mark.parametrize("angle", [-1.2, 0.5])
+def test_a_pendulum_hangs_down_from_wherever_it_starts(angle):
+    linear = pendulum(angle).linearize(at="static")
+    assert linear.modes(1).frequencies == pytest.approx([np.sqrt(2 * 9.81 * 0.5 / (0.3 + 0.5))])
+    turned = linear.linearization.point.state.rotation[0]
+    assert turned[:2, 0] == pytest.approx([0, -1], abs=1e-9)
+
+
+def test_an_upright_pendulum_is_refused():
+    with pytest.raises(ph.EquilibriumError, match=r"unstable: a motion grows with exp\(3.502 t\)"):
+        pendulum(np.pi / 2).linearize(at="static")
+
+
+def test_a_column_loses_its_stiffness_under_a_load():
+    """A clamped column under P has omega^2 = omega_0^2 (1 - P / P_crit), nearly; beyond, it is refused."""
+    critical = np.pi**2 / 4
+
+    def first(load):
+        body = ph.Beam(1.0, ph.Section(1.0, 1e-6), ph.Material(1e6, 1.0), 12, rotary_inertia=False)
+        model = ph.Model(dimension=2)
+        column = model.add(body, "column")
+        model.connect(ph.Fixed(model.ground.at((0, 0, 0)), column.start))
+        model.apply(ph.Force(column.end, (-load * critical, 0, 0)))
+        return model.linearize(at="static").modes(1).frequencies[0]
+
+    bare = first(1e-9)
+    assert bare == pytest.approx(1.8751**2, rel=1e-4)
+    assert first(0.5) == pytest.approx(bare * np.sqrt(0.5), rel=0.02)
+    assert first(0.99) < 0.11 * bare
+    assert first(-1.0) > 1.3 * bare
+    with pytest.raises(ph.EquilibriumError, match="unstable"):
+        first(1.02)
+
+
+def test_a_heavy_chain_swings_like_a_hanging_one():
+    """Three rods that hang by spherical joints in space: each frequency twice, and a spin a rod."""
+    modes = ph.gallery.chain(links=3, dimension=3, elements=2).linearize(at="static").modes(9)
+    assert modes.rigid_modes == 3
+    assert modes.frequencies[3::2] == pytest.approx(modes.frequencies[4::2], rel=1e-6)
+    assert modes.frequencies[3] == pytest.approx(1.2 * np.sqrt(9.81 / 0.6), rel=0.02)
+
+
+def test_nothing_holds_a_falling_body():
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    model.add(ph.PointMass(1.0), "mass")
+    with pytest.raises(ph.EquilibriumError, match="nothing may hold the model"):
+        model.linearize(at="static")
+
+
+def test_a_tumbling_body_does_not_rotate_steadily():
+    model = ph.Model()
+    model.add(ph.RigidBody(1.0, (1.0, 2.0, 2.5)), "body", angular_velocity=(1.0, 2.0, 3.0))
+    with pytest.raises(ph.EquilibriumError, match="no steady rotation"):
+        model.linearize(at="steady_rotation")
+
+
+def test_a_follower_load_has_no_potential():
+    body = ph.Beam(1.0, ph.Section(1.0, 1e-6), ph.Material(1e6, 1.0), 6)
+    model = ph.Model(dimension=2)
+    column = model.add(body, "column")
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), column.start))
+    model.apply(ph.Force(column.end, (-1.0, 0, 0), axes="body"))
+    with pytest.raises(ph.EquilibriumError, match="follower"):
+        model.linearize(at="static")
+
+
+def test_options_are_checked():
+    with pytest.raises(ph.ParameterError, match="at must be one of 'given', 'static', 'steady_rotation'"):
+        pendulum(0.1).linearize(at="rest")
+    with pytest.raises(ph.EquilibriumError, match='form="displacement"'):
+        pendulum(0.1).linearize(at="static", form="stress")

@@ -1,0 +1,118 @@
+"""Reduced models against the full one, and their structure."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import phlexible as ph
+from phlexible.linear_analysis.modes import lowest_modes
+
+
+def satellite(**parameters):
+    model = ph.gallery.satellite(**parameters)
+    hub, tip = model["hub"], model["right panel"].end
+    return model.linearize(
+        inputs=[ph.Torque(hub.origin, (0, 0, 1))],
+        outputs=[ph.AngularVelocity(hub.origin, (0, 0, 1)), ph.Acceleration(tip, (0, 1, 0))],
+    )
+
+
+def band(linear):
+    """From near 0 to the fifth elastic mode, resonances included."""
+    poles = linear.modes(8).elastic_frequencies
+    return np.sort(np.concatenate([np.linspace(0.01, poles[4], 300), poles[:5] * (1 + 1e-5)]))
+
+
+@pytest.mark.parametrize("method", ["modal", "krylov", "balanced"])
+def test_satellite_with_eight_states(method):
+    """Within 1 % of the peak of each output up to the fifth mode."""
+    linear = satellite(elements=8)
+    reduced = linear.reduce(order=8, method=method)
+    assert reduced.order == 8 and isinstance(reduced, ph.LinearPHDAE)
+    assert reduced.error(band(linear)).peak.max() < 0.01
+    assert reduced.passivity().is_passive
+    assert reduced.inputs == linear.inputs and reduced.outputs == linear.outputs
+
+
+def test_irka_with_eight_states():
+    pytest.importorskip("pymor")
+    linear = satellite(elements=4)
+    reduced = linear.reduce(8, "irka")
+    assert reduced.order == 8
+    assert reduced.error(band(linear)).peak.max() < 0.01
+    assert reduced.passivity().is_passive
+
+
+def test_craig_bampton_converges():
+    linear = satellite(elements=8)
+    errors = [linear.reduce(order, "craig_bampton").error(band(linear)).peak.max() for order in (12, 16, 24)]
+    assert errors[0] > errors[1] > errors[2]
+    assert errors[2] < 0.01
+    assert linear.reduce(12, "craig_bampton").passivity().is_passive
+
+
+@pytest.mark.parametrize("at", [5.0, 30.0])
+def test_krylov_answers_exactly_where_it_matches(at):
+    linear = satellite(elements=6)
+    reduced = linear.reduce(6, "krylov", frequencies=[at])
+    assert reduced.error([at]).pointwise.max() < 1e-9
+    assert reduced.error([0.9 * at]).pointwise.max() > 1e-6
+
+
+def test_moments_at_zero_frequency_give_the_static_compliance():
+    model = ph.gallery.four_bar(0.3)
+    port = model["coupler"].at(0.1)
+    linear = model.linearize([ph.Force(port, (0, 1, 0))], [ph.Displacement(port, (0, 1, 0))])
+    reduced = linear.reduce(4, "krylov", frequencies=[0.0])
+    assert reduced.error([0.0]).pointwise.max() < 1e-9
+
+
+def test_modes_that_an_input_does_not_reach_are_left_out():
+    """A torque on the hub moves the panels against each other only."""
+    linear = satellite(elements=6, damping_ratio=0.0)
+    full = linear.modes(12).elastic_frequencies
+    kept = linear.reduce(8, "modal").modes(4)
+    assert kept.rigid_modes == 1
+    assert kept.elastic_frequencies == pytest.approx(full[[1, 3, 5]], rel=1e-6)
+
+
+def test_a_lossless_model_stays_lossless():
+    model = ph.gallery.four_bar(0.3)
+    linear = model.linearize([model["coupler"].at(0.1)])
+    reduced = linear.reduce(12, "modal")
+    assert not reduced.dissipation_matrix.nnz
+    assert reduced.modes(6).frequencies == pytest.approx(linear.modes(6).frequencies, rel=1e-6)
+    assert not reduced.modes(6).eigenvalues.real.any()
+
+
+def test_what_is_refused():
+    linear = satellite(elements=2)
+    with pytest.raises(ph.ParameterError, match="method must be one of 'modal', 'craig_bampton', 'krylov'"):
+        linear.reduce(8, "hankel")
+    with pytest.raises(ph.ParameterError, match="order must be even"):
+        linear.reduce(7, "modal")
+    with pytest.raises(ph.ParameterError, match="order must be below"):
+        linear.reduce(400, "modal")
+    with pytest.raises(ph.ParameterError, match='frequencies= belongs to method="krylov"'):
+        linear.reduce(8, "modal", frequencies=[1.0])
+    with pytest.raises(ph.ModelError, match="needs damping in every mode"):
+        satellite(elements=2, damping_ratio=0.0).reduce(8, "balanced")
+    with pytest.raises(ph.ModelError, match="a reduction needs inputs"):
+        ph.gallery.four_bar().linearize().reduce(8, "modal")
+
+
+def test_craig_bampton_keeps_the_zeros_of_a_collocated_response():
+    """They are the modes with the port held, which are in the basis."""
+    model = ph.gallery.satellite(elements=6, damping_ratio=0.0)
+    linear = model.linearize([ph.Torque(model["hub"].origin, (0, 0, 1))])
+    mechanics = linear.mechanics
+    held = sparse.vstack([mechanics.constraint_matrix, sparse.csr_array(mechanics.forces.T)], "csr")
+    zeros = lowest_modes(replace(mechanics, constraint_matrix=held), 6).elastic_frequencies
+    reduced = linear.reduce(16, "craig_bampton")
+    values = np.abs(reduced.frequency_response(zeros * (1 + 1e-9)).values[:, 0, 0])
+    nearby = np.abs(reduced.frequency_response(zeros * 1.01).values[:, 0, 0])
+    is_zero = np.abs(linear.frequency_response(zeros * (1 + 1e-9)).values[:, 0, 0]) < 1e-6 * nearby
+    assert is_zero.sum() == 2  # the others move the panels to the same side
+    assert (values[is_zero] < 1e-6 * nearby[is_zero]).all()
