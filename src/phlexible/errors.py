@@ -33,6 +33,10 @@ class SingularMassError(ModelError):
     """A body with a motion that carries no kinetic energy; the message names the direction."""
 
 
+class StructureError(ModelError):
+    """A port-Hamiltonian model whose matrices break their structure; the message names the block."""
+
+
 class ConvergenceError(PhlexibleError, RuntimeError):
     """A time step that does not converge even after halving.
 

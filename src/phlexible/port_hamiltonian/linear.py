@@ -1,0 +1,88 @@
+"""Linear port-Hamiltonian models with constant matrices; (29), (45) of Brugnoli et al. (2020)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array
+from phlexible.errors import ModelError, StructureError
+from phlexible.port_hamiltonian.model import Matrix, Port, PortHamiltonianModel, StateBlock, check_names
+
+ROUND_OFF = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class LinearPHDAE(PortHamiltonianModel):
+    """``E dx/dt = (J - R) Q x + B u, y = B^T Q x, H = x^T E^T Q x / 2``; n states, m inputs.
+
+    Matrices are stored as sparse CSR arrays.
+
+    Attributes:
+        descriptor: E, shape (n, n); may be singular.
+        structure: J, shape (n, n), skew.
+        dissipation: R, shape (n, n), symmetric, positive semi-definite.
+        inputs: B, shape (n, m).
+        states: names of the entries of x.
+        ports: names of the columns of B.
+        effort_map: Q with E^T Q symmetric, shape (n, n); None: the identity (co-energy variables).
+
+    Raises:
+        ModelError: a matrix of the wrong shape, or a name twice.
+        StructureError: E^T Q is not symmetric.
+    """
+
+    descriptor: Matrix
+    structure: Matrix
+    dissipation: Matrix
+    inputs: Matrix
+    states: tuple[StateBlock, ...]
+    ports: tuple[Port, ...]
+    effort_map: Matrix | None = None
+
+    def __post_init__(self) -> None:
+        n, m = self.state_size, self.port_size
+        check_names(self.states, "state")
+        check_names(self.ports, "port")
+        if self.effort_map is None:
+            object.__setattr__(self, "effort_map", sparse.eye_array(n, format="csr"))
+        for name in ("descriptor", "structure", "dissipation", "inputs", "effort_map"):
+            matrix = sparse.csr_array(getattr(self, name), dtype=np.float64)
+            expected = (n, m) if name == "inputs" else (n, n)
+            if matrix.shape != expected:
+                raise ModelError(f"{name} must have shape {expected} to fit its names, got {matrix.shape}")
+            object.__setattr__(self, name, matrix)
+        energy = self.energy_matrix
+        gap = abs(energy - energy.T).max() if n else 0.0
+        if gap > ROUND_OFF * abs(energy).max():
+            raise StructureError(f"E^T Q must be symmetric, but it misses its transpose by {gap:.3g}")
+
+    @property
+    def energy_matrix(self) -> Matrix:
+        """E^T Q of the storage x^T E^T Q x / 2, shape (n, n)."""
+        return (self.descriptor.T @ self.effort_map).tocsr()
+
+    def descriptor_matrix(self, x: Array) -> Matrix:
+        """E."""
+        return self.descriptor
+
+    def structure_matrix(self, x: Array) -> Matrix:
+        """J."""
+        return self.structure
+
+    def dissipation_matrix(self, x: Array) -> Matrix:
+        """R."""
+        return self.dissipation
+
+    def port_matrix(self, x: Array) -> Matrix:
+        """B."""
+        return self.inputs
+
+    def effort(self, x: Array) -> Array:
+        """Q x."""
+        assert self.effort_map is not None
+        return np.asarray(self.effort_map @ x)
+
+    def storage(self, x: Array) -> float:
+        """x^T E^T Q x / 2 [J]."""
+        return float(x @ (self.energy_matrix @ x)) / 2
