@@ -103,7 +103,7 @@ class Interconnection(PortHamiltonianModel):
     def structure_matrix(self, x: Array) -> Matrix:
         """J of (42), or of the gyrator of 5.1."""
         x_a, x_b = self._split(x)
-        c = sparse.csr_array(np.atleast_2d(np.asarray(self.coupling(x_a, x_b), dtype=np.float64)))
+        c = sparse.csr_array(self._coupling_matrix(x_a, x_b))
         port_a = sparse.csr_array(self.a.port_matrix(x_a))[:, self.inner_a]
         port_b = sparse.csr_array(self.b.port_matrix(x_b))[:, self.inner_b]
         j_a, j_b = self.a.structure_matrix(x_a), self.b.structure_matrix(x_b)
@@ -147,6 +147,13 @@ class Interconnection(PortHamiltonianModel):
     @property
     def _multipliers(self) -> int:
         return len(self.inner_b) if self.kind is Kind.TRANSFORMER else 0
+
+    def _coupling_matrix(self, x_a: Array, x_b: Array) -> Array:
+        c = np.asarray(self.coupling(x_a, x_b), dtype=np.float64)
+        shape = (len(self.inner_a), len(self.inner_b))
+        if c.shape != shape:
+            raise ModelError(f"the coupling must return an array of shape {shape}, got shape {c.shape}")
+        return c
 
     def _split(self, x: Array) -> tuple[Array, Array]:
         n = self.a.state_size

@@ -57,13 +57,13 @@ def check_structure(model: PortHamiltonianModel, x: Array, seed: int = 0) -> Str
 
 
 def storage_slope(model: PortHamiltonianModel, x: Array) -> tuple[Array, Array]:
-    """dH/dx from five-point differences (exact up to degree 4) and their round-off, each (n,)."""
+    """dH/dx from five-point differences (exact to degree 4) and their round-off, each (n,)."""
     slope, noise = np.zeros(len(x)), np.zeros(len(x))
     level = abs(model.storage(x))
     for block in model.states:
         part = model.state_slice(block.name)
         size = float(np.abs(x[part]).max(initial=0.0))
-        step = 0.1 * size if size > 0 else 1e-3
+        step = 3e-3 * (size if size > 0 else 1.0)
         for i in range(part.start, part.stop):
             shift = np.zeros(len(x))
             shift[i] = step
