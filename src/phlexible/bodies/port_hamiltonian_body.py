@@ -12,7 +12,6 @@ from abc import abstractmethod
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.linalg import block_diag
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.rotations import cross_matrix
@@ -142,7 +141,11 @@ class FloatingBodyForm(PortHamiltonianModel):
         state = self.split(x)
         mass = mass_matrix(self.body, self.inertia_displacement(state.displacement))
         q = self.state_size - len(mass) - self.stress_space.size
-        return np.asarray(block_diag(np.eye(q), mass, self.stress_space.compliance))
+        result = np.eye(self.state_size)
+        begin = q + len(mass)
+        result[q:begin, q:begin] = mass
+        result[begin:, begin:] = self.stress_space.compliance
+        return result
 
     def structure_matrix(self, x: Array) -> Array:
         """J of (12)."""
