@@ -21,6 +21,7 @@ from phlexible.errors import (
     RedundancyError,
     ResultFileError,
     SingularMassError,
+    StructureError,
     VelocityError,
 )
 from phlexible.joints.cylindrical import Cylindrical
@@ -33,6 +34,11 @@ from phlexible.joints.revolute import Revolute
 from phlexible.joints.slider import Slider
 from phlexible.joints.spherical import Spherical
 from phlexible.joints.universal import Universal
+from phlexible.port_hamiltonian.adapted import inverted, with_prefix
+from phlexible.port_hamiltonian.interconnection import gyrator, transformer
+from phlexible.port_hamiltonian.linear import LinearPHDAE
+from phlexible.port_hamiltonian.model import PortHamiltonianModel
+from phlexible.port_hamiltonian.structure_check import check_structure
 from phlexible.results.motion import Motion
 from phlexible.system import Model
 from phlexible.version import __version__
@@ -47,6 +53,7 @@ __all__ = [
     "Fixed",
     "Force",
     "JointGapError",
+    "LinearPHDAE",
     "Material",
     "MissingExtraError",
     "Model",
@@ -56,6 +63,7 @@ __all__ = [
     "PhlexibleError",
     "Planar",
     "PointMass",
+    "PortHamiltonianModel",
     "Prismatic",
     "RectangularSection",
     "RedundancyError",
@@ -66,10 +74,16 @@ __all__ = [
     "SingularMassError",
     "Slider",
     "Spherical",
+    "StructureError",
     "Torque",
     "Universal",
     "VelocityError",
     "__version__",
+    "check_structure",
     "errors",
     "gallery",
+    "gyrator",
+    "inverted",
+    "transformer",
+    "with_prefix",
 ]

@@ -63,7 +63,10 @@ def test_joint_forces_cancel_and_velocities_agree(dimension):
     x = np.concatenate([states(a, b), np.arange(1.0, dimension + 1)])
     split = [a.model.split(x[: a.state_size]), b.model.split(x[a.state_size :][: b.state_size])]
     world = []
-    for model, state, part in ((a, split[0], slice(0, a.state_size)), (b, split[1], slice(a.state_size, -dimension))):
+    for model, state, part in (
+        (a, split[0], slice(0, a.state_size)),
+        (b, split[1], slice(a.state_size, -dimension)),
+    ):
         still = model.forces(x[part], np.zeros(model.port_size))
         change = joint.forces(x, np.zeros(joint.port_size))[part] - still
         begin = model.state_slice(("a" if model is a else "b") + ".velocity").start
@@ -78,7 +81,10 @@ def test_joint_forces_cancel_and_velocities_agree(dimension):
             (b, x[a.state_size : -dimension], PORTS[1]),
         )
     ]
-    world_gap = split[0].rotation[:dimension, :dimension] @ ends[0] - split[1].rotation[:dimension, :dimension] @ ends[1]
+    world_gap = (
+        split[0].rotation[:dimension, :dimension] @ ends[0]
+        - split[1].rotation[:dimension, :dimension] @ ends[1]
+    )
     assert split[1].rotation[:dimension, :dimension] @ gap == pytest.approx(world_gap)
 
 
@@ -96,7 +102,9 @@ def test_any_sequence_keeps_power_and_type():
             if choice == 0:
                 whole = transformer(whole, new, c, (mine, theirs))
             elif choice == 1:
-                whole = gyrator(whole, inverted(new, theirs), lambda x_a, x_b, c=c: c * x_b[0], (mine, theirs))
+                whole = gyrator(
+                    whole, inverted(new, theirs), lambda x_a, x_b, c=c: c * x_b[0], (mine, theirs)
+                )
             else:
                 whole = gyrator(inverted(whole, mine), new, c, (mine, theirs))
         x = 0.1 * rng.normal(size=whole.state_size)
@@ -121,7 +129,13 @@ def _with_single_ends(model, name):
     """The boundary port of both ends as two ports."""
     ports = (model.ports[0], Port(f"{name}.start", "N", "m/s", 1), Port(f"{name}.end", "N", "m/s", 1))
     return LinearPHDAE(
-        model.descriptor, model.structure, model.dissipation, model.inputs, model.states, ports, model.effort_map
+        model.descriptor,
+        model.structure,
+        model.dissipation,
+        model.inputs,
+        model.states,
+        ports,
+        model.effort_map,
     )
 
 
@@ -136,7 +150,9 @@ def frequencies(model):
 def mass(name, input_unit="N", output_unit="m/s", size=1):
     eye = np.eye(size)
     states = (StateBlock(f"{name}.v", "m/s", size),)
-    return LinearPHDAE(eye, 0 * eye, 0 * eye, eye, states, (Port(f"{name}.p", input_unit, output_unit, size),))
+    return LinearPHDAE(
+        eye, 0 * eye, 0 * eye, eye, states, (Port(f"{name}.p", input_unit, output_unit, size),)
+    )
 
 
 @pytest.mark.parametrize(

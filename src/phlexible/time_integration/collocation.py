@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import lu_factor, lu_solve
 from scipy.sparse.linalg import splu
@@ -20,6 +21,7 @@ from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.port_hamiltonian.model import Matrix, PortHamiltonianModel
 from phlexible.time_integration.tableaux import Tableau
 
+BoolArray = NDArray[np.bool_]
 Inputs = Callable[[float, Array], Array]
 
 ITERATIONS = 30
@@ -69,7 +71,7 @@ def collocate(
         if is_projected and not tableau.is_stiffly_accurate:
             end = stage_loop.projected((k + 1) * step, end)
         states.append(end)
-    return Trajectory(step * np.arange(steps + 1), np.array(states))
+    return Trajectory(step * np.arange(steps + 1, dtype=np.float64), np.array(states))
 
 
 class _StageLoop:
@@ -113,7 +115,7 @@ class _StageLoop:
             )
         self.unknowns = k
         differential = x + self.step * self.tableau.weights @ k
-        return np.where(self.is_algebraic, self.tableau.end_weights() @ k, differential)
+        return np.asarray(np.where(self.is_algebraic, self.tableau.end_weights() @ k, differential))
 
     def projected(self, time: float, x: Array) -> Array:
         """The state moved along the constraint forces until the algebraic equations hold."""
@@ -129,13 +131,13 @@ class _StageLoop:
             return self._forces(time, x + ways @ shift)[self.is_algebraic]
 
         start = gap(np.zeros(ways.shape[1]))
-        slope = np.column_stack([gap(unit) - start for unit in np.eye(ways.shape[1])])
-        shift = np.linalg.solve(slope, -start)
-        shift += np.linalg.solve(slope, -gap(shift))
+        slope: Array = np.column_stack([gap(unit) - start for unit in np.eye(ways.shape[1])])
+        shift: Array = np.asarray(np.linalg.solve(slope, -start), dtype=np.float64)
+        shift = shift - np.linalg.solve(slope, gap(shift))
         return np.asarray(x + ways @ shift)
 
     def _stage_states(self, x: Array, k: Array) -> Array:
-        return np.where(self.is_algebraic, k, x + self.step * self.tableau.matrix @ k)
+        return np.asarray(np.where(self.is_algebraic, k, x + self.step * self.tableau.matrix @ k))
 
     def _forces(self, time: float, x: Array) -> Array:
         return self.model.forces(x, self.inputs(time, x))
@@ -162,7 +164,8 @@ class _StageLoop:
             sparse.csr_array(self.step * self.tableau.matrix), slope @ differential
         )
         if isinstance(self.model, LinearPHDAE):
-            return splu(matrix.tocsc()).solve
+            sparse_factors = splu(matrix.tocsc())
+            return lambda right: np.asarray(sparse_factors.solve(right))
         dense = matrix.toarray()
         rows = 1 / np.abs(dense).max(axis=1)
         factors = lu_factor(rows[:, None] * dense)
@@ -196,10 +199,10 @@ class _StageLoop:
         return worst
 
 
-def _empty_rows(matrix: Matrix) -> Array:
+def _empty_rows(matrix: Matrix) -> BoolArray:
     """True where row and column are zero."""
     size = abs(matrix)
-    empty: Array = (np.asarray(size.sum(axis=0)) + np.asarray(size.sum(axis=1))).ravel() == 0
+    empty: BoolArray = (np.asarray(size.sum(axis=0)) + np.asarray(size.sum(axis=1))).ravel() == 0
     return empty
 
 
