@@ -23,6 +23,7 @@ from phlexible.errors import (
     RedundancyError,
     ResultFileError,
     SingularMassError,
+    StructureError,
     VelocityError,
 )
 from phlexible.joints.cylindrical import Cylindrical
@@ -43,7 +44,11 @@ from phlexible.linear_analysis.signals import (
     Displacement,
     Velocity,
 )
+from phlexible.port_hamiltonian.adapted import inverted, with_prefix
+from phlexible.port_hamiltonian.interconnection import gyrator, transformer
 from phlexible.port_hamiltonian.linear import LinearPHDAE
+from phlexible.port_hamiltonian.model import PortHamiltonianModel
+from phlexible.port_hamiltonian.structure_check import check_structure
 from phlexible.results.motion import Motion
 from phlexible.system import Model
 from phlexible.version import __version__
@@ -75,6 +80,7 @@ __all__ = [
     "Planar",
     "PointMass",
     "PoleError",
+    "PortHamiltonianModel",
     "Prismatic",
     "RectangularSection",
     "RedundancyError",
@@ -85,11 +91,17 @@ __all__ = [
     "SingularMassError",
     "Slider",
     "Spherical",
+    "StructureError",
     "Torque",
     "Universal",
     "Velocity",
     "VelocityError",
     "__version__",
+    "check_structure",
     "errors",
     "gallery",
+    "gyrator",
+    "inverted",
+    "transformer",
+    "with_prefix",
 ]

@@ -41,6 +41,10 @@ class PoleError(PhlexibleError, ValueError):
     """A frequency at which a lossless model answers without bound."""
 
 
+class StructureError(ModelError):
+    """A port-Hamiltonian model whose matrices break their structure; the message names the block."""
+
+
 class ConvergenceError(PhlexibleError, RuntimeError):
     """A time step that does not converge even after halving.
 

@@ -68,7 +68,7 @@ def test_collocated_outputs_are_the_transposed_inputs():
         "force on coupler.at(0.1) y",
         "torque on coupler.at(0.1) z",
     )
-    assert linear.output_matrix == pytest.approx((linear.port_matrix.T @ linear.effort_matrix).toarray())
+    assert linear.output_matrix == pytest.approx((linear.port_map.T @ linear.effort_matrix).toarray())
     values = linear.frequency_response([100.0]).values[0]
     assert values == pytest.approx(values.T)  # reciprocity
     assert np.abs(values.real).max() == 0  # lossless: no power on average
@@ -77,9 +77,9 @@ def test_collocated_outputs_are_the_transposed_inputs():
 def test_the_torque_of_a_joint_acts_on_both_bodies():
     model = ph.gallery.four_bar(0.5)
     pin = model.joints[1]
-    both = model.linearize(inputs=[pin]).port_matrix.toarray()[:, 0]
+    both = model.linearize(inputs=[pin]).port_map.toarray()[:, 0]
     crank, coupler = (
-        model.linearize(inputs=[ph.Torque(port, (0, 0, 1))]).port_matrix.toarray()[:, 0]
+        model.linearize(inputs=[ph.Torque(port, (0, 0, 1))]).port_map.toarray()[:, 0]
         for port in (model["crank"].end, model["coupler"].start)
     )
     assert both == pytest.approx(coupler - crank)
@@ -135,9 +135,9 @@ def test_mat_file(tmp_path):
 @pytest.mark.parametrize("form", ["displacement", "stress"])
 def test_structure(form):
     linear = four_bar(form)
-    figures = linear.check_structure()
+    figures = linear.structure_errors()
     assert max(figures.values()) <= 1e-12
-    names = set(linear.states)
+    names = set(linear.state_names)
     assert len(names) == linear.order
 
 
@@ -147,8 +147,8 @@ def test_structure_in_steady_rotation_and_at_rest_under_load():
         (ph.gallery.flexible_pendulum(elements=4), "static"),
     ):
         linear = model.linearize(at=at)
-        assert max(linear.check_structure().values()) <= 1e-10
-        assert max(linear.eliminate_constraints().check_structure().values()) <= 1e-10
+        assert max(linear.structure_errors().values()) <= 1e-10
+        assert max(linear.eliminate_constraints().structure_errors().values()) <= 1e-10
 
 
 def test_signals_are_checked():

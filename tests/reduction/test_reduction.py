@@ -82,7 +82,7 @@ def test_a_lossless_model_stays_lossless():
     model = ph.gallery.four_bar(0.3)
     linear = model.linearize([model["coupler"].at(0.1)])
     reduced = linear.reduce(12, "modal")
-    assert not reduced.dissipation_matrix.nnz
+    assert not reduced.dissipation.nnz
     assert reduced.modes(6).frequencies == pytest.approx(linear.modes(6).frequencies, rel=1e-6)
     assert not reduced.modes(6).eigenvalues.real.any()
 

@@ -14,9 +14,12 @@ from phlexible.bodies.beam_mesh import BeamMesh
 from phlexible.bodies.beam_modes import modal_basis, modal_damping
 from phlexible.bodies.beam_points import BeamPoints
 from phlexible.bodies.beam_strain import Strain, beam_strain, linear_stiffness
+from phlexible.bodies.beam_stress import beam_stress
 from phlexible.bodies.dimension import plane_or_space
 from phlexible.bodies.floating_body import Body, FloatingBody
+from phlexible.bodies.locations import End, Location, Start
 from phlexible.bodies.material import Material
+from phlexible.bodies.stress_space import Stress, StressSpace
 from phlexible.elements.sections import CircularSection, CrossSection, RectangularSection, Section
 from phlexible.errors import ParameterError
 
@@ -95,6 +98,17 @@ class Beam(Body):
             mass = np.einsum("aaij->ij", body.second_moments)[1:, 1:]
             basis = modal_basis(basis, mass, linear_stiffness(body.strain), self.modes)
         return self._assemble(mesh, basis, self.damping_ratio)
+
+    def port_locations(self) -> dict[str, Location]:
+        """Both ends."""
+        return {"start": Start(), "end": End()}
+
+    def stress_space(self, data: FloatingBody, stress: str) -> StressSpace:
+        """Moments, torque and normal force as states, see ``beam_stress``."""
+        points = data.points
+        assert isinstance(points, BeamPoints)
+        strain, kind = Strain(self.strain), Stress(stress)
+        return beam_stress(points.mesh, points.basis, self.section, self.material, strain, kind)
 
     def _assemble(self, mesh: BeamMesh, basis: BeamBasis, damping_ratio: float) -> FloatingBody:
         """The body whose mesh coordinates are ``basis.columns @ eta``."""

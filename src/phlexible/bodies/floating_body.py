@@ -2,9 +2,16 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.bodies.locations import MaterialPoints
+from phlexible.bodies.locations import Location, MaterialPoints, Origin
+
+if TYPE_CHECKING:
+    from phlexible.bodies.port_hamiltonian_body import FloatingBodyForm
+    from phlexible.bodies.stress_space import StressSpace
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,3 +98,44 @@ class Body(ABC):
     @abstractmethod
     def discretize(self, dimension: int) -> FloatingBody:
         """The data of this body in the plane (dimension 2) or in space (3)."""
+
+    def port_hamiltonian(
+        self,
+        variant: str = "full",
+        *,
+        dimension: int = 3,
+        gravity: ArrayLike = (0.0, 0.0, 0.0),
+        stress: str = "discontinuous",
+    ) -> "FloatingBodyForm":
+        """This body alone as a port-Hamiltonian model in the form of the papers.
+
+        Args:
+            variant: "full", "constant_mass" or "zeroth_order", see ``FullForm``, ``ConstantMassForm``,
+                ``ZerothOrderForm``.
+            dimension: 2: in the plane; 3: in space.
+            gravity: acceleration of gravity, world axes, shape (3,) [m/s^2].
+            stress: space of the stress states, see ``Stress``.
+
+        Raises:
+            ParameterError: no such option.
+        """
+        from phlexible.bodies.port_hamiltonian_variants import body_form
+        from phlexible.bodies.stress_space import stress_option
+
+        data = self.discretize(dimension)
+        space = self.stress_space(data, stress_option(stress))
+        return body_form(data, self.port_locations(), variant, gravity, space)
+
+    def port_locations(self) -> dict[str, Location]:
+        """Where the boundary ports of ``port_hamiltonian`` are, by name."""
+        return {"origin": Origin()}
+
+    def stress_space(self, data: FloatingBody, stress: str) -> "StressSpace":
+        """Stress states of the discretized body; without a mesh those of its strain energy.
+
+        Raises:
+            ParameterError: a space that the body does not have.
+        """
+        from phlexible.bodies.stress_space import energy_stress
+
+        return energy_stress(data.strain, stress)

@@ -31,7 +31,7 @@ def mass_matrix(body: FloatingBody, eta: Array) -> Array:
     full[:3, 6:], full[6:, :3] = body.first_moments[:, 1:], body.first_moments[:, 1:].T
     full[3:6, 6:], full[6:, 3:6] = gyro, np.transpose(gyro)
     full[6:, 6:] = np.einsum("aaij->ij", moments)[1:, 1:]
-    kept = _kept(body)
+    kept = kept_velocities(body)
     return full[np.ix_(kept, kept)]
 
 
@@ -43,7 +43,7 @@ def check_mass(body: FloatingBody) -> None:
             largest; the message names the velocities in it.
     """
     names = [*("v_x v_y v_z w_x w_y w_z").split(), *(f"deta_{i}/dt" for i in range(body.elastic_count))]
-    kept = [names[i] for i in _kept(body)]
+    kept = [names[i] for i in kept_velocities(body)]
     matrix = mass_matrix(body, np.zeros(body.elastic_count))
     diagonal = np.diag(matrix)
     empty = [name for name, entry in zip(kept, diagonal, strict=True) if not entry > 0]
@@ -101,7 +101,8 @@ def elastic_tangent(body: FloatingBody, eta: Array) -> Array:
     return strain.stiffness + rows.T @ (strain.weights[:, None] * rows) + strain.squares.T @ geometric
 
 
-def _kept(body: FloatingBody) -> list[int]:
+def kept_velocities(body: FloatingBody) -> list[int]:
+    """Which of the 6 + n components of (v, w, deta/dt) the body keeps in nu."""
     rigid = [*range(body.dimension), *(3 + axis for axis in body.rotation_axes)]
     return rigid + list(range(6, 6 + body.elastic_count))
 

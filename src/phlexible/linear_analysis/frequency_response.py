@@ -146,12 +146,12 @@ class _FirstOrder:
     def __init__(self, model: ObservedPHDAE) -> None:
         self._model = model
         self._system = model.system_matrix
-        self._forces = model.port_matrix.toarray()
-        self._work = (model.effort_matrix.T @ model.port_matrix).toarray()
+        self._forces = model.port_map.toarray()
+        self._work = (model.effort_matrix.T @ model.port_map).toarray()
 
     def response(self, omega: float) -> ComplexArray:
         model = self._model
-        matrix = sparse.csc_matrix(1j * omega * model.descriptor_matrix - self._system)
+        matrix = sparse.csc_matrix(1j * omega * model.descriptor - self._system)
         try:
             x = splu(matrix).solve(self._forces.astype(np.complex128))
         except RuntimeError:
@@ -159,10 +159,10 @@ class _FirstOrder:
         work = np.abs(np.einsum("ij,ij->j", x.conj(), self._work))
         energy = omega * np.einsum("ij,ij->j", x.conj(), model.energy_matrix @ x).real
         z = np.abs(model.effort_matrix @ x)
-        rough = np.einsum("ij,ij->j", z, abs(model.structure_matrix) @ z)
+        rough = np.einsum("ij,ij->j", z, abs(model.structure) @ z)
         near = (work < ON_POLE * energy) | (work < ROUND_OFF * rough)
         if omega:
-            momentum = np.linalg.norm(model.descriptor_matrix @ x, axis=0)
+            momentum = np.linalg.norm(model.descriptor @ x, axis=0)
             near &= np.linalg.norm(self._forces, axis=0) < AMPLIFIED * omega * momentum
         if not np.isfinite(x).all() or (near & (work > 0)).any():
             raise _pole(omega)

@@ -25,7 +25,7 @@ from phlexible.linear_analysis.stress_factor import stress_factor
 from phlexible.model.kinematics import Kinematics, kept_columns
 from phlexible.model.mechanism import Mechanism
 from phlexible.model.state import Layout, State
-from phlexible.port_hamiltonian.linear import LinearPHDAE
+from phlexible.port_hamiltonian.linear import LinearPHDAE, scalar_ports, scalar_states
 
 
 class Form(StrEnum):
@@ -109,19 +109,21 @@ def displacement_form(
     ties = sparse.csr_array((rows, rows))
     G = mechanics.constraint_matrix
     return LinearPHDAE(
-        descriptor_matrix=sparse.block_diag([one, mechanics.mass, ties], "csr"),
-        structure_matrix=_blocks([[nothing, one, None], [-one, -mechanics.velocity, G.T], [None, -G, ties]]),
-        dissipation_matrix=sparse.block_diag([nothing, mechanics.damping, ties], "csr"),
-        port_matrix=sparse.csr_array(
+        descriptor=sparse.block_diag([one, mechanics.mass, ties], "csr"),
+        structure=_blocks([[nothing, one, None], [-one, -mechanics.velocity, G.T], [None, -G, ties]]),
+        dissipation=sparse.block_diag([nothing, mechanics.damping, ties], "csr"),
+        port_map=sparse.csr_array(
             np.vstack([np.zeros((n, len(inputs))), mechanics.forces, np.zeros((rows, len(inputs)))])
         ),
-        effort_matrix=sparse.block_diag([mechanics.stiffness, one, sparse.eye_array(rows)], "csr"),
-        states=(
-            *coordinates,
-            *(f"rate of {name}" for name in coordinates),
-            *(f"multiplier {k}" for k in range(rows)),
+        effort_map=sparse.block_diag([mechanics.stiffness, one, sparse.eye_array(rows)], "csr"),
+        states=scalar_states(
+            (
+                *coordinates,
+                *(f"rate of {name}" for name in coordinates),
+                *(f"multiplier {k}" for k in range(rows)),
+            )
         ),
-        inputs=inputs,
+        ports=scalar_ports(inputs),
     )
 
 
@@ -143,17 +145,19 @@ def stress_form(linear: Linearization) -> LinearPHDAE:
     forces = np.zeros((total, len(inputs)))
     forces[:n] = mechanics.forces
     return LinearPHDAE(
-        descriptor_matrix=sparse.block_diag([mechanics.mass, sparse.eye_array(len(stresses)), ties], "csr"),
-        structure_matrix=_blocks([[-mechanics.velocity, -L, G.T], [L.T, elastic, None], [-G, None, ties]]),
-        dissipation_matrix=sparse.block_diag([mechanics.damping, elastic, ties], "csr"),
-        port_matrix=sparse.csr_array(forces),
-        effort_matrix=sparse.eye_array(total, format="csr"),
-        states=(
-            *(f"rate of {name}" for name in linear.coordinates),
-            *stresses,
-            *(f"multiplier {k}" for k in range(rows)),
+        descriptor=sparse.block_diag([mechanics.mass, sparse.eye_array(len(stresses)), ties], "csr"),
+        structure=_blocks([[-mechanics.velocity, -L, G.T], [L.T, elastic, None], [-G, None, ties]]),
+        dissipation=sparse.block_diag([mechanics.damping, elastic, ties], "csr"),
+        port_map=sparse.csr_array(forces),
+        effort_map=sparse.eye_array(total, format="csr"),
+        states=scalar_states(
+            (
+                *(f"rate of {name}" for name in linear.coordinates),
+                *stresses,
+                *(f"multiplier {k}" for k in range(rows)),
+            )
         ),
-        inputs=inputs,
+        ports=scalar_ports(inputs),
     )
 
 

@@ -119,8 +119,8 @@ def lowest_model_modes(model: ObservedPHDAE, count: int) -> Modes:
 
 def _first_order_modes(model: ObservedPHDAE) -> tuple[ComplexArray, ComplexArray]:
     """All finite eigenvalues; by a Hermitian problem where the model is lossless with positive energy."""
-    E, A = model.descriptor_matrix.toarray(), model.system_matrix.toarray()
-    if not model.dissipation_matrix.nnz:
+    E, A = model.descriptor.toarray(), model.system_matrix.toarray()
+    if not model.dissipation.nnz:
         energy = model.energy_matrix.toarray()
         try:
             lower = linalg.cholesky((energy + energy.T) / 2, lower=True)

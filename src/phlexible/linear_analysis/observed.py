@@ -9,10 +9,10 @@ from phlexible.algebra.arrays import Array
 from phlexible.errors import ModelError, ParameterError
 from phlexible.linear_analysis.linearize import Form, Linearization, displacement_form, stress_form
 from phlexible.linear_analysis.mechanics import LinearMechanics
-from phlexible.port_hamiltonian.linear import LinearPHDAE
+from phlexible.port_hamiltonian.linear import LinearPHDAE, scalar_states
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ObservedPHDAE(LinearPHDAE):
     """A ``LinearPHDAE`` with outputs ``y_i = (d/dt)^k_i (output_matrix x)_i``.
 
@@ -77,7 +77,7 @@ def mechanical_model(
 
 def collocated(model: LinearPHDAE) -> ObservedPHDAE:
     """A model with its power-conjugate outputs ``B^T Q x`` only."""
-    rows = (model.port_matrix.T @ model.effort_matrix).toarray()
+    rows = (model.port_map.T @ model.effort_matrix).toarray()
     names = tuple(f"rate to {name}" for name in model.inputs)
     return observed(model, names, rows, (0,) * len(names))
 
@@ -91,7 +91,16 @@ def dense_model(
     """A small model (E, J, R, B, Q) with the inputs and outputs of another."""
     E, J, R, B, Q = (sparse.csr_array(matrix) for matrix in matrices)
     return ObservedPHDAE(
-        E, J, R, B, Q, names, source.inputs, source.outputs, output_matrix, source.differentiations
+        E,
+        J,
+        R,
+        B,
+        scalar_states(names),
+        source.ports,
+        Q,
+        outputs=source.outputs,
+        output_matrix=output_matrix,
+        differentiations=source.differentiations,
     )
 
 
@@ -105,16 +114,16 @@ def observed(
 ) -> ObservedPHDAE:
     """A linear model with outputs."""
     return ObservedPHDAE(
-        model.descriptor_matrix,
-        model.structure_matrix,
-        model.dissipation_matrix,
-        model.port_matrix,
-        model.effort_matrix,
+        model.descriptor,
+        model.structure,
+        model.dissipation,
+        model.port_map,
         model.states,
-        model.inputs,
-        outputs,
-        output_matrix,
-        differentiations,
-        mechanics,
-        linear,
+        model.ports,
+        model.effort_matrix,
+        outputs=outputs,
+        output_matrix=output_matrix,
+        differentiations=differentiations,
+        mechanics=mechanics,
+        linearization=linear,
     )

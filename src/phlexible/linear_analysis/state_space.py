@@ -45,7 +45,7 @@ def state_space_matrices(model: ObservedPHDAE) -> StateSpaceMatrices:
         raise ModelError(
             f"a dense state space of {model.order} states is refused (at most {LARGEST}); reduce first"
         )
-    E = model.descriptor_matrix.toarray()
+    E = model.descriptor.toarray()
     size = np.abs(E).max(axis=1)
     factors = (
         linalg.lu_factor(E / np.where(size > 0, size, 1.0)[:, None], check_finite=False)
@@ -58,12 +58,12 @@ def state_space_matrices(model: ObservedPHDAE) -> StateSpaceMatrices:
     def solved(matrix: Array) -> Array:
         return np.asarray(linalg.lu_solve(factors, matrix / size[:, None]))
 
-    A, B = solved(model.system_matrix.toarray()), solved(model.port_matrix.toarray())
+    A, B = solved(model.system_matrix.toarray()), solved(model.port_map.toarray())
     rows = model.output_matrix
     differentiated = np.array(model.differentiations, dtype=bool)[:, None]
     C = np.where(differentiated, rows @ A, rows)
     D = np.where(differentiated, rows @ B, 0.0)
-    return StateSpaceMatrices(A, B, C, D, model.states, model.inputs, model.outputs)
+    return StateSpaceMatrices(A, B, C, D, model.state_names, model.inputs, model.outputs)
 
 
 def save_mat(matrices: StateSpaceMatrices, path: str | PathLike[str]) -> None:

@@ -1,125 +1,136 @@
-"""Linear port-Hamiltonian models: constant sparse matrices (formulation, sections 1 and 6)."""
+"""Linear port-Hamiltonian models with constant matrices; (29), (45) of Brugnoli et al. (2020)."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array
-from phlexible.errors import ParameterError
+from phlexible.errors import ModelError, StructureError
+from phlexible.port_hamiltonian.model import Matrix, Port, PortHamiltonianModel, StateBlock, check_names
+from phlexible.port_hamiltonian.structure_errors import structure_errors
 
-SKEWNESS = 1e-12
 ROUND_OFF = 1e-10
-SMALL = 1500  # up to this many states, semi-definiteness is checked with dense eigenvalues
 
 
 @dataclass(frozen=True, eq=False)
-class LinearPHDAE:
-    """``E dx/dt = (J - R) Q x + B u``, ``y = B^T Q x``, energy ``x.E^T Q x / 2``.
+class LinearPHDAE(PortHamiltonianModel):
+    """``E dx/dt = (J - R) Q x + B u, y = B^T Q x, H = x^T E^T Q x / 2``; n states, m inputs.
 
-    ``z = Q x`` is the effort, u.y the power that flows in [W]. E may be singular: algebraic states
-    such as multipliers.
+    Matrices are stored as sparse CSR arrays.
 
     Attributes:
-        descriptor_matrix: E, shape (n, n).
-        structure_matrix: J = -J^T, shape (n, n).
-        dissipation_matrix: R = R^T >= 0, shape (n, n).
-        port_matrix: B, shape (n, inputs).
-        effort_matrix: Q with E^T Q symmetric, shape (n, n).
-        states: a name for each state.
-        inputs: a name for each input; output y_i is its power-conjugate velocity or force.
+        descriptor: E, shape (n, n); may be singular.
+        structure: J, shape (n, n), skew.
+        dissipation: R, shape (n, n), symmetric, positive semi-definite.
+        port_map: B, shape (n, m).
+        states: names of the entries of x.
+        ports: names of the columns of B.
+        effort_map: Q with E^T Q symmetric, shape (n, n); None: the identity (co-energy variables).
 
     Raises:
-        ParameterError: shapes or numbers of names that do not fit.
+        ModelError: a matrix of the wrong shape, or a name twice.
+        StructureError: E^T Q is not symmetric.
     """
 
-    descriptor_matrix: sparse.csr_array
-    structure_matrix: sparse.csr_array
-    dissipation_matrix: sparse.csr_array
-    port_matrix: sparse.csr_array
-    effort_matrix: sparse.csr_array
-    states: tuple[str, ...]
-    inputs: tuple[str, ...]
+    descriptor: Matrix
+    structure: Matrix
+    dissipation: Matrix
+    port_map: Matrix
+    states: tuple[StateBlock, ...]
+    ports: tuple[Port, ...]
+    effort_map: Matrix | None = None
 
     def __post_init__(self) -> None:
-        n, ports = len(self.states), len(self.inputs)
-        for name, shape in (
-            ("descriptor_matrix", (n, n)),
-            ("structure_matrix", (n, n)),
-            ("dissipation_matrix", (n, n)),
-            ("effort_matrix", (n, n)),
-            ("port_matrix", (n, ports)),
-        ):
-            matrix = getattr(self, name)
-            if matrix.shape != shape:
-                raise ParameterError(f"{name} must have shape {shape}, got {matrix.shape}")
-            object.__setattr__(self, name, sparse.csr_array(matrix))
+        n, m = self.state_size, self.port_size
+        check_names(self.states, "state")
+        check_names(self.ports, "port")
+        if self.effort_map is None:
+            object.__setattr__(self, "effort_map", sparse.eye_array(n, format="csr"))
+        for name in ("descriptor", "structure", "dissipation", "port_map", "effort_map"):
+            matrix = sparse.csr_array(getattr(self, name), dtype=np.float64)
+            expected = (n, m) if name == "port_map" else (n, n)
+            if matrix.shape != expected:
+                raise ModelError(f"{name} must have shape {expected} to fit its names, got {matrix.shape}")
+            object.__setattr__(self, name, matrix)
+        energy = self.energy_matrix
+        gap = abs(energy - energy.T).max() if n else 0.0
+        if gap > ROUND_OFF * abs(energy).max():
+            raise StructureError(f"E^T Q must be symmetric, but it misses its transpose by {gap:.3g}")
+
+    @property
+    def effort_matrix(self) -> Matrix:
+        """Q, shape (n, n)."""
+        assert self.effort_map is not None, "set by __post_init__"
+        return self.effort_map
 
     @property
     def order(self) -> int:
-        """Number of states, algebraic ones included."""
-        return len(self.states)
+        """Number n of states, algebraic ones included."""
+        return self.state_size
 
     @property
-    def system_matrix(self) -> sparse.csr_array:
+    def state_names(self) -> tuple[str, ...]:
+        """A name for each state."""
+        return _entry_names(self.states)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """A name for each input; output y_i is its power-conjugate velocity or force."""
+        return _entry_names(self.ports)
+
+    @property
+    def system_matrix(self) -> Matrix:
         """(J - R) Q, shape (n, n)."""
-        return sparse.csr_array((self.structure_matrix - self.dissipation_matrix) @ self.effort_matrix)
-
-    @property
-    def energy_matrix(self) -> sparse.csr_array:
-        """E^T Q, shape (n, n), symmetric."""
-        return sparse.csr_array(self.descriptor_matrix.T @ self.effort_matrix)
-
-    def storage(self, x: Array) -> float:
-        """The energy of a state (n,) [J]."""
-        return float(x @ (self.energy_matrix @ x)) / 2
-
-    def effort(self, x: Array) -> Array:
-        """z = Q x, shape (n,)."""
-        return np.asarray(self.effort_matrix @ x)
+        return sparse.csr_array((self.structure - self.dissipation) @ self.effort_matrix)
 
     def structure_errors(self) -> dict[str, float]:
-        """How far the laws of the form are missed, each relative to the largest entry of its matrix.
+        """How far the laws of the form are missed, see ``structure_errors.structure_errors``."""
+        return structure_errors(self.structure, self.dissipation, self.energy_matrix)
 
-        ``skewness`` of J, ``symmetry`` of R and of E^T Q, and how negative the smallest eigenvalues of
-        R and of E^T Q are (``dissipation``, ``storage``; of models with at most 1500 states).
-        """
-        energy = self.energy_matrix
-        errors = {
-            "skewness": _relative(self.structure_matrix + self.structure_matrix.T, self.structure_matrix),
-            "dissipation symmetry": _relative(
-                self.dissipation_matrix - self.dissipation_matrix.T, self.dissipation_matrix
-            ),
-            "storage symmetry": _relative(energy - energy.T, energy),
-        }
-        if self.order <= SMALL:
-            errors["dissipation"] = _negativity(self.dissipation_matrix)
-            errors["storage"] = _negativity(energy)
-        return errors
+    @property
+    def energy_matrix(self) -> Matrix:
+        """E^T Q of the storage x^T E^T Q x / 2, shape (n, n)."""
+        return (self.descriptor.T @ self.effort_map).tocsr()
 
-    def check_structure(self) -> dict[str, float]:
-        """The figures of ``structure_errors``.
+    def descriptor_matrix(self, x: Array) -> Matrix:
+        """E."""
+        return self.descriptor
 
-        Raises:
-            ParameterError: one is beyond round-off; the message names it.
-        """
-        errors = self.structure_errors()
-        for name, error in errors.items():
-            if not error <= (SKEWNESS if name == "skewness" else ROUND_OFF):
-                raise ParameterError(f"no port-Hamiltonian model: {name} is missed by {error:.2g}")
-        return errors
+    def structure_matrix(self, x: Array) -> Matrix:
+        """J."""
+        return self.structure
 
+    def dissipation_matrix(self, x: Array) -> Matrix:
+        """R."""
+        return self.dissipation
 
-def _relative(error: sparse.sparray, matrix: sparse.sparray) -> float:
-    largest = float(abs(matrix).max()) if matrix.nnz else 0.0
-    return float(abs(error).max()) / largest if error.nnz and largest else 0.0
+    def port_matrix(self, x: Array) -> Matrix:
+        """B."""
+        return self.port_map
+
+    def effort(self, x: Array) -> Array:
+        """Q x."""
+        assert self.effort_map is not None
+        return np.asarray(self.effort_map @ x)
+
+    def storage(self, x: Array) -> float:
+        """x^T E^T Q x / 2 [J]."""
+        return float(x @ (self.energy_matrix @ x)) / 2
 
 
-def _negativity(matrix: sparse.csr_array) -> float:
-    """-min(smallest eigenvalue, 0) of the matrix scaled to a unit diagonal."""
-    if not matrix.nnz:
-        return 0.0
-    dense = matrix.toarray()
-    diagonal = np.abs(np.diag(dense))
-    scale = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-    return float(max(0.0, -np.linalg.eigvalsh(scale[:, None] * (dense + dense.T) / 2 * scale)[0]))
+def scalar_states(names: Iterable[str]) -> tuple[StateBlock, ...]:
+    """A block of one entry for each name, without units."""
+    return tuple(StateBlock(name, "", 1) for name in names)
+
+
+def scalar_ports(names: Iterable[str]) -> tuple[Port, ...]:
+    """A port of one input for each name, without units."""
+    return tuple(Port(name, "", "", 1) for name in names)
+
+
+def _entry_names(parts: Sequence[StateBlock | Port]) -> tuple[str, ...]:
+    return tuple(
+        part.name if part.size == 1 else f"{part.name} {k}" for part in parts for k in range(part.size)
+    )

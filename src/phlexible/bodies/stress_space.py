@@ -1,0 +1,104 @@
+"""Stress as a state: the discrete form of the last row of (12) of Brugnoli et al. (2020).
+
+A stress field with coordinates Sigma, tested with its own functions, obeys::
+
+    M_sigma dSigma/dt = B(eta) deta/dt,   M_sigma = int phi_s D^-1 phi_s^T
+
+where B is the slope of the tested strain ``rows @ eta + factors @ (squares @ eta)^2 / 2``. With
+quadratic strain B depends on eta; the same B^T carries the stress into the elastic balance, so
+that power is kept for any strain.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.bodies.floating_body import StrainEnergy
+from phlexible.errors import ParameterError
+
+RIGID = 1e-13
+
+
+class Stress(StrEnum):
+    """DISCONTINUOUS: elementwise, its elimination gives the displacement stiffness exactly.
+    HERMITE: moments cubic and continuous with slope, normal force and torque linear and continuous,
+    the spaces of section 6 of Brugnoli et al. (2020); softer than the displacement stiffness.
+    """
+
+    DISCONTINUOUS = "discontinuous"
+    HERMITE = "hermite"
+
+
+@dataclass(frozen=True, eq=False)
+class StressSpace:
+    """s stress coordinates of a body with n elastic coordinates eta.
+
+    Attributes:
+        compliance: M_sigma, shape (s, s), symmetric, positive definite.
+        rows: linear part of the tested strain, shape (s, n).
+        squares: slope functions at g quadrature points, shape (g, n).
+        factors: weights of their squares in the tested strain, shape (s, g).
+    """
+
+    compliance: Array
+    rows: Array
+    squares: Array
+    factors: Array
+
+    @property
+    def size(self) -> int:
+        """s."""
+        return len(self.compliance)
+
+    def tested_strain(self, eta: Array) -> Array:
+        """int phi_s eps(eta), shape (s,)."""
+        return np.asarray(self.rows @ eta + self.factors @ (self.squares @ eta) ** 2 / 2)
+
+    def strain_rate_matrix(self, eta: Array) -> Array:
+        """B(eta), the slope of the tested strain, shape (s, n)."""
+        return np.asarray(self.rows + self.factors @ ((self.squares @ eta)[:, None] * self.squares))
+
+    def stress(self, eta: Array) -> Array:
+        """Sigma that belongs to eta, shape (s,)."""
+        return np.asarray(np.linalg.solve(self.compliance, self.tested_strain(eta)))
+
+    def viscous_matrix(self, eta: Array) -> Array:
+        """B^T M_sigma^-1 B, the rate of Sigma felt by the elastic coordinates, shape (n, n)."""
+        rate = self.strain_rate_matrix(eta)
+        return np.asarray(rate.T @ np.linalg.solve(self.compliance, rate))
+
+
+def energy_stress(strain: StrainEnergy, stress: str) -> StressSpace:
+    """Stresses of any strain energy: one for each scalar strain and each stiff direction of K.
+
+    Raises:
+        ParameterError: a space other than "discontinuous", which needs a mesh.
+    """
+    if stress != Stress.DISCONTINUOUS:
+        raise ParameterError(f'stress must be "discontinuous" for this body, got {stress!r}')
+    values, vectors = np.linalg.eigh(strain.stiffness)
+    stiff = values > RIGID * values.max(initial=0.0)
+    first, count, squares = int(stiff.sum()), len(strain.weights), len(strain.factors)
+    factors = np.zeros((first + count, squares))
+    factors[first + strain.square_strain, np.arange(squares)] = strain.factors
+    return StressSpace(
+        compliance=np.diag(1 / np.concatenate([values[stiff], strain.weights])),
+        rows=np.concatenate([vectors[:, stiff].T, strain.rows]),
+        squares=strain.squares,
+        factors=factors,
+    )
+
+
+def stress_option(value: str) -> Stress:
+    """The member of ``Stress`` that the string names.
+
+    Raises:
+        ParameterError: none of them.
+    """
+    try:
+        return Stress(value)
+    except ValueError:
+        allowed = ", ".join(f'"{option.value}"' for option in Stress)
+        raise ParameterError(f"stress must be one of {allowed}, got {value!r}") from None

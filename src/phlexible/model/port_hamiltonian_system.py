@@ -1,0 +1,166 @@
+"""A whole mechanism as one port-Hamiltonian model with multipliers; section 5 of Brugnoli et al. (2020)."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.bodies.port_hamiltonian_body import BodyState, FloatingBodyForm
+from phlexible.joints.attachments import PlacedBody
+from phlexible.joints.loads import Load
+from phlexible.model.constraints import constraint_matrix, constraint_time_derivative, mechanism_layout
+from phlexible.model.kinematics import Kinematics, split_velocity
+from phlexible.model.load_forces import vector_forces
+from phlexible.model.mechanism import Mechanism
+from phlexible.model.state import State
+from phlexible.port_hamiltonian.model import Port, PortHamiltonianModel, StateBlock
+
+CLOCK, DRIVES, TIME, MULTIPLIERS = "clock", "drives", "time", "multipliers"
+
+
+class MechanismModel(PortHamiltonianModel):
+    """The bodies in full form, joined by velocity constraints; quasi-linear, of index 2 ((42)).
+
+    With G of dg/dt = G nu + g_t the joints are transformers to the ground and to each other::
+
+        E = diag(E_bodies, 1, 0)      J = [[J_bodies, 0, G^T], [0, 0, 0], [-G, 0, 0]]
+
+    States: those of the bodies (``coupler.position``, ...), the time [s], whose rate is the input of the
+    port ``clock`` (1, without power), and the multipliers lambda. Ports: clock; ``drives`` with
+    u = -g_t of moving frames and y = lambda (49); one for each load. ``inputs`` gives all of them.
+
+    Joints hold at the velocity level only: positions drift with the error of the scheme. Matrices are
+    dense: this is for reading and for checks.
+
+    Args:
+        mechanism: bodies, joints, loads; later changes to it are not seen.
+    """
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.mechanism = mechanism
+        self.layout = mechanism_layout(mechanism)
+        self.forms = tuple(self._form(placed) for placed in mechanism.bodies)
+        rows = int(self.layout.multiplier[-1])
+        blocks = [
+            StateBlock(f"{placed.name}.{block.name}", block.unit, block.size)
+            for placed, form in zip(mechanism.bodies, self.forms, strict=True)
+            for block in form.states
+        ]
+        self.states = (*blocks, StateBlock(TIME, "s", 1), StateBlock(MULTIPLIERS, "", rows))
+        self.ports = (
+            Port(CLOCK, "1", "W", 1),
+            Port(DRIVES, "", "", rows),
+            *(Port(f"{k}: {load}", "", "", 3) for k, load in enumerate(mechanism.loads, start=1)),
+        )
+        sizes = [form.state_size for form in self.forms]
+        self._offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        self._velocities = np.concatenate(
+            [
+                np.arange(offset, offset + form.state_size)[_velocity_slice(form)]
+                for offset, form in zip(self._offsets[:-1], self.forms, strict=True)
+            ]
+        )
+
+    def joined(self, state: State) -> Array:
+        """x of a state of the mechanism, with the stress that belongs to eta and multipliers 0."""
+        parts: list[Array] = []
+        for index, form in enumerate(self.forms):
+            eta = state.elastic[self.layout.elastic[index] : self.layout.elastic[index + 1]]
+            nu = state.velocity[self.layout.velocity[index] : self.layout.velocity[index + 1]]
+            v, w, rate = split_velocity(form.body, nu)
+            stress = form.stress_space.stress(eta)
+            body = BodyState(state.position[index], state.rotation[index], eta, v, w, rate, stress)
+            parts.append(form.joined(body))
+        return np.concatenate([*parts, [state.time], np.zeros(int(self.layout.multiplier[-1]))])
+
+    def split(self, x: Array) -> State:
+        """The state of the mechanism, without stress and multipliers."""
+        states = [form.split(part) for form, part in zip(self.forms, self._parts(x), strict=True)]
+        return State(
+            time=float(x[self._offsets[-1]]),
+            position=np.array([state.position for state in states]),
+            rotation=np.array([state.rotation for state in states]),
+            elastic=np.concatenate([state.displacement for state in states]),
+            velocity=x[self._velocities],
+        )
+
+    def inputs(self, time: float, x: Array) -> Array:
+        """u at a state: the clock, -g_t, the values of the loads. The time in x counts."""
+        state = self.split(x)
+        drive = -constraint_time_derivative(self.mechanism, self.layout, state)
+        loads = [load.at_time(state.time) for load in self.mechanism.loads]
+        return np.concatenate([[1.0], drive, *loads])
+
+    def descriptor_matrix(self, x: Array) -> Array:
+        """diag(E_bodies, 1, 0)."""
+        blocks = [f.descriptor_matrix(part) for f, part in zip(self.forms, self._parts(x), strict=True)]
+        result = self._block_diagonal(blocks)
+        result[self._offsets[-1], self._offsets[-1]] = 1.0
+        return result
+
+    def structure_matrix(self, x: Array) -> Array:
+        """The bodies' J and G."""
+        blocks = [f.structure_matrix(part) for f, part in zip(self.forms, self._parts(x), strict=True)]
+        result = self._block_diagonal(blocks)
+        constraint = constraint_matrix(self.mechanism, self.layout, self.split(x)).toarray()
+        rows = np.arange(self.state_size - len(constraint), self.state_size)
+        result[np.ix_(rows, self._velocities)] = -constraint
+        result[np.ix_(self._velocities, rows)] = constraint.T
+        return result
+
+    def dissipation_matrix(self, x: Array) -> Array:
+        """The bodies' R."""
+        blocks = [f.dissipation_matrix(part) for f, part in zip(self.forms, self._parts(x), strict=True)]
+        return self._block_diagonal(blocks)
+
+    def port_matrix(self, x: Array) -> Array:
+        """Clock, drives, loads."""
+        rows, n = int(self.layout.multiplier[-1]), self.state_size
+        result = np.zeros((n, self.port_size))
+        result[self._offsets[-1], 0] = 1.0
+        result[n - rows :, 1 : 1 + rows] = np.eye(rows)
+        kinematics = Kinematics(self.mechanism.bodies, self.layout, self.split(x))
+        for k, load in enumerate(self.mechanism.loads):
+            for axis in range(3):
+                result[:, 1 + rows + 3 * k + axis] = self._load_column(load, axis, kinematics)
+        return result
+
+    def effort(self, x: Array) -> Array:
+        """z of the bodies, 0 of the time, multipliers."""
+        parts = [form.effort(part) for form, part in zip(self.forms, self._parts(x), strict=True)]
+        return np.concatenate([*parts, [0.0], x[self._offsets[-1] + 1 :]])
+
+    def storage(self, x: Array) -> float:
+        """Kinetic, strain and gravity energy of all bodies [J]."""
+        return sum(form.storage(part) for form, part in zip(self.forms, self._parts(x), strict=True))
+
+    def _form(self, placed: PlacedBody) -> FloatingBodyForm:
+        mechanism = self.mechanism
+        form = placed.body.port_hamiltonian(dimension=mechanism.dimension, gravity=mechanism.gravity)
+        return replace(form, fixed_rotation=placed.rotation)
+
+    def _parts(self, x: Array) -> list[Array]:
+        return [x[a:b] for a, b in zip(self._offsets[:-1], self._offsets[1:], strict=True)]
+
+    def _block_diagonal(self, blocks: list[Array]) -> Array:
+        """The bodies' blocks, zero for time and multipliers, shape (n, n)."""
+        result = np.zeros((self.state_size, self.state_size))
+        for a, b, block in zip(self._offsets[:-1], self._offsets[1:], blocks, strict=True):
+            result[a:b, a:b] = block
+        return result
+
+    def _load_column(self, load: Load, axis: int, kinematics: Kinematics) -> Array:
+        """Forces on the velocities of a unit load, shape (n,)."""
+        unit = replace(load, value=np.eye(3)[axis])
+        result = np.zeros(self.state_size)
+        for vector, force in vector_forces(unit, kinematics, 0.0):
+            motion = kinematics.motion(vector)
+            if motion.body is not None:
+                begin, end = self.layout.velocity[motion.body : motion.body + 2]
+                result[self._velocities[begin:end]] += motion.jacobian.T @ force
+        return result
+
+
+def _velocity_slice(form: FloatingBodyForm) -> slice:
+    end = form.state_size - form.stress_space.size
+    return slice(end - form.body.velocity_count, end)

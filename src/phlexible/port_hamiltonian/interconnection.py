@@ -1,0 +1,239 @@
+"""Gyrator and transformer of two models; (38)-(44) of Brugnoli et al. (2020)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.errors import ModelError
+from phlexible.port_hamiltonian.linear import LinearPHDAE
+from phlexible.port_hamiltonian.model import Matrix, Port, PortHamiltonianModel, StateBlock, check_names
+
+StateDependent: TypeAlias = Callable[[Array, Array], ArrayLike]
+Coupling: TypeAlias = ArrayLike | StateDependent
+PortNames: TypeAlias = tuple[str | Sequence[str], str | Sequence[str]]
+
+
+class Kind(Enum):
+    """GYRATOR: u_a = -C y_b, u_b = C^T y_a. TRANSFORMER: u_a = -C u_b, y_b = C^T y_a."""
+
+    GYRATOR = "gyrator"
+    TRANSFORMER = "transformer"
+
+
+@overload
+def gyrator(a: LinearPHDAE, b: LinearPHDAE, coupling: ArrayLike, ports: PortNames) -> LinearPHDAE: ...
+@overload
+def gyrator(
+    a: PortHamiltonianModel, b: PortHamiltonianModel, coupling: Coupling, ports: PortNames
+) -> PortHamiltonianModel: ...
+def gyrator(
+    a: PortHamiltonianModel, b: PortHamiltonianModel, coupling: Coupling, ports: PortNames
+) -> PortHamiltonianModel:
+    """u_a = -C y_b, u_b = C^T y_a: no new unknown.
+
+    Args:
+        coupling: C, shape (size of a's ports, size of b's ports), or C(x_a, x_b) of both states.
+        ports: names of the ports of a and of b that it uses up; one name or several each.
+
+    Returns:
+        A ``LinearPHDAE`` for two linear models and a constant C. States are those of a, then b.
+
+    Raises:
+        ModelError: no such port, names that occur in both models, ports whose sizes do not fit C, or
+            units that do not: inputs of a are outputs of b, and the reverse.
+    """
+    return _connected(Kind.GYRATOR, a, b, coupling, ports)
+
+
+@overload
+def transformer(a: LinearPHDAE, b: LinearPHDAE, coupling: ArrayLike, ports: PortNames) -> LinearPHDAE: ...
+@overload
+def transformer(
+    a: PortHamiltonianModel, b: PortHamiltonianModel, coupling: Coupling, ports: PortNames
+) -> PortHamiltonianModel: ...
+def transformer(
+    a: PortHamiltonianModel, b: PortHamiltonianModel, coupling: Coupling, ports: PortNames
+) -> PortHamiltonianModel:
+    """u_a = -C u_b, y_b = C^T y_a: u_b becomes a multiplier, the new last block of the state (42).
+
+    Args:
+        coupling, ports: as of ``gyrator``.
+
+    Returns:
+        A ``LinearPHDAE`` for two linear models and a constant C. States are those of a, of b, multiplier.
+
+    Raises:
+        ModelError: as of ``gyrator``, but inputs of a have the unit of inputs of b.
+    """
+    return _connected(Kind.TRANSFORMER, a, b, coupling, ports)
+
+
+@dataclass(frozen=True, eq=False)
+class Interconnection(PortHamiltonianModel):
+    """Two models and the power-preserving relation (39) between the inner ports of both.
+
+    Attributes:
+        kind: gyrator or transformer.
+        a, b: the models.
+        coupling: C of both states, shape (inner inputs of a, inner inputs of b).
+        inner_a, inner_b: columns of the inner ports.
+        states, ports: of the whole.
+    """
+
+    kind: Kind
+    a: PortHamiltonianModel
+    b: PortHamiltonianModel
+    coupling: StateDependent
+    inner_a: IntArray
+    inner_b: IntArray
+    states: tuple[StateBlock, ...]
+    ports: tuple[Port, ...]
+
+    def descriptor_matrix(self, x: Array) -> Matrix:
+        """E of both, zero for the multipliers."""
+        (x_a, x_b), k = self._split(x), self._multipliers
+        return _diagonal(self.a.descriptor_matrix(x_a), self.b.descriptor_matrix(x_b), k)
+
+    def structure_matrix(self, x: Array) -> Matrix:
+        """J of (42), or of the gyrator of 5.1."""
+        x_a, x_b = self._split(x)
+        c = sparse.csr_array(self._coupling_matrix(x_a, x_b))
+        port_a = sparse.csr_array(self.a.port_matrix(x_a))[:, self.inner_a]
+        port_b = sparse.csr_array(self.b.port_matrix(x_b))[:, self.inner_b]
+        j_a, j_b = self.a.structure_matrix(x_a), self.b.structure_matrix(x_b)
+        if self.kind is Kind.GYRATOR:
+            across = port_a @ c @ port_b.T
+            return sparse.block_array([[j_a, -across], [across.T, j_b]], format="csr")
+        force = port_a @ c
+        return sparse.block_array(
+            [[j_a, None, -force], [None, j_b, port_b], [force.T, -port_b.T, None]], format="csr"
+        )
+
+    def dissipation_matrix(self, x: Array) -> Matrix:
+        """R of both."""
+        x_a, x_b = self._split(x)
+        return _diagonal(self.a.dissipation_matrix(x_a), self.b.dissipation_matrix(x_b), self._multipliers)
+
+    def port_matrix(self, x: Array) -> Matrix:
+        """The ports of both that are left."""
+        x_a, x_b = self._split(x)
+        outer_a = np.setdiff1d(np.arange(self.a.port_size), self.inner_a)
+        outer_b = np.setdiff1d(np.arange(self.b.port_size), self.inner_b)
+        blocks = sparse.block_diag(
+            [
+                sparse.csr_array(self.a.port_matrix(x_a))[:, outer_a],
+                sparse.csr_array(self.b.port_matrix(x_b))[:, outer_b],
+            ]
+        )
+        return sparse.vstack([blocks, sparse.csr_array((self._multipliers, blocks.shape[1]))], format="csr")
+
+    def effort(self, x: Array) -> Array:
+        """(z_a, z_b, multipliers)."""
+        x_a, x_b = self._split(x)
+        rest = x[len(x) - self._multipliers :]
+        return np.concatenate([self.a.effort(x_a), self.b.effort(x_b), rest])
+
+    def storage(self, x: Array) -> float:
+        """H_a + H_b [J]."""
+        x_a, x_b = self._split(x)
+        return self.a.storage(x_a) + self.b.storage(x_b)
+
+    @property
+    def _multipliers(self) -> int:
+        return len(self.inner_b) if self.kind is Kind.TRANSFORMER else 0
+
+    def _coupling_matrix(self, x_a: Array, x_b: Array) -> Array:
+        c = np.asarray(self.coupling(x_a, x_b), dtype=np.float64)
+        shape = (len(self.inner_a), len(self.inner_b))
+        if c.shape != shape:
+            raise ModelError(f"the coupling must return an array of shape {shape}, got shape {c.shape}")
+        return c
+
+    def _split(self, x: Array) -> tuple[Array, Array]:
+        n = self.a.state_size
+        return x[:n], x[n : n + self.b.state_size]
+
+
+def _connected(
+    kind: Kind, a: PortHamiltonianModel, b: PortHamiltonianModel, coupling: Coupling, ports: PortNames
+) -> PortHamiltonianModel:
+    names_a, names_b = ([each] if isinstance(each, str) else list(each) for each in ports)
+    inner_a, inner_b = _columns(a, names_a), _columns(b, names_b)
+    _check_units(kind, a, b, names_a, names_b)
+    if callable(coupling):
+        constant, function = None, coupling
+    else:
+        constant = given = np.array(coupling, dtype=np.float64)
+
+        def function(x_a: Array, x_b: Array) -> ArrayLike:
+            return given
+
+    shape = (len(inner_a), len(inner_b))
+    if constant is not None and constant.shape != shape:
+        raise ModelError(
+            f"the coupling must have shape {shape}: {shape[0]} inputs of {', '.join(names_a)} against "
+            f"{shape[1]} of {', '.join(names_b)}; got shape {constant.shape}"
+        )
+    states = (*a.states, *b.states)
+    if kind is Kind.TRANSFORMER:
+        units = {b.port(name).input_unit for name in names_b}
+        label = f"multiplier of {', '.join(names_a)} and {', '.join(names_b)}"
+        states += (StateBlock(label, units.pop() if len(units) == 1 else "", len(inner_b)),)
+    left = tuple(p for p in a.ports if p.name not in names_a) + tuple(
+        p for p in b.ports if p.name not in names_b
+    )
+    check_names(states, "state")
+    check_names(left, "port")
+    whole = Interconnection(kind, a, b, function, inner_a, inner_b, states, left)
+    if constant is None or not isinstance(a, LinearPHDAE) or not isinstance(b, LinearPHDAE):
+        return whole
+    rest = np.zeros(whole.state_size)
+    multipliers = len(inner_b) if kind is Kind.TRANSFORMER else 0
+    effort_map = sparse.block_diag([a.effort_map, b.effort_map, sparse.eye_array(multipliers)], "csr")
+    return LinearPHDAE(
+        whole.descriptor_matrix(rest),
+        whole.structure_matrix(rest),
+        whole.dissipation_matrix(rest),
+        whole.port_matrix(rest),
+        states,
+        left,
+        effort_map,
+    )
+
+
+def _columns(model: PortHamiltonianModel, names: list[str]) -> IntArray:
+    parts = [np.arange(model.port_size)[model.port_slice(name)] for name in names]
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+
+
+def _check_units(
+    kind: Kind, a: PortHamiltonianModel, b: PortHamiltonianModel, names_a: list[str], names_b: list[str]
+) -> None:
+    """One unit against one, or the same list on both sides."""
+
+    def units(model: PortHamiltonianModel, names: list[str], side: str) -> list[str]:
+        found = [getattr(model.port(name), side) for name in names]
+        return found if len(set(found)) > 1 else found[:1]
+
+    partner = ("output_unit", "input_unit") if kind is Kind.GYRATOR else ("input_unit", "output_unit")
+    for side, other in zip(("input_unit", "output_unit"), partner, strict=True):
+        mine, theirs = units(a, names_a, side), units(b, names_b, other)
+        if mine != theirs:
+            hint = {
+                Kind.GYRATOR: "a gyrator joins inputs with outputs; exchange them with inverted(...)",
+                Kind.TRANSFORMER: "a transformer joins inputs with inputs",
+            }[kind]
+            raise ModelError(
+                f"{side} of {', '.join(names_a)} is {', '.join(mine)}, but {other} of {', '.join(names_b)} "
+                f"is {', '.join(theirs)}; {hint}"
+            )
+
+
+def _diagonal(first: Matrix, second: Matrix, empty: int) -> Matrix:
+    return sparse.block_diag([first, second, sparse.csr_array((empty, empty))], "csr")

@@ -1,0 +1,171 @@
+"""Does a model have the structure that it claims? Figures, and an error that names the block."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import eigsh
+
+from phlexible.algebra.arrays import Array
+from phlexible.errors import StructureError
+from phlexible.port_hamiltonian.model import Matrix, PortHamiltonianModel, StateBlock
+
+DENSE = 1500
+"""Up to this size eigenvalues and rates come from dense matrices."""
+
+ROUND_OFF = 1e-11
+GRADIENT = 1e-7
+
+
+@dataclass(frozen=True)
+class StructureFigures:
+    """How well the laws of the contract hold at one state; all relative, 0 is perfect.
+
+    Attributes:
+        skewness: of J, greatest entry of J + J^T.
+        symmetry: of R, greatest entry of R - R^T.
+        definiteness: of R, its least eigenvalue where that is negative.
+        gradient: greatest difference of E^T z and the slope of the storage.
+        power: dH/dt along E dx/dt = (J - R) z + B u, less u.y - z^T R z, for random u.
+    """
+
+    skewness: float
+    symmetry: float
+    definiteness: float
+    gradient: float
+    power: float
+
+
+def check_structure(model: PortHamiltonianModel, x: Array, seed: int = 0) -> StructureFigures:
+    """Measures skewness, semi-definiteness, E^T z = grad H and the power balance at a state x (n,).
+
+    Where E is singular its algebraic rows need not vanish at x; the power that they miss is z times
+    their residual and is counted, so that any x will do.
+
+    Args:
+        seed: of the random inputs.
+
+    Raises:
+        StructureError: names the blocks of states where a law breaks, with the figure.
+    """
+    structure, dissipation = model.structure_matrix(x), model.dissipation_matrix(x)
+    skewness = _entries(model, structure + structure.T, structure, "J is not skew")
+    symmetry = _entries(model, dissipation - dissipation.T, dissipation, "R is not symmetric")
+    definiteness = _definiteness(model, dissipation)
+    slope, gradient = _gradient(model, x)
+    return StructureFigures(skewness, symmetry, definiteness, gradient, _power(model, x, slope, seed))
+
+
+def storage_slope(model: PortHamiltonianModel, x: Array) -> tuple[Array, Array]:
+    """dH/dx from five-point differences (exact to degree 4) and their round-off, each (n,)."""
+    slope, noise = np.zeros(len(x)), np.zeros(len(x))
+    level = abs(model.storage(x))
+    for block in model.states:
+        part = model.state_slice(block.name)
+        size = float(np.abs(x[part]).max(initial=0.0))
+        step = 3e-3 * (size if size > 0 else 1.0)
+        for i in range(part.start, part.stop):
+            shift = np.zeros(len(x))
+            shift[i] = step
+            near = [model.storage(x + k * shift) for k in (-2, -1, 1, 2)]
+            slope[i] = (near[0] - 8 * near[1] + 8 * near[2] - near[3]) / (12 * step)
+            noise[i] = 20 * np.finfo(float).eps * max(level, *map(abs, near)) / step
+    return slope, noise
+
+
+def _entries(model: PortHamiltonianModel, gap: Matrix, matrix: Matrix, law: str) -> float:
+    """Greatest entry of a matrix that should vanish, relative to its block of the matrix."""
+    entries = sparse.coo_array(gap)
+    row = column = 0
+    figure = 0.0
+    for a, b, value in _block_gaps(model, entries):
+        scale = _block_size(model, matrix, a, b)
+        if value / scale > figure:
+            figure, (row, column) = value / scale, (a, b)
+    if figure > ROUND_OFF:
+        first, second = model.states[row].name, model.states[column].name
+        raise StructureError(f"{law} in block ({first}, {second}): relative gap {figure:.3g}")
+    return figure
+
+
+def _block_gaps(model: PortHamiltonianModel, entries: sparse.coo_array) -> list[tuple[int, int, float]]:
+    """(row block, column block, greatest entry) of the blocks that have entries."""
+    owner = np.repeat(np.arange(len(model.states)), [block.size for block in model.states])
+    table = np.zeros((len(model.states), len(model.states)))
+    np.maximum.at(table, (owner[entries.coords[0]], owner[entries.coords[1]]), np.abs(entries.data))
+    return [(int(a), int(b), float(table[a, b])) for a, b in np.argwhere(table > 0)]
+
+
+def _block_size(model: PortHamiltonianModel, matrix: Matrix, a: int, b: int) -> float:
+    first, second = (model.state_slice(model.states[k].name) for k in (a, b))
+    here, there = abs(matrix[first, second]), abs(matrix[second, first])
+    return max(float(here.max()), float(there.max()), 1e-300)
+
+
+def _definiteness(model: PortHamiltonianModel, matrix: Matrix) -> float:
+    n = matrix.shape[0]
+    if n == 0 or abs(matrix).max() == 0:
+        return 0.0
+    symmetric = sparse.csr_array((matrix + matrix.T) / 2)
+    if n <= DENSE:
+        values, vectors = np.linalg.eigh(symmetric.toarray())
+        least, vector, largest = values[0], vectors[:, 0], np.abs(values).max()
+    else:
+        values, vectors = eigsh(symmetric, k=1, which="SA", tol=1e-6)
+        least, vector, largest = values[0], vectors[:, 0], abs(symmetric).max()
+    figure = max(0.0, -float(least) / float(largest))
+    if figure > ROUND_OFF:
+        raise StructureError(
+            f"R is not positive semi-definite in block {_block_at(model, np.abs(vector)).name}: "
+            f"an eigenvalue is {figure:.3g} of the largest, and negative"
+        )
+    return figure
+
+
+def _gradient(model: PortHamiltonianModel, x: Array) -> tuple[Array, float]:
+    found = np.asarray(model.descriptor_matrix(x).T @ model.effort(x))
+    slope, noise = storage_slope(model, x)
+    largest = 0.0
+    for block in model.states:
+        part = model.state_slice(block.name)
+        gap = np.maximum(np.abs(found[part] - slope[part]) - noise[part], 0.0)
+        scale = float(np.abs(slope[part]).max(initial=0.0)) + float(noise[part].max(initial=0.0))
+        figure = (
+            float(gap.max(initial=0.0)) / scale if scale > 0 else float(np.abs(found[part]).max(initial=0))
+        )
+        if figure > GRADIENT:
+            raise StructureError(
+                f"E^T z is not the gradient of H in block {block.name}: relative gap {figure:.3g}"
+            )
+        largest = max(largest, figure)
+    return found, largest
+
+
+def _power(model: PortHamiltonianModel, x: Array, slope: Array, seed: int) -> float:
+    """Through dx/dt, so that a wrong E or z shows as well as a wrong J or R."""
+    z, u = model.effort(x), np.random.default_rng(seed).normal(size=model.port_size)
+    forces, descriptor = model.forces(x, u), model.descriptor_matrix(x)
+    dense = descriptor.toarray() if sparse.issparse(descriptor) else np.asarray(descriptor)
+    scale = np.sqrt(np.abs(dense).max(axis=1, initial=0.0) * np.abs(dense).max(axis=0, initial=0.0))
+    scale[scale == 0] = 1.0
+    scale = 1 / np.sqrt(scale)
+    scaled = scale[:, None] * dense * scale
+    rate = scale * np.linalg.lstsq(scaled, scale * forces, rcond=1e-13)[0]
+    missed = float(z @ (forces - dense @ rate))
+    supplied = float(u @ model.output(x))
+    dissipated = float(z @ (model.dissipation_matrix(x) @ z))
+    parts = np.abs(slope * rate).sum() + np.abs(z * forces).sum() + abs(supplied) + abs(dissipated)
+    figure = abs(float(slope @ rate) - (supplied - dissipated - missed)) / parts if parts > 0 else 0.0
+    if figure > ROUND_OFF:
+        by_row = np.abs(z * forces)
+        raise StructureError(
+            f"power is not balanced, greatest share in block {_block_at(model, by_row).name}: "
+            f"dH/dt misses u.y - z^T R z by {figure:.3g} of the power that flows"
+        )
+    return figure
+
+
+def _block_at(model: PortHamiltonianModel, values: Array) -> StateBlock:
+    worst = int(np.argmax(values))
+    ends = np.cumsum([block.size for block in model.states])
+    return model.states[int(np.searchsorted(ends, worst, side="right"))]

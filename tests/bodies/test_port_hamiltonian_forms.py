@@ -1,0 +1,170 @@
+"""The papers' matrices of one body against Newton's law, and laws that power cannot see."""
+
+import numpy as np
+import pytest
+
+from bodies.forms import BODIES, FORMS, beam, random_state, velocity_slice
+from phlexible.bodies.invariants import elastic_force, mass_matrix
+from phlexible.bodies.rigid_body import RigidBody
+from phlexible.errors import ParameterError, StructureError
+from phlexible.model.balance import quadratic_velocity_forces
+from phlexible.port_hamiltonian.structure_check import check_structure
+
+GRAVITY = (1.0, -9.0, 0.0)
+
+
+def rate(form, x, u=None):
+    """dx/dt."""
+    forces = form.forces(x, np.zeros(form.port_size) if u is None else u)
+    return np.linalg.solve(form.descriptor_matrix(x), forces)
+
+
+def momenta(form, x):
+    """Linear and angular momentum in world axes, from the mass matrix that the form uses."""
+    body, state = form.body, form.split(x)
+    mass = mass_matrix(body, form.inertia_displacement(state.displacement))
+    full = np.zeros(6 + body.elastic_count)
+    kept = [*range(body.dimension), *(3 + k for k in body.rotation_axes), *range(6, len(full))]
+    full[kept] = mass @ x[velocity_slice(form)]
+    linear = state.rotation @ full[:3]
+    return np.concatenate([linear, state.rotation @ full[3:6] + np.cross(state.position, linear)])
+
+
+def slope(function, x, direction, step=1e-5):
+    ends = [function(x + t * step * direction) for t in (-2, -1, 1, 2)]
+    return (ends[0] - 8 * ends[1] + 8 * ends[2] - ends[3]) / (12 * step)
+
+
+@pytest.mark.parametrize("stress", ["discontinuous", "hermite"])
+@pytest.mark.parametrize("variant", ["full", "constant_mass"])
+@pytest.mark.parametrize(("name", "dimension"), FORMS)
+def test_structure_gradient_and_power(name, dimension, variant, stress):
+    if stress == "hermite" and "beam" not in name and name != "cantilever":
+        pytest.skip("only beams have moments")
+    form = BODIES[name].port_hamiltonian(variant, dimension=dimension, gravity=GRAVITY, stress=stress)
+    figures = check_structure(form, random_state(form)[0])
+    assert max(figures.skewness, figures.symmetry, figures.definiteness, figures.power) < 1e-14
+    assert figures.gradient < 1e-9
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(("name", "dimension"), FORMS)
+def test_full_form_is_newtons_law(name, dimension, seed):
+    form = BODIES[name].port_hamiltonian(dimension=dimension)
+    x, eta, nu = random_state(form, seed, bend=0.1)
+    x[velocity_slice(form).stop :] = 0.0  # stress would hide the inertia: it is compared below
+    expected = quadratic_velocity_forces(form.body, eta, nu)
+    r, begin = form.dissipation_matrix(x), velocity_slice(form)
+    mass = mass_matrix(form.body, eta)
+    expected = np.linalg.solve(mass, expected - r[begin, begin] @ nu)
+    gap = rate(form, x)[begin] - expected
+    assert gap @ mass @ gap <= 1e-24 * (expected @ mass @ expected)
+
+
+@pytest.mark.parametrize(("name", "dimension"), FORMS)
+def test_stress_states_carry_the_elastic_force(name, dimension):
+    form = BODIES[name].port_hamiltonian(dimension=dimension)
+    x, eta, nu = random_state(form)
+    still = x.copy()
+    still[velocity_slice(form)] = 0.0
+    force = form.forces(still, np.zeros(form.port_size))[velocity_slice(form)]
+    expected = -elastic_force(form.body, eta)
+    assert force[form.body.rigid_count :] == pytest.approx(
+        expected, abs=1e-10 * np.abs(expected).max(initial=0)
+    )
+    space = form.stress_space
+    direction = nu[form.body.rigid_count :]
+    growth = np.linalg.solve(space.compliance, space.strain_rate_matrix(eta) @ direction)
+    assert growth == pytest.approx(slope(space.stress, eta, direction), rel=1e-7, abs=1e-4)
+
+
+@pytest.mark.parametrize("variant", ["full", "constant_mass"])
+@pytest.mark.parametrize(("name", "dimension"), FORMS)
+def test_momentum_changes_by_the_applied_forces_only(name, dimension, variant):
+    form = BODIES[name].port_hamiltonian(variant, dimension=dimension)
+    x, _, _ = random_state(form)
+    rng = np.random.default_rng(3)
+    u, force = np.zeros(form.port_size), np.zeros(3)
+    first = form.ports[0]
+    u[form.port_slice(first.name)] = rng.normal(size=first.size)
+    force[: first.size] = u[form.port_slice(first.name)]
+    change = slope(lambda y: momenta(form, y), x, rate(form, x, u))
+    state = form.split(x)
+    point = form.body.points.locate(next(iter(form.locations.values())))
+    world = state.rotation @ force
+    arm = state.position + state.rotation @ (point.position + point.shapes @ state.displacement)
+    scale = np.abs(momenta(form, x)).max() * np.abs(rate(form, x, u)[velocity_slice(form)]).max()
+    assert change[:dimension] == pytest.approx(world[:dimension], abs=1e-9 * (1 + scale))
+    if form.body.rotates and (variant == "full" or not form.body.elastic_count):
+        kept = slice(5, 6) if dimension == 2 else slice(3, 6)
+        expected = np.cross(arm, world)[kept.start - 3 :]
+        assert change[kept] == pytest.approx(expected, abs=1e-9 * (1 + scale))
+
+
+def test_euler_top_in_numbers():
+    form = RigidBody(2.0, (1.0, 2.0, 2.5)).port_hamiltonian()
+    x = np.concatenate([np.zeros(3), np.eye(3).ravel(), [0.0, 0.0, 0.0, 1.0, 2.0, 3.0]])
+    u = np.zeros(form.port_size)
+    u[form.port_slice("origin force")] = [0.0, 4.0, 0.0]
+    assert rate(form, x, u)[-6:] == pytest.approx([0.0, 2.0, 0.0, -3.0, 2.25, -0.8])
+    assert form.storage(x) == pytest.approx((1 + 8 + 22.5) / 2)
+
+
+def test_outputs_are_the_velocities_of_the_ends():
+    form = beam(frame="cantilever").port_hamiltonian()
+    x, eta, _ = random_state(form)
+    state, point = form.split(x), form.body.points.locate(form.locations["end"])
+    place = point.position + point.shapes @ eta
+    velocity = (
+        state.velocity + np.cross(state.angular_velocity, place) + point.shapes @ state.elastic_velocity
+    )
+    assert form.output(x)[form.port_slice("end force")] == pytest.approx(velocity)
+    turn = state.angular_velocity + point.rotations @ state.elastic_velocity
+    assert form.output(x)[form.port_slice("end moment")] == pytest.approx(turn)
+
+
+def test_distributed_output_without_its_mass_matrix_is_the_velocity_field():
+    form = beam().port_hamiltonian()
+    x, _, nu = random_state(form)
+    x[velocity_slice(form)] = np.concatenate([[1.0, 2.0, 3.0, 0, 0, 0], nu[6:]])
+    found = form.output_coordinates(x, "distributed force")
+    assert found == pytest.approx(np.concatenate([[1.0, 2.0, 3.0], nu[6:]]))
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_gravity_as_potential_and_as_distributed_force_agree(dimension):
+    body = beam()
+    heavy = body.port_hamiltonian(dimension=dimension, gravity=GRAVITY)
+    light = body.port_hamiltonian(dimension=dimension)
+    x, _, _ = random_state(light)
+    u = np.zeros(light.port_size)
+    begin = light.port_slice("distributed force").start
+    u[begin : begin + dimension] = (light.split(x).rotation.T @ GRAVITY)[:dimension]
+    assert rate(light, x, u) == pytest.approx(rate(heavy, x), rel=1e-10, abs=1e-8)
+
+
+def test_zeroth_order_is_refused_by_name_and_right_for_a_straight_body():
+    body = beam()
+    form = body.port_hamiltonian("zeroth_order")
+    with pytest.raises(StructureError, match=r"not skew in block \(angular_velocity, elastic_velocity\)"):
+        check_structure(form, random_state(form)[0])
+    full = body.port_hamiltonian()
+    gaps = []
+    for bend in (1e-2, 1e-3):
+        x = random_state(form, bend=bend)[0]
+        x[velocity_slice(form).stop :] = 0.0
+        gaps.append(np.abs(rate(form, x) - rate(full, x)).max())
+    assert np.log10(gaps[0] / gaps[1]) == pytest.approx(1, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    "options", [{"variant": "reduced"}, {"stress": "linear"}, {"dimension": 4}, {"gravity": (0, 0)}]
+)
+def test_unknown_options_are_refused(options):
+    with pytest.raises(ParameterError, match=next(iter(options))):
+        beam().port_hamiltonian(**options)
+
+
+def test_a_rigid_body_has_no_moment_functions():
+    with pytest.raises(ParameterError, match="discontinuous"):
+        RigidBody(1.0, (1, 1, 1)).port_hamiltonian(stress="hermite")

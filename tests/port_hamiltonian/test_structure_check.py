@@ -1,0 +1,89 @@
+"""The check finds each broken law and names the block."""
+
+import numpy as np
+import pytest
+
+from phlexible.errors import ModelError, StructureError
+from phlexible.port_hamiltonian.linear import LinearPHDAE
+from phlexible.port_hamiltonian.model import Port, PortHamiltonianModel, StateBlock
+from phlexible.port_hamiltonian.structure_check import check_structure
+
+NAMES = (StateBlock("momentum", "N s", 1), StateBlock("angle", "rad", 1), StateBlock("heat", "J", 1))
+X = np.array([1.0, 2.0, -1.0])
+
+
+class Pendulum(PortHamiltonianModel):
+    """H = p^2/2 - cos(q) + c^2/2, and switches that break one law each."""
+
+    def __init__(self, broken=""):
+        self.broken = broken
+        self.states, self.ports = NAMES, (Port("torque", "N m", "rad/s", 1),)
+
+    def descriptor_matrix(self, x):
+        return np.diag([2.0 if self.broken == "descriptor" else 1.0, 1.0, 1.0])
+
+    def structure_matrix(self, x):
+        return np.array([[0.0, -1.0, 0.0], [1.0 + 0.1 * (self.broken == "skew"), 0.0, 0.0], [0, 0, 0]])
+
+    def dissipation_matrix(self, x):
+        return np.array(
+            [
+                [0.1, 0, 0.2 * (self.broken == "symmetry")],
+                [0, 0, 0],
+                [0, 0, -0.3 if self.broken == "sign" else 0.3],
+            ]
+        )
+
+    def port_matrix(self, x):
+        return np.array([[1.0], [0.0], [0.0]])
+
+    def effort(self, x):
+        return np.array([x[0], (1.1 if self.broken == "effort" else 1.0) * np.sin(x[1]), x[2]])
+
+    def storage(self, x):
+        return x[0] ** 2 / 2 - np.cos(x[1]) + x[2] ** 2 / 2
+
+
+def test_a_sound_model_passes():
+    figures = check_structure(Pendulum(), X)
+    assert figures.skewness == figures.symmetry == figures.definiteness == 0
+    assert figures.gradient < 1e-9
+    assert figures.power < 1e-15
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        ("skew", r"not skew in block \(momentum, angle\)"),
+        ("symmetry", r"R is not symmetric in block \(momentum, heat\)"),
+        ("sign", "not positive semi-definite in block heat"),
+        ("effort", "gradient of H in block angle"),
+        ("descriptor", "gradient of H in block momentum"),
+    ],
+)
+def test_a_broken_law_is_named(broken, message):
+    with pytest.raises(StructureError, match=message):
+        check_structure(Pendulum(broken), X)
+
+
+def test_linear_models_refuse_shapes_names_and_asymmetric_energy():
+    eye, port = np.eye(3), (Port("torque", "N m", "rad/s", 1),)
+    column = eye[:, :1]
+    good = LinearPHDAE(eye, 0 * eye, eye, column, NAMES, port)
+    assert good.storage(X) == pytest.approx(3.0)
+    with pytest.raises(ModelError, match=r"port_map must have shape \(3, 1\)"):
+        LinearPHDAE(eye, eye, eye, eye, NAMES, port)
+    with pytest.raises(ModelError, match="two states are named 'angle'"):
+        LinearPHDAE(eye, eye, eye, column, (NAMES[1], *NAMES[1:]), port)
+    with pytest.raises(StructureError, match="symmetric"):
+        LinearPHDAE(eye, eye, eye, column, NAMES, port, np.triu(np.ones((3, 3))))
+    with pytest.raises(ModelError, match="no port is named 'force'; the model has: torque"):
+        good.port_slice("force")
+
+
+def test_singular_descriptors_are_allowed():
+    descriptor, structure = np.diag([1.0, 1.0, 0.0]), np.array([[0, -1.0, 2], [1, 0, 0], [-2, 0, 0]])
+    model = LinearPHDAE(
+        descriptor, structure, 0 * structure, np.eye(3)[:, :1], NAMES, (Port("f", "N", "m/s", 1),)
+    )
+    assert check_structure(model, X).power < 1e-15
