@@ -7,6 +7,7 @@ import phlexible as ph
 from phlexible.model.initial_state import initial_state
 from phlexible.model.port_hamiltonian_system import MechanismModel
 from phlexible.port_hamiltonian.elastodynamics import rod
+from phlexible.time_integration import tableaux
 from phlexible.time_integration.collocation import collocate
 from phlexible.time_integration.tableaux import GAUSS_LEGENDRE_2, RADAU_IIA_2, RADAU_IIA_3, TABLEAUX
 
@@ -50,6 +51,11 @@ def test_declared_orders_are_true(tableau, reference):
 def test_gauss_without_projection_loses_two_orders(reference):
     differential, _ = errors(GAUSS_LEGENDRE_2, (16, 24), reference, is_projected=False)
     assert np.log(differential[0] / differential[1]) / np.log(1.5) == pytest.approx(2, abs=0.25)
+
+
+def test_every_scheme_is_listed():
+    found = [value for value in vars(tableaux).values() if isinstance(value, tableaux.Tableau)]
+    assert set(map(id, found)) == set(map(id, TABLEAUX))
 
 
 @pytest.mark.parametrize("tableau", TABLEAUX, ids=lambda tableau: tableau.name)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import eigsh
+from scipy.sparse.linalg import eigsh, splu
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import StructureError
@@ -145,17 +145,13 @@ def _power(model: PortHamiltonianModel, x: Array, slope: Array, seed: int) -> fl
     """Through dx/dt, so that a wrong E or z shows as well as a wrong J or R."""
     z, u = model.effort(x), np.random.default_rng(seed).normal(size=model.port_size)
     forces, descriptor = model.forces(x, u), model.descriptor_matrix(x)
-    dense = descriptor.toarray() if sparse.issparse(descriptor) else np.asarray(descriptor)
-    scale = np.sqrt(np.abs(dense).max(axis=1, initial=0.0) * np.abs(dense).max(axis=0, initial=0.0))
-    scale[scale == 0] = 1.0
-    scale = 1 / np.sqrt(scale)
-    scaled = scale[:, None] * dense * scale
-    rate = scale * np.linalg.lstsq(scaled, scale * forces, rcond=1e-13)[0]
-    missed = float(z @ (forces - dense @ rate))
+    rate = _rate(descriptor, forces)
+    missed = float(z @ (forces - descriptor @ rate))
     supplied = float(u @ model.output(x))
     dissipated = float(z @ (model.dissipation_matrix(x) @ z))
     parts = np.abs(slope * rate).sum() + np.abs(z * forces).sum() + abs(supplied) + abs(dissipated)
-    figure = abs(float(slope @ rate) - (supplied - dissipated - missed)) / parts if parts > 0 else 0.0
+    gap = abs(float(slope @ rate) - (supplied - dissipated - missed))
+    figure = gap / float(parts) if parts > 0 else 0.0
     if figure > ROUND_OFF:
         by_row = np.abs(z * forces)
         raise StructureError(
@@ -163,6 +159,20 @@ def _power(model: PortHamiltonianModel, x: Array, slope: Array, seed: int) -> fl
             f"dH/dt misses u.y - z^T R z by {figure:.3g} of the power that flows"
         )
     return figure
+
+
+def _rate(descriptor: Matrix, forces: Array) -> Array:
+    """dx/dt of least size in E dx/dt = forces; large E may be singular by empty rows only."""
+    if descriptor.shape[0] > DENSE:
+        matrix = sparse.csr_array(descriptor)
+        empty = np.asarray(abs(matrix).sum(axis=1)).ravel() == 0
+        filled = matrix + sparse.diags_array(empty.astype(np.float64))
+        return np.asarray(splu(sparse.csc_matrix(filled)).solve(np.where(empty, 0.0, forces)))
+    dense = descriptor.toarray() if sparse.issparse(descriptor) else np.asarray(descriptor)
+    size = np.sqrt(np.abs(dense).max(axis=1, initial=0.0) * np.abs(dense).max(axis=0, initial=0.0))
+    scale = 1 / np.sqrt(np.where(size == 0, 1.0, size))
+    solution = np.linalg.lstsq(scale[:, None] * dense * scale, scale * forces, rcond=1e-13)[0]
+    return np.asarray(scale * solution)
 
 
 def _block_at(model: PortHamiltonianModel, values: Array) -> StateBlock:

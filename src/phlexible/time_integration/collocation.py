@@ -153,16 +153,18 @@ class _StageLoop:
         return np.array([self._defect(t, state, rate) for t, state, rate in stages])
 
     def _factors(self, time: float, x: Array, k: Array) -> Callable[[Array], Array]:
-        """Solver of Newton's matrix, with one slope for all stages."""
-        middle = self._stage_states(x, k)[len(k) // 2]
-        slope = self._slope(time + self.step / 2, middle, k[len(k) // 2])
+        """Solver of Newton's matrix at the stage states."""
         differential = sparse.diags_array((~self.is_algebraic).astype(np.float64), format="csr")
         algebraic = sparse.diags_array(self.is_algebraic.astype(np.float64), format="csr")
-        rates = sparse.csr_array(self.model.descriptor_matrix(middle)) @ differential
-        one = sparse.eye_array(self.tableau.stages)
-        matrix = sparse.kron(one, rates + slope @ algebraic) + sparse.kron(
-            sparse.csr_array(self.step * self.tableau.matrix), slope @ differential
-        )
+        times, coefficients = time + self.step * self.tableau.nodes, self.step * self.tableau.matrix
+        blocks: list[list[Matrix]] = []
+        for i, state in enumerate(self._stage_states(x, k)):
+            slope = self._slope(times[i], state, k[i])
+            row = [coefficients[i, j] * slope @ differential for j in range(len(k))]
+            row[i] = row[i] + sparse.csr_array(self.model.descriptor_matrix(state)) @ differential
+            row[i] = row[i] + slope @ algebraic
+            blocks.append(row)
+        matrix = sparse.block_array(blocks)
         if isinstance(self.model, LinearPHDAE):
             sparse_factors = splu(matrix.tocsc())
             return lambda right: np.asarray(sparse_factors.solve(right))
