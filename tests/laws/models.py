@@ -152,7 +152,7 @@ class _Builder:
         count = w.bodies or int(rng.integers(2, 5))
         bodies = []
         for number in range(count):
-            kind = kinds[rng.integers(4 if number == 0 or (w.first_joint and number == 1) else 5)]
+            kind = kinds[rng.integers(4 if number == 0 or w.first_joint and number == 1 else 5)]
             if w.flexible and number < 2:
                 kind = ph.Beam
             bodies.append(BODY_CASES[kind](rng, self._scale, w.dimension, **w.beam))
@@ -252,11 +252,7 @@ class _Builder:
         kind = kinds[rng.integers(len(kinds))]
         if kind is ph.Torque and self._wishes.dimension == 2:
             value = np.array([0, 0, value[0]])
-        varies, frequency, axes = (
-            rng.integers(2),
-            self._rate * rng.uniform(1, 5),
-            rng.choice(["world", "body"]),
-        )
+        varies, frequency, axes = rng.integers(2), self._rate * rng.uniform(1, 5), rng.choice(["world", "body"])
         given = (lambda time: value * np.cos(frequency * time)) if varies else value
         port = self._place(placed.body)(placed)
         make = LOAD_CASES[kind]
