@@ -71,9 +71,7 @@ def random_beam(rng: np.random.Generator, scale: Scale, dimension: int, **option
     return ph.Beam(**{**chosen, **options})
 
 
-def random_rigid_body(
-    rng: np.random.Generator, scale: Scale, dimension: int, **options: Any
-) -> ph.RigidBody:
+def random_rigid_body(rng: np.random.Generator, scale: Scale, dimension: int, **options: Any) -> ph.RigidBody:
     """A cloud of points, so that its inertia is that of a body."""
     cloud = 0.3 * scale.length * rng.normal(size=(6, 3))
     cloud -= cloud.mean(axis=0)
@@ -84,9 +82,7 @@ def random_rigid_body(
     return ph.RigidBody(mass, inertia, center * (1, 1, dimension == 3))
 
 
-def random_point_mass(
-    rng: np.random.Generator, scale: Scale, dimension: int, **options: Any
-) -> ph.PointMass:
+def random_point_mass(rng: np.random.Generator, scale: Scale, dimension: int, **options: Any) -> ph.PointMass:
     """Lighter than a beam, or as heavy."""
     return ph.PointMass(scale.mass * rng.uniform(0.1, 1))
 

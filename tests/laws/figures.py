@@ -1,9 +1,13 @@
 """How far a motion misses the laws: dimensionless figures, each zero up to round-off."""
 
+from collections.abc import Callable
+
 import numpy as np
+from hypothesis import reject
 
 import phlexible as ph
 from phlexible.bodies.invariants import mass_matrix
+from phlexible.errors import ConvergenceError, ModelError
 from phlexible.model.closure import is_angle
 from phlexible.model.constraints import constraint_values, mechanism_layout, row_owners
 from phlexible.model.kinematics import kept_columns
@@ -103,8 +107,31 @@ def deflection(motion: ph.Motion) -> float:
 
 
 def greatest_turn(motion: ph.Motion) -> float:
-    """Largest rotation of a body in one step [rad]."""
-    rotation = motion.recording.rotation
-    relative = np.swapaxes(rotation[:-1], -1, -2) @ rotation[1:]
-    cosine = (np.trace(relative, axis1=-2, axis2=-1) - 1) / 2
-    return float(np.arccos(np.clip(cosine, -1, 1)).max(initial=0))
+    """Largest rotation of a body frame in one step, from its velocities [rad]."""
+    layout, largest = mechanism_layout(motion.mechanism), 0.0
+    for index, placed in enumerate(motion.mechanism.bodies):
+        begin = layout.velocity[index]
+        spins = motion.recording.velocity[:, begin + placed.data.dimension : begin + placed.data.rigid_count]
+        turns = np.linalg.norm(spins[1:], axis=1) * np.diff(motion.time)
+        largest = max(largest, float(turns.max(initial=0)))
+    return largest
+
+
+def resolved(run: Callable[[], ph.Motion], greatest: float = 0.5) -> ph.Motion:
+    """The motion of a run; a hypothesis example is rejected where a body turns faster than this a step.
+
+    Only then may a run fail to converge. Rejected is also a start for which there is no deformation.
+    """
+    try:
+        motion = run()
+    except ModelError as error:
+        if "quasi-static" not in str(error):
+            raise
+        reject()
+    except ConvergenceError as error:
+        if greatest_turn(error.motion) <= greatest:
+            raise
+        reject()
+    if greatest_turn(motion) > greatest:
+        reject()
+    return motion

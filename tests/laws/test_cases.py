@@ -1,0 +1,35 @@
+"""The laws run every body, joint and load: a class that has no case is found here."""
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterator
+
+import pytest
+
+import phlexible
+from laws.cases import BODY_CASES, JOINT_CASES, LOAD_CASES
+from phlexible.bodies.floating_body import Body
+from phlexible.joints.joint import Joint
+from phlexible.joints.loads import Load
+
+
+def concrete(kind: type) -> Iterator[type]:
+    """All concrete classes of the package below a class, which itself does not count."""
+    for each in kind.__subclasses__():
+        if each.__module__.startswith("phlexible.") and not inspect.isabstract(each):
+            yield each
+        yield from concrete(each)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def whole_package():
+    """A class in a module that nothing imports yet counts too."""
+    for module in pkgutil.walk_packages(phlexible.__path__, "phlexible."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+
+
+@pytest.mark.parametrize(("kind", "cases"), [(Body, BODY_CASES), (Joint, JOINT_CASES), (Load, LOAD_CASES)])
+def test_no_class_is_forgotten(kind, cases):
+    assert set(concrete(kind)) == set(cases)

@@ -1,0 +1,120 @@
+"""Energy: what is stored changes by what loads and drives supply less what damping takes, at any step."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import phlexible as ph
+from laws.figures import energy_error, energy_scale, resolved
+from laws.models import DEFORMED, H_OMEGA, STEPS, Wishes, examples, random_mechanism
+from phlexible.bodies.invariants import strains
+from phlexible.model.initial_state import InitialKind
+
+LIMIT = 1e-11
+DAMPING = ["none", "viscosity", "damping_ratio", "numerical_damping"]
+
+
+def damped_motion(sample, kind, amount, **options):
+    """The motion with one kind of damping; the amount is gamma or a time in steps."""
+    if kind == "viscosity":
+        sample = sample.damped(viscosity=amount)
+    elif kind == "damping_ratio":
+        sample = sample.damped(damping_ratio=amount / 10)
+    return sample.simulate(numerical_damping=amount if kind == "numerical_damping" else 0.0, **options)
+
+
+CONDITIONS = {
+    "seed": st.integers(0, 2**32 - 1),
+    "h_omega": st.sampled_from(H_OMEGA),
+    "gravity": st.booleans(),
+    "loads": st.integers(0, 4),
+    "damping": st.sampled_from(DAMPING),
+    "initial": st.sampled_from(InitialKind),
+}
+
+
+def balance_error(dimension, ground, seed, h_omega, gravity, loads, damping, initial, loop=False):
+    loop = loop and h_omega <= 10  # at large steps it jumps between its two closures
+    weight = gravity or loop or (ground == "fixed" and initial is DEFORMED)  # something must move
+    wishes = Wishes(dimension, h_omega, ground, weight, loads, initial, loop)
+    sample = random_mechanism(seed, wishes)
+    return energy_error(resolved(lambda: damped_motion(sample, damping, 0.1, every=50)))
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@examples(20)
+@given(**CONDITIONS)
+def test_the_balance_closes_in_free_flight(dimension, **conditions):
+    assert balance_error(dimension, "free", **conditions) <= LIMIT
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@examples(20)
+@given(**CONDITIONS, loop=st.booleans())
+def test_the_balance_closes_on_the_ground(dimension, **conditions):
+    assert balance_error(dimension, "fixed", **conditions) <= LIMIT
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@examples(8)
+@given(**CONDITIONS, loop=st.booleans())
+def test_the_balance_closes_on_ground_that_moves_and_turns(dimension, **conditions):
+    assert balance_error(dimension, "moving", **conditions) <= LIMIT
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@examples(8)
+@given(seed=st.integers(0, 2**32 - 1), h_omega=st.sampled_from(H_OMEGA))
+def test_nothing_is_supplied_or_lost_in_free_flight(dimension, seed, h_omega):
+    motion = resolved(random_mechanism(seed, Wishes(dimension, h_omega)).simulate)
+    assert not motion.energy.supplied.any() and not motion.energy.dissipated.any()
+    assert np.ptp(motion.energy.total) <= LIMIT * energy_scale(motion)
+
+
+@pytest.mark.parametrize("kind", DAMPING[1:])
+@pytest.mark.parametrize("dimension", [2, 3])
+@examples(6)
+@given(seed=st.integers(0, 2**32 - 1), h_omega=st.sampled_from(H_OMEGA[1:]))
+def test_damping_takes_energy_in_every_step(dimension, kind, seed, h_omega):
+    """Every step is dissipative, by as much as the strains and rates in it say."""
+    sample = random_mechanism(seed, Wishes(dimension, h_omega, initial=DEFORMED, flexible=True))
+    motion = resolved(lambda: damped_motion(sample, kind, 0.1))
+    assume(motion.halvings[-1] == 0)
+    lost, scale = np.diff(motion.energy.dissipated), energy_scale(motion)
+    assert (lost > 0).all()
+    beyond_round_off = lost > 1e-12 * scale
+    assert beyond_round_off.any()
+    assert (np.diff(motion.energy.total)[beyond_round_off] < 0).all()
+    assert lost == pytest.approx(expected_loss(motion, kind, 0.1 * sample.step), rel=1e-8, abs=1e-14 * scale)
+
+
+def expected_loss(motion, kind, amount):
+    """gamma delta(eps).D delta(eps) of each step, or h times the mean rates in the damping matrix."""
+    steps, total = np.diff(motion.time), np.zeros(len(motion.time) - 1)
+    first = 0
+    for placed in motion.mechanism.bodies:
+        data, n = placed.data, placed.data.elastic_count
+        eta = motion.recording.elastic[:, first : first + n]
+        first += n
+        change = np.diff(eta, axis=0)
+        if kind == "damping_ratio":
+            total += np.einsum("ti,ij,tj->t", change, data.damping, change) / steps
+            continue
+        eps = np.diff([strains(data, each) for each in eta], axis=0)
+        energies = (
+            np.einsum("ti,ij,tj->t", change, data.strain.stiffness, change) + eps**2 @ data.strain.weights
+        )
+        total += energies * (amount / steps if kind == "viscosity" else 0.1)
+    return total
+
+
+def test_energy_is_lost_to_damping_only_as_long_as_something_bends():
+    """A damped beam that turns about its end as a rigid body would, held stretched: nothing is lost."""
+    model = ph.Model(dimension=2)
+    steel = ph.Material(2e11, 7870.0, viscosity=1e-3)
+    beam = ph.Beam(1.0, ph.CircularSection(0.01), steel, elements=4)
+    body = model.add(beam, angular_velocity=(0, 0, 20.0))
+    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), body.start))
+    motion = model.simulate(STEPS * 1e-3, 1e-3, initial="quasi_static", numerical_damping=0.1, progress=False)
+    assert motion.energy.dissipated[-1] <= 1e-12 * motion.energy.kinetic[0]

@@ -1,0 +1,63 @@
+"""Steps that are too large are halved, counted and reported; what cannot move on says where and why."""
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+from laws.figures import energy_error, joint_gaps
+from phlexible.errors import ConvergenceError
+
+
+def hit_beam():
+    """A slender free beam, hit by a force that would bend it double in one step."""
+    model = ph.Model(dimension=2)
+    material = ph.Material(youngs_modulus=2e11, density=7870.0)
+    body = model.add(ph.Beam(1.0, ph.CircularSection(2e-3), material, elements=4), "beam")
+    model.apply(ph.Force(body.end, (0.0, 300.0, 0.0)))
+    return model
+
+
+def test_halved_steps_are_counted_and_reported():
+    motion = hit_beam().simulate(0.1, 0.02, progress=False)
+    assert motion.is_complete and motion.time == pytest.approx(np.linspace(0, 0.1, 6))
+    assert motion.halvings[0] == 0 and motion.halvings[-1] > 0
+    assert (np.diff(motion.halvings) >= 0).all()
+    assert motion.summary()["halved steps"] == motion.halvings[-1]
+    assert energy_error(motion) <= 1e-11
+
+
+def test_halved_steps_have_the_momentum_of_all_the_force():
+    """The pieces of a step add up to it: p = F t at every instant of the grid."""
+    motion = hit_beam().simulate(0.1, 0.02, progress=False)
+    impulse = np.array([0.0, 300.0, 0.0]) * motion.time[:, None]
+    assert motion.momentum.linear == pytest.approx(impulse, abs=1e-11 * impulse.max())
+
+
+def test_small_steps_are_not_halved():
+    assert hit_beam().simulate(1e-3, 1e-4, progress=False).halvings[-1] == 0
+
+
+def torn_rod():
+    """A rod on a pin and on a link whose other end moves away at 1 m/s: out of reach after 0.5 s."""
+    model = ph.Model(dimension=2)
+    rod = model.add(ph.RigidBody(1.0, 0.1, center=(0.5, 0, 0)), "rod", rotation=1.0)
+    end = rod.point((1.0, 0, 0))
+    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), rod.origin))
+    place, link = end.initial_position(), 0.5
+    start = place + link * np.array([np.sin(1.0), np.cos(1.0), 0])
+    away = start / np.linalg.norm(start)
+    pull = model.ground.moving(lambda t: start + away * t)
+    model.connect(ph.Distance(pull, end, length=link))
+    return model, 1.0 + link - float(np.linalg.norm(start))
+
+
+def test_a_step_that_fails_for_good_tells_time_and_history_and_keeps_the_motion():
+    model, reach = torn_rod()
+    with pytest.raises(ConvergenceError, match="halvings") as caught:
+        model.simulate(1.0, 0.01, progress=False)
+    error = caught.value
+    assert error.time == pytest.approx(reach, abs=0.01)
+    assert np.ndim(error.residual_history) == 1
+    assert isinstance(error.motion, ph.Motion) and not error.motion.is_complete
+    assert error.time - 0.01 <= error.motion.time[-1] <= error.time
+    assert max(joint_gaps(error.motion)) <= 1e-11

@@ -1,0 +1,82 @@
+"""Joints do not drift and rotations stay rotations, in 200 steps of any size and in 100 000."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+
+import phlexible as ph
+from laws.cases import joint_types
+from laws.figures import joint_gaps, orthogonality_error, resolved
+from laws.models import H_OMEGA, Wishes, examples, random_mechanism
+from phlexible.algebra.rotations import rotation_matrix
+from phlexible.model.initial_state import InitialKind
+
+LIMIT = 1e-12
+JOINTS = [pytest.param(d, kind, id=f"{kind.__name__}-{d}D") for d in (2, 3) for kind in joint_types(d)]
+STEEL = ph.Material(youngs_modulus=2e11, density=7870.0)
+
+
+@pytest.mark.parametrize(("dimension", "kind"), JOINTS)
+@examples(3)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    h_omega=st.sampled_from(H_OMEGA),
+    ground=st.sampled_from(["fixed", "moving"]),
+    initial=st.sampled_from(InitialKind),
+)
+def test_joints_hold_under_loads(dimension, kind, seed, h_omega, ground, initial):
+    wishes = Wishes(dimension, h_omega, ground, gravity=True, loads=2, initial=initial, first_joint=kind)
+    motion = resolved(lambda: random_mechanism(seed, wishes).simulate(every=50))
+    assert max(joint_gaps(motion)) <= LIMIT
+    assert orthogonality_error(motion) <= 1e-13
+
+
+def double_pendulum(dimension):
+    """A rigid body and a beam with small pins, off every axis of symmetry."""
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=dimension)
+    bob = ph.RigidBody(0.4, (0.02, 0.03, 0.02), center=(0.3, 0, 0))
+    beam = ph.Beam(0.8, ph.RectangularSection(0.02, 0.01), STEEL, elements=2, modes=1)
+    tilt = 0.4 if dimension == 2 else Rotation.from_rotvec([0.3, 0.4, -0.5]).as_matrix()
+    bend = -0.7 if dimension == 2 else Rotation.from_rotvec([0, 0.6, -0.7]).as_matrix()
+    upper = model.add(bob, "bob", rotation=tilt)
+    elbow = upper.point((0.6, 0.1, 0))
+    lower = model.add(beam, "beam", elbow.initial_position(), bend)
+    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), upper.origin, axis=(0, 0.3 * (dimension - 2), 1)))
+    model.connect(ph.Revolute(elbow, lower.start, axis=(0.5 * (dimension - 2), 0, 1)))
+    return model
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_nothing_drifts_in_100_000_steps(dimension):
+    motion = double_pendulum(dimension).simulate(100.0, 1e-3, every=100, progress=False)
+    assert len(motion.time) == 1001 and motion.iterations[-1] >= 100_000
+    assert max(joint_gaps(motion, count=1001)) <= LIMIT
+    assert orthogonality_error(motion) <= 1e-13
+    scale = motion.energy.kinetic.max()
+    assert np.abs(motion.energy.balance_error).max() <= 1e-10 * scale
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_moving_frame_is_followed(dimension):
+    """The pin is where the path is and the clamp turns as the frame does, at every stored instant."""
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=dimension)
+
+    def path(t):
+        return np.array([0.2 * np.sin(3 * t), 0.1 * t**2, 0.3 * t * (dimension - 2)])
+
+    def turn(t):
+        return 0.2 + 0.9 * t if dimension == 2 else Rotation.from_rotvec([0.4 * t, 0.2, 0.9 * t])
+
+    beam = ph.Beam(0.8, ph.CircularSection(0.01), STEEL, elements=2, frame="cantilever")
+    start = 0.2 if dimension == 2 else turn(0).as_matrix()
+    body = model.add(beam, rotation=start)
+    model.connect(ph.Fixed(model.ground.moving(path, turn), body.start))
+    motion = model.simulate(1.0, 0.01, every=5, progress=False)
+    places = np.array([path(t) for t in motion.time])
+    assert motion.position(body.start) == pytest.approx(places, abs=1e-13)
+    expected = [rotation_matrix(turn(t), dimension) for t in motion.time]
+    assert motion.rotation(body.start) == pytest.approx(np.array(expected), abs=1e-12)
+    assert joint_gaps(motion)[1] <= LIMIT
