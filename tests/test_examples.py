@@ -38,3 +38,13 @@ def test_readme_program_runs_and_says_what_it_prints(tmp_path: Path, monkeypatch
     assert peak == pytest.approx(0.0155, abs=1e-4)
     assert balance < 1e-11
     assert (tmp_path / "run.h5").exists() and (tmp_path / "run.mp4").exists()
+
+
+def test_the_linear_program_of_the_readme(capsys):
+    readme = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
+    source = readme.split("```python\n")[2].split("```")[0]
+    exec(compile("import phlexible as ph\n" + source, "README.md", "exec"), {})
+    frequencies, passive = capsys.readouterr().out.rsplit("\n", 2)[:2]
+    found = [float(number) for number in frequencies.strip("[]").split()]
+    assert found == pytest.approx([0, 0, 0, 3.04810796, 7.67040037, 18.38168612], rel=1e-6, abs=0)
+    assert passive == "True"
