@@ -1,13 +1,9 @@
 """How far a motion misses the laws: dimensionless figures, each zero up to round-off."""
 
-from collections.abc import Callable
-
 import numpy as np
-from hypothesis import reject
 
 import phlexible as ph
 from phlexible.bodies.invariants import mass_matrix
-from phlexible.errors import ConvergenceError, ModelError
 from phlexible.model.closure import is_angle
 from phlexible.model.constraints import constraint_values, mechanism_layout, row_owners
 from phlexible.model.kinematics import kept_columns
@@ -115,23 +111,3 @@ def greatest_turn(motion: ph.Motion) -> float:
         turns = np.linalg.norm(spins[1:], axis=1) * np.diff(motion.time)
         largest = max(largest, float(turns.max(initial=0)))
     return largest
-
-
-def resolved(run: Callable[[], ph.Motion], greatest: float = 0.5) -> ph.Motion:
-    """The motion of a run; a hypothesis example is rejected where a body turns faster than this a step.
-
-    Only then may a run fail to converge. Rejected is also a start for which there is no deformation.
-    """
-    try:
-        motion = run()
-    except ModelError as error:
-        if "quasi-static" not in str(error):
-            raise
-        reject()
-    except ConvergenceError as error:
-        if greatest_turn(error.motion) <= greatest:
-            raise
-        reject()
-    if greatest_turn(motion) > greatest:
-        reject()
-    return motion

@@ -4,7 +4,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
-from hypothesis import HealthCheck, Phase, settings
 from scipy.linalg import eigh
 from scipy.spatial.transform import Rotation
 
@@ -33,19 +32,6 @@ DEFLECTION = 0.05  # of a beam's length, at most
 H_OMEGA = (0.1, 1.0, 10.0, 100.0, 1000.0)
 DEFORMED = InitialKind.QUASI_STATIC
 GREATEST_TURN = {2: 0.12, 3: 0.05}  # of bodies in one step at the start [rad]; later they turn faster
-
-
-def examples(count: int) -> settings:
-    """So many seeded examples, the same in every run; a failing seed is reported as it is."""
-    return settings(
-        deadline=None,
-        derandomize=True,
-        database=None,
-        max_examples=count,
-        phases=(Phase.explicit, Phase.generate),
-        suppress_health_check=(HealthCheck.filter_too_much, HealthCheck.too_slow),
-        report_multiple_bugs=False,
-    )
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import phlexible as ph
-from laws.figures import energy_error, energy_scale, resolved
-from laws.models import DEFORMED, H_OMEGA, STEPS, Wishes, examples, random_mechanism
+from laws.examples import examples, resolved
+from laws.figures import energy_error, energy_scale
+from laws.models import DEFORMED, H_OMEGA, STEPS, Wishes, random_mechanism
 from phlexible.bodies.invariants import strains
 from phlexible.model.initial_state import InitialKind
 

@@ -8,8 +8,9 @@ from scipy.spatial.transform import Rotation
 
 import phlexible as ph
 from laws.cases import joint_types
-from laws.figures import joint_gaps, orthogonality_error, resolved
-from laws.models import H_OMEGA, Wishes, examples, random_mechanism
+from laws.examples import examples, resolved
+from laws.figures import joint_gaps, orthogonality_error
+from laws.models import H_OMEGA, Wishes, random_mechanism
 from phlexible.algebra.rotations import rotation_matrix
 from phlexible.model.initial_state import InitialKind
 

@@ -6,8 +6,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from laws.cases import joint_types
-from laws.figures import momenta, momentum_errors, resolved, states
-from laws.models import H_OMEGA, Wishes, examples, random_mechanism
+from laws.examples import examples, resolved
+from laws.figures import momenta, momentum_errors, states
+from laws.models import H_OMEGA, Wishes, random_mechanism
 from phlexible.bodies.invariants import mass_matrix
 from phlexible.model.constraints import mechanism_layout
 from phlexible.model.initial_state import InitialKind

@@ -1,0 +1,42 @@
+"""How hypothesis draws examples of the laws, and which ones it throws away."""
+
+from collections.abc import Callable
+
+from hypothesis import HealthCheck, Phase, reject, settings
+
+import phlexible as ph
+from laws.figures import greatest_turn
+from phlexible.errors import ConvergenceError, ModelError
+
+
+def examples(count: int) -> settings:
+    """So many seeded examples, the same in every run; a failing seed is reported as it is."""
+    return settings(
+        deadline=None,
+        derandomize=True,
+        database=None,
+        max_examples=count,
+        phases=(Phase.explicit, Phase.generate),
+        suppress_health_check=(HealthCheck.filter_too_much, HealthCheck.too_slow),
+        report_multiple_bugs=False,
+    )
+
+
+def resolved(run: Callable[[], ph.Motion], greatest: float = 0.5) -> ph.Motion:
+    """The motion of a run; a hypothesis example is rejected where a body turns faster than this a step.
+
+    Only then may a run fail to converge. Rejected is also a start for which there is no deformation.
+    """
+    try:
+        motion = run()
+    except ModelError as error:
+        if "quasi-static" not in str(error):
+            raise
+        reject()
+    except ConvergenceError as error:
+        if greatest_turn(error.motion) <= greatest:
+            raise
+        reject()
+    if greatest_turn(motion) > greatest:
+        reject()
+    return motion
