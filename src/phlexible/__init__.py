@@ -26,11 +26,15 @@ from phlexible.errors import (
     StructureError,
     VelocityError,
 )
+from phlexible.joints.bushing import Bushing
 from phlexible.joints.cylindrical import Cylindrical
 from phlexible.joints.distance import Distance
+from phlexible.joints.feedback import Feedback
 from phlexible.joints.fixed import Fixed
+from phlexible.joints.force_elements import SpringDamper
 from phlexible.joints.loads import Force, Torque
 from phlexible.joints.planar import Planar
+from phlexible.joints.potentials import Potential
 from phlexible.joints.prismatic import Prismatic
 from phlexible.joints.revolute import Revolute
 from phlexible.joints.slider import Slider
@@ -60,12 +64,14 @@ __all__ = [
     "AngularVelocity",
     "AttachmentError",
     "Beam",
+    "Bushing",
     "CircularSection",
     "ConvergenceError",
     "Cylindrical",
     "Displacement",
     "Distance",
     "EquilibriumError",
+    "Feedback",
     "Fixed",
     "Force",
     "JointGapError",
@@ -81,6 +87,7 @@ __all__ = [
     "PointMass",
     "PoleError",
     "PortHamiltonianModel",
+    "Potential",
     "Prismatic",
     "RectangularSection",
     "RedundancyError",
@@ -91,6 +98,7 @@ __all__ = [
     "SingularMassError",
     "Slider",
     "Spherical",
+    "SpringDamper",
     "StructureError",
     "Torque",
     "Universal",

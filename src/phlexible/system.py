@@ -159,6 +159,7 @@ class Model(Mechanism):
                 f"duration must be beyond the {start:g} s that {resumed} holds, got {duration!r}"
             )
         breakpoints = [time for load in self.loads for time in load.breakpoints]
+        breakpoints += [time for element in self.elements for time in element.times]
         instants = clock(start, duration - start, step, breakpoints)
         if run_output.start is None:
             state = initial_state(self, kind)
@@ -172,7 +173,9 @@ class Model(Mechanism):
         ledger = None
         if run_output.start is not None:
             begun = run_output.start
-            ledger = Ledger(begun.work, begun.dissipated, begun.iterations, begun.halvings)
+            ledger = Ledger(
+                begun.work, begun.dissipated, begun.iterations, begun.halvings, begun.coordinates
+            )
         run = ConservingRun(assembly, state, instants, RunOptions(every, damping), run_output.take, ledger)
         is_complete = False
         try:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from phlexible.algebra.arrays import Array, finite, vector
 from phlexible.errors import ModelError, ParameterError
 from phlexible.joints.attachments import Attachment
+from phlexible.joints.feedback import Feedback
 
 
 class Axes(Enum):
@@ -25,14 +26,14 @@ class Load:
 
     Attributes:
         attachment: where the load acts.
-        value: shape (3,), or a function of time [s] that returns it.
+        value: shape (3,), a function of time [s] that returns it, or a ``Feedback``.
         axes: "world", or "body": turning with the material at the attachment (a follower load).
         breakpoints: times where the value jumps or kinks; steps must end there [s].
         name: key of the load's work in the energy ledger; None: made from the attachment.
     """
 
     attachment: Attachment
-    value: ArrayLike | Callable[[float], ArrayLike]
+    value: ArrayLike | Callable[[float], ArrayLike] | Feedback
     axes: Axes | str = Axes.WORLD
     breakpoints: Sequence[float] = field(default=(), kw_only=True)
     name: str | None = field(default=None, kw_only=True)
@@ -49,16 +50,18 @@ class Load:
             raise ParameterError(f'axes must be "world" or "body", got {self.axes!r}') from None
         if self.axes is Axes.BODY and not self.attachment.has_orientation:
             raise ModelError(f"{self}: {self.attachment} has no orientation (a point mass); use world axes")
-        if not callable(self.value):
+        if not callable(self.value) and not isinstance(self.value, Feedback):
             vector(f"value of {self}", self.value)
         object.__setattr__(self, "breakpoints", tuple(finite("breakpoints", t) for t in self.breakpoints))
 
     def at_time(self, time: float) -> Array:
-        """The value at a time, shape (3,).
+        """The value at a time, shape (3,); zero for a ``Feedback``, which has none before it runs.
 
         Raises:
             ParameterError: the function returned something else than three finite numbers.
         """
+        if isinstance(self.value, Feedback):
+            return np.zeros(3)
         value = self.value(time) if callable(self.value) else self.value
         return vector(f"value of {self} at t = {time:g} s", np.asarray(value, dtype=np.float64))
 

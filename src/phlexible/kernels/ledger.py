@@ -3,7 +3,9 @@
 from phlexible.kernels import tables as at
 from phlexible.kernels.compiled import compiled, inlined
 from phlexible.kernels.dense import copy
+from phlexible.kernels.couplings import dot
 from phlexible.kernels.elasticity import dissipation, strain_energy
+from phlexible.kernels.forces import element_loss, element_work, spring_energy
 from phlexible.kernels.inertia import kinetic_energy, start_of
 from phlexible.kernels.loads import load_work
 
@@ -18,6 +20,11 @@ def end_step(ints, reals, h, damping):
         reals[ints[at.STATE_WORK] + q] += load_work(ints, reals, q)
     for j in range(ints[at.JOINTS]):
         reals[ints[at.STATE_WORK] + count + j] += frame_work(ints, reals, j)
+    links = ints[at.JOINTS] - ints[at.FORCES]
+    for force in range(ints[at.FORCES]):
+        reals[ints[at.STATE_WORK] + count + links + force] += element_work(ints, reals, links + force)
+        reals[ints[at.STATE_DISSIPATED]] += element_loss(ints, reals, force, h)
+        reals[ints[at.STATE_THETA] + force] = reals[ints[at.FORCE_THETA1] + force]
     for b in range(ints[at.BODIES]):
         x0 = start_of(ints, b)
         for j in range(ints[ints[at.ELASTIC_COUNT] + ints[ints[at.TYPE_OF] + b]]):
@@ -52,12 +59,28 @@ def orthogonalize(reals, source, b, out):
 
 @compiled
 def frame_work(ints, reals, j):
-    """Work of the moving frames on joint j: -lambda dg/dx_0(mean) . delta(x_0)."""
+    """Work of moving frames and of the path of a drive on link j: -lambda dg/dx_0(mean) . delta(x_0)."""
     total = 0.0
     for row in range(ints[ints[at.JOINT_ROW_START] + j], ints[ints[at.JOINT_ROW_START] + j + 1]):
+        time = ints[ints[at.ROW_TIME] + row]
+        if time >= 0:
+            total += reals[ints[at.MULTIPLIER] + row] * (
+                reals[ints[at.MOVING1] + time] - reals[ints[at.MOVING0] + time]
+            )
         for t in range(ints[ints[at.ROW_TERM_START] + row], ints[ints[at.ROW_TERM_START] + row + 1]):
             k, l = ints[ints[at.TERM_FIRST] + t], ints[ints[at.TERM_SECOND] + t]
-            c = reals[ints[at.TERM_COEFFICIENT] + t] * reals[ints[at.MULTIPLIER] + row]
+            c = reals[ints[at.TERM_MEAN] + t] * reals[ints[at.MULTIPLIER] + row]
+            if ints[ints[at.TERM_TIME] + t] >= 0:
+                change = 2.0 * (reals[ints[at.TERM_END] + t] - reals[ints[at.TERM_MEAN] + t])
+                total -= (
+                    0.5
+                    * change
+                    * reals[ints[at.MULTIPLIER] + row]
+                    * (
+                        dot(reals, ints[at.X0] + 3 * k, ints[at.X0] + 3 * l)
+                        + dot(reals, ints[at.X1] + 3 * k, ints[at.X1] + 3 * l)
+                    )
+                )
             if ints[ints[at.VECTOR_BODY] + k] == at.MOVING:
                 for i in range(3):
                     total -= (
@@ -77,7 +100,7 @@ def frame_work(ints, reals, j):
 
 @compiled
 def energies(ints, reals, stored, row):
-    """Kinetic, strain and gravity energy of the state of ``begin_step``, into a row; their number."""
+    """Kinetic, strain, gravity and spring energy of the state of ``begin_step``; their number."""
     kinetic, strain, gravity = 0.0, 0.0, 0.0
     for b in range(ints[at.BODIES]):
         kinetic += kinetic_energy(
@@ -97,4 +120,5 @@ def energies(ints, reals, stored, row):
         for i in range(3):
             gravity -= reals[ints[at.WEIGHT] + 3 * q + i] * reals[x + i]
     stored[row, 0], stored[row, 1], stored[row, 2] = kinetic, strain, gravity
-    return 3
+    stored[row, 3] = spring_energy(ints, reals)
+    return 4

@@ -3,6 +3,7 @@
 from phlexible.kernels import tables as at
 from phlexible.kernels.compiled import compiled, entry_point
 from phlexible.kernels.dense import copy
+from phlexible.kernels.forces import drives_are_smooth, turns_are_small
 from phlexible.kernels.ledger import end_step, energies
 from phlexible.kernels.newton import CONVERGED, NOT_CONVERGED, solve_step
 from phlexible.kernels.pointers import pointer_to
@@ -57,10 +58,12 @@ def advance(
         copy_table(reals, ints[at.LOAD_VALUE], load_values, step)
         begin_step(ints, reals)
         status = NOT_CONVERGED
-        for attempt in range(ATTEMPTS):
+        for attempt in range(ATTEMPTS if drives_are_smooth(ints, reals) else 0):
             guess(ints, reals, attempt, step > 0 or continues)
             status, iterations = solve_step(ints, reals, h, damping, least_scale)
             ints[ints[at.STATE_COUNTER]] += iterations
+            if status == CONVERGED and not turns_are_small(ints, reals):
+                status = NOT_CONVERGED
             if status == CONVERGED:
                 break
         copy(reals, ints[at.STATE_VELOCITY], ints[at.PREVIOUS_VELOCITY], ints[at.VELOCITIES])
@@ -119,8 +122,8 @@ def copy_table(reals, target, table, row):
 
 @compiled
 def write_row(ints, reals, stored, row):
-    """The state into a row: kinetic, strain and gravity energy, dissipated, iterations, then the
-    tables from STATE_POSITION to STATE_WORK but with STATE_MULTIPLIER last."""
+    """The state into a row: kinetic, strain, gravity and spring energy, dissipated, iterations, then
+    the tables from STATE_POSITION to STATE_THETA but with STATE_MULTIPLIER last."""
     begin_step(ints, reals)
     place = energies(ints, reals, stored, row)
     stored[row, place] = reals[ints[at.STATE_DISSIPATED]]

@@ -11,15 +11,16 @@ COUNTS = (
     DIMENSION,
     BODIES,
     VECTORS,
-    JOINTS,
-    ROWS,  # of all joints
+    JOINTS,  # joints, then drives, then scalar forces of elements: "links"
+    ROWS,  # of all links
+    FORCES,  # scalar forces of elements, the last of the links
     LOADS,
     WEIGHTS,
     NODES,
     VELOCITIES,
     UNKNOWNS,
     BLOCK_LENGTH,
-) = tuple(range(11))
+) = tuple(range(12))
 
 INT_TABLES = (
     TYPE_OF,  # (bodies,)
@@ -53,6 +54,12 @@ INT_TABLES = (
     JOINT_ROW_START,  # (joints + 1,)
     JOINT_NODE_ROW,  # (joints + 1,) first row of the joint's node in the right-hand side
     JOINT_PARTNER_START,  # (joints + 1,)
+    JOINT_LAW,  # (joints,) CONSTRAINT, POSITION, DISTANCE or ANGLE
+    ROW_TIME,  # (rows,) number among the moving vectors' components that is subtracted, or -1
+    TERM_TIME,  # (terms,) number among them that multiplies the term, or -1
+    FORCE_ENERGY,  # (forces,) address of a potential's energy, or 0
+    FORCE_SLOPE,  # (forces,) address of its slope, or 0
+    FORCE_VALUE,  # (forces,) load value that is the prescribed force, or -1
     ROW_TERM_START,  # (rows + 1,)
     TERM_FIRST,  # (terms,) vector
     TERM_SECOND,
@@ -80,7 +87,7 @@ INT_TABLES = (
     NODE_TARGET,  # start of block (neighbour i, neighbour j)
     PIVOTS,  # (unknowns,)
     STATE_COUNTER,  # Newton iterations
-) = tuple(range(11, 11 + 58))
+) = tuple(range(12, 12 + 64))
 
 REAL_TABLES = (
     MASS,  # (types,)
@@ -91,6 +98,16 @@ REAL_TABLES = (
     VECTOR_BASE,  # (vectors, 3)
     TERM_COEFFICIENT,  # (terms,)
     ROW_CONSTANT,  # (rows,)
+    TERM_END,  # (terms,) coefficient at the end of the step
+    TERM_MEAN,  # (terms,) mean coefficient of the step
+    ROW_END,  # (rows,) constant at the end of the step
+    ROW_VALUE0,  # (rows,) y of elements at the start of the step
+    ROW_VALUE1,  # at its end
+    ROW_SLOPE,  # (rows, 2) derivative of the row's residual to y_{n+1} of its link's rows
+    FORCE_STIFFNESS,  # (forces,)
+    FORCE_DAMPING,
+    FORCE_REST,
+    FORCE_THETA1,  # (forces,) coordinate at the end of the step
     WEIGHT,  # (weights, 3) m g
     LOAD_VALUE,  # (loads, 3) of the step
     MOVING0,  # (moving vectors, 3) at the start of the step
@@ -152,11 +169,12 @@ REAL_TABLES = (
     STATE_ELASTIC,  # (sum n,)
     STATE_VELOCITY,  # (velocities,)
     STATE_MULTIPLIER,  # (rows,)
-    STATE_WORK,  # (loads + joints,) work done by loads, then by moving frames on joints
+    STATE_WORK,  # (loads + joints,) work done by loads, then by moving frames and values on links
+    STATE_THETA,  # (forces,) coordinates, angles over full turns
     STATE_DISSIPATED,  # (1,)
-) = tuple(range(11 + 58, 11 + 58 + 71))
+) = tuple(range(12 + 64, 12 + 64 + 82))
 
-HEADER = 11 + 58 + 71
+HEADER = 12 + 64 + 82
 
 CONSTANT = -1
 MOVING = -2
@@ -164,3 +182,7 @@ FORCE = 0
 FOLLOWER_FORCE = 1
 TORQUE = 2
 FOLLOWER_TORQUE = 3
+CONSTRAINT = 0
+POSITION = 1
+DISTANCE = 2
+ANGLE = 3

@@ -10,6 +10,7 @@ from phlexible.errors import EquilibriumError
 from phlexible.linear_analysis.body_matrices import body_matrices
 from phlexible.linear_analysis.operating_point import OperatingKind, OperatingPoint
 from phlexible.model.constraints import constraint_matrix
+from phlexible.model.element_forces import element_damping, element_stiffness
 from phlexible.model.geometric_stiffness import constraint_stiffness, load_stiffness
 from phlexible.model.mechanism import Mechanism
 from phlexible.model.state import Layout
@@ -94,7 +95,12 @@ def linear_mechanics(mechanism: Mechanism, layout: Layout, point: OperatingPoint
         sparse.csr_array(sparse.block_diag([getattr(part, name) for part in parts], "csr"))
         for name in ("mass", "velocity", "damping", "stiffness")
     )
-    if point.kind is not OperatingKind.GIVEN:
+    damping = sparse.csr_array(damping + element_damping(mechanism, layout, state))
+    if point.kind is OperatingKind.GIVEN:
+        stiffness = sparse.csr_array(
+            stiffness - element_stiffness(mechanism, layout, state, with_curvature=False)
+        )
+    else:
         stiffness = sparse.csr_array(
             stiffness
             - constraint_stiffness(mechanism, layout, state, point.multipliers)

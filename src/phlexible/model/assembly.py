@@ -8,9 +8,13 @@ from phlexible.algebra.arrays import Array
 from phlexible.algebra.block_elimination import BlockSchedule, block_schedule
 from phlexible.joints.attachments import MovingFrame
 from phlexible.joints.bilinear import DirectionOf, PointOf
+from phlexible.joints.feedback import Feedback
+from phlexible.joints.time_paths import TimePath, numbers_at
 from phlexible.kernels.arrays import BodyArrays, CouplingArrays, EliminationArrays, LoadArrays, VectorArrays
+from phlexible.kernels.tables import CONSTRAINT
 from phlexible.model.body_tables import body_arrays
 from phlexible.model.coupling_tables import CouplingTable, VectorTable, load_arrays
+from phlexible.model.force_tables import ForceTable, ScalarForce, force_table, law_of, scalar_forces
 from phlexible.model.ground import frame_positions, frame_rotation
 from phlexible.model.mechanism import Mechanism
 from phlexible.model.state import Layout, layout_of
@@ -26,7 +30,9 @@ class Assembly:
         layout: where the numbers of bodies and joints sit.
         bodies, vectors, couplings, loads, elimination: the tables.
         block_length: numbers in all blocks of Newton's matrix.
-        moving: vectors that are functions of time.
+        moving: vectors and drive paths that are functions of time.
+        forces: scalar forces of elements.
+        force_table: their numbers.
     """
 
     mechanism: Mechanism
@@ -37,12 +43,26 @@ class Assembly:
     loads: LoadArrays
     elimination: EliminationArrays
     block_length: int
-    moving: tuple[PointOf | DirectionOf, ...]
+    moving: tuple[PointOf | DirectionOf | TimePath, ...]
+    forces: tuple[ScalarForce, ...]
+    force_table: ForceTable
+
+    @property
+    def links(self) -> int:
+        """Joints, drives and scalar forces."""
+        return len(self.mechanism.constraints) + len(self.forces)
 
     def moving_values(self, times: Array) -> Array:
-        """Vectors that are functions of time, at the given times, shape (times, 3 vectors)."""
+        """Vectors that are functions of time, at the given times, shape (times, 3 vectors).
+
+        Of the path p of a drive cos p, sin p and p.
+        """
         values = np.zeros((len(times), len(self.moving), 3))
         for column, vector in enumerate(self.moving):
+            if isinstance(vector, TimePath):
+                path = vector.at_times(times)
+                values[:, column] = np.stack([np.cos(path), np.sin(path), path], axis=1)
+                continue
             frame = vector.port
             assert isinstance(frame, MovingFrame), "only frames move by themselves"
             if isinstance(vector, PointOf):
@@ -53,12 +73,21 @@ class Assembly:
         return values.reshape(len(times), 3 * values.shape[1])
 
     def load_values(self, times: Array) -> Array:
-        """Loads at the given times, shape (times, 3 loads) [N or N m]."""
-        loads = self.mechanism.loads
-        values = np.zeros((len(times), len(loads), 3))
+        """Loads and prescribed forces of elements at the given times, shape (times, 3 values) [N or N m].
+
+        Those that a controller sets are zero here.
+        """
+        loads, table = self.mechanism.loads, self.force_table
+        values = np.zeros((len(times), len(loads) + len(table.values), 3))
+        for k, (value, label) in enumerate(zip(table.values, table.labels, strict=True), start=len(loads)):
+            if isinstance(value, Feedback):
+                continue
+            values[:, k, 0] = numbers_at(value, times, f"force of {label}") if callable(value) else value
         for column, load in enumerate(loads):
-            if not callable(load.value):
+            if not callable(load.value) and not isinstance(load.value, Feedback):
                 values[:, column] = load.at_time(0.0)
+            elif isinstance(load.value, Feedback):
+                continue
             elif (all_at_once := at_all_times(load.value, times)) is not None:
                 values[:, column] = all_at_once
             else:
@@ -74,23 +103,29 @@ class Assembly:
 def assemble(mechanism: Mechanism) -> Assembly:
     """The tables of a mechanism."""
     bodies = mechanism.bodies
-    rows = [joint.rows(mechanism.dimension) for joint in mechanism.joints]
+    rows = [each.rows(mechanism.dimension) for each in mechanism.constraints]
     layout = layout_of(list(bodies), [len(r) for r in rows])
+    forces = scalar_forces(mechanism)
+    laws = [CONSTRAINT] * len(rows) + [law_of(each.force.coordinate) for each in forces]
+    rows += [each.force.coordinate.functions() for each in forces]
     vectors = VectorTable(bodies)
-    couplings = CouplingTable(rows, vectors, mechanism.dimension)
+    couplings = CouplingTable(rows, laws, vectors, mechanism.dimension)
     loads = load_arrays(mechanism.loads, bodies, mechanism.gravity, vectors)
     sizes = [placed.data.velocity_count for placed in bodies] + couplings.node_sizes
     schedule = block_schedule(sizes, couplings.edges(len(bodies)), len(bodies))
+    coupling_arrays = couplings.arrays(schedule, len(bodies))  # numbers the paths of drives too
     return Assembly(
         mechanism,
         layout,
         body_arrays(bodies, layout, mechanism.dimension),
         vectors.arrays(),
-        couplings.arrays(schedule, len(bodies)),
+        coupling_arrays,
         loads,
         _elimination_arrays(schedule),
         schedule.length,
         tuple(vectors.moving),
+        tuple(forces),
+        force_table(forces, len(mechanism.loads)),
     )
 
 

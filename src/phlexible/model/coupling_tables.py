@@ -11,6 +11,7 @@ from phlexible.algebra.rotations import cross_matrix
 from phlexible.joints.attachments import Attachment, PlacedBody
 from phlexible.joints.bilinear import DirectionOf, PointOf, Row, Vector, WorldAxis
 from phlexible.joints.loads import Axes, Force, Load
+from phlexible.joints.time_paths import Timed, TimePath
 from phlexible.kernels.arrays import CouplingArrays, LoadArrays, VectorArrays
 from phlexible.kernels.tables import CONSTANT, FOLLOWER_FORCE, FOLLOWER_TORQUE, FORCE, MOVING, TORQUE
 from phlexible.model.body_tables import Pool, support
@@ -22,7 +23,7 @@ class VectorTable:
     """Collects world vectors; the same one is kept once.
 
     Attributes:
-        moving: vectors that are functions of time, in the order of their columns.
+        moving: vectors and drive paths that are functions of time, in the order of their columns.
     """
 
     def __init__(self, bodies: tuple[PlacedBody, ...]) -> None:
@@ -31,7 +32,7 @@ class VectorTable:
         self._known: dict[tuple[object, ...], int] = {}
         self._pool = Pool()
         self._rows: list[tuple[int, int, Array, int, int, int, int]] = []
-        self.moving: list[PointOf | DirectionOf] = []
+        self.moving: list[PointOf | DirectionOf | TimePath] = []
 
     def add(self, vector: Vector) -> int:
         """The number of a vector."""
@@ -53,6 +54,14 @@ class VectorTable:
         field = placed.data.first_moments / placed.data.mass
         self._rows.append(self._on_body(self._index[placed], True, field[:, 0], field[:, 1:]))
         return len(self._rows) - 1
+
+    def component_of(self, timed: Timed | None) -> int:
+        """Number of a function of time among the components of the moving vectors; -1: none."""
+        if timed is None:
+            return -1
+        if timed.path not in self.moving:
+            self.moving.append(timed.path)
+        return 3 * self.moving.index(timed.path) + timed.factor.value
 
     def body_of(self, vector: int) -> int:
         """Index of the body that carries a vector; negative: given."""
@@ -107,10 +116,20 @@ class VectorTable:
 
 
 class CouplingTable:
-    """The joint functions of all joints as numbered vectors."""
+    """The functions of all links (joints, drives, elements) as numbered vectors.
 
-    def __init__(self, joints: Sequence[Sequence[Row]], vectors: VectorTable, dimension: int) -> None:
+    Args:
+        joints: rows of each link.
+        laws: what each link is, see ``tables.py``.
+        vectors: where their vectors are collected.
+        dimension: 2 or 3.
+    """
+
+    def __init__(
+        self, joints: Sequence[Sequence[Row]], laws: Sequence[int], vectors: VectorTable, dimension: int
+    ) -> None:
         self._vectors = vectors
+        self._laws = np.array(laws, dtype=np.int64)
         self._dimension = dimension
         self._rows = [
             [(row, [(vectors.add(t.first), vectors.add(t.second)) for t in row.terms]) for row in rows]
@@ -140,6 +159,7 @@ class CouplingTable:
         places = schedule.places()
         terms: list[tuple[int, ...]] = []
         coefficients, constants, partner_lower = [], [], []
+        row_times, term_times = [], []
         term_start = [0]
         for j, (rows, partners) in enumerate(zip(self._rows, self._partners, strict=True)):
             node = bodies + j
@@ -151,11 +171,13 @@ class CouplingTable:
 
             for row, numbers in rows:
                 constants.append(row.constant)
+                row_times.append(self._vectors.component_of(row.offset))
                 for term, (first, second) in zip(row.terms, numbers, strict=True):
                     met = self._met(first, second)
                     met_columns = (columns[first], columns[second]) if met else (-1, -1)
                     terms.append((first, second, *blocks(first), *blocks(second), *met_columns))
                     coefficients.append(term.coefficient)
+                    term_times.append(self._vectors.component_of(term.factor))
                 term_start.append(len(terms))
             partner_lower += [blocks(vector)[1] for vector in partners]
         table = np.array(terms, dtype=np.int64).reshape(-1, 8)
@@ -164,6 +186,9 @@ class CouplingTable:
             term_start=np.array(term_start, dtype=np.int64),
             coefficient=np.array(coefficients, dtype=np.float64),
             constant=np.array(constants, dtype=np.float64),
+            row_time=np.array(row_times, dtype=np.int64),
+            term_time=np.array(term_times, dtype=np.int64),
+            law=self._laws,
             partner_start=_offsets([len(partners) for partners in self._partners]),
             partner=np.array([v for partners in self._partners for v in partners], dtype=np.int64),
             partner_lower=np.array(partner_lower, dtype=np.int64),

@@ -56,6 +56,11 @@ class Kinematics:
         self._state = state
         self._known: dict[tuple[object, ...], VectorMotion] = {}
 
+    @property
+    def time(self) -> float:
+        """The instant [s]."""
+        return self._state.time
+
     def motion(self, vector: Vector) -> VectorMotion:
         """Value, Jacobian and explicit time derivative of a vector."""
         key = _key(vector)

@@ -9,13 +9,14 @@ from phlexible.errors import ModelError
 from phlexible.joints.attachments import Attachment
 from phlexible.joints.bilinear import AXES, DirectionOf, PointOf, Vector
 from phlexible.joints.loads import Axes, Force, Load, Torque
+from phlexible.model.element_forces import element_forces
 from phlexible.model.kinematics import Kinematics, kept_columns
 from phlexible.model.mechanism import Mechanism
 from phlexible.model.state import Layout, State
 
 
 def applied_forces(mechanism: Mechanism, layout: Layout, state: State) -> Array:
-    """Gravity and all loads at the state's time, power-conjugate to the flat velocities.
+    """Gravity, all loads and force elements at the state's time, power-conjugate to the flat velocities.
 
     Shape (sum of velocity counts,) [N, N m, ...], so that ``nu @ applied_forces`` is their power.
 
@@ -36,7 +37,7 @@ def applied_forces(mechanism: Mechanism, layout: Layout, state: State) -> Array:
             if motion.body is not None:
                 begin, end = layout.velocity[motion.body : motion.body + 2]
                 result[begin:end] += motion.jacobian.T @ force
-    return result
+    return result + element_forces(mechanism, layout, state)
 
 
 def vector_forces(load: Load, kinematics: Kinematics, time: float) -> Iterator[tuple[Vector, Array]]:

@@ -14,6 +14,8 @@ from phlexible.bodies.floating_body import Body, FloatingBody
 from phlexible.bodies.invariants import check_mass
 from phlexible.errors import ModelError, ParameterError, SingularMassError
 from phlexible.joints.attachments import Attachment, PlacedBody
+from phlexible.joints.drives import Drive
+from phlexible.joints.force_elements import ForceElement
 from phlexible.joints.joint import Joint
 from phlexible.joints.loads import Load
 from phlexible.model.ground import Ground, planar_point
@@ -21,7 +23,7 @@ from phlexible.model.membership import check_belongs, check_plane
 from phlexible.model.relocation import relocated
 
 JointType = TypeVar("JointType", bound=Joint)
-LoadType = TypeVar("LoadType", bound=Load)
+Applied = TypeVar("Applied", bound=Load | ForceElement | Drive)
 
 
 class Mechanism:
@@ -47,6 +49,8 @@ class Mechanism:
         self._bodies: dict[str, PlacedBody] = {}
         self._joints: list[Joint] = []
         self._loads: list[Load] = []
+        self._elements: list[ForceElement] = []
+        self._drives: list[Drive] = []
 
     @property
     def dimension(self) -> int:
@@ -72,6 +76,21 @@ class Mechanism:
     def loads(self) -> tuple[Load, ...]:
         """The loads, in the order they were applied."""
         return tuple(self._loads)
+
+    @property
+    def elements(self) -> tuple[ForceElement, ...]:
+        """Springs, dampers, motors and forces in joints, in the order they were applied."""
+        return tuple(self._elements)
+
+    @property
+    def drives(self) -> tuple[Drive, ...]:
+        """The drives, in the order they were applied."""
+        return tuple(self._drives)
+
+    @property
+    def constraints(self) -> tuple[Joint | Drive, ...]:
+        """Whatever has functions that vanish: the joints, then the drives."""
+        return (*self._joints, *self._drives)
 
     def __getitem__(self, name: str) -> PlacedBody:
         """The body with a name.
@@ -141,30 +160,52 @@ class Mechanism:
             raise ModelError(f"connect takes a joint such as Revolute(a, b), got {_described(joint)}")
         if any(joint is other for other in self._joints):
             raise ModelError(f"{joint} is already connected")
-        check_belongs(joint, self._bodies)
+        check_belongs(joint, self._bodies, self._joints)
         check_plane(joint, self._dimension)
         joint.rows(self._dimension)
         self._joints.append(joint)
         return joint
 
-    def apply(self, load: LoadType) -> LoadType:
-        """Adds a load and returns it, under a name of its own ("force on beam.end 2") if need be.
+    def apply(self, part: Applied) -> Applied:
+        """Adds a load, a force element or a drive and returns it.
+
+        One whose name is taken gets a name of its own ("force on beam.end 2").
+
+        Args:
+            part: ``Force``, ``Torque``, ``SpringDamper``, ``Bushing``, or what ``joint.spring``, ``damper``,
+                ``torque``, ``force``, ``motor`` and ``drive`` make.
 
         Raises:
-            ModelError: no load, one that is already applied, or one on a body of another model.
+            ModelError: something else, a part that is already applied, one on a body or joint of another
+                model, or a second drive of one coordinate.
             ParameterError: a value at t = 0 that is not three finite numbers or leaves the plane.
         """
-        if not isinstance(load, Load):
-            raise ModelError(f"apply takes a load such as Force(beam.end, f), got {_described(load)}")
-        if any(load is other for other in self._loads):
-            raise ModelError(f"{load} is already applied")
-        check_belongs(load, self._bodies)
-        check_plane(load, self._dimension)
-        taken = {str(other) for other in self._loads}
-        if (name := str(load)) in taken:
-            load = dataclasses.replace(load, name=_numbered(name, taken, start=2))
-        self._loads.append(load)
-        return load
+        if not isinstance(part, Load | ForceElement | Drive):
+            raise ModelError(
+                "apply takes a load such as Force(beam.end, f), a force element or a drive,"
+                f" got {_described(part)}"
+            )
+        known: list[Load | ForceElement | Drive] = [*self._loads, *self._elements, *self._drives]
+        if any(part is other for other in known):
+            raise ModelError(f"{part} is already applied")
+        check_belongs(part, self._bodies, self._joints)
+        check_plane(part, self._dimension)
+        if isinstance(part, Drive):
+            part.rows(self._dimension)
+            part.check_against(self.drives)
+        elif isinstance(part, ForceElement):
+            part.forces(self._dimension)
+        taken = {str(other) for other in known}
+        if (name := str(part)) in taken:
+            part = dataclasses.replace(part, name=_numbered(name, taken, start=2))
+        match part:
+            case Load():
+                self._loads.append(part)
+            case ForceElement():
+                self._elements.append(part)
+            case Drive():
+                self._drives.append(part)
+        return part
 
     def replace(
         self, gravity: ArrayLike | None = None, bodies: Mapping[str, Body] | None = None, **named: Body
@@ -197,8 +238,8 @@ class Mechanism:
         parts: dict[object, object] = {}
         for joint in self._joints:
             parts[joint] = copy.connect(relocated(joint, copy._bodies, parts))
-        for load in self._loads:
-            copy.apply(relocated(load, copy._bodies, parts))
+        for applied in (*self._loads, *self._elements, *self._drives):
+            copy.apply(relocated(applied, copy._bodies, parts))
         return copy
 
     def _free_name(self, body: Body, name: str | None) -> str:

@@ -37,7 +37,7 @@ def check_redundancy(mechanism: Mechanism, state: State) -> None:
         RedundancyError: names the row and all joints in the combination.
     """
     layout = mechanism_layout(mechanism)
-    fronts: list[set[_Front]] = [set() for _ in mechanism.joints]  # those that touch a joint
+    fronts: list[set[_Front]] = [set() for _ in mechanism.constraints]  # those that touch a joint
     for front in _body_fronts(mechanism, layout, state):
         for joint in front.joints:
             fronts[joint].add(front)
@@ -70,7 +70,7 @@ def check_redundancy(mechanism: Mechanism, state: State) -> None:
 def _body_fronts(mechanism: Mechanism, layout: Layout, state: State) -> list[_Front]:
     """One front a body: its columns of G, in the metric of its kinetic energy, rows of length 1."""
     matrix = constraint_matrix(mechanism, layout, state).tocsc()
-    owner = np.repeat(np.arange(len(mechanism.joints)), np.diff(layout.multiplier))
+    owner = np.repeat(np.arange(len(mechanism.constraints)), np.diff(layout.multiplier))
     squares = np.zeros(matrix.shape[0])
     parts = []
     for index, placed in enumerate(mechanism.bodies):
@@ -136,7 +136,7 @@ def _redundancy(
     rows = [row for row, value in coefficients.items() if abs(value) > TAKES_PART * largest]
     numbers = sorted({int(np.searchsorted(layout.multiplier, row, side="right")) - 1 for row in rows})
     owner = row_owners(mechanism)[dependent]
-    names = ", ".join(str(mechanism.joints[number]) for number in numbers)
+    names = ", ".join(str(mechanism.constraints[number]) for number in numbers)
     return RedundancyError(
         f"redundant joints: {owner.joint} ({owner.row.label}) holds what is already held, in {names}; "
         "remove one, or take joints that leave more freedom (Spherical for Revolute, Slider for Prismatic)"

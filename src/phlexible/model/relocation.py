@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from phlexible.joints.attachments import Attachment, PlacedBody
+from phlexible.joints.feedback import Feedback
 from phlexible.joints.joint import Joint
 from phlexible.joints.loads import Load
 
@@ -26,9 +27,16 @@ def relocated(part: Part, bodies: Mapping[str, PlacedBody], parts: Mapping[objec
     for field in dataclasses.fields(part):  # type: ignore[arg-type]
         value = getattr(part, field.name)
         if isinstance(value, Attachment):
-            placed = bodies[value.placed.name]
-            point = placed.data.points.locate(value.location)
-            changes[field.name] = Attachment(placed, value.location, point)
+            changes[field.name] = moved(value, bodies)
         elif isinstance(value, Joint | Load) and value in parts:
             changes[field.name] = parts[value]
+        elif isinstance(value, Feedback):
+            measured = [moved(m, bodies) if isinstance(m, Attachment) else parts[m] for m in value.measured]
+            changes[field.name] = dataclasses.replace(value, measured=measured)
     return dataclasses.replace(part, **changes)  # type: ignore[type-var]
+
+
+def moved(attachment: Attachment, bodies: Mapping[str, PlacedBody]) -> Attachment:
+    """The same location on the body of that name."""
+    placed = bodies[attachment.placed.name]
+    return Attachment(placed, attachment.location, placed.data.points.locate(attachment.location))

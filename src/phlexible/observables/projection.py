@@ -14,7 +14,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.joints.bilinear import Row
 from phlexible.observables.inertia import mass_matrices
 from phlexible.observables.run import Run
-from phlexible.observables.vectors import body_vector, jacobians, prescribed_rates, world_values
+from phlexible.observables.vectors import body_vector, jacobians, prescribed_rates, timed_values, world_values
 
 DENSE_ROWS = 200
 """Up to this many joint functions G M^-1 G^T is a dense matrix for each instant."""
@@ -25,7 +25,7 @@ CHUNK_NUMBERS = 4_000_000
 
 def projected_velocities(run: Run) -> Array:
     """Flat velocities that satisfy the joints, shape (N + 1, sum of velocity counts)."""
-    rows = [row for joint in run.mechanism.joints for row in joint.rows(run.mechanism.dimension)]
+    rows = [row for part in run.mechanism.constraints for row in part.rows(run.mechanism.dimension)]
     if not rows:
         return run.recording.velocity
     widths = sum(placed.data.velocity_count**2 for placed in run.mechanism.bodies)
@@ -45,9 +45,17 @@ def constraint_blocks(run: Run, rows: list[Row]) -> tuple[dict[int, dict[int, Ar
     blocks: dict[int, dict[int, Array]] = defaultdict(dict)
     rates = np.zeros((run.instants, len(rows)))
     for k, row in enumerate(rows):
+        if row.offset is not None:
+            rates[:, k] -= timed_values(run, row.offset)[1]
         for term in row.terms:
+            factor = np.full(run.instants, term.coefficient)
+            if term.factor is not None:
+                values, changes = timed_values(run, term.factor)
+                factor = term.coefficient * values
+                dots = np.einsum("ti,ti->t", world_values(run, term.first), world_values(run, term.second))
+                rates[:, k] += term.coefficient * changes * dots
             for vector, partner in ((term.first, term.second), (term.second, term.first)):
-                force = term.coefficient * world_values(run, partner)
+                force = factor[:, None] * world_values(run, partner)
                 if (moving := body_vector(run, vector)) is None:
                     rates[:, k] += np.einsum("ti,ti->t", force, prescribed_rates(run, vector))
                     continue

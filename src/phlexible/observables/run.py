@@ -10,6 +10,7 @@ from phlexible.errors import ModelError
 from phlexible.joints.attachments import Attachment, MovingFrame, PlacedBody
 from phlexible.joints.joint import Joint
 from phlexible.model.mechanism import Mechanism
+from phlexible.model.moving_frames import moving_frames
 from phlexible.model.recording import Recording
 from phlexible.model.state import Layout
 
@@ -122,13 +123,6 @@ class Run:
         linear[:, : data.dimension] = own[:, : data.dimension]
         angular[:, list(data.rotation_axes)] = own[:, data.dimension : data.rigid_count]
         return Twist(linear, angular, own[:, data.rigid_count :])
-
-
-def moving_frames(mechanism: Mechanism) -> tuple[MovingFrame, ...]:
-    """Frames of joints that are not fixed, by first appearance."""
-    ports = [port for joint in mechanism.joints for port in (joint.first, joint.second)]
-    moving = [port for port in ports if isinstance(port, MovingFrame) and not port.is_fixed]
-    return tuple({id(frame): frame for frame in moving}.values())
 
 
 def _looks_same(a: PlacedBody, b: PlacedBody) -> bool:

@@ -9,11 +9,14 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ConvergenceError
+from phlexible.joints.time_paths import refuse_jump
 from phlexible.kernels import tables as at
 from phlexible.kernels.compiled import is_compiled
 from phlexible.kernels.loop import advance
 from phlexible.kernels.newton import SINGULAR
 from phlexible.model.assembly import Assembly
+from phlexible.model.constraints import mechanism_layout
+from phlexible.model.element_forces import element_coordinates
 from phlexible.model.state import State
 from phlexible.time_integration.clock import Clock
 from phlexible.time_integration.collector import Collector, Sink
@@ -50,12 +53,14 @@ class Ledger:
         work: of each source of the collector's ``work_names``, shape (sources,) [J].
         dissipated: [J].
         iterations, halvings: counted so far.
+        coordinates: of force elements, angles over full turns, shape (forces,).
     """
 
     work: Array
     dissipated: float
     iterations: int
     halvings: int
+    coordinates: Array
 
 
 class ConservingRun:
@@ -83,7 +88,8 @@ class ConservingRun:
         self._clock = clock
         self._options = options
         self._system = pack(assembly)
-        self._system.begin_at(state)
+        begun = ledger.coordinates if ledger is not None else _coordinates(assembly, state)
+        self._system.begin_at(state, begun)
         self._collector = Collector(assembly, sink)
         self._first_multiplier = np.zeros(len(assembly.couplings.constant))
         self._halvings = 0
@@ -132,12 +138,10 @@ class ConservingRun:
         return max(16, BLOCK_BYTES // (8 * numbers))
 
     def _take_up(self, ledger: Ledger) -> None:
-        mechanism, system = self._assembly.mechanism, self._system
-        loads = len(mechanism.loads)
-        joints = [str(joint) for joint in mechanism.joints]
-        work = system.table(at.STATE_WORK, loads + len(joints))
-        for k, (name, value) in enumerate(zip(self._collector.work_names, ledger.work, strict=True)):
-            work[k if k < loads else loads + joints.index(name)] = value
+        system = self._system
+        work = system.table(at.STATE_WORK, len(self._assembly.mechanism.loads) + self._assembly.links)
+        for columns, value in zip(self._collector.sources.values(), ledger.work, strict=True):
+            work[columns[0]] = value
         system.table(at.STATE_DISSIPATED, 1)[0] = ledger.dissipated
         system.ints[system.ints[at.STATE_COUNTER]] = ledger.iterations
         self._halvings = ledger.halvings
@@ -196,6 +200,8 @@ class ConservingRun:
         """Steps between the instants, of the size of the first; of a single instant only the row."""
         h = float(instants[1] - instants[0]) if len(instants) == 2 else self._clock.step
         count = len(instants) - 1
+        if count:
+            self._check_drives(float(instants[0]), float(instants[-1]), count)
         done, status = advance(
             self._system.ints,
             self._system.reals,
@@ -214,6 +220,14 @@ class ConservingRun:
         )
         return int(done), int(status)
 
+    def _check_drives(self, begin: float, end: float, count: int) -> None:
+        """Refuses paths of drives that jump, before they are used."""
+        times = np.linspace(begin, end, count + 1)
+        for drive in self._assembly.mechanism.drives:
+            is_angle = drive.coordinate.endswith("angle")
+            smallest = 1e-6 if is_angle else 1e-6 * self._assembly.length_scale()
+            refuse_jump(drive.path, times, smallest)
+
     def _failure(self, start: float, end: float, status: int) -> ConvergenceError:
         history = self._system.history()
         why = (
@@ -228,3 +242,8 @@ class ConservingRun:
             start,
             history,
         )
+
+
+def _coordinates(assembly: Assembly, state: State) -> Array:
+    mechanism = assembly.mechanism
+    return element_coordinates(mechanism, mechanism_layout(mechanism), state)

@@ -29,8 +29,9 @@ class PackedSystem:
         """A view of ``count`` numbers of a table of reals."""
         return self.reals[self.ints[name] : self.ints[name] + count]
 
-    def begin_at(self, state: State) -> None:
-        """Put a state in."""
+    def begin_at(self, state: State, coordinates: Array) -> None:
+        """Put a state in, and the coordinates of elements, shape (forces,)."""
+        self.table(at.STATE_THETA, coordinates.size)[:] = coordinates
         self.table(at.STATE_POSITION, state.position.size)[:] = state.position.ravel()
         self.table(at.STATE_ROTATION, state.rotation.size)[:] = state.rotation.ravel()
         self.table(at.STATE_ELASTIC, state.elastic.size)[:] = state.elastic
@@ -67,7 +68,7 @@ def pack(assembly: Assembly) -> PackedSystem:
         header[name] = position
         position += reals[name].size
     _make_absolute(ints, len(assembly.bodies.pool), int(header[at.BLOCKS]))
-    stored = position - int(header[at.STATE_POSITION]) + 4
+    stored = position - int(header[at.STATE_POSITION]) + 5
     return PackedSystem(
         np.concatenate([header, *(ints[name] for name in at.INT_TABLES)]).astype(np.int64),
         np.concatenate([pools, *(reals[name].ravel() for name in at.REAL_TABLES), np.zeros(1)]),
@@ -80,8 +81,9 @@ def _counts(assembly: Assembly) -> dict[int, int]:
         at.DIMENSION: assembly.bodies.dimension,
         at.BODIES: len(assembly.bodies.type_of),
         at.VECTORS: len(assembly.vectors.body),
-        at.JOINTS: len(assembly.mechanism.joints),
+        at.JOINTS: assembly.links,
         at.ROWS: len(assembly.couplings.constant),
+        at.FORCES: len(assembly.forces),
         at.LOADS: len(assembly.loads.kind),
         at.WEIGHTS: len(assembly.loads.weight_point),
         at.NODES: len(assembly.elimination.order),
@@ -93,7 +95,7 @@ def _counts(assembly: Assembly) -> dict[int, int]:
 
 def _int_tables(assembly: Assembly) -> dict[int, IntArray]:
     bodies, vectors, couplings = assembly.bodies, assembly.vectors, assembly.couplings
-    loads, nodes = assembly.loads, assembly.elimination
+    loads, nodes, forces = assembly.loads, assembly.elimination, assembly.force_table.arrays
     first_joint = len(bodies.type_of)
     return {
         at.TYPE_OF: bodies.type_of,
@@ -127,6 +129,12 @@ def _int_tables(assembly: Assembly) -> dict[int, IntArray]:
         at.JOINT_ROW_START: couplings.row_start,
         at.JOINT_NODE_ROW: nodes.row_start[first_joint:],
         at.JOINT_PARTNER_START: couplings.partner_start,
+        at.JOINT_LAW: couplings.law,
+        at.ROW_TIME: couplings.row_time,
+        at.TERM_TIME: couplings.term_time,
+        at.FORCE_ENERGY: forces.energy,
+        at.FORCE_SLOPE: forces.slope,
+        at.FORCE_VALUE: forces.value,
         at.ROW_TERM_START: couplings.term_start,
         at.TERM_FIRST: couplings.first,
         at.TERM_SECOND: couplings.second,
@@ -179,7 +187,11 @@ _BLOCK_STARTS = (
 
 def _real_tables(assembly: Assembly) -> dict[int, Array]:
     bodies, vectors, couplings, loads = assembly.bodies, assembly.vectors, assembly.couplings, assembly.loads
+    forces = assembly.force_table.arrays
     return {
+        at.FORCE_STIFFNESS: forces.stiffness,
+        at.FORCE_DAMPING: forces.damping,
+        at.FORCE_REST: forces.rest,
         at.MASS: bodies.mass,
         at.VISCOSITY: bodies.viscosity,
         at.STRAIN_WEIGHT: bodies.strain_weight,
@@ -196,10 +208,11 @@ def _work_sizes(assembly: Assembly) -> dict[int, int]:
     bodies, vectors = len(assembly.bodies.type_of), len(assembly.vectors.body)
     elastic, velocities = int(assembly.layout.elastic[-1]), int(assembly.layout.velocity[-1])
     rows, unknowns = len(assembly.couplings.constant), int(assembly.elimination.row_start[-1])
-    moving = len(assembly.moving)
+    moving, terms, forces = len(assembly.moving), len(assembly.couplings.coefficient), len(assembly.forces)
+    values = len(assembly.loads.kind) + len(assembly.force_table.values)
     on_bodies = assembly.vectors.body[assembly.vectors.body >= 0]
     widths = np.diff(assembly.layout.velocity)
-    sizes = {at.LOAD_VALUE: 3 * len(assembly.loads.kind), at.MOVING0: 3 * moving, at.MOVING1: 3 * moving}
+    sizes = {at.LOAD_VALUE: 3 * values, at.MOVING0: 3 * moving, at.MOVING1: 3 * moving}
     sizes |= dict.fromkeys((at.V0, at.W0, at.V1, at.W1, at.HALF_TURN, at.POSITION1, at.MOMENT1), 3 * bodies)
     sizes |= dict.fromkeys((at.LINEAR0, at.LINEAR1, at.ANGULAR0, at.ANGULAR1, at.STATE_POSITION), 3 * bodies)
     sizes |= dict.fromkeys((at.ROTATION1, at.MEAN_ROTATION, at.STATE_ROTATION), 9 * bodies)
@@ -218,11 +231,14 @@ def _work_sizes(assembly: Assembly) -> dict[int, int]:
     of_velocities = (at.VELOCITY, at.PREVIOUS_VELOCITY, at.SAVED_VELOCITY, at.STATE_VELOCITY)
     sizes |= dict.fromkeys(of_velocities, velocities)
     sizes |= dict.fromkeys((at.MULTIPLIER, at.SAVED_MULTIPLIER, at.STATE_MULTIPLIER), rows)
+    sizes |= dict.fromkeys((at.ROW_END, at.ROW_VALUE0, at.ROW_VALUE1), rows)
+    sizes |= dict.fromkeys((at.TERM_END, at.TERM_MEAN), terms)
+    sizes |= {at.ROW_SLOPE: 2 * rows, at.FORCE_THETA1: forces, at.STATE_THETA: forces}
     return sizes | {
         at.SCRATCH: 9 * int(widths.max(initial=1)),
         at.HISTORY: MAXIMAL_HISTORY,
         at.STATE_ELASTIC: elastic,
-        at.STATE_WORK: len(assembly.loads.kind) + len(assembly.mechanism.joints),
+        at.STATE_WORK: len(assembly.loads.kind) + assembly.links,
         at.STATE_DISSIPATED: 1,
     }
 
@@ -243,11 +259,12 @@ class StoredRows:
 
     Attributes:
         rows: shape (instants, ``PackedSystem.stored_width``).
-        energy: kinetic, strain and gravity, shape (instants, 3) [J].
+        energy: kinetic, strain, gravity and spring, shape (instants, 4) [J].
         dissipated, iterations: shape (instants,).
         position, rotation, elastic, velocity: as in ``State``, with time first.
-        work: by loads, then by moving frames on joints, shape (instants, loads + joints) [J].
-        multipliers: shape (instants, rows).
+        work: by loads, then on links, shape (instants, loads + links) [J].
+        coordinates: of elements, shape (instants, forces).
+        multipliers: of joints, drives and elements, shape (instants, rows).
     """
 
     rows: Array
@@ -259,6 +276,7 @@ class StoredRows:
     elastic: Array
     velocity: Array
     work: Array
+    coordinates: Array
     multipliers: Array
 
     def first(self, count: int) -> "StoredRows":
@@ -270,10 +288,10 @@ def stored_rows(assembly: Assembly, system: PackedSystem, instants: int) -> Stor
     """Room for so many instants."""
     rows = np.zeros((instants, system.stored_width))
     bodies = len(assembly.bodies.type_of)
-    sizes = [3, 1, 1, 3 * bodies, 9 * bodies, int(assembly.layout.elastic[-1])]
-    sizes += [int(assembly.layout.velocity[-1]), len(assembly.loads.kind) + len(assembly.mechanism.joints)]
-    parts = np.split(rows, np.cumsum(sizes), axis=1)
-    energy, dissipated, iterations, position, rotation, elastic, velocity, work, multipliers = parts
+    sizes = [4, 1, 1, 3 * bodies, 9 * bodies, int(assembly.layout.elastic[-1])]
+    sizes += [int(assembly.layout.velocity[-1]), len(assembly.loads.kind) + assembly.links]
+    parts = np.split(rows, np.cumsum([*sizes, len(assembly.forces)]), axis=1)
+    energy, dissipated, iterations, position, rotation, elastic, velocity, work, theta, multipliers = parts
     return StoredRows(
         rows,
         energy,
@@ -284,5 +302,6 @@ def stored_rows(assembly: Assembly, system: PackedSystem, instants: int) -> Stor
         elastic,
         velocity,
         work,
+        theta,
         multipliers,
     )
