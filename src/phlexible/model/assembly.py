@@ -13,6 +13,7 @@ from phlexible.joints.time_paths import TimePath, numbers_at
 from phlexible.kernels.arrays import BodyArrays, CouplingArrays, EliminationArrays, LoadArrays, VectorArrays
 from phlexible.kernels.tables import CONSTRAINT
 from phlexible.model.body_tables import body_arrays
+from phlexible.model.controlled import ControlledValue, controlled_values
 from phlexible.model.coupling_tables import CouplingTable, VectorTable, load_arrays
 from phlexible.model.force_tables import ForceTable, ScalarForce, force_table, law_of, scalar_forces
 from phlexible.model.ground import frame_positions, frame_rotation
@@ -33,6 +34,7 @@ class Assembly:
         moving: vectors and drive paths that are functions of time.
         forces: scalar forces of elements.
         force_table: their numbers.
+        controlled: load values that controllers set.
     """
 
     mechanism: Mechanism
@@ -46,6 +48,7 @@ class Assembly:
     moving: tuple[PointOf | DirectionOf | TimePath, ...]
     forces: tuple[ScalarForce, ...]
     force_table: ForceTable
+    controlled: tuple[ControlledValue, ...]
 
     @property
     def links(self) -> int:
@@ -113,6 +116,8 @@ def assemble(mechanism: Mechanism) -> Assembly:
     loads = load_arrays(mechanism.loads, bodies, mechanism.gravity, vectors)
     sizes = [placed.data.velocity_count for placed in bodies] + couplings.node_sizes
     schedule = block_schedule(sizes, couplings.edges(len(bodies)), len(bodies))
+    table = force_table(forces, len(mechanism.loads))
+    controlled = controlled_values(mechanism, table, vectors)
     coupling_arrays = couplings.arrays(schedule, len(bodies))  # numbers the paths of drives too
     return Assembly(
         mechanism,
@@ -125,7 +130,8 @@ def assemble(mechanism: Mechanism) -> Assembly:
         schedule.length,
         tuple(vectors.moving),
         tuple(forces),
-        force_table(forces, len(mechanism.loads)),
+        table,
+        controlled,
     )
 
 

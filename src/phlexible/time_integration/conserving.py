@@ -20,6 +20,7 @@ from phlexible.model.element_forces import element_coordinates
 from phlexible.model.state import State
 from phlexible.time_integration.clock import Clock
 from phlexible.time_integration.collector import Collector, Sink
+from phlexible.time_integration.measurement import Measurement
 from phlexible.time_integration.packing import StoredRows, pack, stored_rows
 
 MOST_HALVINGS = 12  # of one step, one inside the other
@@ -90,6 +91,8 @@ class ConservingRun:
         self._system = pack(assembly)
         begun = ledger.coordinates if ledger is not None else _coordinates(assembly, state)
         self._system.begin_at(state, begun)
+        self._measurement = Measurement(assembly, self._system)
+        self._held = np.zeros(0)  # values of the controllers during a step
         self._collector = Collector(assembly, sink)
         self._first_multiplier = np.zeros(len(assembly.couplings.constant))
         self._halvings = 0
@@ -112,8 +115,10 @@ class ConservingRun:
         try:
             if not self._is_resumed:
                 self._store_first()
-            size = FIRST_BLOCK
+            size = 1 if self._measurement.is_needed else FIRST_BLOCK
             while k < clock.count:
+                if self._measurement.is_needed:
+                    self._control(clock.instant(k))
                 progress(k, clock.count)
                 begin = wall.perf_counter()
                 steps = clock.regular_run(k, size)
@@ -124,7 +129,7 @@ class ConservingRun:
                 if done < steps or not steps:
                     self._irregular(k)
                     k += 1
-                elif steps == size and wall.perf_counter() - begin < BLOCK_SECONDS / 2:
+                elif steps == size and not self._measurement.is_needed and wall.perf_counter() - begin < BLOCK_SECONDS / 2:
                     size = min(2 * size, self._longest_block())
             progress(clock.count, clock.count)
         except KeyboardInterrupt:
@@ -211,7 +216,7 @@ class ConservingRun:
             every,
             phase,
             self._assembly.moving_values(instants),
-            self._assembly.load_values(instants[:-1] + h / 2),
+            self._load_values(instants[:-1] + h / 2),
             1e-6 * self._assembly.length_scale() / h,
             self._first_multiplier,
             stored.rows,
@@ -219,6 +224,17 @@ class ConservingRun:
             count == 0,
         )
         return int(done), int(status)
+
+    def _control(self, time: float) -> None:
+        """Asks the controllers for the values that they hold during the step that starts now."""
+        self._held = np.zeros(0)
+        self._advance(np.array([time]), stored_rows(self._assembly, self._system, 1), 1, 0)
+        values = self._assembly.load_values(np.array([time]))
+        self._held = self._measurement.values(time, values.shape[1])
+
+    def _load_values(self, times: Array) -> Array:
+        values = self._assembly.load_values(times)
+        return values + self._held if self._held.size else values
 
     def _check_drives(self, begin: float, end: float, count: int) -> None:
         """Refuses paths of drives that jump, before they are used."""
