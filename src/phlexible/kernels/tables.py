@@ -164,6 +164,8 @@ REAL_TABLES = (
     SAVED_MULTIPLIER,
     SCRATCH,  # (9 widest body,)
     HISTORY,  # scaled Newton updates of the last step
+    MEAN_MULTIPLIER,  # (rows,) of the substeps of a composed step
+    SAVED_STATE,  # the tables from STATE_POSITION on at the start of a composed step
     STATE_POSITION,  # (bodies, 3)
     STATE_ROTATION,  # (bodies, 3, 3)
     STATE_ELASTIC,  # (sum n,)
@@ -172,9 +174,9 @@ REAL_TABLES = (
     STATE_WORK,  # (loads + joints,) work done by loads, then by moving frames and values on links
     STATE_THETA,  # (forces,) coordinates, angles over full turns
     STATE_DISSIPATED,  # (1,)
-) = tuple(range(12 + 64, 12 + 64 + 82))
+) = tuple(range(12 + 64, 12 + 64 + 84))
 
-HEADER = 12 + 64 + 82
+HEADER = 12 + 64 + 84
 
 CONSTANT = -1
 MOVING = -2

@@ -19,6 +19,7 @@ from phlexible.model.constraints import mechanism_layout
 from phlexible.model.element_forces import element_coordinates
 from phlexible.model.state import State
 from phlexible.time_integration.clock import Clock
+from phlexible.time_integration.composition import substep_times
 from phlexible.time_integration.collector import Collector, Sink
 from phlexible.time_integration.measurement import Measurement
 from phlexible.time_integration.packing import StoredRows, pack, stored_rows
@@ -40,10 +41,12 @@ class RunOptions:
     Attributes:
         every: store each every-th step.
         numerical_damping: gamma of formulation 3.
+        substeps: sizes of the parts of a step, as shares that add up to 1.
     """
 
     every: int = 1
     numerical_damping: float = 0.0
+    substeps: tuple[float, ...] = (1.0,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,16 +210,17 @@ class ConservingRun:
         count = len(instants) - 1
         if count:
             self._check_drives(float(instants[0]), float(instants[-1]), count)
+        ends, middles = substep_times(instants, h, self._options.substeps)
         done, status = advance(
             self._system.ints,
             self._system.reals,
-            h,
+            h * np.array(self._options.substeps),
             self._options.numerical_damping,
             count,
             every,
             phase,
-            self._assembly.moving_values(instants),
-            self._load_values(instants[:-1] + h / 2),
+            self._assembly.moving_values(ends),
+            self._load_values(middles),
             1e-6 * self._assembly.length_scale() / h,
             self._first_multiplier,
             stored.rows,

@@ -234,11 +234,14 @@ def _work_sizes(assembly: Assembly) -> dict[int, int]:
     sizes |= dict.fromkeys((at.ROW_END, at.ROW_VALUE0, at.ROW_VALUE1), rows)
     sizes |= dict.fromkeys((at.TERM_END, at.TERM_MEAN), terms)
     sizes |= {at.ROW_SLOPE: 2 * rows, at.FORCE_THETA1: forces, at.STATE_THETA: forces}
+    state = (at.STATE_POSITION, at.STATE_ROTATION, at.STATE_VELOCITY, at.STATE_MULTIPLIER, at.STATE_THETA)
+    works = len(assembly.loads.kind) + assembly.links
+    sizes |= {at.MEAN_MULTIPLIER: rows, at.STATE_ELASTIC: elastic, at.STATE_WORK: works}
+    saved = sum(sizes[name] for name in (*state, at.STATE_ELASTIC, at.STATE_WORK)) + 1
     return sizes | {
+        at.SAVED_STATE: saved,
         at.SCRATCH: 9 * int(widths.max(initial=1)),
         at.HISTORY: MAXIMAL_HISTORY,
-        at.STATE_ELASTIC: elastic,
-        at.STATE_WORK: len(assembly.loads.kind) + assembly.links,
         at.STATE_DISSIPATED: 1,
     }
 
