@@ -15,6 +15,7 @@ from phlexible.kernels.compiled import compiled
 from phlexible.kernels.user_function import call
 
 SMALL_ANGLE = 0.05
+DIFFERENCE = 1e-5  # relative step of differences
 NEAR = 0.1  # relative change of a coordinate below which a potential is integrated, not divided
 
 
@@ -118,7 +119,9 @@ def potential_slope(energy, slope, x0, x1):
         total += weight * (
             call(slope, middle - half * point) + call(slope, middle + half * point)
         )
-    step = 6e-6 * max(1.0, abs(middle))
+    if abs(delta) > DIFFERENCE * max(abs(middle), 1.0):
+        return 0.5 * total, (call(slope, x1) - 0.5 * total) / delta
+    step = DIFFERENCE * max(abs(middle), 1.0)
     curvature = (call(slope, middle + step) - call(slope, middle - step)) / (2.0 * step)
     return 0.5 * total, 0.5 * curvature
 

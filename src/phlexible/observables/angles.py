@@ -55,7 +55,7 @@ def rates(run: Run, velocities: Array, joint: Joint, of_angles: bool) -> Array:
 
 def coordinate_values(run: Run, coordinate: Coordinate) -> Array:
     """A coordinate over time, shape (N + 1,) [rad or m]."""
-    y = _functions(run, coordinate)
+    y = function_values(run, coordinate)
     wrapped = np.array([coordinate.value(row) for row in y.T])
     if not coordinate.is_angle:
         return wrapped
@@ -67,14 +67,14 @@ def coordinate_values(run: Run, coordinate: Coordinate) -> Array:
 
 def coordinate_rates(run: Run, velocities: Array, coordinate: Coordinate) -> Array:
     """Its rate from flat velocities of the bodies, shape (N + 1,) [rad/s or m/s]."""
-    y = _functions(run, coordinate)
+    y = function_values(run, coordinate)
     changes = np.array([_change(run, velocities, function) for function in coordinate.functions()])
     gradients = np.array([coordinate.gradient(row) for row in y.T]).T
     return np.asarray((gradients * changes).sum(axis=0))
 
 
-def _functions(run: Run, coordinate: Coordinate) -> Array:
-    """y over time, shape (functions, N + 1)."""
+def function_values(run: Run, coordinate: Coordinate) -> Array:
+    """y of a coordinate over time, shape (functions, N + 1)."""
     return np.array(
         [
             sum(t.coefficient * _dot(world_values(run, t.first), world_values(run, t.second)) for t in f.terms)

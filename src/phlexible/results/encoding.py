@@ -17,16 +17,22 @@ from phlexible.bodies.rigid_body import RigidBody
 from phlexible.elements.sections import CircularSection, RectangularSection, Section
 from phlexible.errors import ModelError, ResultFileError
 from phlexible.joints.attachments import Attachment, MovingFrame, PlacedBody
+from phlexible.joints.bushing import Bushing
 from phlexible.joints.cylindrical import Cylindrical
 from phlexible.joints.distance import Distance
+from phlexible.joints.drives import Drive
+from phlexible.joints.feedback import Feedback
 from phlexible.joints.fixed import Fixed
+from phlexible.joints.force_elements import JointForce, SpringDamper
 from phlexible.joints.joint import Joint
 from phlexible.joints.loads import Axes, Force, Load, Torque
 from phlexible.joints.planar import Planar
+from phlexible.joints.potentials import Potential
 from phlexible.joints.prismatic import Prismatic
 from phlexible.joints.revolute import Revolute
 from phlexible.joints.slider import Slider
 from phlexible.joints.spherical import Spherical
+from phlexible.joints.time_paths import TimePath
 from phlexible.joints.universal import Universal
 
 KNOWN: dict[str, type[Any]] = {
@@ -35,7 +41,7 @@ KNOWN: dict[str, type[Any]] = {
         *(Beam, RigidBody, PointMass, Material, CircularSection, RectangularSection, Section, Frame, Strain),
         *(Start, End, Along, Origin, MaterialPosition),
         *(Fixed, Revolute, Prismatic, Cylindrical, Universal, Spherical, Planar, Slider, Distance),
-        *(Force, Torque, Axes),
+        *(Force, Torque, Axes, SpringDamper, Bushing, JointForce, Drive, TimePath, Feedback),
     )
 }
 """The classes that a file may name. A new body, joint or load is added here; a test asks for it."""
@@ -111,12 +117,23 @@ def encode_part(part: object, context: Context) -> Tree:
         value = getattr(part, field.name)
         if not field.init:
             continue
-        if callable(value):
-            start = part.at_time(0.0).tolist() if isinstance(part, Load) else None
-            values[field.name] = {"function": start}
+        if isinstance(value, Potential) or (callable(value) and not isinstance(value, TimePath)):
+            values[field.name] = {"function": _initial(part, field.name)}
         else:
             values[field.name] = encode(value, context)
     return {"class": _known(type(part).__name__, type(part)).__name__, "fields": values}
+
+
+def _initial(part: object, name: str) -> Tree:
+    """Value at t = 0 of a function of time in a field; None of other functions."""
+    match part, name:
+        case Load(), "value":
+            return part.at_time(0.0).tolist()
+        case TimePath(), "function":
+            return part(0.0)
+        case JointForce(force=force), "force" if callable(force):
+            return float(force(0.0))
+    return None
 
 
 def decode(tree: Tree, context: Context) -> Any:

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Self
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.joints.attachments import Attachment, PlacedBody, Port
+from phlexible.joints.drives import Drive
+from phlexible.joints.force_elements import ForceElement
 from phlexible.joints.joint import Joint
+from phlexible.joints.loads import Axes
 from phlexible.model.mechanism import Mechanism
 from phlexible.model.recording import Recording
 from phlexible.model.state import Layout
@@ -97,13 +100,28 @@ class Motion:
         """eta of a body, shape (N + 1, n)."""
         return poses.elastic_coordinates(self._run, body)
 
-    def reaction(self, joint: Joint) -> Array:
-        """Force of a joint on its second attachment, world axes, shape (N + 1, 3) [N]."""
-        return reactions.reaction(self._run, joint)
+    def reaction(self, joint: Joint, axes: Axes | str = Axes.WORLD) -> Array:
+        """Force of a joint on its second attachment, shape (N + 1, 3) [N].
 
-    def reaction_moment(self, joint: Joint) -> Array:
-        """Moment of a joint on its second attachment about its point, world axes, shape (N + 1, 3) [N m]."""
-        return reactions.reaction_moment(self._run, joint)
+        With that of the drives in the joint; springs, dampers and motors are ``element_force``.
+
+        Args:
+            joint: of the model.
+            axes: "world", or "body": those of the material at the second attachment.
+        """
+        return reactions.in_axes(self._run, joint, reactions.reaction(self._run, joint), Axes(axes))
+
+    def reaction_moment(self, joint: Joint, axes: Axes | str = Axes.WORLD) -> Array:
+        """Moment of a joint on its second attachment about its point, shape (N + 1, 3) [N m]."""
+        return reactions.in_axes(self._run, joint, reactions.reaction_moment(self._run, joint), Axes(axes))
+
+    def element_force(self, element: ForceElement | Drive) -> Array:
+        """Force or torque of a spring, damper, motor or drive along its coordinate, shape (N + 1,).
+
+        Positive where it enlarges the coordinate; the mean of the adjacent steps [N or N m]. Of a
+        ``Bushing`` the forces along and about its axes, shape (N + 1, 6), (N + 1, 3) in the plane.
+        """
+        return reactions.element_force(self._run, element)
 
     @property
     def multipliers(self) -> Array:
@@ -111,11 +129,22 @@ class Motion:
         return self.recording.multipliers
 
     def angle(self, joint: Joint) -> Array:
-        """Angle of a joint's second port relative to the first, over full turns, shape (N + 1,) [rad]."""
+        """Angle of a joint's second port relative to the first, over full turns, shape (N + 1,) [rad].
+
+        Of ``Universal`` both angles, shape (N + 1, 2).
+        """
         return angles.angle(self._run, joint)
 
+    def translation(self, joint: Joint) -> Array:
+        """Position of a joint's second point along its axis, shape (N + 1,) [m]; (N + 1, 2) of ``Planar``."""
+        return angles.translation(self._run, joint)
+
+    def translation_rate(self, joint: Joint) -> Array:
+        """d(translation)/dt, consistent with the joints, shape (N + 1,) or (N + 1, 2) [m/s]."""
+        return angles.rates(self._run, self._velocities, joint, False)
+
     def rate(self, joint: Joint) -> Array:
-        """d(angle)/dt, consistent with the joints, shape (N + 1,) [rad/s]."""
+        """d(angle)/dt, consistent with the joints, shape (N + 1,) [rad/s]; of a joint without angle [m/s]."""
         return angles.rate(self._run, self._velocities, joint)
 
     def to_xarray(self) -> "xarray.Dataset":
