@@ -183,9 +183,7 @@ class Model(Mechanism):
         ledger = None
         if run_output.start is not None:
             begun = run_output.start
-            ledger = Ledger(
-                begun.work, begun.dissipated, begun.iterations, begun.halvings, begun.coordinates
-            )
+            ledger = Ledger(begun.work, begun.dissipated, begun.iterations, begun.halvings, begun.coordinates)
         options = RunOptions(every, damping, SUBSTEPS[order])
         run = ConservingRun(assembly, state, instants, options, run_output.take, ledger)
         is_complete = False

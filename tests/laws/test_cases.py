@@ -9,7 +9,9 @@ import pytest
 
 import phlexible
 from laws.cases import BODY_CASES, JOINT_CASES, LOAD_CASES
+from laws.elements import ELEMENT_CASES
 from phlexible.bodies.floating_body import Body
+from phlexible.joints.force_elements import ForceElement
 from phlexible.joints.joint import Joint
 from phlexible.joints.loads import Load
 
@@ -30,6 +32,9 @@ def whole_package():
             importlib.import_module(module.name)
 
 
-@pytest.mark.parametrize(("kind", "cases"), [(Body, BODY_CASES), (Joint, JOINT_CASES), (Load, LOAD_CASES)])
+@pytest.mark.parametrize(
+    ("kind", "cases"),
+    [(Body, BODY_CASES), (Joint, JOINT_CASES), (Load, LOAD_CASES), (ForceElement, ELEMENT_CASES)],
+)
 def test_no_class_is_forgotten(kind, cases):
     assert set(concrete(kind)) == set(cases)

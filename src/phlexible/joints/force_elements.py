@@ -125,10 +125,18 @@ class SpringDamper(ForceElement):
         return self.first, self.second
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """One force along the distance."""
-        rest = self.length
-        if rest is None:
-            rest = float(np.linalg.norm(self.second.initial_position() - self.first.initial_position()))
+        """One force along the distance.
+
+        Raises:
+            ModelError: the points coincide at the initial pose.
+        """
+        gap = float(np.linalg.norm(self.second.initial_position() - self.first.initial_position()))
+        if gap == 0:
+            raise ModelError(
+                f"{self}: the points coincide at the initial pose, so that the force has no direction;"
+                " use a Bushing"
+            )
+        rest = gap if self.length is None else self.length
         distance = DistanceCoordinate("distance", self.first, self.second)
         return (CoordinateForce(distance, self.stiffness, self.damping, rest, self.potential),)
 
@@ -196,9 +204,7 @@ class JointForce(ForceElement):
         """One force along the coordinate."""
         coordinate = self.joint.coordinate(dimension, self.coordinate)
         rest = self.joint.initial_coordinate(dimension, self.coordinate) if self.rest is None else self.rest
-        return (
-            CoordinateForce(coordinate, self.stiffness, self.damping, rest, self.potential, self.force),
-        )
+        return (CoordinateForce(coordinate, self.stiffness, self.damping, rest, self.potential, self.force),)
 
     def __repr__(self) -> str:
         if self.name:

@@ -80,7 +80,7 @@ class Joint(ABC):
         given = {kind: f for kind, f in (("angle", angle), ("position", position)) if f is not None}
         if len(given) != 1:
             raise ParameterError(f"drive of {self} takes angle= or position=, got {list(given) or 'neither'}")
-        (kind, function), = given.items()
+        ((kind, function),) = given.items()
         if not callable(function):
             raise ParameterError(f"{kind} of a drive must be a function of time, got {function!r}")
         path = TimePath(function, rate, f"{of or kind} driven at {self}")
@@ -140,11 +140,11 @@ class Joint(ABC):
         name: str | None = None,
     ) -> JointForce:
         """A force for ``model.apply`` along the joint's axis, positive where it enlarges the position [N]."""
-        return JointForce(self, self._named(of or "position"), force=value, breakpoints=breakpoints, name=name)
+        return JointForce(
+            self, self._named(of or "position"), force=value, breakpoints=breakpoints, name=name
+        )
 
-    def motor(
-        self, controller: Controller, *, of: str | None = None, name: str | None = None
-    ) -> JointForce:
+    def motor(self, controller: Controller, *, of: str | None = None, name: str | None = None) -> JointForce:
         """A motor for ``model.apply``: controller(t, measured) -> torque or force, once a step.
 
         ``measured`` holds each coordinate of the joint and its rate: [angle, rate] of a ``Revolute``. To

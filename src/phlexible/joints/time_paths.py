@@ -112,7 +112,7 @@ def numbers_at(function: ScalarFunction, times: Array, name: str) -> Array:
             if np.isfinite(values).all():
                 if np.abs(values[probes] - single).max() <= AGREEMENT * np.abs(values).max():
                     return np.array(values)
-        except Exception:  # noqa: S110  a function for single times may fail in any way here
+        except Exception:
             pass
     return np.array([finite_number(function(float(t)), name, float(t)) for t in times], dtype=np.float64)
 

@@ -148,9 +148,7 @@ def _row_block(ints, reals, c, k, l, r, lower):
     row = lower + r * width
     for i in range(width):
         reals[row + i] += (
-            x0 * reals[jacobian + i]
-            + x1 * reals[jacobian + width + i]
-            + x2 * reals[jacobian + 2 * width + i]
+            x0 * reals[jacobian + i] + x1 * reals[jacobian + width + i] + x2 * reals[jacobian + 2 * width + i]
         )
 
 

@@ -116,9 +116,7 @@ def potential_slope(energy, slope, x0, x1):
             point, weight = 0.79666647741362674, 0.22238103445337447
         else:
             point, weight = 0.96028985649753623, 0.10122853629037626
-        total += weight * (
-            call(slope, middle - half * point) + call(slope, middle + half * point)
-        )
+        total += weight * (call(slope, middle - half * point) + call(slope, middle + half * point))
     if abs(delta) > DIFFERENCE * max(abs(middle), 1.0):
         return 0.5 * total, (call(slope, x1) - 0.5 * total) / delta
     step = DIFFERENCE * max(abs(middle), 1.0)

@@ -2,8 +2,8 @@
 
 from phlexible.kernels import tables as at
 from phlexible.kernels.compiled import compiled, inlined
-from phlexible.kernels.dense import copy
 from phlexible.kernels.couplings import dot
+from phlexible.kernels.dense import copy
 from phlexible.kernels.elasticity import dissipation, strain_energy
 from phlexible.kernels.forces import element_loss, element_work, spring_energy
 from phlexible.kernels.inertia import kinetic_energy, start_of

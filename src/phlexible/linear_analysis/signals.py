@@ -15,6 +15,7 @@ from phlexible.algebra.arrays import Array, unit_vector
 from phlexible.errors import ModelError
 from phlexible.joints.attachments import Attachment
 from phlexible.joints.bilinear import AXES
+from phlexible.joints.feedback import Feedback
 from phlexible.joints.loads import Force, Torque
 from phlexible.joints.revolute import Revolute
 from phlexible.model.kinematics import Kinematics
@@ -138,7 +139,7 @@ def input_rows(
         match item:
             case Force() | Torque():
                 _check(mechanism, item)
-                if callable(item.value):
+                if callable(item.value) or isinstance(item.value, Feedback):
                     raise ModelError(f"{item}: an input takes a constant value, its direction")
                 name = item.name or f"{type(item).__name__.lower()} on {item.attachment} {_axis(item.value)}"
                 rows.append(SignalRow(name, _load_row(layout, kinematics, item)))
@@ -224,7 +225,7 @@ def _load_row(layout: Layout, kinematics: Kinematics, load: Force | Torque) -> A
 
 
 def _check(mechanism: Mechanism, load: Force | Torque) -> None:
-    check_belongs(load, {placed.name: placed for placed in mechanism.bodies})
+    check_belongs(load, {placed.name: placed for placed in mechanism.bodies}, mechanism.joints)
     check_plane(load, mechanism.dimension)
 
 

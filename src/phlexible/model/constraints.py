@@ -32,7 +32,9 @@ def mechanism_layout(mechanism: Mechanism) -> Layout:
 
 def row_owners(mechanism: Mechanism) -> list[RowOwner]:
     """Joint and row of every multiplier, in the order of the layout."""
-    return [RowOwner(joint, row) for joint in mechanism.constraints for row in joint.rows(mechanism.dimension)]
+    return [
+        RowOwner(joint, row) for joint in mechanism.constraints for row in joint.rows(mechanism.dimension)
+    ]
 
 
 def constraint_values(mechanism: Mechanism, layout: Layout, state: State) -> Array:

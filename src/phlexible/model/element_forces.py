@@ -1,13 +1,16 @@
 """Force elements in one state: their coordinates, forces on velocities, stiffness and damping.
 
-Reference form in NumPy of what ``kernels/forces.py`` does over a step. A force F along theta(y(q)) acts as
-``J^T F`` with ``J = d theta/dq = sum_r theta_r dy_r/dq``; its derivative by q is ``J^T F' J + F d2 theta/dq2``.
+Reference form in NumPy of what ``kernels/forces.py`` does over a step. A force F along theta(y(q)) acts
+as ``J^T F`` with ``J = d theta/dq = sum_r theta_r dy_r/dq``; its derivative by q is
+``J^T F' J + F d2 theta/dq2``.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, IntArray
 from phlexible.joints.bilinear import Row
 from phlexible.joints.coordinates import Coordinate
 from phlexible.joints.feedback import Feedback
@@ -17,6 +20,15 @@ from phlexible.model.curvature import BodyBlocks, add_row_curvature
 from phlexible.model.kinematics import Kinematics
 from phlexible.model.mechanism import Mechanism
 from phlexible.model.state import Layout, State
+
+
+@dataclass(frozen=True, eq=False)
+class SparseRow:
+    """A row over the flat velocities; columns may repeat and add up. ``drift`` is the explicit rate."""
+
+    columns: IntArray
+    values: Array
+    drift: float
 
 
 def scalar_forces(mechanism: Mechanism) -> list[CoordinateForce]:
@@ -41,10 +53,10 @@ def element_forces(mechanism: Mechanism, layout: Layout, state: State) -> Array:
     result = np.zeros(int(layout.velocity[-1]))
     for force in scalar_forces(mechanism):
         theta = force.coordinate.value(function_values(kinematics, force.coordinate))
-        row, drift = coordinate_row(layout, kinematics, force.coordinate)
-        rate = row @ state.velocity + drift
+        row = coordinate_row(layout, kinematics, force.coordinate)
+        rate = row.values @ state.velocity[row.columns] + row.drift
         total = force.conservative(theta) - force.damping * rate + _prescribed(force, state.time)
-        result += row * total
+        np.add.at(result, row.columns, total * row.values)
     return result
 
 
@@ -53,11 +65,12 @@ def element_stiffness(
 ) -> sparse.csr_array:
     """d(element forces)/dq at constant velocities; without curvature only ``J^T F' J``."""
     kinematics, total = Kinematics(mechanism.bodies, layout, state), BodyBlocks(layout)
-    rows, tangents = [], []
+    rows: list[SparseRow] = []
+    tangents: list[float] = []
     for force in scalar_forces(mechanism):
         y = function_values(kinematics, force.coordinate)
         theta = force.coordinate.value(y)
-        rows.append(coordinate_row(layout, kinematics, force.coordinate)[0])
+        rows.append(coordinate_row(layout, kinematics, force.coordinate))
         tangents.append(force.tangent(theta))
         pull = force.conservative(theta) + _prescribed(force, state.time)
         if not with_curvature or pull == 0:
@@ -66,39 +79,45 @@ def element_stiffness(
         functions = force.coordinate.functions()
         for weight, function in zip(pull * gradient, functions, strict=True):
             add_row_curvature(total, kinematics, function, float(weight))
-        if hessian.any():
-            slopes = [function_row(layout, kinematics, function)[0] for function in functions]
-            for r, s in np.ndindex(*hessian.shape):
-                rows += [slopes[r] + slopes[s], slopes[r] - slopes[s]]
-                tangents += [0.25 * pull * hessian[r, s], -0.25 * pull * hessian[r, s]]
-    if not rows:
-        return total.matrix()
-    slopes_matrix = sparse.csr_array(np.array(rows))
-    return sparse.csr_array(total.matrix() + slopes_matrix.T @ sparse.diags_array(tangents) @ slopes_matrix)
+        slopes = [function_row(layout, kinematics, function) for function in functions]
+        for value, direction in zip(*np.linalg.eigh(hessian), strict=True):
+            rows.append(_combined(slopes, direction))
+            tangents.append(float(pull * value))
+    return sparse.csr_array(total.matrix() + _weighted(layout, rows, tangents))
 
 
 def element_damping(mechanism: Mechanism, layout: Layout, state: State) -> sparse.csr_array:
     """The damping matrix of all dampers, shape (sum of velocity counts,) * 2."""
     kinematics = Kinematics(mechanism.bodies, layout, state)
     damped = [force for force in scalar_forces(mechanism) if force.damping]
-    size = int(layout.velocity[-1])
-    if not damped:
-        return sparse.csr_array((size, size))
-    rows = sparse.csr_array(
-        np.array([coordinate_row(layout, kinematics, force.coordinate)[0] for force in damped])
-    )
-    return sparse.csr_array(rows.T @ sparse.diags_array([force.damping for force in damped]) @ rows)
+    rows = [coordinate_row(layout, kinematics, force.coordinate) for force in damped]
+    return _weighted(layout, rows, [force.damping for force in damped])
 
 
-def coordinate_row(layout: Layout, kinematics: Kinematics, coordinate: Coordinate) -> tuple[Array, float]:
+def coordinate_row(layout: Layout, kinematics: Kinematics, coordinate: Coordinate) -> SparseRow:
     """J and what moving frames add: d theta/dt = J nu + drift."""
     gradient = coordinate.gradient(function_values(kinematics, coordinate))
-    parts = [function_row(layout, kinematics, function) for function in coordinate.functions()]
-    row = sum(
-        (weight * part[0] for weight, part in zip(gradient, parts, strict=True)),
-        np.zeros(int(layout.velocity[-1])),
+    return _combined([function_row(layout, kinematics, each) for each in coordinate.functions()], gradient)
+
+
+def _combined(rows: list[SparseRow], weights: Array) -> SparseRow:
+    return SparseRow(
+        np.concatenate([row.columns for row in rows]),
+        np.concatenate([weight * row.values for weight, row in zip(weights, rows, strict=True)]),
+        float(sum(weight * row.drift for weight, row in zip(weights, rows, strict=True))),
     )
-    return row, float(sum(weight * part[1] for weight, part in zip(gradient, parts, strict=True)))
+
+
+def _weighted(layout: Layout, rows: list[SparseRow], weights: list[float]) -> sparse.csr_array:
+    """Sum of weight * row^T row."""
+    size = int(layout.velocity[-1])
+    if not rows:
+        return sparse.csr_array((size, size))
+    numbers = np.concatenate([np.full(len(row.columns), k) for k, row in enumerate(rows)])
+    values = np.concatenate([row.values for row in rows])
+    columns = np.concatenate([row.columns for row in rows])
+    matrix = sparse.coo_array((values, (numbers, columns)), (len(rows), size)).tocsr()
+    return sparse.csr_array(matrix.T @ sparse.diags_array(weights) @ matrix)
 
 
 def function_values(kinematics: Kinematics, coordinate: Coordinate) -> Array:
@@ -113,18 +132,18 @@ def function_values(kinematics: Kinematics, coordinate: Coordinate) -> Array:
     return np.array(values, dtype=np.float64)
 
 
-def function_row(layout: Layout, kinematics: Kinematics, function: Row) -> tuple[Array, float]:
+def function_row(layout: Layout, kinematics: Kinematics, function: Row) -> SparseRow:
     """dy/dnu and the explicit rate of one bilinear function."""
-    row, drift = np.zeros(int(layout.velocity[-1])), 0.0
+    columns, values, drift = [np.zeros(0, dtype=np.int64)], [np.zeros(0)], 0.0
     for term in function.terms:
         a, b = kinematics.motion(term.first), kinematics.motion(term.second)
         for moving, partner in ((a, b), (b, a)):
             pull = term.coefficient * partner.value
             drift += float(pull @ moving.rate)
             if moving.body is not None:
-                begin, end = layout.velocity[moving.body : moving.body + 2]
-                row[begin:end] += pull @ moving.jacobian
-    return row, drift
+                columns.append(np.arange(*layout.velocity[moving.body : moving.body + 2]))
+                values.append(pull @ moving.jacobian)
+    return SparseRow(np.concatenate(columns), np.concatenate(values), drift)
 
 
 def _prescribed(force: CoordinateForce, time: float) -> float:

@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from phlexible.algebra.arrays import Array, vector
+from phlexible.algebra.differences import derivatives, first_derivatives
 from phlexible.algebra.rotations import RotationLike, nearest_rotation, rotation_matrix
 from phlexible.errors import ParameterError
 from phlexible.joints.attachments import MovingFrame, Path
-from phlexible.algebra.differences import derivatives, first_derivatives
 from phlexible.model.time_functions import at_all_times
 
 

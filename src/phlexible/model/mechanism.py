@@ -4,7 +4,7 @@ import dataclasses
 import re
 from collections import Counter
 from collections.abc import Mapping
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from numpy.typing import ArrayLike
 
@@ -197,7 +197,8 @@ class Mechanism:
             part.forces(self._dimension)
         taken = {str(other) for other in known}
         if (name := str(part)) in taken:
-            part = dataclasses.replace(part, name=_numbered(name, taken, start=2))
+            renamed: Any = dataclasses.replace(part, name=_numbered(name, taken, start=2))  # type: ignore[arg-type]
+            part = renamed
         match part:
             case Load():
                 self._loads.append(part)
@@ -238,8 +239,12 @@ class Mechanism:
         parts: dict[object, object] = {}
         for joint in self._joints:
             parts[joint] = copy.connect(relocated(joint, copy._bodies, parts))
-        for applied in (*self._loads, *self._elements, *self._drives):
-            copy.apply(relocated(applied, copy._bodies, parts))
+        for load in self._loads:
+            copy.apply(relocated(load, copy._bodies, parts))
+        for element in self._elements:
+            copy.apply(relocated(element, copy._bodies, parts))
+        for drive in self._drives:
+            copy.apply(relocated(drive, copy._bodies, parts))
         return copy
 
     def _free_name(self, body: Body, name: str | None) -> str:

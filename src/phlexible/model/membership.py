@@ -44,7 +44,9 @@ def check_belongs(part: Part, bodies: Mapping[str, PlacedBody], joints: Sequence
     """
     for joint in joints_of(part):
         if not any(joint is known for known in joints):
-            raise ModelError(f"{part}: {joint} is not connected in this model; call model.connect(joint) first")
+            raise ModelError(
+                f"{part}: {joint} is not connected in this model; call model.connect(joint) first"
+            )
     for port in ports_of(part):
         if isinstance(port, Attachment) and bodies.get(port.placed.name) is not port.placed:
             raise ModelError(

@@ -31,7 +31,10 @@ def relocated(part: Part, bodies: Mapping[str, PlacedBody], parts: Mapping[objec
         elif isinstance(value, Joint | Load) and value in parts:
             changes[field.name] = parts[value]
         elif isinstance(value, Feedback):
-            measured = [moved(m, bodies) if isinstance(m, Attachment) else parts[m] for m in value.measured]
+            measured: list[Any] = [
+                moved(item, bodies) if isinstance(item, Attachment) else parts[item]
+                for item in value.measured
+            ]
             changes[field.name] = dataclasses.replace(value, measured=measured)
     return dataclasses.replace(part, **changes)  # type: ignore[type-var]
 

@@ -43,7 +43,7 @@ def rate(run: Run, velocities: Array, joint: Joint) -> Array:
         ModelError: a joint without coordinates, or an angle of a port without orientation.
     """
     here = run.mechanism.joints[run.joint_index(joint)]
-    has_angle = any("angle" in name for name in here.coordinate_names)
+    has_angle = not here.coordinate_names or any("angle" in name for name in here.coordinate_names)
     return rates(run, velocities, joint, has_angle)
 
 
@@ -77,7 +77,9 @@ def function_values(run: Run, coordinate: Coordinate) -> Array:
     """y of a coordinate over time, shape (functions, N + 1)."""
     return np.array(
         [
-            sum(t.coefficient * _dot(world_values(run, t.first), world_values(run, t.second)) for t in f.terms)
+            sum(
+                t.coefficient * _dot(world_values(run, t.first), world_values(run, t.second)) for t in f.terms
+            )
             for f in coordinate.functions()
         ]
     )
@@ -97,7 +99,9 @@ def _of_kind(run: Run, joint: Joint, angles: bool) -> list[Coordinate]:
     found = [each for each in here.coordinates(run.mechanism.dimension) if each.is_angle == angles]
     if not found:
         kind = "angle" if angles else "position"
-        raise ModelError(f"{joint} has no {kind}; its coordinates: {', '.join(here.coordinate_names) or 'none'}")
+        raise ModelError(
+            f"{joint} has no {kind}; its coordinates: {', '.join(here.coordinate_names) or 'none'}"
+        )
     return found
 
 

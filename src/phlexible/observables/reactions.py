@@ -69,7 +69,9 @@ def element_force(run: Run, element: ForceElement | Drive) -> Array:
         if each is element:
             found = []
             for force, count in zip(forces, counts, strict=True):
-                found.append(_along(run, force.coordinate, run.recording.multipliers[:, place : place + count]))
+                found.append(
+                    _along(run, force.coordinate, run.recording.multipliers[:, place : place + count])
+                )
                 place += count
             return found[0] if len(found) == 1 else np.stack(found, axis=1)
         place += sum(counts)

@@ -46,8 +46,7 @@ def describe(mechanism: Mechanism) -> dict[str, Tree]:
         "frames": [_described_frame(frame) for frame in frames],
         "joints": [encode_part(joint, context) for joint in mechanism.joints],
         "loads": [
-            encode_part(part, context)
-            for part in (*mechanism.loads, *mechanism.elements, *mechanism.drives)
+            encode_part(part, context) for part in (*mechanism.loads, *mechanism.elements, *mechanism.drives)
         ],
     }
 

@@ -6,12 +6,12 @@ from dataclasses import fields, replace
 import numpy as np
 
 from phlexible.algebra.arrays import Array
+from phlexible.algebra.differences import derivatives
 from phlexible.joints.attachments import MovingFrame
 from phlexible.joints.drives import Drive
 from phlexible.model.assembly import Assembly
-from phlexible.model.moving_frames import moving_frames
-from phlexible.algebra.differences import derivatives
 from phlexible.model.ground import frame_positions, frame_rotation, frame_velocities
+from phlexible.model.moving_frames import moving_frames
 from phlexible.model.recording import Recording
 from phlexible.time_integration.packing import StoredRows
 

@@ -10,7 +10,7 @@ from phlexible.model.mechanism import Mechanism
 _OUTER = 1 / (2 - 2 ** (1 / 3))
 
 SUBSTEPS = {2: (1.0,), 4: (_OUTER, 1 - 2 * _OUTER, _OUTER)}
-"""Shares of a step by the order. Symmetric: three steps of order 2 make one of order 4 (Suzuki, Yoshida 1990)."""
+"""Shares of a step by the order: three symmetric steps of order 2 make one of order 4 (Yoshida 1990)."""
 
 
 def substep_times(instants: Array, step: float, substeps: tuple[float, ...]) -> tuple[Array, Array]:

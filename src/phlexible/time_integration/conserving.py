@@ -19,8 +19,8 @@ from phlexible.model.constraints import mechanism_layout
 from phlexible.model.element_forces import element_coordinates
 from phlexible.model.state import State
 from phlexible.time_integration.clock import Clock
-from phlexible.time_integration.composition import substep_times
 from phlexible.time_integration.collector import Collector, Sink
+from phlexible.time_integration.composition import substep_times
 from phlexible.time_integration.measurement import Measurement
 from phlexible.time_integration.packing import StoredRows, pack, stored_rows
 
@@ -132,7 +132,7 @@ class ConservingRun:
                 if done < steps or not steps:
                     self._irregular(k)
                     k += 1
-                elif steps == size and not self._measurement.is_needed and wall.perf_counter() - begin < BLOCK_SECONDS / 2:
+                elif steps == size and wall.perf_counter() - begin < BLOCK_SECONDS / 2:
                     size = min(2 * size, self._longest_block())
             progress(clock.count, clock.count)
         except KeyboardInterrupt:
@@ -142,6 +142,8 @@ class ConservingRun:
         return True
 
     def _longest_block(self) -> int:
+        if self._measurement.is_needed:
+            return 1
         numbers = self._system.stored_width + 3 * len(self._assembly.moving)
         return max(16, BLOCK_BYTES // (8 * numbers))
 
