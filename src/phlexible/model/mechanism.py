@@ -1,10 +1,8 @@
 """A model as the user writes it: placed bodies, joints and loads, each checked where it is given."""
 
 import dataclasses
-import re
-from collections import Counter
-from collections.abc import Mapping
-from typing import Self, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Self, TypeVar, overload
 
 from numpy.typing import ArrayLike
 
@@ -12,13 +10,17 @@ from phlexible.algebra.arrays import Array, vector
 from phlexible.algebra.rotations import RotationLike, rotation_matrix
 from phlexible.bodies.floating_body import Body, FloatingBody
 from phlexible.bodies.invariants import check_mass
+from phlexible.bodies.split_beam import SplitBeam
 from phlexible.errors import ModelError, ParameterError, SingularMassError
-from phlexible.joints.attachments import Attachment, PlacedBody
+from phlexible.joints.attachments import PlacedBody
 from phlexible.joints.joint import Joint
 from phlexible.joints.loads import Load
+from phlexible.joints.placed_split_beam import PlacedSplitBeam
 from phlexible.model.ground import Ground, planar_point
 from phlexible.model.membership import check_belongs, check_plane
+from phlexible.model.naming import described, free_name, numbered
 from phlexible.model.relocation import relocated
+from phlexible.model.substructures import add_parts, grouped, parts_by_name
 
 JointType = TypeVar("JointType", bound=Joint)
 LoadType = TypeVar("LoadType", bound=Load)
@@ -45,6 +47,7 @@ class Mechanism:
         self._gravity = planar_point("gravity", vector("gravity", gravity), dimension)
         self.ground = Ground(dimension)
         self._bodies: dict[str, PlacedBody] = {}
+        self._split_beams: dict[str, PlacedSplitBeam] = {}
         self._joints: list[Joint] = []
         self._loads: list[Load] = []
 
@@ -64,6 +67,11 @@ class Mechanism:
         return tuple(self._bodies.values())
 
     @property
+    def split_beams(self) -> tuple[PlacedSplitBeam, ...]:
+        """Handles of beams that were added in parts; the parts are among the bodies."""
+        return tuple(self._split_beams.values())
+
+    @property
     def joints(self) -> tuple[Joint, ...]:
         """The joints, in the order they were connected."""
         return tuple(self._joints)
@@ -73,18 +81,19 @@ class Mechanism:
         """The loads, in the order they were applied."""
         return tuple(self._loads)
 
-    def __getitem__(self, name: str) -> PlacedBody:
-        """The body with a name.
+    def __getitem__(self, name: str) -> PlacedBody | PlacedSplitBeam:
+        """The body with a name, or the handle of a beam that was added in parts.
 
         Raises:
             ModelError: there is none; the message lists the names.
         """
         try:
-            return self._bodies[name]
+            return self._split_beams[name] if name in self._split_beams else self._bodies[name]
         except KeyError:
-            known = ", ".join(self._bodies) or "no body yet"
+            known = ", ".join([*self._split_beams, *self._bodies]) or "no body yet"
             raise ModelError(f"no body is named {name!r}; the model has: {known}") from None
 
+    @overload
     def add(
         self,
         body: Body,
@@ -93,11 +102,32 @@ class Mechanism:
         rotation: RotationLike | None = None,
         velocity: ArrayLike | None = None,
         angular_velocity: ArrayLike | None = None,
-    ) -> PlacedBody:
+    ) -> PlacedBody: ...
+
+    @overload
+    def add(
+        self,
+        body: SplitBeam,
+        name: str | None = None,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        rotation: RotationLike | None = None,
+        velocity: ArrayLike | None = None,
+        angular_velocity: ArrayLike | None = None,
+    ) -> PlacedSplitBeam: ...
+
+    def add(
+        self,
+        body: Body | SplitBeam,
+        name: str | None = None,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        rotation: RotationLike | None = None,
+        velocity: ArrayLike | None = None,
+        angular_velocity: ArrayLike | None = None,
+    ) -> PlacedBody | PlacedSplitBeam:
         """Places a body; the same description may be placed any number of times.
 
         Args:
-            body: the description.
+            body: the description, or ``beam.split(n)``: its parts are placed and fixed to each other.
             name: unique in the model; None: "beam 1", "beam 2", ...
             position: origin of the body frame at t = 0, world axes, shape (3,) [m].
             rotation: body to world at t = 0; a SciPy Rotation, a 3x3 matrix or, in the plane, an
@@ -113,9 +143,12 @@ class Mechanism:
             ParameterError: numbers of a wrong shape, not finite, or out of the plane.
             SingularMassError: a motion of the body carries no kinetic energy.
         """
-        if not isinstance(body, Body):
-            raise ModelError(f"add takes a body such as Beam or RigidBody, got {_described(body)}")
-        name = self._free_name(body, name)
+        if not isinstance(body, Body | SplitBeam):
+            raise ModelError(f"add takes a body such as Beam or RigidBody, got {described(body)}")
+        name = free_name(body, name, self.bodies, self.split_beams)
+        if isinstance(body, SplitBeam):
+            parts = add_parts(self, body, name, position, rotation, velocity, angular_velocity)
+            return self.group(name, [placed.name for placed in parts])
         placed = PlacedBody(
             name,
             body,
@@ -130,6 +163,17 @@ class Mechanism:
         self._bodies[name] = placed
         return placed
 
+    def group(self, name: str, parts: Sequence[str]) -> PlacedSplitBeam:
+        """Calls bodies that are in the model, named from start to end, one beam; joins nothing.
+
+        Raises:
+            ModelError: bodies that are not in the model or are not equal beams.
+        """
+        if missing := [each for each in parts if each not in self._bodies]:
+            raise ModelError(f"no body is named {missing[0]!r}")
+        self._split_beams[name] = grouped(name, [self._bodies[each] for each in parts])
+        return self._split_beams[name]
+
     def connect(self, joint: JointType) -> JointType:
         """Adds a joint and returns it.
 
@@ -138,7 +182,7 @@ class Mechanism:
                 model, or one that the model's dimension or its ports do not allow.
         """
         if not isinstance(joint, Joint):
-            raise ModelError(f"connect takes a joint such as Revolute(a, b), got {_described(joint)}")
+            raise ModelError(f"connect takes a joint such as Revolute(a, b), got {described(joint)}")
         if any(joint is other for other in self._joints):
             raise ModelError(f"{joint} is already connected")
         check_belongs(joint, self._bodies)
@@ -155,19 +199,22 @@ class Mechanism:
             ParameterError: a value at t = 0 that is not three finite numbers or leaves the plane.
         """
         if not isinstance(load, Load):
-            raise ModelError(f"apply takes a load such as Force(beam.end, f), got {_described(load)}")
+            raise ModelError(f"apply takes a load such as Force(beam.end, f), got {described(load)}")
         if any(load is other for other in self._loads):
             raise ModelError(f"{load} is already applied")
         check_belongs(load, self._bodies)
         check_plane(load, self._dimension)
         taken = {str(other) for other in self._loads}
         if (name := str(load)) in taken:
-            load = dataclasses.replace(load, name=_numbered(name, taken, start=2))
+            load = dataclasses.replace(load, name=numbered(name, taken, start=2))
         self._loads.append(load)
         return load
 
     def replace(
-        self, gravity: ArrayLike | None = None, bodies: Mapping[str, Body] | None = None, **named: Body
+        self,
+        gravity: ArrayLike | None = None,
+        bodies: Mapping[str, Body | SplitBeam] | None = None,
+        **named: Body | SplitBeam,
     ) -> Self:
         """A copy with other parameters; joints and loads move to the same places on the new bodies.
 
@@ -180,9 +227,10 @@ class Mechanism:
             ModelError: an unknown name, or whatever the copy's ``add``, ``connect`` or ``apply`` refuse.
             AttachmentError: a new body without the place where a joint or load acts.
         """
-        new = {**(bodies or {}), **named}
-        for name in new:
+        given = {**(bodies or {}), **named}
+        for name in given:
             self[name]
+        new = parts_by_name(given, self._split_beams)
         copy = type(self)(gravity=self._gravity if gravity is None else gravity, dimension=self._dimension)
         copy.ground = self.ground
         for placed in self.bodies:
@@ -194,23 +242,14 @@ class Mechanism:
                 placed.velocity,
                 placed.angular_velocity,
             )
+        for split in self.split_beams:
+            copy.group(split.name, [placed.name for placed in split.parts])
         parts: dict[object, object] = {}
         for joint in self._joints:
             parts[joint] = copy.connect(relocated(joint, copy._bodies, parts))
         for load in self._loads:
             copy.apply(relocated(load, copy._bodies, parts))
         return copy
-
-    def _free_name(self, body: Body, name: str | None) -> str:
-        if name is None:
-            kind = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(body).__name__).lower()
-            count = Counter(type(placed.body) for placed in self.bodies)[type(body)]
-            return _numbered(kind, set(self._bodies), start=count + 1)
-        if not isinstance(name, str) or not name.strip():
-            raise ModelError(f"the name of a body must be text that is not empty, got {name!r}")
-        if name in self._bodies:
-            raise ModelError(f"a body named {name!r} is already in the model; give another name")
-        return name
 
     def _discretized(self, body: Body, name: str) -> FloatingBody:
         data = body.discretize(self._dimension)
@@ -236,16 +275,3 @@ class Mechanism:
             f"{type(self).__name__}(dimension={self._dimension}, {len(self._bodies)} bodies, "
             f"{len(self._joints)} joints, {len(self._loads)} loads)"
         )
-
-
-def _numbered(name: str, taken: set[str], start: int) -> str:
-    number = start
-    while (candidate := f"{name} {number}") in taken:
-        number += 1
-    return candidate
-
-
-def _described(value: object) -> str:
-    if isinstance(value, PlacedBody | Attachment | Joint | Load):
-        return f"{type(value).__name__} {value}" if not isinstance(value, PlacedBody) else value.name
-    return repr(value)

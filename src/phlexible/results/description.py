@@ -38,7 +38,9 @@ def describe(mechanism: Mechanism) -> dict[str, Tree]:
         }
         for placed in mechanism.bodies
     ]
+    split = {each.name: [placed.name for placed in each.parts] for each in mechanism.split_beams}
     return {
+        **({"split_beams": split} if split else {}),
         "dimension": mechanism.dimension,
         "gravity": mechanism.gravity.tolist(),
         "bodies": bodies,
@@ -93,6 +95,8 @@ def _rebuilt(tree: dict[str, Tree]) -> Mechanism:
                 f"this version of phlexible discretizes {placed.name!r} otherwise than the one that wrote "
                 "the file, so its elastic coordinates cannot be read; use the version named in the file"
             )
+    for name, parts in tree.get("split_beams", {}).items():
+        mechanism.group(name, parts)
     context = Context({placed.name: placed for placed in mechanism.bodies}, frames, [])
     for entry in tree["joints"]:
         context.joints.append(mechanism.connect(decode(entry, context)))
