@@ -10,6 +10,7 @@ NAMES = {
     *("Beam", "RigidBody", "PointMass", "Force", "Torque", "gallery", "errors"),
     *("Fixed", "Revolute", "Prismatic", "Cylindrical", "Universal", "Spherical", "Planar", "Slider"),
     "Distance",
+    "DistributedForce",
     *("PortHamiltonianModel", "LinearPHDAE", "check_structure", "gyrator", "transformer"),
 }
 

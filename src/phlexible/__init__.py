@@ -28,6 +28,7 @@ from phlexible.errors import (
 )
 from phlexible.joints.cylindrical import Cylindrical
 from phlexible.joints.distance import Distance
+from phlexible.joints.distributed_force import DistributedForce
 from phlexible.joints.fixed import Fixed
 from phlexible.joints.loads import Force, Torque
 from phlexible.joints.planar import Planar
@@ -65,6 +66,7 @@ __all__ = [
     "Cylindrical",
     "Displacement",
     "Distance",
+    "DistributedForce",
     "EquilibriumError",
     "Fixed",
     "Force",

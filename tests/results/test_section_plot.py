@@ -22,7 +22,7 @@ def test_each_force_has_a_panel_and_each_instant_a_line(tmp_path) -> None:
     lines = [line for line in shear.lines if line.get_label().endswith(" s")]
     assert [line.get_label() for line in lines] == ["0 s", "0.01 s"]
     x, values = lines[0].get_data()
-    assert len(x) == 6 and x[[0, -1]] == pytest.approx([0, 1])
+    assert len(x) == 6 and x[[0, -1]] == pytest.approx([0, 1], abs=1e-6)
     weight = 7870 * np.pi * 0.01**2 / 4 * 9.81
     assert values == pytest.approx(-weight * np.repeat([5, 3, 1], 2) / 6, rel=1e-3)
     assert figure.axes[0].get_title(loc="right") == "arm"

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.block_elimination import BlockSchedule, block_schedule
 from phlexible.joints.attachments import MovingFrame
 from phlexible.joints.bilinear import DirectionOf, PointOf
+from phlexible.joints.loads import PointLoad
 from phlexible.kernels.arrays import BodyArrays, CouplingArrays, EliminationArrays, LoadArrays, VectorArrays
 from phlexible.model.body_tables import body_arrays
 from phlexible.model.coupling_tables import CouplingTable, VectorTable, load_arrays
@@ -27,6 +28,7 @@ class Assembly:
         bodies, vectors, couplings, loads, elimination: the tables.
         block_length: numbers in all blocks of Newton's matrix.
         moving: vectors that are functions of time.
+        load_entries: loads on single attachments, load after load.
     """
 
     mechanism: Mechanism
@@ -38,6 +40,7 @@ class Assembly:
     elimination: EliminationArrays
     block_length: int
     moving: tuple[PointOf | DirectionOf, ...]
+    load_entries: tuple[PointLoad, ...]
 
     def moving_values(self, times: Array) -> Array:
         """Vectors that are functions of time, at the given times, shape (times, 3 vectors)."""
@@ -53,8 +56,8 @@ class Assembly:
         return values.reshape(len(times), 3 * values.shape[1])
 
     def load_values(self, times: Array) -> Array:
-        """Loads at the given times, shape (times, 3 loads) [N or N m]."""
-        loads = self.mechanism.loads
+        """Loads on attachments at the given times, shape (times, 3 load entries) [N or N m]."""
+        loads = self.load_entries
         values = np.zeros((len(times), len(loads), 3))
         for column, load in enumerate(loads):
             if not callable(load.value):
@@ -64,6 +67,11 @@ class Assembly:
             else:
                 values[:, column] = np.array([load.at_time(float(t)) for t in times]).reshape(-1, 3)
         return values.reshape(len(times), 3 * values.shape[1])
+
+    def load_starts(self) -> IntArray:
+        """The first entry of each load, shape (loads,)."""
+        counts = [len(load.entries()) for load in self.mechanism.loads]
+        return np.concatenate([[0], np.cumsum(counts)])[:-1].astype(np.int64)
 
     def length_scale(self) -> float:
         """A length that stands for the mechanism: its extent and distance from the origin [m]."""
@@ -78,7 +86,8 @@ def assemble(mechanism: Mechanism) -> Assembly:
     layout = layout_of(list(bodies), [len(r) for r in rows])
     vectors = VectorTable(bodies)
     couplings = CouplingTable(rows, vectors, mechanism.dimension)
-    loads = load_arrays(mechanism.loads, bodies, mechanism.gravity, vectors)
+    entries = tuple(entry for load in mechanism.loads for entry in load.entries())
+    loads = load_arrays(entries, bodies, mechanism.gravity, vectors)
     sizes = [placed.data.velocity_count for placed in bodies] + couplings.node_sizes
     schedule = block_schedule(sizes, couplings.edges(len(bodies)), len(bodies))
     return Assembly(
@@ -91,6 +100,7 @@ def assemble(mechanism: Mechanism) -> Assembly:
         _elimination_arrays(schedule),
         schedule.length,
         tuple(vectors.moving),
+        entries,
     )
 
 

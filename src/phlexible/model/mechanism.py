@@ -242,9 +242,9 @@ class Mechanism:
                 placed.velocity,
                 placed.angular_velocity,
             )
-        for split in self.split_beams:
-            copy.group(split.name, [placed.name for placed in split.parts])
         parts: dict[object, object] = {}
+        for split in self.split_beams:
+            parts[split] = copy.group(split.name, [placed.name for placed in split.parts])
         for joint in self._joints:
             parts[joint] = copy.connect(relocated(joint, copy._bodies, parts))
         for load in self._loads:

@@ -6,15 +6,18 @@ from collections.abc import Iterator, Mapping
 from phlexible.errors import ModelError, ParameterError
 from phlexible.joints.attachments import Attachment, MovingFrame, PlacedBody, Port
 from phlexible.joints.joint import Joint
-from phlexible.joints.loads import Force, Load, Torque
+from phlexible.joints.loads import Force, Load
+from phlexible.joints.placed_split_beam import PlacedSplitBeam, line_parts
 
 
 def ports_of(part: Joint | Load) -> Iterator[Port]:
-    """Attachments and frames in the fields of a joint or load."""
+    """Attachments and frames in the fields of a joint or load; of bodies their origins."""
     for field in dataclasses.fields(part):
         value = getattr(part, field.name)
         if isinstance(value, Attachment | MovingFrame):
             yield value
+        elif isinstance(value, PlacedBody | PlacedSplitBeam):
+            yield from (placed.origin for placed, _ in line_parts(value))
 
 
 def check_belongs(part: Joint | Load, bodies: Mapping[str, PlacedBody]) -> None:
@@ -36,14 +39,14 @@ def check_plane(part: Joint | Load, dimension: int) -> None:
     Raises:
         ParameterError: names the port or the load and the value.
     """
-    if isinstance(part, Force | Torque):
-        value = part.at_time(0.0)
+    for entry in part.entries() if isinstance(part, Load) else ():
+        value = entry.at_time(0.0)
         outside, kept = (
-            (value[2:], "(f_x, f_y, 0)") if isinstance(part, Force) else (value[:2], "(0, 0, m_z)")
+            (value[2:], "(f_x, f_y, 0)") if isinstance(entry, Force) else (value[:2], "(0, 0, m_z)")
         )
         if dimension == 2 and outside.any():
             raise ParameterError(
-                f"{part} must be {kept} in a planar model (dimension=2), got {value.tolist()}"
+                f"{entry} must be {kept} in a planar model (dimension=2), got {value.tolist()}"
             )
     for port in ports_of(part):
         if dimension == 2 and port.initial_position()[2] != 0:

@@ -7,10 +7,10 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.port_hamiltonian_body import BodyState, FloatingBodyForm
 from phlexible.joints.attachments import PlacedBody
-from phlexible.joints.loads import Load
+from phlexible.joints.loads import PointLoad
 from phlexible.model.constraints import constraint_matrix, constraint_time_derivative, mechanism_layout
 from phlexible.model.kinematics import Kinematics, split_velocity
-from phlexible.model.load_forces import vector_forces
+from phlexible.model.load_forces import load_entries, vector_forces
 from phlexible.model.mechanism import Mechanism
 from phlexible.model.state import State
 from phlexible.port_hamiltonian.model import Port, PortHamiltonianModel, StateBlock
@@ -27,7 +27,8 @@ class MechanismModel(PortHamiltonianModel):
 
     States: those of the bodies (``coupler.position``, ...), the time [s], whose rate is the input of the
     port ``clock`` (1, without power), and the multipliers lambda. Ports: clock; ``drives`` with
-    u = -g_t of moving frames and y = lambda (49); one for each load. ``inputs`` gives all of them.
+    u = -g_t of moving frames and y = lambda (49); one for each load on an attachment, of which a
+    distributed force has many. ``inputs`` gives all of them.
 
     Joints hold at the velocity level only: positions drift with the error of the scheme. Matrices are
     dense: this is for reading and for checks.
@@ -50,7 +51,7 @@ class MechanismModel(PortHamiltonianModel):
         self.ports = (
             Port(CLOCK, "1", "W", 1),
             Port(DRIVES, "", "", rows),
-            *(Port(f"{k}: {load}", "", "", 3) for k, load in enumerate(mechanism.loads, start=1)),
+            *(Port(f"{k}: {load}", "", "", 3) for k, load in enumerate(load_entries(mechanism), start=1)),
         )
         sizes = [form.state_size for form in self.forms]
         self._offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -88,7 +89,7 @@ class MechanismModel(PortHamiltonianModel):
         """u at a state: the clock, -g_t, the values of the loads. The time in x counts."""
         state = self.split(x)
         drive = -constraint_time_derivative(self.mechanism, self.layout, state)
-        loads = [load.at_time(state.time) for load in self.mechanism.loads]
+        loads = [load.at_time(state.time) for load in load_entries(self.mechanism)]
         return np.concatenate([[1.0], drive, *loads])
 
     def descriptor_matrix(self, x: Array) -> Array:
@@ -120,7 +121,7 @@ class MechanismModel(PortHamiltonianModel):
         result[self._offsets[-1], 0] = 1.0
         result[n - rows :, 1 : 1 + rows] = np.eye(rows)
         kinematics = Kinematics(self.mechanism.bodies, self.layout, self.split(x))
-        for k, load in enumerate(self.mechanism.loads):
+        for k, load in enumerate(load_entries(self.mechanism)):
             for axis in range(3):
                 result[:, 1 + rows + 3 * k + axis] = self._load_column(load, axis, kinematics)
         return result
@@ -149,7 +150,7 @@ class MechanismModel(PortHamiltonianModel):
             result[a:b, a:b] = block
         return result
 
-    def _load_column(self, load: Load, axis: int, kinematics: Kinematics) -> Array:
+    def _load_column(self, load: PointLoad, axis: int, kinematics: Kinematics) -> Array:
         """Forces on the velocities of a unit load, shape (n,)."""
         unit = replace(load, value=np.eye(3)[axis])
         result = np.zeros(self.state_size)

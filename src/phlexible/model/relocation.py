@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from phlexible.joints.attachments import Attachment, PlacedBody
 from phlexible.joints.joint import Joint
 from phlexible.joints.loads import Load
+from phlexible.joints.placed_split_beam import PlacedSplitBeam
 
 Part = TypeVar("Part")
 
@@ -15,9 +16,9 @@ def relocated(part: Part, bodies: Mapping[str, PlacedBody], parts: Mapping[objec
     """A copy of a joint or load (a dataclass) whose ports sit at the same locations of new bodies.
 
     Args:
-        part: its fields may hold attachments, or joints and loads that were relocated before.
+        part: its fields may hold attachments and bodies, or joints, loads and split beams with a new one.
         bodies: the new bodies by name.
-        parts: new joints and loads by the old ones.
+        parts: new joints, loads and split beams by the old ones.
 
     Raises:
         AttachmentError: the new body does not have the location.
@@ -29,6 +30,8 @@ def relocated(part: Part, bodies: Mapping[str, PlacedBody], parts: Mapping[objec
             placed = bodies[value.placed.name]
             point = placed.data.points.locate(value.location)
             changes[field.name] = Attachment(placed, value.location, point)
-        elif isinstance(value, Joint | Load) and value in parts:
+        elif isinstance(value, PlacedBody):
+            changes[field.name] = bodies[value.name]
+        elif isinstance(value, Joint | Load | PlacedSplitBeam) and value in parts:
             changes[field.name] = parts[value]
     return dataclasses.replace(part, **changes)  # type: ignore[type-var]

@@ -97,7 +97,8 @@ def _rebuilt(tree: dict[str, Tree]) -> Mechanism:
             )
     for name, parts in tree.get("split_beams", {}).items():
         mechanism.group(name, parts)
-    context = Context({placed.name: placed for placed in mechanism.bodies}, frames, [])
+    splits = {split.name: split for split in mechanism.split_beams}
+    context = Context({placed.name: placed for placed in mechanism.bodies}, frames, [], splits)
     for entry in tree["joints"]:
         context.joints.append(mechanism.connect(decode(entry, context)))
     for entry in tree["loads"]:

@@ -1,6 +1,6 @@
 """Descriptions as JSON and back: dataclasses of known classes by name and fields, never code."""
 
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
 from typing import Any
 
@@ -19,9 +19,11 @@ from phlexible.errors import ModelError, ResultFileError
 from phlexible.joints.attachments import Attachment, MovingFrame, PlacedBody
 from phlexible.joints.cylindrical import Cylindrical
 from phlexible.joints.distance import Distance
+from phlexible.joints.distributed_force import DistributedForce
 from phlexible.joints.fixed import Fixed
 from phlexible.joints.joint import Joint
-from phlexible.joints.loads import Axes, Force, Load, Torque
+from phlexible.joints.loads import Axes, Force, PointLoad, Torque
+from phlexible.joints.placed_split_beam import PlacedSplitBeam
 from phlexible.joints.planar import Planar
 from phlexible.joints.prismatic import Prismatic
 from phlexible.joints.revolute import Revolute
@@ -35,7 +37,7 @@ KNOWN: dict[str, type[Any]] = {
         *(Beam, RigidBody, PointMass, Material, CircularSection, RectangularSection, Section, Frame, Strain),
         *(Start, End, Along, Origin, MaterialPosition),
         *(Fixed, Revolute, Prismatic, Cylindrical, Universal, Spherical, Planar, Slider, Distance),
-        *(Force, Torque, Axes),
+        *(Force, Torque, DistributedForce, Axes),
     )
 }
 """The classes that a file may name. A new body, joint or load is added here; a test asks for it."""
@@ -51,6 +53,7 @@ class Context:
     bodies: dict[str, PlacedBody]
     frames: list[MovingFrame]
     joints: list[Joint]
+    split_beams: dict[str, PlacedSplitBeam] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +79,24 @@ class UnstoredFunction:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class UnstoredDistribution:
+    """The same for a function of place and time.
+
+    Attributes:
+        places: shape (k,) [m].
+        initial: values there at t = 0, shape (k, 3).
+    """
+
+    places: Array
+    initial: Array
+
+    def __call__(self, x: float, time: float) -> Array:
+        """The value at t = 0 at the nearest stored place, shape (3,)."""
+        nearest = self.initial[int(np.argmin(np.abs(self.places - x)))]
+        return UnstoredFunction(nearest)(time)
+
+
 def encode(value: object, context: Context) -> Tree:
     """The value as JSON.
 
@@ -95,6 +116,8 @@ def encode(value: object, context: Context) -> Tree:
             return {"tuple": [encode(each, context) for each in value]}
         case Attachment():
             return {"attachment": value.placed.name, "location": encode(value.location, context)}
+        case PlacedBody() | PlacedSplitBeam():
+            return {"body": value.name}
         case MovingFrame():
             return {"frame": next(k for k, frame in enumerate(context.frames) if frame is value)}
         case Joint() if any(joint is value for joint in context.joints):
@@ -107,15 +130,18 @@ def encode_part(part: object, context: Context) -> Tree:
     if not is_dataclass(part) or isinstance(part, type):
         raise ResultFileError(f"results files cannot hold {part!r}")
     values = {}
-    for field in fields(part):
-        value = getattr(part, field.name)
-        if not field.init:
+    for each in fields(part):
+        value = getattr(part, each.name)
+        if not each.init:
             continue
-        if callable(value):
-            start = part.at_time(0.0).tolist() if isinstance(part, Load) else None
-            values[field.name] = {"function": start}
+        if callable(value) and isinstance(part, DistributedForce):
+            initial = [np.asarray(value(x, 0.0), dtype=np.float64).tolist() for x in part.quadrature()[0]]
+            values[each.name] = {"distribution": initial, "at": part.quadrature()[0].tolist()}
+        elif callable(value):
+            start = part.at_time(0.0).tolist() if isinstance(part, PointLoad) else None
+            values[each.name] = {"function": start}
         else:
-            values[field.name] = encode(value, context)
+            values[each.name] = encode(value, context)
     return {"class": _known(type(part).__name__, type(part)).__name__, "fields": values}
 
 
@@ -137,6 +163,10 @@ def decode(tree: Tree, context: Context) -> Any:
         case {"attachment": name, "location": location}:
             placed, place = context.bodies[name], decode(location, context)
             return Attachment(placed, place, placed.data.points.locate(place))
+        case {"body": name}:
+            return context.split_beams[name] if name in context.split_beams else context.bodies[name]
+        case {"distribution": initial, "at": places}:
+            return UnstoredDistribution(np.array(places), np.array(initial))
         case {"frame": index}:
             return context.frames[index]
         case {"joint": index}:

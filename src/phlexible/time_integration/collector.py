@@ -83,10 +83,14 @@ class Collector:
             self._sink(block)
 
     def _block(self, times: Array, stored: StoredRows, count: int, halvings: int) -> Recording:
-        loads = len(self._assembly.mechanism.loads)
-        columns = [*range(loads), *(loads + j for j in self._driven)]
+        rows, entries = slice(0, count), len(self._assembly.load_entries)
+        work = stored.work[rows]
+        by_load = (
+            np.add.reduceat(work[:, :entries], self._assembly.load_starts(), axis=1)
+            if entries
+            else work[:, :0]
+        )
         frames = [_frame_motion(frame, times) for frame in self._frames]
-        rows = slice(0, count)
         return Recording(
             time=np.array(times),
             position=stored.position[rows].copy(),
@@ -101,7 +105,7 @@ class Collector:
             kinetic=stored.energy[rows, 0].copy(),
             strain=stored.energy[rows, 1].copy(),
             gravity=stored.energy[rows, 2].copy(),
-            work=stored.work[rows][:, columns],
+            work=np.concatenate([by_load, work[:, [entries + j for j in self._driven]]], axis=1),
             dissipated=stored.dissipated[rows].copy(),
             iterations=stored.iterations[rows].astype(np.int64),
             halvings=np.full(count, halvings, dtype=np.int64),

@@ -133,11 +133,11 @@ class ConservingRun:
 
     def _take_up(self, ledger: Ledger) -> None:
         mechanism, system = self._assembly.mechanism, self._system
-        loads = len(mechanism.loads)
+        loads, entries = len(mechanism.loads), len(self._assembly.load_entries)
         joints = [str(joint) for joint in mechanism.joints]
-        work = system.table(at.STATE_WORK, loads + len(joints))
+        work, starts = system.table(at.STATE_WORK, entries + len(joints)), self._assembly.load_starts()
         for k, (name, value) in enumerate(zip(self._collector.work_names, ledger.work, strict=True)):
-            work[k if k < loads else loads + joints.index(name)] = value
+            work[starts[k] if k < loads else entries + joints.index(name)] = value
         system.table(at.STATE_DISSIPATED, 1)[0] = ledger.dissipated
         system.ints[system.ints[at.STATE_COUNTER]] = ledger.iterations
         self._halvings = ledger.halvings
