@@ -27,6 +27,16 @@ def turn_about_z(angle: float) -> Array:
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
+def turns_about_z(angles: Array) -> Array:
+    """The rotations by angles (k,) [rad] about z, shape (k, 3, 3)."""
+    result = np.zeros((len(angles), 3, 3))
+    result[:, 0, 0] = result[:, 1, 1] = np.cos(angles)
+    result[:, 1, 0] = np.sin(angles)
+    result[:, 0, 1] = -result[:, 1, 0]
+    result[:, 2, 2] = 1.0
+    return result
+
+
 def rotation_matrix(value: RotationLike | None, dimension: int, name: str = "rotation") -> Array:
     """The rotation as an orthogonal matrix, shape (3, 3); None is the identity.
 

@@ -12,7 +12,7 @@ from phlexible.joints.loads import PointLoad
 from phlexible.kernels.arrays import BodyArrays, CouplingArrays, EliminationArrays, LoadArrays, VectorArrays
 from phlexible.model.body_tables import body_arrays
 from phlexible.model.coupling_tables import CouplingTable, VectorTable, load_arrays
-from phlexible.model.ground import frame_positions, frame_rotation
+from phlexible.model.ground import frame_positions, frame_rotations
 from phlexible.model.mechanism import Mechanism
 from phlexible.model.state import Layout, layout_of
 from phlexible.model.time_functions import at_all_times
@@ -45,14 +45,16 @@ class Assembly:
     def moving_values(self, times: Array) -> Array:
         """Vectors that are functions of time, at the given times, shape (times, 3 vectors)."""
         values = np.zeros((len(times), len(self.moving), 3))
+        turns: dict[MovingFrame, Array] = {}
         for column, vector in enumerate(self.moving):
             frame = vector.port
             assert isinstance(frame, MovingFrame), "only frames move by themselves"
             if isinstance(vector, PointOf):
                 values[:, column] = frame_positions(frame, times)
             else:
-                turned = [frame_rotation(frame, time) @ vector.axis for time in times]
-                values[:, column] = np.array(turned).reshape(-1, 3)
+                if frame not in turns:
+                    turns[frame] = frame_rotations(frame, times)
+                values[:, column] = turns[frame] @ vector.axis
         return values.reshape(len(times), 3 * values.shape[1])
 
     def load_values(self, times: Array) -> Array:

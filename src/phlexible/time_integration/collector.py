@@ -8,8 +8,12 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.joints.attachments import MovingFrame
 from phlexible.model.assembly import Assembly
-from phlexible.model.differences import derivatives
-from phlexible.model.ground import frame_positions, frame_rotation, frame_velocities
+from phlexible.model.ground import (
+    frame_angular_velocities,
+    frame_positions,
+    frame_rotations,
+    frame_velocities,
+)
 from phlexible.model.recording import Recording
 from phlexible.time_integration.packing import StoredRows
 
@@ -127,14 +131,12 @@ def driven_joints(assembly: Assembly) -> list[int]:
 
 
 def _frame_motion(frame: MovingFrame, times: Array) -> tuple[Array, Array, Array, Array]:
-    position, velocity = frame_positions(frame, times), frame_velocities(frame, times)
-    if frame.rotation is None:
-        count = len(times)
-        return position, np.broadcast_to(np.eye(3), (count, 3, 3)), velocity, np.zeros((count, 3))
-    rotation = np.array([frame_rotation(frame, t) for t in times])
-    rates = np.array([derivatives(frame.rotation, t)[0] for t in times])
-    spin = rates @ rotation.transpose(0, 2, 1)
-    return position, rotation, velocity, np.stack([spin[:, 2, 1], spin[:, 0, 2], spin[:, 1, 0]], axis=1)
+    return (
+        frame_positions(frame, times),
+        frame_rotations(frame, times),
+        frame_velocities(frame, times),
+        frame_angular_velocities(frame, times),
+    )
 
 
 def _stacked(arrays: Sequence[Array], count: int, shape: tuple[int, ...]) -> Array:
