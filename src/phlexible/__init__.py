@@ -23,6 +23,7 @@ from phlexible.errors import (
     RedundancyError,
     ResultFileError,
     SingularMassError,
+    StiffeningWarning,
     StructureError,
     VelocityError,
 )
@@ -93,6 +94,7 @@ __all__ = [
     "SingularMassError",
     "Slider",
     "Spherical",
+    "StiffeningWarning",
     "StructureError",
     "Torque",
     "Universal",

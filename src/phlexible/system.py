@@ -1,12 +1,13 @@
 """The public model: a mechanism that can be simulated."""
 
 import sys
+import warnings
 from enum import Enum
 from os import PathLike
 from typing import TYPE_CHECKING, TypeVar
 
 from phlexible.algebra.arrays import non_negative
-from phlexible.errors import ModelError, ParameterError
+from phlexible.errors import ModelError, ParameterError, StiffeningWarning
 from phlexible.model.initial_state import InitialKind, initial_state
 from phlexible.model.mechanism import Mechanism
 from phlexible.model.redundancy import check_redundancy
@@ -180,12 +181,19 @@ class Model(Mechanism):
                 is_complete = run.run(report)
         except Exception as error:
             if not run_output.is_empty:
-                error.motion = run_output.motion(False)  # type: ignore[attr-defined]
+                error.motion = _explained(run_output.motion(False))  # type: ignore[attr-defined]
                 error.add_note("What was computed before is in the attribute .motion of this error.")
             raise
         finally:
             run_output.close(is_complete)
-        return run_output.motion(is_complete)
+        return _explained(run_output.motion(is_complete))
+
+
+def _explained(motion: Motion) -> Motion:
+    """The motion, with a warning where linear strain led it astray."""
+    for text in motion.missing_stiffening():
+        warnings.warn(text, StiffeningWarning, stacklevel=4)
+    return motion
 
 
 def _choice(name: str, value: Choice | str, options: type[Choice]) -> Choice:

@@ -20,6 +20,7 @@ from phlexible.observables.momentum import Momentum, momentum
 from phlexible.observables.projection import projected_velocities
 from phlexible.observables.run import Run
 from phlexible.observables.section_forces import BeamStress, SectionForces
+from phlexible.observables.stiffening import missing_stiffening
 from phlexible.results import animation, files, labelled, mechanism_plot, plots, report, section_plot
 
 if TYPE_CHECKING:
@@ -157,6 +158,10 @@ class Motion:
             ModelError, ParameterError: as ``section_forces``; a ``Section`` without fibres.
         """
         return section_forces.stress(self._run, lambda: self._velocities, body, x, fibres)
+
+    def missing_stiffening(self) -> list[str]:
+        """Why beams of linear strain went astray in fast rotation, one explanation each; mostly none."""
+        return missing_stiffening(self._run)
 
     def to_xarray(self) -> "xarray.Dataset":
         """The raw numbers with names and units (needs ``phlexible[xarray]``)."""
