@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from phlexible.algebra.arrays import non_negative
 from phlexible.errors import ModelError, ParameterError, StiffeningWarning
-from phlexible.model.initial_state import InitialKind, initial_state
+from phlexible.model.initial_kind import InitialKind
 from phlexible.model.mechanism import Mechanism
-from phlexible.model.redundancy import check_redundancy
 from phlexible.results.motion import Motion
 from phlexible.results.progress import progress_bar
-from phlexible.results.run_output import RunOutput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -146,6 +144,9 @@ class Model(Mechanism):
         resumed: str | PathLike[str] | None,
     ) -> Motion:
         from phlexible.model.assembly import assemble
+        from phlexible.model.initial_state import initial_state
+        from phlexible.model.redundancy import check_redundancy
+        from phlexible.results.run_output import RunOutput
         from phlexible.time_integration.clock import clock
 
         if not self.bodies:

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.rotations import (
     ORTHOGONALITY,
     RotationLike,
+    is_rotation_object,
     nearest_rotation,
     rotation_matrix,
     turns_about_z,
@@ -72,7 +72,7 @@ class TurnSinceStart:
 
     def _matrix(self, time: float) -> Array:
         value = self.function(time)
-        is_angle = not isinstance(value, Rotation) and np.ndim(value) == 0
+        is_angle = not is_rotation_object(value) and np.ndim(value) == 0
         name = f"rotation of {self.label} at t = {time:.12g} s"
         return rotation_matrix(value, 2 if is_angle else self.dimension, name)
 
@@ -82,7 +82,7 @@ class TurnSinceStart:
             return None
         try:
             value = self.function(times)  # type: ignore[arg-type]
-            if isinstance(value, Rotation):
+            if is_rotation_object(value):
                 turns = np.asarray(value.as_matrix())
             else:
                 turns = turns_about_z(np.broadcast_to(np.asarray(value, dtype=np.float64), times.shape))
@@ -98,7 +98,7 @@ class TurnSinceStart:
         """From a call for each time; None where a value has to be refused."""
         try:
             values = [self.function(float(time)) for time in times]
-            if all(isinstance(value, Rotation) for value in values):
+            if all(is_rotation_object(value) for value in values):
                 turns = np.array([value.as_matrix() for value in values])  # type: ignore[union-attr]
             else:
                 numbers = np.asarray(values, dtype=np.float64)

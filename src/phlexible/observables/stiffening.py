@@ -1,7 +1,6 @@
 """Finds runs that went astray because linear strain knows no geometric stiffening."""
 
 import numpy as np
-from scipy.linalg import eigh
 
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.beam import Beam
@@ -52,6 +51,8 @@ def _deflections(run: Run, index: int, x: float) -> Array:
 
 def _lowest_frequency(data: FloatingBody) -> float:
     """Of the body held by its frame [rad/s]."""
+    from scipy.linalg import eigh
+
     mass = np.einsum("aaij->ij", data.second_moments)[1:, 1:]
     square = eigh(linear_stiffness(data.strain), mass, eigvals_only=True, subset_by_index=(0, 0))[0]
     return float(np.sqrt(max(float(square), 0.0)))

@@ -21,7 +21,7 @@ from phlexible.observables.projection import projected_velocities
 from phlexible.observables.run import Run
 from phlexible.observables.section_forces import BeamStress, SectionForces
 from phlexible.observables.stiffening import missing_stiffening
-from phlexible.results import animation, files, labelled, mechanism_plot, plots, report, section_plot
+from phlexible.results import animation, labelled, mechanism_plot, plots, report, section_plot
 
 if TYPE_CHECKING:
     import xarray
@@ -169,11 +169,15 @@ class Motion:
 
     def save(self, path: FilePath) -> None:
         """Writes everything to an HDF5 file."""
+        from phlexible.results import files
+
         files.save(self._run, path, self.is_complete)
 
     @classmethod
     def load(cls, path: FilePath) -> Self:
         """Reads a file of ``save`` or of a simulation that wrote to it; finished, running or killed."""
+        from phlexible.results import files
+
         run = files.load(path)
         return cls(run.mechanism, run.layout, run.recording, files.is_complete(path))
 
