@@ -4,6 +4,9 @@ Bodies are immutable descriptions, a ``Model`` places and joins them, ``Model.si
 ``Motion``. SI units, angles in radians. ``phlexible.gallery`` holds ready models.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from phlexible import errors, gallery
 from phlexible.bodies.beam import Beam
 from phlexible.bodies.material import Material
@@ -23,12 +26,14 @@ from phlexible.errors import (
     RedundancyError,
     ResultFileError,
     SingularMassError,
+    StiffeningWarning,
     StructureError,
     VelocityError,
 )
 from phlexible.joints.bushing import Bushing
 from phlexible.joints.cylindrical import Cylindrical
 from phlexible.joints.distance import Distance
+from phlexible.joints.distributed_force import DistributedForce
 from phlexible.joints.feedback import Feedback
 from phlexible.joints.fixed import Fixed
 from phlexible.joints.force_elements import SpringDamper
@@ -48,14 +53,16 @@ from phlexible.linear_analysis.signals import (
     Displacement,
     Velocity,
 )
-from phlexible.port_hamiltonian.adapted import inverted, with_prefix
-from phlexible.port_hamiltonian.interconnection import gyrator, transformer
-from phlexible.port_hamiltonian.linear import LinearPHDAE
-from phlexible.port_hamiltonian.model import PortHamiltonianModel
-from phlexible.port_hamiltonian.structure_check import check_structure
 from phlexible.results.motion import Motion
 from phlexible.system import Model
 from phlexible.version import __version__
+
+if TYPE_CHECKING:
+    from phlexible.port_hamiltonian.adapted import inverted, with_prefix
+    from phlexible.port_hamiltonian.interconnection import gyrator, transformer
+    from phlexible.port_hamiltonian.linear import LinearPHDAE
+    from phlexible.port_hamiltonian.model import PortHamiltonianModel
+    from phlexible.port_hamiltonian.structure_check import check_structure
 
 __all__ = [
     "Acceleration",
@@ -70,6 +77,7 @@ __all__ = [
     "Cylindrical",
     "Displacement",
     "Distance",
+    "DistributedForce",
     "EquilibriumError",
     "Feedback",
     "Fixed",
@@ -99,6 +107,7 @@ __all__ = [
     "Slider",
     "Spherical",
     "SpringDamper",
+    "StiffeningWarning",
     "StructureError",
     "Torque",
     "Universal",
@@ -113,3 +122,25 @@ __all__ = [
     "transformer",
     "with_prefix",
 ]
+
+_MATRIX_LEVEL = {
+    "LinearPHDAE": "linear",
+    "PortHamiltonianModel": "model",
+    "check_structure": "structure_check",
+    "gyrator": "interconnection",
+    "inverted": "adapted",
+    "transformer": "interconnection",
+    "with_prefix": "adapted",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Names of the matrix level, imported when first asked for: SciPy's sparse matrices load slowly."""
+    if name not in _MATRIX_LEVEL:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"phlexible.port_hamiltonian.{_MATRIX_LEVEL[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    """All public names."""
+    return __all__

@@ -67,3 +67,7 @@ class ResultFileError(PhlexibleError, OSError):
 
 class MissingExtraError(PhlexibleError, ImportError):
     """An optional package is needed; the message gives the install command."""
+
+
+class StiffeningWarning(UserWarning):
+    """A fast rotation that linear strain cannot describe; the message says which beam and what to do."""

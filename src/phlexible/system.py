@@ -1,18 +1,17 @@
 """The public model: a mechanism that can be simulated."""
 
 import sys
+import warnings
 from enum import Enum
 from os import PathLike
 from typing import TYPE_CHECKING, TypeVar
 
 from phlexible.algebra.arrays import non_negative
-from phlexible.errors import ModelError, ParameterError
-from phlexible.model.initial_state import InitialKind, initial_state
+from phlexible.errors import ModelError, ParameterError, StiffeningWarning
+from phlexible.model.initial_kind import InitialKind
 from phlexible.model.mechanism import Mechanism
-from phlexible.model.redundancy import check_redundancy
 from phlexible.results.motion import Motion
 from phlexible.results.progress import progress_bar
-from phlexible.results.run_output import RunOutput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -150,6 +149,9 @@ class Model(Mechanism):
         resumed: str | PathLike[str] | None,
     ) -> Motion:
         from phlexible.model.assembly import assemble
+        from phlexible.model.initial_state import initial_state
+        from phlexible.model.redundancy import check_redundancy
+        from phlexible.results.run_output import RunOutput
         from phlexible.time_integration.clock import clock
         from phlexible.time_integration.composition import SUBSTEPS, check_lossless
 
@@ -192,12 +194,19 @@ class Model(Mechanism):
                 is_complete = run.run(report)
         except Exception as error:
             if not run_output.is_empty:
-                error.motion = run_output.motion(False)  # type: ignore[attr-defined]
+                error.motion = _explained(run_output.motion(False))  # type: ignore[attr-defined]
                 error.add_note("What was computed before is in the attribute .motion of this error.")
             raise
         finally:
             run_output.close(is_complete)
-        return run_output.motion(is_complete)
+        return _explained(run_output.motion(is_complete))
+
+
+def _explained(motion: Motion) -> Motion:
+    """The motion, with a warning where linear strain led it astray."""
+    for text in motion.missing_stiffening():
+        warnings.warn(text, StiffeningWarning, stacklevel=4)
+    return motion
 
 
 def _choice(name: str, value: Choice | str, options: type[Choice]) -> Choice:

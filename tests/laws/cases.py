@@ -175,7 +175,19 @@ def joint_types(dimension: int) -> list[type[Joint]]:
 LOAD_CASES: dict[type[Load], Callable[..., Load]] = {
     ph.Force: lambda at, value, unit_length, axes: ph.Force(at, value, axes=axes),
     ph.Torque: lambda at, value, unit_length, axes: ph.Torque(at, _scaled(value, unit_length), axes=axes),
+    ph.DistributedForce: lambda at, value, unit_length, axes: _spread(at.placed, value, axes),
 }
+
+
+def _spread(beam: PlacedBody, value: Any, axes: str) -> ph.DistributedForce:
+    """A force of that resultant that grows from the start to the end of a beam."""
+    length = beam.body.length
+
+    def density(x: float, time: float) -> Array:
+        resultant = np.asarray(value(time) if callable(value) else value)
+        return 2 * x / length**2 * resultant
+
+    return ph.DistributedForce(beam, density, axes)
 
 
 def _scaled(value: Any, factor: float) -> Any:

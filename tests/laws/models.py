@@ -274,7 +274,7 @@ class _Builder:
     def _load(self, placed: PlacedBody) -> None:
         """A constant or an oscillating load; forces on point masses are in world axes."""
         rng, rotates = self._rng, not isinstance(placed.body, ph.PointMass)
-        kinds = list(LOAD_CASES) if rotates else [ph.Force]
+        kinds = list(LOAD_CASES) if isinstance(placed.body, ph.Beam) else [ph.Force, ph.Torque][: 1 + rotates]
         value = self._vector(0.3 * self._acceleration * self._scale.mass)
         kind = kinds[rng.integers(len(kinds))]
         if kind is ph.Torque and self._wishes.dimension == 2:

@@ -6,12 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from phlexible.bodies.point_mass import PointMass
 from phlexible.errors import MissingExtraError, ModelError, ParameterError, ResultFileError
+from phlexible.joints.revolute import Revolute
 from phlexible.observables.run import Run
 from phlexible.results import extras
 from phlexible.results.drawing import scene
 from phlexible.results.mechanism_plot import picked_instants
 from phlexible.results.motion import Motion
+from phlexible.system import Model
 from results.samples import TIMES, balanced, pendulum, sample, untouched
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -184,3 +187,17 @@ def test_a_motion_in_a_few_words():
     assert isinstance(motion._run, Run)
     with pytest.raises(ModelError, match="no body is named 'wing'"):
         motion["wing"]
+
+
+def test_the_path_of_a_moving_frame_is_a_curve_however_few_instants_are_stored():
+    """A circle through five instants is drawn round, also from a file, which holds no functions."""
+    model = Model(dimension=2)
+    mass = model.add(PointMass(1.0), position=(0.2, 0, 0))
+    pin = model.ground.moving(lambda t: (0.2 * np.cos(2 * np.pi * t), 0.2 * np.sin(2 * np.pi * t), 0.0))
+    model.connect(Revolute(pin, mass.origin))
+    motion = model.simulate(1.0, 0.01, every=25, progress=False)
+    paths = scene(motion._run, np.arange(5)).paths
+    assert paths.shape[0] > 200 and paths.shape[1:] == (1, 3)
+    assert np.linalg.norm(paths[:, 0], axis=1) == pytest.approx(0.2, rel=0.03)
+    assert paths[0, 0] == pytest.approx([0.2, 0, 0]) and paths[-1, 0] == pytest.approx([0.2, 0, 0])
+    assert scene(sample()._run, np.arange(1)).paths.shape[1] == sample().recording.frames.shape[1]

@@ -1,6 +1,6 @@
 """A straight prismatic elastic beam (formulation, sections 2 and 3)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from operator import index
 from typing import Literal, TypeVar
@@ -19,6 +19,7 @@ from phlexible.bodies.dimension import plane_or_space
 from phlexible.bodies.floating_body import Body, FloatingBody
 from phlexible.bodies.locations import End, Location, Start
 from phlexible.bodies.material import Material
+from phlexible.bodies.split_beam import SplitBeam
 from phlexible.bodies.stress_space import Stress, StressSpace
 from phlexible.elements.sections import CircularSection, CrossSection, RectangularSection, Section
 from phlexible.errors import ParameterError
@@ -98,6 +99,23 @@ class Beam(Body):
             mass = np.einsum("aaij->ij", body.second_moments)[1:, 1:]
             basis = modal_basis(basis, mass, linear_stiffness(body.strain), self.modes)
         return self._assemble(mesh, basis, self.damping_ratio)
+
+    def split(self, parts: int, elements: int | None = None) -> SplitBeam:
+        """This beam cut into equal parts with a body frame each, for deflections that are not small.
+
+        ``Model.add`` places it like a beam and fixes the parts to each other. Deflections then have to
+        be small within each part only: the error falls with the number of parts.
+
+        Args:
+            parts: how many, at least 1.
+            elements: of each part; None: as many as make up those of this beam.
+
+        Raises:
+            ParameterError: no whole numbers of at least 1.
+        """
+        count = _count("parts", parts)
+        each = -(-self.elements // count) if elements is None else elements
+        return SplitBeam(replace(self, length=self.length / count, elements=each), count)
 
     def port_locations(self) -> dict[str, Location]:
         """Both ends."""

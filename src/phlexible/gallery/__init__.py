@@ -8,6 +8,8 @@ from phlexible.gallery.four_bar import four_bar
 from phlexible.gallery.free_pair import free_pair
 from phlexible.gallery.rotating_cantilever import rotating_cantilever
 from phlexible.gallery.satellite import satellite
+from phlexible.gallery.spatial_beam import spatial_beam
+from phlexible.gallery.spinning_beam import spinning_beam
 from phlexible.gallery.spinning_shaft import spinning_shaft
 
 __all__ = [
@@ -19,5 +21,7 @@ __all__ = [
     "free_pair",
     "rotating_cantilever",
     "satellite",
+    "spatial_beam",
+    "spinning_beam",
     "spinning_shaft",
 ]

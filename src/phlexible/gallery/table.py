@@ -11,6 +11,8 @@ from phlexible.gallery.four_bar import four_bar
 from phlexible.gallery.free_pair import free_pair
 from phlexible.gallery.rotating_cantilever import rotating_cantilever
 from phlexible.gallery.satellite import satellite
+from phlexible.gallery.spatial_beam import spatial_beam
+from phlexible.gallery.spinning_beam import spinning_beam
 from phlexible.gallery.spinning_shaft import spinning_shaft
 from phlexible.system import Model
 
@@ -99,6 +101,7 @@ class GalleryEntry:
 
 
 MIDDLE_OF_COUPLER = BeamPoint("coupler", 0.5)
+TIP = BeamPoint("beam", 1.0)
 
 ENTRIES: tuple[GalleryEntry, ...] = (
     GalleryEntry(
@@ -150,6 +153,23 @@ ENTRIES: tuple[GalleryEntry, ...] = (
         step=5e-4,
         points=(BeamPoint("shaft", 0.5),),
         operating_point="steady_rotation",
+    ),
+    GalleryEntry(spatial_beam, duration=0.05, step=1e-5, points=(TIP,)),
+    GalleryEntry(
+        spinning_beam,
+        duration=20.0,
+        step=1e-2,
+        points=(TIP,),
+        references=(
+            Reference(
+                "von Karman strain",
+                TIP,
+                duration=20.0,
+                greatest=0.00105616,
+                smallest=-0.09482091,
+                allowed={"elements": None, "modes": None},
+            ),
+        ),
     ),
     GalleryEntry(four_bar, duration=0.1, step=1e-4, points=(BeamPoint("coupler", 0.5),)),
     GalleryEntry(chain, duration=1.0, step=5e-4, points=(BeamPoint("link 1", 0.5),)),

@@ -15,8 +15,9 @@ from phlexible.algebra.arrays import Array, unit_vector
 from phlexible.errors import ModelError
 from phlexible.joints.attachments import Attachment
 from phlexible.joints.bilinear import AXES
+from phlexible.joints.distributed_force import DistributedForce
 from phlexible.joints.feedback import Feedback
-from phlexible.joints.loads import Force, Torque
+from phlexible.joints.loads import Force, Load, PointLoad, Torque
 from phlexible.joints.revolute import Revolute
 from phlexible.model.kinematics import Kinematics
 from phlexible.model.load_forces import vector_forces
@@ -103,7 +104,7 @@ class AngularAcceleration(Sensor):
     label = "angular acceleration"
 
 
-Input: TypeAlias = Force | Torque | Revolute | Attachment
+Input: TypeAlias = Force | Torque | DistributedForce | Revolute | Attachment
 Output: TypeAlias = Sensor | Revolute | Attachment
 
 
@@ -127,9 +128,9 @@ def input_rows(
 ) -> list[SignalRow]:
     """The unit forces of inputs.
 
-    A ``Force`` or ``Torque`` is one input along its constant value, scaled by the input; a ``Revolute``
-    the torque of its first on its second port; an attachment stands for a force along each world
-    axis and, where it has an orientation, a moment about each.
+    A ``Force``, ``Torque`` or ``DistributedForce`` is one input along its constant value, scaled by the
+    input; a ``Revolute`` the torque of its first on its second port; an attachment stands for a force
+    along each world axis and, where it has an orientation, a moment about each.
 
     Raises:
         ModelError: something else, or a part of another model.
@@ -143,6 +144,12 @@ def input_rows(
                     raise ModelError(f"{item}: an input takes a constant value, its direction")
                 name = item.name or f"{type(item).__name__.lower()} on {item.attachment} {_axis(item.value)}"
                 rows.append(SignalRow(name, _load_row(layout, kinematics, item)))
+            case DistributedForce():
+                _check(mechanism, item)
+                if callable(item.value):
+                    raise ModelError(f"{item}: an input takes constant values, its directions")
+                parts = [_load_row(layout, kinematics, entry) for entry in item.entries()]
+                rows.append(SignalRow(str(item), np.asarray(np.sum(parts, axis=0))))
             case Revolute():
                 rows.append(_joint_row(mechanism, layout, kinematics, item, "torque of"))
             case Attachment():
@@ -153,7 +160,9 @@ def input_rows(
                     )
                 ]
             case _:
-                raise ModelError(f"inputs are Force, Torque, Revolute or attachments, got {item!r}")
+                raise ModelError(
+                    f"inputs are Force, Torque, DistributedForce, Revolute or attachments, got {item!r}"
+                )
     return rows
 
 
@@ -214,7 +223,7 @@ def _joint_row(
     return SignalRow(f"{word} {joint}", row)
 
 
-def _load_row(layout: Layout, kinematics: Kinematics, load: Force | Torque) -> Array:
+def _load_row(layout: Layout, kinematics: Kinematics, load: PointLoad) -> Array:
     row = np.zeros(int(layout.velocity[-1]))
     for vector, force in vector_forces(load, kinematics, 0.0):
         motion = kinematics.motion(vector)
@@ -224,7 +233,7 @@ def _load_row(layout: Layout, kinematics: Kinematics, load: Force | Torque) -> A
     return row
 
 
-def _check(mechanism: Mechanism, load: Force | Torque) -> None:
+def _check(mechanism: Mechanism, load: Load) -> None:
     check_belongs(load, {placed.name: placed for placed in mechanism.bodies}, mechanism.joints)
     check_plane(load, mechanism.dimension)
 

@@ -9,6 +9,7 @@ from phlexible.algebra.block_elimination import BlockSchedule, block_schedule
 from phlexible.joints.attachments import MovingFrame
 from phlexible.joints.bilinear import DirectionOf, PointOf
 from phlexible.joints.feedback import Feedback
+from phlexible.joints.loads import PointLoad
 from phlexible.joints.time_paths import TimePath, numbers_at
 from phlexible.kernels.arrays import BodyArrays, CouplingArrays, EliminationArrays, LoadArrays, VectorArrays
 from phlexible.kernels.tables import CONSTRAINT
@@ -16,7 +17,7 @@ from phlexible.model.body_tables import body_arrays
 from phlexible.model.controlled import ControlledValue, controlled_values
 from phlexible.model.coupling_tables import CouplingTable, VectorTable, load_arrays
 from phlexible.model.force_tables import ForceTable, ScalarForce, force_table, law_of, scalar_forces
-from phlexible.model.ground import frame_positions, frame_rotation
+from phlexible.model.ground import frame_positions, frame_rotations
 from phlexible.model.mechanism import Mechanism
 from phlexible.model.state import Layout, layout_of
 from phlexible.model.time_functions import at_all_times
@@ -35,6 +36,7 @@ class Assembly:
         forces: scalar forces of elements.
         force_table: their numbers.
         controlled: load values that controllers set.
+        load_entries: loads on single attachments, load after load.
     """
 
     mechanism: Mechanism
@@ -49,6 +51,7 @@ class Assembly:
     forces: tuple[ScalarForce, ...]
     force_table: ForceTable
     controlled: tuple[ControlledValue, ...]
+    load_entries: tuple[PointLoad, ...]
 
     @property
     def links(self) -> int:
@@ -61,6 +64,7 @@ class Assembly:
         Of the path p of a drive cos p, sin p and p.
         """
         values = np.zeros((len(times), len(self.moving), 3))
+        turns: dict[MovingFrame, Array] = {}
         for column, vector in enumerate(self.moving):
             if isinstance(vector, TimePath):
                 path = vector.at_times(times)
@@ -71,8 +75,9 @@ class Assembly:
             if isinstance(vector, PointOf):
                 values[:, column] = frame_positions(frame, times)
             else:
-                turned = [frame_rotation(frame, time) @ vector.axis for time in times]
-                values[:, column] = np.array(turned).reshape(-1, 3)
+                if frame not in turns:
+                    turns[frame] = frame_rotations(frame, times)
+                values[:, column] = turns[frame] @ vector.axis
         return values.reshape(len(times), 3 * values.shape[1])
 
     def load_values(self, times: Array) -> Array:
@@ -80,7 +85,7 @@ class Assembly:
 
         Those that a controller sets are zero here.
         """
-        loads, table = self.mechanism.loads, self.force_table
+        loads, table = self.load_entries, self.force_table
         values = np.zeros((len(times), len(loads) + len(table.values), 3))
         for k, (value, label) in enumerate(zip(table.values, table.labels, strict=True), start=len(loads)):
             if isinstance(value, Feedback):
@@ -113,11 +118,12 @@ def assemble(mechanism: Mechanism) -> Assembly:
     rows += [each.force.coordinate.functions() for each in forces]
     vectors = VectorTable(bodies)
     couplings = CouplingTable(rows, laws, vectors, mechanism.dimension)
-    loads = load_arrays(mechanism.loads, bodies, mechanism.gravity, vectors)
+    entries = tuple(entry for load in mechanism.loads for entry in load.entries())
+    loads = load_arrays(entries, bodies, mechanism.gravity, vectors)
     sizes = [placed.data.velocity_count for placed in bodies] + couplings.node_sizes
     schedule = block_schedule(sizes, couplings.edges(len(bodies)), len(bodies))
-    table = force_table(forces, len(mechanism.loads))
-    controlled = controlled_values(mechanism, table, vectors)
+    table = force_table(forces, len(entries))
+    controlled = controlled_values(mechanism, entries, table, vectors)
     coupling_arrays = couplings.arrays(schedule, len(bodies))  # numbers the paths of drives too
     return Assembly(
         mechanism,
@@ -132,6 +138,7 @@ def assemble(mechanism: Mechanism) -> Assembly:
         tuple(forces),
         table,
         controlled,
+        entries,
     )
 
 

@@ -9,6 +9,7 @@ from phlexible.joints.bilinear import PointOf, Vector
 from phlexible.joints.coordinates import Coordinate
 from phlexible.joints.feedback import Feedback
 from phlexible.joints.joint import Joint
+from phlexible.joints.loads import PointLoad
 from phlexible.model.coupling_tables import VectorTable
 from phlexible.model.force_tables import ForceTable
 from phlexible.model.mechanism import Mechanism
@@ -54,10 +55,10 @@ class ControlledValue:
 
 
 def controlled_values(
-    mechanism: Mechanism, table: ForceTable, vectors: VectorTable
+    mechanism: Mechanism, entries: Sequence[PointLoad], table: ForceTable, vectors: VectorTable
 ) -> tuple[ControlledValue, ...]:
     """All load values that controllers set; what they measure is added to the vectors."""
-    loads = [(load.value, str(load), 3) for load in mechanism.loads]
+    loads = [(load.value, str(load), 3) for load in entries]
     forces = [(value, label, 1) for value, label in zip(table.values, table.labels, strict=True)]
     return tuple(
         _controlled(value, 3 * k, size, name, mechanism.dimension, vectors)

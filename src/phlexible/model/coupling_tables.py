@@ -10,7 +10,7 @@ from phlexible.algebra.block_elimination import BlockSchedule
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.joints.attachments import Attachment, PlacedBody
 from phlexible.joints.bilinear import DirectionOf, PointOf, Row, Vector, WorldAxis
-from phlexible.joints.loads import Axes, Force, Load
+from phlexible.joints.loads import Axes, Force, PointLoad
 from phlexible.joints.time_paths import Timed, TimePath
 from phlexible.kernels.arrays import CouplingArrays, LoadArrays, VectorArrays
 from phlexible.kernels.tables import CONSTANT, FOLLOWER_FORCE, FOLLOWER_TORQUE, FORCE, MOVING, TORQUE
@@ -218,9 +218,9 @@ _TERM_COLUMNS = (
 
 
 def load_arrays(
-    loads: Sequence[Load], bodies: Sequence[PlacedBody], gravity: Array, vectors: VectorTable
+    loads: Sequence[PointLoad], bodies: Sequence[PlacedBody], gravity: Array, vectors: VectorTable
 ) -> LoadArrays:
-    """Loads in their order, and the weights of all bodies unless gravity is zero."""
+    """Loads on attachments in their order, and the weights of all bodies unless gravity is zero."""
     weighted = bodies if gravity.any() else ()
     rows = []
     for load in loads:

@@ -9,7 +9,7 @@ from phlexible.model.constraints import row_owners
 from phlexible.model.curvature import BodyBlocks, add_lever, add_row_curvature, lever_slope
 from phlexible.model.element_forces import element_stiffness
 from phlexible.model.kinematics import Kinematics
-from phlexible.model.load_forces import body_triad, vector_forces
+from phlexible.model.load_forces import body_triad, load_entries, vector_forces
 from phlexible.model.mechanism import Mechanism
 from phlexible.model.state import Layout, State
 
@@ -34,7 +34,7 @@ def load_stiffness(mechanism: Mechanism, layout: Layout, state: State) -> sparse
         moments, pull = placed.data.first_moments, state.rotation[index].T @ mechanism.gravity
         center = moments @ np.concatenate([[1.0], kinematics.elastic(index)])
         total.add(index, index, lever_slope(placed.data, placed.data.mass, center, moments[:, 1:], pull))
-    for load in mechanism.loads:
+    for load in load_entries(mechanism):
         for vector, force in vector_forces(load, kinematics, state.time):
             add_lever(total, kinematics, vector, force)
             if isinstance(load, Force) and load.axes is Axes.BODY:

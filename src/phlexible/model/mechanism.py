@@ -1,26 +1,27 @@
 """A model as the user writes it: placed bodies, joints and loads, each checked where it is given."""
 
 import dataclasses
-import re
-from collections import Counter
-from collections.abc import Mapping
-from typing import Any, Self, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, Self, TypeVar, overload
 
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, vector
 from phlexible.algebra.rotations import RotationLike, rotation_matrix
-from phlexible.bodies.floating_body import Body, FloatingBody
-from phlexible.bodies.invariants import check_mass
-from phlexible.errors import ModelError, ParameterError, SingularMassError
-from phlexible.joints.attachments import Attachment, PlacedBody
+from phlexible.bodies.floating_body import Body
+from phlexible.bodies.split_beam import SplitBeam
+from phlexible.errors import ModelError, ParameterError
+from phlexible.joints.attachments import PlacedBody
 from phlexible.joints.drives import Drive
 from phlexible.joints.force_elements import ForceElement
 from phlexible.joints.joint import Joint
 from phlexible.joints.loads import Load
+from phlexible.joints.placed_split_beam import PlacedSplitBeam
+from phlexible.model.copying import discretized, replaced
 from phlexible.model.ground import Ground, planar_point
 from phlexible.model.membership import check_belongs, check_plane
-from phlexible.model.relocation import relocated
+from phlexible.model.naming import described, free_name, numbered
+from phlexible.model.substructures import add_parts, grouped
 
 JointType = TypeVar("JointType", bound=Joint)
 Applied = TypeVar("Applied", bound=Load | ForceElement | Drive)
@@ -47,6 +48,7 @@ class Mechanism:
         self._gravity = planar_point("gravity", vector("gravity", gravity), dimension)
         self.ground = Ground(dimension)
         self._bodies: dict[str, PlacedBody] = {}
+        self._split_beams: dict[str, PlacedSplitBeam] = {}
         self._joints: list[Joint] = []
         self._loads: list[Load] = []
         self._elements: list[ForceElement] = []
@@ -66,6 +68,11 @@ class Mechanism:
     def bodies(self) -> tuple[PlacedBody, ...]:
         """The placed bodies, in the order they were added."""
         return tuple(self._bodies.values())
+
+    @property
+    def split_beams(self) -> tuple[PlacedSplitBeam, ...]:
+        """Handles of beams that were added in parts; the parts are among the bodies."""
+        return tuple(self._split_beams.values())
 
     @property
     def joints(self) -> tuple[Joint, ...]:
@@ -92,18 +99,19 @@ class Mechanism:
         """Whatever has functions that vanish: the joints, then the drives."""
         return (*self._joints, *self._drives)
 
-    def __getitem__(self, name: str) -> PlacedBody:
-        """The body with a name.
+    def __getitem__(self, name: str) -> PlacedBody | PlacedSplitBeam:
+        """The body with a name, or the handle of a beam that was added in parts.
 
         Raises:
             ModelError: there is none; the message lists the names.
         """
         try:
-            return self._bodies[name]
+            return self._split_beams[name] if name in self._split_beams else self._bodies[name]
         except KeyError:
-            known = ", ".join(self._bodies) or "no body yet"
+            known = ", ".join([*self._split_beams, *self._bodies]) or "no body yet"
             raise ModelError(f"no body is named {name!r}; the model has: {known}") from None
 
+    @overload
     def add(
         self,
         body: Body,
@@ -112,11 +120,32 @@ class Mechanism:
         rotation: RotationLike | None = None,
         velocity: ArrayLike | None = None,
         angular_velocity: ArrayLike | None = None,
-    ) -> PlacedBody:
+    ) -> PlacedBody: ...
+
+    @overload
+    def add(
+        self,
+        body: SplitBeam,
+        name: str | None = None,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        rotation: RotationLike | None = None,
+        velocity: ArrayLike | None = None,
+        angular_velocity: ArrayLike | None = None,
+    ) -> PlacedSplitBeam: ...
+
+    def add(
+        self,
+        body: Body | SplitBeam,
+        name: str | None = None,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        rotation: RotationLike | None = None,
+        velocity: ArrayLike | None = None,
+        angular_velocity: ArrayLike | None = None,
+    ) -> PlacedBody | PlacedSplitBeam:
         """Places a body; the same description may be placed any number of times.
 
         Args:
-            body: the description.
+            body: the description, or ``beam.split(n)``: its parts are placed and fixed to each other.
             name: unique in the model; None: "beam 1", "beam 2", ...
             position: origin of the body frame at t = 0, world axes, shape (3,) [m].
             rotation: body to world at t = 0; a SciPy Rotation, a 3x3 matrix or, in the plane, an
@@ -132,13 +161,16 @@ class Mechanism:
             ParameterError: numbers of a wrong shape, not finite, or out of the plane.
             SingularMassError: a motion of the body carries no kinetic energy.
         """
-        if not isinstance(body, Body):
-            raise ModelError(f"add takes a body such as Beam or RigidBody, got {_described(body)}")
-        name = self._free_name(body, name)
+        if not isinstance(body, Body | SplitBeam):
+            raise ModelError(f"add takes a body such as Beam or RigidBody, got {described(body)}")
+        name = free_name(body, name, self.bodies, self.split_beams)
+        if isinstance(body, SplitBeam):
+            parts = add_parts(self, body, name, position, rotation, velocity, angular_velocity)
+            return self.group(name, [placed.name for placed in parts])
         placed = PlacedBody(
             name,
             body,
-            self._discretized(body, name),
+            discretized(body, name, self._dimension),
             self._vector("position", position),
             rotation_matrix(rotation, self._dimension),
             None if velocity is None else self._vector("velocity", velocity),
@@ -149,6 +181,17 @@ class Mechanism:
         self._bodies[name] = placed
         return placed
 
+    def group(self, name: str, parts: Sequence[str]) -> PlacedSplitBeam:
+        """Calls bodies that are in the model, named from start to end, one beam; joins nothing.
+
+        Raises:
+            ModelError: bodies that are not in the model or are not equal beams.
+        """
+        if missing := [each for each in parts if each not in self._bodies]:
+            raise ModelError(f"no body is named {missing[0]!r}")
+        self._split_beams[name] = grouped(name, [self._bodies[each] for each in parts])
+        return self._split_beams[name]
+
     def connect(self, joint: JointType) -> JointType:
         """Adds a joint and returns it.
 
@@ -157,7 +200,7 @@ class Mechanism:
                 model, or one that the model's dimension or its ports do not allow.
         """
         if not isinstance(joint, Joint):
-            raise ModelError(f"connect takes a joint such as Revolute(a, b), got {_described(joint)}")
+            raise ModelError(f"connect takes a joint such as Revolute(a, b), got {described(joint)}")
         if any(joint is other for other in self._joints):
             raise ModelError(f"{joint} is already connected")
         check_belongs(joint, self._bodies, self._joints)
@@ -183,7 +226,7 @@ class Mechanism:
         if not isinstance(part, Load | ForceElement | Drive):
             raise ModelError(
                 "apply takes a load such as Force(beam.end, f), a force element or a drive,"
-                f" got {_described(part)}"
+                f" got {described(part)}"
             )
         known: list[Load | ForceElement | Drive] = [*self._loads, *self._elements, *self._drives]
         if any(part is other for other in known):
@@ -197,7 +240,7 @@ class Mechanism:
             part.forces(self._dimension)
         taken = {str(other) for other in known}
         if (name := str(part)) in taken:
-            renamed: Any = dataclasses.replace(part, name=_numbered(name, taken, start=2))  # type: ignore[arg-type]
+            renamed: Any = dataclasses.replace(part, name=numbered(name, taken, start=2))  # type: ignore[arg-type]
             part = renamed
         match part:
             case Load():
@@ -209,7 +252,10 @@ class Mechanism:
         return part
 
     def replace(
-        self, gravity: ArrayLike | None = None, bodies: Mapping[str, Body] | None = None, **named: Body
+        self,
+        gravity: ArrayLike | None = None,
+        bodies: Mapping[str, Body | SplitBeam] | None = None,
+        **named: Body | SplitBeam,
     ) -> Self:
         """A copy with other parameters; joints and loads move to the same places on the new bodies.
 
@@ -222,49 +268,7 @@ class Mechanism:
             ModelError: an unknown name, or whatever the copy's ``add``, ``connect`` or ``apply`` refuse.
             AttachmentError: a new body without the place where a joint or load acts.
         """
-        new = {**(bodies or {}), **named}
-        for name in new:
-            self[name]
-        copy = type(self)(gravity=self._gravity if gravity is None else gravity, dimension=self._dimension)
-        copy.ground = self.ground
-        for placed in self.bodies:
-            copy.add(
-                new.get(placed.name, placed.body),
-                placed.name,
-                placed.position,
-                placed.rotation,
-                placed.velocity,
-                placed.angular_velocity,
-            )
-        parts: dict[object, object] = {}
-        for joint in self._joints:
-            parts[joint] = copy.connect(relocated(joint, copy._bodies, parts))
-        for load in self._loads:
-            copy.apply(relocated(load, copy._bodies, parts))
-        for element in self._elements:
-            copy.apply(relocated(element, copy._bodies, parts))
-        for drive in self._drives:
-            copy.apply(relocated(drive, copy._bodies, parts))
-        return copy
-
-    def _free_name(self, body: Body, name: str | None) -> str:
-        if name is None:
-            kind = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(body).__name__).lower()
-            count = Counter(type(placed.body) for placed in self.bodies)[type(body)]
-            return _numbered(kind, set(self._bodies), start=count + 1)
-        if not isinstance(name, str) or not name.strip():
-            raise ModelError(f"the name of a body must be text that is not empty, got {name!r}")
-        if name in self._bodies:
-            raise ModelError(f"a body named {name!r} is already in the model; give another name")
-        return name
-
-    def _discretized(self, body: Body, name: str) -> FloatingBody:
-        data = body.discretize(self._dimension)
-        try:
-            check_mass(data)
-        except SingularMassError as error:
-            raise SingularMassError(f"{name}: {error}") from None
-        return data
+        return replaced(self, self.gravity if gravity is None else gravity, {**(bodies or {}), **named})
 
     def _vector(self, name: str, value: ArrayLike) -> Array:
         return planar_point(name, vector(name, value), self._dimension)
@@ -282,16 +286,3 @@ class Mechanism:
             f"{type(self).__name__}(dimension={self._dimension}, {len(self._bodies)} bodies, "
             f"{len(self._joints)} joints, {len(self._loads)} loads)"
         )
-
-
-def _numbered(name: str, taken: set[str], start: int) -> str:
-    number = start
-    while (candidate := f"{name} {number}") in taken:
-        number += 1
-    return candidate
-
-
-def _described(value: object) -> str:
-    if isinstance(value, PlacedBody | Attachment | Joint | Load):
-        return f"{type(value).__name__} {value}" if not isinstance(value, PlacedBody) else value.name
-    return repr(value)

@@ -9,7 +9,8 @@ from phlexible.joints.drives import Drive
 from phlexible.joints.feedback import Feedback
 from phlexible.joints.force_elements import ForceElement
 from phlexible.joints.joint import Joint
-from phlexible.joints.loads import Force, Load, Torque
+from phlexible.joints.loads import Force, Load
+from phlexible.joints.placed_split_beam import PlacedSplitBeam, line_parts
 
 Part = Joint | Load | ForceElement | Drive
 
@@ -21,6 +22,8 @@ def ports_of(part: Part) -> Iterator[Port]:
             yield value
         elif isinstance(value, Joint) and not isinstance(part, Joint):
             yield from (value.first, value.second)
+        elif isinstance(value, PlacedBody | PlacedSplitBeam):
+            yield from (placed.origin for placed, _ in line_parts(value))
 
 
 def joints_of(part: Part) -> Iterator[Joint]:
@@ -60,14 +63,14 @@ def check_plane(part: Part, dimension: int) -> None:
     Raises:
         ParameterError: names the port or the load and the value.
     """
-    if isinstance(part, Force | Torque):
-        value = part.at_time(0.0)
+    for entry in part.entries() if isinstance(part, Load) else ():
+        value = entry.at_time(0.0)
         outside, kept = (
-            (value[2:], "(f_x, f_y, 0)") if isinstance(part, Force) else (value[:2], "(0, 0, m_z)")
+            (value[2:], "(f_x, f_y, 0)") if isinstance(entry, Force) else (value[:2], "(0, 0, m_z)")
         )
         if dimension == 2 and outside.any():
             raise ParameterError(
-                f"{part} must be {kept} in a planar model (dimension=2), got {value.tolist()}"
+                f"{entry} must be {kept} in a planar model (dimension=2), got {value.tolist()}"
             )
     for port in ports_of(part):
         if dimension == 2 and port.initial_position()[2] != 0:

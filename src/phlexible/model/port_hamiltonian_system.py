@@ -7,11 +7,11 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.port_hamiltonian_body import BodyState, FloatingBodyForm
 from phlexible.joints.attachments import PlacedBody
-from phlexible.joints.loads import Load
+from phlexible.joints.loads import PointLoad
 from phlexible.model.constraints import constraint_matrix, constraint_time_derivative, mechanism_layout
 from phlexible.model.element_forces import element_coordinates, element_damping
 from phlexible.model.kinematics import Kinematics, split_velocity
-from phlexible.model.load_forces import vector_forces
+from phlexible.model.load_forces import load_entries, vector_forces
 from phlexible.model.mechanism import Mechanism
 from phlexible.model.port_hamiltonian_elements import ElementForms
 from phlexible.model.state import State
@@ -32,8 +32,8 @@ class MechanismModel(PortHamiltonianModel):
     port ``clock`` (1, without power), the coordinates theta of force elements, and the multipliers
     lambda. A spring is a storage joined by a transformer, dtheta/dt = row nu and the force -row^T dU/dtheta;
     a damper is in R. Ports: clock; ``drives`` with u = -g_t of drives and moving frames and y = lambda (49);
-    ``frames of springs``, what moving frames add to dtheta/dt; one for each load and each prescribed force
-    of an element. ``inputs`` gives all of them.
+    ``frames of springs``, what moving frames add to dtheta/dt; one for each load on an attachment, of which
+    a distributed force has many, and each prescribed force of an element. ``inputs`` gives all of them.
 
     Joints hold at the velocity level only: positions drift with the error of the scheme. Matrices are
     dense: this is for reading and for checks.
@@ -64,7 +64,7 @@ class MechanismModel(PortHamiltonianModel):
             Port(CLOCK, "1", "W", 1),
             Port(DRIVES, "", "", rows),
             Port(FRAMES, "", "", springs),
-            *(Port(f"{k}: {load}", "", "", 3) for k, load in enumerate(mechanism.loads, start=1)),
+            *(Port(f"{k}: {load}", "", "", 3) for k, load in enumerate(load_entries(mechanism), start=1)),
             *(Port(f"{k}: {name}", "", "", 1) for k, name in enumerate(self.elements.prescribed, start=1)),
         )
         sizes = [form.state_size for form in self.forms]
@@ -104,7 +104,7 @@ class MechanismModel(PortHamiltonianModel):
         """u at a state: the clock, -g_t, the values of the loads. The time in x counts."""
         state = self.split(x)
         drive = -constraint_time_derivative(self.mechanism, self.layout, state)
-        loads = [load.at_time(state.time) for load in self.mechanism.loads]
+        loads = [load.at_time(state.time) for load in load_entries(self.mechanism)]
         kinematics = Kinematics(self.mechanism.bodies, self.layout, state)
         frames, prescribed = self.elements.inputs(kinematics)
         return np.concatenate([[1.0], drive, frames, *loads, prescribed])
@@ -148,7 +148,7 @@ class MechanismModel(PortHamiltonianModel):
         places = self._offsets[-1] + 1 + np.arange(springs)
         result[places, 1 + rows + np.arange(springs)] = 1.0
         kinematics = self._kinematics(x)
-        for k, load in enumerate(self.mechanism.loads):
+        for k, load in enumerate(load_entries(self.mechanism)):
             for axis in range(3):
                 result[:, 1 + rows + springs + 3 * k + axis] = self._load_column(load, axis, kinematics)
         last = self.port_size - len(self.elements.prescribed)
@@ -186,7 +186,7 @@ class MechanismModel(PortHamiltonianModel):
             result[a:b, a:b] = block
         return result
 
-    def _load_column(self, load: Load, axis: int, kinematics: Kinematics) -> Array:
+    def _load_column(self, load: PointLoad, axis: int, kinematics: Kinematics) -> Array:
         """Forces on the velocities of a unit load, shape (n,)."""
         unit = replace(load, value=np.eye(3)[axis])
         result = np.zeros(self.state_size)

@@ -7,8 +7,6 @@ consistent velocities in the mass metric are reported, never fed back (formulati
 from collections import defaultdict
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.linalg import spsolve
 
 from phlexible.algebra.arrays import Array
 from phlexible.joints.bilinear import Row
@@ -98,6 +96,9 @@ def _impulses(blocks: list[tuple[list[int], Array]], gap: Array) -> Array:
 
 
 def _sparse_impulses(blocks: list[tuple[list[int], Array]], gap: Array, instant: int) -> Array:
+    from scipy import sparse
+    from scipy.sparse.linalg import spsolve
+
     indices = [np.array(np.meshgrid(places, places, indexing="ij")).reshape(2, -1) for places, _ in blocks]
     values = np.concatenate([block[instant].ravel() for _, block in blocks])
     row, column = np.concatenate(indices, axis=1)

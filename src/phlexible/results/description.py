@@ -39,7 +39,9 @@ def describe(mechanism: Mechanism) -> dict[str, Tree]:
         }
         for placed in mechanism.bodies
     ]
+    split = {each.name: [placed.name for placed in each.parts] for each in mechanism.split_beams}
     return {
+        **({"split_beams": split} if split else {}),
         "dimension": mechanism.dimension,
         "gravity": mechanism.gravity.tolist(),
         "bodies": bodies,
@@ -96,7 +98,10 @@ def _rebuilt(tree: dict[str, Tree]) -> Mechanism:
                 f"this version of phlexible discretizes {placed.name!r} otherwise than the one that wrote "
                 "the file, so its elastic coordinates cannot be read; use the version named in the file"
             )
-    context = Context({placed.name: placed for placed in mechanism.bodies}, frames, [])
+    for name, parts in tree.get("split_beams", {}).items():
+        mechanism.group(name, parts)
+    splits = {split.name: split for split in mechanism.split_beams}
+    context = Context({placed.name: placed for placed in mechanism.bodies}, frames, [], splits)
     for entry in tree["joints"]:
         context.joints.append(mechanism.connect(decode(entry, context)))
     for entry in tree["loads"]:

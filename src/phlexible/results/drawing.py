@@ -13,6 +13,8 @@ from phlexible.observables.run import Run
 from phlexible.observables.vectors import world_values
 
 OUTLINE_POINTS = 33
+PATH_POINTS = 240
+"""At least this many points draw the path of a moving frame, however few instants are stored."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +42,7 @@ class Scene:
         joints: points where two bodies meet, shape (k, joints, 3) [m].
         ground: fixed points of the ground, shape (points, 3) [m].
         frames: moving frames, shape (k, frames, 3) [m].
-        paths: of the moving frames over the whole motion, shape (N + 1, frames, 3) [m].
+        paths: of the moving frames over the whole motion, shape (points, frames, 3) [m].
         guides: a point and an axis of the ground along which something slides, each of shape (2, 3).
     """
 
@@ -89,9 +91,22 @@ def scene(run: Run, instants: IntArray, scale: float = 1.0) -> Scene:
         np.stack(meeting, axis=1) if meeting else np.zeros((len(instants), 0, 3)),
         np.array(held).reshape(-1, 3),
         rec.frames[instants],
-        rec.frames,
+        _smooth_paths(run),
         tuple(guides),
     )
+
+
+def _smooth_paths(run: Run) -> Array:
+    """Paths of the moving frames, through the stored instants with the recorded velocities there."""
+    time, places = run.recording.time, run.recording.frames
+    if len(time) < 2 or not places.shape[1]:
+        return places
+    from scipy.interpolate import CubicHermiteSpline
+
+    shares = np.linspace(0.0, 1.0, 1 - (-PATH_POINTS // (len(time) - 1)))[:-1]
+    inside = time[:-1, None] + np.diff(time)[:, None] * shares
+    fine = np.append(inside.ravel(), time[-1])
+    return np.asarray(CubicHermiteSpline(time, places, run.recording.frame_velocities)(fine))
 
 
 def point_path(run: Run, attachment: Attachment) -> Array:

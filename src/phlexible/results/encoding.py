@@ -1,6 +1,6 @@
 """Descriptions as JSON and back: dataclasses of known classes by name and fields, never code."""
 
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
 from typing import Any
 
@@ -20,12 +20,14 @@ from phlexible.joints.attachments import Attachment, MovingFrame, PlacedBody
 from phlexible.joints.bushing import Bushing
 from phlexible.joints.cylindrical import Cylindrical
 from phlexible.joints.distance import Distance
+from phlexible.joints.distributed_force import DistributedForce
 from phlexible.joints.drives import Drive
 from phlexible.joints.feedback import Feedback
 from phlexible.joints.fixed import Fixed
 from phlexible.joints.force_elements import JointForce, SpringDamper
 from phlexible.joints.joint import Joint
-from phlexible.joints.loads import Axes, Force, Load, Torque
+from phlexible.joints.loads import Axes, Force, PointLoad, Torque
+from phlexible.joints.placed_split_beam import PlacedSplitBeam
 from phlexible.joints.planar import Planar
 from phlexible.joints.potentials import Potential
 from phlexible.joints.prismatic import Prismatic
@@ -41,7 +43,18 @@ KNOWN: dict[str, type[Any]] = {
         *(Beam, RigidBody, PointMass, Material, CircularSection, RectangularSection, Section, Frame, Strain),
         *(Start, End, Along, Origin, MaterialPosition),
         *(Fixed, Revolute, Prismatic, Cylindrical, Universal, Spherical, Planar, Slider, Distance),
-        *(Force, Torque, Axes, SpringDamper, Bushing, JointForce, Drive, TimePath, Feedback),
+        *(
+            Force,
+            Torque,
+            DistributedForce,
+            Axes,
+            SpringDamper,
+            Bushing,
+            JointForce,
+            Drive,
+            TimePath,
+            Feedback,
+        ),
     )
 }
 """The classes that a file may name. A new body, joint or load is added here; a test asks for it."""
@@ -57,6 +70,7 @@ class Context:
     bodies: dict[str, PlacedBody]
     frames: list[MovingFrame]
     joints: list[Joint]
+    split_beams: dict[str, PlacedSplitBeam] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +96,24 @@ class UnstoredFunction:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class UnstoredDistribution:
+    """The same for a function of place and time.
+
+    Attributes:
+        places: shape (k,) [m].
+        initial: values there at t = 0, shape (k, 3).
+    """
+
+    places: Array
+    initial: Array
+
+    def __call__(self, x: float, time: float) -> Array:
+        """The value at t = 0 at the nearest stored place, shape (3,)."""
+        nearest = self.initial[int(np.argmin(np.abs(self.places - x)))]
+        return UnstoredFunction(nearest)(time)
+
+
 def encode(value: object, context: Context) -> Tree:
     """The value as JSON.
 
@@ -101,6 +133,8 @@ def encode(value: object, context: Context) -> Tree:
             return {"tuple": [encode(each, context) for each in value]}
         case Attachment():
             return {"attachment": value.placed.name, "location": encode(value.location, context)}
+        case PlacedBody() | PlacedSplitBeam():
+            return {"body": value.name}
         case MovingFrame():
             return {"frame": next(k for k, frame in enumerate(context.frames) if frame is value)}
         case Joint() if any(joint is value for joint in context.joints):
@@ -113,21 +147,24 @@ def encode_part(part: object, context: Context) -> Tree:
     if not is_dataclass(part) or isinstance(part, type):
         raise ResultFileError(f"results files cannot hold {part!r}")
     values = {}
-    for field in fields(part):
-        value = getattr(part, field.name)
-        if not field.init:
+    for each in fields(part):
+        value = getattr(part, each.name)
+        if not each.init:
             continue
-        if isinstance(value, Potential) or (callable(value) and not isinstance(value, TimePath)):
-            values[field.name] = {"function": _initial(part, field.name)}
+        if callable(value) and isinstance(part, DistributedForce):
+            initial = [np.asarray(value(x, 0.0), dtype=np.float64).tolist() for x in part.quadrature()[0]]
+            values[each.name] = {"distribution": initial, "at": part.quadrature()[0].tolist()}
+        elif isinstance(value, Potential) or (callable(value) and not isinstance(value, TimePath)):
+            values[each.name] = {"function": _initial(part, each.name)}
         else:
-            values[field.name] = encode(value, context)
+            values[each.name] = encode(value, context)
     return {"class": _known(type(part).__name__, type(part)).__name__, "fields": values}
 
 
 def _initial(part: object, name: str) -> Tree:
     """Value at t = 0 of a function of time in a field; None of other functions."""
     match part, name:
-        case Load(), "value":
+        case PointLoad(), "value":
             return part.at_time(0.0).tolist()
         case TimePath(), "function":
             return part(0.0)
@@ -154,6 +191,10 @@ def decode(tree: Tree, context: Context) -> Any:
         case {"attachment": name, "location": location}:
             placed, place = context.bodies[name], decode(location, context)
             return Attachment(placed, place, placed.data.points.locate(place))
+        case {"body": name}:
+            return context.split_beams[name] if name in context.split_beams else context.bodies[name]
+        case {"distribution": initial, "at": places}:
+            return UnstoredDistribution(np.array(places), np.array(initial))
         case {"frame": index}:
             return context.frames[index]
         case {"joint": index}:

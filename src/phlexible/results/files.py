@@ -15,7 +15,6 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ResultFileError
-from phlexible.model.constraints import mechanism_layout
 from phlexible.model.mechanism import Mechanism
 from phlexible.model.recording import Recording
 from phlexible.model.state import Layout, State
@@ -125,6 +124,8 @@ def concatenate(recordings: list[Recording]) -> Recording:
 
 def layout(mechanism: Mechanism) -> Layout:
     """Where the numbers of a mechanism sit in a recording."""
+    from phlexible.model.constraints import mechanism_layout
+
     return mechanism_layout(mechanism)
 
 

@@ -5,21 +5,26 @@ from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Self
 
+from numpy.typing import ArrayLike
+
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.joints.attachments import Attachment, PlacedBody, Port
 from phlexible.joints.drives import Drive
 from phlexible.joints.force_elements import ForceElement
 from phlexible.joints.joint import Joint
 from phlexible.joints.loads import Axes
+from phlexible.joints.placed_split_beam import PlacedSplitBeam
 from phlexible.model.mechanism import Mechanism
 from phlexible.model.recording import Recording
 from phlexible.model.state import Layout
-from phlexible.observables import angles, poses, reactions, velocities
+from phlexible.observables import angles, poses, reactions, section_forces, velocities
 from phlexible.observables.energy import Energy, energy_of
 from phlexible.observables.momentum import Momentum, momentum
 from phlexible.observables.projection import projected_velocities
 from phlexible.observables.run import Run
-from phlexible.results import animation, files, labelled, mechanism_plot, plots, report
+from phlexible.observables.section_forces import BeamStress, SectionForces
+from phlexible.observables.stiffening import missing_stiffening
+from phlexible.results import animation, labelled, mechanism_plot, plots, report, section_plot
 
 if TYPE_CHECKING:
     import xarray
@@ -47,7 +52,7 @@ class Motion:
         self.recording = recording
         self._run = Run(mechanism, layout, recording)
 
-    def __getitem__(self, name: str) -> PlacedBody:
+    def __getitem__(self, name: str) -> PlacedBody | PlacedSplitBeam:
         """The body with a name, for ``motion.position(motion["coupler"].end)``."""
         return self.mechanism[name]
 
@@ -147,17 +152,61 @@ class Motion:
         """d(angle)/dt, consistent with the joints, shape (N + 1,) [rad/s]; of a joint without angle [m/s]."""
         return angles.rate(self._run, self._velocities, joint)
 
+    def section_forces(self, body: PlacedBody | PlacedSplitBeam, x: ArrayLike | None = None) -> SectionForces:
+        """Normal force, shear, torsion and bending moments along a beam, local axes of its sections.
+
+        Those of the discretization, with the viscous part of the stress: normal force, torsion and
+        shear are constant on an element, moments linear.
+
+        Args:
+            body: a beam.
+            x: stations along it, shape (s,) [m]; at a node the values to its right. None: two Gauss
+                points an element, where moments converge fastest.
+
+        Raises:
+            ModelError: not a beam of this model.
+            ParameterError: stations off the beam.
+        """
+        return section_forces.section_forces(self._run, lambda: self._velocities, body, x)
+
+    def stress(
+        self,
+        body: PlacedBody | PlacedSplitBeam,
+        x: ArrayLike | None = None,
+        fibres: ArrayLike | None = None,
+    ) -> BeamStress:
+        """Greatest and smallest normal stress over the sections of a beam [Pa].
+
+        Args:
+            body: a beam.
+            x: stations, as in ``section_forces``.
+            fibres: points of the section ((y, z), ...), shape (f, 2) [m]; None: the whole outline of a
+                ``CircularSection`` or ``RectangularSection``.
+
+        Raises:
+            ModelError, ParameterError: as ``section_forces``; a ``Section`` without fibres.
+        """
+        return section_forces.stress(self._run, lambda: self._velocities, body, x, fibres)
+
+    def missing_stiffening(self) -> list[str]:
+        """Why beams of linear strain went astray in fast rotation, one explanation each; mostly none."""
+        return missing_stiffening(self._run)
+
     def to_xarray(self) -> "xarray.Dataset":
         """The raw numbers with names and units (needs ``phlexible[xarray]``)."""
         return labelled.to_xarray(self._run)
 
     def save(self, path: FilePath) -> None:
         """Writes everything to an HDF5 file."""
+        from phlexible.results import files
+
         files.save(self._run, path, self.is_complete)
 
     @classmethod
     def load(cls, path: FilePath) -> Self:
         """Reads a file of ``save`` or of a simulation that wrote to it; finished, running or killed."""
+        from phlexible.results import files
+
         run = files.load(path)
         return cls(run.mechanism, run.layout, run.recording, files.is_complete(path))
 
@@ -178,6 +227,16 @@ class Motion:
     ) -> "Figure":
         """Elastic displacement over time; ``normalized``: divided by the size of the body."""
         return plots.plot_displacement(self._run, attachment, path, normalized)
+
+    def plot_section_forces(
+        self,
+        body: PlacedBody | PlacedSplitBeam,
+        times: int | Sequence[float] = 4,
+        path: FilePath | None = None,
+    ) -> "Figure":
+        """Section forces along a beam at some times [s], or at so many, and their range over all times."""
+        forces = self.section_forces(body, section_forces.element_ends(self._run, body))
+        return section_plot.plot_section_forces(forces, times, path, body.name)
 
     def plot_mechanism(
         self, times: int | Sequence[float] = 6, path: FilePath | None = None, scale: float = 1.0

@@ -1,16 +1,21 @@
 """Gathers stored instants of the kernels into recordings, block by block."""
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.algebra.differences import derivatives
 from phlexible.joints.attachments import MovingFrame
 from phlexible.joints.drives import Drive
 from phlexible.model.assembly import Assembly
-from phlexible.model.ground import frame_positions, frame_rotation, frame_velocities
+from phlexible.model.ground import (
+    frame_angular_velocities,
+    frame_positions,
+    frame_rotations,
+    frame_velocities,
+)
 from phlexible.model.moving_frames import moving_frames
 from phlexible.model.recording import Recording
 from phlexible.time_integration.packing import StoredRows
@@ -87,9 +92,8 @@ class Collector:
             self._sink(block)
 
     def _block(self, times: Array, stored: StoredRows, count: int, halvings: int) -> Recording:
-        drives = self._assembly.mechanism.drives
+        drives, rows = self._assembly.mechanism.drives, slice(0, count)
         frames = [_frame_motion(frame, times) for frame in self._frames]
-        rows = slice(0, count)
         return Recording(
             time=np.array(times),
             position=stored.position[rows].copy(),
@@ -120,10 +124,11 @@ def work_sources(assembly: Assembly) -> dict[str, list[int]]:
     """Columns of the stored work by the name of what does it: a bushing has several."""
     mechanism = assembly.mechanism
     moving = set(moving_frames(assembly.mechanism))
-    loads = len(mechanism.loads)
+    loads = len(assembly.load_entries)
     sources: dict[str, list[int]] = {}
-    for k, load in enumerate(mechanism.loads):
-        sources.setdefault(str(load), []).append(k)
+    columns = itertools.count()
+    for load in mechanism.loads:
+        sources.setdefault(str(load), []).extend(next(columns) for _ in load.entries())
     for k, part in enumerate(mechanism.constraints, start=loads):
         if isinstance(part, Drive) or {part.first, part.second} & moving:
             sources.setdefault(str(part), []).append(k)
@@ -134,14 +139,12 @@ def work_sources(assembly: Assembly) -> dict[str, list[int]]:
 
 
 def _frame_motion(frame: MovingFrame, times: Array) -> tuple[Array, Array, Array, Array]:
-    position, velocity = frame_positions(frame, times), frame_velocities(frame, times)
-    if frame.rotation is None:
-        count = len(times)
-        return position, np.broadcast_to(np.eye(3), (count, 3, 3)), velocity, np.zeros((count, 3))
-    rotation = np.array([frame_rotation(frame, t) for t in times])
-    rates = np.array([derivatives(frame.rotation, t)[0] for t in times])
-    spin = rates @ rotation.transpose(0, 2, 1)
-    return position, rotation, velocity, np.stack([spin[:, 2, 1], spin[:, 0, 2], spin[:, 1, 0]], axis=1)
+    return (
+        frame_positions(frame, times),
+        frame_rotations(frame, times),
+        frame_velocities(frame, times),
+        frame_angular_velocities(frame, times),
+    )
 
 
 def _stacked(arrays: Sequence[Array], count: int, shape: tuple[int, ...]) -> Array:

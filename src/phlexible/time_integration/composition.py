@@ -5,6 +5,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ModelError
 from phlexible.joints.feedback import Feedback
+from phlexible.model.load_forces import load_entries
 from phlexible.model.mechanism import Mechanism
 
 _OUTER = 1 / (2 - 2 ** (1 / 3))
@@ -43,7 +44,9 @@ def check_lossless(mechanism: Mechanism, numerical_damping: float) -> None:
             losing.append(str(element))
         if isinstance(element.value, Feedback):
             losing.append(f"{element} (a controller)")
-    losing += [f"{load} (a controller)" for load in mechanism.loads if isinstance(load.value, Feedback)]
+    losing += [
+        f"{load} (a controller)" for load in load_entries(mechanism) if isinstance(load.value, Feedback)
+    ]
     if losing:
         raise ModelError(
             "order=4 is for lossless models: one of its substeps goes backwards in time, where damping"

@@ -149,7 +149,7 @@ class ConservingRun:
 
     def _take_up(self, ledger: Ledger) -> None:
         system = self._system
-        work = system.table(at.STATE_WORK, len(self._assembly.mechanism.loads) + self._assembly.links)
+        work = system.table(at.STATE_WORK, len(self._assembly.load_entries) + self._assembly.links)
         for columns, value in zip(self._collector.sources.values(), ledger.work, strict=True):
             work[columns[0]] = value
         system.table(at.STATE_DISSIPATED, 1)[0] = ledger.dissipated
