@@ -1,7 +1,7 @@
 """Which bases a model is reduced with, and the one function that does it."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from enum import StrEnum
 from operator import index
 
@@ -31,9 +31,23 @@ class ReductionMethod(StrEnum):
     IRKA = "irka"
 
 
+@dataclass(frozen=True, eq=False)
+class Reduction:
+    """A reduced model and the basis that it is made with.
+
+    Attributes:
+        model: the small one.
+        basis: columns V of x = V x_small over the motions x of the full model, shape (n, k); None: the
+            method reduces states, not coordinates.
+    """
+
+    model: ObservedPHDAE
+    basis: Array | None
+
+
 def reduced_model(
     model: ObservedPHDAE, order: int, method: ReductionMethod, frequencies: ArrayLike | None = None
-) -> ObservedPHDAE:
+) -> Reduction:
     """A model with at most ``order`` states and the same inputs and outputs, without multipliers.
 
     Modal, Craig-Bampton and Krylov bases V project the second-order form, ``V^T M V`` and so on, directly
@@ -69,10 +83,10 @@ def reduced_model(
         if method is ReductionMethod.BALANCED:
             from phlexible.reduction.balanced import balanced_basis
 
-            return galerkin_model(form, balanced_basis(form, order), model)
+            return Reduction(galerkin_model(form, balanced_basis(form, order), model), None)
         from phlexible.reduction.irka import irka_basis
 
-        return galerkin_model(form, irka_basis(form, order), model)
+        return Reduction(galerkin_model(form, irka_basis(form, order), model), None)
     if order % 2:
         raise ParameterError(f'order must be even for method="{method}" (positions and rates), got {order}')
     match method:
@@ -84,7 +98,7 @@ def reduced_model(
             basis = krylov_basis(mechanics, order // 2, _frequencies(frequencies))
     small = mechanics.projected(basis)
     names = tuple(f"{method} coordinate {k}" for k in range(basis.shape[1]))
-    return replace(mechanical_model(small, names, model.inputs, model.outputs), linearization=None)
+    return Reduction(mechanical_model(small, names, model.inputs, model.outputs), basis)
 
 
 def _order(order: int) -> int:

@@ -13,6 +13,7 @@ from phlexible.bodies.beam_strain import Strain
 from phlexible.bodies.locations import Along, End, MaterialPosition, Origin, Start
 from phlexible.bodies.material import Material
 from phlexible.bodies.point_mass import PointMass
+from phlexible.bodies.reduced_basis import ReducedBasis
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.elements.sections import CircularSection, RectangularSection, Section
 from phlexible.errors import ModelError, ResultFileError
@@ -32,7 +33,18 @@ from phlexible.joints.universal import Universal
 KNOWN: dict[str, type[Any]] = {
     known.__name__: known
     for known in (
-        *(Beam, RigidBody, PointMass, Material, CircularSection, RectangularSection, Section, Frame, Strain),
+        *(
+            Beam,
+            ReducedBasis,
+            RigidBody,
+            PointMass,
+            Material,
+            CircularSection,
+            RectangularSection,
+            Section,
+            Frame,
+            Strain,
+        ),
         *(Start, End, Along, Origin, MaterialPosition),
         *(Fixed, Revolute, Prismatic, Cylindrical, Universal, Spherical, Planar, Slider, Distance),
         *(Force, Torque, Axes),

@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, Self
 
 from numpy.typing import ArrayLike
 
-from phlexible.errors import ParameterError
+from phlexible.algebra.arrays import Array
+from phlexible.errors import ModelError, ParameterError
+from phlexible.joints.attachments import PlacedBody
 from phlexible.linear_analysis.elimination import without_constraints
 from phlexible.linear_analysis.frequency_response import frequency_response
 from phlexible.linear_analysis.modes import lowest_model_modes
 from phlexible.linear_analysis.observed import ObservedPHDAE
 from phlexible.linear_analysis.state_space import save_mat, state_space_matrices
+from phlexible.reduction.body_basis import body_deformations
 from phlexible.reduction.methods import ReductionMethod, reduced_model
 from phlexible.reduction.quality import PassivityCertificate, ReductionError, passivity, reduction_error
 from phlexible.results.bode import BodeResponse
@@ -83,8 +86,9 @@ class LinearModel(ObservedPHDAE):
         except ValueError:
             allowed = ", ".join(repr(option.value) for option in ReductionMethod)
             raise ParameterError(f"method must be one of {allowed}, got {method!r}") from None
-        small = reduced_model(self, order, kind, frequencies)
-        return ReducedModel(**{f.name: getattr(small, f.name) for f in fields(ObservedPHDAE)}, full=self)
+        found = reduced_model(self, order, kind, frequencies)
+        values = {field.name: getattr(found.model, field.name) for field in fields(ObservedPHDAE)}
+        return ReducedModel(**values, full=self, basis=found.basis)
 
     def to_state_space(self) -> "StateSpace":
         """A python-control StateSpace with named states, inputs and outputs.
@@ -120,9 +124,12 @@ class ReducedModel(LinearModel):
 
     Attributes:
         full: the model that was reduced.
+        basis: V of x = V x_small, shape (n, k), over the motions x of the full model; None: "balanced" and
+            "irka" reduce states.
     """
 
     full: LinearModel | None = None
+    basis: Array | None = None
 
     def error(self, frequencies: ArrayLike) -> ReductionError:
         """The error against the full model over frequencies (k,) [rad/s].
@@ -132,6 +139,29 @@ class ReducedModel(LinearModel):
         """
         assert self.full is not None, "reduce sets it"
         return reduction_error(self.full, self, frequencies)
+
+    def elastic_basis(self, body: PlacedBody) -> Array:
+        """The deformations of one body in this reduction, for ``Beam(modes=...)`` in nonlinear runs.
+
+        A basis of bending shapes needs axial ones beside them: ``beam.with_axial(basis, dimension)``.
+
+        Args:
+            body: of the model that was linearized, for example ``model["beam"]``.
+
+        Returns:
+            Shape (n, k): independent columns over the elastic coordinates of the body.
+
+        Raises:
+            ModelError: a method that reduces states, or a body of another model.
+        """
+        assert self.full is not None, "reduce sets it"
+        linear = self.full.linearization
+        if self.basis is None or linear is None:
+            raise ModelError(
+                "the coordinates of the bodies are lost; reduce what linearize returned, with method"
+                '="modal", "craig_bampton" or "krylov"'
+            )
+        return body_deformations(linear, body, self.basis)
 
 
 def _plain(names: tuple[str, ...]) -> tuple[str, ...]:
