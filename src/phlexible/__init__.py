@@ -49,6 +49,7 @@ from phlexible.port_hamiltonian.interconnection import gyrator, transformer
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.port_hamiltonian.model import PortHamiltonianModel
 from phlexible.port_hamiltonian.structure_check import check_structure
+from phlexible.results.mode_sweep import mode_sweep
 from phlexible.results.motion import Motion
 from phlexible.system import Model
 from phlexible.version import __version__
@@ -102,6 +103,7 @@ __all__ = [
     "gallery",
     "gyrator",
     "inverted",
+    "mode_sweep",
     "transformer",
     "with_prefix",
 ]
