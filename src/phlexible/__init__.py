@@ -36,6 +36,12 @@ from phlexible.joints.revolute import Revolute
 from phlexible.joints.slider import Slider
 from phlexible.joints.spherical import Spherical
 from phlexible.joints.universal import Universal
+from phlexible.linear_analysis.joint_signals import (
+    JointAcceleration,
+    JointForce,
+    JointPosition,
+    JointRate,
+)
 from phlexible.linear_analysis.signals import (
     Acceleration,
     Angle,
@@ -69,7 +75,11 @@ __all__ = [
     "EquilibriumError",
     "Fixed",
     "Force",
+    "JointAcceleration",
+    "JointForce",
     "JointGapError",
+    "JointPosition",
+    "JointRate",
     "LinearPHDAE",
     "Material",
     "MissingExtraError",

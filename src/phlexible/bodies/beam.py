@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, non_negative, positive
 from phlexible.bodies.beam_bases import Axial, check_basis, craig_bampton_columns, with_axial_columns
-from phlexible.bodies.beam_frames import BeamBasis, Frame, frame_basis
+from phlexible.bodies.beam_frames import BeamBasis, Frame, coordinate_units, frame_basis
 from phlexible.bodies.beam_inertia import beam_moments, section_inertia
 from phlexible.bodies.beam_mesh import BeamMesh, Family
 from phlexible.bodies.beam_modes import modal_basis, modal_damping
@@ -25,6 +25,8 @@ from phlexible.bodies.reduced_basis import ReducedBasis
 from phlexible.bodies.stress_space import Stress, StressSpace
 from phlexible.elements.sections import CircularSection, CrossSection, RectangularSection, Section
 from phlexible.errors import ParameterError
+
+MODAL = "kg^0.5 m"  # of coordinates with unit mass
 
 Option = TypeVar("Option", bound=StrEnum)
 
@@ -103,7 +105,7 @@ class Beam(Body):
         modal = modal_basis(
             basis, elastic_mass(body), linear_stiffness(body.strain), _count("modes", self.modes)
         )
-        return self._assemble(mesh, modal.columns, self.damping_ratio)
+        return self._assemble(mesh, modal.columns, self.damping_ratio, MODAL)
 
     def craig_bampton_basis(self, modes: int, dimension: int = 3, axial: Axial | str = Axial.ALL) -> Array:
         """A basis for ``modes=``: axial shapes, answers to motions of the ends, modes between held ends.
@@ -174,8 +176,10 @@ class Beam(Body):
             )
         return basis.array
 
-    def _assemble(self, mesh: BeamMesh, columns: Array, damping_ratio: float) -> FloatingBody:
-        """The body whose mesh coordinates are ``columns @ eta``."""
+    def _assemble(
+        self, mesh: BeamMesh, columns: Array, damping_ratio: float, unit: str = "1"
+    ) -> FloatingBody:
+        """The body whose mesh coordinates are ``columns @ eta``; ``unit`` of eta that are not nodal."""
         inertia = section_inertia(self.section, mesh.dimension, self.rotary_inertia)
         first, second = beam_moments(mesh, columns, inertia, self.material.density)
         strain = beam_strain(mesh, columns, self.section, self.material, Strain(self.strain))
@@ -191,6 +195,7 @@ class Beam(Body):
             viscosity=self.material.viscosity,
             points=BeamPoints(mesh, columns),
             size=self.length,
+            elastic_units=coordinate_units(mesh, columns, unit),
         )
 
 

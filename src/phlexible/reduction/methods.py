@@ -12,6 +12,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.errors import ModelError, ParameterError
 from phlexible.linear_analysis.elimination import without_constraints
 from phlexible.linear_analysis.observed import ObservedPHDAE, mechanical_model
+from phlexible.linear_analysis.state_names import UNIT_MASS, same_unit
 from phlexible.reduction.craig_bampton import craig_bampton_basis
 from phlexible.reduction.krylov import krylov_basis
 from phlexible.reduction.modal import modal_basis
@@ -97,8 +98,9 @@ def reduced_model(
         case _:
             basis = krylov_basis(mechanics, order // 2, _frequencies(frequencies))
     small = mechanics.projected(basis)
-    names = tuple(f"{method} coordinate {k}" for k in range(basis.shape[1]))
-    return Reduction(mechanical_model(small, names, model.inputs, model.outputs), basis)
+    names = same_unit((f"{method} coordinate {k}" for k in range(basis.shape[1])), UNIT_MASS)
+    reduced = mechanical_model(small, names, model.ports, model.outputs, model.output_units)
+    return Reduction(reduced, basis)
 
 
 def _order(order: int) -> int:
