@@ -56,7 +56,7 @@ class LinearPHDAE(PortHamiltonianModel):
             object.__setattr__(self, name, matrix)
         energy = self.energy_matrix
         gap = abs(energy - energy.T).max() if n else 0.0
-        if gap > ROUND_OFF * abs(energy).max():
+        if gap and gap > ROUND_OFF * abs(energy).max():
             raise StructureError(f"E^T Q must be symmetric, but it misses its transpose by {gap:.3g}")
 
     @property

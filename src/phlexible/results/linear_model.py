@@ -9,11 +9,14 @@ from numpy.typing import ArrayLike
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ModelError, ParameterError
 from phlexible.joints.attachments import PlacedBody
+from phlexible.linear_analysis.composition import body_model, composed_model
 from phlexible.linear_analysis.elimination import without_constraints
 from phlexible.linear_analysis.frequency_response import frequency_response
+from phlexible.linear_analysis.linearize import Linearization
 from phlexible.linear_analysis.modes import lowest_model_modes
 from phlexible.linear_analysis.observed import ObservedPHDAE
 from phlexible.linear_analysis.state_space import save_mat, state_space_matrices
+from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.reduction.body_basis import body_deformations
 from phlexible.reduction.methods import ReductionMethod, reduced_model
 from phlexible.reduction.quality import PassivityCertificate, ReductionError, passivity, reduction_error
@@ -45,6 +48,29 @@ class LinearModel(ObservedPHDAE):
     def eliminate_constraints(self) -> "LinearModel":
         """The same model in coordinates that the joints leave free: standard form, regular E."""
         return LinearModel.of(without_constraints(self))
+
+    def body_model(self, body: PlacedBody) -> LinearPHDAE:
+        """One body without its joints, with a port for each of their rows; see ``composition``.
+
+        Raises:
+            ModelError: a body of another model, or a model that is none of bodies.
+            EquilibriumError: a loaded operating point.
+        """
+        return body_model(self._origin(), body)
+
+    def composed(self) -> LinearPHDAE:
+        """The same model put together by transformers from those of its bodies ([B] 5.2).
+
+        Raises:
+            ModelError: a model that is none of bodies.
+            EquilibriumError: a loaded operating point.
+        """
+        return composed_model(self._origin())
+
+    def _origin(self) -> Linearization:
+        if self.linearization is None:
+            raise ModelError("a reduced or eliminated model has no bodies; take what linearize returned")
+        return self.linearization
 
     def frequency_response(self, frequencies: ArrayLike) -> BodeResponse:
         """Complex responses of all outputs to all inputs at frequencies (k,) [rad/s].
