@@ -55,6 +55,7 @@ from phlexible.port_hamiltonian.interconnection import gyrator, transformer
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.port_hamiltonian.model import PortHamiltonianModel
 from phlexible.port_hamiltonian.structure_check import check_structure
+from phlexible.results.linear_model import LinearModel
 from phlexible.results.mode_sweep import mode_sweep
 from phlexible.results.motion import Motion
 from phlexible.system import Model
@@ -80,6 +81,7 @@ __all__ = [
     "JointGapError",
     "JointPosition",
     "JointRate",
+    "LinearModel",
     "LinearPHDAE",
     "Material",
     "MissingExtraError",

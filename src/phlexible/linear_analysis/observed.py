@@ -14,7 +14,7 @@ from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.port_hamiltonian.model import Port, StateBlock
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ObservedPHDAE(LinearPHDAE):
     """A ``LinearPHDAE`` with outputs ``y_i = (d/dt)^k_i (output_matrix x)_i``.
 

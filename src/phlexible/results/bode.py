@@ -1,5 +1,6 @@
 """Bode plots of frequency responses."""
 
+from dataclasses import fields
 from os import PathLike
 from typing import TYPE_CHECKING, Self
 
@@ -18,7 +19,7 @@ class BodeResponse(FrequencyResponse):
     @classmethod
     def of(cls, response: FrequencyResponse) -> Self:
         """The same response with a plot."""
-        return cls(response.frequencies, response.values, response.inputs, response.outputs)
+        return cls(**{field.name: getattr(response, field.name) for field in fields(FrequencyResponse)})
 
     def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
         """Magnitude and phase over frequency, one curve for each pair of input and output.
@@ -35,12 +36,19 @@ class BodeResponse(FrequencyResponse):
             pairs = [(i, j) for i in range(len(self.outputs)) for j in range(len(self.inputs))]
             for k, (i, j) in enumerate(pairs):
                 color = COLORS[k % len(COLORS)]
-                label = f"{self.inputs[j]} → {self.outputs[i]}"
+                label = f"{_named(self.inputs, self.input_units, j)} → " + _named(
+                    self.outputs, self.output_units, i
+                )
                 upper.loglog(self.frequencies, self.magnitude[:, i, j], color=color, label=label)
                 lower.semilogx(self.frequencies, np.degrees(self.phase[:, i, j]), color=color)
-            upper.set_ylabel("magnitude [SI units]")
+            upper.set_ylabel("magnitude")
             lower.set_ylabel("phase [deg]")
             lower.set_xlabel("frequency [rad/s]")
             upper.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.2)
             figure.align_ylabels()
             return finish(figure, path)
+
+
+def _named(names: tuple[str, ...], units: tuple[str, ...], k: int) -> str:
+    unit = units[k] if units else ""
+    return f"{names[k]} [{unit}]" if unit else names[k]

@@ -14,7 +14,7 @@ from phlexible.linear_analysis.elimination import without_constraints
 from phlexible.linear_analysis.frequency_response import frequency_response
 from phlexible.linear_analysis.linearize import Linearization
 from phlexible.linear_analysis.modes import lowest_model_modes
-from phlexible.linear_analysis.observed import ObservedPHDAE
+from phlexible.linear_analysis.observed import ObservedPHDAE, collocated
 from phlexible.linear_analysis.state_space import save_mat, state_space_matrices
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.reduction.body_basis import body_deformations
@@ -28,14 +28,19 @@ if TYPE_CHECKING:
     from control import StateSpace
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LinearModel(ObservedPHDAE):
     """A ``LinearPHDAE`` with modes, frequency responses, state spaces and reductions."""
 
     @classmethod
-    def of(cls, model: ObservedPHDAE) -> Self:
-        """The same model with these methods."""
-        return cls(**{field.name: getattr(model, field.name) for field in fields(ObservedPHDAE)})
+    def of(cls, model: LinearPHDAE) -> Self:
+        """Any linear model with these methods; outputs are the power-conjugate ones unless it has others.
+
+        Displacements whose rates constraints hold count as modes of frequency 0: a ``LinearPHDAE`` does not
+        say that a constraint holds them, too.
+        """
+        seen = model if isinstance(model, ObservedPHDAE) else collocated(model)
+        return cls(**{field.name: getattr(seen, field.name) for field in fields(ObservedPHDAE)})
 
     def modes(self, count: int = 6) -> ModeShapes:
         """The ``count`` lowest modes, rigid ones (frequency 0) included.
@@ -144,7 +149,7 @@ class LinearModel(ObservedPHDAE):
         save_mat(state_space_matrices(self), path)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ReducedModel(LinearModel):
     """A reduced ``LinearModel`` that is port-Hamiltonian again.
 
