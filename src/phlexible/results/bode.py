@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from phlexible.linear_analysis.frequency_response import FrequencyResponse
+from phlexible.results.extras import optional
 from phlexible.results.house_style import COLORS, finish, house_style, new_figure
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class BodeResponse(FrequencyResponse):
             MissingExtraError: matplotlib is not installed.
         """
         with house_style():
+            ticker = optional("matplotlib.ticker", "plot")
             figure = new_figure(5.6, 4.2)
             upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[2, 1])
             pairs = [(i, j) for i in range(len(self.outputs)) for j in range(len(self.inputs))]
@@ -43,6 +45,8 @@ class BodeResponse(FrequencyResponse):
                 lower.semilogx(self.frequencies, np.degrees(self.phase[:, i, j]), color=color)
             upper.set_ylabel("magnitude")
             lower.set_ylabel("phase [deg]")
+            turns = float(np.ptp(np.degrees(self.phase))) / 90  # a handful of ticks at quarters of a turn
+            lower.yaxis.set_major_locator(ticker.MultipleLocator(90 * max(1, int(np.ceil(turns / 6)))))
             lower.set_xlabel("frequency [rad/s]")
             upper.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.2)
             figure.align_ylabels()
