@@ -60,6 +60,22 @@ def test_two_masses_joined_are_one():
     assert free.descriptor.toarray() == pytest.approx(np.array([[4.0]]))
 
 
+def test_momenta_as_states_need_other_columns_than_efforts():
+    """Two masses with opposite velocities, 2 kg and 3 kg: a force on the first meets 5 kg."""
+
+    def moving(name, kilograms):
+        one, port = np.eye(1), Port(f"{name}.force", "N", "m/s", 1)
+        outer = Port(f"{name}.push", "N", "m/s", 1)
+        states = (StateBlock(f"{name}.p", "kg m/s", 1),)
+        return ph.LinearPHDAE(one, 0 * one, 0 * one, np.ones((1, 2)), states, (port, outer), one / kilograms)
+
+    whole = ph.transformer(moving("a", 2.0), moving("b", 3.0), [[1.0]], ("a.force", "b.force"))
+    free = ph.LinearModel.of(whole).eliminate_constraints()
+    assert free.order == 1 and max(free.structure_errors().values()) <= 1e-15
+    answer = free.frequency_response([2.0]).values[0]
+    assert answer == pytest.approx(np.ones((2, 2)) / (2j * 5))
+
+
 def test_an_improper_model_is_refused_where_a_regular_descriptor_is_needed():
     """(43): the input of the inverted port prescribes a velocity."""
     improper = ph.LinearModel.of(ph.inverted(mass("a"), "a.force"))
@@ -104,7 +120,10 @@ def test_free_rows_of_the_null_space_are_an_identity_and_keep_their_names():
     model = ph.Model(dimension=2)
     body = model.add(ph.RigidBody(1.0, 2.0), "body")
     model.connect(ph.Revolute(model.ground.at((0, 0, 0)), body.origin))
-    assert model.linearize().eliminate_constraints().state_names == ("body turn z", "rate of body turn z")
+    linear = model.linearize()
+    assert linear.eliminate_constraints().state_names == ("body turn z", "rate of body turn z")
+    composed = ph.LinearModel.of(linear.composed()).eliminate_constraints()
+    assert composed.state_names == ("body x", "body y", "body turn z", "rate of body turn z")
 
 
 def test_collocated_outputs_have_the_units_of_the_ports():
