@@ -61,7 +61,7 @@ def test_two_masses_joined_are_one():
 
 
 def test_momenta_as_states_need_other_columns_than_efforts():
-    """Two masses with opposite velocities, 2 kg and 3 kg: a force on the first meets 5 kg."""
+    """Two masses with opposite velocities, 3 kg and 2 kg: a force on the first meets 5 kg."""
 
     def moving(name, kilograms):
         one, port = np.eye(1), Port(f"{name}.force", "N", "m/s", 1)
@@ -69,7 +69,7 @@ def test_momenta_as_states_need_other_columns_than_efforts():
         states = (StateBlock(f"{name}.p", "kg m/s", 1),)
         return ph.LinearPHDAE(one, 0 * one, 0 * one, np.ones((1, 2)), states, (port, outer), one / kilograms)
 
-    whole = ph.transformer(moving("a", 2.0), moving("b", 3.0), [[1.0]], ("a.force", "b.force"))
+    whole = ph.transformer(moving("a", 3.0), moving("b", 2.0), [[1.0]], ("a.force", "b.force"))
     free = ph.LinearModel.of(whole).eliminate_constraints()
     assert free.order == 1 and max(free.structure_errors().values()) <= 1e-15
     answer = free.frequency_response([2.0]).values[0]
