@@ -61,7 +61,7 @@ def test_two_masses_joined_are_one():
 
 
 def test_momenta_as_states_need_other_columns_than_efforts():
-    """Two masses with opposite velocities, 3 kg and 2 kg: a force on the first meets 5 kg."""
+    """A lever: 2 kg move twice as fast as 3 kg; a force on the slow ones meets 3 + 4 * 2 kg."""
 
     def moving(name, kilograms):
         one, port = np.eye(1), Port(f"{name}.force", "N", "m/s", 1)
@@ -69,11 +69,11 @@ def test_momenta_as_states_need_other_columns_than_efforts():
         states = (StateBlock(f"{name}.p", "kg m/s", 1),)
         return ph.LinearPHDAE(one, 0 * one, 0 * one, np.ones((1, 2)), states, (port, outer), one / kilograms)
 
-    whole = ph.transformer(moving("a", 3.0), moving("b", 2.0), [[1.0]], ("a.force", "b.force"))
+    whole = ph.transformer(moving("a", 3.0), moving("b", 2.0), [[2.0]], ("a.force", "b.force"))
     free = ph.LinearModel.of(whole).eliminate_constraints()
     assert free.order == 1 and max(free.structure_errors().values()) <= 1e-15
     answer = free.frequency_response([2.0]).values[0]
-    assert answer == pytest.approx(np.ones((2, 2)) / (2j * 5))
+    assert answer == pytest.approx(np.array([[1, 2], [2, 4]]) / (2j * 11))
 
 
 def test_an_improper_model_is_refused_where_a_regular_descriptor_is_needed():
