@@ -31,7 +31,7 @@ def test_rotating_cantilever(speed):
 
 
 def test_a_blade_that_is_stiff_along_its_axis_keeps_its_bending_modes():
-    """EA L^2 / EI = 10^10: the highest mode is 10^12 times the lowest in omega^2, none is lost as round-off."""
+    """EA L^2 / EI = 10^10: the highest mode is 10^12 times the lowest in omega^2; none is lost."""
     blade = ph.gallery.rotating_cantilever(4.0, slenderness=1e5, elements=16)
     modes = blade.linearize(at="steady_rotation").modes(2)
     assert modes.rigid_modes == 0
