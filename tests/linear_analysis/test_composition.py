@@ -122,3 +122,30 @@ def test_elimination_keeps_the_names_of_the_free_coordinates():
     small = linear.eliminate_constraints()
     assert set(small.state_names) < set(linear.state_names)
     assert small.eliminate_constraints().state_names == small.state_names
+
+
+def half(name, place):
+    """A free beam of half the length with ports at both ends, on its own."""
+    model = ph.Model(dimension=2)
+    beam = model.add(ROD, name, position=(place, 0, 0))
+    return model.linearize(inputs=[beam.start, beam.end])
+
+
+def port_names(body, end):
+    return [f"force on {body}.{end} x", f"force on {body}.{end} y", f"torque on {body}.{end} z"]
+
+
+def test_models_that_were_linearized_apart_can_be_joined():
+    """Two halves of a beam, welded by a transformer of their ports, have the modes of the welded model."""
+    first, second = half("first", 0.0), half("second", 0.5)
+    ports = (port_names("first", "end"), port_names("second", "start"))
+    joined = ph.LinearModel.of(ph.transformer(first, second, np.eye(3), ports))
+    whole = ph.Model(dimension=2)
+    parts = [whole.add(ROD, name, position=(x, 0, 0)) for name, x in (("first", 0.0), ("second", 0.5))]
+    whole.connect(ph.Fixed(parts[0].end, parts[1].start))
+    expected = whole.linearize().modes(9).elastic_frequencies
+    found = joined.modes(40).elastic_frequencies
+    assert found[:6] == pytest.approx(expected, rel=1e-6)
+    for wrong in (port_names("second", "start")[::-1], port_names("second", "start")[:2]):
+        with pytest.raises(ph.ModelError, match="is N, N, N m, but|must have shape"):
+            ph.transformer(first, second, np.eye(3), (ports[0], wrong))
