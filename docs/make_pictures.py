@@ -15,6 +15,7 @@ from matplotlib.patches import Circle, FancyArrowPatch, Rectangle
 import phlexible as ph
 
 IMAGES = Path(__file__).parent / "images"
+FOUR_BAR = Path(__file__).parent.parent / "tests" / "linear_analysis" / "four_bar.csv"
 REFERENCE = Path(__file__).parent.parent / "tests" / "gallery" / "reference" / "crank_slider_von_karman.csv"
 ENLARGEMENT = 3
 BODY, FORCE, MOMENT, AXIS, MUTED = "#c9d7e8", "#c1272d", "#1b7f3b", "#1f3a5f", "0.45"
@@ -186,9 +187,26 @@ def crank_slider() -> plt.Figure:
     return figure
 
 
+def four_bar_sweep() -> plt.Figure:
+    """Fig. 6 of Brugnoli et al. (2020) with the exact pulsations as circles."""
+    angles = np.linspace(0.0, 2 * np.pi, 181)
+    sweep = ph.mode_sweep(ph.gallery.four_bar, angles, 3, parameter="crank angle [rad]")
+    figure = sweep.plot()
+    table = np.loadtxt(FOUR_BAR, delimiter=",", skiprows=1)
+    figure.axes[0].plot(np.radians(table[:, 0]), table[:, 3:6], "o", mfc="none", mec="0.2", ms=5)
+    return figure
+
+
+def four_bar_modes() -> plt.Figure:
+    """The six lowest modes at the crank angle 0."""
+    return ph.gallery.four_bar().linearize().modes(6).plot()
+
+
 PICTURES: dict[str, Callable[[], plt.Figure]] = {
     "beam_conventions": conventions,
     "crank_slider": crank_slider,
+    "four_bar_modes": four_bar_modes,
+    "four_bar_sweep": four_bar_sweep,
 }
 
 

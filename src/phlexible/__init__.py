@@ -45,6 +45,12 @@ from phlexible.joints.revolute import Revolute
 from phlexible.joints.slider import Slider
 from phlexible.joints.spherical import Spherical
 from phlexible.joints.universal import Universal
+from phlexible.linear_analysis.joint_signals import (
+    JointAcceleration,
+    JointForce,
+    JointPosition,
+    JointRate,
+)
 from phlexible.linear_analysis.signals import (
     Acceleration,
     Angle,
@@ -53,6 +59,13 @@ from phlexible.linear_analysis.signals import (
     Displacement,
     Velocity,
 )
+from phlexible.port_hamiltonian.adapted import inverted, with_prefix
+from phlexible.port_hamiltonian.interconnection import gyrator, transformer
+from phlexible.port_hamiltonian.linear import LinearPHDAE
+from phlexible.port_hamiltonian.model import PortHamiltonianModel
+from phlexible.port_hamiltonian.structure_check import check_structure
+from phlexible.results.linear_model import LinearModel
+from phlexible.results.mode_sweep import mode_sweep
 from phlexible.results.motion import Motion
 from phlexible.system import Model
 from phlexible.version import __version__
@@ -82,7 +95,12 @@ __all__ = [
     "Feedback",
     "Fixed",
     "Force",
+    "JointAcceleration",
+    "JointForce",
     "JointGapError",
+    "JointPosition",
+    "JointRate",
+    "LinearModel",
     "LinearPHDAE",
     "Material",
     "MissingExtraError",
@@ -119,6 +137,7 @@ __all__ = [
     "gallery",
     "gyrator",
     "inverted",
+    "mode_sweep",
     "transformer",
     "with_prefix",
 ]

@@ -7,7 +7,7 @@ import pytest
 
 import phlexible as ph
 from kernels.newton_matrix import Newton
-from phlexible.joints.force_elements import ForceElement, JointForce
+from phlexible.joints.force_elements import ForceElement, JointElement
 from phlexible.joints.joint import Joint
 from phlexible.joints.loads import Load
 from phlexible.model.constraints import mechanism_layout
@@ -174,7 +174,7 @@ IN_JOINTS = [
 
 
 def test_every_force_element_is_listed():
-    assert set(concrete(ForceElement)) == {ph.SpringDamper, ph.Bushing, JointForce}
+    assert set(concrete(ForceElement)) == {ph.SpringDamper, ph.Bushing, JointElement}
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import phlexible as ph
 from laws.cases import random_place
 from laws.models import Sample, frequencies
 from phlexible.joints.attachments import Attachment
-from phlexible.joints.force_elements import ForceElement, JointForce
+from phlexible.joints.force_elements import ForceElement, JointElement
 from phlexible.joints.joint import Joint
 
 Array = np.ndarray
@@ -104,7 +104,7 @@ class Adding:
 ELEMENT_CASES: dict[type[ForceElement], Any] = {
     ph.SpringDamper: Adding.spring_damper,
     ph.Bushing: Adding.bushing,
-    JointForce: Adding.joint_force,
+    JointElement: Adding.joint_force,
 }
 
 

@@ -30,6 +30,18 @@ def test_rotating_cantilever(speed):
     assert np.abs(modes.eigenvalues.real).max() <= 1e-9 * modes.frequencies.max()
 
 
+def test_a_blade_that_is_stiff_along_its_axis_keeps_its_bending_modes():
+    """EA L^2 / EI = 10^10: the highest mode is 10^12 times the lowest in omega^2; none is lost."""
+    blade = ph.gallery.rotating_cantilever(4.0, slenderness=1e5, elements=16)
+    modes = blade.linearize(at="steady_rotation").modes(2)
+    assert modes.rigid_modes == 0
+    assert modes.frequencies == pytest.approx([np.sqrt(5.5850**2 - 16), 5.5850], rel=1e-3)
+    for count in (2, 1000):
+        still = blade.linearize().modes(count)
+        assert still.rigid_modes == 0
+        assert still.frequencies[:2] == pytest.approx([3.5160, 3.5160], rel=1e-4)
+
+
 def test_spinning_shaft_in_its_own_axes():
     shaft = ph.gallery.spinning_shaft(speed=100.0)
     modes = shaft.linearize(at="steady_rotation").modes(5)

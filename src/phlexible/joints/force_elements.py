@@ -145,7 +145,7 @@ class SpringDamper(ForceElement):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JointForce(ForceElement):
+class JointElement(ForceElement):
     """Spring, damper and prescribed force or torque along a coordinate of a joint.
 
     Made by ``joint.spring``, ``joint.damper``, ``joint.torque``, ``joint.force`` and ``joint.motor``.

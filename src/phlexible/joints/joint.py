@@ -11,7 +11,7 @@ from phlexible.joints.bilinear import Row
 from phlexible.joints.coordinates import Coordinate
 from phlexible.joints.drives import Drive
 from phlexible.joints.feedback import Controller, Feedback
-from phlexible.joints.force_elements import ForceValue, JointForce
+from phlexible.joints.force_elements import ForceValue, JointElement
 from phlexible.joints.initial_values import initial_value
 from phlexible.joints.potentials import Potential
 from phlexible.joints.time_paths import ScalarFunction, TimePath
@@ -96,7 +96,7 @@ class Joint(ABC):
         potential: Potential | None = None,
         of: str | None = None,
         name: str | None = None,
-    ) -> JointForce:
+    ) -> JointElement:
         """A spring for ``model.apply`` along the joint's coordinate.
 
         Args:
@@ -107,11 +107,11 @@ class Joint(ABC):
             of: name of the coordinate of a joint with several.
             name: for messages; None: made from the joint.
         """
-        return JointForce(self, self._named(of), stiffness, damping, rest, potential, name=name)
+        return JointElement(self, self._named(of), stiffness, damping, rest, potential, name=name)
 
-    def damper(self, damping: float, *, of: str | None = None, name: str | None = None) -> JointForce:
+    def damper(self, damping: float, *, of: str | None = None, name: str | None = None) -> JointElement:
         """A damper for ``model.apply`` along the joint's coordinate [N m s/rad or N s/m]."""
-        return JointForce(self, self._named(of), damping=damping, name=name)
+        return JointElement(self, self._named(of), damping=damping, name=name)
 
     def torque(
         self,
@@ -120,7 +120,7 @@ class Joint(ABC):
         breakpoints: Sequence[float] = (),
         of: str | None = None,
         name: str | None = None,
-    ) -> JointForce:
+    ) -> JointElement:
         """A torque for ``model.apply`` between the two ports, positive where it enlarges the angle.
 
         Args:
@@ -129,7 +129,7 @@ class Joint(ABC):
             of: name of the angle of a joint with several.
             name: key in the energy ledger; None: made from the joint.
         """
-        return JointForce(self, self._named(of or "angle"), force=value, breakpoints=breakpoints, name=name)
+        return JointElement(self, self._named(of or "angle"), force=value, breakpoints=breakpoints, name=name)
 
     def force(
         self,
@@ -138,19 +138,21 @@ class Joint(ABC):
         breakpoints: Sequence[float] = (),
         of: str | None = None,
         name: str | None = None,
-    ) -> JointForce:
+    ) -> JointElement:
         """A force for ``model.apply`` along the joint's axis, positive where it enlarges the position [N]."""
-        return JointForce(
+        return JointElement(
             self, self._named(of or "position"), force=value, breakpoints=breakpoints, name=name
         )
 
-    def motor(self, controller: Controller, *, of: str | None = None, name: str | None = None) -> JointForce:
+    def motor(
+        self, controller: Controller, *, of: str | None = None, name: str | None = None
+    ) -> JointElement:
         """A motor for ``model.apply``: controller(t, measured) -> torque or force, once a step.
 
         ``measured`` holds each coordinate of the joint and its rate: [angle, rate] of a ``Revolute``. To
         measure other things give ``joint.torque(Feedback(controller, measured=[...]))``.
         """
-        return JointForce(self, self._named(of), force=Feedback(controller, (self,)), name=name)
+        return JointElement(self, self._named(of), force=Feedback(controller, (self,)), name=name)
 
     def _named(self, of: str | None) -> str:
         """The name of the coordinate meant.

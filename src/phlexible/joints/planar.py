@@ -20,7 +20,7 @@ class Planar(AxialJoint):
 
     axis: ArrayLike = field(default=(0.0, 0.0, 1.0))
 
-    coordinate_names = ("angle", "position", "second position")
+    coordinate_names = ("position", "second position", "angle")
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
         """1 (point - point).direction row and 2 direction rows (formulation, section 4)."""
@@ -35,10 +35,10 @@ class Planar(AxialJoint):
         return (along_turning_axis(self.first, self.second, normal, "point along the normal"), *turns)
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
-        """The angle about the normal, and where the second point is along two directions of the plane."""
+        """Where the second point is along two directions of the plane, and the angle about the normal."""
         across, along = self.across(dimension)
         return (
-            angle_about(self.first, self.second, across, along),
             position_along(self.first, self.second, across),
             position_along(self.first, self.second, along, "second position"),
+            angle_about(self.first, self.second, across, along),
         )

@@ -10,7 +10,7 @@ from phlexible.errors import EquilibriumError
 from phlexible.linear_analysis.body_matrices import body_matrices
 from phlexible.linear_analysis.operating_point import OperatingKind, OperatingPoint
 from phlexible.model.constraints import constraint_matrix
-from phlexible.model.element_forces import element_damping, element_stiffness
+from phlexible.model.element_stiffness import element_damping, element_stiffness
 from phlexible.model.geometric_stiffness import constraint_stiffness, load_stiffness
 from phlexible.model.mechanism import Mechanism
 from phlexible.model.state import Layout

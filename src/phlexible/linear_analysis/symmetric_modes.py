@@ -19,6 +19,7 @@ from phlexible.linear_analysis.saddle_point import ConstrainedSolver, natural_sc
 DENSE = 60
 ZERO = 1e-9
 SHIFT_ROUNDS = 6
+NEIGHBOURS = 12  # beyond rigid modes: whose size says what round-off is
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +58,15 @@ def lowest_symmetric_modes(mechanics: LinearMechanics, count: int) -> SymmetricM
     zero = np.abs(squares) <= _zero_level(mechanics, squares, shapes)
     squares = np.where(zero, 0.0, squares)
     return SymmetricModes(squares[:count], shapes[:, :count], int(zero.sum()))
+
+
+def all_symmetric_modes(mechanics: LinearMechanics) -> SymmetricModes:
+    """All modes of a small model, M-orthonormal to round-off; the lowest are as accurate as the highest."""
+    freedom = mechanics.size - mechanics.constraint_matrix.shape[0]
+    modes = _dense_modes(mechanics, freedom, _rigid_motions(mechanics))
+    upper = linalg.cholesky(modes.shapes.T @ (mechanics.mass @ modes.shapes))
+    shapes = linalg.solve_triangular(upper, modes.shapes.T, trans="T").T  # leaves the lowest as they are
+    return SymmetricModes(modes.squares, shapes, modes.rigid)
 
 
 class _RigidMotions:
@@ -111,7 +121,8 @@ def _dense_modes(mechanics: LinearMechanics, count: int, rigid: _RigidMotions) -
     shapes = np.where(is_low, low_shapes, high_shapes)
     shapes = shapes / np.sqrt(np.einsum("ij,ij->j", shapes, M @ shapes))
     full = np.asarray(basis @ shapes)
-    zero = np.abs(squares) <= _zero_level(mechanics, squares[: count + 4], full)
+    neighbours = squares[: min(count + 4, rigid.count + NEIGHBOURS)]
+    zero = np.abs(squares) <= _zero_level(mechanics, neighbours, full)
     zero[: rigid.count] |= squares[: rigid.count] < ZERO * scale
     return SymmetricModes(np.where(zero, 0.0, squares)[:count], full[:, :count], int(zero.sum()))
 

@@ -7,7 +7,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.joints.loads import Axes, Force
 from phlexible.model.constraints import row_owners
 from phlexible.model.curvature import BodyBlocks, add_lever, add_row_curvature, lever_slope
-from phlexible.model.element_forces import element_stiffness
+from phlexible.model.element_stiffness import element_stiffness
 from phlexible.model.kinematics import Kinematics
 from phlexible.model.load_forces import body_triad, load_entries, vector_forces
 from phlexible.model.mechanism import Mechanism

@@ -9,7 +9,8 @@ from phlexible.bodies.port_hamiltonian_body import BodyState, FloatingBodyForm
 from phlexible.joints.attachments import PlacedBody
 from phlexible.joints.loads import PointLoad
 from phlexible.model.constraints import constraint_matrix, constraint_time_derivative, mechanism_layout
-from phlexible.model.element_forces import element_coordinates, element_damping
+from phlexible.model.element_forces import element_coordinates
+from phlexible.model.element_stiffness import element_damping
 from phlexible.model.kinematics import Kinematics, split_velocity
 from phlexible.model.load_forces import load_entries, vector_forces
 from phlexible.model.mechanism import Mechanism

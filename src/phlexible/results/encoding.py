@@ -13,6 +13,7 @@ from phlexible.bodies.beam_strain import Strain
 from phlexible.bodies.locations import Along, End, MaterialPosition, Origin, Start
 from phlexible.bodies.material import Material
 from phlexible.bodies.point_mass import PointMass
+from phlexible.bodies.reduced_basis import ReducedBasis
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.elements.sections import CircularSection, RectangularSection, Section
 from phlexible.errors import ModelError, ResultFileError
@@ -24,7 +25,7 @@ from phlexible.joints.distributed_force import DistributedForce
 from phlexible.joints.drives import Drive
 from phlexible.joints.feedback import Feedback
 from phlexible.joints.fixed import Fixed
-from phlexible.joints.force_elements import JointForce, SpringDamper
+from phlexible.joints.force_elements import JointElement, SpringDamper
 from phlexible.joints.joint import Joint
 from phlexible.joints.loads import Axes, Force, PointLoad, Torque
 from phlexible.joints.placed_split_beam import PlacedSplitBeam
@@ -40,7 +41,18 @@ from phlexible.joints.universal import Universal
 KNOWN: dict[str, type[Any]] = {
     known.__name__: known
     for known in (
-        *(Beam, RigidBody, PointMass, Material, CircularSection, RectangularSection, Section, Frame, Strain),
+        *(
+            Beam,
+            ReducedBasis,
+            RigidBody,
+            PointMass,
+            Material,
+            CircularSection,
+            RectangularSection,
+            Section,
+            Frame,
+            Strain,
+        ),
         *(Start, End, Along, Origin, MaterialPosition),
         *(Fixed, Revolute, Prismatic, Cylindrical, Universal, Spherical, Planar, Slider, Distance),
         *(
@@ -50,7 +62,7 @@ KNOWN: dict[str, type[Any]] = {
             Axes,
             SpringDamper,
             Bushing,
-            JointForce,
+            JointElement,
             Drive,
             TimePath,
             Feedback,
@@ -168,7 +180,7 @@ def _initial(part: object, name: str) -> Tree:
             return part.at_time(0.0).tolist()
         case TimePath(), "function":
             return part(0.0)
-        case JointForce(force=force), "force" if callable(force):
+        case JointElement(force=force), "force" if callable(force):
             return float(force(0.0))
     return None
 
