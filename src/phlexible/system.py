@@ -110,10 +110,12 @@ class Model(Mechanism):
         """The linear port-Hamiltonian model of small motions about an operating point.
 
         Args:
-            inputs: ``Force`` or ``Torque`` (a constant value: the direction), a ``Revolute`` (the torque
-                in it), or an attachment (forces and moments along the world axes).
-            outputs: sensors such as ``Velocity(beam.end, (0, 1, 0))``, a ``Revolute`` (its rate), or
-                attachments (velocities); None: the velocities that make power with the inputs.
+            inputs: ``Force`` or ``Torque`` (a constant value: the direction), a joint (forces and torques
+                along its free coordinates; one of them: ``JointForce``), or an attachment (forces and
+                moments along the world axes).
+            outputs: sensors such as ``Velocity(beam.end, (0, 1, 0))`` or ``JointPosition(joint)``, a joint
+                (its rates), or an attachment (velocities); None: the velocities that make power with
+                the inputs.
             at: "given": the initial pose at rest, without gravity and loads; "static": the equilibrium
                 of gravity, loads and joints near it; "steady_rotation": the rotation of the initial
                 velocities, in axes that turn with it.
