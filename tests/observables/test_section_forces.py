@@ -203,7 +203,7 @@ def test_refusals() -> None:
     motion = model.simulate(1e-5, 1e-5, progress=False)
     with pytest.raises(ph.ModelError, match="hub, a RigidBody"):
         motion.section_forces(body)
-    for wrong in (-0.1, LENGTH + 0.1, "middle", np.zeros((2, 2))):
+    for wrong in (-0.1, LENGTH + 0.1, "middle", np.zeros((2, 2)), [], np.nan):
         with pytest.raises(ph.ParameterError, match="x must"):
             motion.section_forces(beam, wrong)
     with pytest.raises(ph.ParameterError, match="fibres must be pairs"):

@@ -6,7 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from phlexible.bodies.beam import Beam
+from phlexible.bodies.material import Material
 from phlexible.bodies.point_mass import PointMass
+from phlexible.elements.sections import CircularSection
 from phlexible.errors import MissingExtraError, ModelError, ParameterError, ResultFileError
 from phlexible.joints.revolute import Revolute
 from phlexible.observables.run import Run
@@ -201,3 +204,19 @@ def test_the_path_of_a_moving_frame_is_a_curve_however_few_instants_are_stored()
     assert np.linalg.norm(paths[:, 0], axis=1) == pytest.approx(0.2, rel=0.03)
     assert paths[0, 0] == pytest.approx([0.2, 0, 0]) and paths[-1, 0] == pytest.approx([0.2, 0, 0])
     assert scene(sample()._run, np.arange(1)).paths.shape[1] == sample().recording.frames.shape[1]
+
+
+def test_a_beam_in_parts_is_drawn_as_one(tmp_path):
+    model = Model(dimension=2, gravity=(0, -9.81, 0))
+    bar = Beam(1.0, CircularSection(0.02), Material(2e11, 7870.0), elements=2)
+    arm = model.add(bar.split(3), "arm")
+    mass = model.add(PointMass(1.0), "mass", position=(1, 0, 0))
+    model.connect(Revolute(model.ground.at((0, 0, 0)), arm.start))
+    model.connect(Revolute(arm.end, mass.origin))
+    motion = model.simulate(0.1, 1e-3, progress=False)
+    drawn = scene(motion._run, np.array([0, 100]))
+    assert [(body.name, len(body.lines)) for body in drawn.bodies] == [("arm", 3), ("mass", 0)]
+    assert drawn.joints.shape == (2, 1, 3)
+    figure = motion.plot_mechanism(2, tmp_path / "arm.png")
+    colors = {line.get_color() for line in figure.axes[0].lines if len(line.get_xdata()) == 33}
+    assert len(colors) == 1

@@ -51,7 +51,7 @@ def places_along(length: float, x: ArrayLike) -> Array:
     except (TypeError, ValueError):
         raise ParameterError(f"x must be places along the beam [m], got {x!r}") from None
     slack = ROUND_OFF * length
-    if places.ndim != 1 or not np.all((places >= -slack) & (places <= length + slack)):
+    if places.ndim != 1 or not places.size or not np.all((places >= -slack) & (places <= length + slack)):
         raise ParameterError(f"x must lie in 0 <= x <= {length:g} (the length of the beam), got {x!r}")
     return np.clip(places, 0.0, length)
 

@@ -17,6 +17,8 @@ from phlexible.joints.attachments import PlacedBody
 from phlexible.joints.placed_split_beam import PlacedSplitBeam, line_parts
 from phlexible.observables.run import Run
 
+INSIDE = 1e-9  # of an element: how far from its ends its forces are drawn
+
 
 @dataclass(frozen=True, eq=False)
 class SectionForces:
@@ -114,9 +116,6 @@ def element_ends(run: Run, target: PlacedBody | PlacedSplitBeam) -> Array:
         left = np.arange(mesh.elements)[:, None]
         ends.append(begin + mesh.element_length * (left + [INSIDE, 1 - INSIDE]).ravel())
     return np.concatenate(ends)
-
-
-INSIDE = 1e-9  # of an element
 
 
 def _parts(run: Run, target: PlacedBody | PlacedSplitBeam) -> list[tuple[int, float]]:
