@@ -9,7 +9,7 @@ from phlexible.algebra.arrays import non_negative
 from phlexible.errors import ModelError, ParameterError
 from phlexible.model.initial_state import InitialKind, initial_state
 from phlexible.model.mechanism import Mechanism
-from phlexible.model.redundancy import check_redundancy
+from phlexible.model.redundancy_check import check_redundancy
 from phlexible.results.motion import Motion
 from phlexible.results.progress import progress_bar
 from phlexible.results.run_output import RunOutput
@@ -164,7 +164,7 @@ class Model(Mechanism):
             state = initial_state(self, kind)
         else:
             state = run_output.start.state
-        check_redundancy(self, state)
+        is_redundant = check_redundancy(self, state)
         assembly = assemble(self)
         show = sys.stderr.isatty() if progress is None else progress
         from phlexible.time_integration.conserving import ConservingRun, Ledger, RunOptions
@@ -173,7 +173,8 @@ class Model(Mechanism):
         if run_output.start is not None:
             begun = run_output.start
             ledger = Ledger(begun.work, begun.dissipated, begun.iterations, begun.halvings)
-        run = ConservingRun(assembly, state, instants, RunOptions(every, damping), run_output.take, ledger)
+        options = RunOptions(every, damping, is_redundant)
+        run = ConservingRun(assembly, state, instants, options, run_output.take, ledger)
         is_complete = False
         try:
             with progress_bar(show) as report:

@@ -73,6 +73,8 @@ class CouplingArrays(NamedTuple):
     first_column: IntArray  # (terms,) column of the first vector's mean in the joint's node
     second_column: IntArray
     constant: Array  # (rows,)
+    length: Array  # (rows,) what a gap is compared with: a length, 1 for cosines
+    origin: IntArray  # (rows,) vector from which the row measures its points, or -1
     partner_start: IntArray  # (joints + 1,)
     partner: IntArray  # (partners,) vector
     partner_lower: IntArray  # start of block (joint, body of partner)

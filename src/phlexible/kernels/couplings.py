@@ -5,9 +5,37 @@ from phlexible.kernels.compiled import compiled
 
 
 @compiled
-def dot(reals, x, y):
-    """x . y of two 3-vectors."""
-    return reals[x] * reals[y] + reals[x + 1] * reals[y + 1] + reals[x + 2] * reals[y + 2]
+def origin_of(ints, reals, row):
+    """Where a row measures its points from: far from the world's origin squares would cancel."""
+    k = ints[ints[at.ROW_ORIGIN] + row]
+    if k < 0:
+        return 0.0, 0.0, 0.0
+    x = ints[at.X0] + 3 * k
+    return reals[x], reals[x + 1], reals[x + 2]
+
+
+@compiled
+def measured(ints, reals, x, k, o0, o1, o2):
+    """Vector k of the table x; points measured from o."""
+    p = x + 3 * k
+    if ints[ints[at.VECTOR_IS_POINT] + k] == 1:
+        return reals[p] - o0, reals[p + 1] - o1, reals[p + 2] - o2
+    return reals[p], reals[p + 1], reals[p + 2]
+
+
+@compiled
+def row_value(ints, reals, row):
+    """g(x_{n+1}) of a row, and the sum of the sizes of its terms."""
+    o0, o1, o2 = origin_of(ints, reals, row)
+    g = -reals[ints[at.ROW_CONSTANT] + row]
+    size = abs(g)
+    for t in range(ints[ints[at.ROW_TERM_START] + row], ints[ints[at.ROW_TERM_START] + row + 1]):
+        a0, a1, a2 = measured(ints, reals, ints[at.X1], ints[ints[at.TERM_FIRST] + t], o0, o1, o2)
+        b0, b1, b2 = measured(ints, reals, ints[at.X1], ints[ints[at.TERM_SECOND] + t], o0, o1, o2)
+        term = reals[ints[at.TERM_COEFFICIENT] + t] * (a0 * b0 + a1 * b1 + a2 * b2)
+        g += term
+        size += abs(term)
+    return g, size
 
 
 @compiled
@@ -18,15 +46,7 @@ def joint_residuals(ints, reals, h):
         begin = ints[ints[at.JOINT_ROW_START] + j]
         rows = ints[ints[at.JOINT_ROW_START] + j + 1] - begin
         for r in range(rows):
-            g = -reals[ints[at.ROW_CONSTANT] + begin + r]
-            for t in range(
-                ints[ints[at.ROW_TERM_START] + begin + r], ints[ints[at.ROW_TERM_START] + begin + r + 1]
-            ):
-                g += reals[ints[at.TERM_COEFFICIENT] + t] * dot(
-                    reals,
-                    ints[at.X1] + 3 * ints[ints[at.TERM_FIRST] + t],
-                    ints[at.X1] + 3 * ints[ints[at.TERM_SECOND] + t],
-                )
+            g, _ = row_value(ints, reals, begin + r)
             reals[place + r] = g / h
         for r in range(rows, ints[ints[at.NODE_SIZE] + ints[at.BODIES] + j]):
             reals[place + r] = 0.0
@@ -36,12 +56,16 @@ def joint_residuals(ints, reals, h):
 def joint_forces(ints, reals):
     """Add lambda dg/dx at the mean vectors to the force on each vector."""
     for row in range(ints[at.ROWS]):
+        o0, o1, o2 = origin_of(ints, reals, row)
         for t in range(ints[ints[at.ROW_TERM_START] + row], ints[ints[at.ROW_TERM_START] + row + 1]):
             c = reals[ints[at.TERM_COEFFICIENT] + t] * reals[ints[at.MULTIPLIER] + row]
             k, l = ints[ints[at.TERM_FIRST] + t], ints[ints[at.TERM_SECOND] + t]
-            for i in range(3):
-                reals[ints[at.VECTOR_FORCE] + 3 * k + i] += c * reals[ints[at.X_MEAN] + 3 * l + i]
-                reals[ints[at.VECTOR_FORCE] + 3 * l + i] += c * reals[ints[at.X_MEAN] + 3 * k + i]
+            for vector, other in ((k, l), (l, k)):
+                x0, x1, x2 = measured(ints, reals, ints[at.X_MEAN], other, o0, o1, o2)
+                f = ints[at.VECTOR_FORCE] + 3 * vector
+                reals[f] += c * x0
+                reals[f + 1] += c * x1
+                reals[f + 2] += c * x2
 
 
 @compiled
@@ -64,7 +88,7 @@ def joint_blocks(ints, reals, h):
                     reals,
                     h,
                     c,
-                    reals[ints[at.MULTIPLIER] + begin + r],
+                    begin + r,
                     k,
                     l,
                     r,
@@ -78,7 +102,7 @@ def joint_blocks(ints, reals, h):
                     reals,
                     h,
                     c,
-                    reals[ints[at.MULTIPLIER] + begin + r],
+                    begin + r,
                     l,
                     k,
                     r,
@@ -106,37 +130,30 @@ def _width(ints, b):
 
 
 @compiled
-def _term_blocks(ints, reals, h, c, multiplier, k, l, r, size, upper, lower, column):
-    """Blocks of term c x_k . x_l as seen from vector k; ``column``: that of the mean of x_l, or -1."""
+def _term_blocks(ints, reals, h, c, row, k, l, r, size, upper, lower, column):
+    """Blocks of term c x_k . x_l of a row as seen from vector k; ``column``: that of the mean of x_l, or -1."""
     b = ints[ints[at.VECTOR_BODY] + k]
     if b < 0:
         return
     width = _width(ints, b)
     start = ints[ints[at.VECTOR_WORK_START] + k]
-    x0, x1, x2 = (
-        c * reals[ints[at.X1] + 3 * l] / h,
-        c * reals[ints[at.X1] + 3 * l + 1] / h,
-        c * reals[ints[at.X1] + 3 * l + 2] / h,
-    )
+    o0, o1, o2 = origin_of(ints, reals, row)
+    x0, x1, x2 = measured(ints, reals, ints[at.X1], l, o0, o1, o2)
     jacobian, lever = ints[at.VECTOR_JACOBIAN], ints[at.VECTOR_LEVER]
-    row = lower + r * width
+    place = lower + r * width
     for i in range(width):
-        reals[row + i] += (
+        reals[place + i] += (c / h) * (
             x0 * reals[jacobian + start + i]
             + x1 * reals[jacobian + start + width + i]
             + x2 * reals[jacobian + start + 2 * width + i]
         )
-    x0, x1, x2 = (
-        h * c * reals[ints[at.X_MEAN] + 3 * l],
-        h * c * reals[ints[at.X_MEAN] + 3 * l + 1],
-        h * c * reals[ints[at.X_MEAN] + 3 * l + 2],
-    )
+    x0, x1, x2 = measured(ints, reals, ints[at.X_MEAN], l, o0, o1, o2)
     for i in range(width):
         q = start + 3 * i
-        reals[upper + i * size + r] -= (
+        reals[upper + i * size + r] -= (h * c) * (
             x0 * reals[lever + q] + x1 * reals[lever + q + 1] + x2 * reals[lever + q + 2]
         )
-    x = h * c * multiplier
+    x = h * c * reals[ints[at.MULTIPLIER] + row]
     if column >= 0:
         for i in range(width):
             for d in range(ints[at.DIMENSION]):

@@ -54,6 +54,7 @@ INT_TABLES = (
     JOINT_NODE_ROW,  # (joints + 1,) first row of the joint's node in the right-hand side
     JOINT_PARTNER_START,  # (joints + 1,)
     ROW_TERM_START,  # (rows + 1,)
+    ROW_ORIGIN,  # (rows,) vector at t_n from which the row measures its points, or -1: the origin
     TERM_FIRST,  # (terms,) vector
     TERM_SECOND,
     TERM_FIRST_UPPER,  # (terms,) start of block (body of first, joint), or -1
@@ -79,8 +80,8 @@ INT_TABLES = (
     NODE_TARGET_START,  # (nodes + 1,)
     NODE_TARGET,  # start of block (neighbour i, neighbour j)
     PIVOTS,  # (unknowns,)
-    STATE_COUNTER,  # Newton iterations
-) = tuple(range(11, 11 + 58))
+    STATE_COUNTER,  # (2,) Newton iterations, relaxed steps
+) = tuple(range(11, 11 + 59))
 
 REAL_TABLES = (
     MASS,  # (types,)
@@ -91,6 +92,8 @@ REAL_TABLES = (
     VECTOR_BASE,  # (vectors, 3)
     TERM_COEFFICIENT,  # (terms,)
     ROW_CONSTANT,  # (rows,)
+    ROW_LENGTH,  # (rows,) what a gap is compared with: a length, 1 for cosines
+    ROW_RELAXATION,  # (rows,) of the last factorization
     WEIGHT,  # (weights, 3) m g
     LOAD_VALUE,  # (loads, 3) of the step
     MOVING0,  # (moving vectors, 3) at the start of the step
@@ -154,9 +157,9 @@ REAL_TABLES = (
     STATE_MULTIPLIER,  # (rows,)
     STATE_WORK,  # (loads + joints,) work done by loads, then by moving frames on joints
     STATE_DISSIPATED,  # (1,)
-) = tuple(range(11 + 58, 11 + 58 + 71))
+) = tuple(range(11 + 59, 11 + 59 + 73))
 
-HEADER = 11 + 58 + 71
+HEADER = 11 + 59 + 73
 
 CONSTANT = -1
 MOVING = -2

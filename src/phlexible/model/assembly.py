@@ -13,6 +13,7 @@ from phlexible.model.body_tables import body_arrays
 from phlexible.model.coupling_tables import CouplingTable, VectorTable, load_arrays
 from phlexible.model.ground import frame_positions, frame_rotation
 from phlexible.model.mechanism import Mechanism
+from phlexible.model.multiplier_metric import gap_lengths
 from phlexible.model.state import Layout, layout_of
 from phlexible.model.time_functions import at_all_times
 
@@ -86,7 +87,7 @@ def assemble(mechanism: Mechanism) -> Assembly:
         layout,
         body_arrays(bodies, layout, mechanism.dimension),
         vectors.arrays(),
-        couplings.arrays(schedule, len(bodies)),
+        couplings.arrays(schedule, len(bodies), gap_lengths(mechanism)),
         loads,
         _elimination_arrays(schedule),
         schedule.length,

@@ -29,7 +29,7 @@ from phlexible.model.geometric_stiffness import constraint_stiffness, load_stiff
 from phlexible.model.initial_velocity import check_velocity, rigid_components, with_rigid_velocity
 from phlexible.model.load_forces import applied_forces
 from phlexible.model.mechanism import Mechanism
-from phlexible.model.redundancy import check_redundancy
+from phlexible.model.redundancy import independent_rows
 from phlexible.model.state import Layout, State
 
 GOAL, ACCEPTED = 1e-13, 1e-10
@@ -80,7 +80,7 @@ def quasi_static_motion(mechanism: Mechanism, layout: Layout, state: State) -> Q
             elastic forces hold.
         VelocityError: given velocities that contradict the joints of the deformed bodies.
     """
-    check_redundancy(mechanism, state)
+    rows_kept = independent_rows(mechanism, state)
     count, rows = int(layout.velocity[-1]), int(layout.multiplier[-1])
     motion = QuasiStaticMotion(state, np.zeros(count), np.zeros(rows), np.zeros(count), np.zeros(rows))
     best, best_error, since = motion, np.inf, 0

@@ -36,10 +36,12 @@ class RunOptions:
     Attributes:
         every: store each every-th step.
         numerical_damping: gamma of formulation 3.
+        is_redundant: joints hold a motion twice; their forces of least size are taken.
     """
 
     every: int = 1
     numerical_damping: float = 0.0
+    is_redundant: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,6 +209,7 @@ class ConservingRun:
             self._assembly.moving_values(instants),
             self._assembly.load_values(instants[:-1] + h / 2),
             1e-6 * self._assembly.length_scale() / h,
+            self._options.is_redundant,
             self._first_multiplier,
             stored.rows,
             self._continues,

@@ -128,6 +128,7 @@ def _int_tables(assembly: Assembly) -> dict[int, IntArray]:
         at.JOINT_NODE_ROW: nodes.row_start[first_joint:],
         at.JOINT_PARTNER_START: couplings.partner_start,
         at.ROW_TERM_START: couplings.term_start,
+        at.ROW_ORIGIN: couplings.origin,
         at.TERM_FIRST: couplings.first,
         at.TERM_SECOND: couplings.second,
         at.TERM_FIRST_UPPER: couplings.first_upper.copy(),
@@ -153,7 +154,7 @@ def _int_tables(assembly: Assembly) -> dict[int, IntArray]:
         at.NODE_TARGET_START: nodes.target_start,
         at.NODE_TARGET: nodes.target.copy(),
         at.PIVOTS: np.zeros(int(nodes.row_start[-1]), dtype=np.int64),
-        at.STATE_COUNTER: np.zeros(1, dtype=np.int64),
+        at.STATE_COUNTER: np.zeros(2, dtype=np.int64),
     }
 
 
@@ -188,6 +189,7 @@ def _real_tables(assembly: Assembly) -> dict[int, Array]:
         at.VECTOR_BASE: vectors.base,
         at.TERM_COEFFICIENT: couplings.coefficient,
         at.ROW_CONSTANT: couplings.constant,
+        at.ROW_LENGTH: couplings.length,
         at.WEIGHT: loads.weight,
     }
 
@@ -217,7 +219,8 @@ def _work_sizes(assembly: Assembly) -> dict[int, int]:
     sizes |= dict.fromkeys((at.RESIDUAL, at.UPDATE, at.TRIAL_UPDATE), unknowns)
     of_velocities = (at.VELOCITY, at.PREVIOUS_VELOCITY, at.SAVED_VELOCITY, at.STATE_VELOCITY)
     sizes |= dict.fromkeys(of_velocities, velocities)
-    sizes |= dict.fromkeys((at.MULTIPLIER, at.SAVED_MULTIPLIER, at.STATE_MULTIPLIER), rows)
+    of_rows = (at.MULTIPLIER, at.SAVED_MULTIPLIER, at.STATE_MULTIPLIER, at.ROW_RELAXATION)
+    sizes |= dict.fromkeys(of_rows, rows)
     return sizes | {
         at.SCRATCH: 9 * int(widths.max(initial=1)),
         at.HISTORY: MAXIMAL_HISTORY,
