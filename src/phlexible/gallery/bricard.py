@@ -7,9 +7,7 @@ from phlexible.bodies.rigid_body import RigidBody
 from phlexible.joints.revolute import Revolute
 from phlexible.system import Model
 
-CORNERS = np.array(
-    [(0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0, 0, 1)], dtype=np.float64
-)
+CORNERS = np.array([(0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0, 0, 1)], dtype=np.float64)
 """Of a cube, along its edges; the edge from the last one to the first is the ground."""
 
 
@@ -40,9 +38,7 @@ def bricard(length: float = 1.0, mass: float = 1.0, width: float = 0.1, gravity:
 
     model = Model(gravity=(0.0, -gravity, 0.0))
     edges = np.diff(CORNERS, axis=0)
-    rods = [
-        model.add(rod, f"rod {k + 1}", corners[k], _along(edges[k])) for k in range(len(edges))
-    ]
+    rods = [model.add(rod, f"rod {k + 1}", corners[k], _along(edges[k])) for k in range(len(edges))]
     ground = CORNERS[0] - CORNERS[-1]
     model.connect(Revolute(model.ground.at(corners[0]), rods[0].origin, axis=np.cross(ground, edges[0])))
     for k in range(4):

@@ -131,7 +131,7 @@ def _width(ints, b):
 
 @compiled
 def _term_blocks(ints, reals, h, c, row, k, l, r, size, upper, lower, column):
-    """Blocks of term c x_k . x_l of a row as seen from vector k; ``column``: that of the mean of x_l, or -1."""
+    """Blocks of term c x_k . x_l of a row, seen from vector k; ``column``: that of the mean of x_l, or -1."""
     b = ints[ints[at.VECTOR_BODY] + k]
     if b < 0:
         return

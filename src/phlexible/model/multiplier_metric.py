@@ -6,16 +6,14 @@ of the largest body: so they depend neither on world axes nor on where the mecha
 """
 
 import numpy as np
+from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.model.closure import is_angle, largest_length
-from phlexible.model.constraints import row_owners
+from phlexible.model.constraints import constraint_matrix, row_owners
 from phlexible.model.mechanism import Mechanism
-
-
-def multiplier_weights(mechanism: Mechanism) -> Array:
-    """Weights of the squared multipliers: L^2 for rows of points, 1 for rows of directions, shape (rows,)."""
-    return gap_lengths(mechanism) ** 2
+from phlexible.model.saddle_point import smallest_solution
+from phlexible.model.state import Layout, State
 
 
 def gap_lengths(mechanism: Mechanism) -> Array:
@@ -27,3 +25,12 @@ def gap_lengths(mechanism: Mechanism) -> Array:
 def body_length(mechanism: Mechanism) -> float:
     """Size of the largest body [m]; that of the mechanism where all bodies are points."""
     return max((placed.data.size for placed in mechanism.bodies), default=0.0) or largest_length(mechanism)
+
+
+def smallest_multipliers_at(mechanism: Mechanism, layout: Layout, state: State, multipliers: Array) -> Array:
+    """The smallest multipliers that do at a state what the given ones do, shape (rows,)."""
+    lengths = gap_lengths(mechanism)
+    matrix = constraint_matrix(mechanism, layout, state)
+    pull = matrix.T @ multipliers
+    metric = sparse.diags_array(lengths**2).tocsr()
+    return smallest_solution(metric, sparse.csr_array(matrix.T), pull)

@@ -159,9 +159,7 @@ def _without_column(front: _Front, column: int) -> _Front:
     return _Front(front.joints, np.delete(front.columns, column), np.delete(front.block, column, axis=1))
 
 
-def _redundancy(
-    layout: Layout, dependent: int, coefficients: dict[int, float], lengths: Array
-) -> Redundancy:
+def _redundancy(layout: Layout, dependent: int, coefficients: dict[int, float], lengths: Array) -> Redundancy:
     largest = max(abs(value) for value in coefficients.values())
     part = {row: value for row, value in coefficients.items() if abs(value) > TAKES_PART * largest}
     numbers = {int(np.searchsorted(layout.multiplier, row, side="right")) - 1 for row in part}

@@ -50,8 +50,8 @@ def _refuse_contradiction(
         if abs(weights @ change[rows]) > CONTRADICTION * np.abs(weights).sum() * scale:
             owner = row_owners(mechanism)[redundancy.row]
             raise RedundancyError(
-                f"no motion goes on from t = {state.time:g} s: {owner.joint} ({owner.row.label}) holds what is "
-                f"already held, in {_names(mechanism, redundancy.joints)}, and they ask for different "
+                f"no motion goes on from t = {state.time:g} s: {owner.joint} ({owner.row.label}) holds what "
+                f"is already held, in {_names(mechanism, redundancy.joints)}, and they ask for different "
                 "accelerations; check velocities and moving frames, or remove a joint"
             )
 

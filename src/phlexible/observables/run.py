@@ -11,7 +11,8 @@ from phlexible.joints.attachments import Attachment, MovingFrame, PlacedBody
 from phlexible.joints.joint import Joint
 from phlexible.model.mechanism import Mechanism
 from phlexible.model.recording import Recording
-from phlexible.model.state import Layout
+from phlexible.model.redundancy import redundancies
+from phlexible.model.state import Layout, State
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +48,20 @@ class Run:
         rec = self.recording
         cut = {f.name: getattr(rec, f.name)[instants] for f in fields(rec) if f.name != "work_names"}
         return Run(self.mechanism, self.layout, replace(rec, **cut))
+
+    @cached_property
+    def has_redundant_joints(self) -> bool:
+        """Whether joints hold a motion twice at the first instant, so that their forces are not unique."""
+        rec = self.recording
+        start = State(float(rec.time[0]), rec.position[0], rec.rotation[0], rec.elastic[0], rec.velocity[0])
+        return bool(redundancies(self.mechanism, start))
+
+    @cached_property
+    def multipliers(self) -> Array:
+        """Multipliers, of redundant joints the smallest ones, shape (T, rows)."""
+        from phlexible.observables.smallest_multipliers import smallest_multipliers
+
+        return smallest_multipliers(self)
 
     @cached_property
     def moving_frames(self) -> tuple[MovingFrame, ...]:
