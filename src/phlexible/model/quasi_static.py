@@ -42,7 +42,7 @@ GOAL, ACCEPTED, ROUND_OFF = 1e-13, 1e-10, 1e-12
 ITERATIONS = 60
 PATIENCE = 8
 SHORTEST = 1 / 64  # Newton step
-LEAST_SHARE = 1 / 512  # by which loads are raised at a time
+LEAST_SHARE = 1 / 64  # by which loads are raised at a time
 REGULARISATION = 1e-9
 
 
