@@ -72,12 +72,11 @@ def test_independent_rows_span_the_others(seed):
     matrix = constraint_matrix(model, layout, state).toarray()
     matrix /= np.linalg.norm(matrix, axis=1)[:, None]
     kept = independent_rows(model, state)
-    assert (
-        np.linalg.matrix_rank(matrix, tol=1e-9) == len(kept) == np.linalg.matrix_rank(matrix[kept], tol=1e-9)
-    )
-    for redundancy in redundancies(model, state):
+    ranks = [np.linalg.matrix_rank(part, tol=1e-9) for part in (matrix, matrix[kept])]
+    assert ranks == [len(kept), len(kept)]
+    for found in redundancies(model, state):
         weights = np.zeros(len(matrix))
-        for row, value in redundancy.combination.items():
+        for row, value in found.combination.items():
             weights[row] = value
         total = weights @ constraint_matrix(model, layout, state)
         assert weights[found.row] and np.abs(total).max() < 1e-12 * np.abs(weights).max()

@@ -28,7 +28,9 @@ def n_four_bar(
 
     Reference: a parallelogram's couplers do not turn, so that with N loops the angle of the cranks from the
     x axis obeys ``((N + 1) / 3 + N) l a'' = -((N + 1) / 2 + N) g cos a``. Solved to 1e-12 with the default
-    numbers, the tip of the first crank is at (0.998996, -0.044797) after 0.5 s... see the test.
+    numbers, the tip of the first crank is at (0.695287, 0.718733) after 0.5 s and at (-0.195021, -0.980799)
+    after 1 s. The forces that keep cranks with unequal loads together grow without bound where all rods
+    come into one line: one over the angle that is left.
 
     In space (``dimension=3``) the hinges of each loop hold three motions twice; their forces are then the
     smallest ones.

@@ -22,8 +22,11 @@ def spatial_slider_crank(crank_speed: float = 6.0, gravity: float = 9.81) -> Mod
     (0.12 kg, 0.08 m) turns about the x axis in (0, 0.1, 0.12) and starts upright; a rod (0.5 kg, 0.3 m) leads
     to a slider (2 kg) on the x axis. Gravity along -z.
 
-    Reference: curves published with the benchmark (M. Masoudi): slider at x = 0.1881489 m and crank turned
-    by 5.278251 rad after 0.5016722 s, 0.2344159 m and 10.471681 rad after 1.0033445 s.
+    Reference: with the energies as functions of the crank angle, the crank has turned by 5.583763 rad after
+    0.5 s and the slider is at x = 0.184953 m; 10.913591 rad and 0.211722 m after 1 s. At t = 0 the rod
+    turns at (1.92, -0.96, 0.48) rad/s, as published with the benchmark. The curves published there differ
+    by some percent in the crank angle (5.28 rad after 0.5017 s); the crank's inertia is taken about its
+    middle here, and taken about the pivot it does not reproduce them either.
 
     Shown by: ``phlexible run spatial-slider-crank``.
 
