@@ -8,7 +8,7 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.invariants import mass_matrix as body_mass_matrix
-from phlexible.joints.bilinear import Row
+from phlexible.joints.bilinear import PointOf, Row, Vector
 from phlexible.joints.joint import Joint
 from phlexible.model.kinematics import Kinematics, VectorMotion
 from phlexible.model.mechanism import Mechanism
@@ -77,13 +77,13 @@ def constraint_acceleration(mechanism: Mechanism, layout: Layout, state: State) 
         return np.asarray(motion.jacobian @ state.velocity[begin:end])
 
     def second(row: Row) -> float:
-        total = 0.0
+        total, origin = 0.0, _origin(kinematics, row)
         for term in row.terms:
             a, b = kinematics.motion(term.first), kinematics.motion(term.second)
             total += term.coefficient * float(
-                kinematics.acceleration(term.first) @ b.value
+                kinematics.acceleration(term.first) @ _measured(kinematics, term.second, origin)
                 + 2 * velocity(a) @ velocity(b)
-                + a.value @ kinematics.acceleration(term.second)
+                + _measured(kinematics, term.first, origin) @ kinematics.acceleration(term.second)
             )
         return total
 
@@ -103,8 +103,10 @@ def mass_matrix(mechanism: Mechanism, state: State) -> sparse.csr_array:
 
 
 def _value(kinematics: Kinematics, row: Row) -> float:
+    origin = _origin(kinematics, row)
     dots = (
-        term.coefficient * (kinematics.motion(term.first).value @ kinematics.motion(term.second).value)
+        term.coefficient
+        * (_measured(kinematics, term.first, origin) @ _measured(kinematics, term.second, origin))
         for term in row.terms
     )
     return float(sum(dots) - row.constant)
@@ -112,7 +114,20 @@ def _value(kinematics: Kinematics, row: Row) -> float:
 
 def _gradients(kinematics: Kinematics, row: Row) -> Iterator[tuple[Array, VectorMotion]]:
     """dg/dx of every vector of a row (twice for a square), with the vector."""
+    origin = _origin(kinematics, row)
     for term in row.terms:
-        first, second = kinematics.motion(term.first), kinematics.motion(term.second)
-        yield term.coefficient * second.value, first
-        yield term.coefficient * first.value, second
+        for vector, other in ((term.first, term.second), (term.second, term.first)):
+            yield term.coefficient * _measured(kinematics, other, origin), kinematics.motion(vector)
+
+
+def _origin(kinematics: Kinematics, row: Row) -> Array:
+    """Where a row with products of points measures them from: squares cancel far from the world's origin."""
+    for term in row.terms:
+        if isinstance(term.first, PointOf) and isinstance(term.second, PointOf):
+            return kinematics.motion(term.first).value
+    return np.zeros(3)
+
+
+def _measured(kinematics: Kinematics, vector: Vector, origin: Array) -> Array:
+    value = kinematics.motion(vector).value
+    return value - origin if isinstance(vector, PointOf) else value
