@@ -161,4 +161,4 @@ def _sparse_impulses(parts: list[BodyRows], gap: Array, instant: int, is_redunda
     solution = np.zeros_like(right)
     for _ in range(REFINEMENTS):
         solution += factors.solve(right - matrix @ solution)
-    return solution
+    return np.asarray(solution)
