@@ -162,3 +162,20 @@ def _sparse_impulses(parts: list[BodyRows], gap: Array, instant: int, is_redunda
     for _ in range(REFINEMENTS):
         solution += factors.solve(right - matrix @ solution)
     return np.asarray(solution)
+
+
+def has_dependent_rows(run: Run) -> bool:
+    """Whether G at the first instant has rows that depend on others; dense, from recorded frames."""
+    rows = joint_rows(run)
+    if not rows:
+        return False
+    start = run.at(slice(0, 1))
+    blocks, _ = constraint_blocks(start, rows)
+    matrix = np.zeros((len(rows), int(run.layout.velocity[-1])))
+    for body, own in blocks.items():
+        place = slice(int(run.layout.velocity[body]), int(run.layout.velocity[body + 1]))
+        mass = mass_matrices(run.mechanism.bodies[body].data, start.elastic(body))[0]
+        matrix[list(own), place] = [row[0] for row in own.values()] / np.sqrt(mass.diagonal())
+    lengths = np.linalg.norm(matrix, axis=1)
+    matrix /= np.where(lengths > 0, lengths, 1.0)[:, None]
+    return bool(np.linalg.matrix_rank(matrix, tol=1e-9) < len(rows))

@@ -54,7 +54,12 @@ class Run:
         """Whether joints hold a motion twice at the first instant, so that their forces are not unique."""
         rec = self.recording
         start = State(float(rec.time[0]), rec.position[0], rec.rotation[0], rec.elastic[0], rec.velocity[0])
-        return bool(redundancies(self.mechanism, start))
+        try:
+            return bool(redundancies(self.mechanism, start))
+        except ModelError:  # a loaded file knows where moving frames were, not their functions of time
+            from phlexible.observables.projection import has_dependent_rows
+
+            return has_dependent_rows(self)
 
     @cached_property
     def multipliers(self) -> Array:

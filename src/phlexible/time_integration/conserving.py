@@ -2,13 +2,14 @@
 
 import sys
 import time as wall
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.errors import ConvergenceError
+from phlexible.errors import ConvergenceError, RedundancyWarning
 from phlexible.kernels import tables as at
 from phlexible.kernels.compiled import is_compiled
 from phlexible.kernels.loop import advance
@@ -91,6 +92,7 @@ class ConservingRun:
         self._halvings = 0
         self._since_stored = 0
         self._continues = False
+        self._singular_time: float | None = None
         self._is_resumed = ledger is not None
         if ledger is not None:
             self._take_up(ledger)
@@ -127,7 +129,20 @@ class ConservingRun:
             return False
         finally:
             self._collector.finish()
+            self._warn_of_singular_steps()
         return True
+
+    def _warn_of_singular_steps(self) -> None:
+        """Joints that were independent at the start may pass a position where they are not."""
+        if self._singular_time is not None:
+            steps = int(self._system.ints[self._system.ints[at.STATE_COUNTER] + 1])
+            warnings.warn(
+                "the joints passed singular positions, the first one before "
+                f"t = {self._singular_time:.9g} s: in {steps} steps their forces are not unique, and small "
+                "ones are taken; the motion may branch there",
+                RedundancyWarning,
+                stacklevel=5,
+            )
 
     def _longest_block(self) -> int:
         numbers = self._system.stored_width + 3 * len(self._assembly.moving)
@@ -215,6 +230,9 @@ class ConservingRun:
             self._continues,
             count == 0,
         )
+        relaxed = self._system.ints[self._system.ints[at.STATE_COUNTER] + 1]
+        if relaxed and not self._options.is_redundant and self._singular_time is None:
+            self._singular_time = float(instants[-1])
         return int(done), int(status)
 
     def _failure(self, start: float, end: float, status: int) -> ConvergenceError:
