@@ -26,7 +26,11 @@ class VelocityError(ModelError):
 
 
 class RedundancyError(ModelError):
-    """Joints that constrain the same motion twice; the message names them."""
+    """Joints that constrain the same motion twice and contradict each other; the message names them."""
+
+
+class RedundancyWarning(UserWarning):
+    """Joints that constrain the same motion twice: their forces are not unique; the message names them."""
 
 
 class SingularMassError(ModelError):

@@ -4,9 +4,9 @@ import sys
 import warnings
 from enum import Enum
 from os import PathLike
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
-from phlexible.algebra.arrays import non_negative
+from phlexible.algebra.arrays import non_negative, positive
 from phlexible.errors import ModelError, ParameterError, StiffeningWarning
 from phlexible.model.initial_kind import InitialKind
 from phlexible.model.mechanism import Mechanism
@@ -14,10 +14,12 @@ from phlexible.results.motion import Motion
 from phlexible.results.progress import progress_bar
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from phlexible.joints.attachments import PlacedBody
     from phlexible.linear_analysis.signals import Input, Output
     from phlexible.model.state import State
+    from phlexible.results.assembled_model import AssembledModel
     from phlexible.results.linear_model import LinearModel
 
 Choice = TypeVar("Choice", bound=Enum)
@@ -138,6 +140,42 @@ class Model(Mechanism):
         linear = linearization(self, inputs, outputs, kind, state)
         return LinearModel.of(observed_linearization(linear, shape))
 
+    def assemble(
+        self,
+        fixed: "Iterable[PlacedBody | str]" = (),
+        weights: "Mapping[str, float] | None" = None,
+    ) -> "AssembledModel[Self]":
+        """The model at the nearest pose at which its joints close, where positions are approximate.
+
+        Bodies move undeformed and as little as possible, ``int rho |displacement|^2`` over all of them;
+        joint axes turn with the body of the first port. Given velocities that contradict the joints
+        become the nearest ones that fit.
+
+        Args:
+            fixed: handles or names of bodies that stay where they are.
+            weights: of bodies by name; one with a large weight moves little, 1 for the others.
+
+        Returns:
+            The new ``model``, and how each body moved; ``print`` shows it. This model stays as it is.
+
+        Raises:
+            JointGapError: the joints cannot close; with the smallest gap found.
+            ModelError: names of bodies that are not in the model.
+            ParameterError: weights that are not positive.
+        """
+        from phlexible.model.assembled_pose import assembled_pose
+        from phlexible.model.constraints import mechanism_layout
+        from phlexible.model.moved_model import moved_model
+        from phlexible.results.assembled_model import assembled_model
+
+        names = [body if isinstance(body, str) else body.name for body in fixed]
+        shares = {name: positive(f"weight of {name}", weight) for name, weight in (weights or {}).items()}
+        for name in (*names, *shares):
+            self[name]
+        pose = assembled_pose(self, frozenset(names), shares)
+        moved = moved_model(self, mechanism_layout(self), pose.state)
+        return assembled_model(self, moved, (pose.gap_before, pose.gap_after))
+
     def _run(
         self,
         duration: float,
@@ -152,7 +190,7 @@ class Model(Mechanism):
     ) -> Motion:
         from phlexible.model.assembly import assemble
         from phlexible.model.initial_state import initial_state
-        from phlexible.model.redundancy import check_redundancy
+        from phlexible.model.redundancy_check import check_redundancy
         from phlexible.results.run_output import RunOutput
         from phlexible.time_integration.clock import clock
         from phlexible.time_integration.composition import SUBSTEPS, check_lossless
@@ -179,7 +217,7 @@ class Model(Mechanism):
             state = initial_state(self, kind)
         else:
             state = run_output.start.state
-        check_redundancy(self, state)
+        is_redundant = check_redundancy(self, state)
         assembly = assemble(self)
         show = sys.stderr.isatty() if progress is None else progress
         from phlexible.time_integration.conserving import ConservingRun, Ledger, RunOptions
@@ -188,7 +226,7 @@ class Model(Mechanism):
         if run_output.start is not None:
             begun = run_output.start
             ledger = Ledger(begun.work, begun.dissipated, begun.iterations, begun.halvings, begun.coordinates)
-        options = RunOptions(every, damping, SUBSTEPS[order])
+        options = RunOptions(every, damping, SUBSTEPS[order], is_redundant)
         run = ConservingRun(assembly, state, instants, options, run_output.take, ledger)
         is_complete = False
         try:

@@ -3,15 +3,18 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from phlexible.gallery.bricard import bricard
 from phlexible.gallery.chain import chain
 from phlexible.gallery.crank_slider import crank_slider
 from phlexible.gallery.double_pendulum import double_pendulum
 from phlexible.gallery.flexible_pendulum import flexible_pendulum
 from phlexible.gallery.four_bar import four_bar
 from phlexible.gallery.free_pair import free_pair
+from phlexible.gallery.n_four_bar import n_four_bar
 from phlexible.gallery.rotating_cantilever import rotating_cantilever
 from phlexible.gallery.satellite import satellite
 from phlexible.gallery.spatial_beam import spatial_beam
+from phlexible.gallery.spatial_slider_crank import spatial_slider_crank
 from phlexible.gallery.spinning_beam import spinning_beam
 from phlexible.gallery.spinning_shaft import spinning_shaft
 from phlexible.system import Model
@@ -176,4 +179,7 @@ ENTRIES: tuple[GalleryEntry, ...] = (
     GalleryEntry(
         free_pair, duration=2.0, step=1e-3, points=(BeamPoint("first", 0.5), BeamPoint("second", 0.5))
     ),
+    GalleryEntry(n_four_bar, duration=10.0, step=1e-3),
+    GalleryEntry(bricard, duration=10.0, step=1e-3),
+    GalleryEntry(spatial_slider_crank, duration=5.0, step=5e-4),
 )

@@ -76,6 +76,8 @@ class CouplingArrays(NamedTuple):
     row_time: IntArray  # (rows,) component of the moving vectors that is subtracted, or -1
     term_time: IntArray  # (terms,) component that multiplies the term, or -1
     law: IntArray  # (links,) CONSTRAINT, POSITION, DISTANCE or ANGLE
+    length: Array  # (rows,) what a gap is compared with: a length, 1 for cosines
+    origin: IntArray  # (rows,) vector from which the row measures its points, or -1
     partner_start: IntArray  # (joints + 1,)
     partner: IntArray  # (partners,) vector
     partner_lower: IntArray  # start of block (joint, body of partner)

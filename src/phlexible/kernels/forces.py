@@ -146,11 +146,17 @@ def spring_energy(ints, reals):
     """Energy of all springs and potentials at the state."""
     total = 0.0
     for force in range(ints[at.FORCES]):
-        theta = reals[ints[at.STATE_THETA] + force]
-        stretch = theta - reals[ints[at.FORCE_REST] + force]
-        total += 0.5 * reals[ints[at.FORCE_STIFFNESS] + force] * stretch * stretch
-        if ints[ints[at.FORCE_ENERGY] + force] != 0:
-            total += call(ints[ints[at.FORCE_ENERGY] + force], theta)
+        total += stored_energy(ints, reals, force, reals[ints[at.STATE_THETA] + force])
+    return total
+
+
+@compiled
+def stored_energy(ints, reals, force, theta):
+    """Energy of one spring and potential at theta."""
+    stretch = theta - reals[ints[at.FORCE_REST] + force]
+    total = 0.5 * reals[ints[at.FORCE_STIFFNESS] + force] * stretch * stretch
+    if ints[ints[at.FORCE_ENERGY] + force] != 0:
+        total += call(ints[ints[at.FORCE_ENERGY] + force], theta)
     return total
 
 

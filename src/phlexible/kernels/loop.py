@@ -4,12 +4,14 @@ from phlexible.kernels import tables as at
 from phlexible.kernels.compiled import compiled, entry_point, inlined
 from phlexible.kernels.dense import copy, fill
 from phlexible.kernels.forces import drives_are_smooth, turns_are_small
-from phlexible.kernels.ledger import end_step, energies
-from phlexible.kernels.newton import CONVERGED, NOT_CONVERGED, solve_step
+from phlexible.kernels.ledger import end_step, energies, ledger_closes
+from phlexible.kernels.newton import CONVERGED, NOT_CONVERGED, remove_idle_multipliers, solve_step
 from phlexible.kernels.pointers import pointer_to
 from phlexible.kernels.step import begin_step
 
 ATTEMPTS = 4
+RELAXED_ATTEMPTS = 2  # after those, for joints at a singular position
+RELAXATION = 1e-10
 
 
 @entry_point
@@ -24,6 +26,7 @@ def advance(
     moving,
     load_values,
     least_scale,
+    is_redundant,
     first_multiplier,
     stored,
     continues,
@@ -39,6 +42,7 @@ def advance(
         moving: given vectors at the ends of the substeps, (count substeps + 1, 3 vectors).
         load_values: at the middles of the substeps, (count substeps, 3 loads).
         least_scale: see ``solve_step`` [m/s].
+        is_redundant: joints hold a motion twice, so that Newton's matrix needs relaxation.
         first_multiplier: receives the multipliers of the first step, (rows,).
         stored: receives the stored instants, a row each; see ``write_row``. Multipliers are the mean
             of the adjacent steps where both are known.
@@ -65,7 +69,7 @@ def advance(
             copy_table(reals, ints[at.MOVING1], moving, place + 1)
             copy_table(reals, ints[at.LOAD_VALUE], load_values, place)
             extrapolate = substeps == 1 and (step > 0 or continues)
-            status = take_step(ints, reals, sizes[part], damping, least_scale, extrapolate)
+            status = take_step(ints, reals, sizes[part], damping, least_scale, extrapolate, is_redundant)
             if status != CONVERGED:
                 if substeps > 1:
                     copy(reals, ints[at.SAVED_STATE], state, state - ints[at.SAVED_STATE])
@@ -96,17 +100,25 @@ def advance(
 
 
 @inlined
-def take_step(ints, reals, h, damping, least_scale, extrapolate):
+def take_step(ints, reals, h, damping, least_scale, extrapolate, is_redundant):
     """One step from the state to the next; its status."""
     begin_step(ints, reals)
     status = NOT_CONVERGED
-    for attempt in range(ATTEMPTS if drives_are_smooth(ints, reals) else 0):
-        guess(ints, reals, attempt, extrapolate)
-        status, iterations = solve_step(ints, reals, h, damping, least_scale)
+    attempts = ATTEMPTS if is_redundant else ATTEMPTS + RELAXED_ATTEMPTS
+    for attempt in range(attempts if drives_are_smooth(ints, reals) else 0):
+        is_relaxed = is_redundant or attempt >= ATTEMPTS
+        guess(ints, reals, attempt % ATTEMPTS, extrapolate and attempt <= ATTEMPTS)
+        relaxation = RELAXATION if is_relaxed else 0.0
+        status, iterations = solve_step(ints, reals, h, damping, least_scale, relaxation)
         ints[ints[at.STATE_COUNTER]] += iterations
         if status == CONVERGED and not turns_are_small(ints, reals):
             status = NOT_CONVERGED
+        if status == CONVERGED and not ledger_closes(ints, reals, h, damping):
+            status = NOT_CONVERGED
         if status == CONVERGED:
+            if is_relaxed:
+                remove_idle_multipliers(ints, reals)
+                ints[ints[at.STATE_COUNTER] + 1] += 1
             break
     copy(reals, ints[at.STATE_VELOCITY], ints[at.PREVIOUS_VELOCITY], ints[at.VELOCITIES])
     if status == CONVERGED:

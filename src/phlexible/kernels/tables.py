@@ -61,6 +61,7 @@ INT_TABLES = (
     FORCE_SLOPE,  # (forces,) address of its slope, or 0
     FORCE_VALUE,  # (forces,) load value that is the prescribed force, or -1
     ROW_TERM_START,  # (rows + 1,)
+    ROW_ORIGIN,  # (rows,) vector at t_n from which the row measures its points, or -1: the origin
     TERM_FIRST,  # (terms,) vector
     TERM_SECOND,
     TERM_FIRST_UPPER,  # (terms,) start of block (body of first, joint), or -1
@@ -86,8 +87,8 @@ INT_TABLES = (
     NODE_TARGET_START,  # (nodes + 1,)
     NODE_TARGET,  # start of block (neighbour i, neighbour j)
     PIVOTS,  # (unknowns,)
-    STATE_COUNTER,  # Newton iterations
-) = tuple(range(12, 12 + 64))
+    STATE_COUNTER,  # (2,) Newton iterations, relaxed steps
+) = tuple(range(12, 12 + 65))
 
 REAL_TABLES = (
     MASS,  # (types,)
@@ -108,6 +109,8 @@ REAL_TABLES = (
     FORCE_DAMPING,
     FORCE_REST,
     FORCE_THETA1,  # (forces,) coordinate at the end of the step
+    ROW_LENGTH,  # (rows,) what a gap is compared with: a length, 1 for cosines
+    ROW_RELAXATION,  # (rows,) of the last factorization
     WEIGHT,  # (weights, 3) m g
     LOAD_VALUE,  # (loads, 3) of the step
     MOVING0,  # (moving vectors, 3) at the start of the step
@@ -174,9 +177,9 @@ REAL_TABLES = (
     STATE_WORK,  # (loads + joints,) work done by loads, then by moving frames and values on links
     STATE_THETA,  # (forces,) coordinates, angles over full turns
     STATE_DISSIPATED,  # (1,)
-) = tuple(range(12 + 64, 12 + 64 + 84))
+) = tuple(range(12 + 65, 12 + 65 + 86))
 
-HEADER = 12 + 64 + 84
+HEADER = 12 + 65 + 86
 
 CONSTANT = -1
 MOVING = -2

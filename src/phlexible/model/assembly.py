@@ -19,6 +19,7 @@ from phlexible.model.coupling_tables import CouplingTable, VectorTable, load_arr
 from phlexible.model.force_tables import ForceTable, ScalarForce, force_table, law_of, scalar_forces
 from phlexible.model.ground import frame_positions, frame_rotations
 from phlexible.model.mechanism import Mechanism
+from phlexible.model.multiplier_metric import gap_lengths
 from phlexible.model.state import Layout, layout_of
 from phlexible.model.time_functions import at_all_times
 
@@ -124,7 +125,9 @@ def assemble(mechanism: Mechanism) -> Assembly:
     schedule = block_schedule(sizes, couplings.edges(len(bodies)), len(bodies))
     table = force_table(forces, len(entries))
     controlled = controlled_values(mechanism, entries, table, vectors)
-    coupling_arrays = couplings.arrays(schedule, len(bodies))  # numbers the paths of drives too
+    element_rows = sum(len(each.force.coordinate.functions()) for each in forces)
+    lengths = np.concatenate([gap_lengths(mechanism), np.ones(element_rows)])
+    coupling_arrays = couplings.arrays(schedule, len(bodies), lengths)  # numbers the paths of drives too
     return Assembly(
         mechanism,
         layout,

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.invariants import mass_matrix as body_mass_matrix
-from phlexible.joints.bilinear import Row, Term
+from phlexible.joints.bilinear import PointOf, Row, Term, Vector
 from phlexible.joints.drives import Drive
 from phlexible.joints.joint import Joint
 from phlexible.joints.time_paths import Timed
@@ -86,15 +86,16 @@ def constraint_acceleration(mechanism: Mechanism, layout: Layout, state: State) 
         return np.asarray(motion.jacobian @ state.velocity[begin:end])
 
     def second(row: Row) -> float:
-        total = 0.0
+        total, origin = 0.0, _origin(kinematics, row)
         for term in row.terms:
             a, b = kinematics.motion(term.first), kinematics.motion(term.second)
             factor, rate, acceleration = _timed(term.factor, state.time)
-            change = velocity(a) @ b.value + a.value @ velocity(b)
+            first, second = (_measured(kinematics, vector, origin) for vector in (term.first, term.second))
+            change = velocity(a) @ second + first @ velocity(b)
             curve = (
-                kinematics.acceleration(term.first) @ b.value
+                kinematics.acceleration(term.first) @ second
                 + 2 * velocity(a) @ velocity(b)
-                + a.value @ kinematics.acceleration(term.second)
+                + first @ kinematics.acceleration(term.second)
             )
             product = acceleration * (a.value @ b.value) + 2 * rate * change + factor * curve
             total += term.coefficient * float(product)
@@ -116,11 +117,10 @@ def mass_matrix(mechanism: Mechanism, state: State) -> sparse.csr_array:
 
 
 def _value(kinematics: Kinematics, row: Row) -> float:
-    time = kinematics.time
+    origin, time = _origin(kinematics, row), kinematics.time
     dots = (
-        term.coefficient
-        * (term.factor.now(time) if term.factor else 1.0)
-        * (kinematics.motion(term.first).value @ kinematics.motion(term.second).value)
+        current_coefficient(term, time)
+        * (_measured(kinematics, term.first, origin) @ _measured(kinematics, term.second, origin))
         for term in row.terms
     )
     return float(sum(dots) - row.constant - (row.offset.now(time) if row.offset else 0.0))
@@ -128,11 +128,11 @@ def _value(kinematics: Kinematics, row: Row) -> float:
 
 def _gradients(kinematics: Kinematics, row: Row) -> Iterator[tuple[Array, VectorMotion]]:
     """dg/dx of every vector of a row (twice for a square), with the vector."""
+    origin = _origin(kinematics, row)
     for term in row.terms:
-        first, second = kinematics.motion(term.first), kinematics.motion(term.second)
-        coefficient = current_coefficient(term, kinematics.time)
-        yield coefficient * second.value, first
-        yield coefficient * first.value, second
+        for vector, other in ((term.first, term.second), (term.second, term.first)):
+            coefficient = current_coefficient(term, kinematics.time)
+            yield coefficient * _measured(kinematics, other, origin), kinematics.motion(vector)
 
 
 def current_coefficient(term: Term, time: float) -> float:
@@ -152,3 +152,16 @@ def _driven_rate(kinematics: Kinematics, row: Row, time: float) -> float:
 
 def _timed(factor: Timed | None, time: float) -> tuple[float, float, float]:
     return factor.at(time) if factor else (1.0, 0.0, 0.0)
+
+
+def _origin(kinematics: Kinematics, row: Row) -> Array:
+    """Where a row with products of points measures them from: squares cancel far from the world's origin."""
+    for term in row.terms:
+        if isinstance(term.first, PointOf) and isinstance(term.second, PointOf):
+            return kinematics.motion(term.first).value
+    return np.zeros(3)
+
+
+def _measured(kinematics: Kinematics, vector: Vector, origin: Array) -> Array:
+    value = kinematics.motion(vector).value
+    return value - origin if isinstance(vector, PointOf) else value

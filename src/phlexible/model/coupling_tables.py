@@ -154,11 +154,11 @@ class CouplingTable:
                     pairs.add((body, bodies + j))
         return sorted(pairs)
 
-    def arrays(self, schedule: BlockSchedule, bodies: int) -> CouplingArrays:
-        """The table, with the places of its blocks in the schedule."""
+    def arrays(self, schedule: BlockSchedule, bodies: int, lengths: Array) -> CouplingArrays:
+        """The table, with the places of its blocks in the schedule; ``lengths`` of the rows."""
         places = schedule.places()
         terms: list[tuple[int, ...]] = []
-        coefficients, constants, partner_lower = [], [], []
+        coefficients, constants, origins, partner_lower = [], [], [], []
         row_times, term_times = [], []
         term_start = [0]
         for j, (rows, partners) in enumerate(zip(self._rows, self._partners, strict=True)):
@@ -172,6 +172,7 @@ class CouplingTable:
             for row, numbers in rows:
                 constants.append(row.constant)
                 row_times.append(self._vectors.component_of(row.offset))
+                origins.append(_origin(row, numbers))
                 for term, (first, second) in zip(row.terms, numbers, strict=True):
                     met = self._met(first, second)
                     met_columns = (columns[first], columns[second]) if met else (-1, -1)
@@ -189,6 +190,8 @@ class CouplingTable:
             row_time=np.array(row_times, dtype=np.int64),
             term_time=np.array(term_times, dtype=np.int64),
             law=self._laws,
+            length=lengths,
+            origin=np.array(origins, dtype=np.int64),
             partner_start=_offsets([len(partners) for partners in self._partners]),
             partner=np.array([v for partners in self._partners for v in partners], dtype=np.int64),
             partner_lower=np.array(partner_lower, dtype=np.int64),
@@ -239,6 +242,17 @@ def load_arrays(
         weight_point=np.array([vectors.add_center_of_mass(placed) for placed in weighted], dtype=np.int64),
         weight=np.array([placed.data.mass * gravity for placed in weighted]).reshape(-1, 3),
     )
+
+
+def _origin(row: Row, numbers: Sequence[tuple[int, int]]) -> int:
+    """The first point of a row with products of points, -1 for other rows.
+
+    Products of points cancel far from the world's origin, and all of them can be measured from one point.
+    """
+    for term, (first, _) in zip(row.terms, numbers, strict=True):
+        if isinstance(term.first, PointOf) and isinstance(term.second, PointOf):
+            return first
+    return -1
 
 
 def _key(vector: Vector) -> tuple[object, ...]:

@@ -35,7 +35,7 @@ def reaction_moment(run: Run, joint: Joint) -> Array:
 def multipliers(run: Run, joint: Joint) -> Array:
     """Multipliers of the joint's rows, shape (N + 1, rows) [N, or N m for rows of directions]."""
     offsets, index = run.layout.multiplier, run.joint_index(joint)
-    return run.recording.multipliers[:, offsets[index] : offsets[index + 1]].copy()
+    return run.multipliers[:, offsets[index] : offsets[index + 1]].copy()
 
 
 def in_axes(run: Run, joint: Joint, vectors: Array, axes: Axes) -> Array:

@@ -12,7 +12,8 @@ from phlexible.joints.joint import Joint
 from phlexible.model.mechanism import Mechanism
 from phlexible.model.moving_frames import moving_frames
 from phlexible.model.recording import Recording
-from phlexible.model.state import Layout
+from phlexible.model.redundancy import redundancies
+from phlexible.model.state import Layout, State
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +49,25 @@ class Run:
         rec = self.recording
         cut = {f.name: getattr(rec, f.name)[instants] for f in fields(rec) if f.name != "work_names"}
         return Run(self.mechanism, self.layout, replace(rec, **cut))
+
+    @cached_property
+    def has_redundant_joints(self) -> bool:
+        """Whether joints hold a motion twice at the first instant, so that their forces are not unique."""
+        rec = self.recording
+        start = State(float(rec.time[0]), rec.position[0], rec.rotation[0], rec.elastic[0], rec.velocity[0])
+        try:
+            return bool(redundancies(self.mechanism, start))
+        except ModelError:  # a loaded file knows where moving frames were, not their functions of time
+            from phlexible.observables.projection import has_dependent_rows
+
+            return has_dependent_rows(self)
+
+    @cached_property
+    def multipliers(self) -> Array:
+        """Multipliers, of redundant joints the smallest ones, shape (T, rows)."""
+        from phlexible.observables.smallest_multipliers import smallest_multipliers
+
+        return smallest_multipliers(self)
 
     @cached_property
     def moving_frames(self) -> tuple[MovingFrame, ...]:

@@ -130,8 +130,11 @@ class Motion:
 
     @property
     def multipliers(self) -> Array:
-        """Multipliers of all joints' rows, joint after joint, shape (N + 1, rows) [N or N m]."""
-        return self.recording.multipliers
+        """Multipliers of all joints' rows, joint after joint, shape (N + 1, rows) [N or N m].
+
+        Those of redundant joints are not unique; these are the smallest ones (``RedundancyWarning``).
+        """
+        return self._run.multipliers
 
     def angle(self, joint: Joint) -> Array:
         """Angle of a joint's second port relative to the first, over full turns, shape (N + 1,) [rad].

@@ -2,13 +2,14 @@
 
 import sys
 import time as wall
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.errors import ConvergenceError
+from phlexible.errors import ConvergenceError, RedundancyWarning
 from phlexible.joints.time_paths import refuse_jump
 from phlexible.kernels import tables as at
 from phlexible.kernels.compiled import is_compiled
@@ -42,11 +43,13 @@ class RunOptions:
         every: store each every-th step.
         numerical_damping: gamma of formulation 3.
         substeps: sizes of the parts of a step, as shares that add up to 1.
+        is_redundant: joints hold a motion twice; their forces of least size are taken.
     """
 
     every: int = 1
     numerical_damping: float = 0.0
     substeps: tuple[float, ...] = (1.0,)
+    is_redundant: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +104,7 @@ class ConservingRun:
         self._halvings = 0
         self._since_stored = 0
         self._continues = False
+        self._singular_time: float | None = None
         self._is_resumed = ledger is not None
         if ledger is not None:
             self._take_up(ledger)
@@ -139,7 +143,20 @@ class ConservingRun:
             return False
         finally:
             self._collector.finish()
+            self._warn_of_singular_steps()
         return True
+
+    def _warn_of_singular_steps(self) -> None:
+        """Joints that were independent at the start may pass a position where they are not."""
+        if self._singular_time is not None:
+            steps = int(self._system.ints[self._system.ints[at.STATE_COUNTER] + 1])
+            warnings.warn(
+                "the joints passed singular positions, the first one before "
+                f"t = {self._singular_time:.9g} s: in {steps} steps their forces are not unique, and small "
+                "ones are taken; the motion may branch there",
+                RedundancyWarning,
+                stacklevel=5,
+            )
 
     def _longest_block(self) -> int:
         if self._measurement.is_needed:
@@ -224,11 +241,15 @@ class ConservingRun:
             self._assembly.moving_values(ends),
             self._load_values(middles),
             1e-6 * self._assembly.length_scale() / h,
+            self._options.is_redundant,
             self._first_multiplier,
             stored.rows,
             self._continues,
             count == 0,
         )
+        relaxed = self._system.ints[self._system.ints[at.STATE_COUNTER] + 1]
+        if relaxed and not self._options.is_redundant and self._singular_time is None:
+            self._singular_time = float(instants[-1])
         return int(done), int(status)
 
     def _control(self, time: float) -> None:

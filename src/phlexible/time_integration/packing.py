@@ -136,6 +136,7 @@ def _int_tables(assembly: Assembly) -> dict[int, IntArray]:
         at.FORCE_SLOPE: forces.slope,
         at.FORCE_VALUE: forces.value,
         at.ROW_TERM_START: couplings.term_start,
+        at.ROW_ORIGIN: couplings.origin,
         at.TERM_FIRST: couplings.first,
         at.TERM_SECOND: couplings.second,
         at.TERM_FIRST_UPPER: couplings.first_upper.copy(),
@@ -161,7 +162,7 @@ def _int_tables(assembly: Assembly) -> dict[int, IntArray]:
         at.NODE_TARGET_START: nodes.target_start,
         at.NODE_TARGET: nodes.target.copy(),
         at.PIVOTS: np.zeros(int(nodes.row_start[-1]), dtype=np.int64),
-        at.STATE_COUNTER: np.zeros(1, dtype=np.int64),
+        at.STATE_COUNTER: np.zeros(2, dtype=np.int64),
     }
 
 
@@ -200,6 +201,7 @@ def _real_tables(assembly: Assembly) -> dict[int, Array]:
         at.VECTOR_BASE: vectors.base,
         at.TERM_COEFFICIENT: couplings.coefficient,
         at.ROW_CONSTANT: couplings.constant,
+        at.ROW_LENGTH: couplings.length,
         at.WEIGHT: loads.weight,
     }
 
@@ -230,7 +232,8 @@ def _work_sizes(assembly: Assembly) -> dict[int, int]:
     sizes |= dict.fromkeys((at.RESIDUAL, at.UPDATE, at.TRIAL_UPDATE), unknowns)
     of_velocities = (at.VELOCITY, at.PREVIOUS_VELOCITY, at.SAVED_VELOCITY, at.STATE_VELOCITY)
     sizes |= dict.fromkeys(of_velocities, velocities)
-    sizes |= dict.fromkeys((at.MULTIPLIER, at.SAVED_MULTIPLIER, at.STATE_MULTIPLIER), rows)
+    of_rows = (at.MULTIPLIER, at.SAVED_MULTIPLIER, at.STATE_MULTIPLIER, at.ROW_RELAXATION)
+    sizes |= dict.fromkeys(of_rows, rows)
     sizes |= dict.fromkeys((at.ROW_END, at.ROW_VALUE0, at.ROW_VALUE1), rows)
     sizes |= dict.fromkeys((at.TERM_END, at.TERM_MEAN), terms)
     sizes |= {at.ROW_SLOPE: 2 * rows, at.FORCE_THETA1: forces, at.STATE_THETA: forces}
