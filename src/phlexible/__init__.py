@@ -24,6 +24,7 @@ from phlexible.errors import (
     RedundancyWarning,
     ResultFileError,
     SingularMassError,
+    StepWarning,
     StructureError,
     VelocityError,
 )
@@ -93,6 +94,7 @@ __all__ = [
     "SingularMassError",
     "Slider",
     "Spherical",
+    "StepWarning",
     "StructureError",
     "Torque",
     "Universal",

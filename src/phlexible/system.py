@@ -10,6 +10,7 @@ from phlexible.errors import ModelError, ParameterError
 from phlexible.model.initial_state import InitialKind, initial_state
 from phlexible.model.mechanism import Mechanism
 from phlexible.model.redundancy_check import check_redundancy
+from phlexible.model.resumed_velocity import warn_of_velocity_gap
 from phlexible.results.motion import Motion
 from phlexible.results.progress import progress_bar
 from phlexible.results.run_output import RunOutput
@@ -87,7 +88,8 @@ class Model(Mechanism):
         Args:
             path: a results file of ``simulate(output=...)``, finished, interrupted or killed.
             duration: end of the run, counted from t = 0 [s].
-            step, every, numerical_damping, progress: as in ``simulate``.
+            step, every, numerical_damping, progress: as in ``simulate``. With much smaller steps than the
+                stored ones joint forces of single steps swing (a ``StepWarning`` says by how much).
 
         Raises:
             ResultFileError: no such file, or one of another model.
@@ -202,6 +204,7 @@ class Model(Mechanism):
             state = initial_state(self, kind)
         else:
             state = run_output.start.state
+            warn_of_velocity_gap(self, state, run_output.last_multipliers, float(step))
         is_redundant = check_redundancy(self, state)
         assembly = assemble(self)
         show = sys.stderr.isatty() if progress is None else progress
