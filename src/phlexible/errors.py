@@ -33,6 +33,10 @@ class RedundancyWarning(UserWarning):
     """Joints that constrain the same motion twice: their forces are not unique; the message names them."""
 
 
+class StepWarning(UserWarning):
+    """A step size after which joint forces swing about their mean; the message says by how much."""
+
+
 class SingularMassError(ModelError):
     """A body with a motion that carries no kinetic energy; the message names the direction."""
 

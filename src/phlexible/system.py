@@ -90,7 +90,8 @@ class Model(Mechanism):
         Args:
             path: a results file of ``simulate(output=...)``, finished, interrupted or killed.
             duration: end of the run, counted from t = 0 [s].
-            step, order, every, numerical_damping, progress: as in ``simulate``.
+            step, order, every, numerical_damping, progress: as in ``simulate``. With much smaller steps than the
+                stored ones joint forces of single steps swing (a ``StepWarning`` says by how much).
 
         Raises:
             ResultFileError: no such file, or one of another model.
@@ -191,6 +192,7 @@ class Model(Mechanism):
         from phlexible.model.assembly import assemble
         from phlexible.model.initial_state import initial_state
         from phlexible.model.redundancy_check import check_redundancy
+        from phlexible.model.resumed_velocity import warn_of_velocity_gap
         from phlexible.results.run_output import RunOutput
         from phlexible.time_integration.clock import clock
         from phlexible.time_integration.composition import SUBSTEPS, check_lossless
@@ -217,6 +219,7 @@ class Model(Mechanism):
             state = initial_state(self, kind)
         else:
             state = run_output.start.state
+            warn_of_velocity_gap(self, state, run_output.last_multipliers, float(step))
         is_redundant = check_redundancy(self, state)
         assembly = assemble(self)
         show = sys.stderr.isatty() if progress is None else progress
