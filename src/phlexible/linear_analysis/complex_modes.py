@@ -48,22 +48,20 @@ def _dense(mechanics: LinearMechanics) -> tuple[ComplexArray, ComplexArray]:
     shapes, squares = undamped.shapes, undamped.squares
     small = mechanics.projected(shapes)
     D, C = small.velocity.toarray(), small.damping.toarray()
-    n = len(squares)
+    kept = squares != 0  # positions of rigid motions are no states: a double zero counts once
+    one, r = np.eye(len(squares)), int(kept.sum())
     if (squares < 0).any():  # no sum of squares: a static instability that rotation may hold
-        first_order = np.block([[np.zeros((n, n)), np.eye(n)], [-np.diag(squares), -D - C]])
+        first_order = np.block([[np.zeros((r, r)), one[kept]], [-np.diag(squares)[:, kept], -D - C]])
         found, states = linalg.eig(first_order)
-        motion = states[n:]
     else:
-        kept = squares > 0
         L = np.diag(np.sqrt(squares))[:, kept]
-        r = L.shape[1]
         first_order = np.block([[np.zeros((r, r)), L.T], [-L, -(D - D.T) / 2 - C]])
         if mechanics.is_damped:
             found, states = linalg.eig(first_order)
         else:
             omega, states = linalg.eigh(-1j * first_order)
             found = 1j * omega
-        motion = states[r:]
+    motion = states[r:]
     return np.asarray(found, dtype=np.complex128), np.asarray(shapes @ motion, dtype=np.complex128)
 
 

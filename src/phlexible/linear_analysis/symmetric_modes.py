@@ -110,12 +110,12 @@ def _dense_modes(mechanics: LinearMechanics, count: int, rigid: _RigidMotions) -
     high, high_shapes = linalg.eigh(K, M)
     scale = float(np.abs(high).max())
     shift = 1e-6 * scale if scale else 1.0
-    inverse, low_shapes = linalg.eigh(M, K + shift * M) if high[0] > -shift / 2 else (1 / high, high_shapes)
-    low = 1 / inverse - shift
-    order = np.argsort(low)
-    low, low_shapes = low[order], low_shapes[:, order]
-    if high[0] <= -shift / 2:
-        low, low_shapes = high, high_shapes
+    low, low_shapes = high, high_shapes
+    if high[0] > -shift / 2:  # accurate low ones by the inverse problem
+        inverse, low_shapes = linalg.eigh(M, K + shift * M)
+        low = 1 / inverse - shift
+        order = np.argsort(low)
+        low, low_shapes = low[order], low_shapes[:, order]
     is_low = low < np.sqrt(shift * scale)
     squares = np.where(is_low, low, high)
     shapes = np.where(is_low, low_shapes, high_shapes)
@@ -123,7 +123,8 @@ def _dense_modes(mechanics: LinearMechanics, count: int, rigid: _RigidMotions) -
     full = np.asarray(basis @ shapes)
     neighbours = squares[: min(count + 4, rigid.count + NEIGHBOURS)]
     zero = np.abs(squares) <= _zero_level(mechanics, neighbours, full)
-    zero[: rigid.count] |= squares[: rigid.count] < ZERO * scale
+    smallest = np.argsort(np.abs(squares))[: rigid.count]  # unstable motions come before rigid ones
+    zero[smallest] |= np.abs(squares[smallest]) < ZERO * scale
     return SymmetricModes(np.where(zero, 0.0, squares)[:count], full[:, :count], int(zero.sum()))
 
 
