@@ -61,13 +61,6 @@ from phlexible.linear_analysis.signals import (
     Displacement,
     Velocity,
 )
-from phlexible.port_hamiltonian.adapted import inverted, with_prefix
-from phlexible.port_hamiltonian.interconnection import gyrator, transformer
-from phlexible.port_hamiltonian.linear import LinearPHDAE
-from phlexible.port_hamiltonian.model import PortHamiltonianModel
-from phlexible.port_hamiltonian.structure_check import check_structure
-from phlexible.results.linear_model import LinearModel
-from phlexible.results.mode_sweep import mode_sweep
 from phlexible.results.motion import Motion
 from phlexible.system import Model
 from phlexible.version import __version__
@@ -78,6 +71,8 @@ if TYPE_CHECKING:
     from phlexible.port_hamiltonian.linear import LinearPHDAE
     from phlexible.port_hamiltonian.model import PortHamiltonianModel
     from phlexible.port_hamiltonian.structure_check import check_structure
+    from phlexible.results.linear_model import LinearModel
+    from phlexible.results.mode_sweep import mode_sweep
 
 __all__ = [
     "Acceleration",
@@ -146,22 +141,24 @@ __all__ = [
     "with_prefix",
 ]
 
-_MATRIX_LEVEL = {
-    "LinearPHDAE": "linear",
-    "PortHamiltonianModel": "model",
-    "check_structure": "structure_check",
-    "gyrator": "interconnection",
-    "inverted": "adapted",
-    "transformer": "interconnection",
-    "with_prefix": "adapted",
+_LATER = {
+    "LinearModel": "results.linear_model",
+    "LinearPHDAE": "port_hamiltonian.linear",
+    "PortHamiltonianModel": "port_hamiltonian.model",
+    "check_structure": "port_hamiltonian.structure_check",
+    "gyrator": "port_hamiltonian.interconnection",
+    "inverted": "port_hamiltonian.adapted",
+    "mode_sweep": "results.mode_sweep",
+    "transformer": "port_hamiltonian.interconnection",
+    "with_prefix": "port_hamiltonian.adapted",
 }
 
 
 def __getattr__(name: str) -> object:
-    """Names of the matrix level, imported when first asked for: SciPy's sparse matrices load slowly."""
-    if name not in _MATRIX_LEVEL:
+    """Linear and matrix names, imported when first asked for: SciPy's sparse matrices load slowly."""
+    if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"phlexible.port_hamiltonian.{_MATRIX_LEVEL[name]}"), name)
+    return getattr(import_module(f"phlexible.{_LATER[name]}"), name)
 
 
 def __dir__() -> list[str]:

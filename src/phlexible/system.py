@@ -90,8 +90,8 @@ class Model(Mechanism):
         Args:
             path: a results file of ``simulate(output=...)``, finished, interrupted or killed.
             duration: end of the run, counted from t = 0 [s].
-            step, order, every, numerical_damping, progress: as in ``simulate``. With much smaller steps than the
-                stored ones joint forces of single steps swing (a ``StepWarning`` says by how much).
+            step, order, every, numerical_damping, progress: as in ``simulate``. With much smaller steps than
+                the stored ones joint forces of single steps swing (a ``StepWarning`` says by how much).
 
         Raises:
             ResultFileError: no such file, or one of another model.

@@ -12,7 +12,6 @@ from phlexible.joints.joint import Joint
 from phlexible.model.mechanism import Mechanism
 from phlexible.model.moving_frames import moving_frames
 from phlexible.model.recording import Recording
-from phlexible.model.redundancy import redundancies
 from phlexible.model.state import Layout, State
 
 
@@ -53,6 +52,8 @@ class Run:
     @cached_property
     def has_redundant_joints(self) -> bool:
         """Whether joints hold a motion twice at the first instant, so that their forces are not unique."""
+        from phlexible.model.redundancy import redundancies
+
         rec = self.recording
         start = State(float(rec.time[0]), rec.position[0], rec.rotation[0], rec.elastic[0], rec.velocity[0])
         try:
