@@ -64,8 +64,8 @@ class RunOutput:
     @property
     def last_multipliers(self) -> Array:
         """Of the last instant that is known, shape (rows,)."""
-        multipliers: Array = self._blocks[-1].multipliers
-        return multipliers[-1]
+        multipliers: Array = self._blocks[-1].multipliers[-1]
+        return multipliers
 
     def motion(self, is_complete: bool) -> Motion:
         """Everything taken so far."""
