@@ -9,6 +9,8 @@ from phlexible.bodies.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
+from phlexible.bodies.string_law import LinearLaw, LogarithmicLaw, StVenantKirchhoffLaw
+from phlexible.bodies.user_law import Law
 from phlexible.elements.sections import CircularSection, RectangularSection, Section
 from phlexible.errors import (
     AttachmentError,
@@ -69,7 +71,10 @@ __all__ = [
     "Fixed",
     "Force",
     "JointGapError",
+    "Law",
+    "LinearLaw",
     "LinearPHDAE",
+    "LogarithmicLaw",
     "Material",
     "MissingExtraError",
     "Model",
@@ -91,6 +96,7 @@ __all__ = [
     "SingularMassError",
     "Slider",
     "Spherical",
+    "StVenantKirchhoffLaw",
     "StructureError",
     "Torque",
     "Universal",
