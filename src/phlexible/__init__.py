@@ -9,6 +9,7 @@ from phlexible.bodies.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
+from phlexible.bodies.string import String
 from phlexible.bodies.string_law import LinearLaw, LogarithmicLaw, StVenantKirchhoffLaw
 from phlexible.bodies.user_law import Law
 from phlexible.elements.sections import CircularSection, RectangularSection, Section
@@ -97,6 +98,7 @@ __all__ = [
     "Slider",
     "Spherical",
     "StVenantKirchhoffLaw",
+    "String",
     "StructureError",
     "Torque",
     "Universal",

@@ -6,19 +6,21 @@ from phlexible.kernels.dense import copy
 from phlexible.kernels.elasticity import dissipation, strain_energy
 from phlexible.kernels.inertia import kinetic_energy, start_of
 from phlexible.kernels.loads import load_work
+from phlexible.kernels.quadratic_strains import end_points, point_energies
 
 
 @inlined
 def end_step(ints, reals, h, damping):
     """Accept the step: new state, work of every source, dissipated energy."""
-    for b in range(ints[at.BODIES]):
+    reals[ints[at.STATE_DISSIPATED]] += end_points(ints, reals, h, damping)
+    for b in range(ints[at.FLOATING]):
         reals[ints[at.STATE_DISSIPATED]] += dissipation(ints, reals, b, h, damping)
     count = ints[at.LOADS]
     for q in range(count):
         reals[ints[at.STATE_WORK] + q] += load_work(ints, reals, q)
     for j in range(ints[at.JOINTS]):
         reals[ints[at.STATE_WORK] + count + j] += frame_work(ints, reals, j)
-    for b in range(ints[at.BODIES]):
+    for b in range(ints[at.FLOATING]):
         x0 = start_of(ints, b)
         for j in range(ints[ints[at.ELASTIC_COUNT] + ints[ints[at.TYPE_OF] + b]]):
             reals[ints[at.STATE_ELASTIC] + (ints[ints[at.ELASTIC_START] + b] + j)] = reals[
@@ -78,8 +80,8 @@ def frame_work(ints, reals, j):
 @compiled
 def energies(ints, reals, stored, row):
     """Kinetic, strain and gravity energy of the state of ``begin_step``, into a row; their number."""
-    kinetic, strain, gravity = 0.0, 0.0, 0.0
-    for b in range(ints[at.BODIES]):
+    kinetic, strain, gravity = point_energies(ints, reals)
+    for b in range(ints[at.FLOATING]):
         kinetic += kinetic_energy(
             ints,
             reals,

@@ -19,7 +19,10 @@ COUNTS = (
     VELOCITIES,
     UNKNOWNS,
     BLOCK_LENGTH,
-) = tuple(range(11))
+    FLOATING,  # bodies with a frame; the nodes of absolute bodies are the bodies after them
+    PAIRS,  # of nodes with common mass
+    QUADRATICS,  # strains C = q^T A q
+) = tuple(range(14))
 
 INT_TABLES = (
     TYPE_OF,  # (bodies,)
@@ -79,8 +82,20 @@ INT_TABLES = (
     NODE_TARGET_START,  # (nodes + 1,)
     NODE_TARGET,  # start of block (neighbour i, neighbour j)
     PIVOTS,  # (unknowns,)
+    PAIR_ROW,  # (pairs,) first velocity of the node that feels the mass
+    PAIR_COLUMN,  # (pairs,) of the node that accelerates
+    PAIR_BLOCK,  # (pairs,) start of block (node, node)
+    QUADRATIC_START,  # (quadratics + 1,) offsets into QUADRATIC_NODE
+    QUADRATIC_NODE,  # bodies that are the nodes of each strain
+    QUADRATIC_FORM,  # (quadratics,) start of A (k, k)
+    QUADRATIC_BLOCK_START,  # (quadratics,) offsets into QUADRATIC_BLOCK
+    QUADRATIC_BLOCK,  # start of block (node i, node j), row by row
+    QUADRATIC_LAW,  # (quadratics,)
+    LAW_KIND,  # (laws,) as in ``laws.py``
+    LAW_ENERGY,  # (laws,) address of W, where the user wrote it
+    LAW_DERIVATIVE,  # (laws,) address of dW
     STATE_COUNTER,  # Newton iterations
-) = tuple(range(11, 11 + 58))
+) = tuple(range(14, 14 + 70))
 
 REAL_TABLES = (
     MASS,  # (types,)
@@ -92,6 +107,11 @@ REAL_TABLES = (
     TERM_COEFFICIENT,  # (terms,)
     ROW_CONSTANT,  # (rows,)
     WEIGHT,  # (weights, 3) m g
+    PAIR_MASS,  # (pairs,)
+    POINT_WEIGHT,  # (nodes of absolute bodies, 3)
+    QUADRATIC_WEIGHT,  # (quadratics,)
+    LAW_MODULUS,  # (laws,) EA
+    LAW_VISCOSITY,  # (laws,) tau [s]
     LOAD_VALUE,  # (loads, 3) of the step
     MOVING0,  # (moving vectors, 3) at the start of the step
     MOVING1,  # at its end
@@ -135,6 +155,11 @@ REAL_TABLES = (
     X_MEAN,
     VECTOR_FORCE,  # (vectors, 3) total force on the vector
     VECTOR_JACOBIAN,  # (3, velocities) for each vector on a body: dx_{n+1} / dnu_{n+1}
+    POINT_MOVE,  # (nodes of absolute bodies, 3) delta(q)
+    QUADRATIC0,  # (quadratics,) C_n
+    QUADRATIC_CHANGE,  # delta(C)
+    QUADRATIC_FORCE,  # delta(W) / delta(C)
+    QUADRATIC_SCRATCH,  # (2 most nodes of a strain, 3)
     VECTOR_LEVER,  # (velocities, 3): how a force enters the balances
     BLOCKS,  # (block length,)
     RESIDUAL,  # (unknowns,)
@@ -148,15 +173,15 @@ REAL_TABLES = (
     SCRATCH,  # (9 widest body,)
     HISTORY,  # scaled Newton updates of the last step
     STATE_POSITION,  # (bodies, 3)
-    STATE_ROTATION,  # (bodies, 3, 3)
+    STATE_ROTATION,  # (bodies, 3, 3); of nodes the identity
     STATE_ELASTIC,  # (sum n,)
     STATE_VELOCITY,  # (velocities,)
     STATE_MULTIPLIER,  # (rows,)
     STATE_WORK,  # (loads + joints,) work done by loads, then by moving frames on joints
     STATE_DISSIPATED,  # (1,)
-) = tuple(range(11 + 58, 11 + 58 + 71))
+) = tuple(range(14 + 70, 14 + 70 + 81))
 
-HEADER = 11 + 58 + 71
+HEADER = 14 + 70 + 81
 
 CONSTANT = -1
 MOVING = -2

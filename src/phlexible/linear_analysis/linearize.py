@@ -16,6 +16,8 @@ from enum import StrEnum
 import numpy as np
 from scipy import sparse
 
+from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.floating_body import BodyData
 from phlexible.errors import EquilibriumError, ParameterError
 from phlexible.linear_analysis.mechanics import LinearMechanics, linear_mechanics
 from phlexible.linear_analysis.operating_point import OperatingKind, OperatingPoint, layout_and_point
@@ -165,10 +167,9 @@ def _blocks(blocks: list[list[sparse.sparray | None]]) -> sparse.csr_array:
     return sparse.csr_array(sparse.block_array(blocks, format="csr"))
 
 
-def _coordinates(name: str, body: object) -> list[str]:
-    from phlexible.bodies.floating_body import FloatingBody
-
-    assert isinstance(body, FloatingBody)
+def _coordinates(name: str, body: BodyData) -> list[str]:
+    if isinstance(body, AbsoluteBody):
+        return [f"{name} node {k} {axis}" for k in range(body.node_count) for axis in "xyz"[: body.dimension]]
     rigid = ("x", "y", "z", "turn x", "turn y", "turn z")
     words = [*rigid, *(f"eta {k}" for k in range(body.elastic_count))]
     return [f"{name} {words[column]}" for column in kept_columns(body)]

@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from phlexible.algebra.arrays import Array
-from phlexible.bodies.invariants import elastic_force, elastic_tangent
+from phlexible.bodies.mechanics import elastic_force, stiffness_matrix
 from phlexible.errors import EquilibriumError
 from phlexible.model.closure import largest_length, row_lengths
 from phlexible.model.constraints import constraint_matrix, constraint_values, mass_matrix
@@ -97,9 +97,7 @@ def _elasticity(mechanism: Mechanism, layout: Layout, state: State) -> tuple[Arr
         eta = state.elastic[layout.elastic[index] : layout.elastic[index + 1]]
         rigid = placed.data.rigid_count
         force[begin + rigid : end] = elastic_force(placed.data, eta)
-        block = np.zeros((end - begin, end - begin))
-        block[rigid:, rigid:] = elastic_tangent(placed.data, eta)
-        blocks.append(block)
+        blocks.append(stiffness_matrix(placed.data, eta))
     return force, sparse.csr_array(sparse.block_diag(blocks, "csr"))
 
 
@@ -108,8 +106,8 @@ def _length_of_step(mechanism: Mechanism, layout: Layout, change: Array, length:
     largest = 0.0
     for index, placed in enumerate(mechanism.bodies):
         begin = int(layout.velocity[index])
-        shifted = begin + placed.data.dimension
-        turned = begin + placed.data.rigid_count
+        shifted = begin + (placed.data.dimension if placed.curve is None else placed.data.velocity_count)
+        turned = max(shifted, begin + placed.data.rigid_count)
         move = np.abs(change[begin:shifted]).max(initial=0.0) / length
         largest = max(largest, move, np.abs(change[shifted:turned]).max(initial=0.0))
     return min(1.0, LONGEST_TURN / largest) if largest > 0 else 1.0

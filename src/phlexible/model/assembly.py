@@ -6,9 +6,21 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.block_elimination import BlockSchedule, block_schedule
+from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.floating_body import FloatingBody
+from phlexible.bodies.point_mass import PointMass
 from phlexible.joints.attachments import MovingFrame
 from phlexible.joints.bilinear import DirectionOf, PointOf
-from phlexible.kernels.arrays import BodyArrays, CouplingArrays, EliminationArrays, LoadArrays, VectorArrays
+from phlexible.kernels.arrays import (
+    AbsoluteArrays,
+    BodyArrays,
+    CouplingArrays,
+    EliminationArrays,
+    LoadArrays,
+    VectorArrays,
+)
+from phlexible.kernels.user_function import UserFunction
+from phlexible.model.absolute_tables import absolute_arrays, node_edges
 from phlexible.model.body_tables import body_arrays
 from phlexible.model.coupling_tables import CouplingTable, VectorTable, load_arrays
 from phlexible.model.ground import frame_positions, frame_rotation
@@ -24,20 +36,25 @@ class Assembly:
     Attributes:
         mechanism: what was assembled.
         layout: where the numbers of bodies and joints sit.
-        bodies, vectors, couplings, loads, elimination: the tables.
+        bodies, absolute, vectors, couplings, loads, elimination: the tables.
+        floating: number of bodies with a frame, which come first in ``bodies``.
         block_length: numbers in all blocks of Newton's matrix.
         moving: vectors that are functions of time.
+        functions: of users, called by the kernels.
     """
 
     mechanism: Mechanism
     layout: Layout
     bodies: BodyArrays
+    floating: int
+    absolute: AbsoluteArrays
     vectors: VectorArrays
     couplings: CouplingArrays
     loads: LoadArrays
     elimination: EliminationArrays
     block_length: int
     moving: tuple[PointOf | DirectionOf, ...]
+    functions: tuple[UserFunction, ...]
 
     def moving_values(self, times: Array) -> Array:
         """Vectors that are functions of time, at the given times, shape (times, 3 vectors)."""
@@ -67,30 +84,42 @@ class Assembly:
 
     def length_scale(self) -> float:
         """A length that stands for the mechanism: its extent and distance from the origin [m]."""
-        reach = [float(np.linalg.norm(b.position)) + b.data.size for b in self.mechanism.bodies]
+        reach = [float(np.linalg.norm(b.place)) + b.data.size for b in self.mechanism.bodies]
         return max(reach, default=0.0) or 1.0
 
 
 def assemble(mechanism: Mechanism) -> Assembly:
-    """The tables of a mechanism."""
-    bodies = mechanism.bodies
-    rows = [joint.rows(mechanism.dimension) for joint in mechanism.joints]
+    """The tables of a mechanism; the nodes of absolute bodies are bodies of the tables."""
+    bodies, dimension = mechanism.bodies, mechanism.dimension
+    rows = [joint.rows(dimension) for joint in mechanism.joints]
     layout = layout_of(list(bodies), [len(r) for r in rows])
-    vectors = VectorTable(bodies)
-    couplings = CouplingTable(rows, vectors, mechanism.dimension)
+    floating = [placed.data for placed in bodies if isinstance(placed.data, FloatingBody)]
+    absolute = [placed.data for placed in bodies if isinstance(placed.data, AbsoluteBody)]
+    node = PointMass(1.0).discretize(dimension)
+    carriers = floating + [node for body in absolute for _ in range(body.node_count)]
+    vectors = VectorTable(bodies, carriers)
+    couplings = CouplingTable(rows, vectors, dimension)
     loads = load_arrays(mechanism.loads, bodies, mechanism.gravity, vectors)
-    sizes = [placed.data.velocity_count for placed in bodies] + couplings.node_sizes
-    schedule = block_schedule(sizes, couplings.edges(len(bodies)), len(bodies))
+    sizes = [carrier.velocity_count for carrier in carriers] + couplings.node_sizes
+    edges = node_edges(absolute, len(floating)) + couplings.edges(len(carriers))
+    schedule = block_schedule(sizes, edges, len(floating), len(carriers))
+    arrays = body_arrays(carriers, dimension)
+    nodes, functions = absolute_arrays(
+        absolute, len(floating), arrays.velocity_start, mechanism.gravity, schedule
+    )
     return Assembly(
         mechanism,
         layout,
-        body_arrays(bodies, layout, mechanism.dimension),
+        arrays,
+        len(floating),
+        nodes,
         vectors.arrays(),
-        couplings.arrays(schedule, len(bodies)),
+        couplings.arrays(schedule, len(carriers)),
         loads,
         _elimination_arrays(schedule),
         schedule.length,
         tuple(vectors.moving),
+        functions,
     )
 
 

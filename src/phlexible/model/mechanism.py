@@ -12,12 +12,15 @@ from phlexible.algebra.arrays import Array, vector
 from phlexible.algebra.rotations import RotationLike, rotation_matrix
 from phlexible.bodies.floating_body import Body, FloatingBody
 from phlexible.bodies.invariants import check_mass
+from phlexible.bodies.initial_curve import Field, initial_curve
+from phlexible.bodies.string import String
 from phlexible.errors import ModelError, ParameterError, SingularMassError
 from phlexible.joints.attachments import Attachment, PlacedBody
 from phlexible.joints.joint import Joint
 from phlexible.joints.loads import Load
 from phlexible.model.ground import Ground, planar_point
-from phlexible.model.membership import check_belongs, check_plane
+from phlexible.model.membership import check_belongs, check_nodes, check_plane
+from phlexible.model.placed_strings import check_strains, single_velocity
 from phlexible.model.relocation import relocated
 
 JointType = TypeVar("JointType", bound=Joint)
@@ -60,8 +63,8 @@ class Mechanism:
 
     @property
     def bodies(self) -> tuple[PlacedBody, ...]:
-        """The placed bodies, in the order they were added."""
-        return tuple(self._bodies.values())
+        """The placed bodies: those with a frame, then strings, each in the order they were added."""
+        return tuple(sorted(self._bodies.values(), key=lambda placed: placed.curve is not None))
 
     @property
     def joints(self) -> tuple[Joint, ...]:
@@ -91,8 +94,9 @@ class Mechanism:
         name: str | None = None,
         position: ArrayLike = (0.0, 0.0, 0.0),
         rotation: RotationLike | None = None,
-        velocity: ArrayLike | None = None,
+        velocity: Field | None = None,
         angular_velocity: ArrayLike | None = None,
+        shape: Field | None = None,
     ) -> PlacedBody:
         """Places a body; the same description may be placed any number of times.
 
@@ -104,25 +108,36 @@ class Mechanism:
                 angle about z [rad].
             velocity: of the origin at t = 0, world axes, shape (3,) [m/s]; None: solved from joints.
             angular_velocity: at t = 0, world axes, shape (3,) [rad/s]; None: solved from joints.
+            shape: of a string at t = 0, then turned by ``rotation`` and moved by ``position``: a function
+                of s [m] that returns a position, its two end points, or its nodes (N, 3); None: straight
+                along x. Its ``velocity`` may be a function of s or (N, 3), too.
 
         Returns:
             The handle whose ``start``, ``end``, ``at(x)``, ``origin`` and ``point(...)`` are ports.
 
         Raises:
-            ModelError: no body, a name that is taken, or an angular velocity of a point mass.
+            ModelError: no body, a name that is taken, an angular velocity of a point mass or string, or a
+                shape of a body that is no string.
             ParameterError: numbers of a wrong shape, not finite, or out of the plane.
             SingularMassError: a motion of the body carries no kinetic energy.
         """
         if not isinstance(body, Body):
             raise ModelError(f"add takes a body such as Beam or RigidBody, got {_described(body)}")
         name = self._free_name(body, name)
+        if isinstance(body, String):
+            if angular_velocity is not None:
+                raise ModelError(f"{name} is a string: give its velocity as a function of s")
+            self._bodies[name] = self._placed_string(body, name, position, rotation, shape, velocity)
+            return self._bodies[name]
+        if shape is not None:
+            raise ModelError(f"{name} is no string and has no shape; give position= and rotation=")
         placed = PlacedBody(
             name,
             body,
             self._discretized(body, name),
             self._vector("position", position),
             rotation_matrix(rotation, self._dimension),
-            None if velocity is None else self._vector("velocity", velocity),
+            None if velocity is None else self._vector("velocity", single_velocity(name, velocity)),
             None if angular_velocity is None else self._spin(angular_velocity),
         )
         if angular_velocity is not None and not placed.data.rotates:
@@ -142,6 +157,7 @@ class Mechanism:
         if any(joint is other for other in self._joints):
             raise ModelError(f"{joint} is already connected")
         check_belongs(joint, self._bodies)
+        check_nodes(joint)
         check_plane(joint, self._dimension)
         joint.rows(self._dimension)
         self._joints.append(joint)
@@ -159,6 +175,7 @@ class Mechanism:
         if any(load is other for other in self._loads):
             raise ModelError(f"{load} is already applied")
         check_belongs(load, self._bodies)
+        check_nodes(load)
         check_plane(load, self._dimension)
         taken = {str(other) for other in self._loads}
         if (name := str(load)) in taken:
@@ -186,13 +203,15 @@ class Mechanism:
         copy = type(self)(gravity=self._gravity if gravity is None else gravity, dimension=self._dimension)
         copy.ground = self.ground
         for placed in self.bodies:
+            curve = placed.curve
             copy.add(
                 new.get(placed.name, placed.body),
                 placed.name,
                 placed.position,
                 placed.rotation,
-                placed.velocity,
+                placed.velocity if curve is None else curve.speed,
                 placed.angular_velocity,
+                None if curve is None else curve.shape,
             )
         parts: dict[object, object] = {}
         for joint in self._joints:
@@ -212,8 +231,24 @@ class Mechanism:
             raise ModelError(f"a body named {name!r} is already in the model; give another name")
         return name
 
+    def _placed_string(
+        self,
+        string: String,
+        name: str,
+        position: ArrayLike,
+        rotation: RotationLike | None,
+        shape: Field | None,
+        velocity: Field | None,
+    ) -> PlacedBody:
+        place, turn = self._vector("position", position), rotation_matrix(rotation, self._dimension)
+        curve = initial_curve(string.mesh.nodes, self._dimension, shape, velocity, place, turn)
+        placed = PlacedBody(name, string, string.discretize(self._dimension), place, turn, curve=curve)
+        check_strains(placed)
+        return placed
+
     def _discretized(self, body: Body, name: str) -> FloatingBody:
         data = body.discretize(self._dimension)
+        assert isinstance(data, FloatingBody), "only strings have no frame"
         try:
             check_mass(data)
         except SingularMassError as error:

@@ -3,7 +3,11 @@
 import dataclasses
 from collections.abc import Iterator, Mapping
 
-from phlexible.errors import ModelError, ParameterError
+import numpy as np
+
+from phlexible.bodies.locations import Along
+from phlexible.bodies.string import String
+from phlexible.errors import AttachmentError, ModelError, ParameterError
 from phlexible.joints.attachments import Attachment, MovingFrame, PlacedBody, Port
 from phlexible.joints.joint import Joint
 from phlexible.joints.loads import Force, Load, Torque
@@ -27,6 +31,24 @@ def check_belongs(part: Joint | Load, bodies: Mapping[str, PlacedBody]) -> None:
         if isinstance(port, Attachment) and bodies.get(port.placed.name) is not port.placed:
             raise ModelError(
                 f"{part}: {port} is on a body of another model; use the body that this model's add returned"
+            )
+
+
+def check_nodes(part: Joint | Load) -> None:
+    """Refuses a part that acts between two nodes of a string.
+
+    Raises:
+        AttachmentError: names the attachment and the nodes around it.
+    """
+    for port in ports_of(part):
+        if isinstance(port, Attachment) and port.placed.curve is not None and port.point.node is None:
+            assert isinstance(port.location, Along), "ends are nodes"
+            assert isinstance(port.placed.body, String), "only strings have curves"
+            nodes, s = port.placed.body.mesh.nodes, port.location.x
+            after = int(np.searchsorted(nodes, s))
+            raise AttachmentError(
+                f"{part}: {port} lies between two nodes of the string; joints and loads act on nodes, the "
+                f"nearest are at({nodes[after - 1]:g}) and at({nodes[after]:g}); take one or other elements="
             )
 
 

@@ -8,9 +8,11 @@ from collections import defaultdict
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import spsolve
+from scipy.sparse.linalg import splu, spsolve
 
 from phlexible.algebra.arrays import Array
+from phlexible.bodies.absolute_mechanics import mass_matrix
+from phlexible.bodies.floating_body import FloatingBody
 from phlexible.joints.bilinear import Row
 from phlexible.observables.inertia import mass_matrices
 from phlexible.observables.run import Run
@@ -28,8 +30,10 @@ def projected_velocities(run: Run) -> Array:
     rows = [row for joint in run.mechanism.joints for row in joint.rows(run.mechanism.dimension)]
     if not rows:
         return run.recording.velocity
-    widths = sum(placed.data.velocity_count**2 for placed in run.mechanism.bodies)
-    numbers = 4 * widths + min(len(rows), DENSE_ROWS) ** 2 + 60 * len(rows)
+    widths = [placed.data.velocity_count for placed in run.mechanism.bodies]
+    frames = [placed.curve is None for placed in run.mechanism.bodies]
+    squares = sum(w**2 if has_frame else 3 * w for w, has_frame in zip(widths, frames, strict=True))
+    numbers = 4 * squares + min(len(rows), DENSE_ROWS) ** 2 + 60 * len(rows)
     step = max(1, CHUNK_NUMBERS // numbers)
     parts = [_projected(run.at(slice(k, k + step)), rows) for k in range(0, run.instants, step)]
     return np.concatenate(parts)
@@ -65,14 +69,26 @@ def _projected(run: Run, rows: list[Row]) -> Array:
     for body, own in blocks.items():
         place = slice(int(offsets[body]), int(offsets[body + 1]))
         constraint = np.stack(list(own.values()), axis=1)
-        masses = mass_matrices(run.mechanism.bodies[body].data, run.elastic(body))
-        response: Array = np.asarray(np.linalg.solve(masses, constraint.transpose(0, 2, 1)), dtype=np.float64)
+        response = _response(run, body, constraint)
         gap[:, list(own)] += np.einsum("trj,tj->tr", constraint, result[:, place])
         parts.append((place, list(own), response, constraint @ response))
     impulses = _impulses([(places, schur) for _, places, _, schur in parts], gap)
     for place, places, response, _ in parts:
         result[:, place] -= np.einsum("tjr,tr->tj", response, impulses[:, places])
     return result
+
+
+def _response(run: Run, body: int, constraint: Array) -> Array:
+    """M^-1 G^T of one body, shape (T, velocity count, rows)."""
+    data = run.mechanism.bodies[body].data
+    if isinstance(data, FloatingBody):
+        masses = mass_matrices(data, run.elastic(body))
+        return np.asarray(np.linalg.solve(masses, constraint.transpose(0, 2, 1)), dtype=np.float64)
+    touched = np.flatnonzero(constraint.any(axis=(0, 1)))
+    units = np.zeros((data.velocity_count, len(touched)))
+    units[touched, np.arange(len(touched))] = 1.0
+    answers = splu(sparse.csc_matrix(mass_matrix(data))).solve(units)
+    return np.asarray(np.einsum("jw,trw->tjr", answers, constraint[:, :, touched]))
 
 
 def _impulses(blocks: list[tuple[list[int], Array]], gap: Array) -> Array:

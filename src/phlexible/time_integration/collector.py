@@ -11,7 +11,7 @@ from phlexible.model.assembly import Assembly
 from phlexible.model.differences import derivatives
 from phlexible.model.ground import frame_positions, frame_rotation, frame_velocities
 from phlexible.model.recording import Recording
-from phlexible.time_integration.packing import StoredRows
+from phlexible.time_integration.stored_rows import StoredRows
 
 Sink = Callable[[Recording], None]
 

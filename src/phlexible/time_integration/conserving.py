@@ -17,7 +17,8 @@ from phlexible.model.assembly import Assembly
 from phlexible.model.state import State
 from phlexible.time_integration.clock import Clock
 from phlexible.time_integration.collector import Collector, Sink
-from phlexible.time_integration.packing import StoredRows, pack, stored_rows
+from phlexible.time_integration.packing import pack
+from phlexible.time_integration.stored_rows import StoredRows, stored_rows
 
 MOST_HALVINGS = 12  # of one step, one inside the other
 FIRST_BLOCK = 16  # steps; blocks grow while they take less than BLOCK_SECONDS
