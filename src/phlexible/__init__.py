@@ -26,6 +26,7 @@ from phlexible.errors import (
     RedundancyError,
     ResultFileError,
     SingularMassError,
+    SlackStringWarning,
     StructureError,
     VelocityError,
 )
@@ -95,6 +96,7 @@ __all__ = [
     "RigidBody",
     "Section",
     "SingularMassError",
+    "SlackStringWarning",
     "Slider",
     "Spherical",
     "StVenantKirchhoffLaw",

@@ -1,12 +1,13 @@
 """The public model: a mechanism that can be simulated."""
 
 import sys
+import warnings
 from enum import Enum
 from os import PathLike
 from typing import TYPE_CHECKING, TypeVar
 
 from phlexible.algebra.arrays import non_negative
-from phlexible.errors import ModelError, ParameterError
+from phlexible.errors import ModelError, ParameterError, SlackStringWarning
 from phlexible.model.initial_state import InitialKind, initial_state
 from phlexible.model.mechanism import Mechanism
 from phlexible.model.redundancy import check_redundancy
@@ -185,7 +186,16 @@ class Model(Mechanism):
             raise
         finally:
             run_output.close(is_complete)
-        return run_output.motion(is_complete)
+        motion = run_output.motion(is_complete)
+        for part in motion.slack_parts():
+            warnings.warn(
+                f"{part.name}: element {part.element} is slack from t = {part.time:.4g} s on; energy and "
+                "momenta stay exact, but slack parts have no unique limit as step and mesh are refined: "
+                "a real string has some bending stiffness or viscosity there",
+                SlackStringWarning,
+                stacklevel=3,
+            )
+        return motion
 
 
 def _choice(name: str, value: Choice | str, options: type[Choice]) -> Choice:

@@ -4,9 +4,6 @@ import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from phlexible.algebra.arrays import non_negative, positive
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.dimension import plane_or_space
@@ -17,7 +14,7 @@ from phlexible.bodies.string_points import StringPoints
 from phlexible.errors import ParameterError
 
 if TYPE_CHECKING:
-    from phlexible.bodies.initial_curve import Field
+    pass
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,9 @@ class Load:
         except ValueError:
             raise ParameterError(f'axes must be "world" or "body", got {self.axes!r}') from None
         if self.axes is Axes.BODY and not self.attachment.has_orientation:
-            raise ModelError(f"{self}: {self.attachment} has no orientation (a point mass); use world axes")
+            raise ModelError(
+                f"{self}: {self.attachment} has no orientation (a point mass, a string); use world axes"
+            )
         if not callable(self.value):
             vector(f"value of {self}", self.value)
         object.__setattr__(self, "breakpoints", tuple(finite("breakpoints", t) for t in self.breakpoints))
@@ -82,4 +84,4 @@ class Torque(Load):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.attachment.has_orientation:
-            raise ModelError(f"{self}: {self.attachment} has no orientation (a point mass) to turn")
+            raise ModelError(f"{self}: {self.attachment} has no orientation (a point mass, a string) to turn")

@@ -45,9 +45,7 @@ def point_residuals(ints, reals, h, damping):
             move = 0.5 * h * (reals[old + row + c] + reals[new + row + c])
             reals[ints[at.POINT_MOVE] + 3 * (b - floating) + c] = move
             reals[ints[at.POSITION1] + 3 * b + c] = reals[ints[at.STATE_POSITION] + 3 * b + c] + move
-            reals[ints[at.RESIDUAL] + row + c] = (
-                -h * reals[ints[at.POINT_WEIGHT] + 3 * (b - floating) + c]
-            )
+            reals[ints[at.RESIDUAL] + row + c] = -h * reals[ints[at.POINT_WEIGHT] + 3 * (b - floating) + c]
     for p in range(ints[at.PAIRS]):
         row, column = ints[ints[at.PAIR_ROW] + p], ints[ints[at.PAIR_COLUMN] + p]
         mass = reals[ints[at.PAIR_MASS] + p]
@@ -174,10 +172,7 @@ def point_energies(ints, reals):
         row, column = ints[ints[at.PAIR_ROW] + p], ints[ints[at.PAIR_COLUMN] + p]
         for c in range(ints[at.DIMENSION]):
             kinetic += (
-                0.5
-                * reals[ints[at.PAIR_MASS] + p]
-                * reals[velocity + row + c]
-                * reals[velocity + column + c]
+                0.5 * reals[ints[at.PAIR_MASS] + p] * reals[velocity + row + c] * reals[velocity + column + c]
             )
     for g in range(ints[at.QUADRATICS]):
         law = ints[ints[at.QUADRATIC_LAW] + g]

@@ -50,7 +50,7 @@ class Sensor:
                 f"{type(self).__name__} sits on an attachment such as beam.end, got {self.attachment!r}"
             )
         if self.is_angular and not self.attachment.has_orientation:
-            raise ModelError(f"{self.attachment} has no orientation (a point mass) to measure")
+            raise ModelError(f"{self.attachment} has no orientation (a point mass or a string) to measure")
         object.__setattr__(self, "direction", unit_vector("direction", self.direction))
 
     def __str__(self) -> str:
@@ -208,7 +208,7 @@ def _joint_row(
     for port, sign in ((joint.first, -1.0), (joint.second, 1.0)):
         if isinstance(port, Attachment):
             if not port.has_orientation:
-                raise ModelError(f"{joint}: {port} has no orientation (a point mass) to turn")
+                raise ModelError(f"{joint}: {port} has no orientation (a point mass or a string) to turn")
             row += _load_row(layout, kinematics, Torque(port, sign * axis))
     return SignalRow(f"{word} {joint}", row)
 

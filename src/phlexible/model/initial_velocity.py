@@ -25,6 +25,7 @@ from phlexible.model.state import Layout, State
 BoolArray = NDArray[np.bool_]
 
 TOLERANCE = 1e-7
+ROUND_OFF = 1e-14
 
 
 def with_initial_velocity(mechanism: Mechanism, layout: Layout, state: State) -> State:
@@ -65,7 +66,8 @@ def check_velocity(mechanism: Mechanism, layout: Layout, state: State) -> None:
     drive = constraint_time_derivative(mechanism, layout, state)
     residual = matrix @ state.velocity + drive
     scale = float((abs(matrix) @ np.abs(state.velocity) + np.abs(drive)).max(initial=0.0))
-    if np.abs(residual).max(initial=0.0) <= TOLERANCE * scale:
+    fastest = float(np.abs(state.velocity).max(initial=0.0))  # of a string's nodes, far from the joint
+    if np.abs(residual).max(initial=0.0) <= TOLERANCE * scale + ROUND_OFF * fastest:
         return
     rigid = np.flatnonzero(rigid_components(mechanism, layout))
     nearest = state.velocity.copy()
@@ -98,7 +100,7 @@ def given_velocity(mechanism: Mechanism, layout: Layout, state: State) -> tuple[
 
 
 def rigid_components(mechanism: Mechanism, layout: Layout) -> BoolArray:
-    """True where the flat velocities hold v, w or those of a string's nodes, shape (sum of velocity counts,)."""
+    """True where the flat velocities hold v, w or those of nodes, shape (sum of velocity counts,)."""
     is_rigid = np.zeros(int(layout.velocity[-1]), dtype=bool)
     for index, placed in enumerate(mechanism.bodies):
         begin = layout.velocity[index]

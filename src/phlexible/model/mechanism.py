@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from phlexible.algebra.arrays import Array, vector
 from phlexible.algebra.rotations import RotationLike, rotation_matrix
 from phlexible.bodies.floating_body import Body, FloatingBody
-from phlexible.bodies.invariants import check_mass
 from phlexible.bodies.initial_curve import Field, initial_curve
+from phlexible.bodies.invariants import check_mass
 from phlexible.bodies.string import String
 from phlexible.errors import ModelError, ParameterError, SingularMassError
 from phlexible.joints.attachments import Attachment, PlacedBody

@@ -65,7 +65,7 @@ def _directions(run: Run, joint: Joint) -> AngleDirections:
     axis = _axis(here, run.mechanism.dimension)
     for port in (here.first, here.second):
         if not port.has_orientation:
-            raise ModelError(f"{here} has no angle: {port} has no orientation (a point mass)")
+            raise ModelError(f"{here} has no angle: {port} has no orientation (a point mass or a string)")
     across, along = perpendicular_axes(axis)
     return AngleDirections(
         DirectionOf(here.first, across), DirectionOf(here.first, along), DirectionOf(here.second, across)

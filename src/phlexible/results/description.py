@@ -30,11 +30,12 @@ def describe(mechanism: Mechanism) -> dict[str, Tree]:
         {
             "name": placed.name,
             "body": encode_part(placed.body, context),
-            "position": placed.position.tolist(),
-            "rotation": placed.rotation.tolist(),
-            "velocity": _numbers(placed.velocity),
+            "position": (placed.position * (placed.curve is None)).tolist(),
+            "rotation": (placed.rotation if placed.curve is None else np.eye(3)).tolist(),
+            "velocity": _numbers(placed.velocity if placed.curve is None else placed.curve.velocities),
             "angular_velocity": _numbers(placed.angular_velocity),
             "fingerprint": fingerprint(placed.data).tolist(),
+            **({} if placed.curve is None else {"curve": placed.curve.positions.tolist()}),
         }
         for placed in mechanism.bodies
     ]
@@ -86,6 +87,7 @@ def _rebuilt(tree: dict[str, Tree]) -> Mechanism:
             np.array(entry["rotation"]),
             entry["velocity"],
             entry["angular_velocity"],
+            entry.get("curve"),
         )
         stored, here = np.array(entry["fingerprint"]), fingerprint(placed.data)
         if stored.shape != here.shape or not _close(stored, here):

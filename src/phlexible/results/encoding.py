@@ -14,6 +14,9 @@ from phlexible.bodies.locations import Along, End, MaterialPosition, Origin, Sta
 from phlexible.bodies.material import Material
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
+from phlexible.bodies.string import String
+from phlexible.bodies.string_law import LinearLaw, LogarithmicLaw, StVenantKirchhoffLaw
+from phlexible.bodies.user_law import Law
 from phlexible.elements.sections import CircularSection, RectangularSection, Section
 from phlexible.errors import ModelError, ResultFileError
 from phlexible.joints.attachments import Attachment, MovingFrame, PlacedBody
@@ -28,11 +31,13 @@ from phlexible.joints.revolute import Revolute
 from phlexible.joints.slider import Slider
 from phlexible.joints.spherical import Spherical
 from phlexible.joints.universal import Universal
+from phlexible.results.unstored_law import UnstoredLaw
 
 KNOWN: dict[str, type[Any]] = {
     known.__name__: known
     for known in (
         *(Beam, RigidBody, PointMass, Material, CircularSection, RectangularSection, Section, Frame, Strain),
+        *(String, LogarithmicLaw, LinearLaw, StVenantKirchhoffLaw, Law),
         *(Start, End, Along, Origin, MaterialPosition),
         *(Fixed, Revolute, Prismatic, Cylindrical, Universal, Spherical, Planar, Slider, Distance),
         *(Force, Torque, Axes),
@@ -104,6 +109,8 @@ def encode(value: object, context: Context) -> Tree:
 
 def encode_part(part: object, context: Context) -> Tree:
     """A dataclass by its class and fields; a function of time by its value at t = 0."""
+    if isinstance(part, UnstoredLaw):
+        return {"class": Law.__name__, "fields": {"W": {"function": None}, "dW": {"function": None}}}
     if not is_dataclass(part) or isinstance(part, type):
         raise ResultFileError(f"results files cannot hold {part!r}")
     values = {}
@@ -143,6 +150,8 @@ def decode(tree: Tree, context: Context) -> Any:
             return context.joints[index]
         case {"function": initial}:
             return UnstoredFunction(np.array(np.nan if initial is None else initial, dtype=np.float64))
+        case {"class": Law.__name__}:
+            return UnstoredLaw()
         case {"class": name, "fields": values}:
             return _known(name)(**{key: decode(each, context) for key, each in values.items()})
     raise ResultFileError(f"the description in the file cannot be read: {tree!r}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from phlexible.algebra.arrays import Array
+from phlexible.bodies.floating_body import BodyData
 from phlexible.errors import ModelError, ParameterError, ResultFileError
 from phlexible.linear_analysis.modes import Modes
 from phlexible.results.animation import DOTS_PER_INCH, film_writer
@@ -147,12 +148,10 @@ class ModeShapes(Modes):
         return still, [line + factor * motion for line, motion in zip(still, motions, strict=True)]
 
 
-def _motion(body: object, local: Array, shapes: Array, x: Any) -> Array:
+def _motion(body: BodyData, local: Array, shapes: Array, x: Any) -> Array:
     """Small displacements of points in body axes, (points, 3)."""
-    from phlexible.bodies.floating_body import FloatingBody
     from phlexible.model.kinematics import kept_columns
 
-    assert isinstance(body, FloatingBody)
     full = np.zeros(6 + body.elastic_count, dtype=x.dtype)
     full[kept_columns(body)] = x
     return np.asarray(full[:3] + np.cross(full[3:6], local) + shapes @ full[6:])
