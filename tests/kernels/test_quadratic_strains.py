@@ -83,7 +83,7 @@ def test_tangent_of_joints_on_a_string(dimension, kind, partner):
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("order", [1, 2])
 def test_a_short_step_feels_the_forces_of_the_written_out_body(law, order):
-    """Residual / h at equal velocities tends to dV/dq + C dq/dt - weight, its slope to M + h (h K + C) / 2."""
+    """At equal velocities residual / h tends to dV/dq + C dq/dt - weight, its slope is M + ..."""
     model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
     placed = model.add(string(law, order), shape=curve(2))
     h = 1e-6

@@ -62,6 +62,22 @@ def viscous_matrix(body: AbsoluteBody, q: Array) -> sparse.csr_array:
     return sparse.csr_array(total)
 
 
+def form_columns(body: AbsoluteBody, group: QuadraticStrains, nodes: Array) -> sparse.csr_array:
+    """Columns w_g A_g q of nodes (N, d), shape (d N, g)."""
+    d = body.dimension
+    pulls = group.weights[:, None, None] * np.einsum("gij,gjd->gid", group.forms, nodes[group.nodes])
+    rows = group.nodes[:, :, None] * d + np.arange(d)
+    place = np.broadcast_to(np.arange(len(pulls))[:, None, None], pulls.shape)
+    entries = (pulls.ravel(), (rows.ravel(), place.ravel()))
+    return sparse.coo_array(entries, (body.elastic_count, len(pulls))).tocsr()
+
+
+def assembled_forms(body: AbsoluteBody, group: QuadraticStrains, factors: Array) -> sparse.csr_array:
+    """sum_g factors[g] A_g, shape (d N, d N)."""
+    one = np.eye(body.dimension)
+    return _assembled(body, group, np.einsum("g,gij,ab->giajb", factors, group.forms, one))
+
+
 def _gradients(body: AbsoluteBody, group: QuadraticStrains, q: Array) -> Array:
     """dC_g / dq of the nodes of each strain, shape (g, k, d)."""
     x = q.reshape(-1, body.dimension)[group.nodes]

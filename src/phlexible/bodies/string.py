@@ -4,7 +4,9 @@ import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from phlexible.algebra.arrays import non_negative, positive
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import Array, non_negative, positive, vector
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.dimension import plane_or_space
 from phlexible.bodies.floating_body import Body
@@ -12,6 +14,10 @@ from phlexible.bodies.string_law import StringLaw
 from phlexible.bodies.string_mesh import StringMesh
 from phlexible.bodies.string_points import StringPoints
 from phlexible.errors import ParameterError
+
+if TYPE_CHECKING:
+    from phlexible.bodies.initial_curve import Field
+    from phlexible.bodies.port_hamiltonian_string import StringForm
 
 if TYPE_CHECKING:
     pass
@@ -69,6 +75,53 @@ class String(Body):
     def discretize(self, dimension: int) -> AbsoluteBody:
         """Nodes, mass and strains in the plane (dimension 2) or in space (3)."""
         plane_or_space(dimension)
+        return self._absolute(dimension)
+
+    def hanging(self, start: ArrayLike, end: ArrayLike, gravity: ArrayLike) -> Array:
+        """Nodes of the string at rest between two points, for ``model.add(string, shape=...)``.
+
+        Args:
+            start, end: where the ends are held, shape (3,) [m].
+            gravity: acceleration, shape (3,) [m/s^2].
+
+        Returns:
+            Shape (N, 3) [m].
+
+        Raises:
+            EquilibriumError: none was found.
+        """
+        from phlexible.bodies.string_statics import hanging_nodes
+
+        ends = vector("start", start), vector("end", end)
+        return hanging_nodes(self._absolute(3), self.mesh, *ends, vector("gravity", gravity))
+
+    def port_hamiltonian(  # type: ignore[override]  # a string has no frame, variants and stress spaces
+        self,
+        *,
+        dimension: int = 3,
+        gravity: ArrayLike = (0.0, 0.0, 0.0),
+        shape: "Field | None" = None,
+        velocity: "Field | None" = None,
+        start: str = "force",
+        end: str = "force",
+    ) -> "StringForm":
+        """This string alone as a port-Hamiltonian model in the form of the paper, see ``StringForm``.
+
+        Args:
+            dimension: 1 (along x), 2 or 3.
+            gravity: acceleration of gravity, world axes, shape (3,) [m/s^2].
+            shape, velocity: at t = 0, as in ``model.add``.
+            start, end: "force": prescribed contact force; "velocity": prescribed velocity; "fixed".
+
+        Raises:
+            ParameterError: no such option, or numbers out of the line or plane.
+        """
+        from phlexible.bodies.string_form import string_form
+
+        given = vector("gravity", gravity)
+        return string_form(self._absolute(dimension), self.mesh, given, shape, velocity, (start, end))
+
+    def _absolute(self, dimension: int) -> AbsoluteBody:
         mesh = self.mesh
         return AbsoluteBody(
             dimension=dimension,

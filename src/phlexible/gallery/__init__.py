@@ -9,6 +9,7 @@ from phlexible.gallery.free_pair import free_pair
 from phlexible.gallery.rotating_cantilever import rotating_cantilever
 from phlexible.gallery.satellite import satellite
 from phlexible.gallery.spinning_shaft import spinning_shaft
+from phlexible.gallery.string_pendulum import string_pendulum
 
 __all__ = [
     "chain",
@@ -20,4 +21,5 @@ __all__ = [
     "rotating_cantilever",
     "satellite",
     "spinning_shaft",
+    "string_pendulum",
 ]

@@ -12,6 +12,7 @@ from phlexible.gallery.free_pair import free_pair
 from phlexible.gallery.rotating_cantilever import rotating_cantilever
 from phlexible.gallery.satellite import satellite
 from phlexible.gallery.spinning_shaft import spinning_shaft
+from phlexible.gallery.string_pendulum import string_pendulum
 from phlexible.system import Model
 
 
@@ -151,6 +152,7 @@ ENTRIES: tuple[GalleryEntry, ...] = (
         points=(BeamPoint("shaft", 0.5),),
         operating_point="steady_rotation",
     ),
+    GalleryEntry(string_pendulum, duration=1.0, step=1e-2),
     GalleryEntry(four_bar, duration=0.1, step=1e-4, points=(BeamPoint("coupler", 0.5),)),
     GalleryEntry(chain, duration=1.0, step=5e-4, points=(BeamPoint("link 1", 0.5),)),
     GalleryEntry(
