@@ -86,5 +86,5 @@ def test_implicit_midpoint_does_not_keep_the_energy() -> None:
 
 
 def test_the_run_warns_of_slack_parts() -> None:
-    with pytest.warns(ph.SlackStringWarning, match=r"string: element 2\d is slack from t = 0.2\d* s on; energy"):
+    with pytest.warns(ph.SlackStringWarning, match=r"string: element 2\d is slack from t = 0.2"):
         string_pendulum().simulate(0.3, 0.01, progress=False)

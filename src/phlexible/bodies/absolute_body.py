@@ -16,14 +16,17 @@ from phlexible.bodies.string_law import StringLaw
 
 @dataclass(frozen=True, eq=False)
 class QuadraticStrains:
-    """Strains ``C_g = sum_ij forms[g, i, j] q_i . q_j`` over the k nodes i, j of ``nodes[g]``.
+    """Strains ``C_g = (sum_i first[g, i] q_i) . (sum_j second[g, j] q_j)`` over the nodes of ``nodes[g]``.
 
-    The stored energy is ``sum_g weights[g] W(C_g)``. For a string ``C = |dr/ds|^2`` at a quadrature
-    point; nothing here knows that, a strain of a rod is another form.
+    The stored energy is ``sum_g weights[g] W(C_g)``. For a string both rows give dr/ds at a quadrature
+    point, C = |dr/ds|^2; nothing here knows that, a strain of a rod is another pair of rows. In symbols
+    C_g = q^T A_g q with the symmetric part of ``first second^T``, and dC/dq_i = first_i v + second_i u
+    for the two vectors u and v.
 
     Attributes:
         nodes: shape (g, k).
-        forms: symmetric, shape (g, k, k) [1/m^2].
+        first, second: shape (g, k); where a row sums to zero the vector is made of differences of nodes,
+            so that a place far from the origin costs no digits.
         weights: quadrature weights [m], shape (g,).
         law: W and its derivatives.
         viscosity: Kelvin-Voigt time tau [s]: W' grows by tau modulus / 4 dC/dt.
@@ -31,7 +34,8 @@ class QuadraticStrains:
     """
 
     nodes: IntArray
-    forms: Array
+    first: Array
+    second: Array
     weights: Array
     law: StringLaw
     viscosity: float

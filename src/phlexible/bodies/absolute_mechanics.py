@@ -11,16 +11,23 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
 
+ROUND_OFF = 1e-14
+
 
 def mass_matrix(body: AbsoluteBody) -> sparse.csr_array:
     """M of the kinetic energy dq/dt . M dq/dt / 2, constant, shape (d N, d N)."""
     return sparse.csr_array(sparse.kron(body.nodal_mass, sparse.eye_array(body.dimension), "csr"))
 
 
+def strain_values(group: QuadraticStrains, x: Array) -> Array:
+    """C_g of nodes (..., N, d), shape (..., g)."""
+    u, v = _vectors(group, x)
+    return np.asarray((u * v).sum(axis=-1))
+
+
 def strains(body: AbsoluteBody, group: QuadraticStrains, q: Array) -> Array:
     """C_g of a group, shape (g,)."""
-    x = q.reshape(-1, body.dimension)[group.nodes]
-    return np.asarray(np.einsum("gij,gid,gjd->g", group.forms, x, x))
+    return strain_values(group, q.reshape(-1, body.dimension))
 
 
 def strain_energy(body: AbsoluteBody, q: Array) -> float:
@@ -37,17 +44,23 @@ def elastic_force(body: AbsoluteBody, q: Array) -> Array:
     return force.ravel()
 
 
+def gross_force(body: AbsoluteBody, q: Array) -> Array:
+    """What ``elastic_force`` would be if nothing cancelled: the scale of its round-off, shape (d N,) [N]."""
+    force = np.zeros((body.node_count, body.dimension))
+    for group in body.strains:
+        pull = group.weights * np.abs(group.law.derivative(strains(body, group, q)))
+        np.add.at(force, group.nodes, pull[:, None, None] * np.abs(_gradients(body, group, q)))
+    return force.ravel()
+
+
 def elastic_tangent(body: AbsoluteBody, q: Array) -> sparse.csr_array:
     """d2V/dq2, symmetric, shape (d N, d N) [N/m]."""
     total = sparse.csr_array((body.elastic_count,) * 2)
-    one = np.eye(body.dimension)
     for group in body.strains:
-        C = strains(body, group, q)
-        slope, gradients = group.weights * group.law.derivative(C), _gradients(body, group, q)
+        C, gradients = strains(body, group, q), _gradients(body, group, q)
         curvature = group.weights * group.law.curvature(C)
-        blocks = np.einsum("g,gij,ab->giajb", 2 * slope, group.forms, one)
-        blocks += np.einsum("g,gia,gjb->giajb", curvature, gradients, gradients)
-        total += _assembled(body, group, blocks)
+        total += assembled_forms(body, group, group.weights * group.law.derivative(C))
+        total += _assembled(body, group, np.einsum("g,gia,gjb->giajb", curvature, gradients, gradients))
     return sparse.csr_array(total)
 
 
@@ -62,26 +75,46 @@ def viscous_matrix(body: AbsoluteBody, q: Array) -> sparse.csr_array:
     return sparse.csr_array(total)
 
 
-def form_columns(body: AbsoluteBody, group: QuadraticStrains, nodes: Array) -> sparse.csr_array:
-    """Columns w_g A_g q of nodes (N, d), shape (d N, g)."""
-    d = body.dimension
-    pulls = group.weights[:, None, None] * np.einsum("gij,gjd->gid", group.forms, nodes[group.nodes])
+def with_total(rows: Array) -> Array:
+    """Rows (g, k) with their sums, exactly zero where they are round-off, shape (g, k + 1)."""
+    total = rows.sum(axis=1, keepdims=True)
+    total[np.abs(total) <= ROUND_OFF * np.abs(rows).max(axis=1, keepdims=True)] = 0.0
+    return np.hstack([rows, total])
+
+
+def strain_gradients(body: AbsoluteBody, group: QuadraticStrains, nodes: Array) -> sparse.csr_array:
+    """Columns dC_g/dq at nodes (N, d), shape (d N, g)."""
+    d, gradients = body.dimension, _gradients(body, group, nodes.ravel())
     rows = group.nodes[:, :, None] * d + np.arange(d)
-    place = np.broadcast_to(np.arange(len(pulls))[:, None, None], pulls.shape)
-    entries = (pulls.ravel(), (rows.ravel(), place.ravel()))
-    return sparse.coo_array(entries, (body.elastic_count, len(pulls))).tocsr()
+    place = np.broadcast_to(np.arange(len(gradients))[:, None, None], gradients.shape)
+    entries = (gradients.ravel(), (rows.ravel(), place.ravel()))
+    return sparse.coo_array(entries, (body.elastic_count, len(gradients))).tocsr()
 
 
 def assembled_forms(body: AbsoluteBody, group: QuadraticStrains, factors: Array) -> sparse.csr_array:
-    """sum_g factors[g] A_g, shape (d N, d N)."""
+    """sum_g factors[g] d2C_g/dq2, shape (d N, d N)."""
     one = np.eye(body.dimension)
-    return _assembled(body, group, np.einsum("g,gij,ab->giajb", factors, group.forms, one))
+    half = np.einsum("g,gi,gj->gij", factors, group.first, group.second)
+    return _assembled(body, group, np.einsum("gij,ab->giajb", half + half.transpose(0, 2, 1), one))
+
+
+def _vectors(group: QuadraticStrains, x: Array) -> tuple[Array, Array]:
+    """u and v of nodes (..., N, d), each of shape (..., g, d)."""
+    own = x[..., group.nodes, :]
+    origin, apart = own[..., 0, :], own[..., 1:, :] - own[..., :1, :]
+
+    def vector(rows: Array) -> Array:
+        total = with_total(rows)[:, -1:]
+        return np.asarray((rows[:, None, 1:] @ apart)[..., 0, :] + total * origin)
+
+    u = vector(group.first)
+    return u, u if group.second is group.first else vector(group.second)
 
 
 def _gradients(body: AbsoluteBody, group: QuadraticStrains, q: Array) -> Array:
     """dC_g / dq of the nodes of each strain, shape (g, k, d)."""
-    x = q.reshape(-1, body.dimension)[group.nodes]
-    return np.asarray(2 * np.einsum("gij,gjd->gid", group.forms, x))
+    u, v = _vectors(group, q.reshape(-1, body.dimension))
+    return np.asarray(group.first[:, :, None] * v[:, None] + group.second[:, :, None] * u[:, None])
 
 
 def _assembled(body: AbsoluteBody, group: QuadraticStrains, blocks: Array) -> sparse.csr_array:

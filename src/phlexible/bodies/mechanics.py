@@ -27,6 +27,13 @@ def elastic_force(body: BodyData, eta: Array) -> Array:
     return invariants.elastic_force(body, eta)
 
 
+def gross_force(body: BodyData, eta: Array) -> Array:
+    """The size of the forces that ``elastic_force`` is the sum of, shape (elastic_count,)."""
+    if isinstance(body, AbsoluteBody):
+        return absolute_mechanics.gross_force(body, eta)
+    return np.abs(invariants.elastic_force(body, eta))
+
+
 def stiffness_matrix(body: BodyData, eta: Array) -> Matrix:
     """d2V/deta2 with zeros for the frame, shape (velocity_count,) * 2; sparse in absolute coordinates."""
     if isinstance(body, AbsoluteBody):
@@ -39,6 +46,8 @@ def stiffness_matrix(body: BodyData, eta: Array) -> Matrix:
 def fingerprint(body: BodyData) -> Array:
     """Integrals that change whenever the meaning of eta does: S and the moments of x with Phi, or M and C."""
     if isinstance(body, AbsoluteBody):
-        strains = [part.ravel() for group in body.strains for part in (group.forms, group.weights)]
+        strains = [
+            part.ravel() for group in body.strains for part in (group.first, group.second, group.weights)
+        ]
         return np.concatenate([body.nodal_mass.data, *strains])
     return np.concatenate([body.first_moments.ravel(), body.second_moments[:, :, 0].ravel()])

@@ -11,8 +11,8 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
 from phlexible.bodies.absolute_mechanics import (
     assembled_forms,
-    form_columns,
     mass_matrix,
+    strain_gradients,
     strains,
     viscous_matrix,
 )
@@ -172,8 +172,9 @@ class StringForm(DiscreteGradientModel):
         tension, rates, curvatures = [], [], []
         for group, place in self._groups():
             pulls = group.weights * group.law.derivative(x[place])
-            tension.append(assembled_forms(self.body, group, 2 * pulls))
-            rates.append(2 * form_columns(self.body, group, v.reshape(self.nodes.shape)))
+            tension.append(assembled_forms(self.body, group, pulls))
+            slopes = strain_gradients(self.body, group, v.reshape(self.nodes.shape))
+            rates.append(slopes @ sparse.diags_array(group.weights))
             curvatures.append(group.law.curvature(x[place]))
         geometric = sum(tension)[self._kept][:, self._kept]
         by_strain = -2 * K @ sparse.diags_array(np.concatenate(curvatures))
@@ -226,5 +227,8 @@ class StringForm(DiscreteGradientModel):
     def _strain_coupling(self, x: Array) -> sparse.csr_array:
         """K(r) of (25d), shape (velocities, g)."""
         q = self.positions(x)
-        columns = [form_columns(self.body, group, q) for group in self.body.strains]
+        columns = [
+            strain_gradients(self.body, group, q) @ sparse.diags_array(group.weights / 2)
+            for group in self.body.strains
+        ]
         return sparse.csr_array(sparse.hstack(columns, "csr")[self._kept])

@@ -59,11 +59,11 @@ class StringMesh:
     def strains(self, law: StringLaw, viscosity: float) -> QuadraticStrains:
         """C = |sum_i Phi_i' q_i|^2 at the Gauss points (3)."""
         points, weights = self.gauss()
-        forms = np.array([np.outer(slopes, slopes) for slopes in self.slopes(points)])
-        count = len(points)
+        rows, count = np.tile(self.slopes(points), (self.elements, 1)), len(points)
         return QuadraticStrains(
             nodes=np.repeat(self.element_nodes(), count, axis=0),
-            forms=np.tile(forms, (self.elements, 1, 1)),
+            first=rows,
+            second=rows,
             weights=np.tile(weights, self.elements),
             law=law,
             viscosity=viscosity,
@@ -82,7 +82,9 @@ class StringMesh:
             slopes = np.stack([-0.5 + 0 * x, 0.5 + 0 * x], axis=1)
         else:
             slopes = np.stack([x - 0.5, -2 * x, x + 0.5], axis=1)
-        return slopes * 2 / self.element_length
+        slopes *= 2 / self.element_length
+        slopes[:, 0] = -slopes[:, 1:].sum(axis=1)
+        return slopes
 
     def shape_functions(self, s: float) -> tuple[IntArray, Array]:
         """Nodes of the element around s and their Phi(s), each of shape (order + 1,)."""

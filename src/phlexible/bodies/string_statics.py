@@ -14,6 +14,7 @@ from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.absolute_mechanics import (
     elastic_force,
     elastic_tangent,
+    gross_force,
     mass_matrix,
     strain_energy,
     strains,
@@ -23,6 +24,7 @@ from phlexible.errors import EquilibriumError
 
 ITERATIONS = 300
 GOAL, ACCEPTED = 1e-14, 1e-9
+ROUND_OFF = 1e-12  # of energies
 LEAST_CHORD = 1e-3  # horizontal part of the first guess, of the length
 
 
@@ -53,7 +55,7 @@ def hanging_nodes(body: AbsoluteBody, mesh: StringMesh, start: Array, end: Array
     best, best_error = q, np.inf
     for _ in range(ITERATIONS):
         force = (load - elastic_force(body, q))[free]
-        scale = np.abs(elastic_force(body, q)).max() + np.abs(load).max()
+        scale = gross_force(body, q).max() + np.abs(load).max()
         error = float(np.abs(force).max(initial=0.0) / scale) if scale else 0.0
         if error < best_error:
             best, best_error = q, error
@@ -67,7 +69,7 @@ def hanging_nodes(body: AbsoluteBody, mesh: StringMesh, start: Array, end: Array
             change[free] = splu(sparse.csc_matrix(tangent + shift * mass)).solve(force)
             lower = energy(q + change)
             falls = change[free] @ force > 0
-            if falls and lower <= level + 1e-14 * abs(level):
+            if falls and lower <= level + ROUND_OFF * abs(level):
                 shift *= 0.1
                 break
             shift = max(4 * shift, 1e-12 * _stiffness_scale(body, mesh))

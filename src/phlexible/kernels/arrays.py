@@ -49,7 +49,7 @@ class AbsoluteArrays(NamedTuple):
     point_weight: Array  # (nodes, 3) m g
     start: IntArray  # (strains + 1,) offsets into node
     node: IntArray  # bodies that are the nodes of each strain
-    form: IntArray  # (strains,) start of A (k, k)
+    form: IntArray  # (strains,) start of rows b and c, each (k,) with its sum
     block_start: IntArray  # (strains,) offsets into block
     block: IntArray  # start of block (node i, node j), row by row
     law: IntArray  # (strains,)

@@ -1,10 +1,12 @@
 """Absolute bodies over one step: nodes with constant mass and quadratic strains (formulation, section 5).
 
-    delta(q) = h vb,   M delta(v) = h [ F - sum_g w_g (s_g) 2 A_g mean(q) ],   C_g = q^T A_g q
+    delta(q) = h vb,   M delta(v) = h [ F - sum_g w_g s_g (b_g mean(v_g) + c_g mean(u_g)) ]
 
-with ``s_g = delta(W)/delta(C) + (tau / h + gamma) EA / 4 delta(C)``. Every node is a body of the tables
+with C_g = u_g . v_g, u_g = sum_i b_gi q_i, v_g = sum_i c_gi q_i (2 A_g q = b_g v_g + c_g u_g) and
+``s_g = delta(W)/delta(C) + (tau / h + gamma) EA / 4 delta(C)``. Every node is a body of the tables
 without rotation and elastic coordinates, numbered after the floating bodies, so that joints and loads
-see a point mass; only its balance comes from here. ``delta(C) = 2 mean(q)^T A delta(q)`` does not cancel.
+see a point mass; only its balance comes from here. ``delta(C) = delta(u).mean(v) + mean(u).delta(v)``
+does not cancel.
 """
 
 from phlexible.kernels import tables as at
@@ -16,22 +18,31 @@ from phlexible.kernels.laws import law_energy, law_force, law_slope
 def begin_points(ints, reals):
     """C_g at the start of the step."""
     for g in range(ints[at.QUADRATICS]):
-        reals[ints[at.QUADRATIC0] + g] = _strain(ints, reals, g, ints[at.STATE_POSITION])
+        _vectors(ints, reals, g, ints[at.STATE_POSITION])
+        u, v = ints[at.QUADRATIC_VECTORS] + 6 * g, ints[at.QUADRATIC_VECTORS] + 6 * g + 3
+        total = 0.0
+        for c in range(ints[at.DIMENSION]):
+            total += reals[u + c] * reals[v + c]
+        reals[ints[at.QUADRATIC0] + g] = total
 
 
 @compiled
-def _strain(ints, reals, g, positions):
-    """C_g of the nodes at ``positions``."""
-    first = ints[ints[at.QUADRATIC_START] + g]
-    count = ints[ints[at.QUADRATIC_START] + g + 1] - first
-    form, total = ints[ints[at.QUADRATIC_FORM] + g], 0.0
+def _vectors(ints, reals, g, positions):
+    """u_n and v_n of strain g, from differences to its first node."""
+    begin = ints[ints[at.QUADRATIC_START] + g]
+    count = ints[ints[at.QUADRATIC_START] + g + 1] - begin
+    first = ints[ints[at.QUADRATIC_FORM] + g]
+    second = first + count + 1
+    origin = positions + 3 * ints[ints[at.QUADRATIC_NODE] + begin]
     for c in range(ints[at.DIMENSION]):
-        for i in range(count):
-            x = reals[positions + 3 * ints[ints[at.QUADRATIC_NODE] + first + i] + c]
-            for j in range(count):
-                y = reals[positions + 3 * ints[ints[at.QUADRATIC_NODE] + first + j] + c]
-                total += reals[form + i * count + j] * x * y
-    return total
+        u = reals[first + count] * reals[origin + c]
+        v = reals[second + count] * reals[origin + c]
+        for i in range(1, count):
+            x = reals[positions + 3 * ints[ints[at.QUADRATIC_NODE] + begin + i] + c] - reals[origin + c]
+            u += reals[first + i] * x
+            v += reals[second + i] * x
+        reals[ints[at.QUADRATIC_VECTORS] + 6 * g + c] = u
+        reals[ints[at.QUADRATIC_VECTORS] + 6 * g + 3 + c] = v
 
 
 @compiled
@@ -56,33 +67,36 @@ def point_residuals(ints, reals, h, damping):
 
 
 @compiled
-def _half_gradients(ints, reals, g):
-    """A_g mean(q) and then A_g q_{n+1} of the nodes of strain g into the scratch; delta(C_g)."""
-    first = ints[ints[at.QUADRATIC_START] + g]
-    count = ints[ints[at.QUADRATIC_START] + g + 1] - first
-    form, change = ints[ints[at.QUADRATIC_FORM] + g], 0.0
-    mean, end = ints[at.QUADRATIC_SCRATCH], ints[at.QUADRATIC_SCRATCH] + 3 * count
-    for i in range(count):
-        own = ints[at.POINT_MOVE] + 3 * (ints[ints[at.QUADRATIC_NODE] + first + i] - ints[at.FLOATING])
-        for c in range(ints[at.DIMENSION]):
-            at_mean, at_end = 0.0, 0.0
-            for j in range(count):
-                node = ints[ints[at.QUADRATIC_NODE] + first + j]
-                x = reals[ints[at.STATE_POSITION] + 3 * node + c]
-                move = reals[ints[at.POINT_MOVE] + 3 * (node - ints[at.FLOATING]) + c]
-                a = reals[form + i * count + j]
-                at_mean += a * (x + 0.5 * move)
-                at_end += a * (x + move)
-            reals[mean + 3 * i + c] = at_mean
-            reals[end + 3 * i + c] = at_end
-            change += 2.0 * at_mean * reals[own + c]
+def _mean_vectors(ints, reals, g):
+    """mean(u), mean(v), u_{n+1}, v_{n+1} of strain g into the scratch; delta(C_g)."""
+    begin = ints[ints[at.QUADRATIC_START] + g]
+    count = ints[ints[at.QUADRATIC_START] + g + 1] - begin
+    first = ints[ints[at.QUADRATIC_FORM] + g]
+    second = first + count + 1
+    moves = ints[at.POINT_MOVE] - 3 * ints[at.FLOATING]
+    origin = moves + 3 * ints[ints[at.QUADRATIC_NODE] + begin]
+    scratch, change = ints[at.QUADRATIC_SCRATCH], 0.0
+    for c in range(ints[at.DIMENSION]):
+        du = reals[first + count] * reals[origin + c]
+        dv = reals[second + count] * reals[origin + c]
+        for i in range(1, count):
+            x = reals[moves + 3 * ints[ints[at.QUADRATIC_NODE] + begin + i] + c] - reals[origin + c]
+            du += reals[first + i] * x
+            dv += reals[second + i] * x
+        u = reals[ints[at.QUADRATIC_VECTORS] + 6 * g + c]
+        v = reals[ints[at.QUADRATIC_VECTORS] + 6 * g + 3 + c]
+        reals[scratch + c] = u + 0.5 * du
+        reals[scratch + 3 + c] = v + 0.5 * dv
+        reals[scratch + 6 + c] = u + du
+        reals[scratch + 9 + c] = v + dv
+        change += du * (v + 0.5 * dv) + (u + 0.5 * du) * dv
     return change
 
 
 @compiled
 def _strain_forces(ints, reals, g, h, damping):
     """Add h w_g s_g 2 A_g mean(q) to the balances of the nodes of strain g."""
-    change = _half_gradients(ints, reals, g)
+    change = _mean_vectors(ints, reals, g)
     law = ints[ints[at.QUADRATIC_LAW] + g]
     force = law_force(
         ints[ints[at.LAW_KIND] + law],
@@ -94,13 +108,16 @@ def _strain_forces(ints, reals, g, h, damping):
     )
     reals[ints[at.QUADRATIC_CHANGE] + g] = change
     reals[ints[at.QUADRATIC_FORCE] + g] = force
-    pull = 2.0 * h * reals[ints[at.QUADRATIC_WEIGHT] + g]
+    pull = h * reals[ints[at.QUADRATIC_WEIGHT] + g]
     pull *= force + viscous_modulus(ints, reals, law, h, damping) * change
-    first = ints[ints[at.QUADRATIC_START] + g]
-    for i in range(ints[ints[at.QUADRATIC_START] + g + 1] - first):
-        row = ints[ints[at.VELOCITY_START] + ints[ints[at.QUADRATIC_NODE] + first + i]]
+    begin = ints[ints[at.QUADRATIC_START] + g]
+    count = ints[ints[at.QUADRATIC_START] + g + 1] - begin
+    first, scratch = ints[ints[at.QUADRATIC_FORM] + g], ints[at.QUADRATIC_SCRATCH]
+    for i in range(count):
+        row = ints[ints[at.VELOCITY_START] + ints[ints[at.QUADRATIC_NODE] + begin + i]]
+        a, b = pull * reals[first + i], pull * reals[first + count + 1 + i]
         for c in range(ints[at.DIMENSION]):
-            reals[ints[at.RESIDUAL] + row + c] += pull * reals[ints[at.QUADRATIC_SCRATCH] + 3 * i + c]
+            reals[ints[at.RESIDUAL] + row + c] += a * reals[scratch + 3 + c] + b * reals[scratch + c]
 
 
 @compiled
@@ -124,7 +141,7 @@ def point_tangent(ints, reals, h, damping):
 @compiled
 def _strain_tangent(ints, reals, g, h, damping):
     dimension = ints[at.DIMENSION]
-    _half_gradients(ints, reals, g)
+    _mean_vectors(ints, reals, g)
     law, change = ints[ints[at.QUADRATIC_LAW] + g], reals[ints[at.QUADRATIC_CHANGE] + g]
     force, viscous = reals[ints[at.QUADRATIC_FORCE] + g], viscous_modulus(ints, reals, law, h, damping)
     slope = viscous + law_slope(
@@ -136,18 +153,22 @@ def _strain_tangent(ints, reals, g, h, damping):
         change,
     )
     count = ints[ints[at.QUADRATIC_START] + g + 1] - ints[ints[at.QUADRATIC_START] + g]
-    form, block = ints[ints[at.QUADRATIC_FORM] + g], ints[ints[at.QUADRATIC_BLOCK_START] + g]
-    mean, end = ints[at.QUADRATIC_SCRATCH], ints[at.QUADRATIC_SCRATCH] + 3 * count
-    scale = 2.0 * h * h * reals[ints[at.QUADRATIC_WEIGHT] + g]
+    first, scratch = ints[ints[at.QUADRATIC_FORM] + g], ints[at.QUADRATIC_SCRATCH]
+    second, block = first + count + 1, ints[ints[at.QUADRATIC_BLOCK_START] + g]
+    scale = 0.5 * h * h * reals[ints[at.QUADRATIC_WEIGHT] + g]
     for i in range(count):
+        a, b = reals[first + i], reals[second + i]
         for j in range(count):
             place = ints[ints[at.QUADRATIC_BLOCK] + block + i * count + j]
-            same = 0.25 * scale * (force + viscous * change) * reals[form + i * count + j]
+            p, q = reals[first + j], reals[second + j]
+            same = 0.5 * scale * (force + viscous * change) * (a * q + b * p)
             for c in range(dimension):
                 reals[place + c * dimension + c] += same
-                x = scale * slope * reals[mean + 3 * i + c]
+                x = scale * slope * (a * reals[scratch + 3 + c] + b * reals[scratch + c])
                 for e in range(dimension):
-                    reals[place + c * dimension + e] += x * reals[end + 3 * j + e]
+                    reals[place + c * dimension + e] += x * (
+                        p * reals[scratch + 9 + e] + q * reals[scratch + 6 + e]
+                    )
 
 
 @compiled

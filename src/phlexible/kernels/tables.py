@@ -21,7 +21,7 @@ COUNTS = (
     BLOCK_LENGTH,
     FLOATING,  # bodies with a frame; the nodes of absolute bodies are the bodies after them
     PAIRS,  # of nodes with common mass
-    QUADRATICS,  # strains C = q^T A q
+    QUADRATICS,  # strains C = u . v
 ) = tuple(range(14))
 
 INT_TABLES = (
@@ -87,7 +87,7 @@ INT_TABLES = (
     PAIR_BLOCK,  # (pairs,) start of block (node, node)
     QUADRATIC_START,  # (quadratics + 1,) offsets into QUADRATIC_NODE
     QUADRATIC_NODE,  # bodies that are the nodes of each strain
-    QUADRATIC_FORM,  # (quadratics,) start of A (k, k)
+    QUADRATIC_FORM,  # (quadratics,) start of rows b and c, each (k,) with its sum
     QUADRATIC_BLOCK_START,  # (quadratics,) offsets into QUADRATIC_BLOCK
     QUADRATIC_BLOCK,  # start of block (node i, node j), row by row
     QUADRATIC_LAW,  # (quadratics,)
@@ -159,7 +159,8 @@ REAL_TABLES = (
     QUADRATIC0,  # (quadratics,) C_n
     QUADRATIC_CHANGE,  # delta(C)
     QUADRATIC_FORCE,  # delta(W) / delta(C)
-    QUADRATIC_SCRATCH,  # (2 most nodes of a strain, 3)
+    QUADRATIC_VECTORS,  # (quadratics, 2, 3) u_n and v_n
+    QUADRATIC_SCRATCH,  # (4, 3)
     VECTOR_LEVER,  # (velocities, 3): how a force enters the balances
     BLOCKS,  # (block length,)
     RESIDUAL,  # (unknowns,)
@@ -179,9 +180,9 @@ REAL_TABLES = (
     STATE_MULTIPLIER,  # (rows,)
     STATE_WORK,  # (loads + joints,) work done by loads, then by moving frames on joints
     STATE_DISSIPATED,  # (1,)
-) = tuple(range(14 + 70, 14 + 70 + 81))
+) = tuple(range(14 + 70, 14 + 70 + 82))
 
-HEADER = 14 + 70 + 81
+HEADER = 14 + 70 + 82
 
 CONSTANT = -1
 MOVING = -2

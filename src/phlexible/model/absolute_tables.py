@@ -8,6 +8,7 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.block_elimination import BlockSchedule
 from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.absolute_mechanics import with_total
 from phlexible.bodies.string_law import LinearLaw, LogarithmicLaw, StringLaw, StVenantKirchhoffLaw
 from phlexible.bodies.user_law import Law
 from phlexible.kernels import laws as kinds
@@ -99,7 +100,8 @@ def absolute_arrays(
         node_weights.append(np.outer(body.nodal_mass.sum(axis=1), gravity))
         for group in body.strains:
             law, known = laws.add(group.law, group.viscosity), dict[bytes, int]()
-            for nodes, form in zip((group.nodes + first).tolist(), group.forms, strict=True):
+            rows = np.hstack([with_total(group.first), with_total(group.second)])
+            for nodes, form in zip((group.nodes + first).tolist(), rows, strict=True):
                 if (key := form.tobytes()) not in known:
                     known[key] = pool.add(form)
                 forms.append(known[key])

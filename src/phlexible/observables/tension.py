@@ -7,6 +7,7 @@ from scipy.optimize import brentq
 
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
+from phlexible.bodies.absolute_mechanics import strain_values
 from phlexible.bodies.string_law import StringLaw
 from phlexible.errors import ModelError
 from phlexible.joints.attachments import PlacedBody
@@ -77,10 +78,4 @@ def _strains(run: Run, placed: PlacedBody) -> list[tuple[QuadraticStrains, Array
     nodes = run.elastic(index).reshape(run.instants, -1, data.dimension)
     step = max(1, CHUNK_NUMBERS // (6 * data.node_count))
     chunks = [nodes[k : k + step] for k in range(0, run.instants, step)]
-    return [(group, np.concatenate([_values(group, chunk) for chunk in chunks])) for group in data.strains]
-
-
-def _values(group: QuadraticStrains, nodes: Array) -> Array:
-    """C from nodes (T, N, d), shape (T, g)."""
-    x = nodes[:, group.nodes]
-    return np.asarray((x * (group.forms @ x)).sum(axis=(2, 3)))
+    return [(group, np.concatenate([strain_values(group, c) for c in chunks])) for group in data.strains]

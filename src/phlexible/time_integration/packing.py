@@ -232,7 +232,7 @@ def _real_tables(assembly: Assembly) -> dict[int, Array]:
 def _work_sizes(assembly: Assembly) -> dict[int, int]:
     bodies, vectors = len(assembly.bodies.type_of), len(assembly.vectors.body)
     elastic, velocities = int(assembly.bodies.elastic_start[-1]), int(assembly.bodies.velocity_start[-1])
-    quadratics, most = len(assembly.absolute.weight), int(np.diff(assembly.absolute.start).max(initial=1))
+    quadratics = len(assembly.absolute.weight)
     rows, unknowns = len(assembly.couplings.constant), int(assembly.elimination.row_start[-1])
     moving = len(assembly.moving)
     on_bodies = assembly.vectors.body[assembly.vectors.body >= 0]
@@ -252,7 +252,8 @@ def _work_sizes(assembly: Assembly) -> dict[int, int]:
     sizes |= dict.fromkeys((at.RHO0, at.RHO1, at.X0, at.X1, at.X_MEAN, at.VECTOR_FORCE), 3 * vectors)
     sizes |= dict.fromkeys((at.VECTOR_JACOBIAN, at.VECTOR_LEVER), 3 * int(widths[on_bodies].sum()))
     sizes |= dict.fromkeys((at.QUADRATIC0, at.QUADRATIC_CHANGE, at.QUADRATIC_FORCE), quadratics)
-    sizes |= {at.POINT_MOVE: 3 * (bodies - assembly.floating), at.QUADRATIC_SCRATCH: 6 * most}
+    sizes |= {at.QUADRATIC_VECTORS: 6 * quadratics}
+    sizes |= {at.POINT_MOVE: 3 * (bodies - assembly.floating), at.QUADRATIC_SCRATCH: 12}
     sizes |= {at.BLOCKS: assembly.block_length}
     sizes |= dict.fromkeys((at.RESIDUAL, at.UPDATE, at.TRIAL_UPDATE), unknowns)
     of_velocities = (at.VELOCITY, at.PREVIOUS_VELOCITY, at.SAVED_VELOCITY, at.STATE_VELOCITY)
