@@ -27,8 +27,8 @@ def hanging_cable(
     Source: the catenary of any textbook; H. M. Irvine, *Cable Structures*, MIT Press 1981, for the
     frequencies of shallow cables.
 
-    Reference: the elastic catenary has a horizontal force of 1985.11 N and sags by 3.10374 m; without the push
-    it keeps so. Of the small motions in the plane those that are antisymmetric have about
+    Reference: the elastic catenary has a horizontal force of 1985.11 N and sags by 3.10374 m; without the
+    push it keeps so. Of the small motions in the plane those that are antisymmetric have about
     ``w = 2 pi n sqrt(H / (rho A)) / span``, a little less because the cable sags.
 
     Shown by: ``phlexible run hanging-cable`` and ``phlexible modes hanging-cable``.

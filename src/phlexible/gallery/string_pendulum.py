@@ -30,7 +30,7 @@ def string_pendulum(
     by less than 3e-12 J a step; implicit midpoint changes it by 4.6e-4 J a step. The string goes slack at
     t = 0.22 s, so that its motion has no limit under refinement after about 0.5 s; the energy has.
 
-    Shown by: ``phlexible run string-pendulum`` and ``examples/string_pendulum.py`` (figures 2 to 5).
+    Shown by: ``phlexible run string-pendulum`` and ``examples/04_string_pendulum.py`` (figures 2 to 5).
 
     Args:
         elements: of the string.
