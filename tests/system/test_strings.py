@@ -287,3 +287,31 @@ def test_what_does_not_fit_is_refused_where_it_is_given(change, kind, words):
     placed = model.add(ph.String(1.0, 1.0, 4, LAWS[0]), "rope")
     with pytest.raises(kind, match=words):
         change(model, placed)
+
+
+def test_a_string_that_is_pressed_to_nothing_stops_the_run_with_its_element_and_the_time():
+    """Both ends are led through one point at t = 0.5 s; the law has no force there."""
+    model = ph.Model(dimension=2)
+    placed = model.add(ph.String(1.0, 1.0, 1, LAWS[0]), "rope")
+    model.connect(ph.Spherical(model.ground.at((0, 0, 0)), placed.start))
+    model.connect(ph.Spherical(model.ground.moving(lambda t: (1 - 2 * t, 0, 0)), placed.end))
+    with pytest.raises(
+        ph.ConvergenceError, match="element 0 of rope is pressed together most, to C"
+    ) as caught:
+        model.simulate(1.0, 0.1, progress=False)
+    assert caught.value.time == pytest.approx(0.5, abs=0.1)
+    assert "from t = 0.4" in str(caught.value)
+    assert caught.value.motion.time[-1] == pytest.approx(0.4)
+
+
+@SLACK
+def test_slack_strings_keep_running_and_their_energy_is_exact():
+    """Let go at one end, a stretched string snaps together; many steps are halved."""
+    string = ph.String(1.0, 1.0, 60, ph.LogarithmicLaw(200.0))
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    placed = model.add(string, shape=((0, 0), (1.05, 0)))
+    model.connect(ph.Spherical(model.ground.at((0, 0, 0)), placed.start))
+    motion = model.simulate(0.5, 2e-3, progress=False)
+    assert motion.slack_parts()
+    scale = np.abs(motion.energy.kinetic).max()
+    assert np.abs(motion.energy.balance_error).max() <= 1e-11 * scale
