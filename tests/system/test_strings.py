@@ -296,7 +296,7 @@ def test_a_string_that_is_pressed_to_nothing_stops_the_run_with_its_element_and_
     model.connect(ph.Spherical(model.ground.at((0, 0, 0)), placed.start))
     model.connect(ph.Spherical(model.ground.moving(lambda t: (1 - 2 * t, 0, 0)), placed.end))
     with pytest.raises(
-        ph.ConvergenceError, match="element 0 of rope is pressed together most, to C"
+        ph.ConvergenceError, match="element 0 of rope was pressed"
     ) as caught:
         model.simulate(1.0, 0.1, progress=False)
     assert caught.value.time == pytest.approx(0.5, abs=0.1)
