@@ -295,9 +295,7 @@ def test_a_string_that_is_pressed_to_nothing_stops_the_run_with_its_element_and_
     placed = model.add(ph.String(1.0, 1.0, 1, LAWS[0]), "rope")
     model.connect(ph.Spherical(model.ground.at((0, 0, 0)), placed.start))
     model.connect(ph.Spherical(model.ground.moving(lambda t: (1 - 2 * t, 0, 0)), placed.end))
-    with pytest.raises(
-        ph.ConvergenceError, match="element 0 of rope was pressed"
-    ) as caught:
+    with pytest.raises(ph.ConvergenceError, match="element 0 of rope was pressed") as caught:
         model.simulate(1.0, 0.1, progress=False)
     assert caught.value.time == pytest.approx(0.5, abs=0.1)
     assert "from t = 0.4" in str(caught.value)
@@ -315,3 +313,55 @@ def test_slack_strings_keep_running_and_their_energy_is_exact():
     assert motion.slack_parts()
     scale = np.abs(motion.energy.kinetic).max()
     assert np.abs(motion.energy.balance_error).max() <= 1e-11 * scale
+
+
+def test_what_a_law_raises_is_in_the_error():
+    """A law that Python evaluates and that does not know large stretches."""
+    known = {"limit": 4.0}
+
+    def energy(C):
+        if C > known["limit"]:
+            raise OverflowError("torn")
+        return 5 * (C - 1) ** 2
+
+    law = ph.Law(lambda C: energy(C), lambda C: 10 * (C - 1))
+    model = ph.Model(dimension=2)
+    placed = model.add(ph.String(1.0, 1.0, 1, law), "rope")
+    model.connect(ph.Spherical(model.ground.at((0, 0, 0)), placed.start))
+    model.connect(ph.Spherical(model.ground.moving(lambda t: (1 + 2 * t, 0, 0)), placed.end))
+    with pytest.raises(ph.ConvergenceError, match=r"a function of a law raised OverflowError\('torn'\)"):
+        model.simulate(1.0, 0.1, progress=False)
+
+
+@SLACK
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_quasi_static_start_leaves_strings_as_they_are(dimension):
+    """Beams bend under what pulls at them; nodes of strings keep their places and start to move."""
+    model = mixed_model(dimension)
+    motion = model.simulate(0.02, 2e-3, initial="quasi_static", progress=False)
+    scale = np.abs(motion.energy.gravity).max()
+    assert np.abs(motion.energy.balance_error).max() <= 1e-12 * scale
+    beam, rope = model["beam"], model["first"]
+    assert np.abs(motion.displacement(beam.end)[0]).max() > 1e-6
+    moved = motion.position(rope.start)[0] - rope.start.initial_position()
+    assert (
+        np.abs(motion.position(rope.at(0.5))[0] - rope.at(0.5).initial_position()).max()
+        <= np.abs(moved).max()
+    )
+
+
+def test_names_of_the_numbers_say_what_they_are():
+    from phlexible.results.fields import labels
+
+    model = mixed_model(2)
+    motion = model.simulate(0.004, 2e-3, progress=False)
+    names = labels(model, motion.recording)
+    assert len(names["component"]) == motion.recording.velocity.shape[1]
+    assert len(names["coordinate"]) == motion.recording.elastic.shape[1]
+
+
+def test_a_mechanism_with_strings_has_no_single_form_and_says_so():
+    from phlexible.model.port_hamiltonian_system import MechanismModel
+
+    with pytest.raises(ph.ModelError, match="string is a string: a mechanism as one"):
+        MechanismModel(free_string(LAWS[0]))

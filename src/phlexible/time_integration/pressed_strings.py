@@ -9,7 +9,7 @@ from phlexible.time_integration.packing import PackedSystem
 
 
 def most_pressed(assembly: Assembly, system: PackedSystem) -> str:
-    """A clause for an error message; empty where there are no strings."""
+    """A clause for an error message, with what a user's law raised; empty where there are no strings."""
     count = len(assembly.absolute.weight)
     if not count:
         return ""
@@ -24,7 +24,8 @@ def most_pressed(assembly: Assembly, system: PackedSystem) -> str:
         for element in group.elements
     ]
     name, element = elements[worst]
-    return (
+    known = [f"; a function of a law raised {error!r}" for f in system.functions for error in f.errors[:1]]
+    return "".join(known[:1]) + (
         f"; of all strings element {element} of {name} was pressed together most,"
         f" to C = |dr/ds|^2 = {max(float(C[worst]), 0.0):.3g} in the last try"
     )
