@@ -12,6 +12,9 @@ from phlexible.bodies.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
+from phlexible.bodies.string import String
+from phlexible.bodies.string_law import LinearLaw, LogarithmicLaw, StVenantKirchhoffLaw
+from phlexible.bodies.user_law import Law
 from phlexible.elements.sections import CircularSection, RectangularSection, Section
 from phlexible.errors import (
     AttachmentError,
@@ -27,6 +30,7 @@ from phlexible.errors import (
     RedundancyWarning,
     ResultFileError,
     SingularMassError,
+    SlackStringWarning,
     StepWarning,
     StiffeningWarning,
     StructureError,
@@ -97,8 +101,11 @@ __all__ = [
     "JointGapError",
     "JointPosition",
     "JointRate",
+    "Law",
+    "LinearLaw",
     "LinearModel",
     "LinearPHDAE",
+    "LogarithmicLaw",
     "Material",
     "MissingExtraError",
     "Model",
@@ -120,11 +127,14 @@ __all__ = [
     "RigidBody",
     "Section",
     "SingularMassError",
+    "SlackStringWarning",
     "Slider",
     "Spherical",
     "SpringDamper",
+    "StVenantKirchhoffLaw",
     "StepWarning",
     "StiffeningWarning",
+    "String",
     "StructureError",
     "Torque",
     "Universal",

@@ -69,6 +69,10 @@ class ConvergenceError(PhlexibleError, RuntimeError):
         self.motion = motion
 
 
+class SlackStringWarning(UserWarning):
+    """Parts of a string were pressed together: their motion has no unique limit as step and mesh shrink."""
+
+
 class ResultFileError(PhlexibleError, OSError):
     """A results file that cannot be read, written or resumed."""
 

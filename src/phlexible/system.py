@@ -7,7 +7,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from phlexible.algebra.arrays import non_negative, positive
-from phlexible.errors import ModelError, ParameterError, StiffeningWarning
+from phlexible.errors import ModelError, ParameterError, SlackStringWarning, StiffeningWarning
 from phlexible.model.initial_kind import InitialKind
 from phlexible.model.mechanism import Mechanism
 from phlexible.results.motion import Motion
@@ -246,9 +246,17 @@ class Model(Mechanism):
 
 
 def _explained(motion: Motion) -> Motion:
-    """The motion, with a warning where linear strain led it astray."""
+    """The motion, with warnings where linear strain led it astray and where strings are slack."""
     for text in motion.missing_stiffening():
         warnings.warn(text, StiffeningWarning, stacklevel=4)
+    for part in motion.slack_parts():
+        warnings.warn(
+            f"{part.name}: element {part.element} is slack from t = {part.time:.4g} s on; energy and "
+            "momenta stay exact, but slack parts have no unique limit as step and mesh are refined: "
+            "a real string has some bending stiffness or viscosity there",
+            SlackStringWarning,
+            stacklevel=4,
+        )
     return motion
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 import phlexible as ph
 from phlexible.bodies.floating_body import Body
+from phlexible.bodies.string_law import StringLaw
 from phlexible.joints.attachments import Attachment, PlacedBody, Port
 from phlexible.joints.joint import Joint
 from phlexible.joints.loads import Load
@@ -90,11 +91,42 @@ def random_point_mass(rng: np.random.Generator, scale: Scale, dimension: int, **
     return ph.PointMass(scale.mass * rng.uniform(0.1, 1))
 
 
+LAW_CASES: dict[type[StringLaw], Callable[[float], StringLaw]] = {
+    ph.LogarithmicLaw: ph.LogarithmicLaw,
+    ph.LinearLaw: ph.LinearLaw,
+    ph.StVenantKirchhoffLaw: ph.StVenantKirchhoffLaw,
+    ph.Law: lambda stiffness: ph.Law(
+        lambda C: stiffness / 4 * (C * np.sqrt(C) / 1.5 - C), lambda C: stiffness / 4 * (np.sqrt(C) - 1)
+    ),
+}
+
+
+def random_string(rng: np.random.Generator, scale: Scale, dimension: int, **options: Any) -> ph.String:
+    """Any law and order; about as heavy as a beam. ``options`` decides some, above all the law."""
+    length = scale.length * rng.uniform(0.4, 1.0)
+    kinds = list(LAW_CASES)
+    stiffness = scale.mass * scale.length
+    chosen = {
+        "length": length,
+        "line_density": scale.mass / scale.length * rng.uniform(0.2, 1.5),
+        "elements": int(rng.integers(1, 5)),
+        "law": LAW_CASES[kinds[rng.integers(len(kinds))]](stiffness),
+        "order": int(rng.integers(1, 3)),
+    }
+    return ph.String(**{**chosen, **options})
+
+
 BODY_CASES: dict[type[Body], Callable[..., Body]] = {
     ph.Beam: random_beam,
     ph.RigidBody: random_rigid_body,
     ph.PointMass: random_point_mass,
+    ph.String: random_string,
 }
+
+
+def length_of_node(string: ph.String, number: int) -> float:
+    """s of a node [m]."""
+    return float(string.mesh.nodes[number])
 
 
 Place = Callable[[PlacedBody], Attachment]
@@ -107,6 +139,11 @@ def random_place(rng: np.random.Generator, body: Body, scale: Scale, dimension: 
             x = length * rng.uniform(0.2, 0.8)
             ends: list[Place] = [lambda placed: placed.start, lambda placed: placed.end]
             return [*ends, ends[1], lambda placed: placed.at(x)][rng.integers(4)]
+        case ph.String(elements=elements):
+            node = length_of_node(body, rng.integers(1, body.order * elements + 1))
+            return [lambda placed: placed.start, lambda placed: placed.end, lambda placed: placed.at(node)][
+                rng.integers(3)
+            ]
         case ph.RigidBody():
             point = 0.5 * scale.length * rng.normal(size=3) * (1, 1, dimension == 3)
             return lambda placed: placed.point(point)

@@ -3,6 +3,7 @@
 import numpy as np
 
 import phlexible as ph
+from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.invariants import mass_matrix
 from phlexible.model.closure import is_angle
 from phlexible.model.constraints import constraint_values, mechanism_layout, row_owners
@@ -43,12 +44,25 @@ def momenta(motion: ph.Motion, state: State) -> tuple[Array, Array]:
     for index, placed in enumerate(motion.mechanism.bodies):
         eta = state.elastic[layout.elastic[index] : layout.elastic[index + 1]]
         nu = state.velocity[layout.velocity[index] : layout.velocity[index + 1]]
+        if placed.curve is not None:
+            p, spin = nodal_momenta(placed.data, eta, nu)
+            linear.append(p)
+            angular.append(spin)
+            continue
         full = np.zeros(6 + len(eta))
         full[kept_columns(placed.data)] = mass_matrix(placed.data, eta) @ nu
         p = state.rotation[index] @ full[:3]
         linear.append(p)
         angular.append(np.cross(state.position[index], p) + state.rotation[index] @ full[3:6])
     return np.array(linear), np.array(angular)
+
+
+def nodal_momenta(data: AbsoluteBody, positions: Array, velocities: Array) -> tuple[Array, Array]:
+    """sum_ij m_ij v_j and sum_ij q_i x m_ij v_j of a string."""
+    d, mass = data.dimension, data.nodal_mass.toarray()
+    q, v = (np.pad(x.reshape(-1, d), ((0, 0), (0, 3 - d))) for x in (positions, velocities))
+    spins = np.cross(q[:, None], v[None])
+    return mass.sum(axis=0) @ v, np.einsum("ij,ijk->k", mass, spins)
 
 
 def momentum_errors(motion: ph.Motion, count: int = 11) -> tuple[float, float]:

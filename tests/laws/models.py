@@ -12,6 +12,7 @@ import phlexible as ph
 from laws.cases import (
     BODY_CASES,
     JOINT_CASES,
+    LAW_CASES,
     LOAD_CASES,
     Array,
     Place,
@@ -22,6 +23,7 @@ from laws.cases import (
 )
 from phlexible.bodies.beam_strain import linear_stiffness
 from phlexible.bodies.floating_body import Body, FloatingBody
+from phlexible.bodies.string_law import StringLaw
 from phlexible.errors import ModelError
 from phlexible.joints.attachments import PlacedBody
 from phlexible.joints.joint import Joint
@@ -50,6 +52,7 @@ class Wishes:
         first_joint: the joint between the first two bodies; None: drawn.
         bodies: how many; None: drawn from 2 to 4.
         flexible: whether the first two bodies are beams.
+        law: of a string that hangs on one of the bodies, with a weight at its end; None: there is none.
         beam: parameters of all beams that are not drawn.
     """
 
@@ -63,6 +66,7 @@ class Wishes:
     first_joint: type[Joint] | None = None
     bodies: int | None = None
     flexible: bool = False
+    law: type[StringLaw] | None = None
     beam: dict[str, Any] = field(default_factory=dict)
 
 
@@ -137,7 +141,7 @@ class _Builder:
         self._bodies = self._drawn_bodies()
         known = [frequencies(body.discretize(wishes.dimension)) for body in self._bodies]
         beams = [values for values in known if values.size]
-        soft = min((values[0] for values in beams), default=10.0)
+        self._soft = soft = min((values[0] for values in beams), default=10.0)
         stiff = max((values[-1] for values in beams), default=100.0)
         self._step = wishes.h_omega / stiff
         # Inertia forces of this rate bend the softest beam by a few per cent of its length.
@@ -155,6 +159,8 @@ class _Builder:
             carriers = [each for each in moving if not isinstance(each.placed.body, ph.PointMass)]
             parent = carriers[rng.integers(len(carriers))]
             moving.append(self._child(parent, body, w.first_joint if number == 0 else None))
+        if w.law is not None:
+            self._hang_string(moving[rng.integers(len(moving))])
         if w.loop:
             self._tie(moving[-1].placed)
         if w.initial is DEFORMED:
@@ -258,6 +264,22 @@ class _Builder:
 
     def _place(self, body: Body) -> Place:
         return random_place(self._rng, body, self._scale, self._wishes.dimension)
+
+    def _hang_string(self, carrier: _Moving) -> None:
+        """A stretched string in any direction, as soft as the softest beam, with a body at its other end."""
+        w, rng, scale = self._wishes, self._rng, self._scale
+        stiffness = scale.mass * scale.length * self._soft**2
+        string = BODY_CASES[ph.String](rng, scale, w.dimension, law=LAW_CASES[w.law](stiffness))
+        port = self._place(carrier.placed.body)(carrier.placed)
+        start = port.initial_position()
+        velocity = carrier.velocity + np.cross(carrier.spin, start - carrier.placed.position)
+        way = self._vector()
+        end = start + way / np.linalg.norm(way) * string.length * rng.uniform(1.0, 1.2)
+        known = {"velocity": velocity} if self._knows_velocities else {}
+        placed = self._model.add(string, None, shape=(start, end), **known)
+        bob = self._model.add(ph.PointMass(scale.mass * rng.uniform(0.1, 1)), None, end, **known)
+        self._model.connect(ph.Spherical(port, placed.start))
+        self._model.connect(ph.Spherical(placed.end, bob.origin))
 
     def _tie(self, placed: PlacedBody) -> None:
         port = self._place(placed.body)(placed)

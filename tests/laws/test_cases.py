@@ -8,9 +8,10 @@ from collections.abc import Iterator
 import pytest
 
 import phlexible
-from laws.cases import BODY_CASES, JOINT_CASES, LOAD_CASES
+from laws.cases import BODY_CASES, JOINT_CASES, LAW_CASES, LOAD_CASES
 from laws.elements import ELEMENT_CASES
 from phlexible.bodies.floating_body import Body
+from phlexible.bodies.string_law import StringLaw
 from phlexible.joints.force_elements import ForceElement
 from phlexible.joints.joint import Joint
 from phlexible.joints.loads import Load
@@ -38,3 +39,7 @@ def whole_package():
 )
 def test_no_class_is_forgotten(kind, cases):
     assert set(concrete(kind)) == set(cases)
+
+
+def test_no_law_is_forgotten():
+    assert {law for law in concrete(StringLaw) if not law.__name__.startswith("Unstored")} == set(LAW_CASES)

@@ -5,6 +5,8 @@ import pytest
 
 from bodies.forms import BODIES, random_state
 from phlexible.bodies.floating_body import Body
+from phlexible.bodies.string import String
+from phlexible.bodies.string_law import LogarithmicLaw
 from phlexible.port_hamiltonian.structure_check import check_structure
 
 
@@ -19,7 +21,7 @@ def all_bodies():
 
 
 def test_every_body_is_listed():
-    missing = all_bodies() - {type(body) for body in BODIES.values()}
+    missing = all_bodies() - {type(body) for body in BODIES.values()} - {String}  # see below
     assert not missing, f"add {missing} to BODIES in tests/bodies/forms.py"
 
 
@@ -31,3 +33,13 @@ def test_power_is_balanced_at_any_state(name, seed):
         x = random_state(form, seed)[0] + 0.1 * np.random.default_rng(seed).normal(size=form.state_size)
         figures = check_structure(form, x)  # also for rows of R and stresses that no motion makes
         assert figures.power < 1e-14
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("dimension", [1, 2, 3])
+def test_power_of_a_string_is_balanced_at_any_state(dimension, seed):
+    string = String(1.0, 0.5, 3, LogarithmicLaw(20.0), order=1 + seed % 2, viscosity=0.1)
+    gravity = np.array([0.5, -9.81, 1.0]) * (np.arange(3) < dimension)
+    form = string.port_hamiltonian(dimension=dimension, gravity=gravity)
+    x = form.initial_state + 0.1 * np.random.default_rng(seed).normal(size=form.state_size)
+    assert check_structure(form, x).power < 1e-14

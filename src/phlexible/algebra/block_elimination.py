@@ -49,41 +49,57 @@ class BlockSchedule:
         return found
 
 
-def block_schedule(sizes: Sequence[int], edges: Sequence[tuple[int, int]], first: int) -> BlockSchedule:
+def block_schedule(
+    sizes: Sequence[int], edges: Sequence[tuple[int, int]], first: int, carriers: int | None = None
+) -> BlockSchedule:
     """The schedule that eliminates nodes 0 .. first - 1 and then the rest by least degree.
+
+    A node from ``carriers`` on (a joint, whose diagonal block is zero) waits until all its neighbours
+    before ``carriers`` are eliminated; then what was eliminated is the system of a part of the
+    mechanism, which is regular if the whole is.
 
     Args:
         sizes: rows of each node.
         edges: pairs of coupled nodes.
-        first: nodes that come first, in their order (bodies: they are not coupled to each other).
+        first: nodes that come first, in their order (floating bodies: they are not coupled to each other).
+        carriers: nodes that carry joints (bodies and nodes of absolute bodies); None: ``first``.
     """
     count = len(sizes)
+    carriers = first if carriers is None else carriers
     adjacent: list[set[int]] = [set() for _ in range(count)]
     for a, b in edges:
         adjacent[a].add(b)
         adjacent[b].add(a)
     order: list[int] = []
     later: list[list[int]] = [[] for _ in range(count)]
+    waits_for = [sum(k < carriers for k in adjacent[node]) for node in range(count)]
 
-    def eliminate(node: int) -> None:
+    def eliminate(node: int) -> list[int]:
+        """Nodes whose degree changed or that have nothing to wait for any more."""
         order.append(node)
         later[node] = sorted(adjacent[node])
+        freed = []
         for other in later[node]:
             adjacent[other].discard(node)
             adjacent[other].update(k for k in later[node] if k != other)
+        for other in joints_of[node]:
+            waits_for[other] -= 1
+            freed.append(other)
+        return later[node] + freed
 
+    joints_of = [[k for k in adjacent[node] if k >= carriers > node] for node in range(count)]
     for node in range(first):
         eliminate(node)
     waiting = set(range(first, count))
-    by_degree = [(len(adjacent[node]), node) for node in waiting]
+    by_degree = [(len(adjacent[node]), node) for node in waiting if node < carriers or not waits_for[node]]
     heapq.heapify(by_degree)
     while by_degree:
         degree, node = heapq.heappop(by_degree)
         if node in waiting and degree == len(adjacent[node]):
             waiting.discard(node)
-            eliminate(node)
-            for other in later[node]:
-                heapq.heappush(by_degree, (len(adjacent[other]), other))
+            for other in eliminate(node):
+                if other < carriers or not waits_for[other]:
+                    heapq.heappush(by_degree, (len(adjacent[other]), other))
     return _places(np.array(sizes, dtype=np.int64), order, later)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.locations import Location, MaterialPoints, Origin
 
 if TYPE_CHECKING:
@@ -82,6 +83,11 @@ class FloatingBody:
         return int(self.first_moments.shape[1]) - 1
 
     @property
+    def linear_axes(self) -> tuple[int, ...]:
+        """Axes along which the frame can move."""
+        return tuple(range(self.dimension))
+
+    @property
     def rotation_axes(self) -> tuple[int, ...]:
         """Body axes about which the frame can turn: none, z, or x, y, z."""
         if not self.rotates:
@@ -99,11 +105,15 @@ class FloatingBody:
         return self.rigid_count + self.elastic_count
 
 
+BodyData = FloatingBody | AbsoluteBody
+"""What a body is in the plane or in space."""
+
+
 class Body(ABC):
     """An immutable description that a user writes down once and places any number of times."""
 
     @abstractmethod
-    def discretize(self, dimension: int) -> FloatingBody:
+    def discretize(self, dimension: int) -> BodyData:
         """The data of this body in the plane (dimension 2) or in space (3)."""
 
     def port_hamiltonian(
@@ -130,6 +140,7 @@ class Body(ABC):
         from phlexible.bodies.stress_space import stress_option
 
         data = self.discretize(dimension)
+        assert isinstance(data, FloatingBody), "bodies without a frame have their own form"
         space = self.stress_space(data, stress_option(stress))
         return body_form(data, self.port_locations(), variant, gravity, space)
 

@@ -103,7 +103,7 @@ def elastic_tangent(body: FloatingBody, eta: Array) -> Array:
 
 def kept_velocities(body: FloatingBody) -> list[int]:
     """Which of the 6 + n components of (v, w, deta/dt) the body keeps in nu."""
-    rigid = [*range(body.dimension), *(3 + axis for axis in body.rotation_axes)]
+    rigid = [*body.linear_axes, *(3 + axis for axis in body.rotation_axes)]
     return rigid + list(range(6, 6 + body.elastic_count))
 
 

@@ -50,11 +50,13 @@ class MaterialPoint:
         shapes: shape functions there, shape (3, n).
         rotations: rotation of the material there, shape (3, n) [rad per unit of eta]; None
             where the body has no orientation (a point mass).
+        node: number of the node that the point is, on a body in absolute coordinates; None: elsewhere.
     """
 
     position: Array
     shapes: Array
     rotations: Array | None
+    node: int | None = None
 
 
 class MaterialPoints(ABC):

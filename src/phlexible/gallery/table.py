@@ -4,12 +4,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from phlexible.gallery.bricard import bricard
+from phlexible.gallery.cable_robot import cable_robot
 from phlexible.gallery.chain import chain
+from phlexible.gallery.crane import crane
 from phlexible.gallery.crank_slider import crank_slider
 from phlexible.gallery.double_pendulum import double_pendulum
 from phlexible.gallery.flexible_pendulum import flexible_pendulum
 from phlexible.gallery.four_bar import four_bar
 from phlexible.gallery.free_pair import free_pair
+from phlexible.gallery.hanging_cable import hanging_cable
 from phlexible.gallery.n_four_bar import n_four_bar
 from phlexible.gallery.rotating_cantilever import rotating_cantilever
 from phlexible.gallery.satellite import satellite
@@ -17,6 +20,8 @@ from phlexible.gallery.spatial_beam import spatial_beam
 from phlexible.gallery.spatial_slider_crank import spatial_slider_crank
 from phlexible.gallery.spinning_beam import spinning_beam
 from phlexible.gallery.spinning_shaft import spinning_shaft
+from phlexible.gallery.string_pendulum import string_pendulum
+from phlexible.gallery.tethered_satellites import tethered_satellites
 from phlexible.system import Model
 
 
@@ -174,6 +179,11 @@ ENTRIES: tuple[GalleryEntry, ...] = (
             ),
         ),
     ),
+    GalleryEntry(string_pendulum, duration=1.0, step=1e-2),
+    GalleryEntry(hanging_cable, duration=10.0, step=5e-3, operating_point="static"),
+    GalleryEntry(crane, duration=12.0, step=5e-3),
+    GalleryEntry(tethered_satellites, duration=60.0, step=1e-2),
+    GalleryEntry(cable_robot, duration=4.0, step=1e-3),
     GalleryEntry(four_bar, duration=0.1, step=1e-4, points=(BeamPoint("coupler", 0.5),)),
     GalleryEntry(chain, duration=1.0, step=5e-4, points=(BeamPoint("link 1", 0.5),)),
     GalleryEntry(

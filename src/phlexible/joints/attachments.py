@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, finite
-from phlexible.bodies.floating_body import Body, FloatingBody
+from phlexible.bodies.floating_body import Body, BodyData
+from phlexible.bodies.initial_curve import InitialCurve
 from phlexible.bodies.locations import Along, End, Location, MaterialPoint, MaterialPosition, Origin, Start
 
 Path = Callable[[float], ArrayLike]
@@ -25,15 +26,29 @@ class PlacedBody:
         rotation: body to world at t = 0, shape (3, 3).
         velocity: of the origin at t = 0, world axes, shape (3,) [m/s]; None: solved from the joints.
         angular_velocity: at t = 0, world axes, shape (3,) [rad/s]; None: solved from the joints.
+        curve: nodes of an absolute body at t = 0, already moved by ``position`` and ``rotation``.
     """
 
     name: str
     body: Body
-    data: FloatingBody
+    data: BodyData
     position: Array
     rotation: Array
     velocity: Array | None = None
     angular_velocity: Array | None = None
+    curve: InitialCurve | None = None
+
+    @property
+    def place(self) -> Array:
+        """A world point of the body at t = 0: its origin, or its first node, shape (3,) [m]."""
+        return self.position if self.curve is None else self.curve.positions[0]
+
+    @property
+    def elastic(self) -> Array:
+        """Elastic coordinates at t = 0, shape (n,): zero, or the positions of the nodes."""
+        if self.curve is None:
+            return np.zeros(self.data.elastic_count)
+        return self.curve.positions[:, : self.data.dimension].ravel()
 
     @property
     def start(self) -> "Attachment":
@@ -81,6 +96,8 @@ class Attachment:
 
     def initial_position(self) -> Array:
         """World position at the initial pose, undeformed, shape (3,) [m]."""
+        if self.placed.curve is not None:
+            return np.asarray(self.point.shapes @ self.placed.elastic)
         return self.placed.position + self.placed.rotation @ self.point.position
 
     def __repr__(self) -> str:

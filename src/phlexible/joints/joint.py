@@ -192,5 +192,6 @@ class Joint(ABC):
     def _need_orientation_of(self, port: Port) -> None:
         if not port.has_orientation:
             raise ModelError(
-                f"{self}: {port} has no orientation (a point mass); use Spherical or Slider, or a RigidBody"
+                f"{self}: {port} has no orientation (a point mass, a string);"
+                " use Spherical or Slider, or a RigidBody"
             )

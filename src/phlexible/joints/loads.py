@@ -60,7 +60,9 @@ class PointLoad(Load):
             )
         object.__setattr__(self, "axes", axes_option(self.axes))
         if self.axes is Axes.BODY and not self.attachment.has_orientation:
-            raise ModelError(f"{self}: {self.attachment} has no orientation (a point mass); use world axes")
+            raise ModelError(
+                f"{self}: {self.attachment} has no orientation (a point mass, a string); use world axes"
+            )
         if not callable(self.value) and not isinstance(self.value, Feedback):
             vector(f"value of {self}", self.value)
         object.__setattr__(self, "breakpoints", tuple(finite("breakpoints", t) for t in self.breakpoints))
@@ -100,7 +102,7 @@ class Torque(PointLoad):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.attachment.has_orientation:
-            raise ModelError(f"{self}: {self.attachment} has no orientation (a point mass) to turn")
+            raise ModelError(f"{self}: {self.attachment} has no orientation (a point mass, a string) to turn")
 
     def entries(self) -> tuple[PointLoad, ...]:
         """Itself."""

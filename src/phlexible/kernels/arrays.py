@@ -39,6 +39,29 @@ class BodyArrays(NamedTuple):
     pool: Array
 
 
+class AbsoluteArrays(NamedTuple):
+    """Absolute bodies (formulation, section 5); their nodes are bodies after the floating ones."""
+
+    pair_row: IntArray  # (pairs,) first velocity of the node that feels the mass
+    pair_column: IntArray  # of the node that accelerates
+    pair_block: IntArray  # start of block (node, node)
+    pair_mass: Array
+    point_weight: Array  # (nodes, 3) m g
+    start: IntArray  # (strains + 1,) offsets into node
+    node: IntArray  # bodies that are the nodes of each strain
+    form: IntArray  # (strains,) start of rows b and c, each (k,) with its sum
+    block_start: IntArray  # (strains,) offsets into block
+    block: IntArray  # start of block (node i, node j), row by row
+    law: IntArray  # (strains,)
+    weight: Array  # (strains,)
+    law_kind: IntArray  # (laws,)
+    law_energy: IntArray  # addresses of user functions, or 0
+    law_derivative: IntArray
+    law_modulus: Array  # EA
+    law_viscosity: Array  # tau [s]
+    pool: Array
+
+
 class VectorArrays(NamedTuple):
     """World vectors: points r + R (base + shapes eta), directions R (base + shapes eta), given ones."""
 

@@ -8,6 +8,7 @@ from phlexible.kernels.elasticity import dissipation, strain_energy
 from phlexible.kernels.forces import element_loss, element_work, spring_energy, stored_energy
 from phlexible.kernels.inertia import kinetic_energy, start_of
 from phlexible.kernels.loads import load_work
+from phlexible.kernels.quadratic_strains import end_points, point_energies, point_ledger
 
 LEDGER_TOLERANCE = 1e-7  # Newton's worst accepted update is 1e-8
 ROUND_OFF = 1e-12
@@ -16,7 +17,8 @@ ROUND_OFF = 1e-12
 @inlined
 def end_step(ints, reals, h, damping):
     """Accept the step: new state, work of every source, dissipated energy."""
-    for b in range(ints[at.BODIES]):
+    reals[ints[at.STATE_DISSIPATED]] += end_points(ints, reals, h, damping)
+    for b in range(ints[at.FLOATING]):
         reals[ints[at.STATE_DISSIPATED]] += dissipation(ints, reals, b, h, damping)
     count = ints[at.LOADS]
     for q in range(count):
@@ -28,7 +30,7 @@ def end_step(ints, reals, h, damping):
         reals[ints[at.STATE_WORK] + count + links + force] += element_work(ints, reals, links + force)
         reals[ints[at.STATE_DISSIPATED]] += element_loss(ints, reals, force, h)
         reals[ints[at.STATE_THETA] + force] = reals[ints[at.FORCE_THETA1] + force]
-    for b in range(ints[at.BODIES]):
+    for b in range(ints[at.FLOATING]):
         x0 = start_of(ints, b)
         for j in range(ints[ints[at.ELASTIC_COUNT] + ints[ints[at.TYPE_OF] + b]]):
             reals[ints[at.STATE_ELASTIC] + (ints[ints[at.ELASTIC_START] + b] + j)] = reals[
@@ -103,8 +105,8 @@ def ledger_closes(ints, reals, h, damping):
     They do up to Newton's tolerance and round-off. A step far longer than a period can stop where
     Newton's updates are small and the equations are not: such a point is no solution.
     """
-    change, size = 0.0, 0.0
-    for b in range(ints[at.BODIES]):
+    change, size = point_ledger(ints, reals, h, damping)
+    for b in range(ints[at.FLOATING]):
         start = kinetic_energy(
             ints,
             reals,
@@ -164,8 +166,8 @@ def ledger_closes(ints, reals, h, damping):
 @compiled
 def energies(ints, reals, stored, row):
     """Kinetic, strain, gravity and spring energy of the state of ``begin_step``; their number."""
-    kinetic, strain, gravity = 0.0, 0.0, 0.0
-    for b in range(ints[at.BODIES]):
+    kinetic, strain, gravity = point_energies(ints, reals)
+    for b in range(ints[at.FLOATING]):
         kinetic += kinetic_energy(
             ints,
             reals,

@@ -161,13 +161,17 @@ def copy_table(reals, target, table, row):
 @compiled
 def write_row(ints, reals, stored, row):
     """The state into a row: kinetic, strain, gravity and spring energy, dissipated, iterations, then
-    the tables from STATE_POSITION to STATE_THETA but with STATE_MULTIPLIER last."""
+    the tables from STATE_POSITION to STATE_THETA but with STATE_MULTIPLIER last and without the
+    rotations of nodes of absolute bodies, which never turn."""
     begin_step(ints, reals)
     place = energies(ints, reals, stored, row)
     stored[row, place] = reals[ints[at.STATE_DISSIPATED]]
     stored[row, place + 1] = ints[ints[at.STATE_COUNTER]]
     place += 2
-    for i in range(ints[at.STATE_POSITION], ints[at.STATE_MULTIPLIER]):
+    for i in range(ints[at.STATE_POSITION], ints[at.STATE_ROTATION] + 9 * ints[at.FLOATING]):
+        stored[row, place] = reals[i]
+        place += 1
+    for i in range(ints[at.STATE_ELASTIC], ints[at.STATE_MULTIPLIER]):
         stored[row, place] = reals[i]
         place += 1
     for i in range(ints[at.STATE_WORK], ints[at.STATE_DISSIPATED]):

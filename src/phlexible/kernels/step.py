@@ -8,6 +8,7 @@ from phlexible.kernels.elasticity import begin_strains, elastic_balance, elastic
 from phlexible.kernels.inertia import end_pose, inertia_balance, momenta, start_of
 from phlexible.kernels.inertia_tangent import inertia_tangent
 from phlexible.kernels.loads import load_forces, load_tangent
+from phlexible.kernels.quadratic_strains import begin_points, point_residuals, point_tangent
 from phlexible.kernels.vector_tangent import force_tangent, vector_derivatives
 from phlexible.kernels.vectors import apply_force, body_vector, end_vectors, world_vector
 
@@ -35,7 +36,8 @@ def unpack_velocity(ints, reals, b, flat, v, w, rate):
 @compiled
 def begin_step(ints, reals):
     """Everything at t_n that does not change during the step; vectors that are given, at both ends."""
-    for b in range(ints[at.BODIES]):
+    begin_points(ints, reals)
+    for b in range(ints[at.FLOATING]):
         x0 = start_of(ints, b)
         reals[ints[at.XI0] + x0] = 1.0
         reals[ints[at.XI1] + x0] = 1.0
@@ -97,7 +99,8 @@ def begin_step(ints, reals):
 @compiled
 def residuals(ints, reals, h, damping):
     """Balances of all bodies and joint functions at VELOCITY and MULTIPLIER."""
-    for b in range(ints[at.BODIES]):
+    point_residuals(ints, reals, h, damping)
+    for b in range(ints[at.FLOATING]):
         unpack_velocity(ints, reals, b, ints[at.VELOCITY], ints[at.V1], ints[at.W1], ints[at.RATE1])
         x0 = start_of(ints, b)
         for j in range(1, ints[ints[at.ELASTIC_COUNT] + ints[ints[at.TYPE_OF] + b]] + 1):
@@ -137,7 +140,8 @@ def residuals(ints, reals, h, damping):
 def jacobian(ints, reals, h, damping):
     """Newton's matrix at the point of the last ``residuals``, as blocks."""
     fill(reals, ints[at.BLOCKS], ints[at.BLOCK_LENGTH], 0.0)
-    for b in range(ints[at.BODIES]):
+    point_tangent(ints, reals, h, damping)
+    for b in range(ints[at.FLOATING]):
         place = ints[ints[at.NODE_DIAGONAL] + b]
         inertia_tangent(ints, reals, b, h, place)
         elastic_tangent(ints, reals, b, h, damping, place)

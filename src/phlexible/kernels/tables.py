@@ -20,7 +20,10 @@ COUNTS = (
     VELOCITIES,
     UNKNOWNS,
     BLOCK_LENGTH,
-) = tuple(range(12))
+    FLOATING,  # bodies with a frame; the nodes of absolute bodies are the bodies after them
+    PAIRS,  # of nodes with common mass
+    QUADRATICS,  # strains C = u . v
+) = tuple(range(15))
 
 INT_TABLES = (
     TYPE_OF,  # (bodies,)
@@ -87,8 +90,20 @@ INT_TABLES = (
     NODE_TARGET_START,  # (nodes + 1,)
     NODE_TARGET,  # start of block (neighbour i, neighbour j)
     PIVOTS,  # (unknowns,)
+    PAIR_ROW,  # (pairs,) first velocity of the node that feels the mass
+    PAIR_COLUMN,  # (pairs,) of the node that accelerates
+    PAIR_BLOCK,  # (pairs,) start of block (node, node)
+    QUADRATIC_START,  # (quadratics + 1,) offsets into QUADRATIC_NODE
+    QUADRATIC_NODE,  # bodies that are the nodes of each strain
+    QUADRATIC_FORM,  # (quadratics,) start of rows b and c, each (k,) with its sum
+    QUADRATIC_BLOCK_START,  # (quadratics,) offsets into QUADRATIC_BLOCK
+    QUADRATIC_BLOCK,  # start of block (node i, node j), row by row
+    QUADRATIC_LAW,  # (quadratics,)
+    LAW_KIND,  # (laws,) as in ``laws.py``
+    LAW_ENERGY,  # (laws,) address of W, where the user wrote it
+    LAW_DERIVATIVE,  # (laws,) address of dW
     STATE_COUNTER,  # (2,) Newton iterations, relaxed steps
-) = tuple(range(12, 12 + 65))
+) = tuple(range(15, 15 + 77))
 
 REAL_TABLES = (
     MASS,  # (types,)
@@ -112,6 +127,11 @@ REAL_TABLES = (
     ROW_LENGTH,  # (rows,) what a gap is compared with: a length, 1 for cosines
     ROW_RELAXATION,  # (rows,) of the last factorization
     WEIGHT,  # (weights, 3) m g
+    PAIR_MASS,  # (pairs,)
+    POINT_WEIGHT,  # (nodes of absolute bodies, 3)
+    QUADRATIC_WEIGHT,  # (quadratics,)
+    LAW_MODULUS,  # (laws,) EA
+    LAW_VISCOSITY,  # (laws,) tau [s]
     LOAD_VALUE,  # (loads, 3) of the step
     MOVING0,  # (moving vectors, 3) at the start of the step
     MOVING1,  # at its end
@@ -155,6 +175,12 @@ REAL_TABLES = (
     X_MEAN,
     VECTOR_FORCE,  # (vectors, 3) total force on the vector
     VECTOR_JACOBIAN,  # (3, velocities) for each vector on a body: dx_{n+1} / dnu_{n+1}
+    POINT_MOVE,  # (nodes of absolute bodies, 3) delta(q)
+    QUADRATIC0,  # (quadratics,) C_n
+    QUADRATIC_CHANGE,  # delta(C)
+    QUADRATIC_FORCE,  # delta(W) / delta(C)
+    QUADRATIC_VECTORS,  # (quadratics, 2, 3) u_n and v_n
+    QUADRATIC_SCRATCH,  # (4, 3)
     VECTOR_LEVER,  # (velocities, 3): how a force enters the balances
     BLOCKS,  # (block length,)
     RESIDUAL,  # (unknowns,)
@@ -170,16 +196,16 @@ REAL_TABLES = (
     MEAN_MULTIPLIER,  # (rows,) of the substeps of a composed step
     SAVED_STATE,  # the tables from STATE_POSITION on at the start of a composed step
     STATE_POSITION,  # (bodies, 3)
-    STATE_ROTATION,  # (bodies, 3, 3)
+    STATE_ROTATION,  # (bodies, 3, 3); of nodes the identity
     STATE_ELASTIC,  # (sum n,)
     STATE_VELOCITY,  # (velocities,)
     STATE_MULTIPLIER,  # (rows,)
     STATE_WORK,  # (loads + joints,) work done by loads, then by moving frames and values on links
     STATE_THETA,  # (forces,) coordinates, angles over full turns
     STATE_DISSIPATED,  # (1,)
-) = tuple(range(12 + 65, 12 + 65 + 86))
+) = tuple(range(15 + 77, 15 + 77 + 97))
 
-HEADER = 12 + 65 + 86
+HEADER = 15 + 77 + 97
 
 CONSTANT = -1
 MOVING = -2

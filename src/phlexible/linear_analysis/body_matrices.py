@@ -8,11 +8,16 @@ The balance ``M(eta) dnu/dt - h(eta, nu) + dV/deta + C deta/dt = forces`` is exp
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.rotations import cross_matrix
-from phlexible.bodies.floating_body import FloatingBody
+from phlexible.bodies import absolute_mechanics
+from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.floating_body import BodyData, FloatingBody
 from phlexible.bodies.invariants import elastic_tangent, mass_matrix, strain_rows
+from phlexible.bodies.mechanics import Matrix
+from phlexible.errors import EquilibriumError
 from phlexible.model.kinematics import kept_columns, split_velocity
 
 
@@ -27,14 +32,20 @@ class BodyMatrices:
         stiffness: K of inertia and elasticity; joints and loads add theirs.
     """
 
-    mass: Array
-    velocity: Array
-    damping: Array
-    stiffness: Array
+    mass: Matrix
+    velocity: Matrix
+    damping: Matrix
+    stiffness: Matrix
 
 
-def body_matrices(body: FloatingBody, eta: Array, nu: Array) -> BodyMatrices:
-    """The matrices at eta (n,) and a steady nu (velocity_count,) without elastic rates."""
+def body_matrices(body: BodyData, eta: Array, nu: Array) -> BodyMatrices:
+    """The matrices at eta (n,) and a steady nu (velocity_count,) without elastic rates.
+
+    Raises:
+        EquilibriumError: a body in absolute coordinates that moves.
+    """
+    if isinstance(body, AbsoluteBody):
+        return _absolute_matrices(body, eta, nu)
     mass, rigid = mass_matrix(body, eta), body.rigid_count
     stiffness, damping = np.zeros_like(mass), np.zeros_like(mass)
     rows = strain_rows(body, eta)
@@ -48,6 +59,18 @@ def body_matrices(body: FloatingBody, eta: Array, nu: Array) -> BodyMatrices:
     stiffness -= by_velocity @ transport
     stiffness[:, rigid:] -= by_shape
     return BodyMatrices(mass, mass @ transport - by_velocity, damping, stiffness)
+
+
+def _absolute_matrices(body: AbsoluteBody, q: Array, rates: Array) -> BodyMatrices:
+    """Of a string at rest; the prestress is in its tangent."""
+    if rates.any():
+        raise EquilibriumError(
+            "a string is linearized at rest only: in steady rotation its nodes have no frame that turns with "
+            'them; take at="given" or at="static"'
+        )
+    nothing = sparse.csr_array((body.velocity_count,) * 2)
+    tangent, viscous = absolute_mechanics.elastic_tangent(body, q), absolute_mechanics.viscous_matrix(body, q)
+    return BodyMatrices(absolute_mechanics.mass_matrix(body), nothing, viscous, tangent)
 
 
 def transport_matrix(body: FloatingBody, nu: Array) -> Array:

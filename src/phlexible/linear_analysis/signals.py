@@ -53,7 +53,7 @@ class Sensor:
                 f"{type(self).__name__} sits on an attachment such as beam.end, got {self.attachment!r}"
             )
         if self.is_angular and not self.attachment.has_orientation:
-            raise ModelError(f"{self.attachment} has no orientation (a point mass) to measure")
+            raise ModelError(f"{self.attachment} has no orientation (a point mass or a string) to measure")
         object.__setattr__(self, "direction", unit_vector("direction", self.direction))
 
     def __str__(self) -> str:

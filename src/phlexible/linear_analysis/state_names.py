@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.joints.attachments import PlacedBody
 from phlexible.joints.bilinear import PointOf, Row
 from phlexible.joints.joint import Joint
@@ -19,10 +20,17 @@ UNIT_ENERGY = "J^0.5"
 
 def body_coordinates(placed: PlacedBody) -> tuple[StateBlock, ...]:
     """One for each component of the body's velocity: small motions in its own axes."""
+    data = placed.data
+    if isinstance(data, AbsoluteBody):
+        return tuple(
+            StateBlock(f"{placed.name} node {k} {axis}", "m", 1)
+            for k in range(data.node_count)
+            for axis in "xyz"[: data.dimension]
+        )
     words = ("x", "y", "z", "turn x", "turn y", "turn z")
-    units = ("m", "m", "m", "rad", "rad", "rad", *placed.data.coordinate_units)
-    names = (*words, *(f"eta {k}" for k in range(placed.data.elastic_count)))
-    return tuple(StateBlock(f"{placed.name} {names[k]}", units[k], 1) for k in kept_columns(placed.data))
+    units = ("m", "m", "m", "rad", "rad", "rad", *data.coordinate_units)
+    names = (*words, *(f"eta {k}" for k in range(data.elastic_count)))
+    return tuple(StateBlock(f"{placed.name} {names[k]}", units[k], 1) for k in kept_columns(data))
 
 
 def coordinates(mechanism: Mechanism) -> tuple[StateBlock, ...]:

@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from phlexible.algebra.arrays import Array
-from phlexible.bodies.invariants import elastic_force, elastic_tangent
+from phlexible.bodies.mechanics import elastic_force, gross_force, stiffness_matrix
 from phlexible.errors import EquilibriumError
 from phlexible.model.closure import largest_length, row_lengths
 from phlexible.model.constraints import constraint_matrix, constraint_values, mass_matrix
@@ -40,12 +40,12 @@ def static_equilibrium(mechanism: Mechanism, layout: Layout, state: State) -> tu
     best_state, best_multipliers = state, multipliers.copy()
     for iteration in range(ITERATIONS):
         mass, matrix = mass_matrix(mechanism, state), constraint_matrix(mechanism, layout, state)
-        elastic, tangent = _elasticity(mechanism, layout, state)
+        elastic, gross, tangent = _elasticity(mechanism, layout, state)
         applied = applied_forces(mechanism, layout, state)
         gap = constraint_values(mechanism, layout, state)
         weight = 1 / np.sqrt(mass.diagonal())
         force = applied - elastic
-        parts = (applied, elastic, matrix.T @ multipliers)
+        parts = (applied, gross, matrix.T @ multipliers)
         size = max(float(np.linalg.norm(weight * each)) for each in parts)
         balance = float(np.linalg.norm(weight * (force + matrix.T @ multipliers)))
         residual = max(
@@ -94,18 +94,17 @@ def _step(
     return solution[:n], -solution[n:]
 
 
-def _elasticity(mechanism: Mechanism, layout: Layout, state: State) -> tuple[Array, sparse.csr_array]:
-    """dV/dq (flat like the velocities) and d2V/dq2."""
-    force, blocks = np.zeros(int(layout.velocity[-1])), []
+def _elasticity(mechanism: Mechanism, layout: Layout, state: State) -> tuple[Array, Array, sparse.csr_array]:
+    """dV/dq (flat like the velocities), the size of its parts, and d2V/dq2."""
+    force, gross, blocks = *np.zeros((2, int(layout.velocity[-1]))), []
     for index, placed in enumerate(mechanism.bodies):
         begin, end = layout.velocity[index : index + 2]
         eta = state.elastic[layout.elastic[index] : layout.elastic[index + 1]]
         rigid = placed.data.rigid_count
         force[begin + rigid : end] = elastic_force(placed.data, eta)
-        block = np.zeros((end - begin, end - begin))
-        block[rigid:, rigid:] = elastic_tangent(placed.data, eta)
-        blocks.append(block)
-    return force, sparse.csr_array(sparse.block_diag(blocks, "csr"))
+        gross[begin + rigid : end] = gross_force(placed.data, eta)
+        blocks.append(stiffness_matrix(placed.data, eta))
+    return force, gross, sparse.csr_array(sparse.block_diag(blocks, "csr"))
 
 
 def _length_of_step(mechanism: Mechanism, layout: Layout, change: Array, length: float) -> float:
@@ -113,8 +112,8 @@ def _length_of_step(mechanism: Mechanism, layout: Layout, change: Array, length:
     largest = 0.0
     for index, placed in enumerate(mechanism.bodies):
         begin = int(layout.velocity[index])
-        shifted = begin + placed.data.dimension
-        turned = begin + placed.data.rigid_count
+        shifted = begin + (placed.data.dimension if placed.curve is None else placed.data.velocity_count)
+        turned = max(shifted, begin + placed.data.rigid_count)
         move = np.abs(change[begin:shifted]).max(initial=0.0) / length
         largest = max(largest, move, np.abs(change[shifted:turned]).max(initial=0.0))
     return min(1.0, LONGEST_TURN / largest) if largest > 0 else 1.0

@@ -19,6 +19,7 @@ def stress_factor(mechanism: Mechanism, layout: Layout) -> tuple[sparse.csr_arra
     """L, shape (sum of velocity counts, stresses), and names of the stresses [J^0.5]."""
     blocks, names = [], []
     for placed in mechanism.bodies:
+        assert isinstance(placed.data, FloatingBody), "the stress form refuses strings"
         factor = body_stress_factor(placed.data)
         blocks.append(np.vstack([np.zeros((placed.data.rigid_count, factor.shape[1])), factor]))
         names += [f"{placed.name} stress {k}" for k in range(factor.shape[1])]

@@ -6,13 +6,25 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.block_elimination import BlockSchedule, block_schedule
+from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.floating_body import FloatingBody
+from phlexible.bodies.point_mass import PointMass
 from phlexible.joints.attachments import MovingFrame
 from phlexible.joints.bilinear import DirectionOf, PointOf
 from phlexible.joints.feedback import Feedback
 from phlexible.joints.loads import PointLoad
 from phlexible.joints.time_paths import TimePath, numbers_at
-from phlexible.kernels.arrays import BodyArrays, CouplingArrays, EliminationArrays, LoadArrays, VectorArrays
+from phlexible.kernels.arrays import (
+    AbsoluteArrays,
+    BodyArrays,
+    CouplingArrays,
+    EliminationArrays,
+    LoadArrays,
+    VectorArrays,
+)
 from phlexible.kernels.tables import CONSTRAINT
+from phlexible.kernels.user_function import UserFunction
+from phlexible.model.absolute_tables import absolute_arrays, node_edges
 from phlexible.model.body_tables import body_arrays
 from phlexible.model.controlled import ControlledValue, controlled_values
 from phlexible.model.coupling_tables import CouplingTable, VectorTable, load_arrays
@@ -31,18 +43,22 @@ class Assembly:
     Attributes:
         mechanism: what was assembled.
         layout: where the numbers of bodies and joints sit.
-        bodies, vectors, couplings, loads, elimination: the tables.
+        bodies, absolute, vectors, couplings, loads, elimination: the tables.
+        floating: number of bodies with a frame, which come first in ``bodies``.
         block_length: numbers in all blocks of Newton's matrix.
         moving: vectors and drive paths that are functions of time.
         forces: scalar forces of elements.
         force_table: their numbers.
         controlled: load values that controllers set.
         load_entries: loads on single attachments, load after load.
+        functions: of users, called by the kernels.
     """
 
     mechanism: Mechanism
     layout: Layout
     bodies: BodyArrays
+    floating: int
+    absolute: AbsoluteArrays
     vectors: VectorArrays
     couplings: CouplingArrays
     loads: LoadArrays
@@ -53,6 +69,7 @@ class Assembly:
     force_table: ForceTable
     controlled: tuple[ControlledValue, ...]
     load_entries: tuple[PointLoad, ...]
+    functions: tuple[UserFunction, ...]
 
     @property
     def links(self) -> int:
@@ -105,33 +122,44 @@ class Assembly:
 
     def length_scale(self) -> float:
         """A length that stands for the mechanism: its extent and distance from the origin [m]."""
-        reach = [float(np.linalg.norm(b.position)) + b.data.size for b in self.mechanism.bodies]
+        reach = [float(np.linalg.norm(b.place)) + b.data.size for b in self.mechanism.bodies]
         return max(reach, default=0.0) or 1.0
 
 
 def assemble(mechanism: Mechanism) -> Assembly:
-    """The tables of a mechanism."""
-    bodies = mechanism.bodies
-    rows = [each.rows(mechanism.dimension) for each in mechanism.constraints]
+    """The tables of a mechanism; the nodes of absolute bodies are bodies of the tables."""
+    bodies, dimension = mechanism.bodies, mechanism.dimension
+    rows = [each.rows(dimension) for each in mechanism.constraints]
     layout = layout_of(list(bodies), [len(r) for r in rows])
     forces = scalar_forces(mechanism)
     laws = [CONSTRAINT] * len(rows) + [law_of(each.force.coordinate) for each in forces]
     rows += [each.force.coordinate.functions() for each in forces]
-    vectors = VectorTable(bodies)
-    couplings = CouplingTable(rows, laws, vectors, mechanism.dimension)
+    floating = [placed.data for placed in bodies if isinstance(placed.data, FloatingBody)]
+    absolute = [placed.data for placed in bodies if isinstance(placed.data, AbsoluteBody)]
+    node = PointMass(1.0).discretize(dimension)
+    carriers = floating + [node for body in absolute for _ in range(body.node_count)]
+    vectors = VectorTable(bodies, carriers)
+    couplings = CouplingTable(rows, laws, vectors, dimension)
     entries = tuple(entry for load in mechanism.loads for entry in load.entries())
     loads = load_arrays(entries, bodies, mechanism.gravity, vectors)
-    sizes = [placed.data.velocity_count for placed in bodies] + couplings.node_sizes
-    schedule = block_schedule(sizes, couplings.edges(len(bodies)), len(bodies))
+    sizes = [carrier.velocity_count for carrier in carriers] + couplings.node_sizes
+    edges = node_edges(absolute, len(floating)) + couplings.edges(len(carriers))
+    schedule = block_schedule(sizes, edges, len(floating), len(carriers))
+    arrays = body_arrays(carriers, dimension)
+    nodes, functions = absolute_arrays(
+        absolute, len(floating), arrays.velocity_start, mechanism.gravity, schedule
+    )
     table = force_table(forces, len(entries))
     controlled = controlled_values(mechanism, entries, table, vectors)
     element_rows = sum(len(each.force.coordinate.functions()) for each in forces)
     lengths = np.concatenate([gap_lengths(mechanism), np.ones(element_rows)])
-    coupling_arrays = couplings.arrays(schedule, len(bodies), lengths)  # numbers the paths of drives too
+    coupling_arrays = couplings.arrays(schedule, len(carriers), lengths)  # numbers the paths of drives too
     return Assembly(
         mechanism,
         layout,
-        body_arrays(bodies, layout, mechanism.dimension),
+        arrays,
+        len(floating),
+        nodes,
         vectors.arrays(),
         coupling_arrays,
         loads,
@@ -142,6 +170,7 @@ def assemble(mechanism: Mechanism) -> Assembly:
         table,
         controlled,
         entries,
+        functions,
     )
 
 

@@ -1,15 +1,14 @@
 """Bodies as the arrays of the kernels; equal bodies share one entry."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.invariants import mass_matrix
-from phlexible.joints.attachments import PlacedBody
 from phlexible.kernels.arrays import BodyArrays
-from phlexible.model.state import Layout
 
 
 class Pool:
@@ -48,16 +47,16 @@ def rotational_blocks(body: FloatingBody) -> tuple[list[Array], list[Array]]:
     return skew, [trace * (k == l) - (symmetric[k, l] + symmetric[l, k]) / 2 for k, l in pairs]
 
 
-def body_arrays(bodies: tuple[PlacedBody, ...], layout: Layout, dimension: int) -> BodyArrays:
-    """The table of all bodies of a model."""
+def body_arrays(bodies: Sequence[FloatingBody], dimension: int) -> BodyArrays:
+    """The table of all bodies of a model, in their order."""
     types: list[FloatingBody] = []
     known: dict[tuple[object, ...], int] = {}
     type_of = []
-    for placed in bodies:
-        key = _fingerprint(placed.data)
+    for data in bodies:
+        key = _fingerprint(data)
         if key not in known:
             known[key] = len(types)
-            types.append(placed.data)
+            types.append(data)
         type_of.append(known[key])
     pool = Pool()
     strains = _StrainTable()
@@ -76,14 +75,15 @@ def body_arrays(bodies: tuple[PlacedBody, ...], layout: Layout, dimension: int) 
         columns["damping"].append(pool.add(body.damping) if body.damping.any() else -1)
         strains.add(body, pool)
     rows, squares = strains.rows(), strains.squares()
+    weights = [_velocity_weights(body) for body in types]
     return BodyArrays(
         dimension=dimension,
         type_of=_integers(type_of),
-        velocity_start=layout.velocity,
-        elastic_start=layout.elastic,
+        velocity_start=_offsets([data.velocity_count for data in bodies]),
+        elastic_start=_offsets([data.elastic_count for data in bodies]),
         mass=np.array([body.mass for body in types]),
         viscosity=np.array([body.viscosity for body in types]),
-        velocity_weight=np.concatenate([_velocity_weights(types[k]) for k in type_of] or [np.zeros(0)]),
+        velocity_weight=np.concatenate([weights[k] for k in type_of] or [np.zeros(0)]),
         pool=pool.numbers(),
         elastic_count=_integers(columns["elastic_count"]),
         axis_count=_integers(columns["axis_count"]),
@@ -166,6 +166,10 @@ def _fingerprint(body: FloatingBody) -> tuple[object, ...]:
         strain.factors,
     )
     return (body.rotates, body.mass, body.viscosity, *((a.shape, a.tobytes()) for a in arrays))
+
+
+def _offsets(counts: list[int]) -> IntArray:
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
 def _integers(values: list[int]) -> IntArray:

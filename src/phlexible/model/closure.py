@@ -77,10 +77,12 @@ def residual_unit(owner: RowOwner) -> str:
 def undeformed(mechanism: Mechanism, layout: Layout) -> State:
     """The initial pose as given, undeformed and at rest."""
     bodies = mechanism.bodies
+    has_frame = np.array([placed.curve is None for placed in bodies], dtype=bool)[:, None]
+    rotation = np.array([placed.rotation for placed in bodies]).reshape(-1, 3, 3)
     return State(
         time=0.0,
-        position=np.array([placed.position for placed in bodies]).reshape(-1, 3),
-        rotation=np.array([placed.rotation for placed in bodies]).reshape(-1, 3, 3),
-        elastic=np.zeros(int(layout.elastic[-1])),
+        position=np.array([placed.position for placed in bodies]).reshape(-1, 3) * has_frame,
+        rotation=np.where(has_frame[:, :, None], rotation, np.eye(3)),
+        elastic=np.concatenate([*(placed.elastic for placed in bodies), np.zeros(0)]),
         velocity=np.zeros(int(layout.velocity[-1])),
     )

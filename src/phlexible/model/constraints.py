@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array
-from phlexible.bodies.invariants import mass_matrix as body_mass_matrix
+from phlexible.bodies.mechanics import mass_matrix as body_mass_matrix
 from phlexible.joints.bilinear import PointOf, Row, Term, Vector
 from phlexible.joints.drives import Drive
 from phlexible.joints.joint import Joint

@@ -1,14 +1,12 @@
-"""Copies of a mechanism with other bodies, and the data of a body that is placed."""
+"""Copies of a mechanism with other bodies."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeVar
 
 from numpy.typing import ArrayLike
 
-from phlexible.bodies.floating_body import Body, FloatingBody
-from phlexible.bodies.invariants import check_mass
+from phlexible.bodies.floating_body import Body
 from phlexible.bodies.split_beam import SplitBeam
-from phlexible.errors import SingularMassError
 from phlexible.model.relocation import relocated
 from phlexible.model.substructures import parts_by_name
 
@@ -31,13 +29,15 @@ def replaced(mechanism: Copied, gravity: ArrayLike, given: Mapping[str, Body | S
     copy = type(mechanism)(gravity=gravity, dimension=mechanism.dimension)
     copy.ground = mechanism.ground
     for placed in mechanism.bodies:
+        curve = placed.curve
         copy.add(
             new.get(placed.name, placed.body),
             placed.name,
             placed.position,
             placed.rotation,
-            placed.velocity,
+            placed.velocity if curve is None else curve.speed,
             placed.angular_velocity,
+            None if curve is None else curve.shape,
         )
     bodies = {placed.name: placed for placed in copy.bodies}
     parts: dict[object, object] = {}
@@ -52,17 +52,3 @@ def replaced(mechanism: Copied, gravity: ArrayLike, given: Mapping[str, Body | S
     for drive in mechanism.drives:
         copy.apply(relocated(drive, bodies, parts))
     return copy
-
-
-def discretized(body: Body, name: str, dimension: int) -> FloatingBody:
-    """The data of a body.
-
-    Raises:
-        SingularMassError: a motion of the body carries no kinetic energy.
-    """
-    data = body.discretize(dimension)
-    try:
-        check_mass(data)
-    except SingularMassError as error:
-        raise SingularMassError(f"{name}: {error}") from None
-    return data

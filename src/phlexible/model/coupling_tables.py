@@ -8,6 +8,8 @@ import numpy as np
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.block_elimination import BlockSchedule
 from phlexible.algebra.rotations import cross_matrix
+from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.floating_body import FloatingBody
 from phlexible.joints.attachments import Attachment, PlacedBody
 from phlexible.joints.bilinear import DirectionOf, PointOf, Row, Vector, WorldAxis
 from phlexible.joints.loads import Axes, Force, PointLoad
@@ -22,13 +24,18 @@ PartneredRow = tuple[Row, list[tuple[int, int]]]
 class VectorTable:
     """Collects world vectors; the same one is kept once.
 
+    Args:
+        bodies: in the order of the mechanism.
+        carriers: bodies of the tables: the floating ones, then the nodes of the absolute ones.
+
     Attributes:
         moving: vectors and drive paths that are functions of time, in the order of their columns.
     """
 
-    def __init__(self, bodies: tuple[PlacedBody, ...]) -> None:
-        self._index = {placed: k for k, placed in enumerate(bodies)}
-        self._data = [placed.data for placed in bodies]
+    def __init__(self, bodies: tuple[PlacedBody, ...], carriers: Sequence[FloatingBody]) -> None:
+        counts = [placed.data.node_count if isinstance(placed.data, AbsoluteBody) else 1 for placed in bodies]
+        self._index = dict(zip(bodies, _offsets(counts)[:-1].tolist(), strict=True))
+        self._data = carriers
         self._known: dict[tuple[object, ...], int] = {}
         self._pool = Pool()
         self._rows: list[tuple[int, int, Array, int, int, int, int]] = []
@@ -51,6 +58,7 @@ class VectorTable:
 
     def add_center_of_mass(self, placed: PlacedBody) -> int:
         """The number of a new vector: the center of mass of a body (formulation 4, gravity)."""
+        assert isinstance(placed.data, FloatingBody), "nodes carry their own weight"
         field = placed.data.first_moments / placed.data.mass
         self._rows.append(self._on_body(self._index[placed], True, field[:, 0], field[:, 1:]))
         return len(self._rows) - 1
@@ -81,6 +89,11 @@ class VectorTable:
             else:
                 self._rows.append((MOVING, int(is_point), np.zeros(3), 0, 0, 0, len(self.moving)))
                 self.moving.append(vector)
+            return
+        if isinstance(port.placed.data, AbsoluteBody):
+            assert port.point.node is not None, "a mechanism refuses joints and loads between nodes"
+            node = self._index[port.placed] + port.point.node
+            self._rows.append(self._on_body(node, is_point, np.zeros(3), np.zeros((3, 0))))
             return
         if isinstance(vector, PointOf):
             base, shapes = port.point.position, port.point.shapes
@@ -224,7 +237,7 @@ def load_arrays(
     loads: Sequence[PointLoad], bodies: Sequence[PlacedBody], gravity: Array, vectors: VectorTable
 ) -> LoadArrays:
     """Loads on attachments in their order, and the weights of all bodies unless gravity is zero."""
-    weighted = bodies if gravity.any() else ()
+    weighted = [placed for placed in bodies if isinstance(placed.data, FloatingBody) and gravity.any()]
     rows = []
     for load in loads:
         is_force, follows = isinstance(load, Force), load.axes is Axes.BODY

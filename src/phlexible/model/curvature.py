@@ -12,6 +12,7 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.rotations import cross_matrix
+from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.joints.bilinear import Row, Vector
 from phlexible.model.constraints import current_coefficient
@@ -20,29 +21,24 @@ from phlexible.model.state import Layout
 
 
 class BodyBlocks:
-    """A sum of dense blocks over pairs of bodies."""
+    """A sum of blocks over pairs of bodies."""
 
     def __init__(self, layout: Layout) -> None:
         self._offsets = layout.velocity
-        self._blocks: dict[tuple[int, int], Array] = {}
+        self._blocks: list[tuple[int, int, sparse.coo_array]] = []
 
-    def add(self, row: int, column: int, block: Array) -> None:
+    def add(self, row: int, column: int, block: Array | sparse.sparray) -> None:
         """Adds a block at a pair of bodies."""
-        known = self._blocks.get((row, column))
-        self._blocks[row, column] = block if known is None else known + block
+        self._blocks.append((row, column, sparse.coo_array(block)))
 
     def matrix(self) -> sparse.csr_array:
         """The sum, shape (sum of velocity counts,) * 2."""
         size = int(self._offsets[-1])
         if not self._blocks:
             return sparse.csr_array((size, size))
-        triples = []
-        for (row, column), block in self._blocks.items():
-            i, j = np.indices(block.shape)
-            triples.append((block, i + self._offsets[row], j + self._offsets[column]))
-        values, rows, columns = (
-            np.concatenate([part.ravel() for part in parts]) for parts in zip(*triples, strict=True)
-        )
+        values = np.concatenate([block.data for _, _, block in self._blocks])
+        rows = np.concatenate([block.row + self._offsets[row] for row, _, block in self._blocks])
+        columns = np.concatenate([block.col + self._offsets[column] for _, column, block in self._blocks])
         return sparse.coo_array((values, (rows, columns)), (size, size)).tocsr()
 
 
@@ -54,7 +50,7 @@ def add_row_curvature(total: BodyBlocks, kinematics: Kinematics, row: Row, multi
         add_lever(total, kinematics, term.first, force * b.value)
         add_lever(total, kinematics, term.second, force * a.value)
         if a.body is not None and b.body is not None:
-            coupling = force * a.jacobian.T @ b.jacobian
+            coupling = force * (sparse.csr_array(a.jacobian).T @ sparse.csr_array(b.jacobian))
             total.add(a.body, b.body, coupling)
             total.add(b.body, a.body, coupling.T)
 
@@ -65,6 +61,8 @@ def add_lever(total: BodyBlocks, kinematics: Kinematics, vector: Vector, force: 
     if carried is not None:
         index, weight, place, shapes = carried
         body, rotation = kinematics.body(index)
+        if isinstance(body, AbsoluteBody):
+            return
         total.add(index, index, lever_slope(body, weight, place, shapes, rotation.T @ force))
 
 

@@ -4,6 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array
+from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.joints.loads import Axes, Force
 from phlexible.model.constraints import row_owners
 from phlexible.model.curvature import BodyBlocks, add_lever, add_row_curvature, lever_slope
@@ -31,6 +32,8 @@ def load_stiffness(mechanism: Mechanism, layout: Layout, state: State) -> sparse
     """
     kinematics, total = Kinematics(mechanism.bodies, layout, state), BodyBlocks(layout)
     for index, placed in enumerate(mechanism.bodies):
+        if isinstance(placed.data, AbsoluteBody):
+            continue  # weight of nodes has no lever
         moments, pull = placed.data.first_moments, state.rotation[index].T @ mechanism.gravity
         center = moments @ np.concatenate([[1.0], kinematics.elastic(index)])
         total.add(index, index, lever_slope(placed.data, placed.data.mass, center, moments[:, 1:], pull))

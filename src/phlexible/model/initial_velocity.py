@@ -25,6 +25,7 @@ from phlexible.model.state import Layout, State
 BoolArray = NDArray[np.bool_]
 
 TOLERANCE = 1e-7
+ROUND_OFF = 1e-14
 
 
 def with_initial_velocity(mechanism: Mechanism, layout: Layout, state: State) -> State:
@@ -65,7 +66,8 @@ def check_velocity(mechanism: Mechanism, layout: Layout, state: State) -> None:
     drive = constraint_time_derivative(mechanism, layout, state)
     residual = matrix @ state.velocity + drive
     scale = float((abs(matrix) @ np.abs(state.velocity) + np.abs(drive)).max(initial=0.0))
-    if np.abs(residual).max(initial=0.0) <= TOLERANCE * scale:
+    fastest = float(np.abs(state.velocity).max(initial=0.0))  # of a string's nodes, far from the joint
+    if np.abs(residual).max(initial=0.0) <= TOLERANCE * scale + ROUND_OFF * fastest:
         return
     rigid = np.flatnonzero(rigid_components(mechanism, layout))
     nearest = state.velocity.copy()
@@ -81,6 +83,11 @@ def given_velocity(mechanism: Mechanism, layout: Layout, state: State) -> tuple[
     for index, placed in enumerate(mechanism.bodies):
         begin, d = layout.velocity[index], placed.data.dimension
         to_body = state.rotation[index].T
+        if placed.curve is not None:
+            if placed.curve.velocities is not None:
+                values[begin : begin + placed.data.velocity_count] = placed.curve.velocities[:, :d].ravel()
+                is_given[begin : begin + placed.data.velocity_count] = True
+            continue
         if placed.velocity is not None:
             values[begin : begin + d] = (to_body @ placed.velocity)[:d]
             is_given[begin : begin + d] = True
@@ -93,11 +100,12 @@ def given_velocity(mechanism: Mechanism, layout: Layout, state: State) -> tuple[
 
 
 def rigid_components(mechanism: Mechanism, layout: Layout) -> BoolArray:
-    """True where the flat velocities hold v or w, shape (sum of velocity counts,)."""
+    """True where the flat velocities hold v, w or those of nodes, shape (sum of velocity counts,)."""
     is_rigid = np.zeros(int(layout.velocity[-1]), dtype=bool)
     for index, placed in enumerate(mechanism.bodies):
         begin = layout.velocity[index]
-        is_rigid[begin : begin + placed.data.rigid_count] = True
+        count = placed.data.rigid_count if placed.curve is None else placed.data.velocity_count
+        is_rigid[begin : begin + count] = True
     return is_rigid
 
 
@@ -126,6 +134,8 @@ def _contradiction(
 
 def _offer(placed: PlacedBody, layout: Layout, state: State, index: int) -> str:
     nu = state.velocity[layout.velocity[index] : layout.velocity[index + 1]]
+    if placed.curve is not None:
+        return f"{placed.name}: leave velocity out"
     v, w, _ = split_velocity(placed.data, nu)
     turn = state.rotation[index]
     text = f"{placed.name} velocity={np.round(turn @ v, 9).tolist()}"

@@ -10,7 +10,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.rotations import cross_matrix
-from phlexible.bodies.floating_body import FloatingBody
+from phlexible.bodies.floating_body import BodyData
 from phlexible.joints.attachments import Attachment, MovingFrame, PlacedBody
 from phlexible.joints.bilinear import DirectionOf, PointOf, Vector, WorldAxis
 from phlexible.model.ground import (
@@ -94,7 +94,7 @@ class Kinematics:
         index, place, shapes = self._material(vector, vector.port)
         return index, float(isinstance(vector, PointOf)), place, shapes
 
-    def body(self, index: int) -> tuple[FloatingBody, Array]:
+    def body(self, index: int) -> tuple[BodyData, Array]:
         """Data of a body and its rotation, shape (3, 3)."""
         return self._bodies[index].data, self._state.rotation[index]
 
@@ -137,13 +137,13 @@ class Kinematics:
         return index, start + shapes @ self.elastic(index), shapes
 
 
-def kept_columns(body: FloatingBody) -> list[int]:
+def kept_columns(body: BodyData) -> list[int]:
     """Which of the 6 + n components of (v, w, deta/dt) the body keeps in nu."""
-    rigid = [*range(body.dimension), *(3 + axis for axis in body.rotation_axes)]
+    rigid = [*body.linear_axes, *(3 + axis for axis in body.rotation_axes)]
     return rigid + list(range(6, 6 + body.elastic_count))
 
 
-def split_velocity(body: FloatingBody, nu: Array) -> tuple[Array, Array, Array]:
+def split_velocity(body: BodyData, nu: Array) -> tuple[Array, Array, Array]:
     """v (3,) and w (3,) in body axes and deta/dt (n,) from the components that the body keeps."""
     full = np.zeros(6 + body.elastic_count)
     full[kept_columns(body)] = nu

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from phlexible.algebra.arrays import Array
+from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.errors import ModelError
 from phlexible.joints.attachments import Attachment
 from phlexible.joints.bilinear import AXES, DirectionOf, PointOf, Vector
@@ -26,6 +27,10 @@ def applied_forces(mechanism: Mechanism, layout: Layout, state: State) -> Array:
     kinematics = Kinematics(mechanism.bodies, layout, state)
     result = np.zeros(int(layout.velocity[-1]))
     for index, placed in enumerate(mechanism.bodies):
+        if isinstance(placed.data, AbsoluteBody):
+            pull = np.outer(placed.data.nodal_mass.sum(axis=1), mechanism.gravity[: placed.data.dimension])
+            result[layout.velocity[index] : layout.velocity[index + 1]] = pull.ravel()
+            continue
         weight = state.rotation[index].T @ mechanism.gravity
         mass, moments = placed.data.mass, placed.data.first_moments
         center = moments @ np.concatenate([[1.0], kinematics.elastic(index)])

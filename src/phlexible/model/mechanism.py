@@ -7,8 +7,9 @@ from typing import Any, Self, TypeVar, overload
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, vector
-from phlexible.algebra.rotations import RotationLike, rotation_matrix
+from phlexible.algebra.rotations import RotationLike
 from phlexible.bodies.floating_body import Body
+from phlexible.bodies.initial_curve import Field
 from phlexible.bodies.split_beam import SplitBeam
 from phlexible.errors import ModelError, ParameterError
 from phlexible.joints.attachments import PlacedBody
@@ -17,10 +18,12 @@ from phlexible.joints.force_elements import ForceElement
 from phlexible.joints.joint import Joint
 from phlexible.joints.loads import Load
 from phlexible.joints.placed_split_beam import PlacedSplitBeam
-from phlexible.model.copying import discretized, replaced
+from phlexible.model.copying import replaced
 from phlexible.model.ground import Ground, planar_point
-from phlexible.model.membership import check_belongs, check_plane
+from phlexible.model.membership import check_belongs, check_nodes, check_plane
 from phlexible.model.naming import described, free_name, numbered
+from phlexible.model.placed_strings import single_velocity
+from phlexible.model.placement import place
 from phlexible.model.substructures import add_parts, grouped
 
 JointType = TypeVar("JointType", bound=Joint)
@@ -66,8 +69,8 @@ class Mechanism:
 
     @property
     def bodies(self) -> tuple[PlacedBody, ...]:
-        """The placed bodies, in the order they were added."""
-        return tuple(self._bodies.values())
+        """The placed bodies: those with a frame, then strings, each in the order they were added."""
+        return tuple(sorted(self._bodies.values(), key=lambda placed: placed.curve is not None))
 
     @property
     def split_beams(self) -> tuple[PlacedSplitBeam, ...]:
@@ -118,8 +121,9 @@ class Mechanism:
         name: str | None = None,
         position: ArrayLike = (0.0, 0.0, 0.0),
         rotation: RotationLike | None = None,
-        velocity: ArrayLike | None = None,
+        velocity: Field | None = None,
         angular_velocity: ArrayLike | None = None,
+        shape: Field | None = None,
     ) -> PlacedBody: ...
 
     @overload
@@ -139,8 +143,9 @@ class Mechanism:
         name: str | None = None,
         position: ArrayLike = (0.0, 0.0, 0.0),
         rotation: RotationLike | None = None,
-        velocity: ArrayLike | None = None,
+        velocity: Field | None = None,
         angular_velocity: ArrayLike | None = None,
+        shape: Field | None = None,
     ) -> PlacedBody | PlacedSplitBeam:
         """Places a body; the same description may be placed any number of times.
 
@@ -152,12 +157,16 @@ class Mechanism:
                 angle about z [rad].
             velocity: of the origin at t = 0, world axes, shape (3,) [m/s]; None: solved from joints.
             angular_velocity: at t = 0, world axes, shape (3,) [rad/s]; None: solved from joints.
+            shape: of a string at t = 0, then turned by ``rotation`` and moved by ``position``: a function
+                of s [m] that returns a position, its two end points, or its nodes (N, 3); None: straight
+                along x. Its ``velocity`` may be a function of s or (N, 3), too.
 
         Returns:
             The handle whose ``start``, ``end``, ``at(x)``, ``origin`` and ``point(...)`` are ports.
 
         Raises:
-            ModelError: no body, a name that is taken, or an angular velocity of a point mass.
+            ModelError: no body, a name that is taken, an angular velocity of a point mass or string, or a
+                shape of a body that is no string.
             ParameterError: numbers of a wrong shape, not finite, or out of the plane.
             SingularMassError: a motion of the body carries no kinetic energy.
         """
@@ -165,21 +174,15 @@ class Mechanism:
             raise ModelError(f"add takes a body such as Beam or RigidBody, got {described(body)}")
         name = free_name(body, name, self.bodies, self.split_beams)
         if isinstance(body, SplitBeam):
-            parts = add_parts(self, body, name, position, rotation, velocity, angular_velocity)
+            if shape is not None:
+                raise ModelError(f"{name} is no string and has no shape; give position= and rotation=")
+            speed = None if velocity is None else single_velocity(name, velocity)
+            parts = add_parts(self, body, name, position, rotation, speed, angular_velocity)
             return self.group(name, [placed.name for placed in parts])
-        placed = PlacedBody(
-            name,
-            body,
-            discretized(body, name, self._dimension),
-            self._vector("position", position),
-            rotation_matrix(rotation, self._dimension),
-            None if velocity is None else self._vector("velocity", velocity),
-            None if angular_velocity is None else self._spin(angular_velocity),
+        self._bodies[name] = place(
+            body, name, self._dimension, position, rotation, velocity, angular_velocity, shape
         )
-        if angular_velocity is not None and not placed.data.rotates:
-            raise ModelError(f"{name} is a point mass and has no angular velocity, got {angular_velocity!r}")
-        self._bodies[name] = placed
-        return placed
+        return self._bodies[name]
 
     def group(self, name: str, parts: Sequence[str]) -> PlacedSplitBeam:
         """Calls bodies that are in the model, named from start to end, one beam; joins nothing.
@@ -204,6 +207,7 @@ class Mechanism:
         if any(joint is other for other in self._joints):
             raise ModelError(f"{joint} is already connected")
         check_belongs(joint, self._bodies, self._joints)
+        check_nodes(joint)
         check_plane(joint, self._dimension)
         joint.rows(self._dimension)
         self._joints.append(joint)
@@ -232,6 +236,7 @@ class Mechanism:
         if any(part is other for other in known):
             raise ModelError(f"{part} is already applied")
         check_belongs(part, self._bodies, self._joints)
+        check_nodes(part)
         check_plane(part, self._dimension)
         if isinstance(part, Drive):
             part.rows(self._dimension)
@@ -269,17 +274,6 @@ class Mechanism:
             AttachmentError: a new body without the place where a joint or load acts.
         """
         return replaced(self, self.gravity if gravity is None else gravity, {**(bodies or {}), **named})
-
-    def _vector(self, name: str, value: ArrayLike) -> Array:
-        return planar_point(name, vector(name, value), self._dimension)
-
-    def _spin(self, value: ArrayLike) -> Array:
-        spin = vector("angular_velocity", value)
-        if self._dimension == 2 and spin[:2].any():
-            raise ParameterError(
-                f"angular_velocity must be (0, 0, w_z) in a planar model (dimension=2), got {value!r}"
-            )
-        return spin
 
     def __repr__(self) -> str:
         return (

@@ -3,7 +3,11 @@
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 
-from phlexible.errors import ModelError, ParameterError
+import numpy as np
+
+from phlexible.bodies.locations import Along
+from phlexible.bodies.string import String
+from phlexible.errors import AttachmentError, ModelError, ParameterError
 from phlexible.joints.attachments import Attachment, MovingFrame, PlacedBody, Port
 from phlexible.joints.drives import Drive
 from phlexible.joints.feedback import Feedback
@@ -54,6 +58,24 @@ def check_belongs(part: Part, bodies: Mapping[str, PlacedBody], joints: Sequence
         if isinstance(port, Attachment) and bodies.get(port.placed.name) is not port.placed:
             raise ModelError(
                 f"{part}: {port} is on a body of another model; use the body that this model's add returned"
+            )
+
+
+def check_nodes(part: Part) -> None:
+    """Refuses a part that acts between two nodes of a string.
+
+    Raises:
+        AttachmentError: names the attachment and the nodes around it.
+    """
+    for port in ports_of(part):
+        if isinstance(port, Attachment) and port.placed.curve is not None and port.point.node is None:
+            assert isinstance(port.location, Along), "ends are nodes"
+            assert isinstance(port.placed.body, String), "only strings have curves"
+            nodes, s = port.placed.body.mesh.nodes, port.location.x
+            after = int(np.searchsorted(nodes, s))
+            raise AttachmentError(
+                f"{part}: {port} lies between two nodes of the string; joints and loads act on nodes, the "
+                f"nearest are at({nodes[after - 1]:g}) and at({nodes[after]:g}); take one or other elements="
             )
 
 

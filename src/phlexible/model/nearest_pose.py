@@ -8,6 +8,7 @@ depend on where the material is and not on which floating frame describes it.
 import numpy as np
 
 from phlexible.algebra.arrays import Array
+from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.model.mechanism import Mechanism
 from phlexible.model.state import Layout, State
 
@@ -20,6 +21,8 @@ def rigid_moments(mechanism: Mechanism, layout: Layout, state: State, given: Sta
     moments = np.zeros(int(layout.velocity[-1]))
     for index, placed in enumerate(mechanism.bodies):
         data = placed.data
+        if isinstance(data, AbsoluteBody):
+            continue  # nodes have no frame that could be chosen otherwise
         elastic = slice(int(layout.elastic[index]), int(layout.elastic[index + 1]))
         now, before = (np.concatenate([[1.0], s.elastic[elastic]]) for s in (state, given))
         turn = state.rotation[index].T @ given.rotation[index]

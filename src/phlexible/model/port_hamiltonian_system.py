@@ -6,6 +6,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.port_hamiltonian_body import BodyState, FloatingBodyForm
+from phlexible.errors import ModelError
 from phlexible.joints.attachments import PlacedBody
 from phlexible.joints.loads import PointLoad
 from phlexible.model.constraints import constraint_matrix, constraint_time_derivative, mechanism_layout
@@ -41,6 +42,9 @@ class MechanismModel(PortHamiltonianModel):
 
     Args:
         mechanism: bodies, joints, loads; later changes to it are not seen.
+
+    Raises:
+        ModelError: a string, which has no frame.
     """
 
     def __init__(self, mechanism: Mechanism) -> None:
@@ -171,6 +175,11 @@ class MechanismModel(PortHamiltonianModel):
 
     def _form(self, placed: PlacedBody) -> FloatingBodyForm:
         mechanism = self.mechanism
+        if placed.curve is not None:
+            raise ModelError(
+                f"{placed.name} is a string: a mechanism as one port-Hamiltonian model holds bodies with a "
+                "frame only; take string.port_hamiltonian() for the string alone"
+            )
         form = placed.body.port_hamiltonian(dimension=mechanism.dimension, gravity=mechanism.gravity)
         return replace(form, fixed_rotation=placed.rotation)
 

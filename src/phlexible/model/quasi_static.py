@@ -18,7 +18,10 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.bodies.invariants import elastic_force, elastic_tangent
+from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.floating_body import FloatingBody
+from phlexible.bodies.mechanics import elastic_force, stiffness_matrix
+from phlexible.bodies.mechanics import mass_matrix as mass_matrix_of
 from phlexible.errors import ModelError
 from phlexible.model.balance import inertia_forces, inertia_slope
 from phlexible.model.closure import largest_length, row_lengths
@@ -202,9 +205,11 @@ def _residual(problem: _Problem, motion: QuasiStaticMotion) -> _Residual:
     for index, placed in enumerate(mechanism.bodies):
         begin, end = layout.velocity[index : index + 2]
         eta = state.elastic[layout.elastic[index] : layout.elastic[index + 1]]
-        inertia[begin:end] = inertia_forces(
-            placed.data, eta, state.velocity[begin:end], motion.acceleration[begin:end]
-        )
+        nu, acceleration = state.velocity[begin:end], motion.acceleration[begin:end]
+        if isinstance(placed.data, AbsoluteBody):
+            inertia[begin:end] = mass_matrix_of(placed.data, eta) @ acceleration
+        else:
+            inertia[begin:end] = inertia_forces(placed.data, eta, nu, acceleration)
         elastic[begin + placed.data.rigid_count : end] = elastic_force(placed.data, eta)
     applied = problem.share * applied_forces(mechanism, layout, state)
     constraint = matrix.T @ motion.multipliers
@@ -284,9 +289,9 @@ def _stiffness(
         begin, end = layout.velocity[index : index + 2]
         eta = motion.state.elastic[layout.elastic[index] : layout.elastic[index + 1]]
         data, nu, acceleration = placed.data, motion.state.velocity[begin:end], motion.acceleration[begin:end]
-        block = np.zeros((end - begin, end - begin))
-        block[:, data.rigid_count :] = inertia_slope(data, eta, nu, acceleration)
-        block[data.rigid_count :, data.rigid_count :] += elastic_tangent(data, eta)
+        block = stiffness_matrix(data, eta)
+        if isinstance(data, FloatingBody):
+            block[:, data.rigid_count :] += inertia_slope(data, eta, nu, acceleration)
         blocks.append(block)
     return sparse.csr_array(
         sparse.block_diag(blocks, "csr")

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import linalg
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.invariants import mass_matrix
 from phlexible.model.constraints import constraint_matrix, mechanism_layout
 from phlexible.model.mechanism import Mechanism
@@ -103,8 +104,12 @@ def _body_fronts(mechanism: Mechanism, layout: Layout, state: State) -> tuple[li
         columns = np.unique(part.row)
         if len(columns):
             eta = state.elastic[layout.elastic[index] : layout.elastic[index + 1]]
-            factor = np.linalg.cholesky(mass_matrix(placed.data, eta))
-            block = linalg.solve_triangular(factor, part.tocsr()[columns].toarray().T, lower=True)
+            rows = part.tocsr()[columns].toarray().T
+            if isinstance(placed.data, AbsoluteBody):  # any metric will do
+                block = rows[rows.any(axis=1)] / np.sqrt(placed.data.nodal_mass.max())
+            else:
+                factor = np.linalg.cholesky(mass_matrix(placed.data, eta))
+                block = linalg.solve_triangular(factor, rows, lower=True)
             squares[columns] += (block**2).sum(axis=0)
             parts.append((columns, block))
     lengths = np.sqrt(np.where(squares > 0, squares, 1.0))

@@ -31,7 +31,8 @@ class State:
         time: [s].
         position: origins of the body frames, world axes, shape (b, 3) [m].
         rotation: body to world, shape (b, 3, 3).
-        elastic: eta of all bodies, flat.
+        elastic: eta of all bodies, flat; of strings the positions of their nodes, whose frame is the
+            world: position 0, rotation I.
         velocity: nu of all bodies, flat: v and w in body axes [m/s, rad/s], then deta/dt; only the
             components that a body keeps (``FloatingBody.dimension`` and ``rotation_axes``).
     """

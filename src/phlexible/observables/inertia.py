@@ -45,7 +45,7 @@ def elastic_mass(data: FloatingBody) -> Array:
 
 def kept_velocities(data: FloatingBody) -> list[int]:
     """Places of the velocities that the body keeps among (v, w, deta/dt) with all six rigid ones."""
-    rigid = [*range(data.dimension), *(3 + axis for axis in data.rotation_axes)]
+    rigid = [*data.linear_axes, *(3 + axis for axis in data.rotation_axes)]
     return [*rigid, *range(6, 6 + data.elastic_count)]
 
 

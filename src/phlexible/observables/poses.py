@@ -16,7 +16,12 @@ def position(run: Run, port: Port) -> Array:
 
 
 def displacement(run: Run, attachment: Attachment) -> Array:
-    """Elastic displacement in the body frame, shape (N + 1, 3) [m]; zero on rigid bodies."""
+    """Elastic displacement in the body frame, shape (N + 1, 3) [m]; zero on rigid bodies.
+
+    Of a string: from its place at t = 0, world axes.
+    """
+    if attachment.placed.curve is not None:
+        return world_values(run, PointOf(attachment)) - attachment.initial_position()
     return np.asarray(run.elastic(run.body_index(attachment)) @ attachment.point.shapes.T)
 
 
@@ -62,5 +67,7 @@ def oriented_body(run: Run, target: PlacedBody | Attachment) -> int:
     """
     index = run.body_index(target)
     if not run.mechanism.bodies[index].data.rotates:
-        raise ModelError(f"{run.mechanism.bodies[index].name} is a point mass and has no orientation")
+        placed = run.mechanism.bodies[index]
+        kind = "point mass" if placed.curve is None else "string"
+        raise ModelError(f"{placed.name} is a {kind} and has no orientation")
     return index

@@ -9,8 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import splu, spsolve
 
 from phlexible.algebra.arrays import Array
+from phlexible.bodies.absolute_mechanics import mass_matrix
+from phlexible.bodies.floating_body import FloatingBody
 from phlexible.joints.bilinear import Row
 from phlexible.observables.inertia import mass_matrices
 from phlexible.observables.run import Run
@@ -70,8 +74,10 @@ def joint_rows(run: Run) -> list[Row]:
 def chunks(run: Run) -> list[slice]:
     """Instants in parts of about CHUNK_NUMBERS numbers each."""
     rows = len(joint_rows(run))
-    widths = sum(placed.data.velocity_count**2 for placed in run.mechanism.bodies)
-    step = max(1, CHUNK_NUMBERS // (4 * widths + min(rows, DENSE_ROWS) ** 2 + 60 * rows))
+    widths = [placed.data.velocity_count for placed in run.mechanism.bodies]
+    frames = [placed.curve is None for placed in run.mechanism.bodies]
+    squares = sum(w**2 if has_frame else 3 * w for w, has_frame in zip(widths, frames, strict=True))
+    step = max(1, CHUNK_NUMBERS // (4 * squares + min(rows, DENSE_ROWS) ** 2 + 60 * rows))
     return [slice(k, k + step) for k in range(0, run.instants, step)]
 
 
@@ -111,11 +117,24 @@ def body_rows(run: Run, blocks: dict[int, dict[int, Array]]) -> list[BodyRows]:
     found = []
     for body, own in blocks.items():
         constraint = np.stack(list(own.values()), axis=1)
-        masses = mass_matrices(run.mechanism.bodies[body].data, run.elastic(body))
-        response: Array = np.asarray(np.linalg.solve(masses, constraint.transpose(0, 2, 1)), dtype=np.float64)
         place = slice(int(offsets[body]), int(offsets[body + 1]))
-        found.append(BodyRows(place, list(own), constraint, response))
+        found.append(BodyRows(place, list(own), constraint, _response(run, body, constraint)))
     return found
+
+
+def _response(run: Run, body: int, constraint: Array) -> Array:
+    """M^-1 G^T of one body, shape (T, velocity count, rows)."""
+    from scipy import sparse
+
+    data = run.mechanism.bodies[body].data
+    if isinstance(data, FloatingBody):
+        masses = mass_matrices(data, run.elastic(body))
+        return np.asarray(np.linalg.solve(masses, constraint.transpose(0, 2, 1)), dtype=np.float64)
+    touched = np.flatnonzero(constraint.any(axis=(0, 1)))
+    units = np.zeros((data.velocity_count, len(touched)))
+    units[touched, np.arange(len(touched))] = 1.0
+    answers = splu(sparse.csc_matrix(mass_matrix(data))).solve(units)
+    return np.asarray(np.einsum("jw,trw->tjr", answers, constraint[:, :, touched]))
 
 
 def dense_schur(parts: list[BodyRows], instants: int, rows: int) -> Array:
@@ -167,7 +186,6 @@ def _impulses(parts: list[BodyRows], gap: Array, is_redundant: bool) -> Array:
 
 def _sparse_impulses(parts: list[BodyRows], gap: Array, instant: int, is_redundant: bool) -> Array:
     from scipy import sparse
-    from scipy.sparse.linalg import splu, spsolve
 
     matrix, right = sparse_schur(parts, gap.shape[1], instant), gap[instant]
     if not is_redundant:
@@ -189,8 +207,12 @@ def has_dependent_rows(run: Run) -> bool:
     matrix = np.zeros((len(rows), int(run.layout.velocity[-1])))
     for body, own in blocks.items():
         place = slice(int(run.layout.velocity[body]), int(run.layout.velocity[body + 1]))
-        mass = mass_matrices(run.mechanism.bodies[body].data, start.elastic(body))[0]
-        matrix[list(own), place] = [row[0] for row in own.values()] / np.sqrt(mass.diagonal())
+        data = run.mechanism.bodies[body].data
+        if isinstance(data, FloatingBody):
+            masses = mass_matrices(data, start.elastic(body))[0].diagonal()
+        else:
+            masses = np.repeat(data.nodal_mass.diagonal(), data.dimension)
+        matrix[list(own), place] = [row[0] for row in own.values()] / np.sqrt(masses)
     lengths = np.linalg.norm(matrix, axis=1)
     matrix /= np.where(lengths > 0, lengths, 1.0)[:, None]
     return bool(np.linalg.matrix_rank(matrix, tol=1e-9) < len(rows))

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.bodies.mechanics import fingerprint
 from phlexible.errors import ModelError
 from phlexible.joints.attachments import Attachment, MovingFrame, PlacedBody
 from phlexible.joints.joint import Joint
@@ -141,8 +142,9 @@ class Run:
         offsets = self.layout.velocity
         own = velocities[:, offsets[index] : offsets[index + 1]]
         linear, angular = np.zeros((len(own), 3)), np.zeros((len(own), 3))
-        linear[:, : data.dimension] = own[:, : data.dimension]
-        angular[:, list(data.rotation_axes)] = own[:, data.dimension : data.rigid_count]
+        axes = list(data.linear_axes)
+        linear[:, axes] = own[:, axes]
+        angular[:, list(data.rotation_axes)] = own[:, len(axes) : data.rigid_count]
         return Twist(linear, angular, own[:, data.rigid_count :])
 
 
@@ -150,6 +152,5 @@ def _looks_same(a: PlacedBody, b: PlacedBody) -> bool:
     return (
         a.name == b.name
         and a.data.mass == b.data.mass
-        and np.array_equal(a.data.first_moments, b.data.first_moments)
-        and np.array_equal(a.data.second_moments, b.data.second_moments)
+        and np.array_equal(fingerprint(a.data), fingerprint(b.data))
     )

@@ -11,6 +11,7 @@ from phlexible.bodies.beam import Beam
 from phlexible.bodies.beam_mesh import BeamMesh
 from phlexible.bodies.beam_points import ROUND_OFF, BeamPoints
 from phlexible.bodies.beam_section_forces import places_along, section_resultants, stations
+from phlexible.bodies.floating_body import FloatingBody
 from phlexible.elements.section_stress import fibre_places, fibre_stress, stress_range
 from phlexible.errors import ModelError
 from phlexible.joints.attachments import PlacedBody
@@ -76,7 +77,7 @@ def section_forces(
     columns, places, results = [], [], []
     for index, begin, own, at in _stations_of_parts(run, target, x):
         placed = run.mechanism.bodies[index]
-        assert isinstance(placed.body, Beam)
+        assert isinstance(placed.body, Beam) and isinstance(placed.data, FloatingBody)
         rates = run.twist(index, velocities()).elastic if placed.data.viscosity else None
         results.append(section_resultants(placed.body, placed.data, at, run.elastic(index), rates))
         columns.append(own)

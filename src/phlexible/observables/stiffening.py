@@ -31,6 +31,7 @@ def missing_stiffening(run: Run) -> list[str]:
         begin = run.layout.velocity[index]
         spins = run.recording.velocity[:, begin + placed.data.dimension : begin + placed.data.rigid_count]
         spin = float(np.linalg.norm(spins[: far[0] + 1], axis=1).max())
+        assert isinstance(placed.data, FloatingBody), "beams have a frame"
         lowest = _lowest_frequency(placed.data)
         if spin > FAST * lowest:
             found.append(

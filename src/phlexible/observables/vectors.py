@@ -100,9 +100,9 @@ def jacobians(run: Run, moving: BodyVector) -> Array:
     data = run.mechanism.bodies[moving.body].data
     result = np.zeros((run.instants, 3, data.velocity_count))
     if moving.is_point:
-        result[:, :, : data.dimension] = np.eye(3)[:, : data.dimension]
+        result[:, :, : len(data.linear_axes)] = np.eye(3)[:, data.linear_axes]
     lever = -cross_matrices(_local(run, moving))
-    result[:, :, data.dimension : data.rigid_count] = lever[:, :, list(data.rotation_axes)]
+    result[:, :, len(data.linear_axes) : data.rigid_count] = lever[:, :, list(data.rotation_axes)]
     result[:, :, data.rigid_count :] = moving.slope
     return run.recording.rotation[:, moving.body] @ result
 

@@ -91,6 +91,10 @@ class PortHamiltonianModel(ABC):
     def storage(self, x: Array) -> float:
         """H(x) [J]."""
 
+    def force_slope(self, x: Array) -> Matrix | None:
+        """d((J - R) z)/dx, shape (n, n), where E and B are constant; None: not written out."""
+        return None
+
     @property
     def state_size(self) -> int:
         """n."""
@@ -143,6 +147,18 @@ class PortHamiltonianModel(ABC):
             return output
         mass = port.mass if isinstance(port.mass, np.ndarray) else port.mass.toarray()
         return np.asarray(np.linalg.solve(mass, output))
+
+
+class DiscreteGradientModel(PortHamiltonianModel):
+    """A model with constant E and B whose effort has a discrete counterpart for a step from x0 to x1."""
+
+    @abstractmethod
+    def discrete_effort(self, x0: Array, x1: Array) -> Array:
+        """z(x0, x1) with E^T z . (x1 - x0) = H(x1) - H(x0) and z(x, x) = z(x), shape (n,)."""
+
+    @abstractmethod
+    def force_slope(self, x: Array) -> Matrix:
+        """d((J - R) z)/dx, shape (n, n)."""
 
 
 def check_names(parts: Iterable[StateBlock | Port], what: str) -> None:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from phlexible.algebra.arrays import Array
+from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.invariants import elastic_tangent
 from phlexible.bodies.reduced_basis import independent
 from phlexible.errors import ModelError
@@ -24,8 +25,8 @@ def body_deformations(linear: Linearization, body: PlacedBody, basis: Array) -> 
     if index is None:
         raise ModelError(f"{body!r} is not in the model that was linearized")
     count = body.data.elastic_count
-    if not count:
-        raise ModelError(f"{body!r} has no elastic coordinates")
+    if not count or isinstance(body.data, AbsoluteBody):
+        raise ModelError(f"{body!r} has no elastic coordinates in a frame of its own")
     end = int(linear.layout.velocity[index + 1])
     columns = basis[end - count : end]
     stiffness = elastic_tangent(body.data, np.zeros(count))

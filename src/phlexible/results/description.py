@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.bodies.floating_body import FloatingBody
+from phlexible.bodies.mechanics import fingerprint
 from phlexible.errors import PhlexibleError, ResultFileError
 from phlexible.joints.attachments import MovingFrame
 from phlexible.joints.drives import Drive
@@ -31,11 +31,12 @@ def describe(mechanism: Mechanism) -> dict[str, Tree]:
         {
             "name": placed.name,
             "body": encode_part(placed.body, context),
-            "position": placed.position.tolist(),
-            "rotation": placed.rotation.tolist(),
-            "velocity": _numbers(placed.velocity),
+            "position": (placed.position * (placed.curve is None)).tolist(),
+            "rotation": (placed.rotation if placed.curve is None else np.eye(3)).tolist(),
+            "velocity": _numbers(placed.velocity if placed.curve is None else placed.curve.velocities),
             "angular_velocity": _numbers(placed.angular_velocity),
-            "fingerprint": _fingerprint(placed.data).tolist(),
+            "fingerprint": fingerprint(placed.data).tolist(),
+            **({} if placed.curve is None else {"curve": placed.curve.positions.tolist()}),
         }
         for placed in mechanism.bodies
     ]
@@ -91,8 +92,9 @@ def _rebuilt(tree: dict[str, Tree]) -> Mechanism:
             np.array(entry["rotation"]),
             entry["velocity"],
             entry["angular_velocity"],
+            entry.get("curve"),
         )
-        stored, here = np.array(entry["fingerprint"]), _fingerprint(placed.data)
+        stored, here = np.array(entry["fingerprint"]), fingerprint(placed.data)
         if stored.shape != here.shape or not _close(stored, here):
             raise ResultFileError(
                 f"this version of phlexible discretizes {placed.name!r} otherwise than the one that wrote "
@@ -133,11 +135,6 @@ def _rebuilt_frame(tree: dict[str, Any]) -> MovingFrame:
         return MovingFrame(lambda time: place, is_fixed=True, label=tree["label"])
     rotation = UnstoredFunction(np.eye(3)) if tree["turns"] else None
     return MovingFrame(UnstoredFunction(place), rotation, label=tree["label"])
-
-
-def _fingerprint(data: FloatingBody) -> Array:
-    """Integrals that change whenever the meaning of eta does: S and the moments of x with Phi."""
-    return np.concatenate([data.first_moments.ravel(), data.second_moments[:, :, 0].ravel()])
 
 
 def _list_differences(file: list[Tree], model: list[Tree], place: str) -> list[str]:

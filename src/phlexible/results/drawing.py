@@ -177,6 +177,7 @@ def _attachment_line(run: Run, attachment: Attachment, scale: float) -> Array:
 
 def _world(run: Run, index: int, positions: Array, shapes: Array, scale: float) -> Array:
     """Material points of a body in the world, shape (k, points, 3)."""
+    scale = scale if run.mechanism.bodies[index].curve is None else 1.0
     local = positions + scale * np.einsum("pin,tn->tpi", shapes, run.elastic(index))
     turned = np.einsum("tij,tpj->tpi", run.recording.rotation[:, index], local)
     return np.asarray(run.recording.position[:, index, None] + turned)

@@ -15,6 +15,9 @@ from phlexible.bodies.material import Material
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.reduced_basis import ReducedBasis
 from phlexible.bodies.rigid_body import RigidBody
+from phlexible.bodies.string import String
+from phlexible.bodies.string_law import LinearLaw, LogarithmicLaw, StVenantKirchhoffLaw
+from phlexible.bodies.user_law import Law
 from phlexible.elements.sections import CircularSection, RectangularSection, Section
 from phlexible.errors import ModelError, ResultFileError
 from phlexible.joints.attachments import Attachment, MovingFrame, PlacedBody
@@ -37,6 +40,7 @@ from phlexible.joints.slider import Slider
 from phlexible.joints.spherical import Spherical
 from phlexible.joints.time_paths import TimePath
 from phlexible.joints.universal import Universal
+from phlexible.results.unstored_law import UnstoredLaw
 
 KNOWN: dict[str, type[Any]] = {
     known.__name__: known
@@ -53,6 +57,7 @@ KNOWN: dict[str, type[Any]] = {
             Frame,
             Strain,
         ),
+        *(String, LogarithmicLaw, LinearLaw, StVenantKirchhoffLaw, Law),
         *(Start, End, Along, Origin, MaterialPosition),
         *(Fixed, Revolute, Prismatic, Cylindrical, Universal, Spherical, Planar, Slider, Distance),
         *(
@@ -156,6 +161,8 @@ def encode(value: object, context: Context) -> Tree:
 
 def encode_part(part: object, context: Context) -> Tree:
     """A dataclass by its class and fields; a function of time by its value at t = 0."""
+    if isinstance(part, UnstoredLaw):
+        return {"class": Law.__name__, "fields": {"W": {"function": None}, "dW": {"function": None}}}
     if not is_dataclass(part) or isinstance(part, type):
         raise ResultFileError(f"results files cannot hold {part!r}")
     values = {}
@@ -213,6 +220,8 @@ def decode(tree: Tree, context: Context) -> Any:
             return context.joints[index]
         case {"function": initial}:
             return UnstoredFunction(np.array(np.nan if initial is None else initial, dtype=np.float64))
+        case {"class": Law.__name__}:
+            return UnstoredLaw()
         case {"class": name, "fields": values}:
             return _known(name)(**{key: decode(each, context) for key, each in values.items()})
     raise ResultFileError(f"the description in the file cannot be read: {tree!r}")

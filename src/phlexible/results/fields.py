@@ -58,10 +58,10 @@ FIELDS = {
 
 def labels(mechanism: Mechanism, recording: Recording) -> dict[str, list[str]]:
     """What the entries along each dimension but time stand for."""
-    rigid = {2: ["v_x", "v_y"], 3: ["v_x", "v_y", "v_z"]}[mechanism.dimension]
     components, coordinates = [], []
     for placed in mechanism.bodies:
         etas = [f"{placed.name}: eta_{k + 1}" for k in range(placed.data.elastic_count)]
+        rigid = [f"v_{'xyz'[axis]}" for axis in placed.data.linear_axes]
         spins = [f"w_{'xyz'[axis]}" for axis in placed.data.rotation_axes]
         coordinates += etas
         components += [f"{placed.name}: {name}" for name in rigid + spins]

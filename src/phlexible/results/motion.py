@@ -18,6 +18,7 @@ from phlexible.model.mechanism import Mechanism
 from phlexible.model.recording import Recording
 from phlexible.model.state import Layout
 from phlexible.observables import angles, poses, reactions, section_forces, velocities
+from phlexible.observables import tension as tensions
 from phlexible.observables.energy import Energy, energy_of
 from phlexible.observables.momentum import Momentum, momentum
 from phlexible.observables.projection import projected_velocities
@@ -104,6 +105,21 @@ class Motion:
     def elastic_coordinates(self, body: PlacedBody) -> Array:
         """eta of a body, shape (N + 1, n)."""
         return poses.elastic_coordinates(self._run, body)
+
+    def tension(self, string: PlacedBody) -> Array:
+        """Tension at the quadrature points of a string (one an element, two if quadratic) [N].
+
+        Shape (N + 1, points), from s = 0 on; negative where the string is pressed together.
+        """
+        return tensions.tension(self._run, string)
+
+    def slack_parts(self) -> list[tensions.SlackPart]:
+        """For each string that was pressed together somewhere, the first such element and its time [s]."""
+        return tensions.slack_parts(self._run)
+
+    def stretch(self, string: PlacedBody) -> Array:
+        """|dr/ds| at the quadrature points of a string, 1 undeformed, shape (N + 1, points)."""
+        return tensions.stretch(self._run, string)
 
     def reaction(self, joint: Joint, axes: Axes | str = Axes.WORLD) -> Array:
         """Force of a joint on its second attachment, shape (N + 1, 3) [N].

@@ -18,7 +18,7 @@ from phlexible.model.ground import (
 )
 from phlexible.model.moving_frames import moving_frames
 from phlexible.model.recording import Recording
-from phlexible.time_integration.packing import StoredRows
+from phlexible.time_integration.stored_rows import StoredRows
 
 Sink = Callable[[Recording], None]
 

@@ -177,6 +177,8 @@ class _StageLoop:
         """d(defect)/dx, shape (n, n): exact for linear models, else by differences."""
         if isinstance(self.model, LinearPHDAE):
             return -(self.model.structure - self.model.dissipation) @ self.model.effort_map
+        if (exact := self.model.force_slope(x)) is not None:
+            return -sparse.csr_array(exact)
         columns, here = np.zeros((len(x), len(x))), self._defect(time, x, rate)
         for block in self.model.states:
             part = self.model.state_slice(block.name)

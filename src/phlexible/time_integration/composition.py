@@ -3,6 +3,7 @@
 import numpy as np
 
 from phlexible.algebra.arrays import Array
+from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.errors import ModelError
 from phlexible.joints.feedback import Feedback
 from phlexible.model.load_forces import load_entries
@@ -37,7 +38,12 @@ def check_lossless(mechanism: Mechanism, numerical_damping: float) -> None:
     """
     losing = ["numerical_damping"] if numerical_damping else []
     for placed in mechanism.bodies:
-        if placed.data.viscosity or np.any(placed.data.damping):
+        data = placed.data
+        if isinstance(data, AbsoluteBody):
+            is_losing = any(strains.viscosity for strains in data.strains)
+        else:
+            is_losing = bool(data.viscosity or np.any(data.damping))
+        if is_losing:
             losing.append(f"damping of {placed.name}")
     for element in mechanism.elements:
         if any(force.damping for force in element.forces(mechanism.dimension)):

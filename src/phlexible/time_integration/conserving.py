@@ -23,7 +23,9 @@ from phlexible.time_integration.clock import Clock
 from phlexible.time_integration.collector import Collector, Sink
 from phlexible.time_integration.composition import substep_times
 from phlexible.time_integration.measurement import Measurement
-from phlexible.time_integration.packing import StoredRows, pack, stored_rows
+from phlexible.time_integration.packing import pack
+from phlexible.time_integration.pressed_strings import most_pressed
+from phlexible.time_integration.stored_rows import StoredRows, stored_rows
 
 MOST_HALVINGS = 12  # of one step, one inside the other
 FIRST_BLOCK = 16  # steps; blocks grow while they take less than BLOCK_SECONDS
@@ -281,7 +283,8 @@ class ConservingRun:
         return ConvergenceError(
             f"the step from t = {start:.9g} s failed after {MOST_HALVINGS} halvings"
             f" (size {end - start:.3g} s): {why};"
-            " take a smaller step, check loads and drives there, or add viscosity",
+            " take a smaller step, check loads and drives there, or add viscosity"
+            + most_pressed(self._assembly, self._system),
             start,
             history,
         )

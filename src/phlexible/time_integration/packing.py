@@ -1,11 +1,12 @@
 """An assembly as the two arrays of the kernels, with room for the work of a step."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.kernels import tables as at
+from phlexible.kernels.user_function import UserFunction
 from phlexible.model.assembly import Assembly
 from phlexible.model.state import State
 
@@ -19,22 +20,28 @@ class PackedSystem:
     Attributes:
         ints, reals: counts, tables and work; changed by the kernels.
         stored_width: numbers in a stored row.
+        functions: of users, which ``ints`` holds addresses of.
     """
 
     ints: IntArray
     reals: Array
     stored_width: int
+    functions: tuple[UserFunction, ...]
 
     def table(self, name: int, count: int) -> Array:
         """A view of ``count`` numbers of a table of reals."""
         return self.reals[self.ints[name] : self.ints[name] + count]
 
-    def begin_at(self, state: State, coordinates: Array) -> None:
+    def begin_at(self, state: State, thetas: Array | tuple[float, ...] = ()) -> None:
         """Put a state in, and the coordinates of elements, shape (forces,)."""
-        self.table(at.STATE_THETA, coordinates.size)[:] = coordinates
-        self.table(at.STATE_POSITION, state.position.size)[:] = state.position.ravel()
-        self.table(at.STATE_ROTATION, state.rotation.size)[:] = state.rotation.ravel()
-        self.table(at.STATE_ELASTIC, state.elastic.size)[:] = state.elastic
+        self.table(at.STATE_THETA, len(thetas))[:] = thetas
+        dimension, bodies, framed = (int(self.ints[k]) for k in (at.DIMENSION, at.BODIES, at.FLOATING))
+        coordinates = len(state.elastic) - dimension * (bodies - framed)
+        position = self.table(at.STATE_POSITION, 3 * bodies).reshape(-1, 3)
+        position[:framed] = state.position[:framed]
+        position[framed:, :dimension] = state.elastic[coordinates:].reshape(-1, dimension)
+        self.table(at.STATE_ROTATION, 9 * framed)[:] = state.rotation[:framed].ravel()
+        self.table(at.STATE_ELASTIC, coordinates)[:] = state.elastic[:coordinates]
         self.table(at.STATE_VELOCITY, state.velocity.size)[:] = state.velocity
 
     def snapshot(self) -> Array:
@@ -62,18 +69,24 @@ def pack(assembly: Assembly) -> PackedSystem:
     for name in at.INT_TABLES:
         header[name] = position
         position += len(ints[name])
-    pools = np.concatenate([assembly.bodies.pool, assembly.vectors.pool])
+    pools = np.concatenate([assembly.bodies.pool, assembly.vectors.pool, assembly.absolute.pool])
     position = len(pools)
     for name in at.REAL_TABLES:
         header[name] = position
         position += reals[name].size
-    _make_absolute(ints, len(assembly.bodies.pool), int(header[at.BLOCKS]))
-    stored = position - int(header[at.STATE_POSITION]) + 5
-    return PackedSystem(
+    _make_absolute(ints, assembly, int(header[at.BLOCKS]))
+    nodes = len(assembly.bodies.type_of) - assembly.floating
+    stored = position - int(header[at.STATE_POSITION]) + 5 - 9 * nodes
+    system = PackedSystem(
         np.concatenate([header, *(ints[name] for name in at.INT_TABLES)]).astype(np.int64),
         np.concatenate([pools, *(reals[name].ravel() for name in at.REAL_TABLES), np.zeros(1)]),
         stored,
+        assembly.functions,
     )
+    for name in (at.STATE_ROTATION, at.ROTATION1, at.MEAN_ROTATION):
+        frames = system.table(name, 9 * len(assembly.bodies.type_of))
+        frames[9 * assembly.floating :] = np.tile(np.eye(3).ravel(), nodes)
+    return system
 
 
 def _counts(assembly: Assembly) -> dict[int, int]:
@@ -87,7 +100,10 @@ def _counts(assembly: Assembly) -> dict[int, int]:
         at.LOADS: len(assembly.loads.kind),
         at.WEIGHTS: len(assembly.loads.weight_point),
         at.NODES: len(assembly.elimination.order),
-        at.VELOCITIES: int(assembly.layout.velocity[-1]),
+        at.FLOATING: assembly.floating,
+        at.PAIRS: len(assembly.absolute.pair_row),
+        at.QUADRATICS: len(assembly.absolute.weight),
+        at.VELOCITIES: int(assembly.bodies.velocity_start[-1]),
         at.UNKNOWNS: int(assembly.elimination.row_start[-1]),
         at.BLOCK_LENGTH: assembly.block_length,
     }
@@ -95,7 +111,8 @@ def _counts(assembly: Assembly) -> dict[int, int]:
 
 def _int_tables(assembly: Assembly) -> dict[int, IntArray]:
     bodies, vectors, couplings = assembly.bodies, assembly.vectors, assembly.couplings
-    loads, nodes, forces = assembly.loads, assembly.elimination, assembly.force_table.arrays
+    loads, nodes, absolute = assembly.loads, assembly.elimination, assembly.absolute
+    forces = assembly.force_table.arrays
     first_joint = len(bodies.type_of)
     return {
         at.TYPE_OF: bodies.type_of,
@@ -162,15 +179,28 @@ def _int_tables(assembly: Assembly) -> dict[int, IntArray]:
         at.NODE_TARGET_START: nodes.target_start,
         at.NODE_TARGET: nodes.target.copy(),
         at.PIVOTS: np.zeros(int(nodes.row_start[-1]), dtype=np.int64),
+        at.PAIR_ROW: absolute.pair_row,
+        at.PAIR_COLUMN: absolute.pair_column,
+        at.PAIR_BLOCK: absolute.pair_block.copy(),
+        at.QUADRATIC_START: absolute.start,
+        at.QUADRATIC_NODE: absolute.node,
+        at.QUADRATIC_FORM: absolute.form.copy(),
+        at.QUADRATIC_BLOCK_START: absolute.block_start,
+        at.QUADRATIC_BLOCK: absolute.block.copy(),
+        at.QUADRATIC_LAW: absolute.law,
+        at.LAW_KIND: absolute.law_kind,
+        at.LAW_ENERGY: absolute.law_energy,
+        at.LAW_DERIVATIVE: absolute.law_derivative,
         at.STATE_COUNTER: np.zeros(2, dtype=np.int64),
     }
 
 
-def _make_absolute(ints: dict[int, IntArray], vector_pool: int, blocks: int) -> None:
+def _make_absolute(ints: dict[int, IntArray], assembly: Assembly, blocks: int) -> None:
     """Starts within pools and blocks become starts in ``reals``; -1 stays."""
     for name in _BLOCK_STARTS:
         ints[name][ints[name] >= 0] += blocks
-    ints[at.VECTOR_SHAPES] += vector_pool
+    ints[at.VECTOR_SHAPES] += len(assembly.bodies.pool)
+    ints[at.QUADRATIC_FORM] += len(assembly.bodies.pool) + len(assembly.vectors.pool)
 
 
 _BLOCK_STARTS = (
@@ -183,12 +213,14 @@ _BLOCK_STARTS = (
     at.NODE_UPPER,
     at.NODE_LOWER,
     at.NODE_TARGET,
+    at.PAIR_BLOCK,
+    at.QUADRATIC_BLOCK,
 )
 
 
 def _real_tables(assembly: Assembly) -> dict[int, Array]:
     bodies, vectors, couplings, loads = assembly.bodies, assembly.vectors, assembly.couplings, assembly.loads
-    forces = assembly.force_table.arrays
+    forces, absolute = assembly.force_table.arrays, assembly.absolute
     return {
         at.FORCE_STIFFNESS: forces.stiffness,
         at.FORCE_DAMPING: forces.damping,
@@ -203,17 +235,23 @@ def _real_tables(assembly: Assembly) -> dict[int, Array]:
         at.ROW_CONSTANT: couplings.constant,
         at.ROW_LENGTH: couplings.length,
         at.WEIGHT: loads.weight,
+        at.PAIR_MASS: absolute.pair_mass,
+        at.POINT_WEIGHT: absolute.point_weight,
+        at.QUADRATIC_WEIGHT: absolute.weight,
+        at.LAW_MODULUS: absolute.law_modulus,
+        at.LAW_VISCOSITY: absolute.law_viscosity,
     }
 
 
 def _work_sizes(assembly: Assembly) -> dict[int, int]:
     bodies, vectors = len(assembly.bodies.type_of), len(assembly.vectors.body)
-    elastic, velocities = int(assembly.layout.elastic[-1]), int(assembly.layout.velocity[-1])
+    elastic, velocities = int(assembly.bodies.elastic_start[-1]), int(assembly.bodies.velocity_start[-1])
+    quadratics = len(assembly.absolute.weight)
     rows, unknowns = len(assembly.couplings.constant), int(assembly.elimination.row_start[-1])
     moving, terms, forces = len(assembly.moving), len(assembly.couplings.coefficient), len(assembly.forces)
     values = len(assembly.loads.kind) + len(assembly.force_table.values)
     on_bodies = assembly.vectors.body[assembly.vectors.body >= 0]
-    widths = np.diff(assembly.layout.velocity)
+    widths = np.diff(assembly.bodies.velocity_start)
     sizes = {at.LOAD_VALUE: 3 * values, at.MOVING0: 3 * moving, at.MOVING1: 3 * moving}
     sizes |= dict.fromkeys((at.V0, at.W0, at.V1, at.W1, at.HALF_TURN, at.POSITION1, at.MOMENT1), 3 * bodies)
     sizes |= dict.fromkeys((at.LINEAR0, at.LINEAR1, at.ANGULAR0, at.ANGULAR1, at.STATE_POSITION), 3 * bodies)
@@ -228,6 +266,9 @@ def _work_sizes(assembly: Assembly) -> dict[int, int]:
     sizes |= dict.fromkeys((at.SLOPE0, at.SLOPE1), int(_square_starts(assembly)[-1]))
     sizes |= dict.fromkeys((at.RHO0, at.RHO1, at.X0, at.X1, at.X_MEAN, at.VECTOR_FORCE), 3 * vectors)
     sizes |= dict.fromkeys((at.VECTOR_JACOBIAN, at.VECTOR_LEVER), 3 * int(widths[on_bodies].sum()))
+    sizes |= dict.fromkeys((at.QUADRATIC0, at.QUADRATIC_CHANGE, at.QUADRATIC_FORCE), quadratics)
+    sizes |= {at.QUADRATIC_VECTORS: 6 * quadratics}
+    sizes |= {at.POINT_MOVE: 3 * (bodies - assembly.floating), at.QUADRATIC_SCRATCH: 12}
     sizes |= {at.BLOCKS: assembly.block_length}
     sizes |= dict.fromkeys((at.RESIDUAL, at.UPDATE, at.TRIAL_UPDATE), unknowns)
     of_velocities = (at.VELOCITY, at.PREVIOUS_VELOCITY, at.SAVED_VELOCITY, at.STATE_VELOCITY)
@@ -257,57 +298,3 @@ def _strain_starts(assembly: Assembly) -> IntArray:
 def _square_starts(assembly: Assembly) -> IntArray:
     of_type = np.diff(assembly.bodies.square_start[assembly.bodies.strain_start])
     return np.concatenate([[0], np.cumsum(of_type[assembly.bodies.type_of])]).astype(np.int64)
-
-
-@dataclass(frozen=True, eq=False)
-class StoredRows:
-    """Stored instants as the kernel writes them, and views of their parts.
-
-    Attributes:
-        rows: shape (instants, ``PackedSystem.stored_width``).
-        energy: kinetic, strain, gravity and spring, shape (instants, 4) [J].
-        dissipated, iterations: shape (instants,).
-        position, rotation, elastic, velocity: as in ``State``, with time first.
-        work: by loads, then on links, shape (instants, loads + links) [J].
-        coordinates: of elements, shape (instants, forces).
-        multipliers: of joints, drives and elements, shape (instants, rows).
-    """
-
-    rows: Array
-    energy: Array
-    dissipated: Array
-    iterations: Array
-    position: Array
-    rotation: Array
-    elastic: Array
-    velocity: Array
-    work: Array
-    coordinates: Array
-    multipliers: Array
-
-    def first(self, count: int) -> "StoredRows":
-        """The first ``count`` instants."""
-        return StoredRows(*(getattr(self, field.name)[:count] for field in fields(self)))
-
-
-def stored_rows(assembly: Assembly, system: PackedSystem, instants: int) -> StoredRows:
-    """Room for so many instants."""
-    rows = np.zeros((instants, system.stored_width))
-    bodies = len(assembly.bodies.type_of)
-    sizes = [4, 1, 1, 3 * bodies, 9 * bodies, int(assembly.layout.elastic[-1])]
-    sizes += [int(assembly.layout.velocity[-1]), len(assembly.loads.kind) + assembly.links]
-    parts = np.split(rows, np.cumsum([*sizes, len(assembly.forces)]), axis=1)
-    energy, dissipated, iterations, position, rotation, elastic, velocity, work, theta, multipliers = parts
-    return StoredRows(
-        rows,
-        energy,
-        dissipated[:, 0],
-        iterations[:, 0],
-        position.reshape(instants, bodies, 3),
-        rotation.reshape(instants, bodies, 3, 3),
-        elastic,
-        velocity,
-        work,
-        theta,
-        multipliers,
-    )

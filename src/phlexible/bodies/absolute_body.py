@@ -1,0 +1,98 @@
+"""What the system needs to know of a body in absolute coordinates: nodes, mass, quadratic strains.
+
+A body that deforms a lot has no frame: its coordinates are the world positions of its nodes (and, of a
+rod, the directors, as further nodes), its mass matrix is constant and every strain is a sum of dot
+products of nodal vectors, so that a rigid rotation does not strain it (formulation, section 5).
+"""
+
+from dataclasses import dataclass
+
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.bodies.locations import MaterialPoints
+from phlexible.bodies.string_law import StringLaw
+
+
+@dataclass(frozen=True, eq=False)
+class QuadraticStrains:
+    """Strains ``C_g = (sum_i first[g, i] q_i) . (sum_j second[g, j] q_j)`` over the nodes of ``nodes[g]``.
+
+    The stored energy is ``sum_g weights[g] W(C_g)``. For a string both rows give dr/ds at a quadrature
+    point, C = |dr/ds|^2; nothing here knows that, a strain of a rod is another pair of rows. In symbols
+    C_g = q^T A_g q with the symmetric part of ``first second^T``, and dC/dq_i = first_i v + second_i u
+    for the two vectors u and v.
+
+    Attributes:
+        nodes: shape (g, k).
+        first, second: shape (g, k); where a row sums to zero the vector is made of differences of nodes,
+            so that a place far from the origin costs no digits.
+        weights: quadrature weights [m], shape (g,).
+        law: W and its derivatives.
+        viscosity: Kelvin-Voigt time tau [s]: W' grows by tau modulus / 4 dC/dt.
+        elements: number of the element of each strain, for messages, shape (g,).
+    """
+
+    nodes: IntArray
+    first: Array
+    second: Array
+    weights: Array
+    law: StringLaw
+    viscosity: float
+    elements: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class AbsoluteBody:
+    """N nodes in the world without a frame; its d N elastic coordinates are their positions, node by node.
+
+    Attributes:
+        dimension: d = 2 or 3.
+        mass: of the whole body [kg].
+        nodal_mass: int rho A Phi_i Phi_j ds, shape (N, N), symmetric, positive definite [kg].
+        strains: groups of strains, each with its law.
+        points: finds material points.
+        size: a length that stands for the body in tolerances and pictures [m].
+    """
+
+    dimension: int
+    mass: float
+    nodal_mass: sparse.csr_array
+    strains: tuple[QuadraticStrains, ...]
+    points: MaterialPoints
+    size: float
+
+    @property
+    def node_count(self) -> int:
+        """Number N of nodes."""
+        return int(self.nodal_mass.shape[0])
+
+    @property
+    def elastic_count(self) -> int:
+        """Number d N of coordinates."""
+        return self.dimension * self.node_count
+
+    @property
+    def velocity_count(self) -> int:
+        """Number d N of velocities."""
+        return self.elastic_count
+
+    @property
+    def rotates(self) -> bool:
+        """Nothing has an orientation."""
+        return False
+
+    @property
+    def linear_axes(self) -> tuple[int, ...]:
+        """There is no frame to move."""
+        return ()
+
+    @property
+    def rotation_axes(self) -> tuple[int, ...]:
+        """There is no frame to turn."""
+        return ()
+
+    @property
+    def rigid_count(self) -> int:
+        """No velocity is one of a frame."""
+        return 0

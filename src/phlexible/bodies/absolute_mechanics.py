@@ -1,0 +1,126 @@
+"""Energy, forces and matrices of one body in absolute coordinates, written out (formulation, section 5).
+
+For reading, checking and single evaluations; the time loop has its own compiled form. With
+``G_g = 2 A_g q`` for ``C_g = q^T A_g q`` the elastic force is ``sum w W'(C) G`` and the tangent
+``sum w (2 W' A + W'' G G^T)``.
+"""
+
+import numpy as np
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array
+from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
+
+ROUND_OFF = 1e-14
+
+
+def mass_matrix(body: AbsoluteBody) -> sparse.csr_array:
+    """M of the kinetic energy dq/dt . M dq/dt / 2, constant, shape (d N, d N)."""
+    return sparse.csr_array(sparse.kron(body.nodal_mass, sparse.eye_array(body.dimension), "csr"))
+
+
+def strain_values(group: QuadraticStrains, x: Array) -> Array:
+    """C_g of nodes (..., N, d), shape (..., g)."""
+    u, v = _vectors(group, x)
+    return np.asarray((u * v).sum(axis=-1))
+
+
+def strains(body: AbsoluteBody, group: QuadraticStrains, q: Array) -> Array:
+    """C_g of a group, shape (g,)."""
+    return strain_values(group, q.reshape(-1, body.dimension))
+
+
+def strain_energy(body: AbsoluteBody, q: Array) -> float:
+    """sum_g w_g W(C_g) [J]."""
+    return float(sum(group.weights @ group.law.energy(strains(body, group, q)) for group in body.strains))
+
+
+def elastic_force(body: AbsoluteBody, q: Array) -> Array:
+    """dV/dq, shape (d N,) [N]."""
+    force = np.zeros((body.node_count, body.dimension))
+    for group in body.strains:
+        pull = group.weights * group.law.derivative(strains(body, group, q))
+        np.add.at(force, group.nodes, pull[:, None, None] * _gradients(body, group, q))
+    return force.ravel()
+
+
+def gross_force(body: AbsoluteBody, q: Array) -> Array:
+    """What ``elastic_force`` would be if nothing cancelled: the scale of its round-off, shape (d N,) [N]."""
+    force = np.zeros((body.node_count, body.dimension))
+    for group in body.strains:
+        pull = group.weights * np.abs(group.law.derivative(strains(body, group, q)))
+        np.add.at(force, group.nodes, pull[:, None, None] * np.abs(_gradients(body, group, q)))
+    return force.ravel()
+
+
+def elastic_tangent(body: AbsoluteBody, q: Array) -> sparse.csr_array:
+    """d2V/dq2, symmetric, shape (d N, d N) [N/m]."""
+    total = sparse.csr_array((body.elastic_count,) * 2)
+    for group in body.strains:
+        C, gradients = strains(body, group, q), _gradients(body, group, q)
+        curvature = group.weights * group.law.curvature(C)
+        total += assembled_forms(body, group, group.weights * group.law.derivative(C))
+        total += _assembled(body, group, np.einsum("g,gia,gjb->giajb", curvature, gradients, gradients))
+    return sparse.csr_array(total)
+
+
+def viscous_matrix(body: AbsoluteBody, q: Array) -> sparse.csr_array:
+    """C of the force -C dq/dt at q, symmetric, positive semi-definite, shape (d N, d N) [N s/m]."""
+    total = sparse.csr_array((body.elastic_count,) * 2)
+    for group in body.strains:
+        if group.viscosity:
+            gradients = _gradients(body, group, q)
+            weights = group.weights * group.viscosity * group.law.modulus / 4
+            total += _assembled(body, group, np.einsum("g,gia,gjb->giajb", weights, gradients, gradients))
+    return sparse.csr_array(total)
+
+
+def with_total(rows: Array) -> Array:
+    """Rows (g, k) with their sums, exactly zero where they are round-off, shape (g, k + 1)."""
+    total = rows.sum(axis=1, keepdims=True)
+    total[np.abs(total) <= ROUND_OFF * np.abs(rows).max(axis=1, keepdims=True)] = 0.0
+    return np.hstack([rows, total])
+
+
+def strain_gradients(body: AbsoluteBody, group: QuadraticStrains, nodes: Array) -> sparse.csr_array:
+    """Columns dC_g/dq at nodes (N, d), shape (d N, g)."""
+    d, gradients = body.dimension, _gradients(body, group, nodes.ravel())
+    rows = group.nodes[:, :, None] * d + np.arange(d)
+    place = np.broadcast_to(np.arange(len(gradients))[:, None, None], gradients.shape)
+    entries = (gradients.ravel(), (rows.ravel(), place.ravel()))
+    return sparse.coo_array(entries, (body.elastic_count, len(gradients))).tocsr()
+
+
+def assembled_forms(body: AbsoluteBody, group: QuadraticStrains, factors: Array) -> sparse.csr_array:
+    """sum_g factors[g] d2C_g/dq2, shape (d N, d N)."""
+    one = np.eye(body.dimension)
+    half = np.einsum("g,gi,gj->gij", factors, group.first, group.second)
+    return _assembled(body, group, np.einsum("gij,ab->giajb", half + half.transpose(0, 2, 1), one))
+
+
+def _vectors(group: QuadraticStrains, x: Array) -> tuple[Array, Array]:
+    """u and v of nodes (..., N, d), each of shape (..., g, d)."""
+    own = x[..., group.nodes, :]
+    origin, apart = own[..., 0, :], own[..., 1:, :] - own[..., :1, :]
+
+    def vector(rows: Array) -> Array:
+        total = with_total(rows)[:, -1:]
+        return np.asarray((rows[:, None, 1:] @ apart)[..., 0, :] + total * origin)
+
+    u = vector(group.first)
+    return u, u if group.second is group.first else vector(group.second)
+
+
+def _gradients(body: AbsoluteBody, group: QuadraticStrains, q: Array) -> Array:
+    """dC_g / dq of the nodes of each strain, shape (g, k, d)."""
+    u, v = _vectors(group, q.reshape(-1, body.dimension))
+    return np.asarray(group.first[:, :, None] * v[:, None] + group.second[:, :, None] * u[:, None])
+
+
+def _assembled(body: AbsoluteBody, group: QuadraticStrains, blocks: Array) -> sparse.csr_array:
+    """Blocks (g, k, d, k, d) over the nodes of each strain, added up."""
+    places = group.nodes[:, :, None] * body.dimension + np.arange(body.dimension)
+    rows = np.broadcast_to(places[:, :, :, None, None], blocks.shape)
+    columns = np.broadcast_to(places[:, None, None, :, :], blocks.shape)
+    entries = (blocks.ravel(), (rows.ravel(), columns.ravel()))
+    return sparse.coo_array(entries, (body.elastic_count,) * 2).tocsr()

@@ -1,0 +1,53 @@
+"""Mass, elastic force and tangent of any body, by its kind: with a frame or in absolute coordinates."""
+
+from typing import TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array
+from phlexible.bodies import absolute_mechanics, invariants
+from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.floating_body import BodyData
+
+Matrix: TypeAlias = "Array | sparse.csr_array"
+
+
+def mass_matrix(body: BodyData, eta: Array) -> Matrix:
+    """M(eta), shape (velocity_count,) * 2; sparse in absolute coordinates."""
+    if isinstance(body, AbsoluteBody):
+        return absolute_mechanics.mass_matrix(body)
+    return invariants.mass_matrix(body, eta)
+
+
+def elastic_force(body: BodyData, eta: Array) -> Array:
+    """dV/deta, shape (elastic_count,)."""
+    if isinstance(body, AbsoluteBody):
+        return absolute_mechanics.elastic_force(body, eta)
+    return invariants.elastic_force(body, eta)
+
+
+def gross_force(body: BodyData, eta: Array) -> Array:
+    """The size of the forces that ``elastic_force`` is the sum of, shape (elastic_count,)."""
+    if isinstance(body, AbsoluteBody):
+        return absolute_mechanics.gross_force(body, eta)
+    return np.abs(invariants.elastic_force(body, eta))
+
+
+def stiffness_matrix(body: BodyData, eta: Array) -> Matrix:
+    """d2V/deta2 with zeros for the frame, shape (velocity_count,) * 2; sparse in absolute coordinates."""
+    if isinstance(body, AbsoluteBody):
+        return absolute_mechanics.elastic_tangent(body, eta)
+    block = np.zeros((body.velocity_count,) * 2)
+    block[body.rigid_count :, body.rigid_count :] = invariants.elastic_tangent(body, eta)
+    return block
+
+
+def fingerprint(body: BodyData) -> Array:
+    """Integrals that change whenever the meaning of eta does: S and the moments of x with Phi, or M and C."""
+    if isinstance(body, AbsoluteBody):
+        strains = [
+            part.ravel() for group in body.strains for part in (group.first, group.second, group.weights)
+        ]
+        return np.concatenate([body.nodal_mass.data, *strains])
+    return np.concatenate([body.first_moments.ravel(), body.second_moments[:, :, 0].ravel()])

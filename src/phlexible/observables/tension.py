@@ -1,0 +1,81 @@
+"""Stretch and tension of strings over time, and whether parts of them were slack."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import brentq
+
+from phlexible.algebra.arrays import Array
+from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
+from phlexible.bodies.absolute_mechanics import strain_values
+from phlexible.bodies.string_law import StringLaw
+from phlexible.errors import ModelError
+from phlexible.joints.attachments import PlacedBody
+from phlexible.observables.run import Run
+
+SLACK = 1e-2  # a part is slack where it is pressed by more than this part of the largest tension
+CHUNK_NUMBERS = 4_000_000
+"""About this many numbers are held at a time."""
+
+
+class SlackPart(NamedTuple):
+    """Where a string was slack first."""
+
+    name: str
+    element: int
+    time: float
+
+
+def stretch(run: Run, placed: PlacedBody) -> Array:
+    """|dr/ds| = sqrt(C) at the quadrature points, from s = 0 on, shape (N + 1, points).
+
+    Raises:
+        ModelError: a body that is no string.
+    """
+    return np.concatenate([np.sqrt(C) for _, C in _strains(run, placed)], axis=1)
+
+
+def tension(run: Run, placed: PlacedBody) -> Array:
+    """N = S sqrt(C) of Kinon et al. (2, 10) at the quadrature points, shape (N + 1, points) [N].
+
+    Without the viscous part. Raises:
+        ModelError: a body that is no string.
+    """
+    return np.concatenate([group.law.tension(C) for group, C in _strains(run, placed)], axis=1)
+
+
+def slack_parts(run: Run) -> list[SlackPart]:
+    """The first slack element of every string that has one."""
+    found = []
+    for placed in run.mechanism.bodies:
+        if placed.curve is None:
+            continue
+        for group, C in _strains(run, placed):
+            threshold = _slack_strain(group.law, float(C.min()), float(C.max()))
+            if threshold is not None:
+                instant, place = np.argwhere(C < threshold)[0]
+                time = float(run.recording.time[instant])
+                found.append(SlackPart(placed.name, int(group.elements[place]), time))
+    return found
+
+
+def _slack_strain(law: StringLaw, lowest: float, highest: float) -> float | None:
+    """C below which a string is slack; None: it never is."""
+    least, most = float(law.tension(lowest)), float(law.tension(highest))
+    limit = -SLACK * max(abs(least), abs(most))
+    if not least < limit:
+        return None
+    root: float = brentq(lambda C: float(law.tension(C)) - limit, lowest, highest)
+    return max(root, float(np.nextafter(lowest, np.inf)))
+
+
+def _strains(run: Run, placed: PlacedBody) -> list[tuple[QuadraticStrains, Array]]:
+    """Groups of strains, each with C, shape (N + 1, g)."""
+    index = run.body_index(placed)
+    data = run.mechanism.bodies[index].data
+    if not isinstance(data, AbsoluteBody):
+        raise ModelError(f"{placed.name} is no string and has no tension; ask for its section forces")
+    nodes = run.elastic(index).reshape(run.instants, -1, data.dimension)
+    step = max(1, CHUNK_NUMBERS // (6 * data.node_count))
+    chunks = [nodes[k : k + step] for k in range(0, run.instants, step)]
+    return [(group, np.concatenate([strain_values(group, c) for c in chunks])) for group in data.strains]

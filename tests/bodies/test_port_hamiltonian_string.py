@@ -1,0 +1,151 @@
+"""The paper's matrices of a string: structure, Newton's law, boundaries, discrete efforts, motion."""
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+from phlexible.bodies.absolute_mechanics import elastic_force, mass_matrix, viscous_matrix
+from phlexible.port_hamiltonian.structure_check import check_structure
+from phlexible.time_integration.collocation import collocate
+from phlexible.time_integration.discrete_gradient import integrate_discrete_gradient
+from phlexible.time_integration.tableaux import GAUSS_LEGENDRE_1, GAUSS_LEGENDRE_2
+
+BOUNDARIES = ["force", "velocity", "fixed"]
+LAWS = [ph.LogarithmicLaw(20.0), ph.LinearLaw(20.0), ph.StVenantKirchhoffLaw(20.0)]
+
+
+def form(dimension=2, order=1, start="force", end="force", viscosity=0.0, elements=4, law=LAWS[0], **options):
+    string = ph.String(1.0, 0.8, elements, law, order=order, viscosity=viscosity)
+    gravity = np.array([1.0, -9.0, 2.0]) * (np.arange(3) < dimension)
+    return string.port_hamiltonian(dimension=dimension, gravity=gravity, start=start, end=end, **options)
+
+
+def random_state(model, seed=0):
+    """Near the start, with strains that do not belong to the positions."""
+    return model.initial_state + 0.1 * np.random.default_rng(seed).normal(size=model.state_size)
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 3])
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize(("start", "end"), [(a, b) for a in BOUNDARIES for b in BOUNDARIES])
+def test_structure_gradient_and_power(dimension, order, start, end):
+    model = form(dimension, order, start, end, viscosity=0.1)
+    figures = check_structure(model, random_state(model))
+    assert max(figures.skewness, figures.symmetry, figures.definiteness, figures.power) < 1e-14
+    assert figures.gradient < 1e-8
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("order", [1, 2])
+def test_with_its_own_strain_it_obeys_newtons_law(order, law):
+    """M dv/dt = weight - dV/dq - C v + end forces, dC/dt = d/dt |dr/ds|^2: no strain state in it."""
+    model = form(2, order, viscosity=0.1, law=law)
+    x = random_state(model)
+    q, v = (x[model.state_slice(name)] for name in ("position", "velocity"))
+    strain = model.state_slice("strain")
+    x[strain] -= model.strain_gap(x)
+    u = np.array([1.0, 2.0, -3.0, 0.5])
+    forces = model.forces(x, u)
+    body = model.body
+    weight = np.outer(body.nodal_mass.sum(axis=1), (1.0, -9.0)).ravel()
+    weight[:2] += u[:2]
+    weight[-2:] += u[2:]
+    expected = weight - elastic_force(body, q) - viscous_matrix(body, q) @ v
+    assert forces[model.state_slice("velocity")] == pytest.approx(expected, abs=1e-12)
+    assert forces[model.state_slice("position")] == pytest.approx(v)
+    later = x.copy()
+    later[: len(q)] += 1e-6 * v
+    growth = -(model.strain_gap(later) - model.strain_gap(x)) / 1e-6
+    rate = forces[strain] / model.descriptor_matrix(x).diagonal()[strain]
+    assert rate == pytest.approx(growth, abs=1e-4)
+    assert model.descriptor_matrix(x)[len(q) : 2 * len(q)][:, len(q) : 2 * len(q)].toarray() == pytest.approx(
+        mass_matrix(body).toarray()
+    )
+
+
+def test_outputs_are_the_velocities_of_the_ends():
+    model = form(2, velocity=lambda s: (1 + s, 2 - s))
+    assert model.output(model.initial_state) == pytest.approx([1, 2, 2, 1])
+    assert [(p.name, p.input_unit, p.output_unit) for p in model.ports] == [
+        ("start", "N", "m/s"),
+        ("end", "N", "m/s"),
+    ]
+    mixed = form(2, start="velocity", end="fixed")
+    assert [(p.name, p.input_unit, p.output_unit) for p in mixed.ports] == [("start", "m/s", "N")]
+
+
+@pytest.mark.parametrize("law", [*LAWS, ph.Law(lambda C: (C - 1) ** 2, lambda C: 2 * (C - 1))])
+def test_discrete_efforts_hold_the_energy_exactly(law):
+    model = form(2, law=law)
+    x0, x1 = random_state(model, 1), random_state(model, 2)
+    for end in (x1, x0 + 1e-8 * (x1 - x0)):
+        change = model.discrete_effort(x0, end) @ (model.descriptor_matrix(x0) @ (end - x0))
+        assert change == pytest.approx(model.storage(end) - model.storage(x0), abs=3e-14)
+    assert model.discrete_effort(x0, x0) == pytest.approx(model.effort(x0), abs=1e-14)
+
+
+@pytest.mark.parametrize("start", BOUNDARIES)
+@pytest.mark.parametrize("order", [1, 2])
+def test_the_written_out_slope_is_the_derivative_of_the_forces(order, start):
+    model = form(2, order, start)
+    x = random_state(model)
+    slope = model.force_slope(x)
+    way = np.random.default_rng(5).normal(size=len(x))
+    u = np.zeros(model.port_size)
+    ends = [model.forces(x + t * 1e-6 * way, u) for t in (-1, 1)]
+    assert slope @ way == pytest.approx((ends[1] - ends[0]) / 2e-6, abs=1e-7 * np.abs(slope @ way).max())
+
+
+def test_a_prescribed_end_moves_as_told_and_answers_with_its_force():
+    """Index 2; the power of the port is the growth of the energy."""
+    model = form(2, start="fixed", end="velocity", elements=6, shape=((0, 0), (1.1, 0)))
+    rate = 0.3
+
+    def speed(time, x=None):
+        return np.array([rate * np.sin(5 * time), 0.0])
+
+    trajectory = collocate(model, GAUSS_LEGENDRE_2, model.initial_state, 0.5, 200, speed)
+    end = np.array([model.positions(x)[-1] for x in trajectory.states])
+    expected = 1.1 + rate * (1 - np.cos(5 * trajectory.time)) / 5
+    assert end[:, 0] == pytest.approx(expected, abs=1e-7)
+    assert end[:, 1] == pytest.approx(np.zeros(201), abs=1e-7)
+    energy = np.array([model.storage(x) for x in trajectory.states])
+    power = [model.output(x) @ speed(t) for t, x in zip(trajectory.time, trajectory.states, strict=True)]
+    work = np.trapezoid(power[1:], trajectory.time[1:])
+    assert energy[-1] - energy[1] == pytest.approx(work, rel=2e-3)
+
+
+@pytest.mark.filterwarnings("ignore::phlexible.SlackStringWarning")
+def test_both_schemes_converge_to_the_motion_of_the_conserving_step():
+    string = ph.String(1.0, 0.8, 5, LAWS[0])
+    shape, speed = ((0, 0), (1.3, 0)), lambda s: (0.0, s)
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    placed = model.add(string, shape=shape, velocity=speed)
+    model.connect(ph.Spherical(model.ground.at((0, 0, 0)), placed.start))
+    written = string.port_hamiltonian(
+        dimension=2, gravity=(0, -9.81, 0), shape=shape, velocity=speed, start="fixed"
+    )
+    gaps, errors = [], []
+    for steps in (40, 80):
+        motion = model.simulate(0.2, 0.2 / steps, progress=False)
+        end = motion.position(placed.end)[-1, :2]
+        same = integrate_discrete_gradient(written, written.initial_state, 0.2, steps)
+        other = collocate(written, GAUSS_LEGENDRE_1, written.initial_state, 0.2, steps)
+        errors.append(np.abs(written.positions(same.states[-1])[-1] - end).max())
+        gaps.append(np.abs(written.positions(other.states[-1])[-1] - end).max())
+    assert max(errors) < 1e-12
+    assert gaps[1] < gaps[0] / 3.5 and gaps[0] < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"start": "clamped"}, 'start must be one of "force", "velocity", "fixed"'),
+        ({"dimension": 4}, "dimension must be 1, 2 or 3, got 4"),
+        ({"dimension": 1, "gravity": (0, -9.81, 0)}, "gravity must be along x in dimension 1"),
+        ({"dimension": 2, "shape": ((0, 0, 0), (1, 0, 1))}, "shape must be in the xy plane"),
+    ],
+)
+def test_a_bad_option_is_named(options, words):
+    with pytest.raises(ph.ParameterError, match=words):
+        ph.String(1.0, 0.8, 5, LAWS[0]).port_hamiltonian(**options)

@@ -1,0 +1,120 @@
+"""The discretized string: exact integrals, derivatives of its energy, points, refusals."""
+
+import numpy as np
+import pytest
+from scipy.optimize import approx_fprime
+
+import phlexible as ph
+from phlexible.bodies.absolute_mechanics import elastic_force, elastic_tangent, mass_matrix, strain_energy
+
+LENGTH, DENSITY, STIFFNESS = 1.2, 0.7, 30.0
+ORDERS = pytest.mark.parametrize("order", [1, 2])
+
+
+def string(order=1, elements=4, law=None, **options):
+    return ph.String(LENGTH, DENSITY, elements, law or ph.LogarithmicLaw(STIFFNESS), order=order, **options)
+
+
+def nodes(body, function):
+    return np.array([function(s) for s in body.mesh.nodes]).ravel()
+
+
+@ORDERS
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_kinetic_energy_of_polynomial_velocities_is_exact(order, dimension):
+    body = string(order)
+    data = body.discretize(dimension)
+    rates = nodes(body, lambda s: [1 + 2 * s, *[0.5 * s**order] * (dimension - 1)])
+    s = np.polynomial.Polynomial([0, 1])
+    density = (1 + 2 * s) ** 2 + (dimension - 1) * (0.5 * s**order) ** 2
+    expected = DENSITY / 2 * density.integ()(LENGTH)
+    assert rates @ mass_matrix(data) @ rates / 2 == pytest.approx(expected, rel=1e-13)
+    assert data.nodal_mass.sum() == pytest.approx(DENSITY * LENGTH)
+    assert data.mass == pytest.approx(DENSITY * LENGTH)
+
+
+@ORDERS
+def test_stored_energy_of_a_homogeneous_stretch_is_the_law_times_the_length(order):
+    body = string(order)
+    q = nodes(body, lambda s: [0.9 * s, 1.2 * s, 0])
+    expected = STIFFNESS / 4 * (1.5**2 - np.log(1.5**2) - 1) * LENGTH
+    assert strain_energy(body.discretize(3), q) == pytest.approx(expected)
+
+
+def test_quadratic_elements_integrate_a_quadratic_stretch():
+    """St. Venant-Kirchhoff, r = (s + 0.3 s^2, 0): W is a quartic polynomial; 2 points integrate cubics."""
+    body = string(2, elements=40, law=ph.StVenantKirchhoffLaw(STIFFNESS))
+    s = np.polynomial.Polynomial([0, 1])
+    density = STIFFNESS / 8 * ((1 + 0.6 * s) ** 2 - 1) ** 2
+    q = nodes(body, lambda s: [s + 0.3 * s**2, 0])
+    assert strain_energy(body.discretize(2), q) == pytest.approx(density.integ()(LENGTH), rel=1e-7)
+
+
+@ORDERS
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_force_and_tangent_are_derivatives_of_the_energy(order, dimension):
+    data = string(order, elements=2).discretize(dimension)
+    rng = np.random.default_rng(5)
+    q = nodes(string(order, elements=2), lambda s: [1.1 * s, *[0.1 * s] * (dimension - 1)])
+    q = q + 0.05 * rng.normal(size=len(q))
+    slope = approx_fprime(q, lambda x: strain_energy(data, x), 1e-7)
+    assert elastic_force(data, q) == pytest.approx(slope, abs=1e-5 * np.abs(slope).max())
+    curvature = approx_fprime(q, lambda x: elastic_force(data, x), 1e-7)
+    tangent = elastic_tangent(data, q).toarray()
+    assert tangent == pytest.approx(curvature, abs=1e-5 * np.abs(curvature).max())
+    assert tangent == pytest.approx(tangent.T, abs=1e-13 * np.abs(tangent).max())
+
+
+@ORDERS
+def test_a_rigid_motion_does_not_strain(order):
+    from scipy.spatial.transform import Rotation
+
+    data = string(order).discretize(3)
+    q = nodes(string(order), lambda s: [1.1 * s, 0.2 * s**2, 0.1 * s])
+    turned = q.reshape(-1, 3) @ Rotation.from_rotvec([0.4, -2.0, 1.0]).as_matrix().T + [1.0, 2.0, 3.0]
+    assert strain_energy(data, turned.ravel()) == pytest.approx(strain_energy(data, q), rel=1e-12)
+    force = elastic_force(data, q).reshape(-1, 3)
+    assert force.sum(axis=0) == pytest.approx(np.zeros(3), abs=1e-12)
+    assert np.cross(q.reshape(-1, 3), force).sum(axis=0) == pytest.approx(np.zeros(3), abs=1e-12)
+
+
+@ORDERS
+def test_points_between_nodes_lie_on_the_interpolation(order):
+    body = string(order)
+    placed = ph.Model().add(body, shape=lambda s: (s, s**order, 0))
+    for s in (0.0, 0.17, 0.6, 1.2):
+        expected = (s, np.interp(s, body.mesh.nodes, body.mesh.nodes**order) if order == 1 else s**2, 0)
+        assert placed.at(s).initial_position() == pytest.approx(expected)
+    assert placed.start.point.node == 0 and placed.end.point.node == 4 * order
+    assert placed.at(0.17).point.node is None
+    assert placed.at(LENGTH / 4).point.node == order
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"length": 0.0}, "length must be positive, got 0.0"),
+        ({"line_density": -1.0}, "line_density must be positive"),
+        ({"elements": 0}, "elements must be at least 1, got 0"),
+        ({"elements": 2.5}, "elements must be a whole number, got 2.5"),
+        ({"order": 3}, "order must be 1 \\(linear\\) or 2"),
+        ({"law": 20.0}, "law must be a stored energy such as"),
+        ({"viscosity": -0.1}, "viscosity must not be negative"),
+    ],
+)
+def test_a_bad_parameter_is_named(options, words):
+    good = {"length": 1.0, "line_density": 1.0, "elements": 3, "law": ph.LinearLaw(20.0)}
+    with pytest.raises(ph.ParameterError, match=words):
+        ph.String(**{**good, **options})
+
+
+@pytest.mark.parametrize("location", ["origin", "point"])
+def test_a_string_has_no_body_frame(location):
+    placed = ph.Model().add(string())
+    with pytest.raises(ph.AttachmentError, match="it offers start, end and at"):
+        _ = placed.origin if location == "origin" else placed.point((0, 0, 0))
+
+
+def test_a_place_beyond_the_string_is_refused():
+    with pytest.raises(ph.AttachmentError, match=r"at\(s\) must lie in 0 .. 1.2 m"):
+        ph.Model().add(string()).at(1.3)

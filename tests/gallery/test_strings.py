@@ -1,0 +1,94 @@
+"""Gallery models with strings against the reference numbers of their docstrings."""
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+
+
+def test_hanging_cable_is_the_elastic_catenary_and_rings_as_one() -> None:
+    model = ph.gallery.hanging_cable(push=0.0, elements=24, order=2)
+    motion = model.simulate(duration=0.2, step=1e-2)
+    cable = model["cable"]
+    assert motion.position(cable.at(25.25))[:, 1] == pytest.approx(np.full(21, -3.10374), abs=2e-5)
+    pin = model.joints[0]
+    assert np.abs(motion.reaction(pin)[:, 0]) == pytest.approx(np.full(21, 1985.11), rel=1e-5)
+    frequencies = model.linearize(at="static").modes(4).frequencies
+    shallow = 2 * np.pi * np.sqrt(1985.11 / 2.0) / 50.0
+    assert frequencies[0] == pytest.approx(shallow, rel=0.03) and frequencies[0] < shallow
+    pushed = ph.gallery.hanging_cable().simulate(duration=0.5, step=1e-2)
+    assert pushed.energy.work["push"][-1] > 10.0
+
+
+def test_crane_carries_its_load_and_brings_it_to_rest_on_average() -> None:
+    model = ph.gallery.crane()
+    rest = ph.gallery.crane(force=0.0).simulate(duration=0.2, step=1e-2)
+    tension = rest.tension(rest["cable"])
+    weights = 9.81 * (250.0 + 1.2 * 6.0 * (1 - (np.arange(20) + 0.5) / 20))
+    assert tension == pytest.approx(np.tile(weights, (21, 1)), rel=1e-8)
+    motion = model.simulate(duration=10.0, step=5e-3)
+    trolley = motion.position(model["trolley"].origin)
+    assert np.abs(trolley[:, 1]).max() < 1e-12
+    # sum of momenta along the rails: the force alone changes it
+    total = motion.momentum.linear[:, 0]
+    at = [np.searchsorted(motion.time, t - 1e-9) for t in (2.0, 5.0, 7.0, 10.0)]
+    assert total[at] == pytest.approx([300.0, 300.0, 0.0, 0.0], abs=1e-8)
+
+
+def test_crane_swings_like_a_pendulum_under_a_free_trolley() -> None:
+    """A stiff light cable and a small block: sqrt(g / l (1 + m_load / m_trolley))."""
+    model = ph.gallery.crane(line_density=1e-4, load_height=1e-3, force=0.0, viscosity=0.0)
+    modes = model.linearize(at="static").modes(3)
+    assert modes.rigid_modes == 1
+    stretched = 6.0 * (1 + 250.0 * 9.81 / 2e6)
+    assert modes.frequencies[1] == pytest.approx(np.sqrt(9.81 / stretched * 3.5), rel=1e-4)
+
+
+def test_tethered_satellites_keep_energy_and_momenta_for_10_000_steps() -> None:
+    model = ph.gallery.tethered_satellites()
+    motion = model.simulate(duration=500.0, step=0.05, every=10)
+    assert len(motion.time) == 1001 and motion.halvings[-1] == 0
+    energy, spin = motion.energy.total, motion.momentum.angular
+    assert np.abs(energy - energy[0]).max() <= 1e-11 * energy[0]
+    assert np.abs(spin - spin[0]).max() <= 1e-11 * np.linalg.norm(spin[0])
+    mass = 550.0 + 3.0
+    scale = mass * np.abs(motion.velocity(model["first"].origin)).max()
+    assert np.abs(motion.momentum.linear - motion.momentum.linear[0]).max() <= 1e-11 * scale
+    gaps = [motion.position(j.second) - motion.position(j.first) for j in model.joints]
+    assert np.abs(gaps).max() <= 1e-11
+
+
+def test_the_tether_carries_the_centripetal_force() -> None:
+    model = ph.gallery.tethered_satellites(line_density=1e-3, roll=0.0, axial_stiffness=2e6)
+    motion = model.simulate(duration=2.0, step=1e-2)
+    assert motion.tension(model["tether"]).mean() == pytest.approx(268.8, rel=2e-3)
+
+
+def test_users_laws_keep_the_satellites_exact() -> None:
+    law = ph.Law(lambda C: 2e4 / 8 * (C - 1) ** 2, lambda C: 2e4 / 4 * (C - 1))
+    known = ph.gallery.tethered_satellites().simulate(duration=5.0, step=5e-2)
+    model = ph.gallery.tethered_satellites(law=law)
+    motion = model.simulate(duration=5.0, step=5e-2)
+    assert np.ptp(motion.energy.total) <= 1e-12 * motion.energy.total[0]
+    assert motion.position(model["tether"].end) == pytest.approx(
+        known.position(known["tether"].end), abs=1e-8
+    )
+
+
+def test_cable_robot_leads_its_platform_around() -> None:
+    still = ph.gallery.cable_robot(gravity=0.0, radius=0.0).simulate(duration=0.05, step=1e-3)
+    for number in range(1, 5):
+        tension = still.tension(still[f"cable {number}"])
+        assert tension == pytest.approx(np.full(tension.shape, 150.0), rel=1e-9)
+    model = ph.gallery.cable_robot()
+    motion = model.simulate(duration=4.0, step=5e-3)
+    place = motion.position(model["platform"].origin)
+    angle = np.pi * motion.time
+    circle = 0.3 * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    late = motion.time > 1.5
+    assert np.abs(place[late, :2] - circle[late]).max() < 0.02
+    assert np.abs(motion.rotation(model["platform"])[:, 1, 0]).max() < 0.01
+    pulls = sum(motion.reaction(joint) for joint in model.joints[::2])
+    turns = motion.time > 2.0
+    weight = 9.81 * sum(placed.data.mass for placed in model.bodies)
+    assert pulls[turns, 1].mean() == pytest.approx(weight, rel=0.02)

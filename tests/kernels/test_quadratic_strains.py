@@ -1,0 +1,120 @@
+"""Strings in the compiled step: exact tangent with every law and joint, elimination linear in elements."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+from kernels.newton_matrix import Newton
+from phlexible.bodies.absolute_mechanics import elastic_force, elastic_tangent, mass_matrix, viscous_matrix
+from phlexible.model.assembly import assemble
+from phlexible.model.initial_state import initial_state
+
+LAWS = {
+    "logarithmic": ph.LogarithmicLaw(20.0),
+    "linear": ph.LinearLaw(20.0),
+    "St. Venant-Kirchhoff": ph.StVenantKirchhoffLaw(20.0),
+    "user": ph.Law(lambda C: 5 * (C - np.log(C) - 1), lambda C: 5 * (1 - 1 / C)),
+}
+PARTNERS = ["ground", "rigid", "beam", "string"]
+
+
+def string(law="logarithmic", order=1, elements=3, viscosity=0.02):
+    return ph.String(0.9, 0.6, elements, LAWS[law], order=order, viscosity=viscosity)
+
+
+def curve(dimension):
+    return lambda s: (1.1 * s, 0.2 * np.sin(3 * s), 0.3 * s**2 * (dimension == 3))
+
+
+def check(model, h=0.05, damping=0.1, shift=2e-3):
+    """The matrix against fourth-order differences, at a velocity far from the start."""
+    rng = np.random.default_rng(7)
+    state = initial_state(model)
+    newton = Newton(model, state, h, damping)
+    start = 0.5 * rng.normal(size=newton.velocities)
+    newton.system.begin_at(type(state)(0.0, state.position, state.rotation, state.elastic, start))
+    unknowns = np.concatenate([start + 0.5 * rng.normal(size=len(start)), 10 * rng.normal(size=newton.rows)])
+    exact = newton.matrix(unknowns)
+    differences = np.empty_like(exact)
+    for k, unit in enumerate(np.eye(len(unknowns))):
+        near, far = (
+            newton.residual(unknowns + m * shift * unit) - newton.residual(unknowns - m * shift * unit)
+            for m in (1, 2)
+        )
+        differences[:, k] = (8 * near - far) / (12 * shift)
+    scale = np.abs(differences).max(axis=0) + 1e-6 * np.abs(differences).max()
+    assert (np.abs(exact - differences) / scale).max() <= 1e-6
+
+
+@pytest.mark.parametrize(("dimension", "law", "order"), list(itertools.product((2, 3), LAWS, (1, 2))))
+def test_tangent_of_a_free_string(dimension, law, order):
+    model = ph.Model(gravity=(1.0, -9.0, 0), dimension=dimension)
+    placed = model.add(string(law, order), shape=curve(dimension))
+    model.apply(ph.Force(placed.end, (1.0, 2.0, 0.0)))
+    check(model)
+
+
+@pytest.mark.parametrize("partner", PARTNERS)
+@pytest.mark.parametrize("kind", [ph.Spherical, ph.Distance, ph.Slider])
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_tangent_of_joints_on_a_string(dimension, kind, partner):
+    model = ph.Model(gravity=(1.0, -9.0, 0), dimension=dimension)
+    placed = model.add(string(order=2), shape=curve(dimension))
+    place = placed.at(0.45).initial_position() - np.array([0.3, 0.0, 0.0]) * (kind is not ph.Spherical)
+    if partner == "ground":
+        other = model.ground.at(place)
+    elif partner == "rigid":
+        port = np.array([0.1, 0.2, 0.0])
+        other = model.add(ph.RigidBody(2.0, (0.1, 0.1, 0.1)), position=place - port).point(port)
+    elif partner == "beam":
+        beam = ph.Beam(1.0, ph.CircularSection(0.05), ph.Material(2e8, 2000.0), elements=2)
+        other = model.add(beam, position=place - [0.5, 0, 0]).at(0.5)
+    elif kind is ph.Slider:
+        pytest.skip("a slider needs an orientation of its first port")
+    else:
+        other = model.add(string(), "other", shape=lambda s: place + [0, s, 0]).start
+    options = {"axis": (1.0, 0, 0)} if kind is ph.Slider else {}
+    model.connect(kind(other, placed.at(0.45), **options))
+    check(model)
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("order", [1, 2])
+def test_a_short_step_feels_the_forces_of_the_written_out_body(law, order):
+    """At equal velocities residual / h tends to dV/dq + C dq/dt - weight, its slope is M + ..."""
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    placed = model.add(string(law, order), shape=curve(2))
+    h = 1e-6
+    state = initial_state(model)
+    rates = np.random.default_rng(3).normal(size=len(state.velocity))
+    newton = Newton(model, type(state)(0.0, state.position, state.rotation, state.elastic, rates), h)
+    data, q = placed.data, state.elastic + h / 2 * rates
+    weight = np.outer(data.nodal_mass.sum(axis=1), (0, -9.81)).ravel()
+    force = elastic_force(data, q) + viscous_matrix(data, q) @ rates - weight
+    assert newton.residual(rates) / h == pytest.approx(force, rel=1e-7, abs=1e-7 * np.abs(force).max())
+    h = 1e-3
+    newton.h, q = h, state.elastic
+    newton.system.begin_at(state)
+    found = (newton.matrix(0 * rates) - mass_matrix(data).toarray()) * 2 / h
+    expected = h / 2 * elastic_tangent(data, q).toarray() + viscous_matrix(data, q).toarray()
+    assert found == pytest.approx(expected, abs=1e-8 * np.abs(expected).max())
+
+
+def test_work_of_an_elimination_grows_with_the_elements():
+    """Also with a mass on every second node: as many numbers for each element of a longer string."""
+
+    def numbers(elements, beads):
+        model = ph.Model(dimension=3)
+        placed = model.add(string(elements=elements))
+        model.connect(ph.Spherical(model.ground.at((0, 0, 0)), placed.start))
+        for s in placed.body.mesh.nodes[2::2] if beads else []:
+            bead = model.add(ph.PointMass(0.1), position=(s, 0, 0))
+            model.connect(ph.Spherical(placed.at(s), bead.origin))
+        return assemble(model).block_length
+
+    for beads in (False, True):
+        few, many, most = (numbers(elements, beads) for elements in (20, 60, 100))
+        assert most - many == many - few
+        assert most < (200 if beads else 46) * 101

@@ -1,0 +1,79 @@
+"""Functions of users in compiled loops: compiled where possible, Python otherwise, errors kept."""
+
+import math
+
+import numpy as np
+import pytest
+from numba import njit
+
+from phlexible.kernels.user_function import call, user_function
+
+
+@njit
+def _sum_of_values(address, places):
+    total = 0.0
+    for x in places:
+        total += call(address, x)
+    return total
+
+
+PLACES = np.linspace(0.5, 2.0, 7)
+TABLE = {1.0: 5.0}
+
+
+class Cubic:
+    """Numba cannot compile a method of an object."""
+
+    def __init__(self, factor):
+        self.factor = factor
+
+    def __call__(self, x):
+        return self.factor * x**3
+
+
+@pytest.mark.parametrize(
+    ("function", "is_compiled"),
+    [
+        (lambda x: 3 * x**2, True),
+        (lambda x: math.log(x) - np.sqrt(x), True),
+        (lambda x: x if x > 1 else 0.0, True),
+        (lambda x: 1, True),
+        (Cubic(2.0), False),
+        (lambda x: TABLE.get(x, x), False),
+        (np.exp, False),
+    ],
+)
+def test_compiled_code_gets_the_value_of_the_python_function(function, is_compiled):
+    user = user_function(function)
+    assert user.is_compiled == is_compiled
+    assert _sum_of_values(user.address, PLACES) == pytest.approx(
+        sum(float(function(x)) for x in PLACES), rel=1e-14
+    )
+    assert user.errors == []
+
+
+def test_one_compiled_loop_serves_all_functions():
+    _sum_of_values(user_function(lambda x: x).address, PLACES)
+    known = len(_sum_of_values.signatures)
+    _sum_of_values(user_function(lambda x: 2 * x).address, PLACES)
+    assert len(_sum_of_values.signatures) == known
+
+
+def test_an_exception_in_python_is_nan_in_the_loop_and_kept():
+    def limited(x):
+        if x > 1:
+            raise KeyError("no such place")
+        return {"value": x}["value"]
+
+    user = user_function(lambda x: limited(x))
+    assert not user.is_compiled
+    assert np.isnan(_sum_of_values(user.address, PLACES))
+    assert isinstance(user.errors[0], KeyError)
+
+
+def test_values_that_the_compiled_function_would_change_stay_with_python():
+    class Half(float):
+        pass
+
+    user = user_function(lambda x: 7 // 2 * x if isinstance(x, Half) else x / 2)
+    assert _sum_of_values(user.address, PLACES) == pytest.approx(PLACES.sum() / 2)

@@ -1,0 +1,40 @@
+"""Random mechanisms with a string in them obey the laws, with every stored energy and at any step."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from laws.cases import LAW_CASES
+from laws.examples import examples, resolved
+from laws.figures import energy_error, joint_gaps, momentum_errors, orthogonality_error
+from laws.models import Wishes, random_mechanism
+
+LAWS = [pytest.param(d, law, id=f"{law.__name__}-{d}D") for d in (2, 3) for law in LAW_CASES]
+H_OMEGA = (0.1, 1.0, 10.0)
+SEEDS = st.integers(0, 2**32 - 1)
+
+pytestmark = pytest.mark.filterwarnings("ignore::phlexible.SlackStringWarning")
+
+
+@pytest.mark.parametrize(("dimension", "law"), LAWS)
+@examples(5)
+@given(seed=SEEDS, h_omega=st.sampled_from(H_OMEGA))
+def test_free_flight_keeps_momenta_and_energy(dimension, law, seed, h_omega):
+    motion = resolved(random_mechanism(seed, Wishes(dimension, h_omega, law=law)).simulate)
+    assert max(momentum_errors(motion)) <= 1e-11
+    assert energy_error(motion) <= 1e-11
+    assert not motion.energy.supplied.any()
+    assert max(joint_gaps(motion)) <= 1e-12
+
+
+@pytest.mark.parametrize("ground", ["fixed", "moving"])
+@pytest.mark.parametrize(("dimension", "law"), LAWS)
+@examples(2)
+@given(seed=SEEDS, h_omega=st.sampled_from(H_OMEGA))
+def test_on_the_ground_the_balance_closes_and_joints_hold(dimension, law, ground, seed, h_omega):
+    wishes = Wishes(dimension, h_omega, ground, gravity=True, loads=2, law=law)
+    sample = random_mechanism(seed, wishes)
+    motion = resolved(lambda: sample.simulate(numerical_damping=0.05 * (seed % 2)))
+    assert energy_error(motion) <= 1e-11
+    assert max(joint_gaps(motion)) <= 1e-12
+    assert orthogonality_error(motion) <= 1e-13

@@ -1,0 +1,367 @@
+"""Strings alone and in mechanisms: invariants over long runs, order, closed forms, files, failures."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+from phlexible.model.initial_state import initial_state
+from phlexible.results.motion import Motion
+
+USER_LAW = ph.Law(lambda C: 5 * (C - np.log(C) - 1), lambda C: 5 * (1 - 1 / C))
+LAWS = [ph.LogarithmicLaw(20.0), ph.LinearLaw(20.0), ph.StVenantKirchhoffLaw(20.0), USER_LAW]
+SLACK = pytest.mark.filterwarnings("ignore::phlexible.SlackStringWarning")
+
+
+def relative_spread(values):
+    """How much values (N + 1, ...) change, over their size."""
+    return np.abs(values - values[0]).max() / np.abs(values).max()
+
+
+def free_string(law, dimension=3, order=1, elements=6, **options):
+    """Stretched, turning and waving in free flight."""
+    string = ph.String(1.0, 0.7, elements, law, order=order, **options)
+    model = ph.Model(dimension=dimension)
+    space = float(dimension == 3)
+
+    def speed(s):
+        return np.array([0.3, 4 * (s - 0.5) + np.sin(3 * s), space * (0.4 + np.cos(2 * s))])
+
+    model.add(string, "string", shape=lambda s: (1.4 * s, 0.1 * s**2, 0.05 * space * s), velocity=speed)
+    return model
+
+
+@SLACK
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: type(law).__name__)
+@pytest.mark.parametrize(("dimension", "order"), [(2, 1), (3, 1), (3, 2)])
+def test_a_free_string_keeps_energy_and_momenta(law, dimension, order):
+    steps = 10_000 if law is LAWS[0] and dimension == 3 else 1000
+    motion = free_string(law, dimension, order).simulate(steps * 0.01, 0.01, every=10, progress=False)
+    assert relative_spread(motion.energy.total) <= 1e-11
+    assert relative_spread(motion.momentum.linear) <= 1e-11
+    assert relative_spread(motion.momentum.angular) <= 1e-11
+    assert not motion.energy.supplied.any() and not motion.energy.dissipated.any()
+    assert np.ptp(motion.energy.strain) > 0.1  # something happens
+
+
+@SLACK
+def test_momentum_is_that_of_a_moving_rod():
+    """Uniform translation and rotation of a straight string: m v, and J w about its middle."""
+    string = ph.String(1.2, 0.5, 7, LAWS[0])
+    model = ph.Model()
+    model.add(string, shape=lambda s: (s - 0.6, 0, 0), velocity=lambda s: (1, 2 + 3 * (s - 0.6), 0))
+    momentum = model.simulate(0.01, 0.01, progress=False).momentum
+    assert momentum.linear[0] == pytest.approx([0.6, 1.2, 0])
+    assert momentum.angular[0] == pytest.approx([0, 0, 3 * 0.6 * 1.2**2 / 12])
+
+
+@SLACK
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: type(law).__name__)
+def test_a_string_with_viscosity_loses_what_its_strain_rates_say(law):
+    model = free_string(law, viscosity=0.02)
+    motion = model.simulate(0.5, 0.01, numerical_damping=0.05, progress=False)
+    energy = motion.energy
+    assert np.abs(energy.balance_error).max() <= 1e-12 * energy.total[0]
+    C = motion.stretch(motion["string"]) ** 2
+    lost = (0.02 / 0.01 + 0.05) * law.modulus / 4 * (np.diff(C, axis=0) ** 2).sum(axis=1) / 6
+    assert np.diff(energy.dissipated) == pytest.approx(lost, rel=1e-6)
+    assert energy.dissipated[-1] > 0.1 * energy.total[0]
+    assert relative_spread(motion.momentum.angular) <= 1e-11
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: type(law).__name__)
+def test_order_two_in_time(law, order):
+    """A taut string that swings, without slack parts."""
+
+    def end(steps):
+        string = ph.String(1.0, 0.7, 6, law, order=order)
+        model = ph.Model(gravity=(0, -1.0, 0.5))
+        placed = model.add(
+            string,
+            shape=lambda s: (1.6 * s, 0.1 * np.sin(np.pi * s), 0),
+            velocity=lambda s: (0, 0, np.sin(np.pi * s)),
+        )
+        for port, x in ((placed.start, 0.0), (placed.end, 1.6)):
+            model.connect(ph.Spherical(model.ground.at((x, 0, 0)), port))
+        motion = model.simulate(0.2, 0.2 / steps, every=steps, progress=False)
+        middle = placed.at(0.5)
+        return np.array([motion.position(middle)[-1], motion.velocity(middle)[-1]])
+
+    ends = [end(steps) for steps in (320, 640, 1280)]
+    gaps = np.array([np.abs(b - a).max() for a, b in pairwise(ends)])
+    assert np.log2(gaps[0] / gaps[1]) == pytest.approx(2, abs=0.1)
+
+
+def mixed_model(dimension):
+    """Ground, a beam, a string, a rigid body, a second string, a point mass on a slider."""
+    model = ph.Model(gravity=(0.5, -9.81, 0), dimension=dimension)
+    beam = ph.Beam(0.5, ph.CircularSection(0.01), ph.Material(2e9, 1000.0), elements=2)
+    arm = model.add(beam, "beam")
+    band = ph.String(0.3, 0.4, 3, USER_LAW, order=2)
+    rope = ph.String(0.6, 0.4, 6, ph.LogarithmicLaw(60.0), viscosity=0.01)
+    first = model.add(rope, "first", shape=((0.5, 0, 0), (0.5, -0.7, 0)))
+    body = model.add(ph.RigidBody(0.8, (2e-3,) * 3), "body", position=(0.5, -0.8, 0))
+    second = model.add(band, "second", shape=((0.6, -0.8, 0), (1.0, -0.8, 0)))
+    bob = model.add(ph.PointMass(0.3), "bob", position=(1.0, -0.8, 0))
+    ball = model.add(ph.PointMass(0.2), "ball", position=(0.8, -0.35, 0))
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), arm.start))
+    model.connect(ph.Spherical(arm.end, first.start))
+    model.connect(ph.Spherical(first.end, body.point((0, 0.1, 0))))
+    model.connect(ph.Spherical(body.point((0.1, 0, 0)), second.start))
+    model.connect(ph.Spherical(second.end, bob.origin))
+    model.connect(ph.Distance(first.at(0.3), ball.origin))
+    model.connect(ph.Slider(model.ground.at((1.0, 0, 0)), bob.origin, axis=(0, 1, 0)))
+    model.apply(ph.Force(first.at(0.3), lambda t: (2 * np.sin(5 * t), 0, 0), name="wind"))
+    return model
+
+
+@SLACK
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_strings_join_everything_and_the_ledger_closes(dimension):
+    model = mixed_model(dimension)
+    motion = model.simulate(1.0, 2e-3, progress=False)
+    energy = motion.energy
+    scale = np.max(np.abs(energy.kinetic) + np.abs(energy.strain) + np.abs(energy.gravity))
+    assert np.abs(energy.balance_error).max() <= 1e-12 * scale
+    assert energy.dissipated[-1] > 1e-3 and abs(energy.work["wind"]).max() > 1e-3
+    for joint in model.joints:
+        gap = motion.position(joint.second) - motion.position(joint.first)
+        rates = motion.velocity(joint.second) - motion.velocity(joint.first)
+        if isinstance(joint, ph.Spherical):
+            assert np.abs(gap).max() <= 1e-12
+            assert np.abs(rates).max() <= 1e-10
+        elif isinstance(joint, ph.Distance):
+            assert np.linalg.norm(gap, axis=1) == pytest.approx(np.full(501, np.hypot(0.3, 0)), abs=1e-12)
+            assert np.abs((gap * rates).sum(axis=1)).max() <= 1e-10
+    assert np.abs(motion.position(model["bob"].origin)[:, 0] - 1.0).max() <= 1e-12
+    assert motion.halvings[-1] == 0
+
+
+def test_reactions_of_a_hanging_string_are_its_weight():
+    """Stretched by its own weight (linear law), held at its upper end: nothing moves."""
+    law, gravity, length, density = ph.LinearLaw(30.0), 9.81, 1.0, 0.8
+    string = ph.String(length, density, 5, law)
+    model = ph.Model(gravity=(0, -gravity, 0), dimension=2)
+
+    def depth(s):
+        return s + density * gravity / 30.0 * (length * s - s**2 / 2)
+
+    placed = model.add(string, shape=lambda s: (0, -depth(s)))
+    pin = model.connect(ph.Spherical(model.ground.at((0, 0, 0)), placed.start))
+    motion = model.simulate(0.5, 0.01, progress=False)
+    assert motion.reaction(pin) == pytest.approx(np.tile([0, density * gravity, 0], (51, 1)), abs=1e-10)
+    middles = (np.arange(5) + 0.5) / 5
+    weights = density * gravity * (1 - middles)
+    assert motion.tension(placed) == pytest.approx(np.tile(weights, (51, 1)), abs=1e-10)
+    assert motion.position(placed.end)[:, 1] == pytest.approx(np.full(51, -depth(1.0)), abs=1e-12)
+    heights = -np.array([depth(s) for s in string.mesh.nodes])
+    below = density * gravity * np.trapezoid(heights, string.mesh.nodes)
+    assert motion.energy.gravity[0] == pytest.approx(below)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_hanging_between_two_points_is_the_elastic_catenary(order):
+    """Span and sag of a cable with the linear law in closed form, to the order of the elements."""
+    from scipy.optimize import brentq
+
+    length, density, stiffness, span, gravity = 3.0, 1.5, 400.0, 2.6, 9.81
+    weight = density * gravity
+
+    def reach(force):
+        half = weight * length / (2 * force)
+        return force * length / stiffness + 2 * force / weight * np.arcsinh(half) - span
+
+    force = brentq(reach, 1.0, 1000.0)
+    half = weight * length / (2 * force)
+    sag = weight * length**2 / (8 * stiffness) + force / weight * (np.hypot(1, half) - 1)
+    errors = []
+    for elements in (8, 16, 32):
+        string = ph.String(length, density, elements, ph.LinearLaw(stiffness), order=order)
+        ends = (1.0, 2.0, 0.5), (1.0, 2.0, 0.5 + span)
+        nodes = string.hanging(*ends, (0, -gravity, 0))
+        assert nodes[0] == pytest.approx(ends[0]) and nodes[-1] == pytest.approx(ends[1])
+        errors.append(abs(2.0 - nodes[:, 1].min() - sag))
+        model = ph.Model(gravity=(0, -gravity, 0))
+        placed = model.add(string, shape=nodes)
+        pin = model.connect(ph.Spherical(model.ground.at(ends[0]), placed.start))
+        model.connect(ph.Spherical(model.ground.at(ends[1]), placed.end))
+        motion = model.simulate(0.1, 0.01, progress=False)
+        assert np.abs(motion.position(placed.at(length / 2)) - nodes[len(nodes) // 2]).max() < 1e-10
+        assert motion.reaction(pin)[:, 1] == pytest.approx(np.full(11, weight * length / 2), rel=1e-9)
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2 * order, abs=0.2)
+    assert np.log2(errors[1] / errors[2]) == pytest.approx(2 * order, abs=0.2)
+
+
+@SLACK
+def test_a_file_brings_the_motion_back_and_a_killed_run_goes_on(tmp_path):
+    model = mixed_model(2)
+    whole = model.simulate(0.4, 2e-3, output=tmp_path / "run.h5", progress=False)
+    back = Motion.load(tmp_path / "run.h5")
+    for name in ("position", "elastic", "velocity", "strain", "multipliers"):
+        assert np.array_equal(getattr(back.recording, name), getattr(whole.recording, name)), name
+    rope = back["first"]
+    assert np.array_equal(back.tension(rope), whole.tension(model["first"]))
+    assert np.array_equal(back.position(rope.at(0.17)), whole.position(model["first"].at(0.17)))
+    assert back.momentum.angular == pytest.approx(whole.momentum.angular)
+    with pytest.raises(ph.ModelError, match="do not hold the functions of a Law"):
+        back.tension(back["second"])
+    back.save(tmp_path / "again.h5")
+    model.simulate(0.2, 2e-3, output=tmp_path / "half.h5", progress=False)
+    resumed = mixed_model(2).resume(tmp_path / "half.h5", 0.4, 2e-3, progress=False)
+    assert resumed.position(resumed["second"].end) == pytest.approx(
+        whole.position(model["second"].end), abs=1e-12
+    )
+    other = mixed_model(2).replace(first=ph.String(0.6, 0.4, 6, ph.LogarithmicLaw(61.0), viscosity=0.01))
+    with pytest.raises(ph.ResultFileError, match="first/body/fields/law"):
+        other.resume(tmp_path / "half.h5", 0.6, 2e-3, progress=False)
+
+
+def test_a_copy_takes_the_shape_along():
+    model = free_string(LAWS[0], elements=6)
+    finer = model.replace(string=ph.String(1.0, 0.7, 12, LAWS[1]))
+    nodes = finer["string"].curve.positions
+    assert nodes.shape == (13, 3)
+    assert nodes[::2] == pytest.approx(model["string"].curve.positions)
+    assert finer["string"].curve.velocities[::2] == pytest.approx(model["string"].curve.velocities)
+
+
+def test_the_start_may_be_turned_and_moved():
+    model = ph.Model(dimension=2)
+    placed = model.add(ph.String(2.0, 1.0, 4, LAWS[0]), position=(1, 2, 0), rotation=np.pi / 2)
+    assert placed.end.initial_position() == pytest.approx([1, 4, 0])
+    moved = model.add(ph.String(2.0, 1.0, 4, LAWS[0]), shape=((0, 0), (2.2, 0)), velocity=(1, 2, 0))
+    state = initial_state(model)
+    assert state.velocity[-10:].reshape(-1, 2) == pytest.approx(np.tile([1, 2], (5, 1)))
+    assert moved.end.initial_position() == pytest.approx([2.2, 0, 0])
+
+
+def test_velocities_that_are_left_out_follow_the_joints():
+    model = ph.Model(dimension=2)
+    placed = model.add(ph.String(1.0, 1.0, 4, LAWS[0]))
+    model.connect(ph.Spherical(model.ground.moving(lambda t: (2 * t, t, 0)), placed.start))
+    assert initial_state(model).velocity[:2] == pytest.approx([2, 1])
+    given = ph.Model(dimension=2)
+    placed = given.add(ph.String(1.0, 1.0, 4, LAWS[0]), "rope", velocity=(1, 0, 0))
+    given.connect(ph.Spherical(given.ground.at((0, 0, 0)), placed.start))
+    with pytest.raises(ph.VelocityError, match="violated by 1 m/s"):
+        initial_state(given)
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "words"),
+    [
+        (lambda m, s: m.connect(ph.Fixed(m.ground.at((0, 0, 0)), s.start)), ph.ModelError, "no orientation"),
+        (lambda m, s: m.apply(ph.Torque(s.end, (0, 0, 1))), ph.ModelError, "no orientation"),
+        (lambda m, s: m.apply(ph.Force(s.end, (1, 0, 0), axes="body")), ph.ModelError, "no orientation"),
+        (
+            lambda m, s: m.connect(ph.Spherical(m.ground.at((0.3, 0, 0)), s.at(0.3))),
+            ph.AttachmentError,
+            r"the nearest are at\(0.25\) and at\(0.5\)",
+        ),
+        (lambda m, s: m.apply(ph.Force(s.at(0.3), (1, 0, 0))), ph.AttachmentError, "act on nodes"),
+        (
+            lambda m, s: m.add(s.body, shape=lambda x: (min(x, 0.5), 0)),
+            ph.ParameterError,
+            "press element 2 together",
+        ),
+        (
+            lambda m, s: m.add(s.body, shape=[[0, 0], [1, 0], [2, 0]]),
+            ph.ParameterError,
+            r"shape \(2 or 5, 3\)",
+        ),
+        (lambda m, s: m.add(s.body, shape=lambda x: x), ph.ParameterError, "two or three finite numbers"),
+        (lambda m, s: m.add(s.body, shape=lambda x: (x, 0, x)), ph.ParameterError, "stay in the plane"),
+        (
+            lambda m, s: m.add(s.body, angular_velocity=(0, 0, 1)),
+            ph.ModelError,
+            "velocity as a function of s",
+        ),
+        (lambda m, s: m.add(ph.PointMass(1.0), shape=((0, 0), (1, 0))), ph.ModelError, "is no string"),
+        (lambda m, s: m.add(ph.PointMass(1.0), velocity=lambda x: x), ph.ModelError, "three numbers"),
+    ],
+)
+def test_what_does_not_fit_is_refused_where_it_is_given(change, kind, words):
+    model = ph.Model(dimension=2)
+    placed = model.add(ph.String(1.0, 1.0, 4, LAWS[0]), "rope")
+    with pytest.raises(kind, match=words):
+        change(model, placed)
+
+
+def test_a_string_that_is_pressed_to_nothing_stops_the_run_with_its_element_and_the_time():
+    """Both ends are led through one point at t = 0.5 s; the law has no force there."""
+    model = ph.Model(dimension=2)
+    placed = model.add(ph.String(1.0, 1.0, 1, LAWS[0]), "rope")
+    model.connect(ph.Spherical(model.ground.at((0, 0, 0)), placed.start))
+    model.connect(ph.Spherical(model.ground.moving(lambda t: (1 - 2 * t, 0, 0)), placed.end))
+    with pytest.raises(ph.ConvergenceError, match="element 0 of rope was pressed") as caught:
+        model.simulate(1.0, 0.1, progress=False)
+    assert caught.value.time == pytest.approx(0.5, abs=0.1)
+    assert "from t = 0.4" in str(caught.value)
+    assert caught.value.motion.time[-1] == pytest.approx(0.4)
+
+
+@SLACK
+def test_slack_strings_keep_running_and_their_energy_is_exact():
+    """Let go at one end, a stretched string snaps together; many steps are halved."""
+    string = ph.String(1.0, 1.0, 60, ph.LogarithmicLaw(200.0))
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    placed = model.add(string, shape=((0, 0), (1.05, 0)))
+    model.connect(ph.Spherical(model.ground.at((0, 0, 0)), placed.start))
+    motion = model.simulate(0.5, 2e-3, progress=False)
+    assert motion.slack_parts()
+    scale = np.abs(motion.energy.kinetic).max()
+    assert np.abs(motion.energy.balance_error).max() <= 1e-11 * scale
+
+
+def test_what_a_law_raises_is_in_the_error():
+    """A law that Python evaluates and that does not know large stretches."""
+    known = {"limit": 4.0}
+
+    def energy(C):
+        if C > known["limit"]:
+            raise OverflowError("torn")
+        return 5 * (C - 1) ** 2
+
+    law = ph.Law(lambda C: energy(C), lambda C: 10 * (C - 1))
+    model = ph.Model(dimension=2)
+    placed = model.add(ph.String(1.0, 1.0, 1, law), "rope")
+    model.connect(ph.Spherical(model.ground.at((0, 0, 0)), placed.start))
+    model.connect(ph.Spherical(model.ground.moving(lambda t: (1 + 2 * t, 0, 0)), placed.end))
+    with pytest.raises(ph.ConvergenceError, match=r"a function of a law raised OverflowError\('torn'\)"):
+        model.simulate(1.0, 0.1, progress=False)
+
+
+@SLACK
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_quasi_static_start_leaves_strings_as_they_are(dimension):
+    """Beams bend under what pulls at them; nodes of strings keep their places and start to move."""
+    model = mixed_model(dimension)
+    motion = model.simulate(0.02, 2e-3, initial="quasi_static", progress=False)
+    scale = np.abs(motion.energy.gravity).max()
+    assert np.abs(motion.energy.balance_error).max() <= 1e-12 * scale
+    beam, rope = model["beam"], model["first"]
+    assert np.abs(motion.displacement(beam.end)[0]).max() > 1e-6
+    moved = motion.position(rope.start)[0] - rope.start.initial_position()
+    assert (
+        np.abs(motion.position(rope.at(0.5))[0] - rope.at(0.5).initial_position()).max()
+        <= np.abs(moved).max()
+    )
+
+
+def test_names_of_the_numbers_say_what_they_are():
+    from phlexible.results.fields import labels
+
+    model = mixed_model(2)
+    motion = model.simulate(0.004, 2e-3, progress=False)
+    names = labels(model, motion.recording)
+    assert len(names["component"]) == motion.recording.velocity.shape[1]
+    assert len(names["coordinate"]) == motion.recording.elastic.shape[1]
+
+
+def test_a_mechanism_with_strings_has_no_single_form_and_says_so():
+    from phlexible.model.port_hamiltonian_system import MechanismModel
+
+    with pytest.raises(ph.ModelError, match="string is a string: a mechanism as one"):
+        MechanismModel(free_string(LAWS[0]))
