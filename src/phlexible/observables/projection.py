@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 from scipy.sparse.linalg import splu, spsolve
 
 from phlexible.algebra.arrays import Array
-from phlexible.bodies.absolute_mechanics import mass_matrix
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.joints.bilinear import Row
 from phlexible.observables.inertia import mass_matrices
@@ -125,6 +123,9 @@ def body_rows(run: Run, blocks: dict[int, dict[int, Array]]) -> list[BodyRows]:
 def _response(run: Run, body: int, constraint: Array) -> Array:
     """M^-1 G^T of one body, shape (T, velocity count, rows)."""
     from scipy import sparse
+    from scipy.sparse.linalg import splu
+
+    from phlexible.bodies.absolute_mechanics import mass_matrix
 
     data = run.mechanism.bodies[body].data
     if isinstance(data, FloatingBody):
