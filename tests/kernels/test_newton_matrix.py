@@ -143,3 +143,12 @@ def test_loads(dimension, first, kind, axes):
         pytest.skip("acts on beams")
     model.apply(kind(a if kind is ph.DistributedForce else port(a), value, axes=axes))
     check(model)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_beam_in_parts(dimension):
+    """Directions at the cuts change their length too."""
+    model = ph.Model(gravity=(1.0, -9.0, 0.0), dimension=dimension)
+    model.add(BODIES["linear beam"].split(2), "first")
+    model.add(BODIES["beam"].split(3), "second", position=(0.0, 1.0, 0.0))
+    check(model)

@@ -10,7 +10,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.bodies.beam import Beam
 from phlexible.bodies.beam_frames import Frame
 from phlexible.bodies.beam_strain import Strain
-from phlexible.bodies.locations import Along, End, MaterialPosition, Origin, Start
+from phlexible.bodies.locations import Along, Cut, End, MaterialPosition, Origin, Start
 from phlexible.bodies.material import Material
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
@@ -35,7 +35,7 @@ KNOWN: dict[str, type[Any]] = {
     known.__name__: known
     for known in (
         *(Beam, RigidBody, PointMass, Material, CircularSection, RectangularSection, Section, Frame, Strain),
-        *(Start, End, Along, Origin, MaterialPosition),
+        *(Start, End, Cut, Along, Origin, MaterialPosition),
         *(Fixed, Revolute, Prismatic, Cylindrical, Universal, Spherical, Planar, Slider, Distance),
         *(Force, Torque, DistributedForce, Axes),
     )
