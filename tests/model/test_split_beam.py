@@ -192,3 +192,21 @@ def test_parts_come_closer_to_the_geometrically_exact_crank_slider() -> None:
     assert errors[0] < 5e-3
     assert errors[1] < errors[0] / 3
     assert errors[2] < 1e-3
+
+
+def test_a_whip_in_free_flight_keeps_energy_and_momenta() -> None:
+    """Parts that bend far in space: the directions at the cuts stay in the exact step."""
+    rubber = ph.Beam(1.0, ph.CircularSection(0.02), ph.Material(1e7, 1000.0), elements=4)
+    model = ph.Model()
+    body = model.add(rubber.split(4), "whip")
+    load = model.apply(
+        ph.Force(body.end, lambda t: (0.0, 3.0 * (t < 0.1), 2.0 * (t < 0.1)), breakpoints=[0.1])
+    )
+    motion = model.simulate(0.5, 2e-3, progress=False)
+    free = motion.time > 0.1 + 1e-9
+    start, end = motion.position(body.start)[-1], motion.position(body.end)[-1]
+    assert np.linalg.norm(end - start) < 0.9
+    assert np.ptp(motion.energy.total[free]) < 1e-11 * motion.energy.total.max()
+    for momentum in (motion.momentum.linear[free], motion.momentum.angular[free]):
+        assert np.ptp(momentum, axis=0).max() < 1e-11 * np.linalg.norm(momentum, axis=1).max()
+    assert motion.energy.work[str(load)][-1] == pytest.approx(motion.energy.total[-1], rel=1e-11)

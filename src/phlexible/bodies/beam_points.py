@@ -75,9 +75,9 @@ class BeamPoints(MaterialPoints):
 
         A direction e + theta x e has turned by arctan v' = v' - v'^3/3 only. On a part of nearly constant
         curvature that does not stretch, with a straight chord or a clamped start, bending shortens the chord
-        by the mean of v'^2/2, a third of that at the end, so that 2 u' = -v'^2/3 there makes up for it. Only a
-        linear function of eta joins the exact step. An axial strain eps turns slopes by 2 eps of them, which
-        is of the order of what small strain leaves out.
+        by the mean of v'^2/2, a third of that at the end, so that 2 u' = -v'^2/3 there makes up for it.
+        Only a linear function of eta joins the exact step. An axial strain eps changes the turn by 2 eps of
+        it, which is of the order of what small strain leaves out.
         """
         ends = self.fields(np.array([0.0, self.mesh.length])).axial
         return np.asarray(2 * (ends[1] - ends[0]) / self.mesh.length)
