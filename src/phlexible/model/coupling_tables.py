@@ -7,9 +7,12 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.block_elimination import BlockSchedule
+<<<<<<< HEAD
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.floating_body import FloatingBody
+=======
+>>>>>>> sections
 from phlexible.joints.attachments import Attachment, PlacedBody
 from phlexible.joints.bilinear import DirectionOf, PointOf, Row, Vector, WorldAxis
 from phlexible.joints.loads import Axes, Force, PointLoad
@@ -100,7 +103,7 @@ class VectorTable:
         else:
             assert port.point.rotations is not None, "joints refuse ports without orientation"
             base = port.placed.rotation.T @ vector.axis
-            shapes = -cross_matrix(base) @ port.point.rotations
+            shapes = port.point.direction_shapes(base)
         self._rows.append(self._on_body(self._index[port.placed], is_point, base, shapes))
 
     def _on_body(

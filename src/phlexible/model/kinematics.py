@@ -133,7 +133,7 @@ class Kinematics:
         else:
             start = port.placed.rotation.T @ vector.axis
             assert point.rotations is not None, "joints refuse ports without orientation"
-            shapes = -cross_matrix(start) @ point.rotations
+            shapes = point.direction_shapes(start)
         return index, start + shapes @ self.elastic(index), shapes
 
 

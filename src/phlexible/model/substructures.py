@@ -44,7 +44,7 @@ def add_parts(
     parts = [first]
     for number, each in enumerate(names[1:], start=1):
         placed = mechanism.add(split.part, each, start + number * along, first.rotation)
-        mechanism.connect(Fixed(parts[-1].end, placed.start))
+        mechanism.connect(Fixed(parts[-1].cut(at_end=True), placed.cut(at_end=False)))
         parts.append(placed)
     return parts
 

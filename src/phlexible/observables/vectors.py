@@ -40,10 +40,8 @@ def body_vector(run: Run, vector: Vector) -> BodyVector | None:
             return BodyVector(run.body_index(port), port.point.position, port.point.shapes, True)
         case DirectionOf(port=Attachment() as port, axis=axis):
             direction = port.placed.rotation.T @ axis
-            rotations = np.zeros((3, port.placed.data.elastic_count))
-            if port.point.rotations is not None:
-                rotations = port.point.rotations
-            return BodyVector(run.body_index(port), direction, -cross_matrices(direction) @ rotations, False)
+            shapes = port.point.direction_shapes(direction)
+            return BodyVector(run.body_index(port), direction, shapes, False)
         case _:
             return None
 

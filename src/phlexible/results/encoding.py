@@ -10,7 +10,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.bodies.beam import Beam
 from phlexible.bodies.beam_frames import Frame
 from phlexible.bodies.beam_strain import Strain
-from phlexible.bodies.locations import Along, End, MaterialPosition, Origin, Start
+from phlexible.bodies.locations import Along, Cut, End, MaterialPosition, Origin, Start
 from phlexible.bodies.material import Material
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.reduced_basis import ReducedBasis
@@ -45,6 +45,7 @@ from phlexible.results.unstored_law import UnstoredLaw
 KNOWN: dict[str, type[Any]] = {
     known.__name__: known
     for known in (
+<<<<<<< HEAD
         *(
             Beam,
             ReducedBasis,
@@ -59,6 +60,10 @@ KNOWN: dict[str, type[Any]] = {
         ),
         *(String, LogarithmicLaw, LinearLaw, StVenantKirchhoffLaw, Law),
         *(Start, End, Along, Origin, MaterialPosition),
+=======
+        *(Beam, RigidBody, PointMass, Material, CircularSection, RectangularSection, Section, Frame, Strain),
+        *(Start, End, Cut, Along, Origin, MaterialPosition),
+>>>>>>> sections
         *(Fixed, Revolute, Prismatic, Cylindrical, Universal, Spherical, Planar, Slider, Distance),
         *(
             Force,
