@@ -87,3 +87,13 @@ def test_a_chain_is_eliminated_without_fill():
     assert joints.max() <= 1  # each joint meets one later joint at most
     assert schedule.length == links * (36 + 9) + (2 * links - 1) * 2 * 18 + (links - 1) * 2 * 9
     assert sorted(schedule.order) == list(range(2 * links))
+
+
+def test_joints_wait_for_the_nodes_that_they_hold():
+    """A floating body, a string of nodes 1 to 6, joints 7 (ground), 8 (body and node) and 9 (two nodes)."""
+    edges = [(k, k + 1) for k in range(1, 6)] + [(1, 7), (0, 8), (6, 8), (2, 9), (4, 9)]
+    schedule = block_schedule([6] + [3] * 9, edges, 1, 7)
+    place = {int(node): index for index, node in enumerate(schedule.order)}
+    assert place[0] == 0 and sorted(place) == list(range(10))
+    for node, joint in ((1, 7), (0, 8), (6, 8), (2, 9), (4, 9)):
+        assert place[node] < place[joint]

@@ -1,13 +1,21 @@
 """Strings in the compiled step: exact tangent with every law and joint, elimination linear in elements."""
 
+import dataclasses
 import itertools
 
 import numpy as np
 import pytest
+from scipy.optimize import approx_fprime
 
 import phlexible as ph
 from kernels.newton_matrix import Newton
-from phlexible.bodies.absolute_mechanics import elastic_force, elastic_tangent, mass_matrix, viscous_matrix
+from phlexible.bodies.absolute_mechanics import (
+    elastic_force,
+    elastic_tangent,
+    mass_matrix,
+    strain_energy,
+    viscous_matrix,
+)
 from phlexible.model.assembly import assemble
 from phlexible.model.initial_state import initial_state
 
@@ -118,3 +126,45 @@ def test_work_of_an_elimination_grows_with_the_elements():
         few, many, most = (numbers(elements, beads) for elements in (20, 60, 100))
         assert most - many == many - few
         assert most < (200 if beads else 46) * 101
+
+
+class Woven(ph.String):
+    """A string whose strains are products of two different vectors, as those of a rod with directors.
+
+    C = (q_2 - q_0) . (q_2 - 0.2 q_1 - 0.8 q_0) / l^2 and the like: no square, so that the rows differ.
+    """
+
+    def discretize(self, dimension):
+        data = super().discretize(dimension)
+        (group,) = data.strains
+        nodes = np.array([[k, k + 1, k + 2] for k in range(data.node_count - 2)])
+        first, second = np.array([-1.0, 0.0, 1.0]), np.array([-0.8, -0.2, 1.0])
+        count, length = len(nodes), 2 * self.mesh.element_length
+        own = dataclasses.replace(
+            group,
+            nodes=nodes,
+            first=np.tile(first / length, (count, 1)),
+            second=np.tile(second / length, (count, 1)),
+            weights=np.full(count, length / 2),
+            elements=np.arange(count),
+        )
+        return dataclasses.replace(data, strains=(own, group))
+
+
+@pytest.mark.filterwarnings("ignore::phlexible.SlackStringWarning")
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_strains_that_are_no_squares_have_exact_tangents_and_keep_all_invariants(dimension):
+    body = Woven(0.9, 0.6, 5, ph.StVenantKirchhoffLaw(20.0), viscosity=0.0)
+    model = ph.Model(dimension=dimension)
+    placed = model.add(body, shape=curve(dimension), velocity=lambda s: (s, np.sin(5 * s), 0))
+    check(model)
+    motion = model.simulate(2.0, 0.01, progress=False)
+    assert np.ptp(motion.energy.total) <= 1e-12 * motion.energy.total[0]
+    spin = motion.momentum.angular
+    assert np.abs(spin - spin[0]).max() <= 1e-12 * np.abs(spin).max()
+    data, q = placed.data, motion.recording.elastic[-1]
+    assert motion.energy.strain[-1] == pytest.approx(strain_energy(data, q))
+    slope = approx_fprime(q, lambda x: strain_energy(data, x), 1e-7)
+    assert elastic_force(data, q) == pytest.approx(slope, abs=1e-5 * np.abs(slope).max())
+    bend = approx_fprime(q, lambda x: elastic_force(data, x), 1e-7)
+    assert elastic_tangent(data, q).toarray() == pytest.approx(bend, abs=1e-5 * np.abs(bend).max())

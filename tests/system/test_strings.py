@@ -365,3 +365,18 @@ def test_a_mechanism_with_strings_has_no_single_form_and_says_so():
 
     with pytest.raises(ph.ModelError, match="string is a string: a mechanism as one"):
         MechanismModel(free_string(LAWS[0]))
+
+
+def test_a_pin_in_the_plane_holds_a_string_and_orientations_are_refused():
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    placed = model.add(ph.String(1.0, 1.0, 4, LAWS[0]), "rope", shape=((0, 0), (0, -1.3)))
+    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), placed.start))
+    motion = model.simulate(0.02, 0.01, progress=False)
+    assert np.abs(motion.position(placed.start)).max() <= 1e-14
+    for wrong in (motion.rotation, motion.angular_velocity):
+        with pytest.raises(ph.ModelError, match="rope is a string and has no orientation"):
+            wrong(placed)
+    with pytest.raises(ph.ModelError, match="is no string and has no tension"):
+        both = ph.Model(dimension=2)
+        ball = both.add(ph.PointMass(1.0), "ball")
+        both.simulate(0.01, 0.01, progress=False).tension(ball)

@@ -71,7 +71,7 @@ def crane(
     switches = (push_time, push_time + coast_time, 2 * push_time + coast_time)
 
     def push(time: float) -> Array:
-        size = force * ((time < switches[0]) - (switches[1] <= time < switches[2]))
+        size = force * ((0 < time < switches[0]) - (switches[1] <= time < switches[2]))
         return np.array([size, 0.0, 0.0])
 
     model.apply(Force(trolley.origin, push, breakpoints=switches, name="trolley force"))

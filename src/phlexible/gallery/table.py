@@ -162,6 +162,7 @@ ENTRIES: tuple[GalleryEntry, ...] = (
         points=(BeamPoint("shaft", 0.5),),
         operating_point="steady_rotation",
     ),
+<<<<<<< HEAD
     GalleryEntry(spatial_beam, duration=0.05, step=1e-5, points=(TIP,)),
     GalleryEntry(
         spinning_beam,
@@ -180,10 +181,13 @@ ENTRIES: tuple[GalleryEntry, ...] = (
         ),
     ),
     GalleryEntry(string_pendulum, duration=1.0, step=1e-2),
+=======
+    GalleryEntry(string_pendulum, duration=1.0, step=1e-2, operating_point="static"),
+>>>>>>> strings
     GalleryEntry(hanging_cable, duration=10.0, step=5e-3, operating_point="static"),
-    GalleryEntry(crane, duration=12.0, step=5e-3),
+    GalleryEntry(crane, duration=12.0, step=5e-3, operating_point="static"),
     GalleryEntry(tethered_satellites, duration=60.0, step=1e-2),
-    GalleryEntry(cable_robot, duration=4.0, step=1e-3),
+    GalleryEntry(cable_robot, duration=4.0, step=2e-3, operating_point="static"),
     GalleryEntry(four_bar, duration=0.1, step=1e-4, points=(BeamPoint("coupler", 0.5),)),
     GalleryEntry(chain, duration=1.0, step=5e-4, points=(BeamPoint("link 1", 0.5),)),
     GalleryEntry(
