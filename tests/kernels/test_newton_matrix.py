@@ -146,7 +146,6 @@ def test_loads(dimension, first, kind, axes):
     check(model)
 
 
-<<<<<<< HEAD
 POTENTIAL = ph.Potential(lambda x: 40 * np.cosh(x), lambda x: 40 * np.sinh(x))
 ELEMENTS = {
     "spring between points": lambda joint, a, b: ph.SpringDamper(a, b, 300.0, 20.0, 0.4, POTENTIAL),
@@ -187,12 +186,13 @@ def test_force_elements_and_drives(dimension, kind, element, second):
     model, a, b = pair(dimension, "beam", second)
     joint = model.connect(kind(port(a), port(b), **JOINTS[kind]))
     model.apply(ELEMENTS[element](joint, a.start, port(b)))
-=======
+    check(model)
+
+
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_a_beam_in_parts(dimension):
     """Directions at the cuts change their length too."""
     model = ph.Model(gravity=(1.0, -9.0, 0.0), dimension=dimension)
     model.add(BODIES["linear beam"].split(2), "first")
     model.add(BODIES["beam"].split(3), "second", position=(0.0, 1.0, 0.0))
->>>>>>> sections
     check(model)

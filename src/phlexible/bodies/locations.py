@@ -64,20 +64,15 @@ class MaterialPoint:
         shapes: shape functions there, shape (3, n).
         rotations: rotation of the material there, shape (3, n) [rad per unit of eta]; None
             where the body has no orientation (a point mass).
-<<<<<<< HEAD
         node: number of the node that the point is, on a body in absolute coordinates; None: elsewhere.
-=======
         stretch: shape (n,); directions there are longer by ``stretch @ eta``, see ``BeamPoints``. None: they
             keep their length to first order.
->>>>>>> sections
     """
 
     position: Array
     shapes: Array
     rotations: Array | None
-<<<<<<< HEAD
     node: int | None = None
-=======
     stretch: Array | None = None
 
     def direction_shapes(self, direction: Array) -> Array:
@@ -89,7 +84,6 @@ class MaterialPoint:
             return np.zeros_like(self.shapes)
         turned: Array = -cross_matrix(direction) @ self.rotations
         return turned if self.stretch is None else turned + np.outer(direction, self.stretch)
->>>>>>> sections
 
 
 class MaterialPoints(ABC):

@@ -162,7 +162,6 @@ ENTRIES: tuple[GalleryEntry, ...] = (
         points=(BeamPoint("shaft", 0.5),),
         operating_point="steady_rotation",
     ),
-<<<<<<< HEAD
     GalleryEntry(spatial_beam, duration=0.05, step=1e-5, points=(TIP,)),
     GalleryEntry(
         spinning_beam,
@@ -180,10 +179,7 @@ ENTRIES: tuple[GalleryEntry, ...] = (
             ),
         ),
     ),
-    GalleryEntry(string_pendulum, duration=1.0, step=1e-2),
-=======
     GalleryEntry(string_pendulum, duration=1.0, step=1e-2, operating_point="static"),
->>>>>>> strings
     GalleryEntry(hanging_cable, duration=10.0, step=5e-3, operating_point="static"),
     GalleryEntry(crane, duration=12.0, step=5e-3, operating_point="static"),
     GalleryEntry(tethered_satellites, duration=60.0, step=1e-2),

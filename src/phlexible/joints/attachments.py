@@ -7,12 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, finite
-<<<<<<< HEAD
 from phlexible.bodies.floating_body import Body, BodyData
 from phlexible.bodies.initial_curve import InitialCurve
-from phlexible.bodies.locations import Along, End, Location, MaterialPoint, MaterialPosition, Origin, Start
-=======
-from phlexible.bodies.floating_body import Body, FloatingBody
 from phlexible.bodies.locations import (
     Along,
     Cut,
@@ -23,7 +19,6 @@ from phlexible.bodies.locations import (
     Origin,
     Start,
 )
->>>>>>> sections
 
 Path = Callable[[float], ArrayLike]
 

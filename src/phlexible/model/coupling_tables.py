@@ -7,12 +7,8 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.block_elimination import BlockSchedule
-<<<<<<< HEAD
-from phlexible.algebra.rotations import cross_matrix
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.floating_body import FloatingBody
-=======
->>>>>>> sections
 from phlexible.joints.attachments import Attachment, PlacedBody
 from phlexible.joints.bilinear import DirectionOf, PointOf, Row, Vector, WorldAxis
 from phlexible.joints.loads import Axes, Force, PointLoad

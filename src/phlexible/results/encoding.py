@@ -45,7 +45,6 @@ from phlexible.results.unstored_law import UnstoredLaw
 KNOWN: dict[str, type[Any]] = {
     known.__name__: known
     for known in (
-<<<<<<< HEAD
         *(
             Beam,
             ReducedBasis,
@@ -59,11 +58,7 @@ KNOWN: dict[str, type[Any]] = {
             Strain,
         ),
         *(String, LogarithmicLaw, LinearLaw, StVenantKirchhoffLaw, Law),
-        *(Start, End, Along, Origin, MaterialPosition),
-=======
-        *(Beam, RigidBody, PointMass, Material, CircularSection, RectangularSection, Section, Frame, Strain),
         *(Start, End, Cut, Along, Origin, MaterialPosition),
->>>>>>> sections
         *(Fixed, Revolute, Prismatic, Cylindrical, Universal, Spherical, Planar, Slider, Distance),
         *(
             Force,
