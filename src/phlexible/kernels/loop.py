@@ -11,6 +11,7 @@ from phlexible.kernels.step import begin_step
 ATTEMPTS = 4
 RELAXED_ATTEMPTS = 2  # after those, for joints at a singular position
 RELAXATION = 1e-10
+NOTICEABLE = 1e-6  # multipliers that move nothing: some joints are nearly dependent
 
 
 @entry_point
@@ -70,8 +71,7 @@ def advance(
             if status == CONVERGED and not ledger_closes(ints, reals, h, damping):
                 status = NOT_CONVERGED
             if status == CONVERGED:
-                if is_relaxed:
-                    remove_idle_multipliers(ints, reals)
+                if is_relaxed and remove_idle_multipliers(ints, reals) > NOTICEABLE:
                     ints[ints[at.STATE_COUNTER] + 1] += 1
                 break
         copy(reals, ints[at.STATE_VELOCITY], ints[at.PREVIOUS_VELOCITY], ints[at.VELOCITIES])
