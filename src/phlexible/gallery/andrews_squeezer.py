@@ -1,6 +1,5 @@
 """Seven rigid links in the plane, the classical test of solvers for constrained motion."""
 
-
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.joints.force_elements import SpringDamper
 from phlexible.joints.revolute import Revolute
