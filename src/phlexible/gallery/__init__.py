@@ -1,16 +1,21 @@
 """Ready models: functions with keyword parameters that return a ``Model``; one file each."""
 
+from phlexible.gallery.andrews_squeezer import andrews_squeezer
 from phlexible.gallery.bricard import bricard
 from phlexible.gallery.cable_robot import cable_robot
 from phlexible.gallery.chain import chain
 from phlexible.gallery.crane import crane
 from phlexible.gallery.crank_slider import crank_slider
+from phlexible.gallery.deployable_panels import deployable_panels
 from phlexible.gallery.double_pendulum import double_pendulum
+from phlexible.gallery.dzhanibekov import dzhanibekov
 from phlexible.gallery.flexible_pendulum import flexible_pendulum
 from phlexible.gallery.four_bar import four_bar
 from phlexible.gallery.free_pair import free_pair
 from phlexible.gallery.hanging_cable import hanging_cable
+from phlexible.gallery.heavy_top import heavy_top
 from phlexible.gallery.n_four_bar import n_four_bar
+from phlexible.gallery.robot_arm import robot_arm
 from phlexible.gallery.rotating_cantilever import rotating_cantilever
 from phlexible.gallery.satellite import satellite
 from phlexible.gallery.spatial_beam import spatial_beam
@@ -21,17 +26,22 @@ from phlexible.gallery.string_pendulum import string_pendulum
 from phlexible.gallery.tethered_satellites import tethered_satellites
 
 __all__ = [
+    "andrews_squeezer",
     "bricard",
     "cable_robot",
     "chain",
     "crane",
     "crank_slider",
+    "deployable_panels",
     "double_pendulum",
+    "dzhanibekov",
     "flexible_pendulum",
     "four_bar",
     "free_pair",
     "hanging_cable",
+    "heavy_top",
     "n_four_bar",
+    "robot_arm",
     "rotating_cantilever",
     "satellite",
     "spatial_beam",

@@ -17,7 +17,7 @@ PIN_MASS = 0.042
 GROUND_LENGTH = 0.254
 
 
-def four_bar(crank_angle: float = 0.0, elements: int = 10) -> Model:
+def four_bar(crank_angle: float = 0.0, elements: int = 10, crank_speed: float = 0.0) -> Model:
     """Three flexible aluminium links and the ground, pinned to a loop; the crank is clamped.
 
     Source: A. Brugnoli, D. Alazard, V. Pommier-Budinger, D. Matignon, *Port-Hamiltonian flexible
@@ -29,13 +29,14 @@ def four_bar(crank_angle: float = 0.0, elements: int = 10) -> Model:
     305.716366, 383.352515, 1207.762, 1292.677 and 2693.645 rad/s; for 90 degrees: 292.767644,
     314.907766, 508.593456 rad/s.
 
-    Shown by: ``phlexible modes four-bar``, and ``phlexible run four-bar``, where it stays at rest.
+    Shown by: ``phlexible modes four-bar``; in motion by ``phlexible run four-bar --set crank_speed=10``.
 
     Args:
         crank_angle: from the line to the follower's pivot, about z [rad].
         elements: of each link.
+        crank_speed: 0: the crank is clamped, as in the source; otherwise it is driven at its pivot [rad/s].
     """
-    angle = finite("crank_angle", crank_angle)
+    angle, speed = finite("crank_angle", crank_angle), finite("crank_speed", crank_speed)
     crank_body = _link(0.108, 1.0774e-4, 11.472, elements)
     coupler_body = _link(0.2794, 4.0645e-5, 0.616, elements)
     follower_body = _link(0.2705, 4.0645e-5, 0.616, elements)
@@ -52,7 +53,12 @@ def four_bar(crank_angle: float = 0.0, elements: int = 10) -> Model:
     follower = model.add(follower_body, "follower", position=knee, rotation=follower_angle)
     first_mass = model.add(PointMass(PIN_MASS), "mass at the crank", position=tip)
     second_mass = model.add(PointMass(PIN_MASS), "mass at the follower", position=knee)
-    model.connect(Fixed(model.ground.at((0.0, 0.0, 0.0)), crank.start))
+    pillar = model.ground.at((0.0, 0.0, 0.0))
+    if speed == 0:
+        model.connect(Fixed(pillar, crank.start))
+    else:
+        pin = model.connect(Revolute(pillar, crank.start))
+        model.apply(pin.drive(angle=lambda t: speed * t, name="crank drive"))
     model.connect(Revolute(crank.end, coupler.start))
     model.connect(Revolute(coupler.end, follower.start))
     model.connect(Revolute(follower.end, model.ground.at(pivot)))

@@ -3,17 +3,22 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from phlexible.gallery.andrews_squeezer import andrews_squeezer
 from phlexible.gallery.bricard import bricard
 from phlexible.gallery.cable_robot import cable_robot
 from phlexible.gallery.chain import chain
 from phlexible.gallery.crane import crane
 from phlexible.gallery.crank_slider import crank_slider
+from phlexible.gallery.deployable_panels import deployable_panels
 from phlexible.gallery.double_pendulum import double_pendulum
+from phlexible.gallery.dzhanibekov import dzhanibekov
 from phlexible.gallery.flexible_pendulum import flexible_pendulum
 from phlexible.gallery.four_bar import four_bar
 from phlexible.gallery.free_pair import free_pair
 from phlexible.gallery.hanging_cable import hanging_cable
+from phlexible.gallery.heavy_top import heavy_top
 from phlexible.gallery.n_four_bar import n_four_bar
+from phlexible.gallery.robot_arm import robot_arm
 from phlexible.gallery.rotating_cantilever import rotating_cantilever
 from phlexible.gallery.satellite import satellite
 from phlexible.gallery.spatial_beam import spatial_beam
@@ -192,4 +197,9 @@ ENTRIES: tuple[GalleryEntry, ...] = (
     GalleryEntry(n_four_bar, duration=10.0, step=1e-3),
     GalleryEntry(bricard, duration=10.0, step=1e-3),
     GalleryEntry(spatial_slider_crank, duration=5.0, step=5e-4),
+    GalleryEntry(heavy_top, duration=5.0, step=1e-3),
+    GalleryEntry(dzhanibekov, duration=20.0, step=1e-2),
+    GalleryEntry(andrews_squeezer, duration=0.03, step=1e-5),
+    GalleryEntry(robot_arm, duration=2.0, step=1e-3, points=(BeamPoint("forearm", 1.0),)),
+    GalleryEntry(deployable_panels, duration=30.0, step=2e-3, points=(BeamPoint("panel 1", 1.0),)),
 )
