@@ -21,7 +21,8 @@ from phlexible.bodies.mechanics import Matrix
 from phlexible.errors import EquilibriumError, SlackStringWarning
 from phlexible.model.kinematics import kept_columns, split_velocity
 
-SLACK = 1e-2
+SLACK = 1e-2  # of the largest stress
+ROUND_OFF = 1e-10  # of EA
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,9 +86,8 @@ def _absolute_matrices(body: AbsoluteBody, q: Array, rates: Array) -> BodyMatric
 
 def _is_slack(body: AbsoluteBody, group: QuadraticStrains, q: Array) -> bool:
     stress = group.law.stress(absolute_mechanics.strains(body, group, q))
-    return bool(
-        (stress < -SLACK * np.abs(stress).max()).any() and stress.min() < -(SLACK**3) * group.law.modulus
-    )
+    least = max(SLACK * float(np.abs(stress).max()), ROUND_OFF * group.law.modulus)
+    return bool(stress.min() < -least)
 
 
 def transport_matrix(body: FloatingBody, nu: Array) -> Array:
