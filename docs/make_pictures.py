@@ -15,6 +15,7 @@ from matplotlib.patches import Circle, FancyArrowPatch, Rectangle
 import phlexible as ph
 
 IMAGES = Path(__file__).parent / "images"
+FOUR_BAR = Path(__file__).parent.parent / "tests" / "linear_analysis" / "four_bar.csv"
 REFERENCE = Path(__file__).parent.parent / "tests" / "gallery" / "reference" / "crank_slider_von_karman.csv"
 ENLARGEMENT = 3
 BODY, FORCE, MOMENT, AXIS, MUTED = "#c9d7e8", "#c1272d", "#1b7f3b", "#1f3a5f", "0.45"
@@ -186,9 +187,62 @@ def crank_slider() -> plt.Figure:
     return figure
 
 
+def four_bar_sweep() -> plt.Figure:
+    """Fig. 6 of Brugnoli et al. (2020) with the exact pulsations as circles."""
+    angles = np.linspace(0.0, 2 * np.pi, 181)
+    sweep = ph.mode_sweep(ph.gallery.four_bar, angles, 3, parameter="crank angle [rad]")
+    figure = sweep.plot()
+    table = np.loadtxt(FOUR_BAR, delimiter=",", skiprows=1)
+    figure.axes[0].plot(np.radians(table[:, 0]), table[:, 3:6], "o", mfc="none", mec="0.2", ms=5)
+    return figure
+
+
+def four_bar_modes() -> plt.Figure:
+    """The six lowest modes at the crank angle 0."""
+    return ph.gallery.four_bar().linearize().modes(6).plot()
+
+
+def section_forces() -> plt.Figure:
+    """Section forces along the coupler of the crank-slider."""
+    model = ph.gallery.crank_slider()
+    motion = model.simulate(duration=0.1, step=2e-5)
+    return motion.plot_section_forces(model["coupler"], times=[0.0055, 0.0125, 0.0225])
+
+
+def elastica() -> plt.Figure:
+    """A cantilever in parts under growing dead end loads, beside the tips of the elastica."""
+    figure, ax = plt.subplots(figsize=(5.6, 4.0), layout="constrained")
+    exact = {1: (0.056433, 0.301721), 2: (0.160642, 0.493457), 5: (0.387628, 0.713792)}
+    for parts, color in ((1, FORCE), (4, MOMENT), (8, AXIS)):
+        for load in exact:
+            slender = ph.Section(area=1.0, second_moment_y=1e-8)
+            steel = ph.Material(youngs_modulus=1e8, density=1.0)
+            beam = ph.Beam(1.0, slender, steel, elements=8, frame="simply_supported")
+            model = ph.Model(dimension=2)
+            body = model.add(beam.split(parts), "beam")
+            model.connect(ph.Fixed(model.ground.at((0, 0, 0)), body.start))
+            model.apply(ph.Force(body.end, (0.0, load, 0.0)))
+            motion = model.simulate(1e-4, 1e-4, initial="quasi_static")
+            x, y, _ = np.array([motion.position(body.at(x))[0] for x in np.linspace(0, 1, 65)]).T
+            name = f"{parts} parts" if parts > 1 else "uncut"
+            ax.plot(x, y, color=color, lw=1.6, label=name if load == 1 else None)
+    for load, (u, w) in exact.items():
+        ax.plot(1 - u, w, "o", ms=6, mfc="none", mec="black", label="elastica" if load == 1 else None)
+        ax.annotate(f"$P L^2/EI = {load}$", (1 - u, w), (8, -2), textcoords="offset points", fontsize=9)
+    ax.set(aspect="equal", xlabel="x / L", ylabel="y / L", xlim=(0, 1.22))
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(color="0.9")
+    ax.legend(frameon=False, loc="upper left")
+    return figure
+
+
 PICTURES: dict[str, Callable[[], plt.Figure]] = {
     "beam_conventions": conventions,
     "crank_slider": crank_slider,
+    "four_bar_modes": four_bar_modes,
+    "four_bar_sweep": four_bar_sweep,
+    "section_forces": section_forces,
+    "elastica": elastica,
 }
 
 

@@ -10,6 +10,7 @@ NAMES = {
     *("Beam", "RigidBody", "PointMass", "Force", "Torque", "gallery", "errors"),
     *("Fixed", "Revolute", "Prismatic", "Cylindrical", "Universal", "Spherical", "Planar", "Slider"),
     "Distance",
+    "DistributedForce",
     *("PortHamiltonianModel", "LinearPHDAE", "check_structure", "gyrator", "transformer"),
 }
 
@@ -26,7 +27,7 @@ def test_gallery_names_are_functions_that_return_models() -> None:
 
 
 def test_importing_compiles_nothing_and_draws_nothing() -> None:
-    heavy = ("numba", "matplotlib", "xarray", "pandas", "control", "pymor", "skfem")
+    heavy = ("numba", "matplotlib", "xarray", "pandas", "control", "pymor", "skfem", "scipy", "h5py")
     program = f"import sys, phlexible; print(*[m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []

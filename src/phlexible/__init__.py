@@ -4,6 +4,9 @@ Bodies are immutable descriptions, a ``Model`` places and joins them, ``Model.si
 ``Motion``. SI units, angles in radians. ``phlexible.gallery`` holds ready models.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from phlexible import errors, gallery
 from phlexible.bodies.beam import Beam
 from phlexible.bodies.material import Material
@@ -24,22 +27,36 @@ from phlexible.errors import (
     PhlexibleError,
     PoleError,
     RedundancyError,
+    RedundancyWarning,
     ResultFileError,
     SingularMassError,
     SlackStringWarning,
+    StepWarning,
+    StiffeningWarning,
     StructureError,
     VelocityError,
 )
+from phlexible.joints.bushing import Bushing
 from phlexible.joints.cylindrical import Cylindrical
 from phlexible.joints.distance import Distance
+from phlexible.joints.distributed_force import DistributedForce
+from phlexible.joints.feedback import Feedback
 from phlexible.joints.fixed import Fixed
+from phlexible.joints.force_elements import SpringDamper
 from phlexible.joints.loads import Force, Torque
 from phlexible.joints.planar import Planar
+from phlexible.joints.potentials import Potential
 from phlexible.joints.prismatic import Prismatic
 from phlexible.joints.revolute import Revolute
 from phlexible.joints.slider import Slider
 from phlexible.joints.spherical import Spherical
 from phlexible.joints.universal import Universal
+from phlexible.linear_analysis.joint_signals import (
+    JointAcceleration,
+    JointForce,
+    JointPosition,
+    JointRate,
+)
 from phlexible.linear_analysis.signals import (
     Acceleration,
     Angle,
@@ -48,14 +65,18 @@ from phlexible.linear_analysis.signals import (
     Displacement,
     Velocity,
 )
-from phlexible.port_hamiltonian.adapted import inverted, with_prefix
-from phlexible.port_hamiltonian.interconnection import gyrator, transformer
-from phlexible.port_hamiltonian.linear import LinearPHDAE
-from phlexible.port_hamiltonian.model import PortHamiltonianModel
-from phlexible.port_hamiltonian.structure_check import check_structure
 from phlexible.results.motion import Motion
 from phlexible.system import Model
 from phlexible.version import __version__
+
+if TYPE_CHECKING:
+    from phlexible.port_hamiltonian.adapted import inverted, with_prefix
+    from phlexible.port_hamiltonian.interconnection import gyrator, transformer
+    from phlexible.port_hamiltonian.linear import LinearPHDAE
+    from phlexible.port_hamiltonian.model import PortHamiltonianModel
+    from phlexible.port_hamiltonian.structure_check import check_structure
+    from phlexible.results.linear_model import LinearModel
+    from phlexible.results.mode_sweep import mode_sweep
 
 __all__ = [
     "Acceleration",
@@ -64,17 +85,25 @@ __all__ = [
     "AngularVelocity",
     "AttachmentError",
     "Beam",
+    "Bushing",
     "CircularSection",
     "ConvergenceError",
     "Cylindrical",
     "Displacement",
     "Distance",
+    "DistributedForce",
     "EquilibriumError",
+    "Feedback",
     "Fixed",
     "Force",
+    "JointAcceleration",
+    "JointForce",
     "JointGapError",
+    "JointPosition",
+    "JointRate",
     "Law",
     "LinearLaw",
+    "LinearModel",
     "LinearPHDAE",
     "LogarithmicLaw",
     "Material",
@@ -88,9 +117,11 @@ __all__ = [
     "PointMass",
     "PoleError",
     "PortHamiltonianModel",
+    "Potential",
     "Prismatic",
     "RectangularSection",
     "RedundancyError",
+    "RedundancyWarning",
     "ResultFileError",
     "Revolute",
     "RigidBody",
@@ -99,7 +130,10 @@ __all__ = [
     "SlackStringWarning",
     "Slider",
     "Spherical",
+    "SpringDamper",
     "StVenantKirchhoffLaw",
+    "StepWarning",
+    "StiffeningWarning",
     "String",
     "StructureError",
     "Torque",
@@ -112,6 +146,31 @@ __all__ = [
     "gallery",
     "gyrator",
     "inverted",
+    "mode_sweep",
     "transformer",
     "with_prefix",
 ]
+
+_LATER = {
+    "LinearModel": "results.linear_model",
+    "LinearPHDAE": "port_hamiltonian.linear",
+    "PortHamiltonianModel": "port_hamiltonian.model",
+    "check_structure": "port_hamiltonian.structure_check",
+    "gyrator": "port_hamiltonian.interconnection",
+    "inverted": "port_hamiltonian.adapted",
+    "mode_sweep": "results.mode_sweep",
+    "transformer": "port_hamiltonian.interconnection",
+    "with_prefix": "port_hamiltonian.adapted",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Linear and matrix names, imported when first asked for: SciPy's sparse matrices load slowly."""
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"phlexible.{_LATER[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    """All public names."""
+    return __all__

@@ -26,7 +26,15 @@ class VelocityError(ModelError):
 
 
 class RedundancyError(ModelError):
-    """Joints that constrain the same motion twice; the message names them."""
+    """Joints that constrain the same motion twice and contradict each other; the message names them."""
+
+
+class RedundancyWarning(UserWarning):
+    """Joints that constrain the same motion twice: their forces are not unique; the message names them."""
+
+
+class StepWarning(UserWarning):
+    """A step size after which joint forces swing about their mean; the message says by how much."""
 
 
 class SingularMassError(ModelError):
@@ -71,3 +79,7 @@ class ResultFileError(PhlexibleError, OSError):
 
 class MissingExtraError(PhlexibleError, ImportError):
     """An optional package is needed; the message gives the install command."""
+
+
+class StiffeningWarning(UserWarning):
+    """A fast rotation that linear strain cannot describe; the message says which beam and what to do."""

@@ -247,3 +247,32 @@ def test_modes_turn_with_a_rotating_model_unless_asked_otherwise() -> None:
     assert "steady rotation: 1 rigid modes" in call("modes", "spinning-shaft", "--set", "elements=6").output
     still = call("modes", "spinning-shaft", "--set", "elements=6", "--at", "given", "--count", 3).output
     assert still.count("255.") == 2
+
+
+def test_sweep_of_the_four_bar(tmp_path: Path) -> None:
+    sweep = ("modes", "four-bar", "--sweep", "crank-angle=0:1.5707963268:3", "--count", 2)
+    done = call(*sweep, "--plot", tmp_path / "sweep.png")
+    assert done.exit_code == 0
+    assert "crank_angle" in done.output and "269.619" in done.output and "314.909" in done.output
+    assert (tmp_path / "sweep.png").stat().st_size > 1000
+
+
+def test_a_mode_can_be_picked_and_filmed(tmp_path: Path) -> None:
+    files = ("--plot", tmp_path / "mode.png", "--animate", tmp_path / "mode.gif")
+    done = call("modes", "four-bar", "--set", "elements=3", "--count", 2, "--mode", 2, *files)
+    assert done.exit_code == 0
+    assert all((tmp_path / name).stat().st_size > 1000 for name in ("mode.png", "mode.gif"))
+
+
+def test_what_a_sweep_refuses() -> None:
+    assert "no such parameter with numbers; it is one of crank_angle" in refusal(
+        "modes", "four-bar", "--sweep", "elements=1:3:3"
+    )
+    for text in ("crank_angle=0:1", "crank_angle=0:1:1", "crank_angle=a:b:3", "crank_angle"):
+        assert "key=start:stop:count" in refusal("modes", "four-bar", "--sweep", text)
+    swept = ("--sweep", "crank_angle=0:1:3")
+    assert "set and swept" in refusal("modes", "four-bar", *swept, "--set", "crank_angle=1")
+    assert "leave out --sweep" in refusal("modes", "four-bar", *swept, "--mode", 1)
+    assert "parameter of a gallery model" in refusal("modes", "my_model.py", *swept)
+    number = call("modes", "four-bar", "--count", 2, "--mode", 3)
+    assert number.exit_code == 2 and "--mode must be 1 to 2, got 3" in number.stderr

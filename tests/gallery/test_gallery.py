@@ -24,6 +24,7 @@ def test_every_model_says_its_source_its_reference_and_its_run(entry) -> None:
     assert all(word in text for word in ("Source:", "Reference:", f"phlexible run {entry.name}"))
 
 
+@pytest.mark.filterwarnings("ignore::phlexible.RedundancyWarning")
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
 def test_a_short_run_keeps_the_balance_and_the_joints(entry) -> None:
     model = entry.function()

@@ -130,3 +130,13 @@ def test_an_axis_out_of_the_plane_is_refused():
     body = model.add(PointMass(1.0))
     with pytest.raises(ParameterError, match="must lie in the xy plane"):
         model.connect(Slider(model.ground.at((0, 0, 0)), body.origin, axis=(0, 0, 1)))
+
+
+def test_the_axis_of_a_pin_in_the_plane_is_z():
+    model = Mechanism(dimension=2)
+    a, b = (model.add(RigidBody(1.0, 1.0), name) for name in "ab")
+    for axis in ((1, 0, 0), (0, 0.1, 1)):
+        with pytest.raises(ParameterError, match=r"axis of Revolute\(a.origin, b.origin\) must be along z"):
+            model.connect(Revolute(a.origin, b.origin, axis=axis))
+    for axis in ((0, 0, 2.0), (0, 0, -1)):
+        assert len(model.connect(Revolute(a.origin, b.origin, axis=axis)).rows(2)) == 2

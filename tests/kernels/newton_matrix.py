@@ -7,6 +7,8 @@ from phlexible.kernels import tables as at
 from phlexible.kernels.pointers import pointer_to
 from phlexible.kernels.step import begin_step, jacobian, residuals
 from phlexible.model.assembly import assemble
+from phlexible.model.constraints import mechanism_layout
+from phlexible.model.element_forces import element_coordinates
 from phlexible.model.state import State
 from phlexible.time_integration.packing import PackedSystem, pack
 
@@ -26,7 +28,8 @@ class Newton:
     def __init__(self, mechanism, state: State, h: float, damping: float = 0.0) -> None:
         assembly = assemble(mechanism)
         self.system: PackedSystem = pack(assembly)
-        self.system.begin_at(state)
+        layout = mechanism_layout(mechanism)
+        self.system.begin_at(state, element_coordinates(mechanism, layout, state))
         self.h, self.damping = h, damping
         ends = np.array([state.time, state.time + h])
         moving, loads = assembly.moving_values(ends), assembly.load_values(ends[:1] + h / 2)

@@ -21,7 +21,7 @@ BODY = ph.RigidBody(2.0, (0.03, 0.04, 0.05), center=(0.1, -0.05, 0.0))
 @njit
 def _solve(int_array, real_array):
     ints, reals = pointer_to(int_array), pointer_to(real_array)
-    if not eliminate(ints, reals):
+    if not eliminate(ints, reals, 0.0):
         return False
     substitute(ints, reals, ints[at.RESIDUAL])
     return True

@@ -7,6 +7,7 @@ import pytest
 
 import phlexible as ph
 from kernels.newton_matrix import Newton
+from phlexible.joints.force_elements import ForceElement, JointElement
 from phlexible.joints.joint import Joint
 from phlexible.joints.loads import Load
 from phlexible.model.constraints import mechanism_layout
@@ -34,7 +35,7 @@ JOINTS = {
     ph.Distance: {},
 }
 ONLY_IN_SPACE = {ph.Cylindrical, ph.Universal, ph.Planar}
-LOADS = {(kind, axes) for kind in (ph.Force, ph.Torque) for axes in ("world", "body")}
+LOADS = {(kind, axes) for kind in (ph.Force, ph.Torque, ph.DistributedForce) for axes in ("world", "body")}
 
 
 def concrete(kind):
@@ -138,6 +139,60 @@ def test_loads(dimension, first, kind, axes):
     if dimension == 3:
         value = (20.0, -30.0, 10.0)
     else:
-        value = (20.0, -30.0, 0.0) if kind is ph.Force else (0.0, 0.0, 20.0)
-    model.apply(kind(port(a), value, axes=axes))
+        value = (0.0, 0.0, 20.0) if kind is ph.Torque else (20.0, -30.0, 0.0)
+    if kind is ph.DistributedForce and first == "rigid":
+        pytest.skip("acts on beams")
+    model.apply(kind(a if kind is ph.DistributedForce else port(a), value, axes=axes))
+    check(model)
+
+
+POTENTIAL = ph.Potential(lambda x: 40 * np.cosh(x), lambda x: 40 * np.sinh(x))
+ELEMENTS = {
+    "spring between points": lambda joint, a, b: ph.SpringDamper(a, b, 300.0, 20.0, 0.4, POTENTIAL),
+    "bushing": lambda joint, a, b: ph.Bushing(a, b, 300.0, (3.0, 4.0, 5.0), 20.0, (1.0, 2.0, 3.0)),
+    **{
+        name: lambda joint, a, b, name=name: joint.spring(
+            80.0, rest=0.3, damping=6.0, potential=POTENTIAL, of=name
+        )
+        for name in ("angle", "second angle", "position", "second position")
+    },
+    "torque": lambda joint, a, b: joint.torque(lambda t: 5 + t),
+    "force": lambda joint, a, b: joint.force(lambda t: 5 + t),
+    "driven angle": lambda joint, a, b: joint.drive(angle=lambda t: 0.3 + 4 * t),
+    "driven position": lambda joint, a, b: joint.drive(position=lambda t: 0.3 + 4 * t),
+}
+IN_JOINTS = [
+    *((kind, "spring between points") for kind in (ph.Spherical,)),
+    (ph.Spherical, "bushing"),
+    *((ph.Revolute, name) for name in ("angle", "torque", "driven angle")),
+    *((ph.Prismatic, name) for name in ("position", "force", "driven position")),
+    *((ph.Cylindrical, name) for name in ("angle", "position", "driven angle", "driven position")),
+    *((ph.Universal, name) for name in ("angle", "second angle", "driven angle")),
+    *((ph.Planar, name) for name in ("angle", "position", "second position")),
+    (ph.Slider, "driven position"),
+]
+
+
+def test_every_force_element_is_listed():
+    assert set(concrete(ForceElement)) == {ph.SpringDamper, ph.Bushing, JointElement}
+
+
+@pytest.mark.parametrize(
+    ("dimension", "kind", "element"),
+    [(d, *each) for d in (2, 3) for each in IN_JOINTS if d == 3 or each[0] not in ONLY_IN_SPACE],
+)
+@pytest.mark.parametrize("second", ["rigid", "linear beam"])
+def test_force_elements_and_drives(dimension, kind, element, second):
+    model, a, b = pair(dimension, "beam", second)
+    joint = model.connect(kind(port(a), port(b), **JOINTS[kind]))
+    model.apply(ELEMENTS[element](joint, a.start, port(b)))
+    check(model)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_beam_in_parts(dimension):
+    """Directions at the cuts change their length too."""
+    model = ph.Model(gravity=(1.0, -9.0, 0.0), dimension=dimension)
+    model.add(BODIES["linear beam"].split(2), "first")
+    model.add(BODIES["beam"].split(3), "second", position=(0.0, 1.0, 0.0))
     check(model)

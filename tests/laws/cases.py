@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -48,7 +48,7 @@ def random_scale(rng: np.random.Generator) -> Scale:
 
 
 def random_beam(rng: np.random.Generator, scale: Scale, dimension: int, **options: Any) -> ph.Beam:
-    """Any frame, strain, section and number of coordinates; ``options`` decides some of them."""
+    """Any frame, strain, section and number of coordinates or basis; ``options`` decides some of them."""
     elements = int(rng.integers(2, 5))
     wide, high = scale.thickness * rng.uniform(0.7, 1.4, 2)
     sections = [
@@ -69,7 +69,10 @@ def random_beam(rng: np.random.Generator, scale: Scale, dimension: int, **option
         "rotary_inertia": bool(rng.integers(2)),
         "modes": modes[rng.integers(4)],
     }
-    return ph.Beam(**{**chosen, **options})
+    beam = ph.Beam(**{**chosen, **options})
+    if "modes" not in options and beam.modes == 2:  # half of the reduced ones by a basis of their own
+        return replace(beam, modes=beam.craig_bampton_basis(1, dimension, ["all", "condensed"][elements % 2]))
+    return beam
 
 
 def random_rigid_body(rng: np.random.Generator, scale: Scale, dimension: int, **options: Any) -> ph.RigidBody:
@@ -212,7 +215,19 @@ def joint_types(dimension: int) -> list[type[Joint]]:
 LOAD_CASES: dict[type[Load], Callable[..., Load]] = {
     ph.Force: lambda at, value, unit_length, axes: ph.Force(at, value, axes=axes),
     ph.Torque: lambda at, value, unit_length, axes: ph.Torque(at, _scaled(value, unit_length), axes=axes),
+    ph.DistributedForce: lambda at, value, unit_length, axes: _spread(at.placed, value, axes),
 }
+
+
+def _spread(beam: PlacedBody, value: Any, axes: str) -> ph.DistributedForce:
+    """A force of that resultant that grows from the start to the end of a beam."""
+    length = beam.body.length
+
+    def density(x: float, time: float) -> Array:
+        resultant = np.asarray(value(time) if callable(value) else value)
+        return 2 * x / length**2 * resultant
+
+    return ph.DistributedForce(beam, density, axes)
 
 
 def _scaled(value: Any, factor: float) -> Any:

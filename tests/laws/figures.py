@@ -16,7 +16,7 @@ Array = np.ndarray
 def energy_scale(motion: ph.Motion) -> float:
     """max(T + |V| + |U|) + sum |work| [J]."""
     energy = motion.energy
-    stored = energy.kinetic + np.abs(energy.strain) + np.abs(energy.gravity)
+    stored = energy.kinetic + np.abs(energy.strain) + np.abs(energy.gravity) + np.abs(energy.spring)
     return float(stored.max() + sum(np.abs(work[-1]) for work in energy.work.values()))
 
 

@@ -9,8 +9,10 @@ import pytest
 
 import phlexible
 from laws.cases import BODY_CASES, JOINT_CASES, LAW_CASES, LOAD_CASES
+from laws.elements import ELEMENT_CASES
 from phlexible.bodies.floating_body import Body
 from phlexible.bodies.string_law import StringLaw
+from phlexible.joints.force_elements import ForceElement
 from phlexible.joints.joint import Joint
 from phlexible.joints.loads import Load
 
@@ -31,7 +33,10 @@ def whole_package():
             importlib.import_module(module.name)
 
 
-@pytest.mark.parametrize(("kind", "cases"), [(Body, BODY_CASES), (Joint, JOINT_CASES), (Load, LOAD_CASES)])
+@pytest.mark.parametrize(
+    ("kind", "cases"),
+    [(Body, BODY_CASES), (Joint, JOINT_CASES), (Load, LOAD_CASES), (ForceElement, ELEMENT_CASES)],
+)
 def test_no_class_is_forgotten(kind, cases):
     assert set(concrete(kind)) == set(cases)
 

@@ -16,6 +16,7 @@ FREE = (4.7300407448627, 7.8532046240958, 10.995607838002)
 CLAMPED_FREE = (1.875104068712, 4.6940911329742, 7.8547574382376)
 CLAMPED_PINNED = (3.9266023120479, 7.0685827456287, 10.210176122813)
 TIP_MASS = (1.2479174096065, 4.031139436715, 7.1341322409397)  # tip mass = mass of the beam
+TIP_BODY = (1.195669831093, 2.5050600193962, 4.9750984377933)  # with inertia 0.1 rho A L^3 as well
 EI, MASS_PER_LENGTH = 2e11 * 1e-8, 7800.0 * 1e-4
 
 
@@ -33,7 +34,7 @@ def held(case):
     model = ph.Model(dimension=2)
     body = model.add(beam(), "beam")
     start, end = model.ground.at((0, 0, 0)), model.ground.at((1, 0, 0))
-    if case in ("clamped-free", "clamped-pinned", "tip mass"):
+    if case in ("clamped-free", "clamped-pinned", "tip mass", "tip body"):
         model.connect(ph.Fixed(start, body.start))
     if case == "clamped-pinned":
         model.connect(ph.Slider(end, body.end, axis=(1, 0, 0)))
@@ -41,6 +42,9 @@ def held(case):
         model.connect(ph.Revolute(start, body.start))
     if case == "pinned-pinned":
         model.connect(ph.Slider(end, body.end, axis=(1, 0, 0)))
+    if case == "tip body":
+        tip = model.add(ph.RigidBody(MASS_PER_LENGTH, 0.1 * MASS_PER_LENGTH), "tip", position=(1, 0, 0))
+        model.connect(ph.Fixed(body.end, tip.origin))
     if case == "tip mass":
         mass = model.add(ph.PointMass(MASS_PER_LENGTH), "mass", position=(1, 0, 0))
         model.connect(ph.Revolute(body.end, mass.origin))
@@ -82,6 +86,7 @@ def test_four_bar_has_the_angles_of_the_reference(row):
         ("pinned-free", 1, CLAMPED_PINNED),
         ("pinned-pinned", 0, np.pi * np.arange(1, 4)),
         ("tip mass", 0, TIP_MASS),
+        ("tip body", 0, TIP_BODY),
     ],
 )
 def test_beam_frequencies(case, rigid, roots):

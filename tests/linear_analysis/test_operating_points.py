@@ -30,6 +30,18 @@ def test_rotating_cantilever(speed):
     assert np.abs(modes.eigenvalues.real).max() <= 1e-9 * modes.frequencies.max()
 
 
+def test_a_blade_that_is_stiff_along_its_axis_keeps_its_bending_modes():
+    """EA L^2 / EI = 10^10: the highest mode is 10^12 times the lowest in omega^2; none is lost."""
+    blade = ph.gallery.rotating_cantilever(4.0, slenderness=1e5, elements=16)
+    modes = blade.linearize(at="steady_rotation").modes(2)
+    assert modes.rigid_modes == 0
+    assert modes.frequencies == pytest.approx([np.sqrt(5.5850**2 - 16), 5.5850], rel=1e-3)
+    for count in (2, 1000):
+        still = blade.linearize().modes(count)
+        assert still.rigid_modes == 0
+        assert still.frequencies[:2] == pytest.approx([3.5160, 3.5160], rel=1e-4)
+
+
 def test_spinning_shaft_in_its_own_axes():
     shaft = ph.gallery.spinning_shaft(speed=100.0)
     modes = shaft.linearize(at="steady_rotation").modes(5)
@@ -111,3 +123,40 @@ def test_options_are_checked():
         pendulum(0.1).linearize(at="rest")
     with pytest.raises(ph.EquilibriumError, match='form="displacement"'):
         pendulum(0.1).linearize(at="static", form="stress")
+
+
+def cart_and_pendulum(angle):
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    cart = model.add(ph.RigidBody(3.0, 0.1), "cart")
+    pole = model.add(ph.RigidBody(2.0, 0.3, center=(0.5, 0, 0)), "pole", rotation=angle)
+    model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), cart.origin, axis=(1, 0, 0)))
+    model.connect(ph.Revolute(cart.origin, pole.origin))
+    return model
+
+
+def test_an_inverted_pendulum_is_unstable_although_its_cart_may_roll():
+    """(M + m) x'' = m l a'', (J + m l^2) a'' - m l x'' = m g l a: a rigid motion does not hide it."""
+    rate = np.sqrt(9.81 / (0.3 + 0.5 - (2.0 * 0.5) ** 2 / 5.0))
+    with pytest.raises(ph.EquilibriumError, match=rf"unstable: a motion grows with exp\({rate:.4g} t\)"):
+        cart_and_pendulum(np.pi / 2).linearize(at="static")
+    hanging = cart_and_pendulum(-np.pi / 2).linearize(at="static").modes(2)
+    assert hanging.rigid_modes == 1
+    assert hanging.frequencies == pytest.approx([0.0, rate])
+
+
+def test_a_spinning_rigid_body_in_its_own_axes():
+    """Euler's equations: about the largest inertia it wobbles, about the middle one it tumbles.
+
+    Translation at rest in the world turns at the speed in these axes, so does a tilt of the axis.
+    """
+
+    def spun(velocity):
+        model = ph.Model()
+        model.add(ph.RigidBody(1.0, (1.0, 2.0, 2.5)), "body", angular_velocity=velocity)
+        return model.linearize(at="steady_rotation").modes(12)
+
+    stable = spun((0, 0, 3.0))
+    wobble = 3 * np.sqrt((2.5 - 1) * (2.5 - 2) / (1 * 2))
+    assert stable.frequencies == pytest.approx([0, 0, wobble, 3, 3, 3], abs=1e-6)
+    tumbling = spun((0, 3.0, 0)).eigenvalues
+    assert tumbling.real.max() == pytest.approx(3 * np.sqrt((2 - 1) * (2.5 - 2) / (1 * 2.5)))

@@ -8,10 +8,14 @@ from phlexible.bodies.material import Material
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.elements.sections import CircularSection
+from phlexible.joints.bushing import Bushing
 from phlexible.joints.distance import Distance
 from phlexible.joints.fixed import Fixed
+from phlexible.joints.force_elements import SpringDamper
 from phlexible.joints.loads import Force, Torque
 from phlexible.joints.planar import Planar
+from phlexible.joints.potentials import Potential
+from phlexible.joints.prismatic import Prismatic
 from phlexible.joints.revolute import Revolute
 from phlexible.joints.slider import Slider
 from phlexible.joints.universal import Universal
@@ -88,3 +92,21 @@ def with_time(state, time, velocity=None):
 def moved_along(model, layout, state, time):
     """The state a time later at constant nu (to first order in time, even beyond for nu itself)."""
     return with_time(displaced(model, layout, state, time * state.velocity), state.time + time)
+
+
+def with_elements(dimension):
+    """A pair of bodies with springs, dampers, torques and a drive."""
+    model = Mechanism(gravity=(1.0, -9.0, 0.0), dimension=dimension)
+    a = model.add(beam(), "a")
+    b = model.add(RigidBody(0.4, (0.01, 0.02, 0.025), center=(0.1, 0.0, 0)), "b", position=(0.3, 0, 0))
+    c = model.add(RigidBody(0.3, (0.01, 0.02, 0.025)), "c", position=(0.6, 0, 0))
+    pin = model.connect(Revolute(model.ground.at((0, 0, 0)), a.start))
+    elbow = model.connect(Revolute(a.end, b.origin))
+    rail = model.connect(Prismatic(b.origin, c.origin))
+    model.apply(elbow.spring(0.7, rest=0.3, damping=0.02, potential=Potential(np.cosh, np.sinh)))
+    model.apply(pin.torque(lambda t: 0.1 * np.cos(3 * t)))
+    model.apply(SpringDamper(a.at(0.1), c.origin, 5.0, 0.3, 0.2))
+    model.apply(Bushing(b.origin, model.ground.at((0.3, 0, 0)), 2.0, 0.1, 0.1, 0.01))
+    model.apply(rail.drive(position=lambda t: 0.3 + 0.1 * np.sin(2 * t)))
+    model.apply(Force(c.origin, (0.2, 0.1, 0)))
+    return model

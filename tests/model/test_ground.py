@@ -1,5 +1,7 @@
 """Fixed points and moving frames, and the derivatives of their paths from differences."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline
@@ -9,9 +11,11 @@ from phlexible.errors import ParameterError
 from phlexible.model.ground import (
     Ground,
     frame_acceleration,
+    frame_angular_velocities,
     frame_angular_velocity,
     frame_position,
     frame_rotation,
+    frame_rotations,
     frame_velocity,
 )
 
@@ -101,3 +105,64 @@ def test_a_path_that_breaks_later_names_the_time():
     turning = SPACE.moving(lambda t: (0, 0, 0), rotation=lambda t: t if t < 0.5 else np.nan)
     with pytest.raises(ParameterError, match=r"rotation of moving frame \d+ at t = 0.75 s must be finite"):
         frame_rotation(turning, 0.75)
+
+
+def tumbling(time):
+    """A turn about a changing axis, for one time or many."""
+    t = np.asarray(time)
+    vectors = np.stack([np.sin(3 * t), 0.4 * t, 5 * t * t], axis=-1)
+    return Rotation.from_rotvec(vectors)
+
+
+@pytest.mark.parametrize(
+    ("ground", "rotation"),
+    [
+        (PLANE, lambda t: 0.4 + np.sin(7 * t)),  # takes many times at once
+        (PLANE, lambda t: 0.4 + math.sin(7 * t)),
+        (PLANE, lambda t: Rotation.from_euler("z", 0.4 + np.sin(7 * t))),
+        (SPACE, lambda t: 0.4 + np.sin(7 * t)),
+        (SPACE, tumbling),
+        (SPACE, lambda t: tumbling(float(t))),
+        (SPACE, lambda t: tumbling(float(t)).as_matrix()),
+    ],
+)
+def test_turns_at_many_times_are_those_at_each(ground, rotation):
+    frame = ground.moving(lambda t: (0, 0, 0), rotation=rotation)
+    times = np.linspace(0, 1.3, 9)
+    single = [frame_rotation(frame, float(time)) for time in times]
+    assert frame_rotations(frame, times) == pytest.approx(np.array(single), abs=1e-14)
+    spins = [frame_angular_velocity(frame, float(time)) for time in times]
+    assert frame_angular_velocities(frame, times) == pytest.approx(np.array(spins), abs=1e-9)
+    if ground is PLANE:
+        assert frame_angular_velocities(frame, times)[:, 2] == pytest.approx(7 * np.cos(7 * times), abs=1e-9)
+
+
+def test_turns_are_asked_for_once_where_the_function_takes_many_times():
+    calls = []
+
+    def counted(function):
+        def call(time):
+            calls.append(np.shape(time))
+            return function(time)
+
+        return call
+
+    times = np.linspace(0.1, 1.3, 200)
+    for rotation in (lambda t: np.sin(7 * t), tumbling):
+        frame = SPACE.moving(lambda t: (0, 0, 0), rotation=counted(rotation))
+        calls.clear()
+        frame_angular_velocities(frame, times)
+        assert len(calls) < 100
+
+
+def test_a_refused_turn_among_many_names_its_time():
+    frame = SPACE.moving(lambda t: (0, 0, 0), rotation=lambda t: t if t < 0.5 else np.nan)
+    with pytest.raises(ParameterError, match=r"rotation of moving frame \d+ at t = 0.5 s must be finite"):
+        frame_rotations(frame, np.linspace(0, 1, 11))
+    for rotation in (lambda t: np.eye(3) * (1 + t), lambda t: np.diag([1, 1, 1 - 2 * np.sign(t)])):
+        frame = SPACE.moving(lambda t: (0, 0, 0), rotation=rotation)
+        with pytest.raises(ParameterError, match=r"at t = 0\.1 s must"):
+            frame_rotations(frame, np.linspace(0, 1, 11))
+    tilting = PLANE.moving(lambda t: (0, 0, 0), rotation=lambda t: Rotation.from_euler("x", t))
+    with pytest.raises(ParameterError, match=r"at t = 0\.1 s must turn about z"):
+        frame_rotations(tilting, np.linspace(0, 1, 11))

@@ -118,7 +118,7 @@ def test_a_massless_motion_names_the_body(monkeypatch):
     def refuse(data):
         raise SingularMassError("no inertia in the direction of w_x")
 
-    monkeypatch.setattr("phlexible.model.mechanism.check_mass", refuse)
+    monkeypatch.setattr("phlexible.model.placement.check_mass", refuse)
     with pytest.raises(SingularMassError, match="needle: no inertia in the direction of w_x"):
         Mechanism().add(BEAM, "needle")
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from model.mechanisms import arbitrary_state, crank_slider, tangle
+from model.mechanisms import arbitrary_state, crank_slider, tangle, with_elements
 from phlexible.bodies.invariants import elastic_force, mass_matrix
 from phlexible.model.balance import quadratic_velocity_forces
 from phlexible.model.constraints import constraint_matrix, constraint_time_derivative
@@ -12,7 +12,13 @@ from phlexible.model.load_forces import applied_forces
 from phlexible.model.port_hamiltonian_system import MechanismModel
 from phlexible.port_hamiltonian.structure_check import check_structure
 
-MODELS = {"plane": lambda: tangle(2), "space": lambda: tangle(3), "crank-slider": crank_slider}
+MODELS = {
+    "plane": lambda: tangle(2),
+    "space": lambda: tangle(3),
+    "crank-slider": crank_slider,
+    "elements": lambda: with_elements(3),
+    "elements in the plane": lambda: with_elements(2),
+}
 
 
 def example(name, seed=0):

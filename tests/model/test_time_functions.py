@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from phlexible.model.differences import first_derivatives
+from phlexible.algebra.differences import first_derivatives
 from phlexible.model.ground import Ground, frame_positions, frame_velocities
 from phlexible.model.time_functions import at_all_times
 

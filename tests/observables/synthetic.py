@@ -74,7 +74,7 @@ def recorded(mechanism: Mechanism, poses: list[Callable[[float], Pose]], times: 
     def over_time(values: list[list[np.ndarray]], *shape: int) -> np.ndarray:
         return np.array(values, dtype=float).reshape(count, len(frames), *shape)
 
-    kinetic, strain, gravity, lost = draw.random((4, count))
+    kinetic, strain, gravity, spring, lost = draw.random((5, count))
     work = draw.random((count, 2))
     recording = Recording(
         time=times,
@@ -83,6 +83,9 @@ def recorded(mechanism: Mechanism, poses: list[Callable[[float], Pose]], times: 
         elastic=np.array(elastic),
         velocity=np.array(velocity),
         multipliers=draw.normal(size=(count, sum(rows))),
+        coordinates=np.zeros((count, 0)),
+        paths=np.zeros((count, 0)),
+        path_rates=np.zeros((count, 0)),
         frames=over_time([[frame.path(t) for frame in frames] for t in times], 3),
         frame_rotations=over_time([[turn(t) for turn in turns] for t in times], 3, 3),
         frame_velocities=over_time([[slope(frame.path, t) for frame in frames] for t in times], 3),
@@ -92,6 +95,7 @@ def recorded(mechanism: Mechanism, poses: list[Callable[[float], Pose]], times: 
         kinetic=kinetic,
         strain=strain,
         gravity=gravity,
+        spring=spring,
         work=work,
         dissipated=lost,
         iterations=np.arange(count),

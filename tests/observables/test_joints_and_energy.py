@@ -101,7 +101,7 @@ def test_joints_without_an_angle_are_refused():
     bob = mechanism.add(PointMass(1.0), "bob")
     pin = mechanism.connect(Revolute(mechanism.ground.at((0, 0, 0)), bob.origin))
     run = recorded(mechanism, [lambda t: (np.zeros(3), np.eye(3), np.zeros(0))], TIMES)
-    with pytest.raises(ModelError, match=r"has no angle: bob.origin has no orientation"):
+    with pytest.raises(ModelError, match=r"bob.origin has no orientation"):
         angle(run, pin)
     beams = two_beams()
     ball = beams.connect(Spherical(beams["one"].end, beams["two"].start))
@@ -122,7 +122,8 @@ def test_a_joint_of_the_same_model_built_again_is_found():
     for _ in range(2):
         alike = twice.connect(Spherical(twice["one"].end, twice["two"].start))
     ambiguous = recorded(twice, wandering_poses(twice), TIMES)
-    assert reaction(ambiguous, alike) == pytest.approx(ambiguous.recording.multipliers[:, 3:])
+    shares = ambiguous.recording.multipliers.reshape(len(TIMES), 2, 3)  # two joints on one point
+    assert reaction(ambiguous, alike) == pytest.approx(shares.mean(axis=1))
     with pytest.raises(ModelError, match="is not a joint of this model"):
         reaction(ambiguous, Spherical(twice["one"].end, twice["two"].start))
 
@@ -131,7 +132,7 @@ def test_the_ledger_adds_up():
     mechanism = two_beams()
     run = recorded(mechanism, wandering_poses(mechanism), TIMES)
     energy, rec = energy_of(run.recording), run.recording
-    assert energy.total == pytest.approx(rec.kinetic + rec.strain + rec.gravity)
+    assert energy.total == pytest.approx(rec.kinetic + rec.strain + rec.gravity + rec.spring)
     assert list(energy.work) == ["force on beam.end", "moving frame 1"]
     assert energy.work["moving frame 1"] == pytest.approx(rec.work[:, 1])
     assert energy.supplied == pytest.approx(rec.work.sum(axis=1))

@@ -59,7 +59,8 @@ def balanced(motion: Motion) -> Motion:
     """With a smooth ledger that closes."""
     time = motion.time
     quiet = 0 * time
-    ledger = dict(kinetic=1 + np.cos(9 * time), strain=1 - np.cos(9 * time), gravity=quiet, dissipated=quiet)
+    ledger = dict(kinetic=1 + np.cos(9 * time), strain=1 - np.cos(9 * time), gravity=quiet)
+    ledger |= dict(spring=quiet, dissipated=quiet)
     recording = replace(motion.recording, **ledger, work=np.zeros((len(time), 2)))
     run = Run(motion.mechanism, motion._run.layout, recording)
     return Motion(motion.mechanism, run.layout, recording)

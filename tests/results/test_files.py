@@ -17,7 +17,7 @@ import phlexible
 from phlexible.bodies.floating_body import Body
 from phlexible.errors import ModelError, ResultFileError
 from phlexible.joints.joint import Joint
-from phlexible.joints.loads import Load
+from phlexible.joints.loads import Force, Load
 from phlexible.model.mechanism import Mechanism
 from phlexible.results.blocks import RecordingWriter
 from phlexible.results.encoding import KNOWN
@@ -212,7 +212,7 @@ def test_resuming_another_model_says_what_differs(tmp_path):
     with pytest.raises(ResultFileError, match=r"frames/1/position: \[0.0, 0.0, 0.0\] in the file, \[0.1,"):
         read_for_resume(path, mechanism(shift=0.1))
     more = mechanism()
-    more.apply(Load.__subclasses__()[0](more["arm"].start, (1, 0, 0)))
+    more.apply(Force(more["arm"].start, (1, 0, 0)))
     with pytest.raises(ResultFileError, match="loads: 2 entries in the file, 3 in the model"):
         read_for_resume(path, more)
 

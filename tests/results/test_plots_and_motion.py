@@ -6,12 +6,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from phlexible.bodies.beam import Beam
+from phlexible.bodies.material import Material
+from phlexible.bodies.point_mass import PointMass
+from phlexible.elements.sections import CircularSection
 from phlexible.errors import MissingExtraError, ModelError, ParameterError, ResultFileError
+from phlexible.joints.revolute import Revolute
 from phlexible.observables.run import Run
 from phlexible.results import extras
 from phlexible.results.drawing import scene
 from phlexible.results.mechanism_plot import picked_instants
 from phlexible.results.motion import Motion
+from phlexible.system import Model
 from results.samples import TIMES, balanced, pendulum, sample, untouched
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -34,7 +40,7 @@ def test_energy_plot_shows_what_is_not_zero(tmp_path):
     assert lower.get_ylabel() == "|error| [J]"
     assert size_of(tmp_path / "energy.png") == (1120, 840)
     labels = [line.get_label() for line in sample().plot_energy().axes[0].lines]
-    assert labels == ["total", "kinetic", "strain", "gravity", "supplied", "dissipated"]
+    assert labels == ["total", "kinetic", "strain", "spring", "gravity", "supplied", "dissipated"]
 
 
 def test_a_ledger_that_closes_exactly_is_drawn_too(tmp_path):
@@ -184,3 +190,33 @@ def test_a_motion_in_a_few_words():
     assert isinstance(motion._run, Run)
     with pytest.raises(ModelError, match="no body is named 'wing'"):
         motion["wing"]
+
+
+def test_the_path_of_a_moving_frame_is_a_curve_however_few_instants_are_stored():
+    """A circle through five instants is drawn round, also from a file, which holds no functions."""
+    model = Model(dimension=2)
+    mass = model.add(PointMass(1.0), position=(0.2, 0, 0))
+    pin = model.ground.moving(lambda t: (0.2 * np.cos(2 * np.pi * t), 0.2 * np.sin(2 * np.pi * t), 0.0))
+    model.connect(Revolute(pin, mass.origin))
+    motion = model.simulate(1.0, 0.01, every=25, progress=False)
+    paths = scene(motion._run, np.arange(5)).paths
+    assert paths.shape[0] > 200 and paths.shape[1:] == (1, 3)
+    assert np.linalg.norm(paths[:, 0], axis=1) == pytest.approx(0.2, rel=0.03)
+    assert paths[0, 0] == pytest.approx([0.2, 0, 0]) and paths[-1, 0] == pytest.approx([0.2, 0, 0])
+    assert scene(sample()._run, np.arange(1)).paths.shape[1] == sample().recording.frames.shape[1]
+
+
+def test_a_beam_in_parts_is_drawn_as_one(tmp_path):
+    model = Model(dimension=2, gravity=(0, -9.81, 0))
+    bar = Beam(1.0, CircularSection(0.02), Material(2e11, 7870.0), elements=2)
+    arm = model.add(bar.split(3), "arm")
+    mass = model.add(PointMass(1.0), "mass", position=(1, 0, 0))
+    model.connect(Revolute(model.ground.at((0, 0, 0)), arm.start))
+    model.connect(Revolute(arm.end, mass.origin))
+    motion = model.simulate(0.1, 1e-3, progress=False)
+    drawn = scene(motion._run, np.array([0, 100]))
+    assert [(body.name, len(body.lines)) for body in drawn.bodies] == [("arm", 3), ("mass", 0)]
+    assert drawn.joints.shape == (2, 1, 3)
+    figure = motion.plot_mechanism(2, tmp_path / "arm.png")
+    colors = {line.get_color() for line in figure.axes[0].lines if len(line.get_xdata()) == 33}
+    assert len(colors) == 1

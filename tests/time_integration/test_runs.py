@@ -1,5 +1,7 @@
 """Runs as a whole: storing, breakpoints, files written meanwhile, resuming, interruption, failure."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -90,6 +92,21 @@ def test_a_resumed_run_goes_on_where_the_file_ends(tmp_path):
     assert motion.iterations[-1] > motion.iterations[40]
     again = ph.Motion.load(path)
     assert again.recording.velocity == pytest.approx(motion.recording.velocity, abs=0)
+
+
+def test_a_much_smaller_step_after_a_long_one_is_told(tmp_path):
+    """Forces of single steps do swing then, as the last instant shows, which has no second step."""
+    model = ph.gallery.double_pendulum()
+    for step, is_told in ((0.02, False), (1e-5, True)):
+        path = tmp_path / f"{step}.h5"
+        model.simulate(0.4, 0.02, output=path)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            motion = model.resume(path, 0.4 + 8 * step, step)
+        assert [warning.category for warning in caught] == [ph.StepWarning] * is_told
+        *_, mean, last = motion.multipliers[:, 0]
+        assert (abs(last - mean) > 0.5 * abs(mean)) == is_told
+        assert np.abs(np.diff(motion.multipliers[-8:-1, 0])).max() < 0.3 * abs(mean)
 
 
 def test_resuming_past_work_keeps_the_ledger(tmp_path):

@@ -1,15 +1,17 @@
 """Rotations as 3x3 matrices (body to world), from what users write, and cross products as matrices."""
 
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.transform import Rotation
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ParameterError
 
-RotationLike: TypeAlias = Rotation | ArrayLike
+if TYPE_CHECKING:
+    from scipy.spatial.transform import Rotation
+
+RotationLike: TypeAlias = Union["Rotation", ArrayLike]
 """A SciPy Rotation, a 3x3 matrix, or an angle about z [rad]."""
 
 ORTHOGONALITY = 1e-9
@@ -27,6 +29,21 @@ def turn_about_z(angle: float) -> Array:
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
+def turns_about_z(angles: Array) -> Array:
+    """The rotations by angles (k,) [rad] about z, shape (k, 3, 3)."""
+    result = np.zeros((len(angles), 3, 3))
+    result[:, 0, 0] = result[:, 1, 1] = np.cos(angles)
+    result[:, 1, 0] = np.sin(angles)
+    result[:, 0, 1] = -result[:, 1, 0]
+    result[:, 2, 2] = 1.0
+    return result
+
+
+def is_rotation_object(value: RotationLike) -> "TypeGuard[Rotation]":
+    """Whether a value is a SciPy Rotation, told by its method (SciPy is slow to import)."""
+    return callable(getattr(value, "as_matrix", None))
+
+
 def rotation_matrix(value: RotationLike | None, dimension: int, name: str = "rotation") -> Array:
     """The rotation as an orthogonal matrix, shape (3, 3); None is the identity.
 
@@ -37,7 +54,7 @@ def rotation_matrix(value: RotationLike | None, dimension: int, name: str = "rot
     """
     if value is None:
         return np.eye(3)
-    matrix = value.as_matrix() if isinstance(value, Rotation) else _numbers(name, value)
+    matrix = value.as_matrix() if is_rotation_object(value) else _numbers(name, value)
     if matrix.ndim == 0:
         if dimension != 2:
             raise ParameterError(

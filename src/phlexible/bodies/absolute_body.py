@@ -6,12 +6,14 @@ products of nodal vectors, so that a rigid rotation does not strain it (formulat
 """
 
 from dataclasses import dataclass
-
-from scipy import sparse
+from typing import TYPE_CHECKING
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.locations import MaterialPoints
 from phlexible.bodies.string_law import StringLaw
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +59,7 @@ class AbsoluteBody:
 
     dimension: int
     mass: float
-    nodal_mass: sparse.csr_array
+    nodal_mass: "sparse.csr_array"
     strains: tuple[QuadraticStrains, ...]
     points: MaterialPoints
     size: float

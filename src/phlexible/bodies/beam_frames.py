@@ -57,6 +57,18 @@ def frame_basis(frame: Frame, mesh: BeamMesh, gyration_y: float, gyration_z: flo
     return BeamBasis(columns, families[kept])
 
 
+def coordinate_units(mesh: BeamMesh, columns: Array, others: str) -> tuple[str, ...]:
+    """Units of coordinates: of those that are a displacement or a turn of one node, and of all others."""
+    nodal = np.flatnonzero((columns != 0).sum(axis=1) == 1)
+    result = [others] * columns.shape[1]
+    for row in nodal[::-1]:
+        column = int(np.argmax(columns[row] != 0))
+        if columns[row, column] == 1:
+            turns = row % mesh.node_size in (Component.SLOPE_Y, Component.SLOPE_Z, Component.TWIST)
+            result[column] = "rad" if turns else "m"
+    return tuple(result)
+
+
 def _components(mesh: BeamMesh) -> list[Component]:
     return list(Component)[: mesh.node_size]
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
-from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.elements.hermite import hermite_curvatures, hermite_slopes, hermite_values
@@ -145,7 +144,7 @@ class BeamMesh:
             return np.zeros((len(element), basis.shape[1]))
         within = np.array([self.node_size * end + each for end in (0, 1) for each in components])
         columns = self.node_size * element[:, None] + within
-        starts = np.arange(len(element) + 1) * len(within)
-        shape = (len(element), self.size)
-        result: Array = sparse.csr_array((local.ravel(), columns.ravel(), starts), shape=shape) @ basis
+        result = np.zeros((len(element), basis.shape[1]))
+        for function, column in zip(local.T, columns.T, strict=True):
+            result += function[:, None] * basis[column]
         return result

@@ -1,7 +1,6 @@
 """Modes of a beam held by its frame: reduction to the lowest ones, and modal damping."""
 
 import numpy as np
-from scipy.linalg import eigh
 
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.beam_frames import BeamBasis
@@ -24,6 +23,8 @@ def modal_basis(basis: BeamBasis, mass: Array, stiffness: Array, modes: int) -> 
     Raises:
         ParameterError: there are fewer modes than asked for.
     """
+    from scipy.linalg import eigh
+
     axial = np.flatnonzero(basis.families == Family.AXIAL)
     found: list[tuple[float, int, Array]] = []
     for family in (Family.BENDING_Y, Family.BENDING_Z, Family.TORSION):
@@ -52,6 +53,8 @@ def modal_damping(mass: Array, stiffness: Array, ratio: float) -> Array:
     """C = 2 ratio sum_i omega_i (M phi_i)(M phi_i)^T over all modes, shape (n, n), symmetric."""
     if ratio == 0 or not len(mass):
         return np.zeros_like(mass)
+    from scipy.linalg import eigh
+
     squares, vectors = eigh(stiffness, mass)
     momenta = mass @ vectors * (2 * ratio) ** 0.5 * np.maximum(squares, 0.0) ** 0.25
     result: Array = momenta @ momenta.T

@@ -1,6 +1,6 @@
 """Material points of a beam: on its axis and off it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -8,6 +8,7 @@ from phlexible.algebra.arrays import Array, vector
 from phlexible.bodies.beam_mesh import BeamFields, BeamMesh
 from phlexible.bodies.locations import (
     Along,
+    Cut,
     End,
     Location,
     MaterialPoint,
@@ -44,6 +45,9 @@ class BeamPoints(MaterialPoints):
                 return self._point(0.0, 0.0, 0.0)
             case End():
                 return self._point(self.mesh.length, 0.0, 0.0)
+            case Cut(at_end):
+                end = self._point(self.mesh.length if at_end else 0.0, 0.0, 0.0)
+                return replace(end, stretch=self._cut_stretch())
             case Along(x):
                 return self._point(x, 0.0, 0.0)
             case MaterialPosition(position):
@@ -65,6 +69,18 @@ class BeamPoints(MaterialPoints):
     def outline(self, count: int) -> tuple[Array, Array]:
         """The centerline."""
         return self.centerline(count)
+
+    def _cut_stretch(self) -> Array:
+        """Twice the mean of u': the direction (1 + 2 u', v', w') turns by the slope to third order.
+
+        A direction e + theta x e has turned by arctan v' = v' - v'^3/3 only. On a part of nearly constant
+        curvature that does not stretch, with a straight chord or a clamped start, bending shortens the chord
+        by the mean of v'^2/2, a third of that at the end, so that 2 u' = -v'^2/3 there makes up for it.
+        Only a linear function of eta joins the exact step. An axial strain eps changes the turn by 2 eps of
+        it, which is of the order of what small strain leaves out.
+        """
+        ends = self.fields(np.array([0.0, self.mesh.length])).axial
+        return np.asarray(2 * (ends[1] - ends[0]) / self.mesh.length)
 
     def _point(self, x: float, y: float, z: float) -> MaterialPoint:
         length = self.mesh.length

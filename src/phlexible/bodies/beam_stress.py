@@ -5,7 +5,6 @@ Karman strain works on ``u' + (v'^2 + w'^2)/2``.
 """
 
 import numpy as np
-from scipy.linalg import block_diag
 
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.beam_mesh import BeamFields, BeamMesh, Component
@@ -25,6 +24,8 @@ def beam_stress(
     Discontinuous: two Gauss values an element of the moments, one of torque and normal force [N m, N].
     Hermite: nodal values and slopes of the moments, nodal values of the others.
     """
+    from scipy.linalg import block_diag
+
     parts = _discontinuous(mesh) if kind is Stress.DISCONTINUOUS else _hermite(mesh)
     bending = material.youngs_modulus
     stiffness = {

@@ -57,6 +57,7 @@ class FloatingBody:
         viscosity: Kelvin-Voigt time tau [s]: stress is D (eps + tau deps/dt).
         points: finds material points.
         size: a length that stands for the body in tolerances and pictures [m] (0: a point).
+        elastic_units: of the n elastic coordinates; empty: numbers without unit.
     """
 
     dimension: int
@@ -69,6 +70,12 @@ class FloatingBody:
     viscosity: float
     points: MaterialPoints
     size: float
+    elastic_units: tuple[str, ...] = ()
+
+    @property
+    def coordinate_units(self) -> tuple[str, ...]:
+        """A unit for each elastic coordinate, "1" for plain numbers."""
+        return self.elastic_units or ("1",) * self.elastic_count
 
     @property
     def elastic_count(self) -> int:

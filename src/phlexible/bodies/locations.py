@@ -3,7 +3,10 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
+import numpy as np
+
 from phlexible.algebra.arrays import Array
+from phlexible.algebra.rotations import cross_matrix
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,18 @@ class MaterialPosition:
     position: tuple[float, float, float]
 
 
-Location = Start | End | Along | Origin | MaterialPosition
+@dataclass(frozen=True)
+class Cut:
+    """An end of a part of a beam, where ``Fixed`` holds it to the next part.
+
+    Attributes:
+        at_end: at x = length; False: at x = 0.
+    """
+
+    at_end: bool
+
+
+Location = Cut | Start | End | Along | Origin | MaterialPosition
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,12 +65,25 @@ class MaterialPoint:
         rotations: rotation of the material there, shape (3, n) [rad per unit of eta]; None
             where the body has no orientation (a point mass).
         node: number of the node that the point is, on a body in absolute coordinates; None: elsewhere.
+        stretch: shape (n,); directions there are longer by ``stretch @ eta``, see ``BeamPoints``. None: they
+            keep their length to first order.
     """
 
     position: Array
     shapes: Array
     rotations: Array | None
     node: int | None = None
+    stretch: Array | None = None
+
+    def direction_shapes(self, direction: Array) -> Array:
+        """How a direction (3,) of the undeformed body changes with eta: theta x d + stretch d, (3, n).
+
+        Zero where the body has no orientation.
+        """
+        if self.rotations is None:
+            return np.zeros_like(self.shapes)
+        turned: Array = -cross_matrix(direction) @ self.rotations
+        return turned if self.stretch is None else turned + np.outer(direction, self.stretch)
 
 
 class MaterialPoints(ABC):

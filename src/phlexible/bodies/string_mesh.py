@@ -5,9 +5,9 @@ are C = |dr/ds|^2 at the p Gauss points of each element, between which Psi inter
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.absolute_body import QuadraticStrains
@@ -17,6 +17,9 @@ MASS = {  # of an element, over its length
     1: np.array([[2.0, 1.0], [1.0, 2.0]]) / 6,
     2: np.array([[4.0, 2.0, -1.0], [2.0, 16.0, 2.0], [-1.0, 2.0, 4.0]]) / 30,
 }
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 
 @dataclass(frozen=True)
@@ -47,8 +50,10 @@ class StringMesh:
         """Nodes of each element, shape (elements, order + 1)."""
         return np.arange(self.elements)[:, None] * self.order + np.arange(self.order + 1)
 
-    def mass(self, line_density: float) -> sparse.csr_array:
+    def mass(self, line_density: float) -> "sparse.csr_array":
         """int rho A Phi_i Phi_j ds (25b), shape (N, N) [kg]."""
+        from scipy import sparse
+
         nodes, count = self.element_nodes(), len(self.nodes)
         block = line_density * self.element_length * MASS[self.order]
         rows = np.repeat(nodes, self.order + 1, axis=1).ravel()

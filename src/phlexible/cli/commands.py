@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from phlexible.cli.failures import UsageError, one_line_failures
-from phlexible.cli.mode_table import show_modes
+from phlexible.cli.mode_table import show_modes, show_sweep
 from phlexible.cli.programs import find_program
 from phlexible.cli.settings import defaults_of, described
 from phlexible.cli.simulation import Order, carry_out
@@ -115,14 +115,28 @@ def modes(
     at: Annotated[
         OperatingPoint | None, typer.Option(help="What the model is linearized about; usual: by the model.")
     ] = None,
-    plot: Annotated[Path | None, typer.Option(help="Picture of the shapes: png, pdf or svg.")] = None,
+    sweep: Annotated[
+        str | None,
+        typer.Option(metavar="KEY=START:STOP:COUNT", help="Frequencies over a parameter instead of shapes."),
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Picture of the shapes, or of the sweep: png, pdf or svg.")
+    ] = None,
+    animate: Annotated[Path | None, typer.Option(help="Film of a mode: mp4 or gif.")] = None,
+    mode: Annotated[int | None, typer.Option(help="Which mode --plot and --animate show.", min=1)] = None,
     debug: Debug = False,
 ) -> None:
     """Show natural frequencies, damping ratios and mode shapes."""
     with one_line_failures(debug):
+        if sweep is not None:
+            if animate is not None or mode is not None:
+                raise UsageError("--animate and --mode show one model; leave out --sweep")
+            point = None if at is None else at.value.replace("-", "_")
+            show_sweep(model, set_, sweep, count, point, plot, Console(highlight=False))
+            return
         program = find_program(model, set_)
         kind = program.operating_point if at is None else at.value.replace("-", "_")
-        show_modes(program, count, kind, plot, Console(highlight=False))
+        show_modes(program, count, kind, plot, animate, mode, Console(highlight=False))
 
 
 def _chosen(name: str, asked: float | None, usual: float | None) -> float:

@@ -60,6 +60,18 @@ def find_program(name_or_file: str, settings: Sequence[str]) -> Program:
     return _from_file(path)
 
 
+def gallery_entry(name: str) -> GalleryEntry:
+    """The entry of the gallery of that name.
+
+    Raises:
+        UsageError: there is none.
+    """
+    entries = {entry.name: entry for entry in ENTRIES}
+    if entry := entries.get(name.replace("_", "-")):
+        return entry
+    raise UsageError(f"--sweep changes a parameter of a gallery model; choose {', '.join(entries)}")
+
+
 def _from_gallery(entry: GalleryEntry, parameters: Mapping[str, object]) -> Program:
     defaults = defaults_of(entry.function)
     references = tuple(r for r in entry.references if r.holds(parameters, defaults))

@@ -34,6 +34,32 @@ def parse_settings(function: Callable[..., object], settings: Sequence[str]) -> 
     return values
 
 
+def parse_sweep(function: Callable[..., object], text: str) -> tuple[str, tuple[float, ...]]:
+    """Name and values of "key=start:stop:count", both ends included.
+
+    Raises:
+        UsageError: another form, or no parameter of that name that takes numbers.
+    """
+    key, _, numbers = text.partition("=")
+    name = key.strip().replace("-", "_")
+    hints = get_type_hints(function)
+    able = [parameter for parameter in inspect.signature(function).parameters if hints[parameter] is float]
+    if name not in able:
+        known = ", ".join(able) or "none"
+        raise UsageError(f"--sweep {key}: there is no such parameter with numbers; it is one of {known}")
+    try:
+        first, last, count = numbers.split(":")
+        start, stop, steps = float(first), float(last), int(count)
+        if steps < 2:
+            raise ValueError
+    except ValueError:
+        raise UsageError(
+            f"--sweep takes key=start:stop:count with a count of at least 2, such as {able[0]}=0:1:21, "
+            f"got {text!r}"
+        ) from None
+    return name, tuple(start + (stop - start) * k / (steps - 1) for k in range(steps))
+
+
 def defaults_of(function: Callable[..., object]) -> dict[str, object]:
     """Default value of each parameter."""
     return {name: parameter.default for name, parameter in inspect.signature(function).parameters.items()}

@@ -8,6 +8,7 @@ from rich.table import Table
 
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.beam import Beam
+from phlexible.bodies.split_beam import SplitBeam
 from phlexible.cli.programs import Program
 from phlexible.gallery.table import BeamPoint, Reference
 from phlexible.joints.attachments import Attachment
@@ -26,7 +27,7 @@ def attachment_of(model: Model, point: BeamPoint) -> Attachment:
 def length_of(model: Model, point: BeamPoint) -> float:
     """Length of the beam that the point is on [m]."""
     body = model[point.body].body
-    if not isinstance(body, Beam):
+    if not isinstance(body, Beam | SplitBeam):
         raise TypeError(f"{point.body} is not a beam")
     return body.length
 

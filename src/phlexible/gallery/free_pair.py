@@ -1,7 +1,6 @@
 """Two flexible beams that tumble freely in space."""
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from phlexible.bodies.beam import Beam
 from phlexible.bodies.material import Material
@@ -9,7 +8,7 @@ from phlexible.elements.sections import RectangularSection
 from phlexible.joints.spherical import Spherical
 from phlexible.system import Model
 
-BEND = Rotation.from_rotvec((0.0, -0.3, 1.0))  # of the second beam against the first one, at t = 0
+BEND = (0.0, -0.3, 1.0)  # rotation vector of the second beam against the first one, at t = 0
 
 
 def free_pair(
@@ -48,6 +47,8 @@ def free_pair(
         elements: of each beam.
         modes: bending and torsion modes of each beam that are kept; None: all finite element coordinates.
     """
+    from scipy.spatial.transform import Rotation
+
     beam = Beam(
         length=length,
         section=RectangularSection(width=width, height=height),
@@ -61,8 +62,7 @@ def free_pair(
 
     model = Model()
     first = model.add(beam, "first", velocity=velocity, angular_velocity=first_spin)
-    second = model.add(
-        beam, "second", position=joint, rotation=BEND, velocity=joint_velocity, angular_velocity=second_spin
-    )
+    bend = Rotation.from_rotvec(BEND)
+    second = model.add(beam, "second", joint, bend, joint_velocity, second_spin)
     model.connect(Spherical(first.end, second.start))
     return model

@@ -1,8 +1,6 @@
 """A cantilever on a rotating hub."""
 
-import numpy as np
-
-from phlexible.algebra.arrays import Array, finite, positive
+from phlexible.algebra.arrays import finite, positive
 from phlexible.bodies.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.elements.sections import Section
@@ -37,12 +35,8 @@ def rotating_cantilever(speed: float = 6.0, slenderness: float = 1e3, elements: 
         rotary_inertia=False,
     )
 
-    def turn(t: float) -> Array:
-        c, s = np.cos(omega * t), np.sin(omega * t)
-        return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-
     model = Model()
     beam = model.add(blade, "beam")
-    hub = model.ground.moving(lambda t: (0.0, 0.0, 0.0), rotation=turn)
+    hub = model.ground.moving(lambda t: (0.0, 0.0, 0.0), rotation=lambda t: omega * t)
     model.connect(Fixed(hub, beam.start))
     return model

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from phlexible.gallery.bricard import bricard
 from phlexible.gallery.cable_robot import cable_robot
 from phlexible.gallery.chain import chain
 from phlexible.gallery.crane import crane
@@ -12,8 +13,12 @@ from phlexible.gallery.flexible_pendulum import flexible_pendulum
 from phlexible.gallery.four_bar import four_bar
 from phlexible.gallery.free_pair import free_pair
 from phlexible.gallery.hanging_cable import hanging_cable
+from phlexible.gallery.n_four_bar import n_four_bar
 from phlexible.gallery.rotating_cantilever import rotating_cantilever
 from phlexible.gallery.satellite import satellite
+from phlexible.gallery.spatial_beam import spatial_beam
+from phlexible.gallery.spatial_slider_crank import spatial_slider_crank
+from phlexible.gallery.spinning_beam import spinning_beam
 from phlexible.gallery.spinning_shaft import spinning_shaft
 from phlexible.gallery.string_pendulum import string_pendulum
 from phlexible.gallery.tethered_satellites import tethered_satellites
@@ -104,6 +109,7 @@ class GalleryEntry:
 
 
 MIDDLE_OF_COUPLER = BeamPoint("coupler", 0.5)
+TIP = BeamPoint("beam", 1.0)
 
 ENTRIES: tuple[GalleryEntry, ...] = (
     GalleryEntry(
@@ -156,6 +162,23 @@ ENTRIES: tuple[GalleryEntry, ...] = (
         points=(BeamPoint("shaft", 0.5),),
         operating_point="steady_rotation",
     ),
+    GalleryEntry(spatial_beam, duration=0.05, step=1e-5, points=(TIP,)),
+    GalleryEntry(
+        spinning_beam,
+        duration=20.0,
+        step=1e-2,
+        points=(TIP,),
+        references=(
+            Reference(
+                "von Karman strain",
+                TIP,
+                duration=20.0,
+                greatest=0.00105616,
+                smallest=-0.09482091,
+                allowed={"elements": None, "modes": None},
+            ),
+        ),
+    ),
     GalleryEntry(string_pendulum, duration=1.0, step=1e-2, operating_point="static"),
     GalleryEntry(hanging_cable, duration=10.0, step=5e-3, operating_point="static"),
     GalleryEntry(crane, duration=12.0, step=5e-3, operating_point="static"),
@@ -166,4 +189,7 @@ ENTRIES: tuple[GalleryEntry, ...] = (
     GalleryEntry(
         free_pair, duration=2.0, step=1e-3, points=(BeamPoint("first", 0.5), BeamPoint("second", 0.5))
     ),
+    GalleryEntry(n_four_bar, duration=10.0, step=1e-3),
+    GalleryEntry(bricard, duration=10.0, step=1e-3),
+    GalleryEntry(spatial_slider_crank, duration=5.0, step=5e-4),
 )

@@ -9,7 +9,16 @@ from numpy.typing import ArrayLike
 from phlexible.algebra.arrays import Array, finite
 from phlexible.bodies.floating_body import Body, BodyData
 from phlexible.bodies.initial_curve import InitialCurve
-from phlexible.bodies.locations import Along, End, Location, MaterialPoint, MaterialPosition, Origin, Start
+from phlexible.bodies.locations import (
+    Along,
+    Cut,
+    End,
+    Location,
+    MaterialPoint,
+    MaterialPosition,
+    Origin,
+    Start,
+)
 
 Path = Callable[[float], ArrayLike]
 
@@ -68,6 +77,10 @@ class PlacedBody:
     def at(self, x: float) -> "Attachment":
         """The axis point of a line body at distance x [m] from its start."""
         return self._attach(Along(finite("x", x)))
+
+    def cut(self, at_end: bool) -> "Attachment":
+        """An end of a part of a split beam, for the joint that holds it to the next one."""
+        return self._attach(Cut(at_end))
 
     def point(self, position: ArrayLike) -> "Attachment":
         """A material point given by its undeformed body coordinates, shape (3,) [m]."""
@@ -140,9 +153,9 @@ Port = Attachment | MovingFrame
 
 def _label(location: Location) -> str:
     match location:
-        case Start():
+        case Start() | Cut(at_end=False):
             return "start"
-        case End():
+        case End() | Cut():
             return "end"
         case Origin():
             return "origin"

@@ -11,6 +11,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.joints.attachments import Port
+from phlexible.joints.time_paths import Timed
 
 AXES = np.eye(3)
 
@@ -45,26 +46,29 @@ Vector = PointOf | DirectionOf | WorldAxis
 
 @dataclass(frozen=True, eq=False)
 class Term:
-    """coefficient * (first . second)."""
+    """coefficient * (first . second), times a prescribed function of time in the rows of drives."""
 
     coefficient: float
     first: Vector
     second: Vector
+    factor: Timed | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One joint function g = sum of terms - constant, demanded to vanish.
+    """One joint function g = sum of terms - constant - offset(t), demanded to vanish.
 
     Attributes:
         terms: the sum.
         constant: subtracted from it.
         label: what it holds, for messages.
+        offset: subtracted too; of driven positions.
     """
 
     terms: tuple[Term, ...]
     constant: float
     label: str
+    offset: Timed | None = None
 
 
 def coincident_points(a: Port, b: Port, dimension: int) -> tuple[Row, ...]:

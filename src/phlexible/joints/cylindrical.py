@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ModelError
 from phlexible.joints.axial import AxialJoint
-from phlexible.joints.bilinear import Row, along_turning_axis, perpendicular
+from phlexible.joints.bilinear import Row, along_turning_axis, perpendicular, perpendicular_axes
+from phlexible.joints.coordinates import Coordinate, angle_about, position_along
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -16,12 +17,22 @@ class Cylindrical(AxialJoint):
         ModelError: a port without orientation, or a model in the plane.
     """
 
+    coordinate_names = ("position", "angle")
+
     def rows(self, dimension: int) -> tuple[Row, ...]:
         """2 direction rows and 2 (point - point).direction rows (formulation, section 4)."""
         if dimension == 2:
             raise ModelError(f"{self} needs space; in the plane use Prismatic or Slider")
         self._need_orientation()
         return cylindrical_rows(self, self.across(dimension))
+
+    def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
+        """How far the second point is along the axis, and the angle about it."""
+        axis = self.unit_axis()
+        return (
+            position_along(self.first, self.second, axis),
+            angle_about(self.first, self.second, *perpendicular_axes(axis)),
+        )
 
 
 def cylindrical_rows(joint: AxialJoint, across: tuple[Array, ...]) -> tuple[Row, ...]:

@@ -1,11 +1,20 @@
 """What every joint is: two ports and a list of joint functions."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
-from phlexible.errors import ModelError
+from phlexible.errors import ModelError, ParameterError
 from phlexible.joints.attachments import Attachment, Port
 from phlexible.joints.bilinear import Row
+from phlexible.joints.coordinates import Coordinate
+from phlexible.joints.drives import Drive
+from phlexible.joints.feedback import Controller, Feedback
+from phlexible.joints.force_elements import ForceValue, JointElement
+from phlexible.joints.initial_values import initial_value
+from phlexible.joints.potentials import Potential
+from phlexible.joints.time_paths import ScalarFunction, TimePath
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -20,9 +29,146 @@ class Joint(ABC):
     first: Port
     second: Port
 
+    coordinate_names: ClassVar[tuple[str, ...]] = ()
+
     @abstractmethod
     def rows(self, dimension: int) -> tuple[Row, ...]:
         """The joint functions in the plane (dimension 2) or in space (3)."""
+
+    def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
+        """The coordinates that the joint leaves free, named as in ``coordinate_names``.
+
+        Raises:
+            ModelError: an angle of a port without orientation.
+        """
+        return ()
+
+    def coordinate(self, dimension: int, name: str | None = None) -> Coordinate:
+        """The coordinate of a name; None: the only one.
+
+        Raises:
+            ModelError: there is none of that name, or more than one without a name; lists them.
+        """
+        name = self._named(name)
+        return next(each for each in self.coordinates(dimension) if each.name == name)
+
+    def initial_coordinate(self, dimension: int, name: str | None = None) -> float:
+        """Value of a coordinate at the initial pose [rad or m]."""
+        return initial_value(self.coordinate(dimension, name))
+
+    def drive(
+        self,
+        *,
+        angle: ScalarFunction | None = None,
+        position: ScalarFunction | None = None,
+        rate: ScalarFunction | None = None,
+        of: str | None = None,
+        name: str | None = None,
+    ) -> Drive:
+        """A drive for ``model.apply``: the coordinate follows a function of time.
+
+        Args:
+            angle: t [s] -> angle of the second port relative to the first [rad], 0 at the initial pose.
+            position: t -> distance of the points along the axis [m].
+            rate: t -> its rate; None: differences, where needed.
+            of: name of the coordinate of a joint with several ("second angle", "second position").
+            name: key in the energy ledger; None: made from the joint.
+
+        Raises:
+            ParameterError: not one function, or one that returns no finite number.
+        """
+        given = {kind: f for kind, f in (("angle", angle), ("position", position)) if f is not None}
+        if len(given) != 1:
+            raise ParameterError(f"drive of {self} takes angle= or position=, got {list(given) or 'neither'}")
+        ((kind, function),) = given.items()
+        if not callable(function):
+            raise ParameterError(f"{kind} of a drive must be a function of time, got {function!r}")
+        path = TimePath(function, rate, f"{of or kind} driven at {self}")
+        path(0.0)
+        return Drive(self, self._named(of or kind), path, name)
+
+    def spring(
+        self,
+        stiffness: float = 0.0,
+        *,
+        rest: float | None = None,
+        damping: float = 0.0,
+        potential: Potential | None = None,
+        of: str | None = None,
+        name: str | None = None,
+    ) -> JointElement:
+        """A spring for ``model.apply`` along the joint's coordinate.
+
+        Args:
+            stiffness: [N m/rad or N/m].
+            rest: coordinate at which it is relaxed [rad or m]; None: that of the initial pose.
+            damping: of a damper beside it [N m s/rad or N s/m].
+            potential: any energy of the coordinate, beside or instead of the stiffness.
+            of: name of the coordinate of a joint with several.
+            name: for messages; None: made from the joint.
+        """
+        return JointElement(self, self._named(of), stiffness, damping, rest, potential, name=name)
+
+    def damper(self, damping: float, *, of: str | None = None, name: str | None = None) -> JointElement:
+        """A damper for ``model.apply`` along the joint's coordinate [N m s/rad or N s/m]."""
+        return JointElement(self, self._named(of), damping=damping, name=name)
+
+    def torque(
+        self,
+        value: ForceValue,
+        *,
+        breakpoints: Sequence[float] = (),
+        of: str | None = None,
+        name: str | None = None,
+    ) -> JointElement:
+        """A torque for ``model.apply`` between the two ports, positive where it enlarges the angle.
+
+        Args:
+            value: constant, function of time, or ``Feedback`` [N m].
+            breakpoints: times where it jumps or kinks [s].
+            of: name of the angle of a joint with several.
+            name: key in the energy ledger; None: made from the joint.
+        """
+        return JointElement(self, self._named(of or "angle"), force=value, breakpoints=breakpoints, name=name)
+
+    def force(
+        self,
+        value: ForceValue,
+        *,
+        breakpoints: Sequence[float] = (),
+        of: str | None = None,
+        name: str | None = None,
+    ) -> JointElement:
+        """A force for ``model.apply`` along the joint's axis, positive where it enlarges the position [N]."""
+        return JointElement(
+            self, self._named(of or "position"), force=value, breakpoints=breakpoints, name=name
+        )
+
+    def motor(
+        self, controller: Controller, *, of: str | None = None, name: str | None = None
+    ) -> JointElement:
+        """A motor for ``model.apply``: controller(t, measured) -> torque or force, once a step.
+
+        ``measured`` holds each coordinate of the joint and its rate: [angle, rate] of a ``Revolute``. To
+        measure other things give ``joint.torque(Feedback(controller, measured=[...]))``.
+        """
+        return JointElement(self, self._named(of), force=Feedback(controller, (self,)), name=name)
+
+    def _named(self, of: str | None) -> str:
+        """The name of the coordinate meant.
+
+        Raises:
+            ModelError: there is none of that name, or no name and not exactly one coordinate.
+        """
+        names = self.coordinate_names
+        if of is None and len(names) == 1:
+            return names[0]
+        if of in names:
+            return str(of)
+        listed = ", ".join(repr(each) for each in names) or "no coordinate"
+        if of is None and names:
+            raise ModelError(f"{self} has several coordinates; say which with of=: {listed}")
+        raise ModelError(f"{self} has no coordinate {of or ''!r}; it has: {listed}")
 
     def __post_init__(self) -> None:
         for port in (self.first, self.second):

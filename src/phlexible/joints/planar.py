@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 from phlexible.errors import ModelError
 from phlexible.joints.axial import AxialJoint
 from phlexible.joints.bilinear import Row, along_turning_axis, perpendicular
+from phlexible.joints.coordinates import Coordinate, angle_about, position_along
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -19,6 +20,8 @@ class Planar(AxialJoint):
 
     axis: ArrayLike = field(default=(0.0, 0.0, 1.0))
 
+    coordinate_names = ("position", "second position", "angle")
+
     def rows(self, dimension: int) -> tuple[Row, ...]:
         """1 (point - point).direction row and 2 direction rows (formulation, section 4)."""
         if dimension == 2:
@@ -30,3 +33,12 @@ class Planar(AxialJoint):
             for k, n in enumerate(self.across(dimension), start=1)
         )
         return (along_turning_axis(self.first, self.second, normal, "point along the normal"), *turns)
+
+    def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
+        """Where the second point is along two directions of the plane, and the angle about the normal."""
+        across, along = self.across(dimension)
+        return (
+            position_along(self.first, self.second, across),
+            position_along(self.first, self.second, along, "second position"),
+            angle_about(self.first, self.second, across, along),
+        )

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from phlexible.joints.axial import AxialJoint
 from phlexible.joints.bilinear import AXES, Row, along_turning_axis, perpendicular
+from phlexible.joints.coordinates import Coordinate, position_along
 from phlexible.joints.cylindrical import cylindrical_rows
 
 
@@ -14,6 +15,8 @@ class Prismatic(AxialJoint):
     Raises:
         ModelError: a port without orientation.
     """
+
+    coordinate_names = ("position",)
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
         """The rows of a cylindrical joint and 1 direction row; 1 + 1 in the plane (formulation 4)."""
@@ -26,3 +29,7 @@ class Prismatic(AxialJoint):
             )
         locked = perpendicular(self.first, across[0], self.second, across[1], "rotation about the axis")
         return (*cylindrical_rows(self, across), locked)
+
+    def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
+        """How far the second point is along the axis."""
+        return (position_along(self.first, self.second, self.unit_axis()),)

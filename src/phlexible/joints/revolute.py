@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, unit_vector
-from phlexible.joints.bilinear import Row, coincident_points, perpendicular, perpendicular_axes
+from phlexible.errors import ParameterError
+from phlexible.joints.bilinear import AXES, Row, coincident_points, perpendicular, perpendicular_axes
+from phlexible.joints.coordinates import Coordinate, angle_about
 from phlexible.joints.joint import Joint
 
 
@@ -19,17 +21,21 @@ class Revolute(Joint):
 
     Raises:
         ModelError: in space, a port without orientation.
+        ParameterError: in the plane, an axis that is not along z.
     """
 
     axis: ArrayLike = field(default=(0.0, 0.0, 1.0))
 
+    coordinate_names = ("angle",)
+
     def rows(self, dimension: int) -> tuple[Row, ...]:
         """3 point rows and 2 direction rows (formulation, section 4); 2 point rows in the plane."""
-        points = coincident_points(self.first, self.second, dimension)
+        points, axis = coincident_points(self.first, self.second, dimension), self.unit_axis()
         if dimension == 2:
+            if axis[:2].any():
+                raise ParameterError(f"axis of {self} must be along z in a planar model, got {self.axis!r}")
             return points
         self._need_orientation()
-        axis = self.unit_axis()
         across = perpendicular_axes(axis)
         return points + tuple(
             perpendicular(self.first, axis, self.second, b, f"axis, direction {k}")
@@ -39,3 +45,11 @@ class Revolute(Joint):
     def unit_axis(self) -> Array:
         """The axis divided by its length, shape (3,)."""
         return unit_vector("axis", np.asarray(self.axis, dtype=np.float64))
+
+    def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
+        """The angle about the axis; in the plane about z or, if the axis points downwards, -z."""
+        self._need_orientation()
+        axis = self.unit_axis()
+        if dimension == 2:
+            axis = -AXES[2] if axis[2] < 0 else AXES[2]
+        return (angle_about(self.first, self.second, *perpendicular_axes(axis)),)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from phlexible.joints.axial import AxialJoint
 from phlexible.joints.bilinear import Row, along_turning_axis
+from phlexible.joints.coordinates import Coordinate, position_along
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -14,6 +15,8 @@ class Slider(AxialJoint):
         ModelError: the first port has no orientation.
     """
 
+    coordinate_names = ("position",)
+
     def rows(self, dimension: int) -> tuple[Row, ...]:
         """2 (point - point).direction rows, 1 in the plane (formulation, section 4)."""
         self._need_orientation_of(self.first)
@@ -21,3 +24,7 @@ class Slider(AxialJoint):
             along_turning_axis(self.first, self.second, across, f"point across the axis, direction {k}")
             for k, across in enumerate(self.across(dimension), start=1)
         )
+
+    def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
+        """How far the second point is along the line."""
+        return (position_along(self.first, self.second, self.unit_axis()),)

@@ -7,7 +7,8 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, unit_vector
 from phlexible.errors import ModelError, ParameterError
-from phlexible.joints.bilinear import Row, coincident_points, perpendicular
+from phlexible.joints.bilinear import DirectionOf, Row, Term, coincident_points, perpendicular
+from phlexible.joints.coordinates import AngleCoordinate, Coordinate
 from phlexible.joints.joint import Joint
 
 
@@ -26,6 +27,8 @@ class Universal(Joint):
 
     axis: ArrayLike = field(default=(1.0, 0.0, 0.0))
     second_axis: ArrayLike = field(default=(0.0, 1.0, 0.0))
+
+    coordinate_names = ("angle", "second angle")
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
         """3 point rows and 1 direction row (formulation, section 4)."""
@@ -46,3 +49,23 @@ class Universal(Joint):
                 f" (cosine {first @ second:.3g})"
             )
         return first, second - (first @ second) * first
+
+    def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
+        """The angle of the second axis about the first one, and that of the second port about the second.
+
+        With e1, e2 the axes at the initial pose and e3 = e1 x e2: first cosine a2 . b2 and sine a3 . b2,
+        second cosine a1 . b1 and sine a1 . b3.
+        """
+        one, two = self.unit_axes()
+        three = np.cross(one, two)
+        cosine = Term(1.0, DirectionOf(self.first, one), DirectionOf(self.second, one))
+        sine = Term(1.0, DirectionOf(self.first, one), DirectionOf(self.second, three))
+        b2 = DirectionOf(self.second, two)
+        return (
+            AngleCoordinate(
+                "angle",
+                Term(1.0, DirectionOf(self.first, two), b2),
+                Term(1.0, DirectionOf(self.first, three), b2),
+            ),
+            AngleCoordinate("second angle", cosine, sine),
+        )

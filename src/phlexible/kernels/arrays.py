@@ -77,7 +77,7 @@ class VectorArrays(NamedTuple):
 
 
 class CouplingArrays(NamedTuple):
-    """Joint functions g = sum coefficient x_first . x_second - constant.
+    """Functions g = sum coefficient x_first . x_second - constant of joints, drives and elements.
 
     A vector that meets a vector of another body in its joint is a partner: its mean is an extra
     unknown of the joint's node, so that Newton's matrix stays block-diagonal over bodies. Starts
@@ -96,9 +96,25 @@ class CouplingArrays(NamedTuple):
     first_column: IntArray  # (terms,) column of the first vector's mean in the joint's node
     second_column: IntArray
     constant: Array  # (rows,)
+    row_time: IntArray  # (rows,) component of the moving vectors that is subtracted, or -1
+    term_time: IntArray  # (terms,) component that multiplies the term, or -1
+    law: IntArray  # (links,) CONSTRAINT, POSITION, DISTANCE or ANGLE
+    length: Array  # (rows,) what a gap is compared with: a length, 1 for cosines
+    origin: IntArray  # (rows,) vector from which the row measures its points, or -1
     partner_start: IntArray  # (joints + 1,)
     partner: IntArray  # (partners,) vector
     partner_lower: IntArray  # start of block (joint, body of partner)
+
+
+class ForceArrays(NamedTuple):
+    """Scalar forces of elements, the last of the links (``forces.py``)."""
+
+    stiffness: Array  # (forces,)
+    damping: Array
+    rest: Array
+    energy: IntArray  # address of a potential's energy, or 0
+    slope: IntArray  # address of its slope, or 0
+    value: IntArray  # number among the load values of the prescribed force, or -1
 
 
 class LoadArrays(NamedTuple):

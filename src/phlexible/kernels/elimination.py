@@ -6,10 +6,35 @@ from phlexible.kernels.dense import factor, solve, solve_vector, subtract_produc
 
 
 @compiled
-def eliminate(ints, reals):
-    """Factor all blocks in place along the schedule; False where a node is singular."""
+def relax(ints, reals, relaxation):
+    """Enlarge the multipliers' diagonal in the Schur complement on the joints by a small fraction.
+
+    Where joints hold a motion twice the complement is singular. Newton's residual stays exact, so that
+    iterating with the relaxed matrix closes the joints all the same, and multipliers that move nothing
+    stay where they are.
+    """
+    for j in range(ints[at.JOINTS] - ints[at.FORCES]):
+        node = ints[at.BODIES] + j
+        size, diagonal = ints[ints[at.NODE_SIZE] + node], ints[ints[at.NODE_DIAGONAL] + node]
+        begin = ints[ints[at.JOINT_ROW_START] + j]
+        for r in range(ints[ints[at.JOINT_ROW_START] + j + 1] - begin):
+            added = relaxation * abs(reals[diagonal + r * size + r])
+            reals[diagonal + r * size + r] += added
+            reals[ints[at.ROW_RELAXATION] + begin + r] = added
+
+
+@compiled
+def eliminate(ints, reals, relaxation):
+    """Factor all blocks in place along the schedule; False where a node is singular.
+
+    ``relaxation`` of the joints, relative: 0, or what redundant joints need; see ``relax``.
+    """
+    waits = relaxation > 0.0
     for index in range(ints[at.NODES]):
         node = ints[ints[at.NODE_ORDER] + index]
+        if waits and node >= ints[at.BODIES]:  # bodies come first in the schedule
+            relax(ints, reals, relaxation)
+            waits = False
         n = ints[ints[at.NODE_SIZE] + node]
         if not factor(
             ints,

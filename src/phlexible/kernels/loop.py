@@ -1,21 +1,24 @@
 """The compiled entry point: many conserving steps of one size, stopping at the first that fails."""
 
 from phlexible.kernels import tables as at
-from phlexible.kernels.compiled import compiled, entry_point
-from phlexible.kernels.dense import copy
-from phlexible.kernels.ledger import end_step, energies
-from phlexible.kernels.newton import CONVERGED, NOT_CONVERGED, solve_step
+from phlexible.kernels.compiled import compiled, entry_point, inlined
+from phlexible.kernels.dense import copy, fill
+from phlexible.kernels.forces import drives_are_smooth, turns_are_small
+from phlexible.kernels.ledger import end_step, energies, ledger_closes
+from phlexible.kernels.newton import CONVERGED, NOT_CONVERGED, remove_idle_multipliers, solve_step
 from phlexible.kernels.pointers import pointer_to
 from phlexible.kernels.step import begin_step
 
 ATTEMPTS = 4
+RELAXED_ATTEMPTS = 2  # after those, for joints at a singular position
+RELAXATION = 1e-10
 
 
 @entry_point
 def advance(
     int_array,
     real_array,
-    h,
+    sizes,
     damping,
     count,
     every,
@@ -23,24 +26,27 @@ def advance(
     moving,
     load_values,
     least_scale,
+    is_redundant,
     first_multiplier,
     stored,
     continues,
     write_first,
 ):
-    """Take up to ``count`` steps of size h; (steps done, status of the last).
+    """Take up to ``count`` steps of one size; (steps done, status of the last).
 
     Args:
         int_array, real_array: the tables of ``tables.py``; the state in them is moved.
+        sizes: of the substeps that a step consists of, one or more [s]; all of them are taken or none.
         damping: numerical damping gamma.
         every: store each every-th step; ``phase`` steps have been taken since the last one stored.
-        moving: given vectors at the ends of the steps, (count + 1, 3 vectors).
-        load_values: at the middles of the steps, (count, 3 loads).
+        moving: given vectors at the ends of the substeps, (count substeps + 1, 3 vectors).
+        load_values: at the middles of the substeps, (count substeps, 3 loads).
         least_scale: see ``solve_step`` [m/s].
+        is_redundant: joints hold a motion twice, so that Newton's matrix needs relaxation.
         first_multiplier: receives the multipliers of the first step, (rows,).
         stored: receives the stored instants, a row each; see ``write_row``. Multipliers are the mean
             of the adjacent steps where both are known.
-        continues: the last step before this call had the size h too, and ended at this state.
+        continues: the last step before this call had the same size, and ended at this state.
         write_first: store the state before the first step too, in row 0.
     """
     ints, reals = pointer_to(int_array), pointer_to(real_array)
@@ -51,22 +57,30 @@ def advance(
         copy_table(reals, ints[at.MOVING0], moving, 0)
         write_row(ints, reals, stored, 0)
         row = 1
+    substeps = len(sizes)
+    state = ints[at.STATE_POSITION]
     for step in range(count):
-        copy_table(reals, ints[at.MOVING0], moving, step)
-        copy_table(reals, ints[at.MOVING1], moving, step + 1)
-        copy_table(reals, ints[at.LOAD_VALUE], load_values, step)
-        begin_step(ints, reals)
-        status = NOT_CONVERGED
-        for attempt in range(ATTEMPTS):
-            guess(ints, reals, attempt, step > 0 or continues)
-            status, iterations = solve_step(ints, reals, h, damping, least_scale)
-            ints[ints[at.STATE_COUNTER]] += iterations
-            if status == CONVERGED:
-                break
-        copy(reals, ints[at.STATE_VELOCITY], ints[at.PREVIOUS_VELOCITY], ints[at.VELOCITIES])
-        if status != CONVERGED:
-            return step, status
-        end_step(ints, reals, h, damping)
+        if substeps > 1:
+            copy(reals, state, ints[at.SAVED_STATE], state - ints[at.SAVED_STATE])
+            fill(reals, ints[at.MEAN_MULTIPLIER], rows, 0.0)
+        for part in range(substeps):
+            place = step * substeps + part
+            copy_table(reals, ints[at.MOVING0], moving, place)
+            copy_table(reals, ints[at.MOVING1], moving, place + 1)
+            copy_table(reals, ints[at.LOAD_VALUE], load_values, place)
+            extrapolate = substeps == 1 and (step > 0 or continues)
+            status = take_step(ints, reals, sizes[part], damping, least_scale, extrapolate, is_redundant)
+            if status != CONVERGED:
+                if substeps > 1:
+                    copy(reals, ints[at.SAVED_STATE], state, state - ints[at.SAVED_STATE])
+                return step, status
+            if substeps > 1:
+                for i in range(rows):
+                    reals[ints[at.MEAN_MULTIPLIER] + i] += (
+                        sizes[part] / sizes.sum() * reals[ints[at.STATE_MULTIPLIER] + i]
+                    )
+        if substeps > 1:
+            copy(reals, ints[at.MEAN_MULTIPLIER], ints[at.STATE_MULTIPLIER], rows)
         if step == 0:
             for i in range(rows):
                 first_multiplier[i] = reals[ints[at.STATE_MULTIPLIER] + i]
@@ -80,9 +94,36 @@ def advance(
         if (phase + step + 1) % every == 0:
             kept = row
             row += 1
-            copy_table(reals, ints[at.MOVING0], moving, step + 1)
+            copy_table(reals, ints[at.MOVING0], moving, (step + 1) * substeps)
             write_row(ints, reals, stored, kept)
     return count, CONVERGED
+
+
+@inlined
+def take_step(ints, reals, h, damping, least_scale, extrapolate, is_redundant):
+    """One step from the state to the next; its status."""
+    begin_step(ints, reals)
+    status = NOT_CONVERGED
+    attempts = ATTEMPTS if is_redundant else ATTEMPTS + RELAXED_ATTEMPTS
+    for attempt in range(attempts if drives_are_smooth(ints, reals) else 0):
+        is_relaxed = is_redundant or attempt >= ATTEMPTS
+        guess(ints, reals, attempt % ATTEMPTS, extrapolate and attempt <= ATTEMPTS)
+        relaxation = RELAXATION if is_relaxed else 0.0
+        status, iterations = solve_step(ints, reals, h, damping, least_scale, relaxation)
+        ints[ints[at.STATE_COUNTER]] += iterations
+        if status == CONVERGED and not turns_are_small(ints, reals):
+            status = NOT_CONVERGED
+        if status == CONVERGED and not ledger_closes(ints, reals, h, damping):
+            status = NOT_CONVERGED
+        if status == CONVERGED:
+            if is_relaxed:
+                remove_idle_multipliers(ints, reals)
+                ints[ints[at.STATE_COUNTER] + 1] += 1
+            break
+    copy(reals, ints[at.STATE_VELOCITY], ints[at.PREVIOUS_VELOCITY], ints[at.VELOCITIES])
+    if status == CONVERGED:
+        end_step(ints, reals, h, damping)
+    return status
 
 
 @compiled
@@ -119,9 +160,9 @@ def copy_table(reals, target, table, row):
 
 @compiled
 def write_row(ints, reals, stored, row):
-    """The state into a row: kinetic, strain and gravity energy, dissipated, iterations, then the
-    tables from STATE_POSITION to STATE_WORK but with STATE_MULTIPLIER last and without the rotations
-    of nodes of absolute bodies, which never turn."""
+    """The state into a row: kinetic, strain, gravity and spring energy, dissipated, iterations, then
+    the tables from STATE_POSITION to STATE_THETA but with STATE_MULTIPLIER last and without the
+    rotations of nodes of absolute bodies, which never turn."""
     begin_step(ints, reals)
     place = energies(ints, reals, stored, row)
     stored[row, place] = reals[ints[at.STATE_DISSIPATED]]

@@ -2,6 +2,7 @@
 
 from phlexible.kernels import tables as at
 from phlexible.kernels.compiled import compiled, inlined
+from phlexible.kernels.couplings import row_value
 from phlexible.kernels.dense import copy, fill
 from phlexible.kernels.elimination import eliminate, substitute
 from phlexible.kernels.step import jacobian, residuals
@@ -16,6 +17,8 @@ SMALL = 0.1  # updates beyond this fraction of the velocities predict nothing
 MULTIPLIER_TOLERANCE = 1e-10  # relative
 LEAST_DAMPING = 1.0 / 128.0
 KEEP_JACOBIAN = 0.05
+GAP_TOLERANCE = 1e-12  # of relaxed joints, relative
+GAP_ROUND_OFF = 1e-14
 
 
 @compiled
@@ -83,13 +86,53 @@ def trial_update(ints, reals):
     return velocity_norm(ints, reals, ints[at.TRIAL_UPDATE])
 
 
+@compiled
+def joints_close(ints, reals):
+    """Whether all joint functions vanish at the end of the step.
+
+    With relaxed joints small updates of the velocities do not show it: multipliers of joints that
+    contradict each other grow from update to update and move nothing.
+    """
+    constraints = ints[at.JOINTS] - ints[at.FORCES]
+    for row in range(ints[ints[at.JOINT_ROW_START] + constraints]):
+        value, size = row_value(ints, reals, row, ints[at.X1])
+        constant = reals[ints[at.ROW_END] + row]
+        allowed = GAP_TOLERANCE * reals[ints[at.ROW_LENGTH] + row] + GAP_ROUND_OFF * (size + abs(constant))
+        if not abs(value - constant) <= allowed:
+            return False
+    return True
+
+
+@compiled
+def remove_idle_multipliers(ints, reals):
+    """Take the part out of the multipliers that moves nothing, with the relaxed factors of the last step.
+
+    With the Schur complement S and the relaxation D the part is ``(S + D)^-1 D lambda``. Newton's method
+    neither needs nor changes it, but round-off and the turning of the bodies would let it grow.
+    """
+    fill(reals, ints[at.TRIAL_UPDATE], ints[at.UNKNOWNS], 0.0)
+    for add in (True, False):
+        for j in range(ints[at.JOINTS] - ints[at.FORCES]):
+            begin = ints[ints[at.JOINT_ROW_START] + j]
+            for r in range(begin, ints[ints[at.JOINT_ROW_START] + j + 1]):
+                place = ints[at.TRIAL_UPDATE] + (ints[ints[at.JOINT_NODE_ROW] + j] + r - begin)
+                if add:
+                    relaxation = reals[ints[at.ROW_RELAXATION] + r]
+                    reals[place] = relaxation * reals[ints[at.MULTIPLIER] + r]
+                else:
+                    reals[ints[at.MULTIPLIER] + r] -= reals[place]
+        if add:
+            substitute(ints, reals, ints[at.TRIAL_UPDATE])
+
+
 @inlined
-def solve_step(ints, reals, h, damping, least_scale):
+def solve_step(ints, reals, h, damping, least_scale, relaxation):
     """Newton's method from VELOCITY and MULTIPLIER; (status, iterations).
 
     Natural monotonicity: a step length t is accepted when the simplified update |J^-1 r| at the
     trial point has fallen to (1 - t / 4) of the update. While it falls fast the factored
     Jacobian is used again. ``least_scale`` [m/s] keeps the tolerance above round-off at rest.
+    ``relaxation`` of redundant joints: see ``eliminate``; 0 without.
     """
     start_norm = velocity_norm(ints, reals, ints[at.STATE_VELOCITY])
     residuals(ints, reals, h, damping)
@@ -97,7 +140,7 @@ def solve_step(ints, reals, h, damping, least_scale):
     iterations = 0
     while iterations < MAXIMAL_ITERATIONS:
         jacobian(ints, reals, h, damping)
-        if not eliminate(ints, reals):
+        if not eliminate(ints, reals, relaxation):
             return (SINGULAR, iterations)
         size = trial_update(ints, reals)
         fresh = True
@@ -128,11 +171,13 @@ def solve_step(ints, reals, h, damping, least_scale):
                     return (NOT_CONVERGED, iterations)
                 break
             contraction = trial / size if size > 0.0 else 0.0
-            if size <= TOLERANCE * scale:
+            is_closed = relaxation == 0.0 or joints_close(ints, reals)
+            if size <= TOLERANCE * scale and is_closed:
                 return (CONVERGED, iterations)
             # The next update would be contraction * trial, once the updates are small.
             if (
                 length == 1.0
+                and is_closed
                 and size <= SMALL * scale
                 and contraction * trial <= 0.01 * TOLERANCE * scale
                 and next_multiplier_update(ints, reals) <= MULTIPLIER_TOLERANCE
@@ -140,7 +185,7 @@ def solve_step(ints, reals, h, damping, least_scale):
                 finish(ints, reals)
                 residuals(ints, reals, h, damping)
                 return (CONVERGED, iterations + 1)
-            if fresh and length == 1.0 and (contraction > 0.75) and (size <= ACCEPTABLE * scale):
+            if fresh and length == 1.0 and contraction > 0.75 and size <= ACCEPTABLE * scale and is_closed:
                 return (CONVERGED, iterations)
             size = trial
             fresh = False

@@ -185,6 +185,34 @@ def end_points(ints, reals, h, damping):
 
 
 @compiled
+def point_ledger(ints, reals, h, damping):
+    """How much the energies of the step change beyond what viscosity takes, and the size of the parts."""
+    change, size = 0.0, 0.0
+    old, new = ints[at.STATE_VELOCITY], ints[at.VELOCITY]
+    for p in range(ints[at.PAIRS]):
+        row, column = ints[ints[at.PAIR_ROW] + p], ints[ints[at.PAIR_COLUMN] + p]
+        half = 0.5 * reals[ints[at.PAIR_MASS] + p]
+        for c in range(ints[at.DIMENSION]):
+            start = half * reals[old + row + c] * reals[old + column + c]
+            end = half * reals[new + row + c] * reals[new + column + c]
+            change += end - start
+            size += abs(end) + abs(start)
+    for g in range(ints[at.QUADRATICS]):
+        law, delta = ints[ints[at.QUADRATIC_LAW] + g], reals[ints[at.QUADRATIC_CHANGE] + g]
+        weight = reals[ints[at.QUADRATIC_WEIGHT] + g]
+        stored = weight * reals[ints[at.QUADRATIC_FORCE] + g] * delta
+        lost = weight * viscous_modulus(ints, reals, law, h, damping) * delta * delta
+        change += stored + lost
+        size += abs(stored) + lost
+    first = 3 * ints[at.FLOATING]
+    for i in range(3 * ints[at.BODIES] - first):
+        work = reals[ints[at.POINT_WEIGHT] + i] * reals[ints[at.POINT_MOVE] + i]
+        change -= work
+        size += abs(work)
+    return change, size
+
+
+@compiled
 def point_energies(ints, reals):
     """Kinetic, stored and gravity energy of all nodes at the state of ``begin_points``."""
     kinetic, strain, gravity = 0.0, 0.0, 0.0

@@ -2,7 +2,7 @@
 
 from phlexible.kernels import tables as at
 from phlexible.kernels.compiled import compiled, inlined
-from phlexible.kernels.couplings import joint_blocks, joint_forces, joint_residuals
+from phlexible.kernels.couplings import begin_links, joint_blocks, joint_forces, joint_residuals
 from phlexible.kernels.dense import fill
 from phlexible.kernels.elasticity import begin_strains, elastic_balance, elastic_tangent
 from phlexible.kernels.inertia import end_pose, inertia_balance, momenta, start_of
@@ -93,6 +93,7 @@ def begin_step(ints, reals):
                 reals[ints[at.X_MEAN] + 3 * k + i] = 0.5 * (
                     reals[ints[at.X0] + 3 * k + i] + reals[ints[at.X1] + 3 * k + i]
                 )
+    begin_links(ints, reals)
 
 
 @compiled

@@ -11,8 +11,9 @@ COUNTS = (
     DIMENSION,
     BODIES,
     VECTORS,
-    JOINTS,
-    ROWS,  # of all joints
+    JOINTS,  # joints, then drives, then scalar forces of elements: "links"
+    ROWS,  # of all links
+    FORCES,  # scalar forces of elements, the last of the links
     LOADS,
     WEIGHTS,
     NODES,
@@ -22,7 +23,7 @@ COUNTS = (
     FLOATING,  # bodies with a frame; the nodes of absolute bodies are the bodies after them
     PAIRS,  # of nodes with common mass
     QUADRATICS,  # strains C = u . v
-) = tuple(range(14))
+) = tuple(range(15))
 
 INT_TABLES = (
     TYPE_OF,  # (bodies,)
@@ -56,7 +57,14 @@ INT_TABLES = (
     JOINT_ROW_START,  # (joints + 1,)
     JOINT_NODE_ROW,  # (joints + 1,) first row of the joint's node in the right-hand side
     JOINT_PARTNER_START,  # (joints + 1,)
+    JOINT_LAW,  # (joints,) CONSTRAINT, POSITION, DISTANCE or ANGLE
+    ROW_TIME,  # (rows,) number among the moving vectors' components that is subtracted, or -1
+    TERM_TIME,  # (terms,) number among them that multiplies the term, or -1
+    FORCE_ENERGY,  # (forces,) address of a potential's energy, or 0
+    FORCE_SLOPE,  # (forces,) address of its slope, or 0
+    FORCE_VALUE,  # (forces,) load value that is the prescribed force, or -1
     ROW_TERM_START,  # (rows + 1,)
+    ROW_ORIGIN,  # (rows,) vector at t_n from which the row measures its points, or -1: the origin
     TERM_FIRST,  # (terms,) vector
     TERM_SECOND,
     TERM_FIRST_UPPER,  # (terms,) start of block (body of first, joint), or -1
@@ -94,8 +102,8 @@ INT_TABLES = (
     LAW_KIND,  # (laws,) as in ``laws.py``
     LAW_ENERGY,  # (laws,) address of W, where the user wrote it
     LAW_DERIVATIVE,  # (laws,) address of dW
-    STATE_COUNTER,  # Newton iterations
-) = tuple(range(14, 14 + 70))
+    STATE_COUNTER,  # (2,) Newton iterations, relaxed steps
+) = tuple(range(15, 15 + 77))
 
 REAL_TABLES = (
     MASS,  # (types,)
@@ -106,6 +114,18 @@ REAL_TABLES = (
     VECTOR_BASE,  # (vectors, 3)
     TERM_COEFFICIENT,  # (terms,)
     ROW_CONSTANT,  # (rows,)
+    TERM_END,  # (terms,) coefficient at the end of the step
+    TERM_MEAN,  # (terms,) mean coefficient of the step
+    ROW_END,  # (rows,) constant at the end of the step
+    ROW_VALUE0,  # (rows,) y of elements at the start of the step
+    ROW_VALUE1,  # at its end
+    ROW_SLOPE,  # (rows, 2) derivative of the row's residual to y_{n+1} of its link's rows
+    FORCE_STIFFNESS,  # (forces,)
+    FORCE_DAMPING,
+    FORCE_REST,
+    FORCE_THETA1,  # (forces,) coordinate at the end of the step
+    ROW_LENGTH,  # (rows,) what a gap is compared with: a length, 1 for cosines
+    ROW_RELAXATION,  # (rows,) of the last factorization
     WEIGHT,  # (weights, 3) m g
     PAIR_MASS,  # (pairs,)
     POINT_WEIGHT,  # (nodes of absolute bodies, 3)
@@ -173,16 +193,19 @@ REAL_TABLES = (
     SAVED_MULTIPLIER,
     SCRATCH,  # (9 widest body,)
     HISTORY,  # scaled Newton updates of the last step
+    MEAN_MULTIPLIER,  # (rows,) of the substeps of a composed step
+    SAVED_STATE,  # the tables from STATE_POSITION on at the start of a composed step
     STATE_POSITION,  # (bodies, 3)
     STATE_ROTATION,  # (bodies, 3, 3); of nodes the identity
     STATE_ELASTIC,  # (sum n,)
     STATE_VELOCITY,  # (velocities,)
     STATE_MULTIPLIER,  # (rows,)
-    STATE_WORK,  # (loads + joints,) work done by loads, then by moving frames on joints
+    STATE_WORK,  # (loads + joints,) work done by loads, then by moving frames and values on links
+    STATE_THETA,  # (forces,) coordinates, angles over full turns
     STATE_DISSIPATED,  # (1,)
-) = tuple(range(14 + 70, 14 + 70 + 82))
+) = tuple(range(15 + 77, 15 + 77 + 97))
 
-HEADER = 14 + 70 + 82
+HEADER = 15 + 77 + 97
 
 CONSTANT = -1
 MOVING = -2
@@ -190,3 +213,7 @@ FORCE = 0
 FOLLOWER_FORCE = 1
 TORQUE = 2
 FOLLOWER_TORQUE = 3
+CONSTRAINT = 0
+POSITION = 1
+DISTANCE = 2
+ANGLE = 3

@@ -12,13 +12,12 @@ from scipy.sparse.linalg import LinearOperator, eigs
 
 from phlexible.algebra.arrays import Array
 from phlexible.linear_analysis.mechanics import LinearMechanics
-from phlexible.linear_analysis.null_space import null_space_basis
 from phlexible.linear_analysis.saddle_point import ConstrainedSolver, natural_scale
+from phlexible.linear_analysis.symmetric_modes import all_symmetric_modes, lowest_symmetric_modes
 
 ComplexArray = NDArray[np.complex128]
 
 DENSE = 700
-ROUND_OFF = 1e-13
 ZERO = 1e-10
 
 
@@ -44,35 +43,26 @@ def lowest_complex_modes(mechanics: LinearMechanics, count: int) -> tuple[Comple
 
 
 def _dense(mechanics: LinearMechanics) -> tuple[ComplexArray, ComplexArray]:
-    basis = null_space_basis(mechanics.constraint_matrix, natural_scale(mechanics.mass))
-    small = mechanics.projected(basis)
-    lower = linalg.cholesky(small.mass.toarray(), lower=True)
-
-    def unit_mass(matrix: sparse.csr_array) -> Array:
-        half = linalg.solve_triangular(lower, matrix.toarray(), lower=True)
-        return np.asarray(linalg.solve_triangular(lower, half.T, lower=True).T)
-
-    K, D, C = unit_mass(small.stiffness), unit_mass(small.velocity), unit_mass(small.damping)
-    values, vectors = linalg.eigh((K + K.T) / 2)
-    level = ROUND_OFF * len(K) * np.abs(values).max(initial=0.0)
-    n = len(K)
-    if (values < -level).any():  # no sum of squares: a static instability that rotation may hold
-        first_order = np.block([[np.zeros((n, n)), np.eye(n)], [-K, -D - C]])
+    """All eigenvalues. Undamped modes are the coordinates: they keep the lowest accurate in a stiff model."""
+    undamped = all_symmetric_modes(mechanics)
+    shapes, squares = undamped.shapes, undamped.squares
+    small = mechanics.projected(shapes)
+    D, C = small.velocity.toarray(), small.damping.toarray()
+    kept = squares != 0  # positions of rigid motions are no states: a double zero counts once
+    one, r = np.eye(len(squares)), int(kept.sum())
+    if (squares < 0).any():  # no sum of squares: a static instability that rotation may hold
+        first_order = np.block([[np.zeros((r, r)), one[kept]], [-np.diag(squares)[:, kept], -D - C]])
         found, states = linalg.eig(first_order)
-        motion = states[n:]
     else:
-        kept = values > level
-        L = vectors[:, kept] * np.sqrt(values[kept])
-        r = L.shape[1]
+        L = np.diag(np.sqrt(squares))[:, kept]
         first_order = np.block([[np.zeros((r, r)), L.T], [-L, -(D - D.T) / 2 - C]])
-        if small.is_damped:
+        if mechanics.is_damped:
             found, states = linalg.eig(first_order)
         else:
             omega, states = linalg.eigh(-1j * first_order)
             found = 1j * omega
-        motion = states[r:]
-    back = linalg.solve_triangular(lower, motion, lower=True, trans="T")
-    return np.asarray(found, dtype=np.complex128), np.asarray(basis @ back, dtype=np.complex128)
+    motion = states[r:]
+    return np.asarray(found, dtype=np.complex128), np.asarray(shapes @ motion, dtype=np.complex128)
 
 
 def _arnoldi(mechanics: LinearMechanics, count: int) -> tuple[ComplexArray, ComplexArray]:
@@ -98,8 +88,6 @@ def _arnoldi(mechanics: LinearMechanics, count: int) -> tuple[ComplexArray, Comp
 
 def _shift(mechanics: LinearMechanics, scale: Array) -> float:
     """A rate of the size of the lowest modes [1/s]."""
-    from phlexible.linear_analysis.symmetric_modes import lowest_symmetric_modes
-
     squares = np.abs(lowest_symmetric_modes(mechanics, 6).squares)
     positive = squares[squares > 0]
     return float(np.sqrt(positive.min() if len(positive) else 1.0)) / 2

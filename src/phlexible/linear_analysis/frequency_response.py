@@ -29,12 +29,15 @@ class FrequencyResponse:
         values: shape (k, outputs, inputs).
         inputs: names.
         outputs: names.
+        input_units, output_units: of each; empty where nobody said.
     """
 
     frequencies: Array
     values: ComplexArray
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
+    input_units: tuple[str, ...] = ()
+    output_units: tuple[str, ...] = ()
 
     @property
     def magnitude(self) -> Array:
@@ -62,7 +65,10 @@ def frequency_response(model: ObservedPHDAE, omegas: ArrayLike) -> FrequencyResp
     solver = _FirstOrder(model) if model.mechanics is None else _SecondOrder(model.mechanics)
     values = np.array([solver.response(float(omega)) for omega in frequencies])
     shape = (len(frequencies), len(model.outputs), len(model.inputs))
-    return FrequencyResponse(frequencies, values.reshape(shape), model.inputs, model.outputs)
+    units = tuple(port.input_unit for port in model.ports for _ in range(port.size))
+    return FrequencyResponse(
+        frequencies, values.reshape(shape), model.inputs, model.outputs, units, model.output_units
+    )
 
 
 def harmonic_answers(mechanics: LinearMechanics, omega: float) -> ComplexArray:

@@ -16,18 +16,24 @@ from enum import StrEnum
 import numpy as np
 from scipy import sparse
 
-from phlexible.bodies.absolute_body import AbsoluteBody
-from phlexible.bodies.floating_body import BodyData
 from phlexible.errors import EquilibriumError, ParameterError
 from phlexible.linear_analysis.mechanics import LinearMechanics, linear_mechanics
 from phlexible.linear_analysis.operating_point import OperatingKind, OperatingPoint, layout_and_point
 from phlexible.linear_analysis.signals import Input, Output, input_rows, output_rows
 from phlexible.linear_analysis.stability import check_stability
+from phlexible.linear_analysis.state_names import (
+    UNIT_ENERGY,
+    coordinates,
+    multipliers,
+    rates,
+    same_unit,
+)
 from phlexible.linear_analysis.stress_factor import stress_factor
-from phlexible.model.kinematics import Kinematics, kept_columns
+from phlexible.model.kinematics import Kinematics
 from phlexible.model.mechanism import Mechanism
 from phlexible.model.state import Layout, State
-from phlexible.port_hamiltonian.linear import LinearPHDAE, scalar_ports, scalar_states
+from phlexible.port_hamiltonian.linear import LinearPHDAE
+from phlexible.port_hamiltonian.model import Port, StateBlock
 
 
 class Form(StrEnum):
@@ -46,18 +52,20 @@ class Linearization:
         layout: where the bodies' numbers sit in x of ``mechanics``.
         point: the operating point.
         mechanics: second-order matrices with forces of the inputs and rows of the outputs.
-        coordinates: a name for each coordinate.
-        inputs: names.
+        coordinates: names and units of x.
+        ports: the inputs.
         outputs: names.
+        output_units: of the outputs.
     """
 
     mechanism: Mechanism
     layout: Layout
     point: OperatingPoint
     mechanics: LinearMechanics
-    coordinates: tuple[str, ...]
-    inputs: tuple[str, ...]
+    coordinates: tuple[StateBlock, ...]
+    ports: tuple[Port, ...]
     outputs: tuple[str, ...]
+    output_units: tuple[str, ...]
 
 
 def linearization(
@@ -93,17 +101,22 @@ def linearization(
     )
     if at is OperatingKind.STATIC:
         check_stability(mechanics)
-    names = tuple(name for placed in mechanism.bodies for name in _coordinates(placed.name, placed.data))
     output_names = tuple(("rate to " if outputs is None else "") + signal.name for signal in wanted)
     input_names = tuple(signal.name for signal in given)
     for kind, found in (("inputs", input_names), ("outputs", output_names)):
         if len(set(found)) < len(found):
             raise ParameterError(f"two {kind} have one name: {', '.join(found)}")
-    return Linearization(mechanism, layout, point, mechanics, names, input_names, output_names)
+    ports, units = tuple(signal.port for signal in given), tuple(signal.unit for signal in wanted)
+    return Linearization(
+        mechanism, layout, point, mechanics, coordinates(mechanism), ports, output_names, units
+    )
 
 
 def displacement_form(
-    mechanics: LinearMechanics, coordinates: tuple[str, ...], inputs: tuple[str, ...]
+    mechanics: LinearMechanics,
+    coordinates: tuple[StateBlock, ...],
+    ports: tuple[Port, ...],
+    multipliers: tuple[StateBlock, ...] = (),
 ) -> LinearPHDAE:
     """The model with states (q, v, lambda)."""
     n, rows = mechanics.size, mechanics.constraint_matrix.shape[0]
@@ -115,17 +128,11 @@ def displacement_form(
         structure=_blocks([[nothing, one, None], [-one, -mechanics.velocity, G.T], [None, -G, ties]]),
         dissipation=sparse.block_diag([nothing, mechanics.damping, ties], "csr"),
         port_map=sparse.csr_array(
-            np.vstack([np.zeros((n, len(inputs))), mechanics.forces, np.zeros((rows, len(inputs)))])
+            np.vstack([np.zeros((n, len(ports))), mechanics.forces, np.zeros((rows, len(ports)))])
         ),
         effort_map=sparse.block_diag([mechanics.stiffness, one, sparse.eye_array(rows)], "csr"),
-        states=scalar_states(
-            (
-                *coordinates,
-                *(f"rate of {name}" for name in coordinates),
-                *(f"multiplier {k}" for k in range(rows)),
-            )
-        ),
-        ports=scalar_ports(inputs),
+        states=(*coordinates, *rates(coordinates), *multipliers),
+        ports=ports,
     )
 
 
@@ -139,12 +146,12 @@ def stress_form(linear: Linearization) -> LinearPHDAE:
         raise EquilibriumError(
             'form="stress" holds about an unloaded, undeformed pose at rest; take form="displacement"'
         )
-    mechanics, inputs = linear.mechanics, linear.inputs
+    mechanics = linear.mechanics
     L, stresses = stress_factor(linear.mechanism, linear.layout)
     n, rows, G = mechanics.size, mechanics.constraint_matrix.shape[0], mechanics.constraint_matrix
     elastic, ties = sparse.csr_array((len(stresses),) * 2), sparse.csr_array((rows, rows))
     total = n + len(stresses) + rows
-    forces = np.zeros((total, len(inputs)))
+    forces = np.zeros((total, len(linear.ports)))
     forces[:n] = mechanics.forces
     return LinearPHDAE(
         descriptor=sparse.block_diag([mechanics.mass, sparse.eye_array(len(stresses)), ties], "csr"),
@@ -152,24 +159,14 @@ def stress_form(linear: Linearization) -> LinearPHDAE:
         dissipation=sparse.block_diag([mechanics.damping, elastic, ties], "csr"),
         port_map=sparse.csr_array(forces),
         effort_map=sparse.eye_array(total, format="csr"),
-        states=scalar_states(
-            (
-                *(f"rate of {name}" for name in linear.coordinates),
-                *stresses,
-                *(f"multiplier {k}" for k in range(rows)),
-            )
+        states=(
+            *rates(linear.coordinates),
+            *same_unit(stresses, UNIT_ENERGY),
+            *multipliers(linear.mechanism),
         ),
-        ports=scalar_ports(inputs),
+        ports=linear.ports,
     )
 
 
 def _blocks(blocks: list[list[sparse.sparray | None]]) -> sparse.csr_array:
     return sparse.csr_array(sparse.block_array(blocks, format="csr"))
-
-
-def _coordinates(name: str, body: BodyData) -> list[str]:
-    if isinstance(body, AbsoluteBody):
-        return [f"{name} node {k} {axis}" for k in range(body.node_count) for axis in "xyz"[: body.dimension]]
-    rigid = ("x", "y", "z", "turn x", "turn y", "turn z")
-    words = [*rigid, *(f"eta {k}" for k in range(body.elastic_count))]
-    return [f"{name} {words[column]}" for column in kept_columns(body)]

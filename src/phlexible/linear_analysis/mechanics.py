@@ -10,8 +10,10 @@ from phlexible.errors import EquilibriumError
 from phlexible.linear_analysis.body_matrices import body_matrices
 from phlexible.linear_analysis.operating_point import OperatingKind, OperatingPoint
 from phlexible.model.constraints import constraint_matrix
+from phlexible.model.element_stiffness import element_damping, element_stiffness
 from phlexible.model.geometric_stiffness import constraint_stiffness, load_stiffness
 from phlexible.model.mechanism import Mechanism
+from phlexible.model.redundancy import independent_rows
 from phlexible.model.state import Layout
 
 ASYMMETRY = 1e-6
@@ -30,7 +32,7 @@ class LinearMechanics:
         velocity: D, shape (n, n), skew: gyroscopic terms of a steady rotation.
         damping: C, shape (n, n), symmetric, positive semi-definite.
         stiffness: K, shape (n, n), symmetric: elasticity, prestress, joint and gravity forces, rotation.
-        constraint_matrix: G, shape (rows, n).
+        constraint_matrix: G, shape (rows, n), without rows that depend on others.
         forces: F, shape (n, inputs).
         rows: of the outputs, shape (outputs, n).
         differentiations: 0, 1 or 2 for each output: a row of x, dx/dt or d2x/dt2.
@@ -94,7 +96,12 @@ def linear_mechanics(mechanism: Mechanism, layout: Layout, point: OperatingPoint
         sparse.csr_array(sparse.block_diag([getattr(part, name) for part in parts], "csr"))
         for name in ("mass", "velocity", "damping", "stiffness")
     )
-    if point.kind is not OperatingKind.GIVEN:
+    damping = sparse.csr_array(damping + element_damping(mechanism, layout, state))
+    if point.kind is OperatingKind.GIVEN:
+        stiffness = sparse.csr_array(
+            stiffness - element_stiffness(mechanism, layout, state, with_curvature=False)
+        )
+    else:
         stiffness = sparse.csr_array(
             stiffness
             - constraint_stiffness(mechanism, layout, state, point.multipliers)
@@ -108,7 +115,7 @@ def linear_mechanics(mechanism: Mechanism, layout: Layout, point: OperatingPoint
         _symmetric(velocity, -1.0, velocity + speed * mass),
         damping,
         _symmetric(stiffness, 1.0, stiffness),
-        constraint_matrix(mechanism, layout, state),
+        constraint_matrix(mechanism, layout, state)[independent_rows(mechanism, state)],
         np.zeros((size, 0)),
         np.zeros((0, size)),
         (),

@@ -9,6 +9,7 @@ from scipy import linalg
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ModelError, ParameterError
 from phlexible.joints.attachments import Attachment
+from phlexible.linear_analysis.algebraic_states import without_algebraic_states
 from phlexible.linear_analysis.complex_modes import lowest_complex_modes
 from phlexible.linear_analysis.linearize import Linearization
 from phlexible.linear_analysis.mechanics import LinearMechanics
@@ -18,6 +19,8 @@ from phlexible.linear_analysis.symmetric_modes import lowest_symmetric_modes
 ComplexArray = NDArray[np.complex128]
 
 ZERO = 1e-9
+LARGEST = 4000
+SINGULAR = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +122,12 @@ def lowest_model_modes(model: ObservedPHDAE, count: int) -> Modes:
 
 def _first_order_modes(model: ObservedPHDAE) -> tuple[ComplexArray, ComplexArray]:
     """All finite eigenvalues; by a Hermitian problem where the model is lossless with positive energy."""
+    if model.order > LARGEST:
+        raise ModelError(
+            f"modes of {model.order} states without mechanical form need dense matrices (at most {LARGEST}); "
+            "take those of the model that linearize returned"
+        )
+    model = without_algebraic_states(model)
     E, A = model.descriptor.toarray(), model.system_matrix.toarray()
     if not model.dissipation.nnz:
         energy = model.energy_matrix.toarray()
@@ -132,9 +141,10 @@ def _first_order_modes(model: ObservedPHDAE) -> tuple[ComplexArray, ComplexArray
             skew = linalg.solve_triangular(lower, half.T, lower=True).T
             omega, states = linalg.eigh(-1j * (skew - skew.T) / 2)
             return 1j * omega, linalg.solve_triangular(lower, states, lower=True, trans="T")
+    if np.linalg.cond(E / np.abs(E).max(axis=1, keepdims=True)) > 1 / SINGULAR:
+        raise ModelError("E is singular: some states have no inertia, and modes need a regular E")
     values, states = linalg.eig(A, E)
-    finite = np.isfinite(values)
-    return values[finite], states[:, finite]
+    return values, states
 
 
 def _check_count(count: int) -> None:

@@ -5,20 +5,36 @@ fewest rows, among those not much smaller than the largest of their row, so that
 """
 
 import heapq
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, IntArray
 from phlexible.errors import RedundancyError
 
 RELATIVE_PIVOT = 0.1
 DEPENDENT = 1e-10
 
 
+@dataclass(frozen=True, eq=False)
+class NullSpace:
+    """P, shape (n, m), and its rows ``free``, shape (m,), that are an identity."""
+
+    basis: sparse.csr_array
+    free: IntArray
+
+
 def null_space_basis(
     matrix: sparse.csr_array, weights: Array | None = None, allow_dependent: bool = False
 ) -> sparse.csr_array:
+    """The basis of ``null_space``."""
+    return null_space(matrix, weights, allow_dependent).basis
+
+
+def null_space(
+    matrix: sparse.csr_array, weights: Array | None = None, allow_dependent: bool = False
+) -> NullSpace:
     """P with G P = 0, shape (n, n - rows), with an identity in the rows of the free coordinates.
 
     Args:
@@ -97,7 +113,7 @@ def _eliminate(
             target[column] = new
 
 
-def _basis(rows: list[dict[int, float]], pivots: dict[int, int], n: int) -> sparse.csr_array:
+def _basis(rows: list[dict[int, float]], pivots: dict[int, int], n: int) -> NullSpace:
     free = np.setdiff1d(np.arange(n), np.array(list(pivots.values()), dtype=np.int64))
     place = np.full(n, -1)
     place[free] = np.arange(len(free))
@@ -110,4 +126,5 @@ def _basis(rows: list[dict[int, float]], pivots: dict[int, int], n: int) -> spar
             j.append(np.array(columns))
             values.append(np.array(entries))
     entries_ij = (np.concatenate(i), np.concatenate(j))
-    return sparse.coo_array((np.concatenate(values), entries_ij), (n, len(free))).tocsr()
+    basis = sparse.coo_array((np.concatenate(values), entries_ij), (n, len(free))).tocsr()
+    return NullSpace(basis, free.astype(np.int64))

@@ -9,15 +9,18 @@ from phlexible.algebra.arrays import Array
 from phlexible.errors import ModelError, ParameterError
 from phlexible.linear_analysis.linearize import Form, Linearization, displacement_form, stress_form
 from phlexible.linear_analysis.mechanics import LinearMechanics
-from phlexible.port_hamiltonian.linear import LinearPHDAE, scalar_states
+from phlexible.linear_analysis.state_names import UNIT_ENERGY, multipliers, same_unit
+from phlexible.port_hamiltonian.linear import LinearPHDAE
+from phlexible.port_hamiltonian.model import Port, StateBlock
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ObservedPHDAE(LinearPHDAE):
     """A ``LinearPHDAE`` with outputs ``y_i = (d/dt)^k_i (output_matrix x)_i``.
 
     Attributes:
         outputs: names.
+        output_units: of y; empty where nobody said.
         output_matrix: shape (outputs, n).
         differentiations: k_i, 0 or 1 (1: accelerations).
         mechanics: the same model in second-order form, where it has one.
@@ -29,6 +32,7 @@ class ObservedPHDAE(LinearPHDAE):
     differentiations: tuple[int, ...]
     mechanics: LinearMechanics | None = None
     linearization: Linearization | None = None
+    output_units: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -47,7 +51,14 @@ def observed_linearization(linear: Linearization, form: Form) -> ObservedPHDAE:
         ModelError: a displacement as output of the stress form, which has none among its states.
     """
     if form is Form.DISPLACEMENT:
-        return mechanical_model(linear.mechanics, linear.coordinates, linear.inputs, linear.outputs, linear)
+        return mechanical_model(
+            linear.mechanics,
+            linear.coordinates,
+            linear.ports,
+            linear.outputs,
+            linear.output_units,
+            linear,
+        )
     model = stress_form(linear)
     mechanics = linear.mechanics
     if 0 in mechanics.differentiations:
@@ -55,31 +66,34 @@ def observed_linearization(linear: Linearization, form: Form) -> ObservedPHDAE:
     rows = np.zeros((len(linear.outputs), model.order))
     rows[:, : mechanics.size] = mechanics.rows
     levels = tuple(k - 1 for k in mechanics.differentiations)
-    return observed(model, linear.outputs, rows, levels, mechanics, linear)
+    return observed(model, linear.outputs, rows, levels, mechanics, linear, linear.output_units)
 
 
 def mechanical_model(
     mechanics: LinearMechanics,
-    coordinates: tuple[str, ...],
-    inputs: tuple[str, ...],
+    coordinates: tuple[StateBlock, ...],
+    ports: tuple[Port, ...],
     outputs: tuple[str, ...],
+    output_units: tuple[str, ...],
     linear: Linearization | None = None,
 ) -> ObservedPHDAE:
     """Second-order matrices in displacement form, with their outputs."""
-    model, n = displacement_form(mechanics, coordinates, inputs), mechanics.size
+    ties = multipliers(linear.mechanism) if linear is not None else ()
+    model, n = displacement_form(mechanics, coordinates, ports, ties), mechanics.size
     rows = np.zeros((len(outputs), model.order))
     for i, level in enumerate(mechanics.differentiations):
         begin = 0 if level == 0 else n
         rows[i, begin : begin + n] = mechanics.rows[i]
     levels = tuple(max(k - 1, 0) for k in mechanics.differentiations)
-    return observed(model, outputs, rows, levels, mechanics, linear)
+    return observed(model, outputs, rows, levels, mechanics, linear, output_units)
 
 
 def collocated(model: LinearPHDAE) -> ObservedPHDAE:
     """A model with its power-conjugate outputs ``B^T Q x`` only."""
     rows = (model.port_map.T @ model.effort_matrix).toarray()
     names = tuple(f"rate to {name}" for name in model.inputs)
-    return observed(model, names, rows, (0,) * len(names))
+    units = tuple(port.output_unit for port in model.ports for _ in range(port.size))
+    return observed(model, names, rows, (0,) * len(names), units=units)
 
 
 def dense_model(
@@ -95,12 +109,13 @@ def dense_model(
         J,
         R,
         B,
-        scalar_states(names),
+        same_unit(names, UNIT_ENERGY),
         source.ports,
         Q,
         outputs=source.outputs,
         output_matrix=output_matrix,
         differentiations=source.differentiations,
+        output_units=source.output_units,
     )
 
 
@@ -111,6 +126,7 @@ def observed(
     differentiations: tuple[int, ...],
     mechanics: LinearMechanics | None = None,
     linear: Linearization | None = None,
+    units: tuple[str, ...] = (),
 ) -> ObservedPHDAE:
     """A linear model with outputs."""
     return ObservedPHDAE(
@@ -126,4 +142,5 @@ def observed(
         differentiations=differentiations,
         mechanics=mechanics,
         linearization=linear,
+        output_units=units,
     )

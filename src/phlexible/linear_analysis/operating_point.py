@@ -13,7 +13,7 @@ from phlexible.model.constraints import mechanism_layout
 from phlexible.model.initial_velocity import with_initial_velocity
 from phlexible.model.mechanism import Mechanism
 from phlexible.model.quasi_static import quasi_static_motion
-from phlexible.model.redundancy import check_redundancy
+from phlexible.model.redundancy_check import check_redundancy
 from phlexible.model.state import Layout, State
 
 STEADY = 1e-6

@@ -4,21 +4,24 @@ Directions are world axes at the operating point; about a steady rotation they t
 are those seen in the turning axes.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, unit_vector
+from phlexible.algebra.arrays import unit_vector
 from phlexible.errors import ModelError
 from phlexible.joints.attachments import Attachment
 from phlexible.joints.bilinear import AXES
-from phlexible.joints.loads import Force, Torque
-from phlexible.joints.revolute import Revolute
+from phlexible.joints.distributed_force import DistributedForce
+from phlexible.joints.feedback import Feedback
+from phlexible.joints.joint import Joint
+from phlexible.joints.loads import Force, Load, Torque
+from phlexible.linear_analysis.joint_signals import JointForce, JointSensor, joint_rows
+from phlexible.linear_analysis.signal_rows import SignalRow, load_row
 from phlexible.model.kinematics import Kinematics
-from phlexible.model.load_forces import vector_forces
 from phlexible.model.mechanism import Mechanism
 from phlexible.model.membership import check_belongs, check_plane
 from phlexible.model.state import Layout
@@ -102,23 +105,8 @@ class AngularAcceleration(Sensor):
     label = "angular acceleration"
 
 
-Input: TypeAlias = Force | Torque | Revolute | Attachment
-Output: TypeAlias = Sensor | Revolute | Attachment
-
-
-@dataclass(frozen=True, eq=False)
-class SignalRow:
-    """A named linear function of the small motions x or of their rates.
-
-    Attributes:
-        name: for state spaces and plots.
-        row: shape (sum of velocity counts,); as an input column the unit force in each coordinate.
-        differentiations: 0: of x, 1: of dx/dt, 2: of d2x/dt2.
-    """
-
-    name: str
-    row: Array
-    differentiations: int = 1
+Input: TypeAlias = Force | Torque | DistributedForce | JointForce | Joint | Attachment
+Output: TypeAlias = Sensor | JointSensor | Joint | Attachment
 
 
 def input_rows(
@@ -126,43 +114,52 @@ def input_rows(
 ) -> list[SignalRow]:
     """The unit forces of inputs.
 
-    A ``Force`` or ``Torque`` is one input along its constant value, scaled by the input; a ``Revolute``
-    the torque of its first on its second port; an attachment stands for a force along each world
-    axis and, where it has an orientation, a moment about each.
+    A ``Force``, ``Torque`` or ``DistributedForce`` is one input along its constant value, scaled by the
+    input; a joint or a ``JointForce`` the forces and torques along its free coordinates, of its first on
+    its second port; an attachment stands for a force along each world axis and, where it has an
+    orientation, a moment about each.
 
     Raises:
         ModelError: something else, or a part of another model.
+        ParameterError: a joint coordinate that there is not.
     """
     rows = []
     for item in inputs:
         match item:
             case Force() | Torque():
                 _check(mechanism, item)
-                if callable(item.value):
+                if callable(item.value) or isinstance(item.value, Feedback):
                     raise ModelError(f"{item}: an input takes a constant value, its direction")
                 name = item.name or f"{type(item).__name__.lower()} on {item.attachment} {_axis(item.value)}"
-                rows.append(SignalRow(name, _load_row(layout, kinematics, item)))
-            case Revolute():
-                rows.append(_joint_row(mechanism, layout, kinematics, item, "torque of"))
+                row = load_row(layout, kinematics, item)
+                rows.append(SignalRow(name, row, isinstance(item, Torque)))
+            case DistributedForce():
+                _check(mechanism, item)
+                if callable(item.value):
+                    raise ModelError(f"{item}: an input takes constant values, its directions")
+                parts = [load_row(layout, kinematics, entry) for entry in item.entries()]
+                rows.append(SignalRow(str(item), np.asarray(np.sum(parts, axis=0)), False))
+            case JointForce(joint, coordinate):
+                rows += joint_rows(mechanism, layout, kinematics, joint, coordinate, None)
+            case Joint():
+                rows += joint_rows(mechanism, layout, kinematics, item, None, None)
             case Attachment():
-                rows += [
-                    SignalRow(f"{word} on {item} {axis}", row)
-                    for word, axis, row in _port_rows(
-                        mechanism, layout, kinematics, item, ("force", "torque")
-                    )
-                ]
+                rows += _port_rows(mechanism, layout, kinematics, item, ("force on", "torque on"))
             case _:
-                raise ModelError(f"inputs are Force, Torque, Revolute or attachments, got {item!r}")
+                raise ModelError(
+                    f"inputs are Force, Torque, DistributedForce, joints or attachments, got {item!r}"
+                )
     return rows
 
 
 def output_rows(
     mechanism: Mechanism, layout: Layout, kinematics: Kinematics, outputs: Sequence[Output]
 ) -> list[SignalRow]:
-    """The rows of outputs: sensors; an attachment or a ``Revolute`` stands for its velocities.
+    """The rows of outputs: sensors; an attachment or a joint stands for its velocities.
 
     Raises:
         ModelError: something else, or a part of another model.
+        ParameterError: a joint coordinate that there is not.
     """
     rows = []
     for item in outputs:
@@ -171,16 +168,16 @@ def output_rows(
                 kind = Torque if item.is_angular else Force
                 load = kind(item.attachment, item.direction)
                 _check(mechanism, load)
-                rows.append(SignalRow(str(item), _load_row(layout, kinematics, load), item.differentiations))
-            case Revolute():
-                rows.append(_joint_row(mechanism, layout, kinematics, item, "rate of"))
+                row = load_row(layout, kinematics, load)
+                rows.append(SignalRow(str(item), row, item.is_angular, item.differentiations))
+            case JointSensor(joint, coordinate):
+                levels = item.differentiations
+                rows += joint_rows(mechanism, layout, kinematics, joint, coordinate, levels)
+            case Joint():
+                rows += joint_rows(mechanism, layout, kinematics, item, None, 1)
             case Attachment():
-                rows += [
-                    SignalRow(f"{word} of {item} {axis}", row)
-                    for word, axis, row in _port_rows(
-                        mechanism, layout, kinematics, item, ("velocity", "angular velocity")
-                    )
-                ]
+                words = ("velocity of", "angular velocity of")
+                rows += _port_rows(mechanism, layout, kinematics, item, words)
             case _:
                 raise ModelError(f"outputs are sensors such as Velocity(beam.end), got {item!r}")
     return rows
@@ -188,43 +185,21 @@ def output_rows(
 
 def _port_rows(
     mechanism: Mechanism, layout: Layout, kinematics: Kinematics, item: Attachment, words: tuple[str, str]
-) -> Iterator[tuple[str, str, Array]]:
-    d = mechanism.dimension
+) -> list[SignalRow]:
+    d, rows = mechanism.dimension, []
     for k in range(d):
         load = Force(item, AXES[k])
         _check(mechanism, load)
-        yield words[0], "xyz"[k], _load_row(layout, kinematics, load)
+        rows.append(SignalRow(f"{words[0]} {item} {'xyz'[k]}", load_row(layout, kinematics, load), False))
     if item.has_orientation:
         for k in (2,) if d == 2 else (0, 1, 2):
-            yield words[1], "xyz"[k], _load_row(layout, kinematics, Torque(item, AXES[k]))
+            row = load_row(layout, kinematics, Torque(item, AXES[k]))
+            rows.append(SignalRow(f"{words[1]} {item} {'xyz'[k]}", row, True))
+    return rows
 
 
-def _joint_row(
-    mechanism: Mechanism, layout: Layout, kinematics: Kinematics, joint: Revolute, word: str
-) -> SignalRow:
-    if not any(joint is other for other in mechanism.joints):
-        raise ModelError(f"{joint} is not connected in this model")
-    axis, row = joint.unit_axis(), np.zeros(int(layout.velocity[-1]))
-    for port, sign in ((joint.first, -1.0), (joint.second, 1.0)):
-        if isinstance(port, Attachment):
-            if not port.has_orientation:
-                raise ModelError(f"{joint}: {port} has no orientation (a point mass or a string) to turn")
-            row += _load_row(layout, kinematics, Torque(port, sign * axis))
-    return SignalRow(f"{word} {joint}", row)
-
-
-def _load_row(layout: Layout, kinematics: Kinematics, load: Force | Torque) -> Array:
-    row = np.zeros(int(layout.velocity[-1]))
-    for vector, force in vector_forces(load, kinematics, 0.0):
-        motion = kinematics.motion(vector)
-        assert motion.body is not None, "loads act on bodies"
-        begin, end = layout.velocity[motion.body : motion.body + 2]
-        row[begin:end] += motion.jacobian.T @ force
-    return row
-
-
-def _check(mechanism: Mechanism, load: Force | Torque) -> None:
-    check_belongs(load, {placed.name: placed for placed in mechanism.bodies})
+def _check(mechanism: Mechanism, load: Load) -> None:
+    check_belongs(load, {placed.name: placed for placed in mechanism.bodies}, mechanism.joints)
     check_plane(load, mechanism.dimension)
 
 

@@ -32,7 +32,7 @@ def state_space_matrices(model: ObservedPHDAE) -> StateSpaceMatrices:
     """The dense matrices; multipliers are eliminated first.
 
     Raises:
-        ModelError: more than 4000 states, or a singular E of a model without mechanical form.
+        ModelError: more than 4000 states, or an E that is singular beyond multipliers of constraints.
     """
     if model.mechanics is not None:
         freedom = model.mechanics.size - model.mechanics.constraint_matrix.shape[0]
@@ -40,23 +40,19 @@ def state_space_matrices(model: ObservedPHDAE) -> StateSpaceMatrices:
             raise ModelError(
                 f"a dense state space of {2 * freedom} states is refused (at most {LARGEST}); reduce first"
             )
-        model = without_constraints(model)
-    if model.order > LARGEST:
+    if model.order > LARGEST and model.mechanics is None:
         raise ModelError(
             f"a dense state space of {model.order} states is refused (at most {LARGEST}); reduce first"
         )
+    model = without_constraints(model)
     E = model.descriptor.toarray()
     size = np.abs(E).max(axis=1)
-    factors = (
-        linalg.lu_factor(E / np.where(size > 0, size, 1.0)[:, None], check_finite=False)
-        if size.all()
-        else None
-    )
-    if factors is None or np.abs(np.diag(factors[0])).min() < SINGULAR:
-        raise ModelError("E is singular (algebraic states): a state space needs a model without constraints")
+    lower_upper, pivots, _ = linalg.lapack.dgetrf(E / np.where(size > 0, size, 1.0)[:, None])
+    if not size.all() or np.abs(np.diag(lower_upper)).min() < SINGULAR:
+        raise ModelError("E is singular: some states have no inertia, and a state space needs a regular E")
 
     def solved(matrix: Array) -> Array:
-        return np.asarray(linalg.lu_solve(factors, matrix / size[:, None]))
+        return np.asarray(linalg.lu_solve((lower_upper, pivots), matrix / size[:, None]))
 
     A, B = solved(model.system_matrix.toarray()), solved(model.port_map.toarray())
     rows = model.output_matrix

@@ -17,6 +17,8 @@ from phlexible.model.displacement import displaced
 from phlexible.model.geometric_stiffness import constraint_stiffness, load_stiffness
 from phlexible.model.load_forces import applied_forces
 from phlexible.model.mechanism import Mechanism
+from phlexible.model.multiplier_metric import smallest_multipliers_at
+from phlexible.model.redundancy import independent_rows
 from phlexible.model.state import Layout, State
 
 ITERATIONS = 400
@@ -32,9 +34,10 @@ def static_equilibrium(mechanism: Mechanism, layout: Layout, state: State) -> tu
         EquilibriumError: none was found.
     """
     length = largest_length(mechanism)
+    kept = independent_rows(mechanism, state)
     multipliers = np.zeros(int(layout.multiplier[-1]))
     start = first = best = 0.0
-    best_state, best_multipliers = state, multipliers
+    best_state, best_multipliers = state, multipliers.copy()
     for iteration in range(ITERATIONS):
         mass, matrix = mass_matrix(mechanism, state), constraint_matrix(mechanism, layout, state)
         elastic, gross, tangent = _elasticity(mechanism, layout, state)
@@ -52,7 +55,7 @@ def static_equilibrium(mechanism: Mechanism, layout: Layout, state: State) -> tu
             first = max(residual, 1e-3) if size else 1.0
             start = float(np.linalg.norm(weight * force) / np.sqrt(mass.diagonal().max())) / (0.1 * length)
         if iteration == 0 or residual < best:
-            best, best_state, best_multipliers = residual, state, multipliers
+            best, best_state, best_multipliers = residual, state, multipliers.copy()
         if size == 0 or (iteration and (best < GOAL or (best < ACCEPTED and residual > best))):
             break
         stiffness = sparse.csr_array(
@@ -62,7 +65,7 @@ def static_equilibrium(mechanism: Mechanism, layout: Layout, state: State) -> tu
         )
         shift = max(start * min(1.0, residual / first) ** 1.5, SMALLEST_SHIFT * start)
         for _ in range(40):
-            change, multipliers = _step(stiffness + shift * mass, matrix, force, gap)
+            change, multipliers[kept] = _step(stiffness + shift * mass, matrix[kept], force, gap[kept])
             if np.isfinite(change).all() and change @ (stiffness @ change + shift * (mass @ change)) >= 0:
                 break
             shift = max(4 * shift, 1e-6 * start)
@@ -74,6 +77,8 @@ def static_equilibrium(mechanism: Mechanism, layout: Layout, state: State) -> tu
             f"no static equilibrium found near the given pose: forces miss by {best:.2g} of their size; "
             "nothing may hold the model against its loads, or the pose is far away (give state=)"
         )
+    if len(kept) < len(best_multipliers):
+        best_multipliers = smallest_multipliers_at(mechanism, layout, best_state, best_multipliers)
     return best_state, best_multipliers
 
 

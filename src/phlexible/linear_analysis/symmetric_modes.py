@@ -19,6 +19,7 @@ from phlexible.linear_analysis.saddle_point import ConstrainedSolver, natural_sc
 DENSE = 60
 ZERO = 1e-9
 SHIFT_ROUNDS = 6
+NEIGHBOURS = 12  # beyond rigid modes: whose size says what round-off is
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +58,15 @@ def lowest_symmetric_modes(mechanics: LinearMechanics, count: int) -> SymmetricM
     zero = np.abs(squares) <= _zero_level(mechanics, squares, shapes)
     squares = np.where(zero, 0.0, squares)
     return SymmetricModes(squares[:count], shapes[:, :count], int(zero.sum()))
+
+
+def all_symmetric_modes(mechanics: LinearMechanics) -> SymmetricModes:
+    """All modes of a small model, M-orthonormal to round-off; the lowest are as accurate as the highest."""
+    freedom = mechanics.size - mechanics.constraint_matrix.shape[0]
+    modes = _dense_modes(mechanics, freedom, _rigid_motions(mechanics))
+    upper = linalg.cholesky(modes.shapes.T @ (mechanics.mass @ modes.shapes))
+    shapes = linalg.solve_triangular(upper, modes.shapes.T, trans="T").T  # leaves the lowest as they are
+    return SymmetricModes(modes.squares, shapes, modes.rigid)
 
 
 class _RigidMotions:
@@ -100,19 +110,21 @@ def _dense_modes(mechanics: LinearMechanics, count: int, rigid: _RigidMotions) -
     high, high_shapes = linalg.eigh(K, M)
     scale = float(np.abs(high).max())
     shift = 1e-6 * scale if scale else 1.0
-    inverse, low_shapes = linalg.eigh(M, K + shift * M) if high[0] > -shift / 2 else (1 / high, high_shapes)
-    low = 1 / inverse - shift
-    order = np.argsort(low)
-    low, low_shapes = low[order], low_shapes[:, order]
-    if high[0] <= -shift / 2:
-        low, low_shapes = high, high_shapes
+    low, low_shapes = high, high_shapes
+    if high[0] > -shift / 2:  # accurate low ones by the inverse problem
+        inverse, low_shapes = linalg.eigh(M, K + shift * M)
+        low = 1 / inverse - shift
+        order = np.argsort(low)
+        low, low_shapes = low[order], low_shapes[:, order]
     is_low = low < np.sqrt(shift * scale)
     squares = np.where(is_low, low, high)
     shapes = np.where(is_low, low_shapes, high_shapes)
     shapes = shapes / np.sqrt(np.einsum("ij,ij->j", shapes, M @ shapes))
     full = np.asarray(basis @ shapes)
-    zero = np.abs(squares) <= _zero_level(mechanics, squares[: count + 4], full)
-    zero[: rigid.count] |= squares[: rigid.count] < ZERO * scale
+    neighbours = squares[: min(count + 4, rigid.count + NEIGHBOURS)]
+    zero = np.abs(squares) <= _zero_level(mechanics, neighbours, full)
+    smallest = np.argsort(np.abs(squares))[: rigid.count]  # unstable motions come before rigid ones
+    zero[smallest] |= np.abs(squares[smallest]) < ZERO * scale
     return SymmetricModes(np.where(zero, 0.0, squares)[:count], full[:, :count], int(zero.sum()))
 
 

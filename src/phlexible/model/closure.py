@@ -30,8 +30,8 @@ def check_closure(mechanism: Mechanism, layout: Layout, state: State) -> None:
     owner = owners[worst]
     raise JointGapError(
         f"{owner.joint} does not close at the initial pose: {owner.row.label} is off by "
-        f"{_gap(owner, gaps[worst]):.6g} {'(cosine)' if is_angle(owner) else 'm'} (at most "
-        f"{allowed[worst]:.2g}); check position= and rotation= of its bodies"
+        f"{described_gap(owner, gaps[worst])} (at most {allowed[worst]:.2g}); check position= and rotation= "
+        "of its bodies, or take the nearest pose that closes: model = model.assemble().model"
     )
 
 
@@ -54,6 +54,11 @@ def is_angle(owner: RowOwner) -> bool:
         isinstance(term.first, DirectionOf) and isinstance(term.second, DirectionOf)
         for term in owner.row.terms
     )
+
+
+def described_gap(owner: RowOwner, value: float) -> str:
+    """The gap of a row with its unit."""
+    return f"{_gap(owner, value):.6g} {'(cosine)' if is_angle(owner) else 'm'}"
 
 
 def _gap(owner: RowOwner, value: float) -> float:

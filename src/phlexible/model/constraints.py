@@ -8,29 +8,33 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.mechanics import mass_matrix as body_mass_matrix
-from phlexible.joints.bilinear import Row
+from phlexible.joints.bilinear import PointOf, Row, Term, Vector
+from phlexible.joints.drives import Drive
 from phlexible.joints.joint import Joint
+from phlexible.joints.time_paths import Timed
 from phlexible.model.kinematics import Kinematics, VectorMotion
 from phlexible.model.mechanism import Mechanism
 from phlexible.model.state import Layout, State, layout_of
 
 
 class RowOwner(NamedTuple):
-    """A joint and one of its rows."""
+    """A joint or drive and one of its rows."""
 
-    joint: Joint
+    joint: Joint | Drive
     row: Row
 
 
 def mechanism_layout(mechanism: Mechanism) -> Layout:
     """Offsets of the bodies' velocities and elastic coordinates and of the joints' rows."""
-    rows = [len(joint.rows(mechanism.dimension)) for joint in mechanism.joints]
+    rows = [len(joint.rows(mechanism.dimension)) for joint in mechanism.constraints]
     return layout_of(list(mechanism.bodies), rows)
 
 
 def row_owners(mechanism: Mechanism) -> list[RowOwner]:
     """Joint and row of every multiplier, in the order of the layout."""
-    return [RowOwner(joint, row) for joint in mechanism.joints for row in joint.rows(mechanism.dimension)]
+    return [
+        RowOwner(joint, row) for joint in mechanism.constraints for row in joint.rows(mechanism.dimension)
+    ]
 
 
 def constraint_values(mechanism: Mechanism, layout: Layout, state: State) -> Array:
@@ -62,8 +66,13 @@ def constraint_matrix(mechanism: Mechanism, layout: Layout, state: State) -> spa
 def constraint_time_derivative(mechanism: Mechanism, layout: Layout, state: State) -> Array:
     """g_t, the explicit time derivative of g that moving frames make, shape (rows,)."""
     kinematics = Kinematics(mechanism.bodies, layout, state)
-    owners = row_owners(mechanism)
-    return np.array([sum(g @ m.rate for g, m in _gradients(kinematics, row)) for _, row in owners])
+    owners, time = row_owners(mechanism), state.time
+    return np.array(
+        [
+            sum(g @ m.rate for g, m in _gradients(kinematics, row)) + _driven_rate(kinematics, row, time)
+            for _, row in owners
+        ]
+    )
 
 
 def constraint_acceleration(mechanism: Mechanism, layout: Layout, state: State) -> Array:
@@ -77,15 +86,20 @@ def constraint_acceleration(mechanism: Mechanism, layout: Layout, state: State) 
         return np.asarray(motion.jacobian @ state.velocity[begin:end])
 
     def second(row: Row) -> float:
-        total = 0.0
+        total, origin = 0.0, _origin(kinematics, row)
         for term in row.terms:
             a, b = kinematics.motion(term.first), kinematics.motion(term.second)
-            total += term.coefficient * float(
-                kinematics.acceleration(term.first) @ b.value
+            factor, rate, acceleration = _timed(term.factor, state.time)
+            first, second = (_measured(kinematics, vector, origin) for vector in (term.first, term.second))
+            change = velocity(a) @ second + first @ velocity(b)
+            curve = (
+                kinematics.acceleration(term.first) @ second
                 + 2 * velocity(a) @ velocity(b)
-                + a.value @ kinematics.acceleration(term.second)
+                + first @ kinematics.acceleration(term.second)
             )
-        return total
+            product = acceleration * (a.value @ b.value) + 2 * rate * change + factor * curve
+            total += term.coefficient * float(product)
+        return total - (row.offset.at(state.time)[2] if row.offset else 0.0)
 
     return np.array([second(row) for _, row in row_owners(mechanism)])
 
@@ -103,16 +117,51 @@ def mass_matrix(mechanism: Mechanism, state: State) -> sparse.csr_array:
 
 
 def _value(kinematics: Kinematics, row: Row) -> float:
+    origin, time = _origin(kinematics, row), kinematics.time
     dots = (
-        term.coefficient * (kinematics.motion(term.first).value @ kinematics.motion(term.second).value)
+        current_coefficient(term, time)
+        * (_measured(kinematics, term.first, origin) @ _measured(kinematics, term.second, origin))
         for term in row.terms
     )
-    return float(sum(dots) - row.constant)
+    return float(sum(dots) - row.constant - (row.offset.now(time) if row.offset else 0.0))
 
 
 def _gradients(kinematics: Kinematics, row: Row) -> Iterator[tuple[Array, VectorMotion]]:
     """dg/dx of every vector of a row (twice for a square), with the vector."""
+    origin = _origin(kinematics, row)
     for term in row.terms:
-        first, second = kinematics.motion(term.first), kinematics.motion(term.second)
-        yield term.coefficient * second.value, first
-        yield term.coefficient * first.value, second
+        for vector, other in ((term.first, term.second), (term.second, term.first)):
+            coefficient = current_coefficient(term, kinematics.time)
+            yield coefficient * _measured(kinematics, other, origin), kinematics.motion(vector)
+
+
+def current_coefficient(term: Term, time: float) -> float:
+    """The coefficient of a term, times its function of time."""
+    return term.coefficient * (term.factor.now(time) if term.factor else 1.0)
+
+
+def _driven_rate(kinematics: Kinematics, row: Row, time: float) -> float:
+    """dg/dt of the factors and the offset of a driven row."""
+    total = -row.offset.at(time)[1] if row.offset else 0.0
+    for term in row.terms:
+        if term.factor:
+            value = kinematics.motion(term.first).value @ kinematics.motion(term.second).value
+            total += term.coefficient * term.factor.at(time)[1] * float(value)
+    return total
+
+
+def _timed(factor: Timed | None, time: float) -> tuple[float, float, float]:
+    return factor.at(time) if factor else (1.0, 0.0, 0.0)
+
+
+def _origin(kinematics: Kinematics, row: Row) -> Array:
+    """Where a row with products of points measures them from: squares cancel far from the world's origin."""
+    for term in row.terms:
+        if isinstance(term.first, PointOf) and isinstance(term.second, PointOf):
+            return kinematics.motion(term.first).value
+    return np.zeros(3)
+
+
+def _measured(kinematics: Kinematics, vector: Vector, origin: Array) -> Array:
+    value = kinematics.motion(vector).value
+    return value - origin if isinstance(vector, PointOf) else value

@@ -7,12 +7,12 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.block_elimination import BlockSchedule
-from phlexible.algebra.rotations import cross_matrix
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.joints.attachments import Attachment, PlacedBody
 from phlexible.joints.bilinear import DirectionOf, PointOf, Row, Vector, WorldAxis
-from phlexible.joints.loads import Axes, Force, Load
+from phlexible.joints.loads import Axes, Force, PointLoad
+from phlexible.joints.time_paths import Timed, TimePath
 from phlexible.kernels.arrays import CouplingArrays, LoadArrays, VectorArrays
 from phlexible.kernels.tables import CONSTANT, FOLLOWER_FORCE, FOLLOWER_TORQUE, FORCE, MOVING, TORQUE
 from phlexible.model.body_tables import Pool, support
@@ -28,7 +28,7 @@ class VectorTable:
         carriers: bodies of the tables: the floating ones, then the nodes of the absolute ones.
 
     Attributes:
-        moving: vectors that are functions of time, in the order of their columns.
+        moving: vectors and drive paths that are functions of time, in the order of their columns.
     """
 
     def __init__(self, bodies: tuple[PlacedBody, ...], carriers: Sequence[FloatingBody]) -> None:
@@ -38,7 +38,7 @@ class VectorTable:
         self._known: dict[tuple[object, ...], int] = {}
         self._pool = Pool()
         self._rows: list[tuple[int, int, Array, int, int, int, int]] = []
-        self.moving: list[PointOf | DirectionOf] = []
+        self.moving: list[PointOf | DirectionOf | TimePath] = []
 
     def add(self, vector: Vector) -> int:
         """The number of a vector."""
@@ -61,6 +61,14 @@ class VectorTable:
         field = placed.data.first_moments / placed.data.mass
         self._rows.append(self._on_body(self._index[placed], True, field[:, 0], field[:, 1:]))
         return len(self._rows) - 1
+
+    def component_of(self, timed: Timed | None) -> int:
+        """Number of a function of time among the components of the moving vectors; -1: none."""
+        if timed is None:
+            return -1
+        if timed.path not in self.moving:
+            self.moving.append(timed.path)
+        return 3 * self.moving.index(timed.path) + timed.factor.value
 
     def body_of(self, vector: int) -> int:
         """Index of the body that carries a vector; negative: given."""
@@ -91,7 +99,7 @@ class VectorTable:
         else:
             assert port.point.rotations is not None, "joints refuse ports without orientation"
             base = port.placed.rotation.T @ vector.axis
-            shapes = -cross_matrix(base) @ port.point.rotations
+            shapes = port.point.direction_shapes(base)
         self._rows.append(self._on_body(self._index[port.placed], is_point, base, shapes))
 
     def _on_body(
@@ -120,10 +128,20 @@ class VectorTable:
 
 
 class CouplingTable:
-    """The joint functions of all joints as numbered vectors."""
+    """The functions of all links (joints, drives, elements) as numbered vectors.
 
-    def __init__(self, joints: Sequence[Sequence[Row]], vectors: VectorTable, dimension: int) -> None:
+    Args:
+        joints: rows of each link.
+        laws: what each link is, see ``tables.py``.
+        vectors: where their vectors are collected.
+        dimension: 2 or 3.
+    """
+
+    def __init__(
+        self, joints: Sequence[Sequence[Row]], laws: Sequence[int], vectors: VectorTable, dimension: int
+    ) -> None:
         self._vectors = vectors
+        self._laws = np.array(laws, dtype=np.int64)
         self._dimension = dimension
         self._rows = [
             [(row, [(vectors.add(t.first), vectors.add(t.second)) for t in row.terms]) for row in rows]
@@ -148,11 +166,12 @@ class CouplingTable:
                     pairs.add((body, bodies + j))
         return sorted(pairs)
 
-    def arrays(self, schedule: BlockSchedule, bodies: int) -> CouplingArrays:
-        """The table, with the places of its blocks in the schedule."""
+    def arrays(self, schedule: BlockSchedule, bodies: int, lengths: Array) -> CouplingArrays:
+        """The table, with the places of its blocks in the schedule; ``lengths`` of the rows."""
         places = schedule.places()
         terms: list[tuple[int, ...]] = []
-        coefficients, constants, partner_lower = [], [], []
+        coefficients, constants, origins, partner_lower = [], [], [], []
+        row_times, term_times = [], []
         term_start = [0]
         for j, (rows, partners) in enumerate(zip(self._rows, self._partners, strict=True)):
             node = bodies + j
@@ -164,11 +183,14 @@ class CouplingTable:
 
             for row, numbers in rows:
                 constants.append(row.constant)
+                row_times.append(self._vectors.component_of(row.offset))
+                origins.append(_origin(row, numbers))
                 for term, (first, second) in zip(row.terms, numbers, strict=True):
                     met = self._met(first, second)
                     met_columns = (columns[first], columns[second]) if met else (-1, -1)
                     terms.append((first, second, *blocks(first), *blocks(second), *met_columns))
                     coefficients.append(term.coefficient)
+                    term_times.append(self._vectors.component_of(term.factor))
                 term_start.append(len(terms))
             partner_lower += [blocks(vector)[1] for vector in partners]
         table = np.array(terms, dtype=np.int64).reshape(-1, 8)
@@ -177,6 +199,11 @@ class CouplingTable:
             term_start=np.array(term_start, dtype=np.int64),
             coefficient=np.array(coefficients, dtype=np.float64),
             constant=np.array(constants, dtype=np.float64),
+            row_time=np.array(row_times, dtype=np.int64),
+            term_time=np.array(term_times, dtype=np.int64),
+            law=self._laws,
+            length=lengths,
+            origin=np.array(origins, dtype=np.int64),
             partner_start=_offsets([len(partners) for partners in self._partners]),
             partner=np.array([v for partners in self._partners for v in partners], dtype=np.int64),
             partner_lower=np.array(partner_lower, dtype=np.int64),
@@ -206,9 +233,9 @@ _TERM_COLUMNS = (
 
 
 def load_arrays(
-    loads: Sequence[Load], bodies: Sequence[PlacedBody], gravity: Array, vectors: VectorTable
+    loads: Sequence[PointLoad], bodies: Sequence[PlacedBody], gravity: Array, vectors: VectorTable
 ) -> LoadArrays:
-    """Loads in their order, and the weights of all bodies unless gravity is zero."""
+    """Loads on attachments in their order, and the weights of all bodies unless gravity is zero."""
     weighted = [placed for placed in bodies if isinstance(placed.data, FloatingBody) and gravity.any()]
     rows = []
     for load in loads:
@@ -227,6 +254,17 @@ def load_arrays(
         weight_point=np.array([vectors.add_center_of_mass(placed) for placed in weighted], dtype=np.int64),
         weight=np.array([placed.data.mass * gravity for placed in weighted]).reshape(-1, 3),
     )
+
+
+def _origin(row: Row, numbers: Sequence[tuple[int, int]]) -> int:
+    """The first point of a row with products of points, -1 for other rows.
+
+    Products of points cancel far from the world's origin, and all of them can be measured from one point.
+    """
+    for term, (first, _) in zip(row.terms, numbers, strict=True):
+        if isinstance(term.first, PointOf) and isinstance(term.second, PointOf):
+            return first
+    return -1
 
 
 def _key(vector: Vector) -> tuple[object, ...]:

@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-from scipy.spatial.transform import Rotation
-
 from phlexible.algebra.arrays import Array
 from phlexible.model.kinematics import split_velocity
 from phlexible.model.mechanism import Mechanism
@@ -16,6 +14,8 @@ def displaced(mechanism: Mechanism, layout: Layout, state: State, change: Array)
     Args:
         change: (dr, dtheta, deta) of every body in the components of nu, flat like the velocities.
     """
+    from scipy.spatial.transform import Rotation
+
     position, rotation, elastic = state.position.copy(), state.rotation.copy(), state.elastic.copy()
     for index, placed in enumerate(mechanism.bodies):
         nu = change[layout.velocity[index] : layout.velocity[index + 1]]

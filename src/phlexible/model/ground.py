@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.transform import Rotation
 
 from phlexible.algebra.arrays import Array, vector
-from phlexible.algebra.rotations import RotationLike, nearest_rotation, rotation_matrix
+from phlexible.algebra.differences import derivatives, first_derivatives
+from phlexible.algebra.rotations import RotationLike
 from phlexible.errors import ParameterError
 from phlexible.joints.attachments import MovingFrame, Path
-from phlexible.model.differences import derivatives, first_derivatives
 from phlexible.model.time_functions import at_all_times
+from phlexible.model.turning import TurnSinceStart
 
 
 class Ground:
@@ -59,11 +59,13 @@ class Ground:
         label = f"moving frame {self._moving_frames + 1}"
         frame = MovingFrame(
             CheckedPath(path, f"path of {label}", self._dimension),
-            None if rotation is None else _turn_since_start(rotation, label, self._dimension),
+            None if rotation is None else TurnSinceStart(rotation, label, self._dimension),
             None if velocity is None else CheckedPath(velocity, f"velocity of {label}", self._dimension),
             label=label,
         )
         frame.path(0.0)
+        if frame.rotation is not None:
+            frame.rotation(0.0)
         if frame.velocity is not None:
             frame.velocity(0.0)
         self._moving_frames += 1
@@ -94,6 +96,20 @@ def frame_velocities(frame: MovingFrame, times: Array) -> Array:
 def frame_rotation(frame: MovingFrame, time: float) -> Array:
     """Turn of the frame since t = 0, shape (3, 3)."""
     return np.eye(3) if frame.rotation is None else frame.rotation(time)
+
+
+def frame_rotations(frame: MovingFrame, times: Array) -> Array:
+    """Turns of the frame since t = 0, shape (times, 3, 3)."""
+    if isinstance(frame.rotation, TurnSinceStart):
+        return frame.rotation.at_times(times)
+    return np.array([frame_rotation(frame, float(time)) for time in times]).reshape(-1, 3, 3)
+
+
+def frame_angular_velocities(frame: MovingFrame, times: Array) -> Array:
+    """Angular velocities of the frame, world axes, shape (times, 3) [rad/s]."""
+    if isinstance(frame.rotation, TurnSinceStart):
+        return frame.rotation.angular_velocities(times)
+    return np.array([frame_angular_velocity(frame, float(time)) for time in times]).reshape(-1, 3)
 
 
 def frame_velocity(frame: MovingFrame, time: float) -> Array:
@@ -161,16 +177,3 @@ class CheckedPath:
         if values is None or (self.dimension == 2 and values[:, 2].any()):
             return np.array([self(float(time)) for time in times]).reshape(-1, 3)
         return values
-
-
-def _turn_since_start(
-    rotation: Callable[[float], RotationLike], label: str, dimension: int
-) -> Callable[[float], Array]:
-    def matrix(time: float) -> Array:
-        value = rotation(time)
-        is_angle = not isinstance(value, Rotation) and np.ndim(value) == 0
-        name = f"rotation of {label} at t = {time:.12g} s"
-        return rotation_matrix(value, 2 if is_angle else dimension, name)
-
-    initial = matrix(0.0)
-    return lambda time: nearest_rotation(matrix(time) @ initial.T)

@@ -1,25 +1,12 @@
 """The state at t = 0: closed joints, velocities that fit them, undeformed or quasi-static."""
 
-from enum import Enum
-
 from phlexible.model.closure import check_closure, undeformed
 from phlexible.model.constraints import mechanism_layout
+from phlexible.model.initial_kind import InitialKind
 from phlexible.model.initial_velocity import with_initial_velocity
 from phlexible.model.mechanism import Mechanism
 from phlexible.model.quasi_static import quasi_static_state
 from phlexible.model.state import State
-
-
-class InitialKind(Enum):
-    """How the bodies are deformed at t = 0.
-
-    Attributes:
-        UNDEFORMED: eta = 0.
-        QUASI_STATIC: the deformation that the initial rigid motion and the loads keep up.
-    """
-
-    UNDEFORMED = "undeformed"
-    QUASI_STATIC = "quasi_static"
 
 
 def initial_state(mechanism: Mechanism, kind: InitialKind = InitialKind.UNDEFORMED) -> State:

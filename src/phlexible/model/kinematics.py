@@ -56,6 +56,11 @@ class Kinematics:
         self._state = state
         self._known: dict[tuple[object, ...], VectorMotion] = {}
 
+    @property
+    def time(self) -> float:
+        """The instant [s]."""
+        return self._state.time
+
     def motion(self, vector: Vector) -> VectorMotion:
         """Value, Jacobian and explicit time derivative of a vector."""
         key = _key(vector)
@@ -128,7 +133,7 @@ class Kinematics:
         else:
             start = port.placed.rotation.T @ vector.axis
             assert point.rotations is not None, "joints refuse ports without orientation"
-            shapes = -cross_matrix(start) @ point.rotations
+            shapes = point.direction_shapes(start)
         return index, start + shapes @ self.elastic(index), shapes
 
 

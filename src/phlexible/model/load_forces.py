@@ -9,14 +9,15 @@ from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.errors import ModelError
 from phlexible.joints.attachments import Attachment
 from phlexible.joints.bilinear import AXES, DirectionOf, PointOf, Vector
-from phlexible.joints.loads import Axes, Force, Load, Torque
+from phlexible.joints.loads import Axes, Force, PointLoad, Torque
+from phlexible.model.element_forces import element_forces
 from phlexible.model.kinematics import Kinematics, kept_columns
 from phlexible.model.mechanism import Mechanism
 from phlexible.model.state import Layout, State
 
 
 def applied_forces(mechanism: Mechanism, layout: Layout, state: State) -> Array:
-    """Gravity and all loads at the state's time, power-conjugate to the flat velocities.
+    """Gravity, all loads and force elements at the state's time, power-conjugate to the flat velocities.
 
     Shape (sum of velocity counts,) [N, N m, ...], so that ``nu @ applied_forces`` is their power.
 
@@ -35,16 +36,22 @@ def applied_forces(mechanism: Mechanism, layout: Layout, state: State) -> Array:
         center = moments @ np.concatenate([[1.0], kinematics.elastic(index)])
         full = np.concatenate([mass * weight, np.cross(center, weight), moments[:, 1:].T @ weight])
         result[layout.velocity[index] : layout.velocity[index + 1]] = full[kept_columns(placed.data)]
-    for load in mechanism.loads:
-        for vector, force in vector_forces(load, kinematics, state.time):
+    for entry in load_entries(mechanism):
+        for vector, force in vector_forces(entry, kinematics, state.time):
             motion = kinematics.motion(vector)
             if motion.body is not None:
                 begin, end = layout.velocity[motion.body : motion.body + 2]
                 result[begin:end] += motion.jacobian.T @ force
-    return result
+    return result + element_forces(mechanism, layout, state)
 
 
-def vector_forces(load: Load, kinematics: Kinematics, time: float) -> Iterator[tuple[Vector, Array]]:
+def load_entries(mechanism: Mechanism) -> Iterator[PointLoad]:
+    """Loads on single attachments, load after load."""
+    for load in mechanism.loads:
+        yield from load.entries()
+
+
+def vector_forces(load: PointLoad, kinematics: Kinematics, time: float) -> Iterator[tuple[Vector, Array]]:
     """The world vectors that a load acts on, each with its force, shape (3,).
 
     A moment t acts on the three directions d_i of its attachment with t' x d_i, where

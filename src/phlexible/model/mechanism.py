@@ -1,30 +1,33 @@
 """A model as the user writes it: placed bodies, joints and loads, each checked where it is given."""
 
 import dataclasses
-import re
-from collections import Counter
-from collections.abc import Mapping
-from typing import Self, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, Self, TypeVar, overload
 
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, vector
-from phlexible.algebra.rotations import RotationLike, rotation_matrix
-from phlexible.bodies.floating_body import Body, FloatingBody
-from phlexible.bodies.initial_curve import Field, initial_curve
-from phlexible.bodies.invariants import check_mass
-from phlexible.bodies.string import String
-from phlexible.errors import ModelError, ParameterError, SingularMassError
-from phlexible.joints.attachments import Attachment, PlacedBody
+from phlexible.algebra.rotations import RotationLike
+from phlexible.bodies.floating_body import Body
+from phlexible.bodies.initial_curve import Field
+from phlexible.bodies.split_beam import SplitBeam
+from phlexible.errors import ModelError, ParameterError
+from phlexible.joints.attachments import PlacedBody
+from phlexible.joints.drives import Drive
+from phlexible.joints.force_elements import ForceElement
 from phlexible.joints.joint import Joint
 from phlexible.joints.loads import Load
+from phlexible.joints.placed_split_beam import PlacedSplitBeam
+from phlexible.model.copying import replaced
 from phlexible.model.ground import Ground, planar_point
 from phlexible.model.membership import check_belongs, check_nodes, check_plane
-from phlexible.model.placed_strings import check_strains, single_velocity
-from phlexible.model.relocation import relocated
+from phlexible.model.naming import described, free_name, numbered
+from phlexible.model.placed_strings import single_velocity
+from phlexible.model.placement import place
+from phlexible.model.substructures import add_parts, grouped
 
 JointType = TypeVar("JointType", bound=Joint)
-LoadType = TypeVar("LoadType", bound=Load)
+Applied = TypeVar("Applied", bound=Load | ForceElement | Drive)
 
 
 class Mechanism:
@@ -48,8 +51,11 @@ class Mechanism:
         self._gravity = planar_point("gravity", vector("gravity", gravity), dimension)
         self.ground = Ground(dimension)
         self._bodies: dict[str, PlacedBody] = {}
+        self._split_beams: dict[str, PlacedSplitBeam] = {}
         self._joints: list[Joint] = []
         self._loads: list[Load] = []
+        self._elements: list[ForceElement] = []
+        self._drives: list[Drive] = []
 
     @property
     def dimension(self) -> int:
@@ -67,6 +73,11 @@ class Mechanism:
         return tuple(sorted(self._bodies.values(), key=lambda placed: placed.curve is not None))
 
     @property
+    def split_beams(self) -> tuple[PlacedSplitBeam, ...]:
+        """Handles of beams that were added in parts; the parts are among the bodies."""
+        return tuple(self._split_beams.values())
+
+    @property
     def joints(self) -> tuple[Joint, ...]:
         """The joints, in the order they were connected."""
         return tuple(self._joints)
@@ -76,18 +87,34 @@ class Mechanism:
         """The loads, in the order they were applied."""
         return tuple(self._loads)
 
-    def __getitem__(self, name: str) -> PlacedBody:
-        """The body with a name.
+    @property
+    def elements(self) -> tuple[ForceElement, ...]:
+        """Springs, dampers, motors and forces in joints, in the order they were applied."""
+        return tuple(self._elements)
+
+    @property
+    def drives(self) -> tuple[Drive, ...]:
+        """The drives, in the order they were applied."""
+        return tuple(self._drives)
+
+    @property
+    def constraints(self) -> tuple[Joint | Drive, ...]:
+        """Whatever has functions that vanish: the joints, then the drives."""
+        return (*self._joints, *self._drives)
+
+    def __getitem__(self, name: str) -> PlacedBody | PlacedSplitBeam:
+        """The body with a name, or the handle of a beam that was added in parts.
 
         Raises:
             ModelError: there is none; the message lists the names.
         """
         try:
-            return self._bodies[name]
+            return self._split_beams[name] if name in self._split_beams else self._bodies[name]
         except KeyError:
-            known = ", ".join(self._bodies) or "no body yet"
+            known = ", ".join([*self._split_beams, *self._bodies]) or "no body yet"
             raise ModelError(f"no body is named {name!r}; the model has: {known}") from None
 
+    @overload
     def add(
         self,
         body: Body,
@@ -97,11 +124,33 @@ class Mechanism:
         velocity: Field | None = None,
         angular_velocity: ArrayLike | None = None,
         shape: Field | None = None,
-    ) -> PlacedBody:
+    ) -> PlacedBody: ...
+
+    @overload
+    def add(
+        self,
+        body: SplitBeam,
+        name: str | None = None,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        rotation: RotationLike | None = None,
+        velocity: ArrayLike | None = None,
+        angular_velocity: ArrayLike | None = None,
+    ) -> PlacedSplitBeam: ...
+
+    def add(
+        self,
+        body: Body | SplitBeam,
+        name: str | None = None,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        rotation: RotationLike | None = None,
+        velocity: Field | None = None,
+        angular_velocity: ArrayLike | None = None,
+        shape: Field | None = None,
+    ) -> PlacedBody | PlacedSplitBeam:
         """Places a body; the same description may be placed any number of times.
 
         Args:
-            body: the description.
+            body: the description, or ``beam.split(n)``: its parts are placed and fixed to each other.
             name: unique in the model; None: "beam 1", "beam 2", ...
             position: origin of the body frame at t = 0, world axes, shape (3,) [m].
             rotation: body to world at t = 0; a SciPy Rotation, a 3x3 matrix or, in the plane, an
@@ -121,29 +170,30 @@ class Mechanism:
             ParameterError: numbers of a wrong shape, not finite, or out of the plane.
             SingularMassError: a motion of the body carries no kinetic energy.
         """
-        if not isinstance(body, Body):
-            raise ModelError(f"add takes a body such as Beam or RigidBody, got {_described(body)}")
-        name = self._free_name(body, name)
-        if isinstance(body, String):
-            if angular_velocity is not None:
-                raise ModelError(f"{name} is a string: give its velocity as a function of s")
-            self._bodies[name] = self._placed_string(body, name, position, rotation, shape, velocity)
-            return self._bodies[name]
-        if shape is not None:
-            raise ModelError(f"{name} is no string and has no shape; give position= and rotation=")
-        placed = PlacedBody(
-            name,
-            body,
-            self._discretized(body, name),
-            self._vector("position", position),
-            rotation_matrix(rotation, self._dimension),
-            None if velocity is None else self._vector("velocity", single_velocity(name, velocity)),
-            None if angular_velocity is None else self._spin(angular_velocity),
+        if not isinstance(body, Body | SplitBeam):
+            raise ModelError(f"add takes a body such as Beam or RigidBody, got {described(body)}")
+        name = free_name(body, name, self.bodies, self.split_beams)
+        if isinstance(body, SplitBeam):
+            if shape is not None:
+                raise ModelError(f"{name} is no string and has no shape; give position= and rotation=")
+            speed = None if velocity is None else single_velocity(name, velocity)
+            parts = add_parts(self, body, name, position, rotation, speed, angular_velocity)
+            return self.group(name, [placed.name for placed in parts])
+        self._bodies[name] = place(
+            body, name, self._dimension, position, rotation, velocity, angular_velocity, shape
         )
-        if angular_velocity is not None and not placed.data.rotates:
-            raise ModelError(f"{name} is a point mass and has no angular velocity, got {angular_velocity!r}")
-        self._bodies[name] = placed
-        return placed
+        return self._bodies[name]
+
+    def group(self, name: str, parts: Sequence[str]) -> PlacedSplitBeam:
+        """Calls bodies that are in the model, named from start to end, one beam; joins nothing.
+
+        Raises:
+            ModelError: bodies that are not in the model or are not equal beams.
+        """
+        if missing := [each for each in parts if each not in self._bodies]:
+            raise ModelError(f"no body is named {missing[0]!r}")
+        self._split_beams[name] = grouped(name, [self._bodies[each] for each in parts])
+        return self._split_beams[name]
 
     def connect(self, joint: JointType) -> JointType:
         """Adds a joint and returns it.
@@ -153,38 +203,64 @@ class Mechanism:
                 model, or one that the model's dimension or its ports do not allow.
         """
         if not isinstance(joint, Joint):
-            raise ModelError(f"connect takes a joint such as Revolute(a, b), got {_described(joint)}")
+            raise ModelError(f"connect takes a joint such as Revolute(a, b), got {described(joint)}")
         if any(joint is other for other in self._joints):
             raise ModelError(f"{joint} is already connected")
-        check_belongs(joint, self._bodies)
+        check_belongs(joint, self._bodies, self._joints)
         check_nodes(joint)
         check_plane(joint, self._dimension)
         joint.rows(self._dimension)
         self._joints.append(joint)
         return joint
 
-    def apply(self, load: LoadType) -> LoadType:
-        """Adds a load and returns it, under a name of its own ("force on beam.end 2") if need be.
+    def apply(self, part: Applied) -> Applied:
+        """Adds a load, a force element or a drive and returns it.
+
+        One whose name is taken gets a name of its own ("force on beam.end 2").
+
+        Args:
+            part: ``Force``, ``Torque``, ``SpringDamper``, ``Bushing``, or what ``joint.spring``, ``damper``,
+                ``torque``, ``force``, ``motor`` and ``drive`` make.
 
         Raises:
-            ModelError: no load, one that is already applied, or one on a body of another model.
+            ModelError: something else, a part that is already applied, one on a body or joint of another
+                model, or a second drive of one coordinate.
             ParameterError: a value at t = 0 that is not three finite numbers or leaves the plane.
         """
-        if not isinstance(load, Load):
-            raise ModelError(f"apply takes a load such as Force(beam.end, f), got {_described(load)}")
-        if any(load is other for other in self._loads):
-            raise ModelError(f"{load} is already applied")
-        check_belongs(load, self._bodies)
-        check_nodes(load)
-        check_plane(load, self._dimension)
-        taken = {str(other) for other in self._loads}
-        if (name := str(load)) in taken:
-            load = dataclasses.replace(load, name=_numbered(name, taken, start=2))
-        self._loads.append(load)
-        return load
+        if not isinstance(part, Load | ForceElement | Drive):
+            raise ModelError(
+                "apply takes a load such as Force(beam.end, f), a force element or a drive,"
+                f" got {described(part)}"
+            )
+        known: list[Load | ForceElement | Drive] = [*self._loads, *self._elements, *self._drives]
+        if any(part is other for other in known):
+            raise ModelError(f"{part} is already applied")
+        check_belongs(part, self._bodies, self._joints)
+        check_nodes(part)
+        check_plane(part, self._dimension)
+        if isinstance(part, Drive):
+            part.rows(self._dimension)
+            part.check_against(self.drives)
+        elif isinstance(part, ForceElement):
+            part.forces(self._dimension)
+        taken = {str(other) for other in known}
+        if (name := str(part)) in taken:
+            renamed: Any = dataclasses.replace(part, name=numbered(name, taken, start=2))  # type: ignore[arg-type]
+            part = renamed
+        match part:
+            case Load():
+                self._loads.append(part)
+            case ForceElement():
+                self._elements.append(part)
+            case Drive():
+                self._drives.append(part)
+        return part
 
     def replace(
-        self, gravity: ArrayLike | None = None, bodies: Mapping[str, Body] | None = None, **named: Body
+        self,
+        gravity: ArrayLike | None = None,
+        bodies: Mapping[str, Body | SplitBeam] | None = None,
+        **named: Body | SplitBeam,
     ) -> Self:
         """A copy with other parameters; joints and loads move to the same places on the new bodies.
 
@@ -197,90 +273,10 @@ class Mechanism:
             ModelError: an unknown name, or whatever the copy's ``add``, ``connect`` or ``apply`` refuse.
             AttachmentError: a new body without the place where a joint or load acts.
         """
-        new = {**(bodies or {}), **named}
-        for name in new:
-            self[name]
-        copy = type(self)(gravity=self._gravity if gravity is None else gravity, dimension=self._dimension)
-        copy.ground = self.ground
-        for placed in self.bodies:
-            curve = placed.curve
-            copy.add(
-                new.get(placed.name, placed.body),
-                placed.name,
-                placed.position,
-                placed.rotation,
-                placed.velocity if curve is None else curve.speed,
-                placed.angular_velocity,
-                None if curve is None else curve.shape,
-            )
-        parts: dict[object, object] = {}
-        for joint in self._joints:
-            parts[joint] = copy.connect(relocated(joint, copy._bodies, parts))
-        for load in self._loads:
-            copy.apply(relocated(load, copy._bodies, parts))
-        return copy
-
-    def _free_name(self, body: Body, name: str | None) -> str:
-        if name is None:
-            kind = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(body).__name__).lower()
-            count = Counter(type(placed.body) for placed in self.bodies)[type(body)]
-            return _numbered(kind, set(self._bodies), start=count + 1)
-        if not isinstance(name, str) or not name.strip():
-            raise ModelError(f"the name of a body must be text that is not empty, got {name!r}")
-        if name in self._bodies:
-            raise ModelError(f"a body named {name!r} is already in the model; give another name")
-        return name
-
-    def _placed_string(
-        self,
-        string: String,
-        name: str,
-        position: ArrayLike,
-        rotation: RotationLike | None,
-        shape: Field | None,
-        velocity: Field | None,
-    ) -> PlacedBody:
-        place, turn = self._vector("position", position), rotation_matrix(rotation, self._dimension)
-        curve = initial_curve(string.mesh.nodes, self._dimension, shape, velocity, place, turn)
-        placed = PlacedBody(name, string, string.discretize(self._dimension), place, turn, curve=curve)
-        check_strains(placed)
-        return placed
-
-    def _discretized(self, body: Body, name: str) -> FloatingBody:
-        data = body.discretize(self._dimension)
-        assert isinstance(data, FloatingBody), "only strings have no frame"
-        try:
-            check_mass(data)
-        except SingularMassError as error:
-            raise SingularMassError(f"{name}: {error}") from None
-        return data
-
-    def _vector(self, name: str, value: ArrayLike) -> Array:
-        return planar_point(name, vector(name, value), self._dimension)
-
-    def _spin(self, value: ArrayLike) -> Array:
-        spin = vector("angular_velocity", value)
-        if self._dimension == 2 and spin[:2].any():
-            raise ParameterError(
-                f"angular_velocity must be (0, 0, w_z) in a planar model (dimension=2), got {value!r}"
-            )
-        return spin
+        return replaced(self, self.gravity if gravity is None else gravity, {**(bodies or {}), **named})
 
     def __repr__(self) -> str:
         return (
             f"{type(self).__name__}(dimension={self._dimension}, {len(self._bodies)} bodies, "
             f"{len(self._joints)} joints, {len(self._loads)} loads)"
         )
-
-
-def _numbered(name: str, taken: set[str], start: int) -> str:
-    number = start
-    while (candidate := f"{name} {number}") in taken:
-        number += 1
-    return candidate
-
-
-def _described(value: object) -> str:
-    if isinstance(value, PlacedBody | Attachment | Joint | Load):
-        return f"{type(value).__name__} {value}" if not isinstance(value, PlacedBody) else value.name
-    return repr(value)

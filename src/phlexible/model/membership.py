@@ -1,7 +1,7 @@
-"""Checks of a joint or load against the model that it is given to."""
+"""Checks of a joint, load, element or drive against the model that it is given to."""
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -9,24 +9,51 @@ from phlexible.bodies.locations import Along
 from phlexible.bodies.string import String
 from phlexible.errors import AttachmentError, ModelError, ParameterError
 from phlexible.joints.attachments import Attachment, MovingFrame, PlacedBody, Port
+from phlexible.joints.drives import Drive
+from phlexible.joints.feedback import Feedback
+from phlexible.joints.force_elements import ForceElement
 from phlexible.joints.joint import Joint
-from phlexible.joints.loads import Force, Load, Torque
+from phlexible.joints.loads import Force, Load
+from phlexible.joints.placed_split_beam import PlacedSplitBeam, line_parts
+
+Part = Joint | Load | ForceElement | Drive
 
 
-def ports_of(part: Joint | Load) -> Iterator[Port]:
-    """Attachments and frames in the fields of a joint or load."""
-    for field in dataclasses.fields(part):
-        value = getattr(part, field.name)
+def ports_of(part: Part) -> Iterator[Port]:
+    """Attachments and frames that a part acts on, and those that its controller measures."""
+    for value in _values(part):
         if isinstance(value, Attachment | MovingFrame):
             yield value
+        elif isinstance(value, Joint) and not isinstance(part, Joint):
+            yield from (value.first, value.second)
+        elif isinstance(value, PlacedBody | PlacedSplitBeam):
+            yield from (placed.origin for placed, _ in line_parts(value))
 
 
-def check_belongs(part: Joint | Load, bodies: Mapping[str, PlacedBody]) -> None:
-    """Refuses a part that is attached to a body of another model.
+def joints_of(part: Part) -> Iterator[Joint]:
+    """Joints that an element or drive acts in, or that a controller measures."""
+    yield from (value for value in _values(part) if isinstance(value, Joint))
+
+
+def _values(part: Part) -> Iterator[object]:
+    for field in dataclasses.fields(part):
+        value = getattr(part, field.name)
+        yield value
+        if isinstance(value, Feedback):
+            yield from value.measured
+
+
+def check_belongs(part: Part, bodies: Mapping[str, PlacedBody], joints: Sequence[Joint]) -> None:
+    """Refuses a part that is attached to a body or acts in a joint of another model.
 
     Raises:
-        ModelError: names the attachment.
+        ModelError: names the attachment or the joint.
     """
+    for joint in joints_of(part):
+        if not any(joint is known for known in joints):
+            raise ModelError(
+                f"{part}: {joint} is not connected in this model; call model.connect(joint) first"
+            )
     for port in ports_of(part):
         if isinstance(port, Attachment) and bodies.get(port.placed.name) is not port.placed:
             raise ModelError(
@@ -34,7 +61,7 @@ def check_belongs(part: Joint | Load, bodies: Mapping[str, PlacedBody]) -> None:
             )
 
 
-def check_nodes(part: Joint | Load) -> None:
+def check_nodes(part: Part) -> None:
     """Refuses a part that acts between two nodes of a string.
 
     Raises:
@@ -52,20 +79,20 @@ def check_nodes(part: Joint | Load) -> None:
             )
 
 
-def check_plane(part: Joint | Load, dimension: int) -> None:
+def check_plane(part: Part, dimension: int) -> None:
     """Refuses ports and load values that leave the plane of a planar model.
 
     Raises:
         ParameterError: names the port or the load and the value.
     """
-    if isinstance(part, Force | Torque):
-        value = part.at_time(0.0)
+    for entry in part.entries() if isinstance(part, Load) else ():
+        value = entry.at_time(0.0)
         outside, kept = (
-            (value[2:], "(f_x, f_y, 0)") if isinstance(part, Force) else (value[:2], "(0, 0, m_z)")
+            (value[2:], "(f_x, f_y, 0)") if isinstance(entry, Force) else (value[:2], "(0, 0, m_z)")
         )
         if dimension == 2 and outside.any():
             raise ParameterError(
-                f"{part} must be {kept} in a planar model (dimension=2), got {value.tolist()}"
+                f"{entry} must be {kept} in a planar model (dimension=2), got {value.tolist()}"
             )
     for port in ports_of(part):
         if dimension == 2 and port.initial_position()[2] != 0:

@@ -4,7 +4,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.bodies.absolute_body import AbsoluteBody
-from phlexible.bodies.absolute_mechanics import strains
 from phlexible.bodies.initial_curve import Field
 from phlexible.errors import ModelError, ParameterError
 from phlexible.joints.attachments import PlacedBody
@@ -16,6 +15,8 @@ def check_strains(placed: PlacedBody) -> None:
     Raises:
         ParameterError: names the element.
     """
+    from phlexible.bodies.absolute_mechanics import strains
+
     assert isinstance(placed.data, AbsoluteBody), "only strings have nodes"
     for group in placed.data.strains:
         C = strains(placed.data, group, placed.elastic)

@@ -13,8 +13,7 @@ from scipy import linalg
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.invariants import mass_matrix
-from phlexible.errors import RedundancyError
-from phlexible.model.constraints import constraint_matrix, mechanism_layout, row_owners
+from phlexible.model.constraints import constraint_matrix, mechanism_layout
 from phlexible.model.mechanism import Mechanism
 from phlexible.model.state import Layout, State
 
@@ -31,17 +30,30 @@ class _Front:
     block: Array
 
 
-def check_redundancy(mechanism: Mechanism, state: State) -> None:
-    """Refuses joints of which one row is a combination of others at the state.
+@dataclass(frozen=True, eq=False)
+class Redundancy:
+    """A joint function whose rate is a combination of those of others.
 
-    Raises:
-        RedundancyError: names the row and all joints in the combination.
+    Attributes:
+        row: the joint function, by its number in the layout.
+        combination: coefficient of each row of G in a sum that vanishes, by row.
+        joints: numbers of the joints that take part.
     """
+
+    row: int
+    combination: dict[int, float]
+    joints: tuple[int, ...]
+
+
+def redundancies(mechanism: Mechanism, state: State) -> list[Redundancy]:
+    """One for each row of G that is to be left out so that the others are independent at the state."""
     layout = mechanism_layout(mechanism)
-    fronts: list[set[_Front]] = [set() for _ in mechanism.joints]  # those that touch a joint
-    for front in _body_fronts(mechanism, layout, state):
+    fronts: list[set[_Front]] = [set() for _ in mechanism.constraints]  # those that touch a joint
+    body_fronts, lengths = _body_fronts(mechanism, layout, state)
+    for front in body_fronts:
         for joint in front.joints:
             fronts[joint].add(front)
+    found: list[Redundancy] = []
     eliminated: list[tuple[IntArray, IntArray, Array]] = []
     queue = [(_width(fronts[joint]), joint) for joint in range(len(fronts))]
     heapq.heapify(queue)
@@ -53,25 +65,38 @@ def check_redundancy(mechanism: Mechanism, state: State) -> None:
         own = np.arange(layout.multiplier[joint], layout.multiplier[joint + 1])
         mine = fronts[joint].copy()
         merged = _merged(mine, own)
-        for neighbour in merged.joints:
+        for neighbour in merged.joints | {joint}:
             fronts[neighbour] -= mine
         triangle = _triangle(merged.block, len(own))
-        short = np.flatnonzero(np.abs(np.diag(triangle[:, : len(own)])) < DEPENDENT)
-        if len(short):
-            coefficients = _combination(eliminated, own, triangle, int(short[0]))
-            raise _redundancy(mechanism, layout, int(own[short[0]]), coefficients)
+        while len(short := np.flatnonzero(np.abs(np.diag(triangle[:, : len(own)])) < DEPENDENT)):
+            first = int(short[0])
+            coefficients = _combination(eliminated, own, triangle, first)
+            found.append(_redundancy(layout, int(own[first]), coefficients, lengths))
+            own = np.delete(own, first)
+            merged = _without_column(merged, first)
+            triangle = _triangle(merged.block, len(own))
         eliminated.append((own, merged.columns, triangle[: len(own)]))
         rest = triangle[len(own) :, len(own) :]
         if rest.size:
             front = _Front(merged.joints - {joint}, merged.columns[len(own) :], rest)
             for neighbour in front.joints:
                 fronts[neighbour].add(front)
+    return found
 
 
-def _body_fronts(mechanism: Mechanism, layout: Layout, state: State) -> list[_Front]:
-    """One front a body: its columns of G, in the metric of its kinetic energy, rows of length 1."""
+def independent_rows(mechanism: Mechanism, state: State) -> IntArray:
+    """Rows of G that are independent at the state and span all of them, ascending."""
+    left_out = [redundancy.row for redundancy in redundancies(mechanism, state)]
+    return np.setdiff1d(np.arange(mechanism_layout(mechanism).multiplier[-1]), left_out)
+
+
+def _body_fronts(mechanism: Mechanism, layout: Layout, state: State) -> tuple[list[_Front], Array]:
+    """One front a body: its columns of G, in the metric of its kinetic energy, rows of length 1.
+
+    With the lengths that the rows had, shape (rows,).
+    """
     matrix = constraint_matrix(mechanism, layout, state).tocsc()
-    owner = np.repeat(np.arange(len(mechanism.joints)), np.diff(layout.multiplier))
+    owner = np.repeat(np.arange(len(mechanism.constraints)), np.diff(layout.multiplier))
     squares = np.zeros(matrix.shape[0])
     parts = []
     for index, placed in enumerate(mechanism.bodies):
@@ -88,10 +113,11 @@ def _body_fronts(mechanism: Mechanism, layout: Layout, state: State) -> list[_Fr
             squares[columns] += (block**2).sum(axis=0)
             parts.append((columns, block))
     lengths = np.sqrt(np.where(squares > 0, squares, 1.0))
-    return [
+    fronts = [
         _Front(frozenset(owner[columns].tolist()), columns, block / lengths[columns])
         for columns, block in parts
     ]
+    return fronts, lengths
 
 
 def _width(fronts: set[_Front]) -> int:
@@ -134,15 +160,13 @@ def _combination(
     return known
 
 
-def _redundancy(
-    mechanism: Mechanism, layout: Layout, dependent: int, coefficients: dict[int, float]
-) -> RedundancyError:
+def _without_column(front: _Front, column: int) -> _Front:
+    return _Front(front.joints, np.delete(front.columns, column), np.delete(front.block, column, axis=1))
+
+
+def _redundancy(layout: Layout, dependent: int, coefficients: dict[int, float], lengths: Array) -> Redundancy:
     largest = max(abs(value) for value in coefficients.values())
-    rows = [row for row, value in coefficients.items() if abs(value) > TAKES_PART * largest]
-    numbers = sorted({int(np.searchsorted(layout.multiplier, row, side="right")) - 1 for row in rows})
-    owner = row_owners(mechanism)[dependent]
-    names = ", ".join(str(mechanism.joints[number]) for number in numbers)
-    return RedundancyError(
-        f"redundant joints: {owner.joint} ({owner.row.label}) holds what is already held, in {names}; "
-        "remove one, or take joints that leave more freedom (Spherical for Revolute, Slider for Prismatic)"
-    )
+    part = {row: value for row, value in coefficients.items() if abs(value) > TAKES_PART * largest}
+    numbers = {int(np.searchsorted(layout.multiplier, row, side="right")) - 1 for row in part}
+    combination = {row: value / float(lengths[row]) for row, value in coefficients.items()}
+    return Redundancy(dependent, combination, tuple(sorted(numbers)))

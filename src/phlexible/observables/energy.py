@@ -49,7 +49,7 @@ def energy_of(recording: Recording) -> Energy:
     return Energy(
         recording.kinetic,
         recording.strain,
-        np.zeros_like(recording.kinetic),
+        recording.spring,
         recording.gravity,
         dict(zip(recording.work_names, recording.work.T, strict=True)),
         recording.dissipated,

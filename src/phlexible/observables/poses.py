@@ -1,7 +1,6 @@
 """Where points are and how bodies are turned, over time."""
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ModelError
@@ -47,6 +46,8 @@ def rotation(run: Run, target: PlacedBody | Port) -> Array:
     frames = run.recording.rotation[:, oriented_body(run, target)]
     if isinstance(target, PlacedBody) or not run.mechanism.bodies[run.body_index(target)].data.elastic_count:
         return frames.copy()
+    from scipy.spatial.transform import Rotation
+
     return np.asarray(frames @ Rotation.from_rotvec(small_rotation(run, target)).as_matrix())
 
 

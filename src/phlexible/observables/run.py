@@ -11,8 +11,9 @@ from phlexible.errors import ModelError
 from phlexible.joints.attachments import Attachment, MovingFrame, PlacedBody
 from phlexible.joints.joint import Joint
 from phlexible.model.mechanism import Mechanism
+from phlexible.model.moving_frames import moving_frames
 from phlexible.model.recording import Recording
-from phlexible.model.state import Layout
+from phlexible.model.state import Layout, State
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +49,27 @@ class Run:
         rec = self.recording
         cut = {f.name: getattr(rec, f.name)[instants] for f in fields(rec) if f.name != "work_names"}
         return Run(self.mechanism, self.layout, replace(rec, **cut))
+
+    @cached_property
+    def has_redundant_joints(self) -> bool:
+        """Whether joints hold a motion twice at the first instant, so that their forces are not unique."""
+        from phlexible.model.redundancy import redundancies
+
+        rec = self.recording
+        start = State(float(rec.time[0]), rec.position[0], rec.rotation[0], rec.elastic[0], rec.velocity[0])
+        try:
+            return bool(redundancies(self.mechanism, start))
+        except ModelError:  # a loaded file knows where moving frames were, not their functions of time
+            from phlexible.observables.projection import has_dependent_rows
+
+            return has_dependent_rows(self)
+
+    @cached_property
+    def multipliers(self) -> Array:
+        """Multipliers, of redundant joints the smallest ones, shape (T, rows)."""
+        from phlexible.observables.smallest_multipliers import smallest_multipliers
+
+        return smallest_multipliers(self)
 
     @cached_property
     def moving_frames(self) -> tuple[MovingFrame, ...]:
@@ -124,13 +146,6 @@ class Run:
         linear[:, axes] = own[:, axes]
         angular[:, list(data.rotation_axes)] = own[:, len(axes) : data.rigid_count]
         return Twist(linear, angular, own[:, data.rigid_count :])
-
-
-def moving_frames(mechanism: Mechanism) -> tuple[MovingFrame, ...]:
-    """Frames of joints that are not fixed, by first appearance."""
-    ports = [port for joint in mechanism.joints for port in (joint.first, joint.second)]
-    moving = [port for port in ports if isinstance(port, MovingFrame) and not port.is_fixed]
-    return tuple({id(frame): frame for frame in moving}.values())
 
 
 def _looks_same(a: PlacedBody, b: PlacedBody) -> bool:

@@ -3,11 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
 
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
-from phlexible.bodies.absolute_mechanics import strain_values
 from phlexible.bodies.string_law import StringLaw
 from phlexible.errors import ModelError
 from phlexible.joints.attachments import PlacedBody
@@ -61,6 +59,8 @@ def slack_parts(run: Run) -> list[SlackPart]:
 
 def _slack_strain(law: StringLaw, lowest: float, highest: float) -> float | None:
     """C below which a string is slack; None: it never is."""
+    from scipy.optimize import brentq
+
     least, most = float(law.tension(lowest)), float(law.tension(highest))
     limit = -SLACK * max(abs(least), abs(most))
     if not least < limit:
@@ -71,6 +71,8 @@ def _slack_strain(law: StringLaw, lowest: float, highest: float) -> float | None
 
 def _strains(run: Run, placed: PlacedBody) -> list[tuple[QuadraticStrains, Array]]:
     """Groups of strains, each with C, shape (N + 1, g)."""
+    from phlexible.bodies.absolute_mechanics import strain_values
+
     index = run.body_index(placed)
     data = run.mechanism.bodies[index].data
     if not isinstance(data, AbsoluteBody):

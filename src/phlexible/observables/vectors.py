@@ -11,6 +11,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.joints.attachments import Attachment, MovingFrame
 from phlexible.joints.bilinear import DirectionOf, PointOf, Vector, WorldAxis
+from phlexible.joints.time_paths import Timed, TimeFactor
 from phlexible.observables.inertia import cross_matrices
 from phlexible.observables.run import Run
 
@@ -39,10 +40,8 @@ def body_vector(run: Run, vector: Vector) -> BodyVector | None:
             return BodyVector(run.body_index(port), port.point.position, port.point.shapes, True)
         case DirectionOf(port=Attachment() as port, axis=axis):
             direction = port.placed.rotation.T @ axis
-            rotations = np.zeros((3, port.placed.data.elastic_count))
-            if port.point.rotations is not None:
-                rotations = port.point.rotations
-            return BodyVector(run.body_index(port), direction, -cross_matrices(direction) @ rotations, False)
+            shapes = port.point.direction_shapes(direction)
+            return BodyVector(run.body_index(port), direction, shapes, False)
         case _:
             return None
 
@@ -79,6 +78,19 @@ def prescribed_rates(run: Run, vector: Vector) -> Array:
             turning = rec.frame_angular_velocities[:, run.frame_index(frame)]
             return np.cross(turning, world_values(run, vector))
     return np.zeros((run.instants, 3))
+
+
+def timed_values(run: Run, timed: Timed) -> tuple[Array, Array]:
+    """A prescribed factor or offset and its rate as they were recorded, each of shape (T,)."""
+    drive = next(k for k, drive in enumerate(run.mechanism.drives) if drive.path is timed.path)
+    path, rate = run.recording.paths[:, drive], run.recording.path_rates[:, drive]
+    match timed.factor:
+        case TimeFactor.COSINE:
+            return np.cos(path), -np.sin(path) * rate
+        case TimeFactor.SINE:
+            return np.sin(path), np.cos(path) * rate
+        case TimeFactor.VALUE:
+            return path, rate
 
 
 def jacobians(run: Run, moving: BodyVector) -> Array:

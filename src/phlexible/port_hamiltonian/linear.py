@@ -14,7 +14,7 @@ from phlexible.port_hamiltonian.structure_errors import structure_errors
 ROUND_OFF = 1e-10
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LinearPHDAE(PortHamiltonianModel):
     """``E dx/dt = (J - R) Q x + B u, y = B^T Q x, H = x^T E^T Q x / 2``; n states, m inputs.
 
@@ -56,8 +56,11 @@ class LinearPHDAE(PortHamiltonianModel):
             object.__setattr__(self, name, matrix)
         energy = self.energy_matrix
         gap = abs(energy - energy.T).max() if n else 0.0
-        if gap > ROUND_OFF * abs(energy).max():
+        if gap and gap > ROUND_OFF * abs(energy).max():
             raise StructureError(f"E^T Q must be symmetric, but it misses its transpose by {gap:.3g}")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.order} states, {self.port_size} inputs)"
 
     @property
     def effort_matrix(self) -> Matrix:

@@ -1,7 +1,7 @@
 """Which bases a model is reduced with, and the one function that does it."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from enum import StrEnum
 from operator import index
 
@@ -12,6 +12,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.errors import ModelError, ParameterError
 from phlexible.linear_analysis.elimination import without_constraints
 from phlexible.linear_analysis.observed import ObservedPHDAE, mechanical_model
+from phlexible.linear_analysis.state_names import UNIT_MASS, same_unit
 from phlexible.reduction.craig_bampton import craig_bampton_basis
 from phlexible.reduction.krylov import krylov_basis
 from phlexible.reduction.modal import modal_basis
@@ -31,9 +32,23 @@ class ReductionMethod(StrEnum):
     IRKA = "irka"
 
 
+@dataclass(frozen=True, eq=False)
+class Reduction:
+    """A reduced model and the basis that it is made with.
+
+    Attributes:
+        model: the small one.
+        basis: columns V of x = V x_small over the motions x of the full model, shape (n, k); None: the
+            method reduces states, not coordinates.
+    """
+
+    model: ObservedPHDAE
+    basis: Array | None
+
+
 def reduced_model(
     model: ObservedPHDAE, order: int, method: ReductionMethod, frequencies: ArrayLike | None = None
-) -> ObservedPHDAE:
+) -> Reduction:
     """A model with at most ``order`` states and the same inputs and outputs, without multipliers.
 
     Modal, Craig-Bampton and Krylov bases V project the second-order form, ``V^T M V`` and so on, directly
@@ -69,10 +84,10 @@ def reduced_model(
         if method is ReductionMethod.BALANCED:
             from phlexible.reduction.balanced import balanced_basis
 
-            return galerkin_model(form, balanced_basis(form, order), model)
+            return Reduction(galerkin_model(form, balanced_basis(form, order), model), None)
         from phlexible.reduction.irka import irka_basis
 
-        return galerkin_model(form, irka_basis(form, order), model)
+        return Reduction(galerkin_model(form, irka_basis(form, order), model), None)
     if order % 2:
         raise ParameterError(f'order must be even for method="{method}" (positions and rates), got {order}')
     match method:
@@ -83,8 +98,9 @@ def reduced_model(
         case _:
             basis = krylov_basis(mechanics, order // 2, _frequencies(frequencies))
     small = mechanics.projected(basis)
-    names = tuple(f"{method} coordinate {k}" for k in range(basis.shape[1]))
-    return replace(mechanical_model(small, names, model.inputs, model.outputs), linearization=None)
+    names = same_unit((f"{method} coordinate {k}" for k in range(basis.shape[1])), UNIT_MASS)
+    reduced = mechanical_model(small, names, model.ports, model.outputs, model.output_units)
+    return Reduction(reduced, basis)
 
 
 def _order(order: int) -> int:

@@ -8,10 +8,11 @@ from phlexible.algebra.arrays import Array
 from phlexible.bodies.mechanics import fingerprint
 from phlexible.errors import PhlexibleError, ResultFileError
 from phlexible.joints.attachments import MovingFrame
-from phlexible.joints.joint import Joint
+from phlexible.joints.drives import Drive
+from phlexible.joints.force_elements import ForceElement
 from phlexible.joints.loads import Load
 from phlexible.model.mechanism import Mechanism
-from phlexible.model.membership import ports_of
+from phlexible.model.membership import Part, ports_of
 from phlexible.results.encoding import Context, Tree, UnstoredFunction, decode, encode_part
 
 TOLERANCE = 1e-9
@@ -39,13 +40,17 @@ def describe(mechanism: Mechanism) -> dict[str, Tree]:
         }
         for placed in mechanism.bodies
     ]
+    split = {each.name: [placed.name for placed in each.parts] for each in mechanism.split_beams}
     return {
+        **({"split_beams": split} if split else {}),
         "dimension": mechanism.dimension,
         "gravity": mechanism.gravity.tolist(),
         "bodies": bodies,
         "frames": [_described_frame(frame) for frame in frames],
         "joints": [encode_part(joint, context) for joint in mechanism.joints],
-        "loads": [encode_part(load, context) for load in mechanism.loads],
+        "loads": [
+            encode_part(part, context) for part in (*mechanism.loads, *mechanism.elements, *mechanism.drives)
+        ],
     }
 
 
@@ -95,19 +100,22 @@ def _rebuilt(tree: dict[str, Tree]) -> Mechanism:
                 f"this version of phlexible discretizes {placed.name!r} otherwise than the one that wrote "
                 "the file, so its elastic coordinates cannot be read; use the version named in the file"
             )
-    context = Context({placed.name: placed for placed in mechanism.bodies}, frames, [])
+    for name, parts in tree.get("split_beams", {}).items():
+        mechanism.group(name, parts)
+    splits = {split.name: split for split in mechanism.split_beams}
+    context = Context({placed.name: placed for placed in mechanism.bodies}, frames, [], splits)
     for entry in tree["joints"]:
         context.joints.append(mechanism.connect(decode(entry, context)))
     for entry in tree["loads"]:
-        load = decode(entry, context)
-        if not isinstance(load, Load):
-            raise ResultFileError(f"the description in the file has {load!r} as a load")
-        mechanism.apply(load)
+        part = decode(entry, context)
+        if not isinstance(part, Load | ForceElement | Drive):
+            raise ResultFileError(f"the description in the file has {part!r} as a load")
+        mechanism.apply(part)
     return mechanism
 
 
 def _frames(mechanism: Mechanism) -> list[MovingFrame]:
-    parts: list[Joint | Load] = [*mechanism.joints, *mechanism.loads]
+    parts: list[Part] = [*mechanism.joints, *mechanism.loads, *mechanism.elements]
     ports = [port for part in parts for port in ports_of(part) if isinstance(port, MovingFrame)]
     return list({id(port): port for port in ports}.values())
 

@@ -1,5 +1,6 @@
 """What a mechanism looks like: lines and points in the world, at chosen instants."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,8 @@ from phlexible.observables.run import Run
 from phlexible.observables.vectors import world_values
 
 OUTLINE_POINTS = 33
+PATH_POINTS = 240
+"""At least this many points draw the path of a moving frame, however few instants are stored."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +43,7 @@ class Scene:
         joints: points where two bodies meet, shape (k, joints, 3) [m].
         ground: fixed points of the ground, shape (points, 3) [m].
         frames: moving frames, shape (k, frames, 3) [m].
-        paths: of the moving frames over the whole motion, shape (N + 1, frames, 3) [m].
+        paths: of the moving frames over the whole motion, shape (points, frames, 3) [m].
         guides: a point and an axis of the ground along which something slides, each of shape (2, 3).
     """
 
@@ -72,7 +75,9 @@ def scene(run: Run, instants: IntArray, scale: float = 1.0) -> Scene:
     meeting = [
         _attachment_line(picked, joint.first, scale)
         for joint in joints
-        if isinstance(joint.first, Attachment) and isinstance(joint.second, Attachment)
+        if isinstance(joint.first, Attachment)
+        and isinstance(joint.second, Attachment)
+        and not _is_cut(run, joint.first, joint.second)
     ]
     guides = [
         np.stack([joint.first.initial_position(), joint.unit_axis()])
@@ -85,18 +90,54 @@ def scene(run: Run, instants: IntArray, scale: float = 1.0) -> Scene:
     held = [f.initial_position() for f in fixed if f.is_fixed and id(f) not in sliding]
     return Scene(
         rec.time[instants],
-        tuple(_body(picked, placed, index, scale) for index, placed in enumerate(run.mechanism.bodies)),
+        tuple(_bodies(picked, scale)),
         np.stack(meeting, axis=1) if meeting else np.zeros((len(instants), 0, 3)),
         np.array(held).reshape(-1, 3),
         rec.frames[instants],
-        rec.frames,
+        _smooth_paths(run),
         tuple(guides),
     )
+
+
+def _smooth_paths(run: Run) -> Array:
+    """Paths of the moving frames, through the stored instants with the recorded velocities there."""
+    time, places = run.recording.time, run.recording.frames
+    if len(time) < 2 or not places.shape[1]:
+        return places
+    from scipy.interpolate import CubicHermiteSpline
+
+    shares = np.linspace(0.0, 1.0, 1 - (-PATH_POINTS // (len(time) - 1)))[:-1]
+    inside = time[:-1, None] + np.diff(time)[:, None] * shares
+    fine = np.append(inside.ravel(), time[-1])
+    return np.asarray(CubicHermiteSpline(time, places, run.recording.frame_velocities)(fine))
 
 
 def point_path(run: Run, attachment: Attachment) -> Array:
     """World positions of a point at all instants, shape (N + 1, 3) [m]."""
     return np.array(world_values(run, PointOf(attachment)))
+
+
+def _bodies(run: Run, scale: float) -> Iterator[BodyDrawing]:
+    """One drawing a body; the parts of a split beam are drawn as one."""
+    drawn: dict[str, BodyDrawing] = {}
+    for index, placed in enumerate(run.mechanism.bodies):
+        name = _whole(run, placed)
+        own = _body(run, placed, index, scale)
+        lines = drawn[name].lines + own.lines if name in drawn else own.lines
+        drawn[name] = BodyDrawing(name, lines, own.points)
+    yield from drawn.values()
+
+
+def _whole(run: Run, placed: PlacedBody) -> str:
+    """Name of the split beam that a body is a part of, or its own."""
+    wholes = (split.name for split in run.mechanism.split_beams if placed in split.parts)
+    return next(wholes, placed.name)
+
+
+def _is_cut(run: Run, first: Attachment, second: Attachment) -> bool:
+    """Whether a joint only holds two parts of one beam together."""
+    name = _whole(run, first.placed)
+    return name != first.placed.name and name == _whole(run, second.placed)
 
 
 def _body(run: Run, placed: PlacedBody, index: int, scale: float) -> BodyDrawing:

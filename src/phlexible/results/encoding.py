@@ -1,6 +1,6 @@
 """Descriptions as JSON and back: dataclasses of known classes by name and fields, never code."""
 
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
 from typing import Any
 
@@ -10,9 +10,10 @@ from phlexible.algebra.arrays import Array
 from phlexible.bodies.beam import Beam
 from phlexible.bodies.beam_frames import Frame
 from phlexible.bodies.beam_strain import Strain
-from phlexible.bodies.locations import Along, End, MaterialPosition, Origin, Start
+from phlexible.bodies.locations import Along, Cut, End, MaterialPosition, Origin, Start
 from phlexible.bodies.material import Material
 from phlexible.bodies.point_mass import PointMass
+from phlexible.bodies.reduced_basis import ReducedBasis
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.bodies.string import String
 from phlexible.bodies.string_law import LinearLaw, LogarithmicLaw, StVenantKirchhoffLaw
@@ -20,27 +21,57 @@ from phlexible.bodies.user_law import Law
 from phlexible.elements.sections import CircularSection, RectangularSection, Section
 from phlexible.errors import ModelError, ResultFileError
 from phlexible.joints.attachments import Attachment, MovingFrame, PlacedBody
+from phlexible.joints.bushing import Bushing
 from phlexible.joints.cylindrical import Cylindrical
 from phlexible.joints.distance import Distance
+from phlexible.joints.distributed_force import DistributedForce
+from phlexible.joints.drives import Drive
+from phlexible.joints.feedback import Feedback
 from phlexible.joints.fixed import Fixed
+from phlexible.joints.force_elements import JointElement, SpringDamper
 from phlexible.joints.joint import Joint
-from phlexible.joints.loads import Axes, Force, Load, Torque
+from phlexible.joints.loads import Axes, Force, PointLoad, Torque
+from phlexible.joints.placed_split_beam import PlacedSplitBeam
 from phlexible.joints.planar import Planar
+from phlexible.joints.potentials import Potential
 from phlexible.joints.prismatic import Prismatic
 from phlexible.joints.revolute import Revolute
 from phlexible.joints.slider import Slider
 from phlexible.joints.spherical import Spherical
+from phlexible.joints.time_paths import TimePath
 from phlexible.joints.universal import Universal
 from phlexible.results.unstored_law import UnstoredLaw
 
 KNOWN: dict[str, type[Any]] = {
     known.__name__: known
     for known in (
-        *(Beam, RigidBody, PointMass, Material, CircularSection, RectangularSection, Section, Frame, Strain),
+        *(
+            Beam,
+            ReducedBasis,
+            RigidBody,
+            PointMass,
+            Material,
+            CircularSection,
+            RectangularSection,
+            Section,
+            Frame,
+            Strain,
+        ),
         *(String, LogarithmicLaw, LinearLaw, StVenantKirchhoffLaw, Law),
-        *(Start, End, Along, Origin, MaterialPosition),
+        *(Start, End, Cut, Along, Origin, MaterialPosition),
         *(Fixed, Revolute, Prismatic, Cylindrical, Universal, Spherical, Planar, Slider, Distance),
-        *(Force, Torque, Axes),
+        *(
+            Force,
+            Torque,
+            DistributedForce,
+            Axes,
+            SpringDamper,
+            Bushing,
+            JointElement,
+            Drive,
+            TimePath,
+            Feedback,
+        ),
     )
 }
 """The classes that a file may name. A new body, joint or load is added here; a test asks for it."""
@@ -56,6 +87,7 @@ class Context:
     bodies: dict[str, PlacedBody]
     frames: list[MovingFrame]
     joints: list[Joint]
+    split_beams: dict[str, PlacedSplitBeam] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +113,24 @@ class UnstoredFunction:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class UnstoredDistribution:
+    """The same for a function of place and time.
+
+    Attributes:
+        places: shape (k,) [m].
+        initial: values there at t = 0, shape (k, 3).
+    """
+
+    places: Array
+    initial: Array
+
+    def __call__(self, x: float, time: float) -> Array:
+        """The value at t = 0 at the nearest stored place, shape (3,)."""
+        nearest = self.initial[int(np.argmin(np.abs(self.places - x)))]
+        return UnstoredFunction(nearest)(time)
+
+
 def encode(value: object, context: Context) -> Tree:
     """The value as JSON.
 
@@ -100,6 +150,8 @@ def encode(value: object, context: Context) -> Tree:
             return {"tuple": [encode(each, context) for each in value]}
         case Attachment():
             return {"attachment": value.placed.name, "location": encode(value.location, context)}
+        case PlacedBody() | PlacedSplitBeam():
+            return {"body": value.name}
         case MovingFrame():
             return {"frame": next(k for k, frame in enumerate(context.frames) if frame is value)}
         case Joint() if any(joint is value for joint in context.joints):
@@ -114,16 +166,30 @@ def encode_part(part: object, context: Context) -> Tree:
     if not is_dataclass(part) or isinstance(part, type):
         raise ResultFileError(f"results files cannot hold {part!r}")
     values = {}
-    for field in fields(part):
-        value = getattr(part, field.name)
-        if not field.init:
+    for each in fields(part):
+        value = getattr(part, each.name)
+        if not each.init:
             continue
-        if callable(value):
-            start = part.at_time(0.0).tolist() if isinstance(part, Load) else None
-            values[field.name] = {"function": start}
+        if callable(value) and isinstance(part, DistributedForce):
+            initial = [np.asarray(value(x, 0.0), dtype=np.float64).tolist() for x in part.quadrature()[0]]
+            values[each.name] = {"distribution": initial, "at": part.quadrature()[0].tolist()}
+        elif isinstance(value, Potential) or (callable(value) and not isinstance(value, TimePath)):
+            values[each.name] = {"function": _initial(part, each.name)}
         else:
-            values[field.name] = encode(value, context)
+            values[each.name] = encode(value, context)
     return {"class": _known(type(part).__name__, type(part)).__name__, "fields": values}
+
+
+def _initial(part: object, name: str) -> Tree:
+    """Value at t = 0 of a function of time in a field; None of other functions."""
+    match part, name:
+        case PointLoad(), "value":
+            return part.at_time(0.0).tolist()
+        case TimePath(), "function":
+            return part(0.0)
+        case JointElement(force=force), "force" if callable(force):
+            return float(force(0.0))
+    return None
 
 
 def decode(tree: Tree, context: Context) -> Any:
@@ -144,6 +210,10 @@ def decode(tree: Tree, context: Context) -> Any:
         case {"attachment": name, "location": location}:
             placed, place = context.bodies[name], decode(location, context)
             return Attachment(placed, place, placed.data.points.locate(place))
+        case {"body": name}:
+            return context.split_beams[name] if name in context.split_beams else context.bodies[name]
+        case {"distribution": initial, "at": places}:
+            return UnstoredDistribution(np.array(places), np.array(initial))
         case {"frame": index}:
             return context.frames[index]
         case {"joint": index}:

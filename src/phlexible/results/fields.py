@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from phlexible.model.mechanism import Mechanism
+from phlexible.model.moving_frames import moving_frames
 from phlexible.model.recording import Recording
-from phlexible.observables.run import moving_frames
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,12 @@ FIELDS = {
     "velocity": Field(
         ("time", "component"), "m/s, rad/s or 1/s", "v and w in body axes, then deta/dt, not projected"
     ),
-    "multipliers": Field(("time", "row"), "N or N m", "multipliers of the joints, mean of adjacent steps"),
+    "multipliers": Field(
+        ("time", "row"), "N or N m", "multipliers of joints, drives and elements, mean of adjacent steps"
+    ),
+    "coordinates": Field(("time", "force"), "m or rad", "coordinates of force elements"),
+    "paths": Field(("time", "drive"), "m or rad", "driven coordinates"),
+    "path_rates": Field(("time", "drive"), "m/s or rad/s", "rates of driven coordinates"),
     "frames": Field(("time", "frame", "axis"), "m", "origin of each moving frame, world axes"),
     "frame_rotations": Field(
         ("time", "frame", "axis", "column"), "1", "turn of each moving frame since t = 0"
@@ -42,6 +47,7 @@ FIELDS = {
     "kinetic": Field(("time",), "J", "kinetic energy"),
     "strain": Field(("time",), "J", "elastic energy"),
     "gravity": Field(("time",), "J", "potential energy of weight"),
+    "spring": Field(("time",), "J", "energy of springs between bodies"),
     "work": Field(("time", "source"), "J", "work since t = 0 of each load and drive"),
     "dissipated": Field(("time",), "J", "energy lost since t = 0"),
     "iterations": Field(("time",), "1", "Newton iterations since t = 0"),
@@ -60,7 +66,10 @@ def labels(mechanism: Mechanism, recording: Recording) -> dict[str, list[str]]:
         coordinates += etas
         components += [f"{placed.name}: {name}" for name in rigid + spins]
         components += [f"{placed.name}: deta_{k + 1}/dt" for k in range(len(etas))]
-    rows = [f"{joint}: {row.label}" for joint in mechanism.joints for row in joint.rows(mechanism.dimension)]
+    dimension = mechanism.dimension
+    rows = [f"{joint}: {row.label}" for joint in mechanism.constraints for row in joint.rows(dimension)]
+    forces = [(element, force) for element in mechanism.elements for force in element.forces(dimension)]
+    rows += [f"{element}: {y.label}" for element, force in forces for y in force.coordinate.functions()]
     return {
         "body": [placed.name for placed in mechanism.bodies],
         "axis": ["x", "y", "z"],
@@ -68,6 +77,8 @@ def labels(mechanism: Mechanism, recording: Recording) -> dict[str, list[str]]:
         "coordinate": coordinates,
         "component": components,
         "row": rows,
+        "force": [f"{element}: {force.coordinate.name}" for element, force in forces],
+        "drive": [str(drive) for drive in mechanism.drives],
         "frame": [str(frame) for frame in moving_frames(mechanism)],
         "source": list(recording.work_names),
     }

@@ -17,7 +17,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.errors import ResultFileError
 from phlexible.model.mechanism import Mechanism
 from phlexible.model.recording import Recording
-from phlexible.model.state import Layout, State, layout_of
+from phlexible.model.state import Layout, State
 from phlexible.observables.run import Run
 from phlexible.results.blocks import FORMAT, FORMAT_VERSION, RecordingWriter
 from phlexible.results.description import describe, differences, rebuild
@@ -38,6 +38,7 @@ class ResumePoint:
         work_names: in the order of the file.
         dissipated: so far [J].
         iterations, halvings: so far.
+        coordinates: of force elements, shape (forces,).
     """
 
     state: State
@@ -46,6 +47,7 @@ class ResumePoint:
     dissipated: float
     iterations: int
     halvings: int
+    coordinates: Array
 
 
 def save(run: Run, path: str | PathLike[str], is_complete: bool = True) -> None:
@@ -94,6 +96,7 @@ def read_for_resume(path: str | PathLike[str], mechanism: Mechanism) -> ResumePo
         float(rec.dissipated[0]),
         int(rec.iterations[0]),
         int(rec.halvings[0]),
+        rec.coordinates[0],
     )
 
 
@@ -121,8 +124,9 @@ def concatenate(recordings: list[Recording]) -> Recording:
 
 def layout(mechanism: Mechanism) -> Layout:
     """Where the numbers of a mechanism sit in a recording."""
-    rows = [len(joint.rows(mechanism.dimension)) for joint in mechanism.joints]
-    return layout_of(list(mechanism.bodies), rows)
+    from phlexible.model.constraints import mechanism_layout
+
+    return mechanism_layout(mechanism)
 
 
 @contextmanager

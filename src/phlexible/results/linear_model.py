@@ -6,12 +6,18 @@ from typing import TYPE_CHECKING, Self
 
 from numpy.typing import ArrayLike
 
-from phlexible.errors import ParameterError
+from phlexible.algebra.arrays import Array
+from phlexible.errors import ModelError, ParameterError
+from phlexible.joints.attachments import PlacedBody
+from phlexible.linear_analysis.composition import body_model, composed_model
 from phlexible.linear_analysis.elimination import without_constraints
 from phlexible.linear_analysis.frequency_response import frequency_response
+from phlexible.linear_analysis.linearize import Linearization
 from phlexible.linear_analysis.modes import lowest_model_modes
-from phlexible.linear_analysis.observed import ObservedPHDAE
+from phlexible.linear_analysis.observed import ObservedPHDAE, collocated
 from phlexible.linear_analysis.state_space import save_mat, state_space_matrices
+from phlexible.port_hamiltonian.linear import LinearPHDAE
+from phlexible.reduction.body_basis import body_deformations
 from phlexible.reduction.methods import ReductionMethod, reduced_model
 from phlexible.reduction.quality import PassivityCertificate, ReductionError, passivity, reduction_error
 from phlexible.results.bode import BodeResponse
@@ -22,14 +28,19 @@ if TYPE_CHECKING:
     from control import StateSpace
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LinearModel(ObservedPHDAE):
     """A ``LinearPHDAE`` with modes, frequency responses, state spaces and reductions."""
 
     @classmethod
-    def of(cls, model: ObservedPHDAE) -> Self:
-        """The same model with these methods."""
-        return cls(**{field.name: getattr(model, field.name) for field in fields(ObservedPHDAE)})
+    def of(cls, model: LinearPHDAE) -> Self:
+        """Any linear model with these methods; outputs are the power-conjugate ones unless it has others.
+
+        Displacements whose rates constraints hold count as modes of frequency 0: a ``LinearPHDAE`` does not
+        say that a constraint holds them, too.
+        """
+        seen = model if isinstance(model, ObservedPHDAE) else collocated(model)
+        return cls(**{field.name: getattr(seen, field.name) for field in fields(ObservedPHDAE)})
 
     def modes(self, count: int = 6) -> ModeShapes:
         """The ``count`` lowest modes, rigid ones (frequency 0) included.
@@ -42,6 +53,29 @@ class LinearModel(ObservedPHDAE):
     def eliminate_constraints(self) -> "LinearModel":
         """The same model in coordinates that the joints leave free: standard form, regular E."""
         return LinearModel.of(without_constraints(self))
+
+    def body_model(self, body: PlacedBody) -> LinearPHDAE:
+        """One body without its joints, with a port for each of their rows; see ``composition``.
+
+        Raises:
+            ModelError: a body of another model, or a model that is none of bodies.
+            EquilibriumError: a loaded operating point.
+        """
+        return body_model(self._origin(), body)
+
+    def composed(self) -> LinearPHDAE:
+        """The same model put together by transformers from those of its bodies ([B] 5.2).
+
+        Raises:
+            ModelError: a model that is none of bodies.
+            EquilibriumError: a loaded operating point.
+        """
+        return composed_model(self._origin())
+
+    def _origin(self) -> Linearization:
+        if self.linearization is None:
+            raise ModelError("a reduced or eliminated model has no bodies; take what linearize returned")
+        return self.linearization
 
     def frequency_response(self, frequencies: ArrayLike) -> BodeResponse:
         """Complex responses of all outputs to all inputs at frequencies (k,) [rad/s].
@@ -83,8 +117,9 @@ class LinearModel(ObservedPHDAE):
         except ValueError:
             allowed = ", ".join(repr(option.value) for option in ReductionMethod)
             raise ParameterError(f"method must be one of {allowed}, got {method!r}") from None
-        small = reduced_model(self, order, kind, frequencies)
-        return ReducedModel(**{f.name: getattr(small, f.name) for f in fields(ObservedPHDAE)}, full=self)
+        found = reduced_model(self, order, kind, frequencies)
+        values = {field.name: getattr(found.model, field.name) for field in fields(ObservedPHDAE)}
+        return ReducedModel(**values, full=self, basis=found.basis)
 
     def to_state_space(self) -> "StateSpace":
         """A python-control StateSpace with named states, inputs and outputs.
@@ -114,15 +149,18 @@ class LinearModel(ObservedPHDAE):
         save_mat(state_space_matrices(self), path)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ReducedModel(LinearModel):
     """A reduced ``LinearModel`` that is port-Hamiltonian again.
 
     Attributes:
         full: the model that was reduced.
+        basis: V of x = V x_small, shape (n, k), over the motions x of the full model; None: "balanced" and
+            "irka" reduce states.
     """
 
     full: LinearModel | None = None
+    basis: Array | None = None
 
     def error(self, frequencies: ArrayLike) -> ReductionError:
         """The error against the full model over frequencies (k,) [rad/s].
@@ -132,6 +170,29 @@ class ReducedModel(LinearModel):
         """
         assert self.full is not None, "reduce sets it"
         return reduction_error(self.full, self, frequencies)
+
+    def elastic_basis(self, body: PlacedBody) -> Array:
+        """The deformations of one body in this reduction, for ``Beam(modes=...)`` in nonlinear runs.
+
+        A basis of bending shapes needs axial ones beside them: ``beam.with_axial(basis, dimension)``.
+
+        Args:
+            body: of the model that was linearized, for example ``model["beam"]``.
+
+        Returns:
+            Shape (n, k): independent columns over the elastic coordinates of the body.
+
+        Raises:
+            ModelError: a method that reduces states, or a body of another model.
+        """
+        assert self.full is not None, "reduce sets it"
+        linear = self.full.linearization
+        if self.basis is None or linear is None:
+            raise ModelError(
+                "the coordinates of the bodies are lost; reduce what linearize returned, with method"
+                '="modal", "craig_bampton" or "krylov"'
+            )
+        return body_deformations(linear, body, self.basis)
 
 
 def _plain(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -2,22 +2,22 @@
 
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array
-from phlexible.bodies.floating_body import BodyData
+from phlexible.algebra.arrays import positive
 from phlexible.errors import ModelError, ParameterError, ResultFileError
 from phlexible.linear_analysis.modes import Modes
 from phlexible.results.animation import DOTS_PER_INCH, film_writer
 from phlexible.results.extras import optional
-from phlexible.results.house_style import COLORS, PALE, finish, house_style, new_figure
+from phlexible.results.house_style import COLORS, INK, PALE, finish, house_style, new_figure
+from phlexible.results.mode_outline import ModeOutline, mode_outline
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-OUTLINE_POINTS = 33
 FRAMES_PER_SECOND = 25
 RELATIVE_AMPLITUDE = 0.1  # of the extent of the model
 
@@ -52,21 +52,15 @@ class ModeShapes(Modes):
             figure = new_figure(2.4 * columns if mode is None else 4.0, 2.2 * rows if mode is None else 3.0)
             axes = np.atleast_1d(figure.subplots(rows, columns)).ravel()
             for axis, number in zip(axes, numbers, strict=False):
-                view = self._view(number)
-                for still, moved in zip(*self._lines(number, amplitude, 0.0), strict=True):
-                    axis.plot(*still[:, view].T, color=PALE, lw=1.0, marker="." if len(still) == 1 else "")
-                    axis.plot(
-                        *moved[:, view].T,
-                        color=COLORS[0],
-                        lw=1.4,
-                        marker="o" if len(moved) == 1 else "",
-                        ms=3,
-                    )
+                outline = self._outline(number)
+                size = self._amplitude(outline, amplitude)
+                view = _view(outline, size)
+                _draw_rest(axis, outline, view)
+                for line in outline.at_phase(0.0, size):
+                    axis.plot(*line[:, view].T, color=COLORS[0], marker="o" if len(line) == 1 else "", ms=4)
                 axis.set_aspect("equal", adjustable="datalim")
                 axis.margins(0.1)
-                axis.grid(False)
-                axis.set_xlabel(f"{'xyz'[view[0]]} [m]")
-                axis.set_ylabel(f"{'xyz'[view[1]]} [m]")
+                _label(axis, view)
                 axis.set_title(f"{self.frequencies[number]:.5g} rad/s", fontsize=8.5)
             for axis in axes[len(numbers) :]:
                 axis.set_visible(False)
@@ -77,6 +71,12 @@ class ModeShapes(Modes):
     ) -> None:
         """A film of one period of a mode, ``.mp4`` or ``.gif``.
 
+        Args:
+            mode: number of the mode, from 0.
+            path: of the film.
+            amplitude: largest displacement at the first picture [m]; None: a tenth of the model's extent.
+            frames: pictures of the period.
+
         Raises:
             ParameterError: no such mode.
             MissingExtraError: matplotlib, or for .mp4 imageio-ffmpeg, is not installed.
@@ -85,24 +85,28 @@ class ModeShapes(Modes):
         target = Path(path)
         if target.suffix.lower() not in (".mp4", ".gif"):
             raise ParameterError(f"path must end in .mp4 or .gif, got {str(path)!r}")
-        self._checked(mode)
+        outline = self._outline(self._checked(mode))
         matplotlib = optional("matplotlib", "plot")
-        view = self._view(mode)
+        size = self._amplitude(outline, amplitude)
+        view = _view(outline, size)
         with house_style():
             figure = new_figure(4.8, 3.6)
             axis = figure.subplots()
-            pictures = [self._lines(mode, amplitude, 2 * np.pi * k / frames)[1] for k in range(frames)]
+            pictures = [outline.at_phase(2 * np.pi * k / frames, size) for k in range(frames)]
+            _draw_rest(axis, outline, view)
             curves = [
-                axis.plot(*line[:, view].T, color=COLORS[0], marker="o" if len(line) == 1 else "")[0]
+                axis.plot(*line[:, view].T, color=COLORS[0], marker="o" if len(line) == 1 else "", ms=4)[0]
                 for line in pictures[0]
             ]
             everything = np.concatenate([line[:, view] for picture in pictures for line in picture])
             low, high = everything.min(axis=0), everything.max(axis=0)
-            margin = 0.05 * float((high - low).max())
-            axis.set_xlim(low[0] - margin, high[0] + margin)
-            axis.set_ylim(low[1] - margin, high[1] + margin)
+            edge = float((high - low).max())
+            half = np.maximum((high - low) / 2 + 0.05 * edge, 0.25 * edge)  # no film is a thin strip
+            axis.set_xlim(*((low + high)[0] / 2 + half[0] * np.array([-1, 1])))
+            axis.set_ylim(*((low + high)[1] / 2 + half[1] * np.array([-1, 1])))
             axis.set_aspect("equal", adjustable="box")
-            axis.set_title(f"mode {mode}: {self.frequencies[mode]:.5g} rad/s", fontsize=8.5)
+            _label(axis, view)
+            axis.set_title(f"{self.frequencies[mode]:.5g} rad/s", fontsize=8.5)
 
             writer, settings = film_writer(target, FRAMES_PER_SECOND)
             try:
@@ -119,39 +123,28 @@ class ModeShapes(Modes):
             raise ParameterError(f"mode must be 0 to {len(self.eigenvalues) - 1}, got {mode!r}")
         return mode
 
-    def _view(self, number: int) -> list[int]:
-        """The two world axes along which the model extends and moves most."""
-        still, moved = self._lines(number, None, 0.0)
-        spread = np.ptp(np.concatenate([*still, *moved]), axis=0)
-        return sorted(np.argsort(-spread, kind="stable")[:2].tolist())
-
-    def _lines(self, number: int, amplitude: float | None, phase: float) -> tuple[list[Array], list[Array]]:
-        """Outlines of the bodies at rest and in the mode at a phase, each (points, 3) [m]."""
-        linear = self.linearization
-        if linear is None:
+    def _outline(self, number: int) -> ModeOutline:
+        if self.linearization is None:
             raise ModelError("the shapes of a reduced model cannot be drawn; draw those of the full one")
-        shape = np.real(self.shapes[:, number] * np.exp(1j * phase))
-        largest_shape = self.shapes[:, number]
-        still, motions, sizes = [], [], []
-        for index, placed in enumerate(linear.mechanism.bodies):
-            begin, end = linear.layout.velocity[index : index + 2]
-            place, turn = linear.point.state.position[index], linear.point.state.rotation[index]
-            eta = linear.point.state.elastic[linear.layout.elastic[index] : linear.layout.elastic[index + 1]]
-            positions, shapes = placed.data.points.outline(OUTLINE_POINTS)
-            local = positions + shapes @ eta
-            still.append(place + local @ turn.T)
-            motions.append(_motion(placed.data, local, shapes, shape[begin:end]) @ turn.T)
-            sizes.append(np.abs(_motion(placed.data, local, shapes, largest_shape[begin:end])).max())
-        extent = float(np.ptp(np.concatenate(still), axis=0).max()) or 1.0
-        wanted = RELATIVE_AMPLITUDE * extent if amplitude is None else amplitude
-        factor = wanted / (max(sizes) or 1.0)
-        return still, [line + factor * motion for line, motion in zip(still, motions, strict=True)]
+        return mode_outline(self.linearization, self.shapes[:, number])
+
+    def _amplitude(self, outline: ModeOutline, wanted: float | None) -> float:
+        return RELATIVE_AMPLITUDE * outline.extent if wanted is None else positive("amplitude", wanted)
 
 
-def _motion(body: BodyData, local: Array, shapes: Array, x: Any) -> Array:
-    """Small displacements of points in body axes, (points, 3)."""
-    from phlexible.model.kinematics import kept_columns
+def _view(outline: ModeOutline, amplitude: float) -> list[int]:
+    """The two world axes along which the model extends and moves most."""
+    spread = np.ptp(np.concatenate([*outline.still, *outline.at_phase(0.0, amplitude)]), axis=0)
+    return sorted(np.argsort(-spread, kind="stable")[:2].tolist())
 
-    full = np.zeros(6 + body.elastic_count, dtype=x.dtype)
-    full[kept_columns(body)] = x
-    return np.asarray(full[:3] + np.cross(full[3:6], local) + shapes @ full[6:])
+
+def _draw_rest(axis: "Axes", outline: ModeOutline, view: list[int]) -> None:
+    for line in outline.still:
+        axis.plot(*line[:, view].T, color=PALE, lw=1.0, marker="." if len(line) == 1 else "")
+    axis.plot(*outline.ground[:, view].T, ls="", marker="s", ms=3.5, color=INK)
+
+
+def _label(axis: "Axes", view: list[int]) -> None:
+    axis.grid(False)
+    axis.set_xlabel(f"{'xyz'[view[0]]} [m]")
+    axis.set_ylabel(f"{'xyz'[view[1]]} [m]")

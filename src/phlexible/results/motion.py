@@ -5,19 +5,27 @@ from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Self
 
+from numpy.typing import ArrayLike
+
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.joints.attachments import Attachment, PlacedBody, Port
+from phlexible.joints.drives import Drive
+from phlexible.joints.force_elements import ForceElement
 from phlexible.joints.joint import Joint
+from phlexible.joints.loads import Axes
+from phlexible.joints.placed_split_beam import PlacedSplitBeam
 from phlexible.model.mechanism import Mechanism
 from phlexible.model.recording import Recording
 from phlexible.model.state import Layout
-from phlexible.observables import angles, poses, reactions, velocities
+from phlexible.observables import angles, poses, reactions, section_forces, velocities
 from phlexible.observables import tension as tensions
 from phlexible.observables.energy import Energy, energy_of
 from phlexible.observables.momentum import Momentum, momentum
 from phlexible.observables.projection import projected_velocities
 from phlexible.observables.run import Run
-from phlexible.results import animation, files, labelled, mechanism_plot, plots, report
+from phlexible.observables.section_forces import BeamStress, SectionForces
+from phlexible.observables.stiffening import missing_stiffening
+from phlexible.results import animation, labelled, mechanism_plot, plots, report, section_plot
 
 if TYPE_CHECKING:
     import xarray
@@ -45,7 +53,7 @@ class Motion:
         self.recording = recording
         self._run = Run(mechanism, layout, recording)
 
-    def __getitem__(self, name: str) -> PlacedBody:
+    def __getitem__(self, name: str) -> PlacedBody | PlacedSplitBeam:
         """The body with a name, for ``motion.position(motion["coupler"].end)``."""
         return self.mechanism[name]
 
@@ -113,26 +121,95 @@ class Motion:
         """|dr/ds| at the quadrature points of a string, 1 undeformed, shape (N + 1, points)."""
         return tensions.stretch(self._run, string)
 
-    def reaction(self, joint: Joint) -> Array:
-        """Force of a joint on its second attachment, world axes, shape (N + 1, 3) [N]."""
-        return reactions.reaction(self._run, joint)
+    def reaction(self, joint: Joint, axes: Axes | str = Axes.WORLD) -> Array:
+        """Force of a joint on its second attachment, shape (N + 1, 3) [N].
 
-    def reaction_moment(self, joint: Joint) -> Array:
-        """Moment of a joint on its second attachment about its point, world axes, shape (N + 1, 3) [N m]."""
-        return reactions.reaction_moment(self._run, joint)
+        With that of the drives in the joint; springs, dampers and motors are ``element_force``.
+
+        Args:
+            joint: of the model.
+            axes: "world", or "body": those of the material at the second attachment.
+        """
+        return reactions.in_axes(self._run, joint, reactions.reaction(self._run, joint), Axes(axes))
+
+    def reaction_moment(self, joint: Joint, axes: Axes | str = Axes.WORLD) -> Array:
+        """Moment of a joint on its second attachment about its point, shape (N + 1, 3) [N m]."""
+        return reactions.in_axes(self._run, joint, reactions.reaction_moment(self._run, joint), Axes(axes))
+
+    def element_force(self, element: ForceElement | Drive) -> Array:
+        """Force or torque of a spring, damper, motor or drive along its coordinate, shape (N + 1,).
+
+        Positive where it enlarges the coordinate; the mean of the adjacent steps [N or N m]. Of a
+        ``Bushing`` the forces along and about its axes, shape (N + 1, 6), (N + 1, 3) in the plane.
+        """
+        return reactions.element_force(self._run, element)
 
     @property
     def multipliers(self) -> Array:
-        """Multipliers of all joints' rows, joint after joint, shape (N + 1, rows) [N or N m]."""
-        return self.recording.multipliers
+        """Multipliers of all joints' rows, joint after joint, shape (N + 1, rows) [N or N m].
+
+        Those of redundant joints are not unique; these are the smallest ones (``RedundancyWarning``).
+        """
+        return self._run.multipliers
 
     def angle(self, joint: Joint) -> Array:
-        """Angle of a joint's second port relative to the first, over full turns, shape (N + 1,) [rad]."""
+        """Angle of a joint's second port relative to the first, over full turns, shape (N + 1,) [rad].
+
+        Of ``Universal`` both angles, shape (N + 1, 2).
+        """
         return angles.angle(self._run, joint)
 
+    def translation(self, joint: Joint) -> Array:
+        """Position of a joint's second point along its axis, shape (N + 1,) [m]; (N + 1, 2) of ``Planar``."""
+        return angles.translation(self._run, joint)
+
+    def translation_rate(self, joint: Joint) -> Array:
+        """d(translation)/dt, consistent with the joints, shape (N + 1,) or (N + 1, 2) [m/s]."""
+        return angles.rates(self._run, self._velocities, joint, False)
+
     def rate(self, joint: Joint) -> Array:
-        """d(angle)/dt, consistent with the joints, shape (N + 1,) [rad/s]."""
+        """d(angle)/dt, consistent with the joints, shape (N + 1,) [rad/s]; of a joint without angle [m/s]."""
         return angles.rate(self._run, self._velocities, joint)
+
+    def section_forces(self, body: PlacedBody | PlacedSplitBeam, x: ArrayLike | None = None) -> SectionForces:
+        """Normal force, shear, torsion and bending moments along a beam, local axes of its sections.
+
+        Those of the discretization, with the viscous part of the stress: normal force, torsion and
+        shear are constant on an element, moments linear.
+
+        Args:
+            body: a beam.
+            x: stations along it, shape (s,) [m]; at a node the values to its right. None: two Gauss
+                points an element, where moments converge fastest.
+
+        Raises:
+            ModelError: not a beam of this model.
+            ParameterError: stations off the beam.
+        """
+        return section_forces.section_forces(self._run, lambda: self._velocities, body, x)
+
+    def stress(
+        self,
+        body: PlacedBody | PlacedSplitBeam,
+        x: ArrayLike | None = None,
+        fibres: ArrayLike | None = None,
+    ) -> BeamStress:
+        """Greatest and smallest normal stress over the sections of a beam [Pa].
+
+        Args:
+            body: a beam.
+            x: stations, as in ``section_forces``.
+            fibres: points of the section ((y, z), ...), shape (f, 2) [m]; None: the whole outline of a
+                ``CircularSection`` or ``RectangularSection``.
+
+        Raises:
+            ModelError, ParameterError: as ``section_forces``; a ``Section`` without fibres.
+        """
+        return section_forces.stress(self._run, lambda: self._velocities, body, x, fibres)
+
+    def missing_stiffening(self) -> list[str]:
+        """Why beams of linear strain went astray in fast rotation, one explanation each; mostly none."""
+        return missing_stiffening(self._run)
 
     def to_xarray(self) -> "xarray.Dataset":
         """The raw numbers with names and units (needs ``phlexible[xarray]``)."""
@@ -140,11 +217,15 @@ class Motion:
 
     def save(self, path: FilePath) -> None:
         """Writes everything to an HDF5 file."""
+        from phlexible.results import files
+
         files.save(self._run, path, self.is_complete)
 
     @classmethod
     def load(cls, path: FilePath) -> Self:
         """Reads a file of ``save`` or of a simulation that wrote to it; finished, running or killed."""
+        from phlexible.results import files
+
         run = files.load(path)
         return cls(run.mechanism, run.layout, run.recording, files.is_complete(path))
 
@@ -165,6 +246,16 @@ class Motion:
     ) -> "Figure":
         """Elastic displacement over time; ``normalized``: divided by the size of the body."""
         return plots.plot_displacement(self._run, attachment, path, normalized)
+
+    def plot_section_forces(
+        self,
+        body: PlacedBody | PlacedSplitBeam,
+        times: int | Sequence[float] = 4,
+        path: FilePath | None = None,
+    ) -> "Figure":
+        """Section forces along a beam at some times [s], or at so many, and their range over all times."""
+        forces = self.section_forces(body, section_forces.element_ends(self._run, body))
+        return section_plot.plot_section_forces(forces, times, path, body.name)
 
     def plot_mechanism(
         self, times: int | Sequence[float] = 6, path: FilePath | None = None, scale: float = 1.0

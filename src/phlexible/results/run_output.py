@@ -2,6 +2,7 @@
 
 from os import PathLike
 
+from phlexible.algebra.arrays import Array
 from phlexible.model.mechanism import Mechanism
 from phlexible.model.recording import Recording
 from phlexible.results.blocks import RecordingWriter
@@ -59,6 +60,12 @@ class RunOutput:
     def is_empty(self) -> bool:
         """Whether nothing has been taken yet."""
         return not self._blocks
+
+    @property
+    def last_multipliers(self) -> Array:
+        """Of the last instant that is known, shape (rows,)."""
+        multipliers: Array = self._blocks[-1].multipliers[-1]
+        return multipliers
 
     def motion(self, is_complete: bool) -> Motion:
         """Everything taken so far."""

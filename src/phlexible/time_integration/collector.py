@@ -1,5 +1,6 @@
 """Gathers stored instants of the kernels into recordings, block by block."""
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 
@@ -7,9 +8,15 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.joints.attachments import MovingFrame
+from phlexible.joints.drives import Drive
 from phlexible.model.assembly import Assembly
-from phlexible.model.differences import derivatives
-from phlexible.model.ground import frame_positions, frame_rotation, frame_velocities
+from phlexible.model.ground import (
+    frame_angular_velocities,
+    frame_positions,
+    frame_rotations,
+    frame_velocities,
+)
+from phlexible.model.moving_frames import moving_frames
 from phlexible.model.recording import Recording
 from phlexible.time_integration.stored_rows import StoredRows
 
@@ -30,18 +37,20 @@ class Collector:
     def __init__(self, assembly: Assembly, sink: Sink) -> None:
         self._assembly = assembly
         self._sink = sink
-        self._frames = moving_frames(assembly)
-        self._driven = driven_joints(assembly)
-        names = [str(load) for load in assembly.mechanism.loads]
-        names += [str(assembly.mechanism.joints[j]) for j in self._driven]
-        self._work_names = tuple(names)
+        self._frames = moving_frames(assembly.mechanism)
+        self._sources = work_sources(assembly)
         self._held: Recording | None = None
         self._held_is_first = False
 
     @property
+    def sources(self) -> dict[str, list[int]]:
+        """Columns of the stored work by the name of what does it."""
+        return self._sources
+
+    @property
     def work_names(self) -> tuple[str, ...]:
-        """Sources of work in the ledger: loads, then joints with a moving frame."""
-        return self._work_names
+        """Sources of work in the ledger: loads, driven joints, drives, force elements."""
+        return tuple(self._sources)
 
     def begin(self, time: float, stored: StoredRows, halvings: int) -> None:
         """The first instant; its multipliers are those of the first step."""
@@ -83,10 +92,8 @@ class Collector:
             self._sink(block)
 
     def _block(self, times: Array, stored: StoredRows, count: int, halvings: int) -> Recording:
-        loads = len(self._assembly.mechanism.loads)
-        columns = [*range(loads), *(loads + j for j in self._driven)]
+        drives, rows = self._assembly.mechanism.drives, slice(0, count)
         frames = [_frame_motion(frame, times) for frame in self._frames]
-        rows = slice(0, count)
         return Recording(
             time=np.array(times),
             position=stored.position[rows].copy(),
@@ -98,43 +105,54 @@ class Collector:
             frame_rotations=_stacked([f[1] for f in frames], count, (3, 3)),
             frame_velocities=_stacked([f[2] for f in frames], count, (3,)),
             frame_angular_velocities=_stacked([f[3] for f in frames], count, (3,)),
+            coordinates=stored.coordinates[rows].copy(),
+            paths=_columns([drive.path.at_times(times) for drive in drives], count),
+            path_rates=_columns([drive.path.rates_at(times) for drive in drives], count),
             kinetic=stored.energy[rows, 0].copy(),
             strain=stored.energy[rows, 1].copy(),
             gravity=stored.energy[rows, 2].copy(),
-            work=stored.work[rows][:, columns],
+            spring=stored.energy[rows, 3].copy(),
+            work=_columns([stored.work[rows][:, own].sum(axis=1) for own in self._sources.values()], count),
             dissipated=stored.dissipated[rows].copy(),
             iterations=stored.iterations[rows].astype(np.int64),
             halvings=np.full(count, halvings, dtype=np.int64),
-            work_names=self._work_names,
+            work_names=self.work_names,
         )
 
 
-def moving_frames(assembly: Assembly) -> list[MovingFrame]:
-    """Distinct moving frames in the order in which the joints name them."""
-    ports = [port for joint in assembly.mechanism.joints for port in (joint.first, joint.second)]
-    frames = [port for port in ports if isinstance(port, MovingFrame) and not port.is_fixed]
-    return list(dict.fromkeys(frames))
-
-
-def driven_joints(assembly: Assembly) -> list[int]:
-    """Numbers of the joints with a port on a moving frame."""
-    moving = set(moving_frames(assembly))
-    return [j for j, joint in enumerate(assembly.mechanism.joints) if {joint.first, joint.second} & moving]
+def work_sources(assembly: Assembly) -> dict[str, list[int]]:
+    """Columns of the stored work by the name of what does it: a bushing has several."""
+    mechanism = assembly.mechanism
+    moving = set(moving_frames(assembly.mechanism))
+    loads = len(assembly.load_entries)
+    sources: dict[str, list[int]] = {}
+    columns = itertools.count()
+    for load in mechanism.loads:
+        sources.setdefault(str(load), []).extend(next(columns) for _ in load.entries())
+    for k, part in enumerate(mechanism.constraints, start=loads):
+        if isinstance(part, Drive) or {part.first, part.second} & moving:
+            sources.setdefault(str(part), []).append(k)
+    for k, each in enumerate(assembly.forces, start=loads + len(mechanism.constraints)):
+        if each.is_prescribed or set(each.element.ports) & moving:
+            sources.setdefault(str(each.element), []).append(k)
+    return sources
 
 
 def _frame_motion(frame: MovingFrame, times: Array) -> tuple[Array, Array, Array, Array]:
-    position, velocity = frame_positions(frame, times), frame_velocities(frame, times)
-    if frame.rotation is None:
-        count = len(times)
-        return position, np.broadcast_to(np.eye(3), (count, 3, 3)), velocity, np.zeros((count, 3))
-    rotation = np.array([frame_rotation(frame, t) for t in times])
-    rates = np.array([derivatives(frame.rotation, t)[0] for t in times])
-    spin = rates @ rotation.transpose(0, 2, 1)
-    return position, rotation, velocity, np.stack([spin[:, 2, 1], spin[:, 0, 2], spin[:, 1, 0]], axis=1)
+    return (
+        frame_positions(frame, times),
+        frame_rotations(frame, times),
+        frame_velocities(frame, times),
+        frame_angular_velocities(frame, times),
+    )
 
 
 def _stacked(arrays: Sequence[Array], count: int, shape: tuple[int, ...]) -> Array:
     return np.stack(arrays, axis=1) if arrays else np.zeros((count, 0, *shape))
+
+
+def _columns(arrays: Sequence[Array], count: int) -> Array:
+    return np.stack(arrays, axis=1) if arrays else np.zeros((count, 0))
 
 
 def _rows(block: Recording, rows: slice) -> Recording:

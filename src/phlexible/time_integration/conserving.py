@@ -2,21 +2,27 @@
 
 import sys
 import time as wall
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.errors import ConvergenceError
+from phlexible.errors import ConvergenceError, RedundancyWarning
+from phlexible.joints.time_paths import refuse_jump
 from phlexible.kernels import tables as at
 from phlexible.kernels.compiled import is_compiled
 from phlexible.kernels.loop import advance
 from phlexible.kernels.newton import SINGULAR
 from phlexible.model.assembly import Assembly
+from phlexible.model.constraints import mechanism_layout
+from phlexible.model.element_forces import element_coordinates
 from phlexible.model.state import State
 from phlexible.time_integration.clock import Clock
 from phlexible.time_integration.collector import Collector, Sink
+from phlexible.time_integration.composition import substep_times
+from phlexible.time_integration.measurement import Measurement
 from phlexible.time_integration.packing import pack
 from phlexible.time_integration.pressed_strings import most_pressed
 from phlexible.time_integration.stored_rows import StoredRows, stored_rows
@@ -38,10 +44,14 @@ class RunOptions:
     Attributes:
         every: store each every-th step.
         numerical_damping: gamma of formulation 3.
+        substeps: sizes of the parts of a step, as shares that add up to 1.
+        is_redundant: joints hold a motion twice; their forces of least size are taken.
     """
 
     every: int = 1
     numerical_damping: float = 0.0
+    substeps: tuple[float, ...] = (1.0,)
+    is_redundant: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,12 +62,14 @@ class Ledger:
         work: of each source of the collector's ``work_names``, shape (sources,) [J].
         dissipated: [J].
         iterations, halvings: counted so far.
+        coordinates: of force elements, angles over full turns, shape (forces,).
     """
 
     work: Array
     dissipated: float
     iterations: int
     halvings: int
+    coordinates: Array
 
 
 class ConservingRun:
@@ -85,12 +97,16 @@ class ConservingRun:
         self._clock = clock
         self._options = options
         self._system = pack(assembly)
-        self._system.begin_at(state)
+        begun = ledger.coordinates if ledger is not None else _coordinates(assembly, state)
+        self._system.begin_at(state, begun)
+        self._measurement = Measurement(assembly, self._system)
+        self._held = np.zeros(0)  # values of the controllers during a step
         self._collector = Collector(assembly, sink)
         self._first_multiplier = np.zeros(len(assembly.couplings.constant))
         self._halvings = 0
         self._since_stored = 0
         self._continues = False
+        self._singular_time: float | None = None
         self._is_resumed = ledger is not None
         if ledger is not None:
             self._take_up(ledger)
@@ -108,8 +124,10 @@ class ConservingRun:
         try:
             if not self._is_resumed:
                 self._store_first()
-            size = FIRST_BLOCK
+            size = 1 if self._measurement.is_needed else FIRST_BLOCK
             while k < clock.count:
+                if self._measurement.is_needed:
+                    self._control(clock.instant(k))
                 progress(k, clock.count)
                 begin = wall.perf_counter()
                 steps = clock.regular_run(k, size)
@@ -127,19 +145,32 @@ class ConservingRun:
             return False
         finally:
             self._collector.finish()
+            self._warn_of_singular_steps()
         return True
 
+    def _warn_of_singular_steps(self) -> None:
+        """Joints that were independent at the start may pass a position where they are not."""
+        if self._singular_time is not None:
+            steps = int(self._system.ints[self._system.ints[at.STATE_COUNTER] + 1])
+            warnings.warn(
+                "the joints passed singular positions, the first one before "
+                f"t = {self._singular_time:.9g} s: in {steps} steps their forces are not unique, and small "
+                "ones are taken; the motion may branch there",
+                RedundancyWarning,
+                stacklevel=5,
+            )
+
     def _longest_block(self) -> int:
+        if self._measurement.is_needed:
+            return 1
         numbers = self._system.stored_width + 3 * len(self._assembly.moving)
         return max(16, BLOCK_BYTES // (8 * numbers))
 
     def _take_up(self, ledger: Ledger) -> None:
-        mechanism, system = self._assembly.mechanism, self._system
-        loads = len(mechanism.loads)
-        joints = [str(joint) for joint in mechanism.joints]
-        work = system.table(at.STATE_WORK, loads + len(joints))
-        for k, (name, value) in enumerate(zip(self._collector.work_names, ledger.work, strict=True)):
-            work[k if k < loads else loads + joints.index(name)] = value
+        system = self._system
+        work = system.table(at.STATE_WORK, len(self._assembly.load_entries) + self._assembly.links)
+        for columns, value in zip(self._collector.sources.values(), ledger.work, strict=True):
+            work[columns[0]] = value
         system.table(at.STATE_DISSIPATED, 1)[0] = ledger.dissipated
         system.ints[system.ints[at.STATE_COUNTER]] = ledger.iterations
         self._halvings = ledger.halvings
@@ -198,23 +229,49 @@ class ConservingRun:
         """Steps between the instants, of the size of the first; of a single instant only the row."""
         h = float(instants[1] - instants[0]) if len(instants) == 2 else self._clock.step
         count = len(instants) - 1
+        if count:
+            self._check_drives(float(instants[0]), float(instants[-1]), count)
+        ends, middles = substep_times(instants, h, self._options.substeps)
         done, status = advance(
             self._system.ints,
             self._system.reals,
-            h,
+            h * np.array(self._options.substeps),
             self._options.numerical_damping,
             count,
             every,
             phase,
-            self._assembly.moving_values(instants),
-            self._assembly.load_values(instants[:-1] + h / 2),
+            self._assembly.moving_values(ends),
+            self._load_values(middles),
             1e-6 * self._assembly.length_scale() / h,
+            self._options.is_redundant,
             self._first_multiplier,
             stored.rows,
             self._continues,
             count == 0,
         )
+        relaxed = self._system.ints[self._system.ints[at.STATE_COUNTER] + 1]
+        if relaxed and not self._options.is_redundant and self._singular_time is None:
+            self._singular_time = float(instants[-1])
         return int(done), int(status)
+
+    def _control(self, time: float) -> None:
+        """Asks the controllers for the values that they hold during the step that starts now."""
+        self._held = np.zeros(0)
+        self._advance(np.array([time]), stored_rows(self._assembly, self._system, 1), 1, 0)
+        values = self._assembly.load_values(np.array([time]))
+        self._held = self._measurement.values(time, values.shape[1])
+
+    def _load_values(self, times: Array) -> Array:
+        values = self._assembly.load_values(times)
+        return values + self._held if self._held.size else values
+
+    def _check_drives(self, begin: float, end: float, count: int) -> None:
+        """Refuses paths of drives that jump, before they are used."""
+        times = np.linspace(begin, end, count + 1)
+        for drive in self._assembly.mechanism.drives:
+            is_angle = drive.coordinate.endswith("angle")
+            smallest = 1e-6 if is_angle else 1e-6 * self._assembly.length_scale()
+            refuse_jump(drive.path, times, smallest)
 
     def _failure(self, start: float, end: float, status: int) -> ConvergenceError:
         history = self._system.history()
@@ -231,3 +288,8 @@ class ConservingRun:
             start,
             history,
         )
+
+
+def _coordinates(assembly: Assembly, state: State) -> Array:
+    mechanism = assembly.mechanism
+    return element_coordinates(mechanism, mechanism_layout(mechanism), state)

@@ -32,8 +32,9 @@ class PackedSystem:
         """A view of ``count`` numbers of a table of reals."""
         return self.reals[self.ints[name] : self.ints[name] + count]
 
-    def begin_at(self, state: State) -> None:
-        """Put a state in."""
+    def begin_at(self, state: State, thetas: Array | tuple[float, ...] = ()) -> None:
+        """Put a state in, and the coordinates of elements, shape (forces,)."""
+        self.table(at.STATE_THETA, len(thetas))[:] = thetas
         dimension, bodies, framed = (int(self.ints[k]) for k in (at.DIMENSION, at.BODIES, at.FLOATING))
         coordinates = len(state.elastic) - dimension * (bodies - framed)
         position = self.table(at.STATE_POSITION, 3 * bodies).reshape(-1, 3)
@@ -75,7 +76,7 @@ def pack(assembly: Assembly) -> PackedSystem:
         position += reals[name].size
     _make_absolute(ints, assembly, int(header[at.BLOCKS]))
     nodes = len(assembly.bodies.type_of) - assembly.floating
-    stored = position - int(header[at.STATE_POSITION]) + 4 - 9 * nodes
+    stored = position - int(header[at.STATE_POSITION]) + 5 - 9 * nodes
     system = PackedSystem(
         np.concatenate([header, *(ints[name] for name in at.INT_TABLES)]).astype(np.int64),
         np.concatenate([pools, *(reals[name].ravel() for name in at.REAL_TABLES), np.zeros(1)]),
@@ -93,8 +94,9 @@ def _counts(assembly: Assembly) -> dict[int, int]:
         at.DIMENSION: assembly.bodies.dimension,
         at.BODIES: len(assembly.bodies.type_of),
         at.VECTORS: len(assembly.vectors.body),
-        at.JOINTS: len(assembly.mechanism.joints),
+        at.JOINTS: assembly.links,
         at.ROWS: len(assembly.couplings.constant),
+        at.FORCES: len(assembly.forces),
         at.LOADS: len(assembly.loads.kind),
         at.WEIGHTS: len(assembly.loads.weight_point),
         at.NODES: len(assembly.elimination.order),
@@ -110,6 +112,7 @@ def _counts(assembly: Assembly) -> dict[int, int]:
 def _int_tables(assembly: Assembly) -> dict[int, IntArray]:
     bodies, vectors, couplings = assembly.bodies, assembly.vectors, assembly.couplings
     loads, nodes, absolute = assembly.loads, assembly.elimination, assembly.absolute
+    forces = assembly.force_table.arrays
     first_joint = len(bodies.type_of)
     return {
         at.TYPE_OF: bodies.type_of,
@@ -143,7 +146,14 @@ def _int_tables(assembly: Assembly) -> dict[int, IntArray]:
         at.JOINT_ROW_START: couplings.row_start,
         at.JOINT_NODE_ROW: nodes.row_start[first_joint:],
         at.JOINT_PARTNER_START: couplings.partner_start,
+        at.JOINT_LAW: couplings.law,
+        at.ROW_TIME: couplings.row_time,
+        at.TERM_TIME: couplings.term_time,
+        at.FORCE_ENERGY: forces.energy,
+        at.FORCE_SLOPE: forces.slope,
+        at.FORCE_VALUE: forces.value,
         at.ROW_TERM_START: couplings.term_start,
+        at.ROW_ORIGIN: couplings.origin,
         at.TERM_FIRST: couplings.first,
         at.TERM_SECOND: couplings.second,
         at.TERM_FIRST_UPPER: couplings.first_upper.copy(),
@@ -181,7 +191,7 @@ def _int_tables(assembly: Assembly) -> dict[int, IntArray]:
         at.LAW_KIND: absolute.law_kind,
         at.LAW_ENERGY: absolute.law_energy,
         at.LAW_DERIVATIVE: absolute.law_derivative,
-        at.STATE_COUNTER: np.zeros(1, dtype=np.int64),
+        at.STATE_COUNTER: np.zeros(2, dtype=np.int64),
     }
 
 
@@ -210,8 +220,11 @@ _BLOCK_STARTS = (
 
 def _real_tables(assembly: Assembly) -> dict[int, Array]:
     bodies, vectors, couplings, loads = assembly.bodies, assembly.vectors, assembly.couplings, assembly.loads
-    absolute = assembly.absolute
+    forces, absolute = assembly.force_table.arrays, assembly.absolute
     return {
+        at.FORCE_STIFFNESS: forces.stiffness,
+        at.FORCE_DAMPING: forces.damping,
+        at.FORCE_REST: forces.rest,
         at.MASS: bodies.mass,
         at.VISCOSITY: bodies.viscosity,
         at.STRAIN_WEIGHT: bodies.strain_weight,
@@ -220,6 +233,7 @@ def _real_tables(assembly: Assembly) -> dict[int, Array]:
         at.VECTOR_BASE: vectors.base,
         at.TERM_COEFFICIENT: couplings.coefficient,
         at.ROW_CONSTANT: couplings.constant,
+        at.ROW_LENGTH: couplings.length,
         at.WEIGHT: loads.weight,
         at.PAIR_MASS: absolute.pair_mass,
         at.POINT_WEIGHT: absolute.point_weight,
@@ -234,10 +248,11 @@ def _work_sizes(assembly: Assembly) -> dict[int, int]:
     elastic, velocities = int(assembly.bodies.elastic_start[-1]), int(assembly.bodies.velocity_start[-1])
     quadratics = len(assembly.absolute.weight)
     rows, unknowns = len(assembly.couplings.constant), int(assembly.elimination.row_start[-1])
-    moving = len(assembly.moving)
+    moving, terms, forces = len(assembly.moving), len(assembly.couplings.coefficient), len(assembly.forces)
+    values = len(assembly.loads.kind) + len(assembly.force_table.values)
     on_bodies = assembly.vectors.body[assembly.vectors.body >= 0]
     widths = np.diff(assembly.bodies.velocity_start)
-    sizes = {at.LOAD_VALUE: 3 * len(assembly.loads.kind), at.MOVING0: 3 * moving, at.MOVING1: 3 * moving}
+    sizes = {at.LOAD_VALUE: 3 * values, at.MOVING0: 3 * moving, at.MOVING1: 3 * moving}
     sizes |= dict.fromkeys((at.V0, at.W0, at.V1, at.W1, at.HALF_TURN, at.POSITION1, at.MOMENT1), 3 * bodies)
     sizes |= dict.fromkeys((at.LINEAR0, at.LINEAR1, at.ANGULAR0, at.ANGULAR1, at.STATE_POSITION), 3 * bodies)
     sizes |= dict.fromkeys((at.ROTATION1, at.MEAN_ROTATION, at.STATE_ROTATION), 9 * bodies)
@@ -258,12 +273,19 @@ def _work_sizes(assembly: Assembly) -> dict[int, int]:
     sizes |= dict.fromkeys((at.RESIDUAL, at.UPDATE, at.TRIAL_UPDATE), unknowns)
     of_velocities = (at.VELOCITY, at.PREVIOUS_VELOCITY, at.SAVED_VELOCITY, at.STATE_VELOCITY)
     sizes |= dict.fromkeys(of_velocities, velocities)
-    sizes |= dict.fromkeys((at.MULTIPLIER, at.SAVED_MULTIPLIER, at.STATE_MULTIPLIER), rows)
+    of_rows = (at.MULTIPLIER, at.SAVED_MULTIPLIER, at.STATE_MULTIPLIER, at.ROW_RELAXATION)
+    sizes |= dict.fromkeys(of_rows, rows)
+    sizes |= dict.fromkeys((at.ROW_END, at.ROW_VALUE0, at.ROW_VALUE1), rows)
+    sizes |= dict.fromkeys((at.TERM_END, at.TERM_MEAN), terms)
+    sizes |= {at.ROW_SLOPE: 2 * rows, at.FORCE_THETA1: forces, at.STATE_THETA: forces}
+    state = (at.STATE_POSITION, at.STATE_ROTATION, at.STATE_VELOCITY, at.STATE_MULTIPLIER, at.STATE_THETA)
+    works = len(assembly.loads.kind) + assembly.links
+    sizes |= {at.MEAN_MULTIPLIER: rows, at.STATE_ELASTIC: elastic, at.STATE_WORK: works}
+    saved = sum(sizes[name] for name in (*state, at.STATE_ELASTIC, at.STATE_WORK)) + 1
     return sizes | {
+        at.SAVED_STATE: saved,
         at.SCRATCH: 9 * int(widths.max(initial=1)),
         at.HISTORY: MAXIMAL_HISTORY,
-        at.STATE_ELASTIC: elastic,
-        at.STATE_WORK: len(assembly.loads.kind) + len(assembly.mechanism.joints),
         at.STATE_DISSIPATED: 1,
     }
 

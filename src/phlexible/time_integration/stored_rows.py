@@ -27,7 +27,7 @@ class StoredRows:
 
     @property
     def energy(self) -> Array:
-        """Kinetic, strain and gravity, shape (instants, 3) [J]."""
+        """Kinetic, strain, gravity and spring, shape (instants, 4) [J]."""
         return self._part(0)
 
     @property
@@ -69,13 +69,18 @@ class StoredRows:
 
     @property
     def work(self) -> Array:
-        """By loads, then by moving frames on joints, shape (instants, loads + joints) [J]."""
+        """By loads, then on links, shape (instants, loads + links) [J]."""
         return self._part(7)
 
     @property
-    def multipliers(self) -> Array:
-        """Shape (instants, rows)."""
+    def coordinates(self) -> Array:
+        """Of force elements, shape (instants, forces)."""
         return self._part(8)
+
+    @property
+    def multipliers(self) -> Array:
+        """Of joints, drives and elements, shape (instants, rows)."""
+        return self._part(9)
 
     def _carriers(self) -> Array:
         """Origins of the bodies with a frame, then nodes, shape (instants, bodies of the tables, 3)."""
@@ -85,9 +90,10 @@ class StoredRows:
         """A view of one part of all rows, in the order of ``kernels.loop.write_row``."""
         assembly = self.assembly
         bodies = assembly.bodies
-        sources = len(assembly.loads.kind) + len(assembly.mechanism.joints)
-        sizes = [3, 1, 1, 3 * len(bodies.type_of), 9 * assembly.floating, int(bodies.elastic_start[-1])]
-        sizes += [int(bodies.velocity_start[-1]), sources, len(assembly.couplings.constant)]
+        sources = len(assembly.loads.kind) + assembly.links
+        sizes = [4, 1, 1, 3 * len(bodies.type_of), 9 * assembly.floating, int(bodies.elastic_start[-1])]
+        sizes += [int(bodies.velocity_start[-1]), sources]
+        sizes += [len(assembly.forces), len(assembly.couplings.constant)]
         begin = sum(sizes[:number])
         return self.rows[:, begin : begin + sizes[number]]
 

@@ -66,6 +66,8 @@ def _joint_derivatives(function: Callable[[Array], Array], times: Array, begin: 
         fine = np.empty((len(now), here.shape[1]))
         for place in (0.0, -1.0):
             mine = (now - length / 2 >= begin) == (place == 0.0)
+            if not mine.any():
+                continue
             points, weights, _ = _weights(place)
             samples = now[mine, None] + length / 2 * (points - place)
             values = function(samples.ravel()).reshape(*samples.shape, -1)

@@ -1,0 +1,170 @@
+"""Joint coordinates as inputs and outputs: what a joint leaves free, and the forces along it.
+
+Displacements are ``s = (x_b - x_a) . d_a`` along an axis d_a of the first port; angles are those of the
+second port relative to the first about an axis. Both are functions of world vectors, whose gradients at
+the operating point are the rows; the transposed row is the force of a motor in the joint.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from operator import index
+from typing import ClassVar
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.errors import ModelError, ParameterError
+from phlexible.joints.attachments import Attachment
+from phlexible.joints.bilinear import AXES
+from phlexible.joints.joint import Joint
+from phlexible.joints.loads import Torque
+from phlexible.joints.spherical import Spherical
+from phlexible.linear_analysis.signal_rows import SignalRow, load_row
+from phlexible.model.element_forces import coordinate_row
+from phlexible.model.kinematics import Kinematics
+from phlexible.model.mechanism import Mechanism
+from phlexible.model.state import Layout
+
+TURNING = ("torque", "angle", "angular rate", "angular acceleration")
+SLIDING = ("force", "displacement", "sliding rate", "sliding acceleration")
+FORCE = 0
+
+
+@dataclass(frozen=True, eq=False)
+class JointSensor:
+    """A motion in a joint, of the second port relative to the first.
+
+    Attributes:
+        joint: of the model.
+        coordinate: which of its coordinates, from 0; None: all of them. Sliding comes before turning:
+            Revolute: angle. Prismatic, Slider: displacement. Cylindrical: displacement, angle. Planar: two
+            displacements, angle. Universal: angles about ``axis`` and ``second_axis``. Spherical:
+            small turns about the world axes (in the plane about z). Fixed, Distance: none.
+
+    Raises:
+        ModelError: no joint.
+        ParameterError: a coordinate that is no number from 0 on.
+    """
+
+    joint: Joint
+    coordinate: int | None = None
+
+    differentiations: ClassVar[int]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.joint, Joint):
+            raise ModelError(f"{type(self).__name__} sits in a joint, got {self.joint!r}")
+        check_coordinate(self.coordinate)
+
+
+class JointPosition(JointSensor):
+    """Angle [rad] or displacement [m] from the operating point."""
+
+    differentiations = 0
+
+
+class JointRate(JointSensor):
+    """Its rate [rad/s, m/s]."""
+
+    differentiations = 1
+
+
+class JointAcceleration(JointSensor):
+    """Its second rate [rad/s^2, m/s^2]."""
+
+    differentiations = 2
+
+
+@dataclass(frozen=True, eq=False)
+class JointForce:
+    """A force [N] or torque [N m] in a joint, from the first on the second port, as an input.
+
+    Attributes:
+        joint, coordinate: as of ``JointSensor``.
+
+    Raises:
+        ModelError, ParameterError: as of ``JointSensor``.
+    """
+
+    joint: Joint
+    coordinate: int | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.joint, Joint):
+            raise ModelError(f"{type(self).__name__} acts in a joint, got {self.joint!r}")
+        check_coordinate(self.coordinate)
+
+
+def check_coordinate(coordinate: int | None) -> None:
+    """Refuses what is no number of a coordinate.
+
+    Raises:
+        ParameterError: naming it.
+    """
+    try:
+        fine = coordinate is None or (index(coordinate) >= 0 and not isinstance(coordinate, bool))
+    except TypeError:
+        fine = False
+    if not fine:
+        raise ParameterError(f"coordinate must be None or a whole number from 0 on, got {coordinate!r}")
+
+
+def joint_rows(
+    mechanism: Mechanism,
+    layout: Layout,
+    kinematics: Kinematics,
+    joint: Joint,
+    coordinate: int | None,
+    differentiations: int | None,
+) -> list[SignalRow]:
+    """One row a coordinate; ``differentiations`` None: named as forces.
+
+    Raises:
+        ModelError: a joint of another model, without coordinates, or on a body without orientation.
+        ParameterError: a number beyond its coordinates.
+    """
+    if not any(joint is other for other in mechanism.joints):
+        raise ModelError(f"{joint} is not connected in this model")
+    found = list(_coordinates(joint, mechanism.dimension, layout, kinematics))
+    if not found:
+        raise ModelError(f"{joint} leaves no coordinate free that a force could act along")
+    if coordinate is not None and coordinate >= len(found):
+        raise ParameterError(f"coordinate must be below {len(found)} for {joint}, got {coordinate}")
+    words = [(TURNING if angular else SLIDING)[_place(differentiations)] for angular, _ in found]
+    rows = []
+    for k, (angular, row) in enumerate(found):
+        if coordinate in (None, k):
+            number = f" {words[: k + 1].count(words[k])}" if words.count(words[k]) > 1 else ""
+            levels = 1 if differentiations is None else differentiations
+            rows.append(SignalRow(f"{words[k]}{number} of {joint}", row, angular, levels))
+    return rows
+
+
+def _place(differentiations: int | None) -> int:
+    return FORCE if differentiations is None else 1 + differentiations
+
+
+def _coordinates(
+    joint: Joint, dimension: int, layout: Layout, kinematics: Kinematics
+) -> Iterator[tuple[bool, Array]]:
+    """Whether each coordinate turns, and its row over the velocities."""
+    if isinstance(joint, Spherical):
+        for axis in AXES[2:] if dimension == 2 else AXES:
+            yield True, _turn(joint, axis, layout, kinematics)
+    for coordinate in joint.coordinates(dimension):
+        row = np.zeros(int(layout.velocity[-1]))
+        sparse = coordinate_row(layout, kinematics, coordinate)
+        np.add.at(row, sparse.columns, sparse.values)
+        yield coordinate.is_angle, row
+
+
+def _turn(joint: Joint, axis: Array, layout: Layout, kinematics: Kinematics) -> Array:
+    """Of the angle whose rate is (w_b - w_a) . axis."""
+    for port in (joint.first, joint.second):
+        if not port.has_orientation:
+            raise ModelError(f"{joint}: {port} has no orientation (a point mass) to turn")
+    row = np.zeros(int(layout.velocity[-1]))
+    for port, sign in ((joint.first, -1.0), (joint.second, 1.0)):
+        if isinstance(port, Attachment):
+            row += load_row(layout, kinematics, Torque(port, sign * axis))
+    return row

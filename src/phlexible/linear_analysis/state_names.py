@@ -1,0 +1,71 @@
+"""Names and units of the states of linear models."""
+
+from collections.abc import Iterable
+
+from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.joints.attachments import PlacedBody
+from phlexible.joints.bilinear import PointOf, Row
+from phlexible.joints.joint import Joint
+from phlexible.model.constraints import row_owners
+from phlexible.model.kinematics import kept_columns
+from phlexible.model.mechanism import Mechanism
+from phlexible.port_hamiltonian.model import StateBlock
+
+UNIT_MASS = "kg^0.5 m"
+"""Of coordinates in which the mass matrix is the identity."""
+
+UNIT_ENERGY = "J^0.5"
+"""Of states x with the energy x.x / 2."""
+
+
+def body_coordinates(placed: PlacedBody) -> tuple[StateBlock, ...]:
+    """One for each component of the body's velocity: small motions in its own axes."""
+    data = placed.data
+    if isinstance(data, AbsoluteBody):
+        return tuple(
+            StateBlock(f"{placed.name} node {k} {axis}", "m", 1)
+            for k in range(data.node_count)
+            for axis in "xyz"[: data.dimension]
+        )
+    words = ("x", "y", "z", "turn x", "turn y", "turn z")
+    units = ("m", "m", "m", "rad", "rad", "rad", *data.coordinate_units)
+    names = (*words, *(f"eta {k}" for k in range(data.elastic_count)))
+    return tuple(StateBlock(f"{placed.name} {names[k]}", units[k], 1) for k in kept_columns(data))
+
+
+def coordinates(mechanism: Mechanism) -> tuple[StateBlock, ...]:
+    """Those of all bodies."""
+    return tuple(block for placed in mechanism.bodies for block in body_coordinates(placed))
+
+
+def rates(blocks: Iterable[StateBlock]) -> tuple[StateBlock, ...]:
+    """The time derivatives of coordinates."""
+    return tuple(
+        StateBlock(f"rate of {block.name}", "1/s" if block.unit == "1" else f"{block.unit}/s", block.size)
+        for block in blocks
+    )
+
+
+def multipliers(mechanism: Mechanism) -> tuple[StateBlock, ...]:
+    """One for each row of the joints."""
+    return tuple(
+        StateBlock(f"multiplier {k}: {joint}, {row.label}", row_units(row)[0], 1)
+        for k, (joint, row) in enumerate(row_owners(mechanism))
+    )
+
+
+def row_units(row: Row) -> tuple[str, str]:
+    """Units of the multiplier of a joint function and of its rate: a length, or the cosine of an angle."""
+    term = row.terms[0]
+    is_length = isinstance(term.first, PointOf) or isinstance(term.second, PointOf)
+    return ("N", "m/s") if is_length else ("N m", "rad/s")
+
+
+def same_unit(names: Iterable[str], unit: str) -> tuple[StateBlock, ...]:
+    """States of one entry each."""
+    return tuple(StateBlock(name, unit, 1) for name in names)
+
+
+def joint_rows_of(mechanism: Mechanism) -> list[tuple[Joint, tuple[Row, ...]]]:
+    """The joints in order, each with its rows."""
+    return [(joint, joint.rows(mechanism.dimension)) for joint in mechanism.joints]

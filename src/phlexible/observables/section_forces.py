@@ -1,0 +1,158 @@
+"""Section forces and stress along a beam over time."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.bodies.beam import Beam
+from phlexible.bodies.beam_mesh import BeamMesh
+from phlexible.bodies.beam_points import ROUND_OFF, BeamPoints
+from phlexible.bodies.beam_section_forces import places_along, section_resultants, stations
+from phlexible.bodies.floating_body import FloatingBody
+from phlexible.elements.section_stress import fibre_places, fibre_stress, stress_range
+from phlexible.errors import ModelError
+from phlexible.joints.attachments import PlacedBody
+from phlexible.joints.placed_split_beam import PlacedSplitBeam, line_parts
+from phlexible.observables.run import Run
+
+INSIDE = 1e-9  # of an element: how far from its ends its forces are drawn
+
+
+@dataclass(frozen=True, eq=False)
+class SectionForces:
+    """What the part beyond a cut exerts on its positive face (normal +x), at T instants and s stations.
+
+    In the local axes of the section, which turn with its slopes. In the plane ``shear_z``, ``torsion``
+    and ``moment_y`` are zero.
+
+    Attributes:
+        time: shape (T,) [s].
+        x: stations along the undeformed axis, shape (s,) [m].
+        normal: N, positive in tension, shape (T, s) [N].
+        shear_y: Q_y, along +y, shape (T, s) [N].
+        shear_z: Q_z, along +z, shape (T, s) [N].
+        torsion: M_x, about +x, shape (T, s) [N m].
+        moment_y: M_y, about +y, shape (T, s) [N m].
+        moment_z: M_z, about +z, shape (T, s) [N m].
+    """
+
+    time: Array
+    x: Array
+    normal: Array
+    shear_y: Array
+    shear_z: Array
+    torsion: Array
+    moment_y: Array
+    moment_z: Array
+
+
+@dataclass(frozen=True, eq=False)
+class BeamStress:
+    """Normal stress sigma_x over the cross-sections at T instants and s stations, positive in tension.
+
+    Attributes:
+        time: shape (T,) [s].
+        x: stations along the undeformed axis, shape (s,) [m].
+        greatest: over the section, or over the given fibres, shape (T, s) [Pa].
+        smallest: the same, shape (T, s) [Pa].
+    """
+
+    time: Array
+    x: Array
+    greatest: Array
+    smallest: Array
+
+
+Velocities = Callable[[], Array]
+"""Flat velocities that satisfy the joints, (T, all velocity counts); asked for by viscous bodies only."""
+
+
+def section_forces(
+    run: Run, velocities: Velocities, target: PlacedBody | PlacedSplitBeam, x: ArrayLike | None = None
+) -> SectionForces:
+    """See ``Motion.section_forces``."""
+    columns, places, results = [], [], []
+    for index, begin, own, at in _stations_of_parts(run, target, x):
+        placed = run.mechanism.bodies[index]
+        assert isinstance(placed.body, Beam) and isinstance(placed.data, FloatingBody)
+        rates = run.twist(index, velocities()).elastic if placed.data.viscosity else None
+        results.append(section_resultants(placed.body, placed.data, at, run.elastic(index), rates))
+        columns.append(own)
+        places.append(begin + at)
+    as_asked = np.argsort(np.concatenate(columns))
+    forces = np.concatenate([result.force for result in results], axis=1)[:, as_asked]
+    moments = np.concatenate([result.moment for result in results], axis=1)[:, as_asked]
+    at = np.concatenate(places)[as_asked]
+    return SectionForces(run.recording.time, at, *np.moveaxis(forces, 2, 0), *np.moveaxis(moments, 2, 0))
+
+
+def stress(
+    run: Run,
+    velocities: Velocities,
+    target: PlacedBody | PlacedSplitBeam,
+    x: ArrayLike | None = None,
+    fibres: ArrayLike | None = None,
+) -> BeamStress:
+    """See ``Motion.stress``."""
+    forces = section_forces(run, velocities, target, x)
+    beam = run.mechanism.bodies[_parts(run, target)[0][0]].body
+    assert isinstance(beam, Beam)
+    parts = (beam.section, forces.normal, forces.moment_y, forces.moment_z)
+    if fibres is None:
+        greatest, smallest = stress_range(*parts)
+    else:
+        each = fibre_stress(*parts, *fibre_places(fibres))
+        greatest, smallest = each.max(axis=-1), each.min(axis=-1)
+    return BeamStress(forces.time, forces.x, greatest, smallest)
+
+
+def element_ends(run: Run, target: PlacedBody | PlacedSplitBeam) -> Array:
+    """Places just inside both ends of each element, where the forces of an element are drawn (2 e,) [m]."""
+    ends = []
+    for index, begin in _parts(run, target):
+        mesh = _mesh(run.mechanism.bodies[index])
+        left = np.arange(mesh.elements)[:, None]
+        ends.append(begin + mesh.element_length * (left + [INSIDE, 1 - INSIDE]).ravel())
+    return np.concatenate(ends)
+
+
+def _parts(run: Run, target: PlacedBody | PlacedSplitBeam) -> list[tuple[int, float]]:
+    """Indices of the beams that a handle stands for, and where they start on the whole [m]."""
+    parts = [(run.body_index(placed), begin) for placed, begin in line_parts(target)]
+    for index, _ in parts:
+        placed = run.mechanism.bodies[index]
+        if not isinstance(placed.body, Beam):
+            raise ModelError(
+                f"section forces are those of a Beam, got {placed.name}, a {type(placed.body).__name__}"
+            )
+    return parts
+
+
+def _mesh(placed: PlacedBody) -> BeamMesh:
+    points = placed.data.points
+    assert isinstance(points, BeamPoints), "beams find their points by their mesh"
+    return points.mesh
+
+
+def _stations_of_parts(
+    run: Run, target: PlacedBody | PlacedSplitBeam, x: ArrayLike | None
+) -> Iterator[tuple[int, float, IntArray, Array]]:
+    """Each part that has stations: its index, its start, the places of its columns, stations from there."""
+    parts = _parts(run, target)
+    if x is None:
+        count = 0
+        for index, begin in parts:
+            local = stations(_mesh(run.mechanism.bodies[index]))
+            yield index, begin, np.arange(count, count + len(local)), local
+            count += len(local)
+        return
+    length = _mesh(run.mechanism.bodies[parts[0][0]]).length
+    places = places_along(length * len(parts), x)
+    owner = np.clip((places / length * (1 + ROUND_OFF)).astype(np.int64), 0, len(parts) - 1)
+    for number, (index, begin) in enumerate(parts):
+        own = np.flatnonzero(owner == number)
+        if len(own):
+            yield index, begin, own, np.clip(places[own] - begin, 0.0, length)

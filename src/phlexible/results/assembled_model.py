@@ -1,0 +1,64 @@
+"""What ``model.assemble`` gives: the model at its closed pose, and what moved."""
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from phlexible.algebra.arrays import Array
+from phlexible.model.mechanism import Mechanism
+
+ModelType = TypeVar("ModelType", bound=Mechanism)
+
+
+@dataclass(frozen=True, eq=False)
+class Move:
+    """How one body moved.
+
+    Attributes:
+        shift: of the origin, world axes, shape (3,) [m].
+        turn: rotation vector, world axes, shape (3,) [rad].
+    """
+
+    shift: Array
+    turn: Array
+
+
+@dataclass(frozen=True, eq=False)
+class AssembledModel(Generic[ModelType]):
+    """A model whose joints close.
+
+    Attributes:
+        model: a copy at the nearest closed pose; take handles from it by name, ``model["coupler"]``.
+        moves: of every body, by name.
+        gap_before: largest gap at the given pose, relative: of lengths over the largest one.
+        gap_after: the same at the new pose.
+    """
+
+    model: ModelType
+    moves: dict[str, Move]
+    gap_before: float
+    gap_after: float
+
+    def __str__(self) -> str:
+        lines = [
+            f"joints closed: largest gap {self.gap_before:.3g} before, {self.gap_after:.1g} after (relative)"
+        ]
+        for name, move in self.moves.items():
+            shift, turn = float(np.linalg.norm(move.shift)), float(np.linalg.norm(move.turn))
+            lines.append(f"  {name}: moved {shift:.6g} m, turned {turn:.6g} rad")
+        return "\n".join(lines)
+
+
+def assembled_model(
+    before: ModelType, after: ModelType, gaps: tuple[float, float]
+) -> AssembledModel[ModelType]:
+    """The report on two models of the same bodies."""
+    moved = {placed.name: placed for placed in after.bodies}
+    moves = {}
+    for old in before.bodies:
+        new = moved[old.name]
+        turn = Rotation.from_matrix(new.rotation @ old.rotation.T).as_rotvec()
+        moves[old.name] = Move(new.position - old.position, turn)
+    return AssembledModel(after, moves, *gaps)

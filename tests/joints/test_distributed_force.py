@@ -1,0 +1,180 @@
+"""Forces along beams: resultants, closed forms, the work in the ledger, static and linear paths, files."""
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+from phlexible.model.closure import undeformed
+from phlexible.model.constraints import mechanism_layout
+from phlexible.model.load_forces import applied_forces
+
+LENGTH = 1.5
+STEEL = ph.Material(2.0e11, 7870.0)
+BEAM = ph.Beam(LENGTH, ph.RectangularSection(0.02, 0.03), STEEL, elements=3)
+
+
+def cantilever(dimension=3, beam=BEAM, split=None):
+    model = ph.Model(dimension=dimension)
+    placed = model.add(beam if split is None else beam.split(split), "beam")
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), placed.start))
+    return model, placed
+
+
+def at_rest(model):
+    return model.simulate(1e-6, 1e-6, initial="quasi_static", progress=False)
+
+
+def tip(motion, body):
+    return motion.position(body.end)[0] - [LENGTH, 0, 0]
+
+
+@pytest.mark.parametrize("split", [None, 2])
+@pytest.mark.parametrize("axes", ["world", "body"])
+def test_uniform_force_bends_as_the_closed_form_says(axes, split) -> None:
+    """v = q L^4 / (8 E I), w likewise; what the clamp carries is the resultant."""
+    model, body = cantilever(split=split)
+    q = np.array([0.0, 3.0, -2.0])
+    model.apply(ph.DistributedForce(body, q, axes=axes))
+    motion = at_rest(model)
+    stiffness = 2.0e11 * np.array([BEAM.section.second_moment_z, BEAM.section.second_moment_y])
+    assert tip(motion, body)[1:] == pytest.approx(q[1:] * LENGTH**4 / 8 / stiffness, rel=1e-5)
+    assert motion.reaction(model.joints[-1])[0, 1:] == pytest.approx(-q[1:] * LENGTH, rel=1e-4)
+
+
+def test_a_function_of_place_a_table_and_part_of_the_beam() -> None:
+    """The triangle q x / L gives 11 q L^4 / (120 E I) at the end, q on the half at the clamp 7/384."""
+    stiffness = 2.0e11 * BEAM.section.second_moment_z
+    q, unit = 4.0, 4.0 * LENGTH**4 / stiffness
+    for values, places, expected in (
+        ({"value": lambda x, t: (0.0, q * x / LENGTH, 0.0)}, {}, 11 / 120),
+        ({"value": [(0, 0, 0), (0, q, 0)]}, {"at": [0, LENGTH]}, 11 / 120),
+        ({"value": (0, q, 0)}, {"end": LENGTH / 2}, 7 / 384),
+        ({"value": (0, q, 0)}, {"start": LENGTH / 2}, 1 / 8 - 7 / 384),
+        ({"value": [(0, q, 0), (0, q, 0)]}, {"at": [0, LENGTH / 2]}, 7 / 384),
+    ):
+        model, body = cantilever(2)
+        model.apply(ph.DistributedForce(body, **values, **places))
+        assert tip(at_rest(model), body)[1] == pytest.approx(expected * unit, rel=1e-5)
+
+
+def test_the_table_has_its_kinks_where_it_says() -> None:
+    """A hat that ends inside elements: resultant and moment about the start."""
+    model, body = cantilever(2)
+    load = model.apply(ph.DistributedForce(body, [(0, 0, 0), (0, 6, 0), (0, 0, 0)], at=[0.2, 0.31, 1.1]))
+    motion = at_rest(model)
+    assert motion.reaction(model.joints[0])[0] == pytest.approx([0, -2.7, 0], abs=1e-3)
+    center = (0.2 + 0.31 + 1.1) / 3
+    assert motion.reaction_moment(model.joints[0])[0, 2] == pytest.approx(-2.7 * center, rel=1e-4)
+    places, weights = load.quadrature()
+    assert weights.sum() == pytest.approx(0.9) and places.min() > 0.2 and places.max() < 1.1
+
+
+def test_weight_as_a_distributed_force_is_gravity() -> None:
+    """The same motion as under gravity, and its work is the potential energy that gravity gives."""
+    motions = []
+    weight = 7870.0 * BEAM.section.area * np.array([0.3, -9.81, 1.0])
+    for gravity in (weight / (7870.0 * BEAM.section.area), (0, 0, 0)):
+        model = ph.Model(gravity=gravity)
+        body = model.add(BEAM, "beam")
+        model.connect(ph.Spherical(model.ground.at((0, 0, 0)), body.start))
+        if not np.any(gravity):
+            model.apply(ph.DistributedForce(body, weight, name="weight"))
+        motions.append(model.simulate(0.3, 1e-3, progress=False))
+    first, second = motions
+    assert second.position(second["beam"].end) == pytest.approx(first.position(first["beam"].end), abs=1e-9)
+    work = first.energy.gravity[0] - first.energy.gravity
+    assert second.energy.work["weight"] == pytest.approx(work, abs=1e-9 * np.abs(work).max())
+
+
+def test_a_follower_load_turns_with_the_sections() -> None:
+    """A pressure on a beam that has turned by a quarter pushes along minus x."""
+    model = ph.Model(dimension=2)
+    body = model.add(BEAM, "beam", rotation=np.pi / 2)
+    model.apply(ph.DistributedForce(body, (0.0, 5.0, 0.0), axes="body"))
+    layout = mechanism_layout(model)
+    force = applied_forces(model, layout, undeformed(model, layout))
+    assert force[:3] == pytest.approx([0, 5 * LENGTH, 5 * LENGTH**2 / 2])  # v, w in body axes
+    motion = model.simulate(1e-3, 1e-4, progress=False)
+    assert motion.momentum.linear[-1] == pytest.approx([-5 * LENGTH * 1e-3, 0, 0], abs=1e-7)
+
+
+@pytest.mark.parametrize("axes", ["world", "body"])
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_the_ledger_closes_while_a_wave_of_pressure_runs_along(dimension, axes) -> None:
+    model, body = cantilever(dimension, split=2)
+    model.apply(
+        ph.DistributedForce(
+            body, lambda x, t: (0.0, 800 * np.sin(9 * x - 300 * t), 0.0), axes, breakpoints=[0.0077]
+        )
+    )
+    model.apply(ph.Force(body.end, (0.0, 10.0, 0.0)))
+    motion = model.simulate(0.05, 1e-3, progress=False)
+    energy = motion.energy
+    assert set(energy.work) == {"distributed force on beam", "force on beam part 2.end"}
+    scale = energy.total.max()
+    assert np.abs(energy.work["distributed force on beam"]).max() > 0.1 * scale
+    assert np.abs(energy.balance_error).max() < 1e-11 * scale
+
+
+def test_static_and_linear_paths() -> None:
+    """Equilibrium under the load; as an input it is the resultant on the rigid motion."""
+    model, body = cantilever(2)
+    load = model.apply(ph.DistributedForce(body, (0.0, -50.0, 0.0)))
+    static = model.linearize(inputs=[load], outputs=[ph.Displacement(body.end, (0, 1, 0))], at="static")
+    gain = static.to_state_space().dcgain()
+    expected = -50 * LENGTH**4 / (8 * 2.0e11 * BEAM.section.second_moment_z)
+    assert float(np.squeeze(gain)) == pytest.approx(expected, rel=1e-4)
+    with pytest.raises(ph.ModelError, match="constant"):
+        model.linearize(inputs=[ph.DistributedForce(body, lambda x, t: (0.0, x, 0.0))])
+
+
+def test_a_copy_and_a_file_keep_the_load(tmp_path) -> None:
+    model, body = cantilever(2, split=2)
+    model.apply(ph.DistributedForce(body, lambda x, t: (0.0, x * (1 + t), 0.0), end=1.0))
+    model.apply(ph.DistributedForce(body.parts[0], [(0, 1, 0), (0, 2, 0)], at=[0.1, 0.5], axes="body"))
+    copy = model.replace(gravity=(0, -1, 0))
+    assert copy.loads[0].body is copy["beam"] and copy.loads[1].body is copy["beam"].parts[0]
+    motion = model.simulate(0.01, 1e-3, progress=False, output=tmp_path / "run.h5")
+    loaded = ph.Motion.load(tmp_path / "run.h5")
+    assert loaded.energy.work.keys() == motion.energy.work.keys()
+    spread, table = loaded.mechanism.loads
+    assert spread.extent == (0.0, 1.0) and table.body.name == "beam part 1"
+    first = model.loads[0].entries()[4].at_time(0.0)
+    assert spread.entries()[4].at_time(0.0) == pytest.approx(first)
+    longer = model.resume(tmp_path / "run.h5", 0.02, 1e-3, progress=False)
+    whole = model.simulate(0.02, 1e-3, progress=False)
+    name = "distributed force on beam"
+    assert longer.energy.work[name] == pytest.approx(whole.energy.work[name], rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"value": (1.0, 2.0)}, "shape"),
+        ({"value": (0, np.nan, 0)}, "finite"),
+        ({"value": (0, 1, 0), "axes": "moon"}, "axes must be"),
+        ({"value": (0, 1, 0), "start": 1.0, "end": 0.5}, "must act within"),
+        ({"value": (0, 1, 0), "end": 2.0}, "must act within"),
+        ({"value": [(0, 1, 0)], "at": [0.1]}, "at least two places"),
+        ({"value": [(0, 1, 0), (0, 1, 0)], "at": [0.2, 0.1]}, "must ascend"),
+        ({"value": [(0, 1, 0), (0, 1, 0)], "at": [0.1, 0.2], "start": 0.0}, "leave start and end"),
+        ({"value": lambda x, t: 5.0}, "three numbers"),
+        ({"value": lambda x, t: (1.0, np.inf, 0.0)}, "finite"),
+        ({"value": (0, 0, 1.0)}, r"\(f_x, f_y, 0\)"),
+    ],
+)
+def test_refusals(options, message) -> None:
+    model, body = cantilever(2)
+    with pytest.raises(ph.ParameterError, match=message):
+        model.apply(ph.DistributedForce(body, **options))
+    assert model.loads == ()
+
+
+def test_refused_bodies() -> None:
+    model, _ = cantilever(2)
+    hub = model.add(ph.RigidBody(1.0, 1.0), "hub")
+    with pytest.raises(ph.ModelError, match="acts on a beam"):
+        ph.DistributedForce(hub, (0, 1, 0))
+    _, stranger = cantilever(2)
+    with pytest.raises(ph.ModelError, match="another model"):
+        model.apply(ph.DistributedForce(stranger, (0, 1, 0)))

@@ -1,0 +1,48 @@
+"""A step is accepted only where its energies change by its work: true at a solution, false beside it."""
+
+import numpy as np
+import pytest
+from numba import njit
+
+import phlexible as ph
+from kernels.newton_matrix import Newton
+from phlexible.kernels.ledger import ledger_closes
+from phlexible.kernels.pointers import pointer_to
+from phlexible.model.constraints import mechanism_layout
+from phlexible.model.initial_state import initial_state
+
+
+@njit
+def _closes(int_array, real_array, h, damping):
+    return ledger_closes(pointer_to(int_array), pointer_to(real_array), h, damping)
+
+
+def driven_beam(place, viscosity=1e-3):
+    """Every entry of the ledger: gravity, a force, a moving frame, strain, dissipation."""
+    steel = ph.Material(youngs_modulus=2e11, density=7870.0, poissons_ratio=0.3, viscosity=viscosity)
+    beam = ph.Beam(length=0.5, section=ph.CircularSection(diameter=0.01), material=steel, elements=2)
+    place = np.array(place)
+    model = ph.Model(gravity=(0, -9.81, 0))
+    body = model.add(beam, "beam", place)
+    path = model.ground.moving(lambda t: place + (0.1 * np.sin(20 * t), 0.0, 0.0))
+    model.connect(ph.Spherical(path, body.start))
+    model.connect(ph.Distance(model.ground.at(place + (0.5, 0.4, 0.1)), body.end))
+    model.apply(ph.Force(body.end, (1.0, 20.0, 3.0)))
+    return model
+
+
+@pytest.mark.parametrize("place", [(0, 0, 0), (1e4, 0, -1e4)], ids=["here", "far"])
+@pytest.mark.parametrize("damping", [0.0, 0.1])
+def test_the_ledger_closes_at_solutions_only(place, damping):
+    model, h = driven_beam(place), 1e-3
+    motion = model.simulate(h, h, numerical_damping=damping, progress=False)
+    newton = Newton(model, initial_state(model), h, damping)
+    solution = np.concatenate([motion.recording.velocity[-1], motion.recording.multipliers[-1]])
+    newton.residual(solution)
+    assert _closes(newton.system.ints, newton.system.reals, h, damping)
+    rates = mechanism_layout(model).velocity[0] + 6
+    for place_of_error, size in ((0, 1e-2), (rates, 1e-2), (newton.velocities, 30.0)):
+        wrong = solution.copy()
+        wrong[place_of_error] += size
+        newton.residual(wrong)
+        assert not _closes(newton.system.ints, newton.system.reals, h, damping)

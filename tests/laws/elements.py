@@ -1,0 +1,117 @@
+"""One entry for every force element, and drives: how the laws add them to a random mechanism."""
+
+from typing import Any
+
+import numpy as np
+
+import phlexible as ph
+from laws.cases import random_place
+from laws.models import Sample, frequencies
+from phlexible.joints.attachments import Attachment
+from phlexible.joints.force_elements import ForceElement, JointElement
+from phlexible.joints.joint import Joint
+
+Array = np.ndarray
+
+
+class Adding:
+    """Adds elements to the model of a sample, with forces that bend beams a little.
+
+    Args:
+        rng: draws.
+        sample: gets the elements.
+    """
+
+    def __init__(self, rng: np.random.Generator, sample: Sample) -> None:
+        self.rng, self.sample, self.model = rng, sample, sample.model
+        beams = [frequencies(placed.data) for placed in self.model.bodies]
+        soft = min((values[0] for values in beams if values.size), default=10.0)
+        self.stiffness = 0.02 * sample.scale.mass * soft**2 * rng.uniform(0.3, 3)  # [N/m]
+        self.damping = self.stiffness * rng.uniform(0.2, 2) / soft
+        self.length = sample.scale.length
+
+    def ends(self, oriented: bool) -> tuple[Attachment, Attachment]:
+        """Points of two bodies."""
+        able = [p for p in self.model.bodies if not (oriented and isinstance(p.body, ph.PointMass))]
+        chosen = [able[k] for k in self.rng.permutation(len(able))[:2]]
+        if len(chosen) < 2:
+            return self.ends(False) if not oriented else (None, None)
+        places = [random_place(self.rng, p.body, self.sample.scale, self.model.dimension)(p) for p in chosen]
+        return places[0], places[1]
+
+    def spring_damper(self, damped: bool) -> ForceElement | None:
+        """Between points, stretched or relaxed."""
+        a, b = self.ends(False)
+        if np.linalg.norm(a.initial_position() - b.initial_position()) < 0.05 * self.length:
+            return None
+        rest = self.rng.choice([None, self.length * self.rng.uniform(0.2, 1)])
+        return ph.SpringDamper(a, b, self.stiffness, self.damping * damped, rest)
+
+    def bushing(self, damped: bool) -> ForceElement | None:
+        """In all components."""
+        a, b = self.ends(True)
+        if a is None:
+            return None
+        turning = self.stiffness * self.length**2
+        factors = self.rng.uniform(0, 1, (4, 3))
+        lost = self.damping * damped
+        return ph.Bushing(
+            a,
+            b,
+            self.stiffness * factors[0],
+            lost * factors[1],
+            turning * factors[2],
+            lost * self.length**2 * factors[3],
+        )
+
+    def joint_force(self, damped: bool) -> ForceElement | None:
+        """A spring, with or without a potential, in a coordinate of a joint."""
+        if (found := self.coordinate()) is None:
+            return None
+        joint, name = found
+        size = 1.0 if "angle" in name else self.length
+        k, at_rest = (
+            self.stiffness * (self.length / size) ** 2,
+            joint.initial_coordinate(self.dimension, name),
+        )
+        steep = 3 / size
+        potential = ph.Potential(
+            lambda x: 0.1 * k / steep**2 * (np.cosh(steep * (x - at_rest)) - 1),
+            lambda x: 0.1 * k / steep * np.sinh(steep * (x - at_rest)),
+            (at_rest - size, at_rest + size),
+        )
+        return joint.spring(
+            k,
+            rest=at_rest + size * self.rng.uniform(-0.3, 0.3),
+            damping=damped * self.damping * (self.length / size) ** 2,
+            potential=potential if self.rng.integers(2) else None,
+            of=name,
+        )
+
+    @property
+    def dimension(self) -> int:
+        return self.model.dimension
+
+    def coordinate(self) -> tuple[Joint, str] | None:
+        """A joint and the name of one of its coordinates."""
+        found = []
+        for joint in self.model.joints:
+            oriented = joint.first.has_orientation and joint.second.has_orientation
+            found += [(joint, name) for name in joint.coordinate_names if oriented or "angle" not in name]
+        return found[self.rng.integers(len(found))] if found else None
+
+
+ELEMENT_CASES: dict[type[ForceElement], Any] = {
+    ph.SpringDamper: Adding.spring_damper,
+    ph.Bushing: Adding.bushing,
+    JointElement: Adding.joint_force,
+}
+
+
+def with_elements(
+    seed: int, sample: Sample, kinds: list[type[ForceElement]], damped: bool
+) -> list[ForceElement]:
+    """Adds one element of each kind where the mechanism has a place for it; those that were added."""
+    adding = Adding(np.random.default_rng(seed), sample)
+    made = [ELEMENT_CASES[kind](adding, damped) for kind in kinds]
+    return [sample.model.apply(element) for element in made if element is not None]

@@ -1,0 +1,128 @@
+"""Force elements and drives obey the same laws: energy, momenta, the coordinate that is driven."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import phlexible as ph
+from laws.elements import ELEMENT_CASES, Adding, with_elements
+from laws.examples import examples, resolved
+from laws.figures import energy_error, momentum_errors
+from laws.models import DEFORMED, H_OMEGA, STEPS, Wishes, random_mechanism
+
+LIMIT = 1e-11
+KINDS = list(ELEMENT_CASES)
+ANY = {"seed": st.integers(0, 2**32 - 1), "h_omega": st.sampled_from(H_OMEGA)}
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("dimension", [2, 3])
+@examples(8)
+@given(**ANY, damped=st.booleans())
+def test_elements_between_bodies_keep_energy_and_momenta_in_free_flight(
+    dimension, kind, seed, h_omega, damped
+):
+    sample = random_mechanism(seed, Wishes(dimension, h_omega, bodies=3))
+    added = with_elements(seed, sample, [kind], damped)
+    assume(added)
+    motion = resolved(sample.simulate)
+    assert energy_error(motion) <= LIMIT
+    assert max(momentum_errors(motion)) <= LIMIT
+    assert np.abs(motion.element_force(added[0])).max() > 0
+    assert (motion.energy.dissipated[-1] > 0) == (damped and np.ptp(motion.recording.coordinates) > 0)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@examples(12)
+@given(**ANY, damped=st.booleans(), ground=st.sampled_from(["fixed", "moving"]), gravity=st.booleans())
+def test_the_balance_closes_with_all_elements(dimension, seed, h_omega, damped, ground, gravity):
+    sample = random_mechanism(seed, Wishes(dimension, h_omega, ground, gravity, 1, DEFORMED))
+    assume(with_elements(seed, sample, KINDS, damped))
+    assert energy_error(resolved(sample.simulate)) <= LIMIT
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@examples(12)
+@given(**ANY, ground=st.sampled_from(["fixed", "moving"]))
+def test_driven_coordinates_follow_and_their_work_is_in_the_balance(dimension, seed, h_omega, ground):
+    sample = random_mechanism(seed, Wishes(dimension, h_omega, ground))
+    model, rng = sample.model, np.random.default_rng(seed)
+    found = Adding(rng, sample).coordinate()
+    assume(found)
+    joint, name = found
+    begin = joint.initial_coordinate(dimension, name)
+    size = 0.3 * (1.0 if "angle" in name else sample.scale.length)
+    rate = 2 / (STEPS * sample.step)
+
+    def path(time):
+        return begin + size * np.sin(rate * time)
+
+    kind = "angle" if "angle" in name else "position"
+    assume(joint.second.has_orientation or kind != "angle")
+    drive = model.apply(joint.drive(**{kind: path}, of=name))
+    moving = model.replace()
+    assume(_has_freedom(moving))
+    motion = resolved(lambda: moving.simulate(STEPS * sample.step, sample.step, progress=False))
+    own = moving.joints[model.joints.index(joint)]
+    reported = motion.angle(own) if kind == "angle" else motion.translation(own)
+    names = [each for each in own.coordinate_names if ("angle" in each) == (kind == "angle")]
+    reported = reported if reported.ndim == 1 else reported[:, names.index(name)]
+    scale = 1.0 if kind == "angle" else sample.scale.length + np.abs(motion.position(own.second)).max()
+    assert np.abs(reported - path(motion.time)).max() <= 1e-11 * scale
+    assert energy_error(motion) <= LIMIT
+    assert str(drive) in motion.energy.work
+
+
+def _has_freedom(model):
+    """Whether velocities that nobody gave fit the drive."""
+    from phlexible.errors import ModelError
+    from phlexible.model.initial_state import initial_state
+    from phlexible.model.redundancy import check_redundancy
+
+    try:
+        check_redundancy(model, initial_state(model))
+    except ModelError:
+        return False
+    return True
+
+
+def test_the_reported_force_is_that_of_the_law():
+    """F at the stored instants, the mean of adjacent steps, against the law in the coordinate."""
+    model = ph.Model(dimension=2)
+    body = model.add(ph.RigidBody(1.0, 0.2, center=(0.4, 0, 0)), angular_velocity=(0, 0, 3.0))
+    pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), body.origin))
+    spring = model.apply(pin.spring(7.0, rest=0.2))
+    damper = model.apply(pin.damper(0.3))
+    motion = model.simulate(2.0, 5e-4, progress=False)
+    angle, rate = motion.angle(pin), motion.rate(pin)
+    assert motion.element_force(spring)[1:-1] == pytest.approx(-7.0 * (angle - 0.2)[1:-1], abs=2e-5)
+    assert motion.element_force(damper)[1:-1] == pytest.approx(-0.3 * rate[1:-1], abs=2e-5)
+    assert motion.energy.spring == pytest.approx(3.5 * (angle - 0.2) ** 2, abs=1e-13)
+
+
+def test_closed_forms_of_springs_dampers_and_torques():
+    """Frequency and decay of a damped oscillator, spin-up by a torque, stretch under a constant force."""
+    model = ph.Model()
+    block = model.add(ph.RigidBody(2.0, (1, 1, 1)), position=(1.0, 0, 0), velocity=(0.5, 0, 0))
+    rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), block.origin))
+    model.apply(rail.spring(50.0, damping=2.0))
+    motion = model.simulate(3.0, 1e-3, progress=False)
+    decay, pulsation = 0.5, np.sqrt(25 - 0.25)
+    exact = 1 + 0.5 / pulsation * np.exp(-decay * motion.time) * np.sin(pulsation * motion.time)
+    assert motion.translation(rail) == pytest.approx(exact, abs=2e-6)
+    wheel = ph.Model()
+    body = wheel.add(ph.RigidBody(1.0, (0.1, 0.2, 0.25)))
+    axle = wheel.connect(ph.Revolute(wheel.ground.at((0, 0, 0)), body.origin, axis=(0, 1, 0)))
+    wheel.apply(axle.torque(0.8))
+    spun = wheel.simulate(10.0, 2e-3, progress=False)
+    assert 0.8 * spun.angle(axle) == pytest.approx(0.1 * spun.rate(axle) ** 2, rel=1e-12)  # over turns
+    assert spun.angle(axle)[-1] == pytest.approx(200.0, rel=1e-3)
+    assert spun.rate(axle)[-1] == pytest.approx(40.0, rel=1e-3)
+
+
+def test_a_spring_between_coincident_points_is_refused():
+    model = ph.Model()
+    one, two = (model.add(ph.PointMass(1.0)) for _ in range(2))
+    with pytest.raises(ph.ModelError, match="coincide"):
+        model.apply(ph.SpringDamper(one.origin, two.origin, 3.0))

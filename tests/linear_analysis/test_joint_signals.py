@@ -1,0 +1,218 @@
+"""Joint coordinates as inputs and outputs: closed forms, differences, names, refusals."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import phlexible as ph
+from phlexible.joints.bilinear import DirectionOf, PointOf, perpendicular_axes
+from phlexible.linear_analysis.joint_signals import joint_rows
+from phlexible.model.kinematics import Kinematics
+
+MASS, INERTIA = 2.0, (0.3, 0.4, 0.5)
+AXIS = np.array([0.6, 0.0, 0.8])
+
+
+def on_the_ground(make, dimension=3):
+    """A rigid body held by one joint at its center of mass."""
+    model = ph.Model(dimension=dimension)
+    inertia = INERTIA if dimension == 3 else INERTIA[2]
+    body = model.add(ph.RigidBody(MASS, inertia), "body")
+    joint = model.connect(make(model.ground.at((0, 0, 0)), body.origin))
+    return model, joint
+
+
+ABOUT = float(AXIS @ np.diag(INERTIA) @ AXIS)
+ACROSS = [float(a @ np.diag(INERTIA) @ a) for a in perpendicular_axes(AXIS)]
+
+# Joint: words of its inputs, and the acceleration along each coordinate of a unit force along it.
+CASES = {
+    "revolute": (lambda a, b: ph.Revolute(a, b, axis=AXIS), ["torque"], [1 / ABOUT]),
+    "prismatic": (lambda a, b: ph.Prismatic(a, b, axis=AXIS), ["force"], [1 / MASS]),
+    "slider": (lambda a, b: ph.Slider(a, b, axis=AXIS), ["force"], [1 / MASS]),
+    "cylindrical": (
+        lambda a, b: ph.Cylindrical(a, b, axis=AXIS),
+        ["force", "torque"],
+        [1 / MASS, 1 / ABOUT],
+    ),
+    "planar": (
+        lambda a, b: ph.Planar(a, b, axis=AXIS),
+        ["force 1", "force 2", "torque"],
+        [1 / MASS, 1 / MASS, 1 / ABOUT],
+    ),
+    "universal": (
+        lambda a, b: ph.Universal(a, b, axis=(1, 0, 0), second_axis=(0, 1, 0)),
+        ["torque 1", "torque 2"],
+        [1 / INERTIA[0], 1 / INERTIA[1]],
+    ),
+    "spherical": (
+        ph.Spherical,
+        ["torque 1", "torque 2", "torque 3"],
+        [1 / each for each in INERTIA],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_unit_forces_along_the_coordinates_accelerate_a_body(case):
+    make, words, expected = CASES[case]
+    model, joint = on_the_ground(make)
+    linear = model.linearize([joint], [ph.JointAcceleration(joint), ph.JointPosition(joint)])
+    assert linear.inputs == tuple(f"{word} of {joint}" for word in words)
+    assert [port.input_unit for port in linear.ports] == ["N" if "force" in w else "N m" for w in words]
+    omega, count = 3.0, len(words)
+    answer = linear.frequency_response([omega]).values[0]
+    assert np.diag(answer[:count]) == pytest.approx(expected, rel=1e-12)
+    assert answer[count:] == pytest.approx(-answer[:count] / omega**2)
+    units = ["m/s^2" if "force" in word else "rad/s^2" for word in words]
+    assert linear.output_units == (*units, *(unit[:-4] for unit in units))
+    if case != "planar" and case != "spherical":
+        assert linear.outputs[0].split(" of ")[0] in (
+            "angular acceleration",
+            "sliding acceleration",
+            "angular acceleration 1",
+        )
+
+
+def test_in_the_plane():
+    model, joint = on_the_ground(lambda a, b: ph.Revolute(a, b, axis=(0, 0, -1)), 2)
+    linear = model.linearize([joint], [joint, ph.AngularVelocity(model["body"].origin, (0, 0, 1))])
+    values = linear.frequency_response([2.0]).values[0, :, 0]
+    assert values == pytest.approx([1 / (2j * 0.5), -1 / (2j * 0.5)])
+    model, joint = on_the_ground(lambda a, b: ph.Prismatic(a, b, axis=(1, 1, 0)), 2)
+    linear = model.linearize([joint], [ph.JointRate(joint), ph.Velocity(model["body"].origin, (1, 0, 0))])
+    assert linear.frequency_response([2.0]).values[0, :, 0] == pytest.approx(
+        [1 / (2j * MASS), np.sqrt(0.5) / (2j * MASS)]
+    )
+    model, joint = on_the_ground(ph.Spherical, 2)
+    assert model.linearize([joint]).inputs == (f"torque of {joint}",)
+
+
+def bent_pair(make):
+    """Two flexible beams with a joint between their ends."""
+    beam = ph.Beam(1.0, ph.RectangularSection(0.02, 0.03), ph.Material(1e9, 1000.0), 2)
+    turn = Rotation.from_rotvec([0.2, 0.4, -0.3])
+    model = ph.Model()
+    first = model.add(beam, "first", rotation=turn)
+    second = model.add(
+        beam, "second", position=turn.apply([1, 0, 0]), rotation=Rotation.from_rotvec([1, 2, 0])
+    )
+    return model, model.connect(make(first.end, second.start))
+
+
+@pytest.mark.parametrize("case", ["revolute", "prismatic", "slider", "cylindrical", "planar"])
+def test_rows_are_the_differences_of_angles_and_displacements(case):
+    """About a bent, slid and turned state: s = (x_b - x_a).d_a and atan2(a2.b, a.b)."""
+    model, joint = bent_pair(CASES[case][0])
+    linear, rng = model.linearize([joint]).linearization, np.random.default_rng(5)
+    state, layout = linear.point.state, linear.layout
+    bent = replace(state, elastic=0.03 * rng.normal(size=state.elastic.size))
+    if case != "revolute":
+        bent = replace(bent, position=state.position + 0.1 * rng.normal(size=(2, 3)))
+    spun = bent.rotation.copy()
+    spun[1] = Rotation.from_rotvec(0.7 * AXIS).as_matrix() @ spun[1]
+    bent = replace(bent, rotation=spun)
+    kinematics = Kinematics(model.bodies, layout, bent)
+    rows = joint_rows(model, layout, kinematics, joint, None, 0)
+    x = rng.normal(size=int(layout.velocity[-1]))
+    step = 1e-6
+    ends = [
+        coordinates(model, joint, layout, moved(bent, layout, model, sign * step * x)) for sign in (1, -1)
+    ]
+    expected = (ends[0] - ends[1]) / (2 * step)
+    assert np.array([row.row @ x for row in rows]) == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+def moved(state, layout, model, x):
+    """The bodies moved by small (dr, dtheta, deta) in their own axes."""
+    position, rotation, elastic = state.position.copy(), state.rotation.copy(), state.elastic.copy()
+    for k in range(len(model.bodies)):
+        own = x[layout.velocity[k] : layout.velocity[k + 1]]
+        position[k] += rotation[k] @ own[:3]
+        rotation[k] = rotation[k] @ Rotation.from_rotvec(own[3:6]).as_matrix()
+        elastic[layout.elastic[k] : layout.elastic[k + 1]] += own[6:]
+    return replace(state, position=position, rotation=rotation, elastic=elastic)
+
+
+def coordinates(model, joint, layout, state):
+    kinematics = Kinematics(model.bodies, layout, state)
+
+    def value(vector):
+        return kinematics.motion(vector).value
+
+    def slid(axis):
+        gap = value(PointOf(joint.second)) - value(PointOf(joint.first))
+        return gap @ value(DirectionOf(joint.first, axis))
+
+    across = perpendicular_axes(AXIS)
+    a, a2 = (value(DirectionOf(joint.first, each)) for each in across)
+    b = value(DirectionOf(joint.second, across[0]))
+    angle = np.arctan2(a2 @ b, a @ b)
+    return np.array(
+        {
+            ph.Revolute: [angle],
+            ph.Prismatic: [slid(AXIS)],
+            ph.Slider: [slid(AXIS)],
+            ph.Cylindrical: [slid(AXIS), angle],
+            ph.Planar: [*map(slid, across), angle],
+        }[type(joint)]
+    )
+
+
+def test_a_torque_in_a_joint_moves_a_nonlinear_model_as_its_linear_one():
+    """Small motions of a pendulum on a cart: cart force and pin angle, against a run."""
+
+    def build():
+        model = ph.Model(dimension=2, gravity=(0, 0, 0))
+        cart = model.add(ph.RigidBody(3.0, 0.1), "cart")
+        arm = model.add(ph.RigidBody(1.0, 0.2, center=(0.5, 0, 0)), "arm")
+        rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), cart.origin, axis=(0, 1, 0)))
+        pin = model.connect(ph.Revolute(cart.origin, arm.origin))
+        return model, cart, rail, pin
+
+    model, cart, rail, pin = build()
+    linear = model.linearize([ph.JointForce(rail)], [ph.JointAcceleration(pin), ph.JointAcceleration(rail)])
+    slopes = linear.frequency_response([1.0]).values[0, :, 0].real
+    # cart and arm: (M + m) y'' + m c a'' = F, m c y'' + (J + m c^2) a'' = 0
+    exact = np.linalg.solve([[4.0, 0.5], [0.5, 0.45]], [1.0, 0.0])
+    assert slopes == pytest.approx(exact[::-1], rel=1e-12)
+    model.apply(ph.Force(cart.origin, (0, 0.01, 0)))
+    motion = model.simulate(duration=0.1, step=1e-3)
+    assert motion.angle(pin)[-1] == pytest.approx(0.01 * slopes[0] * 0.1**2 / 2, rel=1e-4)
+
+
+def test_the_axis_turns_with_the_first_body():
+    """In a state that is turned by 0.4 rad the force acts along the same line of the body."""
+    model, joint = on_the_ground(lambda a, b: ph.Prismatic(b, a, axis=AXIS))  # the body carries the axis
+    linear = model.linearize([joint])
+    state = linear.linearization.point.state
+    turn = Rotation.from_rotvec([0, 0.4, 0])
+    turned = replace(state, rotation=turn.as_matrix()[None] @ state.rotation)
+    kinematics = Kinematics(model.bodies, linear.linearization.layout, turned)
+    row = joint_rows(model, linear.linearization.layout, kinematics, joint, None, None)[0].row
+    assert row == pytest.approx([*-AXIS, 0, 0, 0])  # in axes of the body
+
+
+def test_one_coordinate_can_be_picked_and_what_is_refused():
+    model, joint = on_the_ground(CASES["planar"][0])
+    linear = model.linearize([ph.JointForce(joint, 2)], [ph.JointRate(joint, 1)])
+    assert linear.inputs == (f"torque of {joint}",) and linear.outputs == (f"sliding rate 2 of {joint}",)
+    with pytest.raises(ph.ParameterError, match="coordinate must be below 3 for Planar.*, got 3"):
+        model.linearize([ph.JointForce(joint, 3)])
+    for bad in (-1, 1.5, True):
+        with pytest.raises(ph.ParameterError, match="coordinate must be None or a whole number"):
+            ph.JointPosition(joint, bad)
+    with pytest.raises(ph.ModelError, match="acts in a joint, got 'pin'"):
+        ph.JointForce("pin")
+    with pytest.raises(ph.ModelError, match="sits in a joint"):
+        ph.JointRate(model["body"])
+    fixed, weld = on_the_ground(ph.Fixed)
+    with pytest.raises(ph.ModelError, match="leaves no coordinate free"):
+        fixed.linearize([weld])
+    with pytest.raises(ph.ModelError, match="is not connected in this model"):
+        fixed.linearize(outputs=[ph.JointPosition(joint)])
+    pinned = ph.gallery.four_bar()
+    with pytest.raises(ph.ModelError, match="no orientation"):
+        pinned.linearize([pinned.joints[-1]])

@@ -1,0 +1,206 @@
+"""Redundant joints move as independent ones, keep every invariant, and share forces by least squares."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import phlexible as ph
+from phlexible.joints.bilinear import DirectionOf
+from phlexible.model.constraints import constraint_matrix, mechanism_layout, row_owners
+from phlexible.model.state import State
+
+pytestmark = pytest.mark.filterwarnings("ignore::phlexible.RedundancyWarning")
+
+SOFT = ph.Material(youngs_modulus=2.0e9, density=2000.0, poissons_ratio=0.3, viscosity=1e-3)
+BAR = ph.RigidBody(1.0, (0.01, 0.08, 0.085), center=(0.5, 0, 0))
+ROD = ph.Beam(length=1.0, section=ph.CircularSection(diameter=0.02), material=SOFT, elements=2)
+ANGLES = (0.9, 0.2, -0.7)
+"""Of crank, coupler and follower of a four-bar from the x axis."""
+
+
+def four_bar(dimension, coupler=BAR, turn=None, joint=ph.Revolute, gravity=9.81):
+    """A four-bar linkage whose hinges are redundant in space; ``turn`` puts it in another plane."""
+    turn = np.eye(3) if turn is None else turn
+    model = ph.Model(gravity=turn @ (0, -gravity, 0), dimension=dimension)
+    ends = [np.zeros(3)]
+    for angle in ANGLES:
+        ends.append(ends[-1] + (np.cos(angle), np.sin(angle), 0))
+    bodies = []
+    for name, body, place, angle in zip(
+        ("crank", "coupler", "follower"), (BAR, coupler, BAR), ends, ANGLES, strict=False
+    ):
+        rotation = angle if dimension == 2 else turn @ Rotation.from_euler("z", angle).as_matrix()
+        spin = {"angular_velocity": turn @ (0, 0, 3.0)} if name == "crank" else {}
+        bodies.append(model.add(body, name, turn @ place, rotation, **spin))
+    starts = [b.start if isinstance(b.body, ph.Beam) else b.origin for b in bodies]
+    tips = [b.end if isinstance(b.body, ph.Beam) else b.point((1, 0, 0)) for b in bodies]
+    axis = {} if dimension == 2 else {"axis": turn @ (0, 0, 1.0)}
+    model.connect(joint(model.ground.at((0, 0, 0)), starts[0], **axis))
+    model.connect(joint(tips[0], starts[1], **axis))
+    model.connect(joint(tips[1], starts[2], **axis))
+    model.connect(joint(tips[2], model.ground.at(turn @ ends[3]), **axis))
+    return model
+
+
+def free_ring(count=6):
+    """Bricard's ring with a sixth rod instead of the ground, tumbling freely."""
+    model = ph.Model()
+    corners = np.array([(0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0, 0, 1)], dtype=float)
+    edges = np.roll(corners, -1, axis=0) - corners
+    spin, drift = np.array([0.7, -1.1, 0.4]), np.array([0.3, 0.1, -0.2])
+    rods = []
+    for k, (corner, edge) in enumerate(zip(corners, edges, strict=True)):
+        side = np.roll(edge, 1)
+        rotation = np.column_stack([edge, side, np.cross(edge, side)])
+        body = ph.RigidBody(1.0 + 0.2 * k, (0.01, 0.08, 0.085), center=(0.5, 0, 0))
+        velocity = drift + np.cross(spin, corner)
+        rods.append(model.add(body, f"rod {k}", corner, rotation, velocity, spin))
+    for k in range(count):
+        first, second = rods[k - 1], rods[k]
+        axis = np.cross(edges[k - 1], edges[k])
+        model.connect(ph.Revolute(first.point((1, 0, 0)), second.origin, axis=axis))
+    return model
+
+
+def test_a_free_ring_keeps_energy_and_momenta():
+    model = free_ring()
+    motion = model.simulate(4.0, 1e-2, progress=False)
+    kinetic = motion.energy.kinetic[0]
+    assert np.abs(motion.energy.total - kinetic).max() < 1e-12 * kinetic
+    linear, angular = motion.momentum.linear, motion.momentum.angular
+    assert np.abs(linear - linear[0]).max() < 1e-12 * np.abs(linear).max()
+    assert np.abs(angular - angular[0]).max() < 1e-12 * np.abs(angular).max()
+    assert np.ptp(motion.angle(model.joints[0])) > 0.05  # the ring moves in itself
+    for joint in model.joints:
+        assert np.abs(motion.position(joint.first) - motion.position(joint.second)).max() < 2e-14
+
+
+@pytest.mark.parametrize("coupler", [BAR, ROD], ids=["rigid", "flexible"])
+def test_a_plane_linkage_in_space_moves_as_in_the_plane(coupler):
+    """In any plane; forces in the plane are those of the plane model, the others vanish."""
+    turn = Rotation.from_rotvec((0.4, -0.8, 0.3)).as_matrix()
+    plane, space = four_bar(2, coupler), four_bar(3, coupler, turn)
+    one, other = (model.simulate(0.5, 2e-3, progress=False) for model in (plane, space))
+    for name in ("crank", "coupler", "follower"):
+        there = other.position(space[name].origin if name != "coupler" or coupler is BAR else space[name].end)
+        here = one.position(plane[name].origin if name != "coupler" or coupler is BAR else plane[name].end)
+        assert np.abs(there @ turn - here).max() < 1e-8
+    energy = other.energy
+    assert np.abs(energy.balance_error).max() < 1e-12 * np.abs(energy.gravity).max()
+    for a, b in zip(plane.joints, space.joints, strict=True):
+        force = one.reaction(a)
+        assert np.abs(other.reaction(b) @ turn - force).max() < 1e-4 * np.abs(force).max()
+        # Mean multipliers of two steps, each without idle part at its own mean pose: O(h^2) is left of it.
+        assert np.abs(other.reaction_moment(b)).max() < 1e-4 * np.abs(force).max()
+
+
+def test_reported_multipliers_are_those_of_least_squares():
+    """Against numpy's least squares for the same generalized forces; and they do not drift."""
+    model = four_bar(3, turn=Rotation.from_rotvec((0.4, -0.8, 0.3)).as_matrix())
+    motion = model.simulate(2.0, 2e-3, progress=False)
+    recording, layout = motion.recording, mechanism_layout(model)
+    length = max(placed.data.size for placed in model.bodies)
+    sizes = []
+    for owner in row_owners(model):
+        ports = [vector for term in owner.row.terms for vector in (term.first, term.second)]
+        sizes.append(1.0 if all(isinstance(vector, DirectionOf) for vector in ports) else length)
+    for k in (0, 100, 1000):
+        state = State(
+            recording.time[k],
+            recording.position[k],
+            recording.rotation[k],
+            recording.elastic[k],
+            recording.velocity[k],
+        )
+        pull = constraint_matrix(model, layout, state).toarray().T / sizes
+        least = np.linalg.lstsq(pull, pull @ (recording.multipliers[k] * sizes), rcond=1e-9)[0]
+        assert motion.multipliers[k] * sizes == pytest.approx(least, abs=1e-9 * np.abs(least).max())
+        idle = np.abs(recording.multipliers[k] - motion.multipliers[k]).max()
+        assert idle < 0.1 * np.abs(least).max()
+
+
+def test_velocities_of_redundant_joints_fit_them():
+    model = free_ring()
+    motion = model.simulate(0.2, 1e-2, progress=False)
+    for joint in model.joints:
+        first, second = motion.velocity(joint.first), motion.velocity(joint.second)
+        assert np.abs(first - second).max() < 1e-13
+
+
+@pytest.mark.parametrize("at", ["given", "static"])
+def test_modes_of_a_clamped_linkage_are_those_of_the_plane(at):
+    """Both ends clamped: an elastic loop. Its modes in the plane are modes in space too."""
+    found = []
+    for dimension in (2, 3):
+        model = four_bar(dimension, ROD)
+        clamp = model["crank"]
+        model.connect(ph.Fixed(model.ground.at((0, 0, 0)), clamp.origin))
+        found.append(model.linearize(at=at).modes(6 if dimension == 3 else 2).frequencies)
+    for frequency in found[0]:
+        assert np.abs(found[1] / frequency - 1).min() < 1e-6
+
+
+def test_linear_models_of_redundant_joints_are_complete():
+    model = four_bar(3, ROD)
+    linear = model.linearize(inputs=[model.joints[0]])
+    system = linear.to_state_space()
+    plane = four_bar(2, ROD)
+    response = plane.linearize(inputs=[plane.joints[0]]).to_state_space()(2j)
+    assert system(2j) == pytest.approx(response, rel=1e-6)
+
+
+def test_a_quasi_static_start_with_redundant_joints():
+    plane, space = (four_bar(dimension, ROD) for dimension in (2, 3))
+    sags = []
+    for model in (plane, space):
+        motion = model.simulate(0.01, 1e-3, initial="quasi_static", progress=False)
+        sags.append(motion.displacement(model["coupler"].at(0.5)))
+    assert np.abs(sags[0][0]).max() > 1e-4
+    assert sags[1] == pytest.approx(sags[0], abs=1e-9)
+
+
+def test_drives_that_part_on_the_way_stop_the_run():
+    """Two paths that agree for 0.05 s: the run keeps what is right and goes no further."""
+    model = ph.Model(dimension=2)
+    body = model.add(ph.RigidBody(1.0, 1.0))
+    model.connect(ph.Revolute(model.ground.moving(lambda t: (np.sin(t), 0.0, 0.0)), body.origin))
+    later = model.ground.moving(lambda t: (np.sin(t) + max(0.0, t - 0.0505) ** 2, 0.0, 0.0))
+    model.connect(ph.Slider(later, body.origin, axis=(0, 1, 0)))
+    with pytest.raises(ph.ConvergenceError) as error:
+        model.simulate(0.1, 1e-3, progress=False)
+    assert 0.05 <= error.value.time < 0.0515
+    assert error.value.motion.position(body.origin)[-1, 0] == pytest.approx(
+        np.sin(error.value.time), abs=2e-3
+    )
+
+
+def parallelogram(angle):
+    bar = ph.RigidBody(1.0, 1 / 12, center=(0.5, 0, 0))
+    model = ph.Model(dimension=2)
+    spin = (0, 0, -1.0)
+    left = model.add(bar, "left", rotation=angle, angular_velocity=spin)
+    right = model.add(bar, "right", (1, 0, 0), angle, angular_velocity=spin)
+    top = model.add(bar, "top", (np.cos(angle), np.sin(angle), 0))
+    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), left.origin))
+    model.connect(ph.Revolute(model.ground.at((1, 0, 0)), right.origin))
+    model.connect(ph.Revolute(left.point((1, 0, 0)), top.origin))
+    model.connect(ph.Revolute(top.point((1, 0, 0)), right.point((1, 0, 0))))
+    return model
+
+
+def test_a_step_that_ends_in_a_singular_position_is_carried_and_told():
+    """Three steps before all bars lie in one line, at constant speed; independent joints at the start."""
+    step = 0.1
+    model = parallelogram(3 * 2 * np.arctan(step / 2))
+    with pytest.warns(
+        ph.RedundancyWarning, match=r"passed singular positions, the first one before t = 0.8 s"
+    ):
+        motion = model.simulate(0.8, step, progress=False)
+    assert np.ptp(motion.energy.total) < 1e-13
+    turn = motion.rotation(model["top"])
+    assert np.abs(turn - turn[0]).max() < 1e-6
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        parallelogram(1.0).simulate(0.8, step, progress=False)

@@ -1,0 +1,61 @@
+"""The programs of the documentation pages run from top to bottom and say what the pages say."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+
+DOCS = Path(__file__).parent.parent / "docs"
+PAGES = sorted(path.name for path in DOCS.glob("*.md") if "```python" in path.read_text(encoding="utf-8"))
+
+
+def run(page: str) -> dict[str, object]:
+    """The variables after all programs of a page, which follow on one another."""
+    parts = (DOCS / page).read_text(encoding="utf-8").split("```python\n")[1:]
+    source = "\n".join(part.split("```")[0] for part in parts)
+    variables: dict[str, object] = {}
+    exec(compile(source, page, "exec"), variables)
+    return variables
+
+
+@pytest.fixture
+def in_an_empty_folder(tmp_path, monkeypatch) -> Path:
+    """So that files which the programs write go nowhere else."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_pages_are_there() -> None:
+    assert {"linear_analysis.md", "papers_matrices.md", "reduction.md"} <= set(PAGES)
+
+
+def test_the_papers_matrices(in_an_empty_folder, capsys) -> None:
+    found = run("papers_matrices.md")
+    assert ph.check_structure(found["form"], found["x"]).power < 1e-14
+    assert ph.check_structure(found["joined"], found["state"]).power < 1e-14
+    text = capsys.readouterr().out
+    assert "input_unit of a.end force is N, but input_unit of b.start moment is N m" in text
+    assert "['N', 'N', 'N m', 'N', 'N']" in text
+    assert abs(found["composed"].structure - found["linear"].structure).max() < 1e-12
+
+
+def test_linear_analysis(in_an_empty_folder, capsys) -> None:
+    found = run("linear_analysis.md")
+    assert found["sweep"].frequencies[0] == pytest.approx([269.619, 305.718, 383.354], abs=1e-3)
+    assert found["modes"].rigid_modes == 1  # the cart may roll
+    assert found["response"].magnitude.shape == (400, 2, 2)
+    assert [port.input_unit for port in found["linear"].ports] == ["N", "N m"]
+    assert "undamped pole" in capsys.readouterr().out
+    names = {path.name for path in in_an_empty_folder.iterdir()}
+    assert names == {"four_bar.png", "bode.png", "arm.mat"}
+
+
+def test_reduction(in_an_empty_folder, capsys) -> None:
+    found = run("reduction.md")
+    assert found["errors"].peak.max() < 0.01
+    assert found["bending"].shape == (48, 3) and found["basis"].shape[1] <= 10
+    energy = found["motion"].energy
+    assert np.abs(energy.balance_error).max() < 1e-10 * energy.total.max()
+    assert "would lock" in capsys.readouterr().out
