@@ -1,5 +1,6 @@
 """Strings alone and in mechanisms: invariants over long runs, order, closed forms, files, failures."""
 
+import warnings
 from itertools import pairwise
 
 import numpy as np
@@ -399,3 +400,20 @@ def test_joints_that_hold_a_node_twice_are_found_among_many_on_a_string():
     assert len(found) == 2
     numbers = {model.joints.index(joints[3]), model.joints.index(again)}
     assert all(set(each.joints) == numbers for each in found)
+
+
+def test_springs_and_dampers_on_nodes_keep_the_ledger():
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    placed = model.add(ph.String(1.0, 0.5, 6, LAWS[0]), "rope", shape=((0, 0), (1.4, 0)))
+    body = model.add(ph.RigidBody(0.4, 0.01), "body", position=(0.7, -0.3, 0))
+    model.connect(ph.Spherical(model.ground.at((0, 0, 0)), placed.start))
+    far = model.ground.at((2.2, 0.2, 0))
+    model.apply(ph.SpringDamper(placed.end, far, stiffness=30.0, damping=0.3, length=0.5))
+    model.apply(ph.SpringDamper(placed.at(0.5), body.origin, stiffness=100.0, length=0.3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ph.SlackStringWarning)
+        energy = model.simulate(1.0, 2e-3, progress=False).energy
+    assert np.abs(energy.balance_error).max() <= 1e-12 * np.abs(energy.total).max()
+    assert energy.dissipated[-1] > 0.01 and np.ptp(energy.spring) > 0.1
+    with pytest.raises(ph.AttachmentError, match="lies between two nodes"):
+        model.apply(ph.SpringDamper(placed.at(0.51), body.origin, stiffness=1.0))
