@@ -41,13 +41,3 @@ def stiffness_matrix(body: BodyData, eta: Array) -> Matrix:
     block = np.zeros((body.velocity_count,) * 2)
     block[body.rigid_count :, body.rigid_count :] = invariants.elastic_tangent(body, eta)
     return block
-
-
-def fingerprint(body: BodyData) -> Array:
-    """Integrals that change whenever the meaning of eta does: S and the moments of x with Phi, or M and C."""
-    if isinstance(body, AbsoluteBody):
-        strains = [
-            part.ravel() for group in body.strains for part in (group.first, group.second, group.weights)
-        ]
-        return np.concatenate([body.nodal_mass.data, *strains])
-    return np.concatenate([body.first_moments.ravel(), body.second_moments[:, :, 0].ravel()])

@@ -12,6 +12,7 @@ from phlexible.kernels.step import begin_step
 ATTEMPTS = 4
 RELAXED_ATTEMPTS = 2  # after those, for joints at a singular position
 RELAXATION = 1e-10
+NOTICEABLE = 1e-6  # multipliers that move nothing: some joints are nearly dependent
 
 
 @entry_point
@@ -116,8 +117,7 @@ def take_step(ints, reals, h, damping, least_scale, extrapolate, is_redundant):
         if status == CONVERGED and not ledger_closes(ints, reals, h, damping):
             status = NOT_CONVERGED
         if status == CONVERGED:
-            if is_relaxed:
-                remove_idle_multipliers(ints, reals)
+            if is_relaxed and remove_idle_multipliers(ints, reals) > NOTICEABLE:
                 ints[ints[at.STATE_COUNTER] + 1] += 1
             break
     copy(reals, ints[at.STATE_VELOCITY], ints[at.PREVIOUS_VELOCITY], ints[at.VELOCITIES])

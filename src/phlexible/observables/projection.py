@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse.linalg import splu, spsolve
 
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.floating_body import FloatingBody
@@ -187,6 +186,7 @@ def _impulses(parts: list[BodyRows], gap: Array, is_redundant: bool) -> Array:
 
 def _sparse_impulses(parts: list[BodyRows], gap: Array, instant: int, is_redundant: bool) -> Array:
     from scipy import sparse
+    from scipy.sparse.linalg import splu, spsolve
 
     matrix, right = sparse_schur(parts, gap.shape[1], instant), gap[instant]
     if not is_redundant:

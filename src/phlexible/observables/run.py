@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.bodies.mechanics import fingerprint
+from phlexible.bodies.fingerprint import fingerprint
 from phlexible.errors import ModelError
 from phlexible.joints.attachments import Attachment, MovingFrame, PlacedBody
 from phlexible.joints.joint import Joint

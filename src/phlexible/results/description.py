@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.bodies.mechanics import fingerprint
+from phlexible.bodies.fingerprint import fingerprint
 from phlexible.errors import PhlexibleError, ResultFileError
 from phlexible.joints.attachments import MovingFrame
 from phlexible.joints.drives import Drive
