@@ -121,3 +121,21 @@ def test_what_strings_cannot_do_is_said(form):
     spinning.add(ph.String(1.0, 1.0, 4, LAWS[0]), velocity=lambda s: (0, 2 * (s - 0.5), 0))
     with pytest.raises(ph.EquilibriumError, match="string is linearized at rest only"):
         spinning.linearize(at="steady_rotation")
+
+
+def test_a_pressed_string_is_warned_of_and_no_stable_equilibrium():
+    model = taut(LAWS[1], 6, 1, stretch=0.9)
+    with pytest.warns(ph.SlackStringWarning, match="parts of it are pressed together"):
+        assert model.linearize().modes(2).eigenvalues.real.max() > 1.0
+    with pytest.warns(ph.SlackStringWarning), pytest.raises(ph.EquilibriumError, match="unstable"):
+        model.linearize(at="static")
+
+
+def test_an_unloaded_string_is_in_equilibrium():
+    model = taut(LAWS[1], 6, 1, stretch=1.0)
+    modes = model.linearize(at="static").modes(6)
+    assert modes.frequencies[:5] == pytest.approx(np.zeros(5), abs=1e-3)
+    axial = np.pi / 2.0 * np.sqrt(STIFFNESS / DENSITY)
+    assert modes.frequencies[5] == pytest.approx(axial, rel=0.02)
+    string = model["string"].body
+    assert string.hanging((0, 0, 0), (2.0, 0, 0), (0, 0, 0))[3] == pytest.approx([1.0, 0, 0])

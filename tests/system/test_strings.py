@@ -1,5 +1,6 @@
 """Strings alone and in mechanisms: invariants over long runs, order, closed forms, files, failures."""
 
+import warnings
 from itertools import pairwise
 
 import numpy as np
@@ -289,6 +290,7 @@ def test_what_does_not_fit_is_refused_where_it_is_given(change, kind, words):
         change(model, placed)
 
 
+@SLACK
 def test_a_string_that_is_pressed_to_nothing_stops_the_run_with_its_element_and_the_time():
     """Both ends are led through one point at t = 0.5 s; the law has no force there."""
     model = ph.Model(dimension=2)
@@ -315,6 +317,7 @@ def test_slack_strings_keep_running_and_their_energy_is_exact():
     assert np.abs(motion.energy.balance_error).max() <= 1e-11 * scale
 
 
+@SLACK
 def test_what_a_law_raises_is_in_the_error():
     """A law that Python evaluates and that does not know large stretches."""
     known = {"limit": 4.0}
@@ -380,3 +383,37 @@ def test_a_pin_in_the_plane_holds_a_string_and_orientations_are_refused():
         both = ph.Model(dimension=2)
         ball = both.add(ph.PointMass(1.0), "ball")
         both.simulate(0.01, 0.01, progress=False).tension(ball)
+
+
+def test_joints_that_hold_a_node_twice_are_found_among_many_on_a_string():
+    from phlexible.model.redundancy import redundancies
+
+    model = ph.Model(dimension=2)
+    placed = model.add(ph.String(1.0, 1.0, 8, LAWS[0]), "rope")
+    joints = []
+    for k, s in enumerate(placed.body.mesh.nodes[1:]):
+        bead = model.add(ph.PointMass(0.1), f"bead {k}", position=(s, 0, 0))
+        joints.append(model.connect(ph.Spherical(placed.at(s), bead.origin)))
+    assert redundancies(model, initial_state(model)) == []
+    again = model.connect(ph.Spherical(placed.at(0.5), model["bead 3"].origin))
+    found = redundancies(model, initial_state(model))
+    assert len(found) == 2
+    numbers = {model.joints.index(joints[3]), model.joints.index(again)}
+    assert all(set(each.joints) == numbers for each in found)
+
+
+def test_springs_and_dampers_on_nodes_keep_the_ledger():
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    placed = model.add(ph.String(1.0, 0.5, 6, LAWS[0]), "rope", shape=((0, 0), (1.4, 0)))
+    body = model.add(ph.RigidBody(0.4, 0.01), "body", position=(0.7, -0.3, 0))
+    model.connect(ph.Spherical(model.ground.at((0, 0, 0)), placed.start))
+    far = model.ground.at((2.2, 0.2, 0))
+    model.apply(ph.SpringDamper(placed.end, far, stiffness=30.0, damping=0.3, length=0.5))
+    model.apply(ph.SpringDamper(placed.at(0.5), body.origin, stiffness=100.0, length=0.3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ph.SlackStringWarning)
+        energy = model.simulate(1.0, 2e-3, progress=False).energy
+    assert np.abs(energy.balance_error).max() <= 1e-12 * np.abs(energy.total).max()
+    assert energy.dissipated[-1] > 0.01 and np.ptp(energy.spring) > 0.1
+    with pytest.raises(ph.AttachmentError, match="lies between two nodes"):
+        model.apply(ph.SpringDamper(placed.at(0.51), body.origin, stiffness=1.0))

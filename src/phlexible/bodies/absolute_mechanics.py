@@ -12,6 +12,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
 
 ROUND_OFF = 1e-14
+LEAST_STRAIN = 1e-5
 
 
 def mass_matrix(body: AbsoluteBody) -> sparse.csr_array:
@@ -45,10 +46,14 @@ def elastic_force(body: AbsoluteBody, q: Array) -> Array:
 
 
 def gross_force(body: AbsoluteBody, q: Array) -> Array:
-    """What ``elastic_force`` would be if nothing cancelled: the scale of its round-off, shape (d N,) [N]."""
+    """What ``elastic_force`` would be if nothing cancelled, shape (d N,) [N].
+
+    Never below that of a strain of 1e-5: forces that are round-off balance an unloaded string.
+    """
     force = np.zeros((body.node_count, body.dimension))
     for group in body.strains:
-        pull = group.weights * np.abs(group.law.derivative(strains(body, group, q)))
+        stress = np.abs(group.law.derivative(strains(body, group, q)))
+        pull = group.weights * (stress + LEAST_STRAIN * abs(group.law.modulus) / 4)
         np.add.at(force, group.nodes, pull[:, None, None] * np.abs(_gradients(body, group, q)))
     return force.ravel()
 

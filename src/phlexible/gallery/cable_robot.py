@@ -8,6 +8,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.bodies.string import String
 from phlexible.bodies.string_law import LinearLaw
+from phlexible.joints.slider import Slider
 from phlexible.joints.spherical import Spherical
 from phlexible.system import Model
 
@@ -31,9 +32,9 @@ def cable_robot(
 ) -> Model:
     """A rigid platform in a frame, on four tensioned cables whose winches lead it around a circle.
 
-    A winch is a moving ground point that pulls its end of the cable back along the line to the platform,
-    so that the cables stay as long as they are. The cables go to the opposite side of the platform
-    (crossed), which holds it upright. The platform gets under way within half a period.
+    A winch is a drive that pulls its end of the cable out of the frame on a line, as far as a cable of
+    constant length asks for. The cables go to the opposite side of the platform (crossed), which holds it
+    upright. The platform gets under way within half a period.
 
     Source: the planar cable robot of textbooks; the numbers are ours.
 
@@ -71,24 +72,28 @@ def cable_robot(
             LinearLaw(axial_stiffness),
             viscosity=viscosity,
         )
-        winch = model.ground.moving(_winch(corner, held, stretched, radius, period))
+        outwards = (corner - held) / stretched
         rope = model.add(cable, f"cable {number}", shape=(corner, held))
-        model.connect(Spherical(winch, rope.start))
+        rail = model.connect(Slider(model.ground.at(corner), rope.start, axis=outwards))
         model.connect(Spherical(rope.end, platform.point(held)))
+        path = _winch(corner, held, outwards, radius, period)
+        model.apply(rail.drive(position=path, name=f"winch {number}"))
     return model
 
 
 def _winch(
-    corner: Array, held: Array, length: float, radius: float, period: float
-) -> Callable[[float], Array]:
-    """The end of a cable of constant length whose other end is where it is wanted."""
+    corner: Array, held: Array, outwards: Array, radius: float, period: float
+) -> Callable[[float], float]:
+    """How far a cable of constant length is pulled out so that its other end is where it is wanted [m]."""
+    length = float(np.linalg.norm(corner - held))
 
-    def path(time: float) -> Array:
+    def path(time: float) -> float:
         start = min(2 * time / period, 1.0)
         angle = 2 * np.pi * time / period
         size = radius * start**3 * (10 - 15 * start + 6 * start**2)
         wanted = held + size * np.array([np.cos(angle), np.sin(angle), 0.0])
-        way = corner - wanted
-        return np.asarray(wanted + way * (length / np.linalg.norm(way)))
+        way = corner - wanted  # |way + outwards path| = length
+        along = float(outwards @ way)
+        return float(np.sqrt(along**2 - way @ way + length**2)) - along
 
     return path

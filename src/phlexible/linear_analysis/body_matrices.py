@@ -5,6 +5,7 @@ The balance ``M(eta) dnu/dt - h(eta, nu) + dV/deta + C deta/dt = forces`` is exp
 ``r + R dr``, ``R exp(dtheta)``. Then ``delta(nu) = dx/dt + A x`` with ``A`` of ``transport_matrix``.
 """
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,12 +14,15 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.bodies import absolute_mechanics
-from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
 from phlexible.bodies.floating_body import BodyData, FloatingBody
 from phlexible.bodies.invariants import elastic_tangent, mass_matrix, strain_rows
 from phlexible.bodies.mechanics import Matrix
-from phlexible.errors import EquilibriumError
+from phlexible.errors import EquilibriumError, SlackStringWarning
 from phlexible.model.kinematics import kept_columns, split_velocity
+
+SLACK = 1e-2  # of the largest stress
+ROUND_OFF = 1e-10  # of EA
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +72,22 @@ def _absolute_matrices(body: AbsoluteBody, q: Array, rates: Array) -> BodyMatric
             "a string is linearized at rest only: in steady rotation its nodes have no frame that turns with "
             'them; take at="given" or at="static"'
         )
+    if any(_is_slack(body, group, q) for group in body.strains):
+        warnings.warn(
+            "a string is linearized about a shape in which parts of it are pressed together: "
+            "their motions grow, and grow faster the finer the mesh",
+            SlackStringWarning,
+            stacklevel=2,
+        )
     nothing = sparse.csr_array((body.velocity_count,) * 2)
     tangent, viscous = absolute_mechanics.elastic_tangent(body, q), absolute_mechanics.viscous_matrix(body, q)
     return BodyMatrices(absolute_mechanics.mass_matrix(body), nothing, viscous, tangent)
+
+
+def _is_slack(body: AbsoluteBody, group: QuadraticStrains, q: Array) -> bool:
+    stress = group.law.stress(absolute_mechanics.strains(body, group, q))
+    least = max(SLACK * float(np.abs(stress).max()), ROUND_OFF * group.law.modulus)
+    return bool(stress.min() < -least)
 
 
 def transport_matrix(body: FloatingBody, nu: Array) -> Array:

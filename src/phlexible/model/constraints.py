@@ -52,15 +52,18 @@ def constraint_matrix(mechanism: Mechanism, layout: Layout, state: State) -> spa
     for number, (_, row) in enumerate(row_owners(mechanism)):
         for gradient, motion in _gradients(kinematics, row):
             if motion.body is not None:
-                begin, end = layout.velocity[motion.body : motion.body + 2]
-                values.append(gradient @ motion.jacobian)
-                columns.append(np.arange(begin, end))
-                rows.append(np.full(end - begin, number))
+                entries = gradient @ motion.jacobian
+                places = np.arange(len(entries))
+                if mechanism.bodies[motion.body].curve is not None:  # one node of many
+                    places = np.flatnonzero(entries)
+                values.append(entries[places])
+                columns.append(places + layout.velocity[motion.body])
+                rows.append(np.full(len(places), number))
     shape = (int(layout.multiplier[-1]), int(layout.velocity[-1]))
     if not values:
         return sparse.csr_array(shape)
-    entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
-    return sparse.coo_array(entries, shape).tocsr()
+    triples = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
+    return sparse.coo_array(triples, shape).tocsr()
 
 
 def constraint_time_derivative(mechanism: Mechanism, layout: Layout, state: State) -> Array:

@@ -8,7 +8,7 @@ import heapq
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, sparse
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.absolute_body import AbsoluteBody
@@ -100,24 +100,39 @@ def _body_fronts(mechanism: Mechanism, layout: Layout, state: State) -> tuple[li
     squares = np.zeros(matrix.shape[0])
     parts = []
     for index, placed in enumerate(mechanism.bodies):
+        if isinstance(placed.data, AbsoluteBody):
+            parts += _node_parts(placed.data, matrix, int(layout.velocity[index]))
+            continue
         part = matrix[:, layout.velocity[index] : layout.velocity[index + 1]].tocoo()
         columns = np.unique(part.row)
         if len(columns):
             eta = state.elastic[layout.elastic[index] : layout.elastic[index + 1]]
             rows = part.tocsr()[columns].toarray().T
-            if isinstance(placed.data, AbsoluteBody):  # any metric will do
-                block = rows[rows.any(axis=1)] / np.sqrt(placed.data.nodal_mass.max())
-            else:
-                factor = np.linalg.cholesky(mass_matrix(placed.data, eta))
-                block = linalg.solve_triangular(factor, rows, lower=True)
-            squares[columns] += (block**2).sum(axis=0)
-            parts.append((columns, block))
+            factor = np.linalg.cholesky(mass_matrix(placed.data, eta))
+            parts.append((columns, linalg.solve_triangular(factor, rows, lower=True)))
+    for columns, block in parts:
+        squares[columns] += (block**2).sum(axis=0)
     lengths = np.sqrt(np.where(squares > 0, squares, 1.0))
     fronts = [
         _Front(frozenset(owner[columns].tolist()), columns, block / lengths[columns])
         for columns, block in parts
     ]
     return fronts, lengths
+
+
+def _node_parts(body: AbsoluteBody, matrix: sparse.csc_array, first: int) -> list[tuple[IntArray, Array]]:
+    """One part a node that joints hold, as if each carried its own mass: any metric will do.
+
+    Columns and block as of the other bodies; together they would be as wide as the joints on a string.
+    """
+    d, mass = body.dimension, np.asarray(body.nodal_mass.sum(axis=1)).ravel()
+    held = np.flatnonzero(np.diff(matrix.indptr[first : first + body.elastic_count + 1])) // d
+    parts = []
+    for node in np.unique(held):
+        part = matrix[:, first + d * node : first + d * (node + 1)].tocoo()
+        columns = np.unique(part.row)
+        parts.append((columns, part.tocsr()[columns].toarray().T / np.sqrt(mass[node])))
+    return parts
 
 
 def _width(fronts: set[_Front]) -> int:
