@@ -237,8 +237,11 @@ class Model(Mechanism):
                 is_complete = run.run(report)
         except Exception as error:
             if not run_output.is_empty:
-                error.motion = _explained(run_output.motion(False))  # type: ignore[attr-defined]
+                partial = run_output.motion(False)
+                error.motion = partial  # type: ignore[attr-defined]
                 error.add_note("What was computed before is in the attribute .motion of this error.")
+                for text, _ in _explanations(partial):
+                    error.add_note(text)
             raise
         finally:
             run_output.close(is_complete)
@@ -247,17 +250,23 @@ class Model(Mechanism):
 
 def _explained(motion: Motion) -> Motion:
     """The motion, with warnings where linear strain led it astray and where strings are slack."""
-    for text in motion.missing_stiffening():
-        warnings.warn(text, StiffeningWarning, stacklevel=4)
+    for text, category in _explanations(motion):
+        warnings.warn(text, category, stacklevel=4)
+    return motion
+
+
+def _explanations(motion: Motion) -> list[tuple[str, type[Warning]]]:
+    found: list[tuple[str, type[Warning]]] = [
+        (text, StiffeningWarning) for text in motion.missing_stiffening()
+    ]
     for part in motion.slack_parts():
-        warnings.warn(
+        text = (
             f"{part.name}: element {part.element} is slack from t = {part.time:.4g} s on; energy and "
             "momenta stay exact, but slack parts have no unique limit as step and mesh are refined: "
-            "a real string has some bending stiffness or viscosity there",
-            SlackStringWarning,
-            stacklevel=4,
+            "a real string has some bending stiffness or viscosity there"
         )
-    return motion
+        found.append((text, SlackStringWarning))
+    return found
 
 
 def _choice(name: str, value: Choice | str, options: type[Choice]) -> Choice:

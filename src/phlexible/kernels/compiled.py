@@ -7,19 +7,18 @@ from typing import Any
 from numba import njit
 
 
-def discard_stale_cache(folder: Path) -> bool:
+def discard_stale_cache(sources: Path, cache: Path) -> bool:
     """Remove compiled code that was made from other sources; True if there was any.
 
     Numba looks at the file of the called function only, while the entry points inline all files of
-    this folder. A stamp beside the cached code holds the digest of all of them.
+    the folder of sources. A stamp beside the cached code holds the digest of all of them.
     """
-    digest = hashlib.sha256(b"".join(file.read_bytes() for file in sorted(folder.glob("*.py")))).hexdigest()
-    cache = folder / "__pycache__"
+    digest = hashlib.sha256(b"".join(file.read_bytes() for file in sorted(sources.glob("*.py")))).hexdigest()
     stamp = cache / "kernels.stamp"
     try:
         if stamp.is_file() and stamp.read_text() == digest:
             return False
-        cache.mkdir(exist_ok=True)
+        cache.mkdir(parents=True, exist_ok=True)
         for file in [*cache.glob("*.nbi"), *cache.glob("*.nbc")]:
             file.unlink(missing_ok=True)
         stamp.write_text(digest)
@@ -34,8 +33,6 @@ def is_compiled(entry: Any) -> bool:
     return bool(entry.signatures) or any(cached)
 
 
-discard_stale_cache(Path(__file__).parent)
-
 # Reassociation lets the compiler use vector units for sums; NaN and infinities keep their meaning,
 # since the step looks for them.
 _OPTIONS = {"fastmath": {"reassoc", "contract"}, "error_model": "numpy"}
@@ -46,5 +43,9 @@ compiled = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)
 # For functions with one caller: part of it, so that LLVM sees them once and not at each level of calls.
 inlined = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, inline="always", **_OPTIONS)
 
-# For the few functions that Python calls: compiled once, then read from the cache.
-entry_point = njit(cache=True, no_cfunc_wrapper=True, **_OPTIONS)
+
+def entry_point(function: Any) -> Any:
+    """For the few functions that Python calls: compiled once, then read from the cache."""
+    dispatcher = njit(cache=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
+    discard_stale_cache(Path(__file__).parent, Path(dispatcher.stats.cache_path))
+    return dispatcher

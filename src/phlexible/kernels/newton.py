@@ -184,7 +184,7 @@ def solve_step(ints, reals, h, damping, least_scale, relaxation):
                 length == 1.0
                 and is_closed
                 and size <= SMALL * scale
-                and contraction * trial <= 0.01 * TOLERANCE * scale
+                and contraction * trial <= 1e-4 * TOLERANCE * scale
                 and next_multiplier_update(ints, reals) <= MULTIPLIER_TOLERANCE
             ):
                 finish(ints, reals)
