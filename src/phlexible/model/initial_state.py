@@ -1,5 +1,6 @@
 """The state at t = 0: closed joints, velocities that fit them, undeformed or quasi-static."""
 
+from phlexible.algebra.differences import remembering
 from phlexible.model.closure import check_closure, undeformed
 from phlexible.model.constraints import mechanism_layout
 from phlexible.model.initial_kind import InitialKind
@@ -17,10 +18,11 @@ def initial_state(mechanism: Mechanism, kind: InitialKind = InitialKind.UNDEFORM
         VelocityError: given velocities or drives that contradict the joints.
         ModelError: no quasi-static deformation was found.
     """
-    layout = mechanism_layout(mechanism)
-    pose = undeformed(mechanism, layout)
-    check_closure(mechanism, layout, pose)
-    moving = with_initial_velocity(mechanism, layout, pose)
-    if kind is InitialKind.UNDEFORMED:
-        return moving
-    return quasi_static_state(mechanism, layout, moving)
+    with remembering():  # all of it is about t = 0
+        layout = mechanism_layout(mechanism)
+        pose = undeformed(mechanism, layout)
+        check_closure(mechanism, layout, pose)
+        moving = with_initial_velocity(mechanism, layout, pose)
+        if kind is InitialKind.UNDEFORMED:
+            return moving
+        return quasi_static_state(mechanism, layout, moving)
