@@ -28,7 +28,7 @@ def in_an_empty_folder(tmp_path, monkeypatch) -> Path:
 
 
 def test_the_pages_are_there() -> None:
-    assert {"linear_analysis.md", "papers_matrices.md", "reduction.md"} <= set(PAGES)
+    assert {"linear_analysis.md", "papers_matrices.md", "reduction.md", "forces_and_drives.md"} <= set(PAGES)
 
 
 def test_the_papers_matrices(in_an_empty_folder, capsys) -> None:
@@ -59,3 +59,10 @@ def test_reduction(in_an_empty_folder, capsys) -> None:
     energy = found["motion"].energy
     assert np.abs(energy.balance_error).max() < 1e-10 * energy.total.max()
     assert "would lock" in capsys.readouterr().out
+
+
+def test_springs_drives_and_motors(in_an_empty_folder, capsys) -> None:
+    run("forces_and_drives.md")
+    lines = capsys.readouterr().out.split("\n")
+    assert float(lines[0]) == pytest.approx(10.0, abs=1e-9)
+    assert float(lines[5]) == pytest.approx(0.313, abs=0.001)

@@ -1,7 +1,6 @@
 """A heavy symmetric top in steady precession, whose motion has a closed form."""
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.joints.spherical import Spherical
@@ -32,8 +31,8 @@ def heavy_top(precession: float = 3.0, nutation: float = 30.0, gravity: float = 
     spin = (INERTIA * precession**2 * np.cos(tilt) + mass * gravity * distance) / (AXIAL_INERTIA * precession)
     across = INERTIA - mass * distance**2
     top = RigidBody(mass, (across, across, AXIAL_INERTIA), center=(0.0, 0.0, distance))
-    rotation = Rotation.from_euler("x", nutation, degrees=True)
-    axis = rotation.apply((0.0, 0.0, 1.0))
+    axis = np.array([0.0, -np.sin(tilt), np.cos(tilt)])
+    rotation = np.column_stack([(1.0, 0.0, 0.0), np.cross(axis, (1.0, 0.0, 0.0)), axis])
     spin_of_body = spin - precession * np.cos(tilt)
 
     model = Model(gravity=(0.0, 0.0, -gravity))

@@ -158,8 +158,12 @@ def ledger_closes(ints, reals, h, damping):
         change += end - start + lost - work
         size += abs(end) + abs(start) + abs(lost) + abs(work)
     round_off = 0.0  # of forces on vectors far from the world's origin
-    for i in range(3 * ints[at.VECTORS]):
-        round_off += abs(reals[ints[at.VECTOR_FORCE] + i] * reals[ints[at.X1] + i])
+    for k in range(ints[at.VECTORS]):
+        force, place = 0.0, 0.0
+        for i in range(3):
+            force += abs(reals[ints[at.VECTOR_FORCE] + 3 * k + i])
+            place += abs(reals[ints[at.X1] + 3 * k + i])
+        round_off += force * place
     return abs(change) <= LEDGER_TOLERANCE * size + ROUND_OFF * round_off
 
 

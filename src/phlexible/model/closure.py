@@ -7,6 +7,8 @@ from phlexible.errors import JointGapError
 from phlexible.joints.bilinear import DirectionOf
 from phlexible.joints.distance import Distance
 from phlexible.model.constraints import RowOwner, constraint_values, row_owners
+from phlexible.model.element_forces import function_values
+from phlexible.model.kinematics import Kinematics
 from phlexible.model.mechanism import Mechanism
 from phlexible.model.membership import ports_of
 from phlexible.model.state import Layout, State
@@ -33,6 +35,27 @@ def check_closure(mechanism: Mechanism, layout: Layout, state: State) -> None:
         f"{described_gap(owner, gaps[worst])} (at most {allowed[worst]:.2g}); check position= and rotation= "
         "of its bodies, or take the nearest pose that closes: model = model.assemble().model"
     )
+
+
+def check_drives(mechanism: Mechanism, layout: Layout, state: State) -> None:
+    """Refuses drives that do not start where their coordinates are.
+
+    The function of a driven angle vanishes half a turn away too, so that gaps alone do not show it.
+
+    Raises:
+        JointGapError: names the drive, its first value and that of the coordinate.
+    """
+    kinematics = Kinematics(mechanism.bodies, layout, state)
+    for drive in mechanism.drives:
+        coordinate = drive.joint.coordinate(mechanism.dimension, drive.coordinate)
+        now, start = coordinate.value(function_values(kinematics, coordinate)), drive.path(state.time)
+        scale = 1.0 if coordinate.is_angle else largest_length(mechanism)
+        if not abs(start - now) <= TOLERANCE * scale:
+            raise JointGapError(
+                f"{drive} starts at {start:.6g} {coordinate.unit}, while the {drive.coordinate} at the"
+                f" initial pose is {now:.6g} {coordinate.unit} (angles count from there); start the"
+                " function there, or place the bodies where it starts"
+            )
 
 
 def largest_length(mechanism: Mechanism) -> float:

@@ -1,7 +1,7 @@
 """The state at t = 0: closed joints, velocities that fit them, undeformed or quasi-static."""
 
 from phlexible.algebra.differences import remembering
-from phlexible.model.closure import check_closure, undeformed
+from phlexible.model.closure import check_closure, check_drives, undeformed
 from phlexible.model.constraints import mechanism_layout
 from phlexible.model.initial_kind import InitialKind
 from phlexible.model.initial_velocity import with_initial_velocity
@@ -21,6 +21,7 @@ def initial_state(mechanism: Mechanism, kind: InitialKind = InitialKind.UNDEFORM
     with remembering():  # all of it is about t = 0
         layout = mechanism_layout(mechanism)
         pose = undeformed(mechanism, layout)
+        check_drives(mechanism, layout, pose)
         check_closure(mechanism, layout, pose)
         moving = with_initial_velocity(mechanism, layout, pose)
         if kind is InitialKind.UNDEFORMED:

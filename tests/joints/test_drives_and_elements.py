@@ -1,0 +1,131 @@
+"""Drives, springs and motors: what is refused, and what a run of them reports."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+
+
+def pendulum(dimension=2):
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=dimension)
+    inertia = 0.3 if dimension == 2 else (0.2, 0.3, 0.3)
+    body = model.add(ph.RigidBody(1.0, inertia, center=(1, 0, 0)), "bob")
+    return model, body, model.connect(ph.Revolute(model.ground.at((0, 0, 0)), body.origin))
+
+
+def run(model):
+    return model.simulate(1.0, 1e-2, progress=False)
+
+
+@pytest.mark.parametrize("start", [0.3, np.pi, 2 * np.pi])
+def test_a_drive_starts_where_the_coordinate_is(start):
+    model, _, pin = pendulum()
+    model.apply(pin.drive(angle=lambda t: start + t))
+    with pytest.raises(ph.JointGapError, match=r"starts at .* rad, while the angle at the initial pose is 0"):
+        run(model)
+
+
+def test_drives_that_jump_or_return_no_number_are_refused_with_the_time():
+    model, _, pin = pendulum()
+    model.apply(pin.drive(angle=lambda t: 0.1 * (t > 0.504)))
+    with pytest.raises(ph.ParameterError, match=r"jumps from 0 to 0.1 at t = 0.504 s"):
+        run(model)
+    model, _, pin = pendulum()
+    model.apply(pin.drive(angle=lambda t: np.nan if t > 0.5 else t))
+    with pytest.raises(
+        ph.ParameterError, match=r"must be one finite number, got nan at t = 0.51 s"
+    ) as caught:
+        run(model)
+    assert caught.value.motion.time[-1] > 0
+
+
+def test_a_smooth_but_fast_drive_is_no_jump():
+    model, _, pin = pendulum()
+    model.apply(pin.drive(angle=lambda t: 1.2 * np.tanh(200 * (t - 0.5)) + 1.2 * np.tanh(100)))
+    assert run(model).angle(pin)[-1] == pytest.approx(2.4, abs=1e-12)
+
+
+def test_a_coordinate_takes_one_drive_and_a_joint_must_be_connected():
+    model, body, pin = pendulum()
+    model.apply(pin.drive(angle=lambda t: t))
+    with pytest.raises(ph.ModelError, match="already driven by drive of angle"):
+        model.apply(pin.drive(angle=lambda t: 2 * t))
+    loose = ph.Revolute(body.origin, model.ground.at((1, 0, 0)))
+    with pytest.raises(ph.ModelError, match="is not connected in this model"):
+        model.apply(loose.spring(1.0))
+
+
+def test_controllers_that_return_nan_are_refused_with_the_time():
+    model, _, pin = pendulum()
+    model.apply(pin.motor(lambda t, measured: np.nan if t > 0.295 else 1.0, name="servo"))
+    with pytest.raises(ph.ParameterError, match=r"controller of servo .* got nan at t = 0.3 s") as caught:
+        run(model)
+    assert len(caught.value.motion.time) == 31
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_controllers_measure_what_the_motion_reports(dimension):
+    model, body, pin = pendulum(dimension)
+    seen = []
+
+    def controller(t, measured):
+        seen.append(measured.copy())
+        return (-0.3 * measured[2] * np.array([1.0, 0, 0])).tolist()
+
+    tip = body.point((2, 0, 0))
+    model.apply(ph.Force(tip, ph.Feedback(controller, [pin, tip]), name="brake"))
+    motion = run(model)
+    seen = np.array(seen)
+    assert seen.shape == (100, 8)
+    assert seen[:, 0] == pytest.approx(motion.angle(pin)[:-1], abs=1e-13)
+    assert seen[:, 1] == pytest.approx(motion.rate(pin)[:-1], abs=1e-3)
+    assert seen[:, 2:5] == pytest.approx(motion.position(tip)[:-1], abs=1e-13)
+    assert seen[:, 5:] == pytest.approx(motion.velocity(tip)[:-1], abs=1e-2)
+    assert np.abs(motion.energy.balance_error).max() < 1e-12
+    assert "brake" in motion.energy.work
+
+
+def test_order_4_refuses_what_loses_energy():
+    model, _, pin = pendulum()
+    model.apply(pin.damper(0.1, name="brake"))
+    with pytest.raises(ph.ModelError, match="brake"):
+        model.simulate(1.0, 1e-2, order=4, progress=False)
+    with pytest.raises(ph.ParameterError, match="order must be 2 or 4"):
+        model.simulate(1.0, 1e-2, order=3, progress=False)
+
+
+def test_order_4_between_two_moving_bodies():
+    """Positions and projected velocities of a double pendulum of spherical joints."""
+    model = ph.Model(gravity=(0, 0, -9.81))
+    one = model.add(ph.RigidBody(1.0, (0.02, 0.05, 0.06), center=(0.5, 0.1, 0)))
+    two = model.add(ph.RigidBody(0.7, (0.01, 0.03, 0.03), center=(0.3, 0, 0.1)), position=(1, 0, 0))
+    model.connect(ph.Spherical(model.ground.at((0, 0, 0)), one.origin))
+    model.connect(ph.Spherical(one.point((1, 0, 0)), two.origin))
+    model.apply(ph.SpringDamper(one.point((0.2, 0.2, 0)), two.point((0.3, 0, 0.1)), 20.0))
+    found = []
+    for step in (0.02, 0.01, 0.005):
+        motion = model.simulate(1.0, step, order=4, progress=False)
+        found.append(np.concatenate([motion.position(two.origin)[-1], motion.velocity(two.origin)[-1]]))
+        assert np.abs(motion.energy.balance_error).max() < 1e-12
+    errors = [np.abs(a - b).max() for a, b in pairwise(found)]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(4, abs=0.3)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda pin: pin.spring(-1.0), "stiffness must not be negative"),
+        (lambda pin: pin.drive(), "takes angle= or position="),
+        (lambda pin: pin.drive(angle=3.0), "must be a function of time"),
+        (lambda pin: pin.drive(position=lambda t: t), "no coordinate 'position'; it has: 'angle'"),
+        (lambda pin: pin.damper(1.0, of="x"), "no coordinate 'x'"),
+        (lambda pin: pin.motor(3.0), "controller must be a function"),
+        (lambda pin: ph.Potential(lambda x: x**2, lambda x: x), "not the derivative of its energy"),
+        (lambda pin: ph.SpringDamper(pin.second, pin.first), "neither stiffness, damping nor potential"),
+    ],
+)
+def test_numbers_and_names_are_refused_where_they_are_given(make, message):
+    with pytest.raises(ph.PhlexibleError, match=message):
+        make(pendulum()[2])
