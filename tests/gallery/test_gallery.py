@@ -30,7 +30,9 @@ def test_a_short_run_keeps_the_balance_and_the_joints(entry) -> None:
     model = entry.function()
     motion = model.simulate(duration=20 * entry.step, step=entry.step)
     energy = motion.energy
-    scale = np.max(np.abs(energy.kinetic) + np.abs(energy.strain) + np.abs(energy.gravity))
+    scale = np.max(
+        np.abs(energy.kinetic) + np.abs(energy.strain) + np.abs(energy.gravity) + np.abs(energy.spring)
+    )
     assert np.abs(energy.balance_error).max() <= 1e-11 * scale
     for joint in model.joints:
         if isinstance(joint, ph.Revolute | ph.Spherical):

@@ -12,6 +12,7 @@ from laws.figures import energy_error, momentum_errors
 from laws.models import DEFORMED, H_OMEGA, STEPS, Wishes, random_mechanism
 
 LIMIT = 1e-11
+pytestmark = pytest.mark.filterwarnings("ignore::phlexible.StiffeningWarning")
 KINDS = list(ELEMENT_CASES)
 ANY = {"seed": st.integers(0, 2**32 - 1), "h_omega": st.sampled_from(H_OMEGA)}
 
@@ -78,7 +79,7 @@ def _has_freedom(model):
     """Whether velocities that nobody gave fit the drive."""
     from phlexible.errors import ModelError
     from phlexible.model.initial_state import initial_state
-    from phlexible.model.redundancy import check_redundancy
+    from phlexible.model.redundancy_check import check_redundancy
 
     try:
         check_redundancy(model, initial_state(model))

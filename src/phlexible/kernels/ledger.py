@@ -159,11 +159,11 @@ def ledger_closes(ints, reals, h, damping):
         size += abs(end) + abs(start) + abs(lost) + abs(work)
     round_off = 0.0  # of forces on vectors far from the world's origin
     for k in range(ints[at.VECTORS]):
-        force, place = 0.0, 0.0
+        pull, place = 0.0, 0.0
         for i in range(3):
-            force += abs(reals[ints[at.VECTOR_FORCE] + 3 * k + i])
+            pull += abs(reals[ints[at.VECTOR_FORCE] + 3 * k + i])
             place += abs(reals[ints[at.X1] + 3 * k + i])
-        round_off += force * place
+        round_off += pull * place
     return abs(change) <= LEDGER_TOLERANCE * size + ROUND_OFF * round_off
 
 

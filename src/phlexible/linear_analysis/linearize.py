@@ -31,6 +31,7 @@ from phlexible.linear_analysis.state_names import (
 from phlexible.linear_analysis.stress_factor import stress_factor
 from phlexible.model.kinematics import Kinematics
 from phlexible.model.mechanism import Mechanism
+from phlexible.model.redundancy import independent_rows
 from phlexible.model.state import Layout, State
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.port_hamiltonian.model import Port, StateBlock
@@ -136,6 +137,14 @@ def displacement_form(
     )
 
 
+def kept_multipliers(linear: Linearization) -> tuple[StateBlock, ...]:
+    """Multipliers of the rows of G that do not depend on others."""
+    names = multipliers(linear.mechanism)
+    if len(names) == linear.mechanics.constraint_matrix.shape[0]:
+        return names
+    return tuple(names[k] for k in independent_rows(linear.mechanism, linear.point.state))
+
+
 def stress_form(linear: Linearization) -> LinearPHDAE:
     """The model with states (v, stress, lambda).
 
@@ -162,7 +171,7 @@ def stress_form(linear: Linearization) -> LinearPHDAE:
         states=(
             *rates(linear.coordinates),
             *same_unit(stresses, UNIT_ENERGY),
-            *multipliers(linear.mechanism),
+            *kept_multipliers(linear),
         ),
         ports=linear.ports,
     )

@@ -7,9 +7,15 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ModelError, ParameterError
-from phlexible.linear_analysis.linearize import Form, Linearization, displacement_form, stress_form
+from phlexible.linear_analysis.linearize import (
+    Form,
+    Linearization,
+    displacement_form,
+    kept_multipliers,
+    stress_form,
+)
 from phlexible.linear_analysis.mechanics import LinearMechanics
-from phlexible.linear_analysis.state_names import UNIT_ENERGY, multipliers, same_unit
+from phlexible.linear_analysis.state_names import UNIT_ENERGY, same_unit
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.port_hamiltonian.model import Port, StateBlock
 
@@ -78,7 +84,7 @@ def mechanical_model(
     linear: Linearization | None = None,
 ) -> ObservedPHDAE:
     """Second-order matrices in displacement form, with their outputs."""
-    ties = multipliers(linear.mechanism) if linear is not None else ()
+    ties = kept_multipliers(linear) if linear is not None else ()
     model, n = displacement_form(mechanics, coordinates, ports, ties), mechanics.size
     rows = np.zeros((len(outputs), model.order))
     for i, level in enumerate(mechanics.differentiations):
