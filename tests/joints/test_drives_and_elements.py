@@ -129,3 +129,27 @@ def test_order_4_between_two_moving_bodies():
 def test_numbers_and_names_are_refused_where_they_are_given(make, message):
     with pytest.raises(ph.PhlexibleError, match=message):
         make(pendulum()[2])
+
+
+def test_a_run_with_elements_and_drives_goes_on_from_its_file(tmp_path):
+    model, body, pin = pendulum()
+    far = model.add(ph.RigidBody(0.5, 0.02), "far", position=(2, 0, 0))
+    rail = model.connect(ph.Prismatic(body.point((2, 0, 0)), far.origin))
+    spring = model.apply(pin.spring(4.0, damping=0.2))
+    push = model.apply(pin.torque(lambda t: 30 * np.cos(2 * t), name="push"))
+    drive = model.apply(rail.drive(position=lambda t: 0.2 * np.sin(3 * t), name="feed"))
+    path = tmp_path / "run.h5"
+    model.simulate(1.0, 1e-2, output=path, progress=False)
+    resumed = model.resume(path, 4.0, 1e-2, progress=False)
+    whole = model.simulate(4.0, 1e-2, progress=False)
+    assert resumed.angle(pin) == pytest.approx(whole.angle(pin), abs=1e-9)
+    assert np.abs(whole.recording.coordinates[:, 0] - whole.angle(pin)).max() < 1e-12
+    assert list(resumed.energy.work) == ["push", "feed"] or list(resumed.energy.work) == ["feed", "push"]
+    assert np.abs(resumed.energy.balance_error).max() < 1e-11
+    loaded = ph.Motion.load(path)
+    elsewhere = np.arange(401) != 100  # there the force is that of one step, not the mean of two
+    pairs = zip((spring, push, drive), (*loaded.mechanism.elements, *loaded.mechanism.drives), strict=True)
+    for here, there in pairs:
+        force, expected = loaded.element_force(there), whole.element_force(here)
+        assert force[elsewhere] == pytest.approx(expected[elsewhere], abs=1e-5)
+    assert loaded.rate(loaded.mechanism.joints[0]) == pytest.approx(whole.rate(pin), abs=1e-9)

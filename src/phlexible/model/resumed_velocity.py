@@ -29,7 +29,7 @@ def warn_of_velocity_gap(mechanism: Mechanism, state: State, multipliers: Array,
     Args:
         mechanism: what moves.
         state: where the run goes on.
-        multipliers: there, shape (rows,).
+        multipliers: there, of joints and drives and possibly more behind them, shape (rows or more,).
         step: h of the steps to come [s].
     """
     layout = mechanism_layout(mechanism)
@@ -37,7 +37,7 @@ def warn_of_velocity_gap(mechanism: Mechanism, state: State, multipliers: Array,
     gap = matrix @ state.velocity + constraint_time_derivative(mechanism, layout, state)
     weight = 1 / np.sqrt(mass.diagonal())
     swing = weight * (2 / step * (mass @ smallest_solution(mass, matrix, gap)))
-    usual = float(np.linalg.norm(weight * (matrix.T @ multipliers)))
+    usual = float(np.linalg.norm(weight * (matrix.T @ multipliers[: matrix.shape[0]])))
     if np.linalg.norm(swing) > NOTICEABLE * usual:
         warnings.warn(
             f"the stored steps were much longer than {step:g} s, and their velocities miss the joints' by "

@@ -27,8 +27,8 @@ RELAXATION, SWEEPS = 1e-9, 4
 
 
 def smallest_multipliers(run: Run) -> Array:
-    """The multipliers of all rows, shape (N + 1, rows); as recorded unless joints are redundant."""
-    recorded = run.recording.multipliers
+    """Multipliers of all rows of joints and drives, shape (N + 1, rows); as recorded unless redundant."""
+    recorded = run.recording.multipliers[:, : int(run.layout.multiplier[-1])]
     if not run.has_redundant_joints:
         return recorded
     lengths = gap_lengths(run.mechanism)
