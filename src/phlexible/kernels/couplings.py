@@ -120,24 +120,21 @@ def joint_blocks(ints, reals, h):
         is_constraint = ints[ints[at.JOINT_LAW] + j] == at.CONSTRAINT
         diagonal = ints[ints[at.NODE_DIAGONAL] + nodes + j]
         for s in range(rows):
-            for t in range(
-                ints[ints[at.ROW_TERM_START] + begin + s], ints[ints[at.ROW_TERM_START] + begin + s + 1]
-            ):
+            row = begin + s
+            for t in range(ints[ints[at.ROW_TERM_START] + row], ints[ints[at.ROW_TERM_START] + row + 1]):
                 mean, end = reals[ints[at.TERM_MEAN] + t], reals[ints[at.TERM_END] + t]
+                # Both vectors of the term; a loop, so that each helper is compiled into one place only.
                 k, l = ints[ints[at.TERM_FIRST] + t], ints[ints[at.TERM_SECOND] + t]
                 upper, column = ints[ints[at.TERM_FIRST_UPPER] + t], ints[ints[at.TERM_SECOND_COLUMN] + t]
-                _force_blocks(ints, reals, h * mean, begin + s, k, l, s, size, upper, column)
-                upper, column = ints[ints[at.TERM_SECOND_UPPER] + t], ints[ints[at.TERM_FIRST_COLUMN] + t]
-                _force_blocks(ints, reals, h * mean, begin + s, l, k, s, size, upper, column)
-                lower_k, lower_l = ints[ints[at.TERM_FIRST_LOWER] + t], ints[ints[at.TERM_SECOND_LOWER] + t]
-                if is_constraint:
-                    _row_block(ints, reals, end / h, begin + s, k, l, s, lower_k)
-                    _row_block(ints, reals, end / h, begin + s, l, k, s, lower_l)
-                else:
-                    for r in range(rows):
-                        slope = end * reals[ints[at.ROW_SLOPE] + 2 * (begin + r) + s]
-                        _row_block(ints, reals, slope, begin + s, k, l, r, lower_k)
-                        _row_block(ints, reals, slope, begin + s, l, k, r, lower_l)
+                lower = ints[ints[at.TERM_FIRST_LOWER] + t]
+                for _ in range(2):
+                    _force_blocks(ints, reals, h * mean, row, k, l, s, size, upper, column)
+                    for r in range(s if is_constraint else 0, s + 1 if is_constraint else rows):
+                        slope = 1.0 / h if is_constraint else reals[ints[at.ROW_SLOPE] + 2 * (begin + r) + s]
+                        _row_block(ints, reals, end * slope, row, k, l, r, lower)
+                    k, l = l, k
+                    upper, column = ints[ints[at.TERM_SECOND_UPPER] + t], ints[ints[at.TERM_FIRST_COLUMN] + t]
+                    lower = ints[ints[at.TERM_SECOND_LOWER] + t]
             if not is_constraint:
                 reals[diagonal + s * size + s] += 1.0
         for p in range(ints[ints[at.JOINT_PARTNER_START] + j], ints[ints[at.JOINT_PARTNER_START] + j + 1]):
