@@ -32,9 +32,7 @@ FIRST_BLOCK = 16  # steps; blocks grow while they take less than BLOCK_SECONDS
 BLOCK_SECONDS = 0.2
 BLOCK_BYTES = 2**25
 
-COMPILING = (
-    "phlexible: compiling the time step, about half a minute; done once, later runs start at once"
-)
+COMPILING = "phlexible: compiling the time step, about half a minute; done once, later runs start at once"
 
 Progress = Callable[[int, int], None]
 
