@@ -25,8 +25,8 @@ def spatial_slider_crank(crank_speed: float = 6.0, gravity: float = 9.81) -> Mod
     Reference: with the energies as functions of the crank angle, the crank has turned by 5.583763 rad after
     0.5 s and the slider is at x = 0.184953 m; 10.913591 rad and 0.211722 m after 1 s. At t = 0 the rod
     turns at (1.92, -0.96, 0.48) rad/s, as published with the benchmark. The curves published there differ
-    by some percent in the crank angle (5.28 rad after 0.5017 s); the crank's inertia is taken about its
-    middle here, and taken about the pivot it does not reproduce them either.
+    by up to half a radian in the crank angle within 1 s (5.28 rad after 0.5017 s); the crank's inertia is
+    taken about its middle here, and taken about the pivot it does not reproduce them either.
 
     Shown by: ``phlexible run spatial-slider-crank``.
 
