@@ -17,15 +17,20 @@ LAYERS = (
     "elements",
     "port_hamiltonian",
     "bodies",
+    "ports",
+    "interactions",
     "joints",
     "kernels",
-    "model",
+    "mechanism",
+    "system",
+    "rank",
+    "initial",
     "time_integration",
     "observables",
     "linear_analysis",
     "reduction",
     "results",
-    "system",
+    "model",
     "gallery",
     "cli",
     "__init__",
@@ -34,7 +39,7 @@ LAYERS = (
 
 
 def layer_of(module: str) -> str:
-    """``phlexible.model.assembly`` is in ``model``; ``phlexible`` itself in ``__init__``."""
+    """``phlexible.system.assembly`` is in ``model``; ``phlexible`` itself in ``__init__``."""
     parts = module.split(".")
     return parts[1] if len(parts) > 1 else "__init__"
 
@@ -91,9 +96,9 @@ def test_every_folder_is_a_layer() -> None:
     ("source", "layer", "found"),
     [
         ("from phlexible.errors import ModelError", "bodies", []),
-        ("from phlexible.model.state import State", "bodies", ["phlexible.model.state"]),
+        ("from phlexible.system.state import State", "bodies", ["phlexible.system.state"]),
         ("def f():\n    import phlexible.results.motion", "bodies", ["phlexible.results.motion"]),
-        ("from ..system import Model", "bodies", ["phlexible.system"]),
+        ("from ..system import Model", "bodies", ["phlexible.model"]),
         ("from .beam import Beam", "bodies", []),
         ("from phlexible import gallery", "bodies", ["phlexible.gallery"]),
         ("from phlexible import Model", "gallery", ["phlexible"]),

@@ -8,13 +8,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from phlexible import errors, gallery
-from phlexible.bodies.beam import Beam
+from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
-from phlexible.bodies.string import String
-from phlexible.bodies.string_law import LinearLaw, LogarithmicLaw, StVenantKirchhoffLaw
-from phlexible.bodies.user_law import Law
+from phlexible.bodies.string.law import LinearLaw, LogarithmicLaw, StVenantKirchhoffLaw
+from phlexible.bodies.string.string import String
+from phlexible.bodies.string.user_law import Law
 from phlexible.elements.sections import CircularSection, RectangularSection, Section
 from phlexible.errors import (
     AttachmentError,
@@ -36,16 +36,16 @@ from phlexible.errors import (
     StructureError,
     VelocityError,
 )
-from phlexible.joints.bushing import Bushing
+from phlexible.interactions.bushing import Bushing
+from phlexible.interactions.distributed_force import DistributedForce
+from phlexible.interactions.feedback import Feedback
+from phlexible.interactions.force_elements import SpringDamper
+from phlexible.interactions.loads import Force, Torque
+from phlexible.interactions.potentials import Potential
 from phlexible.joints.cylindrical import Cylindrical
 from phlexible.joints.distance import Distance
-from phlexible.joints.distributed_force import DistributedForce
-from phlexible.joints.feedback import Feedback
 from phlexible.joints.fixed import Fixed
-from phlexible.joints.force_elements import SpringDamper
-from phlexible.joints.loads import Force, Torque
 from phlexible.joints.planar import Planar
-from phlexible.joints.potentials import Potential
 from phlexible.joints.prismatic import Prismatic
 from phlexible.joints.revolute import Revolute
 from phlexible.joints.slider import Slider
@@ -65,8 +65,8 @@ from phlexible.linear_analysis.signals import (
     Displacement,
     Velocity,
 )
+from phlexible.model import Model
 from phlexible.results.motion import Motion
-from phlexible.system import Model
 from phlexible.version import __version__
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ if TYPE_CHECKING:
     from phlexible.port_hamiltonian.model import PortHamiltonianModel
     from phlexible.port_hamiltonian.structure_check import check_structure
     from phlexible.results.linear_model import LinearModel
-    from phlexible.results.mode_sweep import mode_sweep
+    from phlexible.results.pictures.mode_sweep import mode_sweep
 
 __all__ = [
     "Acceleration",
@@ -158,7 +158,7 @@ _LATER = {
     "check_structure": "port_hamiltonian.structure_check",
     "gyrator": "port_hamiltonian.interconnection",
     "inverted": "port_hamiltonian.adapted",
-    "mode_sweep": "results.mode_sweep",
+    "mode_sweep": "results.pictures.mode_sweep",
     "transformer": "port_hamiltonian.interconnection",
     "with_prefix": "port_hamiltonian.adapted",
 }

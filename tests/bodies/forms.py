@@ -3,13 +3,13 @@
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from phlexible.bodies.beam import Beam
+from phlexible.bodies.beam.beam import Beam
+from phlexible.bodies.forms.floating import BodyState
 from phlexible.bodies.material import Material
 from phlexible.bodies.point_mass import PointMass
-from phlexible.bodies.port_hamiltonian_body import BodyState
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.elements.sections import RectangularSection
-from phlexible.model.kinematics import split_velocity
+from phlexible.system.kinematics import split_velocity
 
 SOFT = Material(youngs_modulus=2e6, density=1000.0, poissons_ratio=0.3)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from phlexible.bodies.beam import Beam
+from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.locations import End, Start
 from phlexible.bodies.material import Material
 from phlexible.elements.sections import RectangularSection

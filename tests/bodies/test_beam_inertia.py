@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import CubicHermiteSpline
 
-from phlexible.bodies.beam import Beam
-from phlexible.bodies.invariants import check_mass, mass_matrix
+from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
+from phlexible.bodies.mechanics.floating import check_mass, mass_matrix
 from phlexible.elements.quadrature import gauss
 from phlexible.elements.sections import RectangularSection
 

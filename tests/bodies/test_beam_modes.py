@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh, eigvalsh
 
-from phlexible.bodies.beam import Beam
-from phlexible.bodies.invariants import elastic_tangent
+from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
+from phlexible.bodies.mechanics.floating import elastic_tangent
 from phlexible.elements.sections import CircularSection, RectangularSection, Section
 from phlexible.errors import ParameterError
 

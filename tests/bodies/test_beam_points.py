@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import CubicHermiteSpline
 
-from phlexible.bodies.beam import Beam
+from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.locations import Along, End, MaterialPosition, Origin, Start
 from phlexible.bodies.material import Material
 from phlexible.elements.sections import CircularSection

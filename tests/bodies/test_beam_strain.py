@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import CubicHermiteSpline
 
-from phlexible.bodies.beam import Beam
-from phlexible.bodies.invariants import elastic_force, elastic_tangent, strain_energy, strains
+from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
+from phlexible.bodies.mechanics.floating import elastic_force, elastic_tangent, strain_energy, strains
 from phlexible.elements.sections import RectangularSection
 
 LENGTH, ELEMENTS = 0.6, 4

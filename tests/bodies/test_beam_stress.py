@@ -5,9 +5,9 @@ import pytest
 from scipy.linalg import eigh
 
 from bodies.forms import beam
-from phlexible.bodies.beam_strain import linear_stiffness
+from phlexible.bodies.beam.strain import linear_stiffness
 from phlexible.bodies.floating_body import Body
-from phlexible.bodies.stress_space import Stress
+from phlexible.bodies.forms.stress_space import Stress
 
 
 def eliminated(space, n):
@@ -30,7 +30,7 @@ def test_eliminated_stress_is_the_displacement_stiffness(options, dimension):
 
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_quadratic_strains_store_the_same_energy(dimension):
-    from phlexible.bodies.invariants import strain_energy
+    from phlexible.bodies.mechanics.floating import strain_energy
 
     body = beam()
     data = body.discretize(dimension)

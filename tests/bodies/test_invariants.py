@@ -5,9 +5,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from phlexible.bodies.beam import Beam
-from phlexible.bodies.invariants import check_mass
+from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
+from phlexible.bodies.mechanics.floating import check_mass
 from phlexible.bodies.point_mass import PointMass
 from phlexible.elements.sections import CircularSection
 from phlexible.errors import SingularMassError

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from bodies.forms import BODIES, FORMS, beam, random_state, velocity_slice
-from phlexible.bodies.invariants import elastic_force, mass_matrix
+from phlexible.bodies.mechanics.floating import elastic_force, mass_matrix
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.errors import ParameterError, StructureError
-from phlexible.model.balance import quadratic_velocity_forces
 from phlexible.port_hamiltonian.structure_check import check_structure
+from phlexible.system.balance import quadratic_velocity_forces
 
 GRAVITY = (1.0, -9.0, 0.0)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.bodies.absolute_mechanics import elastic_force, mass_matrix, viscous_matrix
+from phlexible.bodies.mechanics.absolute import elastic_force, mass_matrix, viscous_matrix
 from phlexible.port_hamiltonian.structure_check import check_structure
 from phlexible.time_integration.collocation import collocate
 from phlexible.time_integration.discrete_gradient import integrate_discrete_gradient

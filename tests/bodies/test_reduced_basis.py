@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.linalg import eigvalsh
 
-from phlexible.bodies.beam import Beam
-from phlexible.bodies.invariants import elastic_tangent, mass_matrix, strains
+from phlexible.bodies.beam.beam import Beam
+from phlexible.bodies.beam.reduced_basis import ReducedBasis
 from phlexible.bodies.material import Material
-from phlexible.bodies.reduced_basis import ReducedBasis
+from phlexible.bodies.mechanics.floating import elastic_tangent, mass_matrix, strains
 from phlexible.elements.sections import RectangularSection
 from phlexible.errors import ParameterError
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phlexible.bodies.invariants import check_mass, mass_matrix
 from phlexible.bodies.locations import Along, End, MaterialPosition, Origin, Start
+from phlexible.bodies.mechanics.floating import check_mass, mass_matrix
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.errors import AttachmentError, ParameterError

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.bodies.port_hamiltonian_body import BodyState
+from phlexible.bodies.forms.floating import BodyState
 
 SPEED = 100.0
 SHAFT = ph.Beam(

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import approx_fprime
 
 import phlexible as ph
-from phlexible.bodies.absolute_mechanics import elastic_force, elastic_tangent, mass_matrix, strain_energy
+from phlexible.bodies.mechanics.absolute import elastic_force, elastic_tangent, mass_matrix, strain_energy
 
 LENGTH, DENSITY, STIFFNESS = 1.2, 0.7, 30.0
 ORDERS = pytest.mark.parametrize("order", [1, 2])

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.model.closure import undeformed
-from phlexible.model.constraints import mechanism_layout
-from phlexible.model.load_forces import applied_forces
+from phlexible.initial.closure import undeformed
+from phlexible.system.constraints import mechanism_layout
+from phlexible.system.load_forces import applied_forces
 
 LENGTH = 1.5
 STEEL = ph.Material(2.0e11, 7870.0)

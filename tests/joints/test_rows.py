@@ -7,6 +7,7 @@ from scipy.spatial.transform import Rotation
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.errors import ModelError, ParameterError
+from phlexible.initial.closure import undeformed
 from phlexible.joints.cylindrical import Cylindrical
 from phlexible.joints.distance import Distance
 from phlexible.joints.fixed import Fixed
@@ -17,9 +18,8 @@ from phlexible.joints.revolute import Revolute
 from phlexible.joints.slider import Slider
 from phlexible.joints.spherical import Spherical
 from phlexible.joints.universal import Universal
-from phlexible.model.closure import undeformed
-from phlexible.model.constraints import constraint_matrix, constraint_values, mechanism_layout
-from phlexible.model.mechanism import Mechanism
+from phlexible.mechanism.mechanism import Mechanism
+from phlexible.system.constraints import constraint_matrix, constraint_values, mechanism_layout
 
 ROWS = {  # joint: rows in the plane (None: refused), rows in space; formulation, section 4
     Fixed: (3, 6),

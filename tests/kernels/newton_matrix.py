@@ -6,10 +6,10 @@ from numba import njit
 from phlexible.kernels import tables as at
 from phlexible.kernels.pointers import pointer_to
 from phlexible.kernels.step import begin_step, jacobian, residuals
-from phlexible.model.assembly import assemble
-from phlexible.model.constraints import mechanism_layout
-from phlexible.model.element_forces import element_coordinates
-from phlexible.model.state import State
+from phlexible.system.assembly import assemble
+from phlexible.system.constraints import mechanism_layout
+from phlexible.system.element_forces import element_coordinates
+from phlexible.system.state import State
 from phlexible.time_integration.packing import PackedSystem, pack
 
 

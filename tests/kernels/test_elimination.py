@@ -8,12 +8,12 @@ from numba import njit
 
 import phlexible as ph
 from kernels.newton_matrix import Newton
-from phlexible.algebra.block_elimination import block_schedule
+from phlexible.algebra.elimination_order import block_schedule
 from phlexible.kernels import tables as at
 from phlexible.kernels.elimination import eliminate, substitute
 from phlexible.kernels.pointers import pointer_to
-from phlexible.model.constraints import mechanism_layout
-from phlexible.model.state import State
+from phlexible.system.constraints import mechanism_layout
+from phlexible.system.state import State
 
 BODY = ph.RigidBody(2.0, (0.03, 0.04, 0.05), center=(0.1, -0.05, 0.0))
 

@@ -6,10 +6,10 @@ from numba import njit
 
 import phlexible as ph
 from kernels.newton_matrix import Newton
+from phlexible.initial.initial_state import initial_state
 from phlexible.kernels.ledger import ledger_closes
 from phlexible.kernels.pointers import pointer_to
-from phlexible.model.constraints import mechanism_layout
-from phlexible.model.initial_state import initial_state
+from phlexible.system.constraints import mechanism_layout
 
 
 @njit

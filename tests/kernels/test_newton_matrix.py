@@ -7,11 +7,11 @@ import pytest
 
 import phlexible as ph
 from kernels.newton_matrix import Newton
-from phlexible.joints.force_elements import ForceElement, JointElement
+from phlexible.interactions.force_elements import ForceElement, JointElement
+from phlexible.interactions.loads import Load
 from phlexible.joints.joint import Joint
-from phlexible.joints.loads import Load
-from phlexible.model.constraints import mechanism_layout
-from phlexible.model.state import State
+from phlexible.system.constraints import mechanism_layout
+from phlexible.system.state import State
 
 STEEL = ph.Material(youngs_modulus=2e9, density=2000.0, viscosity=1e-3)
 PROFILE = ph.RectangularSection(width=0.05, height=0.03)

@@ -9,15 +9,15 @@ from scipy.optimize import approx_fprime
 
 import phlexible as ph
 from kernels.newton_matrix import Newton
-from phlexible.bodies.absolute_mechanics import (
+from phlexible.bodies.mechanics.absolute import (
     elastic_force,
     elastic_tangent,
     mass_matrix,
     strain_energy,
     viscous_matrix,
 )
-from phlexible.model.assembly import assemble
-from phlexible.model.initial_state import initial_state
+from phlexible.initial.initial_state import initial_state
+from phlexible.system.assembly import assemble
 
 LAWS = {
     "logarithmic": ph.LogarithmicLaw(20.0),

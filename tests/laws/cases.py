@@ -11,10 +11,10 @@ import numpy as np
 
 import phlexible as ph
 from phlexible.bodies.floating_body import Body
-from phlexible.bodies.string_law import StringLaw
-from phlexible.joints.attachments import Attachment, PlacedBody, Port
+from phlexible.bodies.string.law import StringLaw
+from phlexible.interactions.loads import Load
 from phlexible.joints.joint import Joint
-from phlexible.joints.loads import Load
+from phlexible.ports.attachments import Attachment, PlacedBody, Port
 
 Array = np.ndarray
 

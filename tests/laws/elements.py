@@ -7,9 +7,9 @@ import numpy as np
 import phlexible as ph
 from laws.cases import random_place
 from laws.models import Sample, frequencies
-from phlexible.joints.attachments import Attachment
-from phlexible.joints.force_elements import ForceElement, JointElement
+from phlexible.interactions.force_elements import ForceElement, JointElement
 from phlexible.joints.joint import Joint
+from phlexible.ports.attachments import Attachment
 
 Array = np.ndarray
 

@@ -4,11 +4,11 @@ import numpy as np
 
 import phlexible as ph
 from phlexible.bodies.absolute_body import AbsoluteBody
-from phlexible.bodies.invariants import mass_matrix
-from phlexible.model.closure import is_angle
-from phlexible.model.constraints import constraint_values, mechanism_layout, row_owners
-from phlexible.model.kinematics import kept_columns
-from phlexible.model.state import State
+from phlexible.bodies.mechanics.floating import mass_matrix
+from phlexible.initial.closure import is_angle
+from phlexible.system.constraints import constraint_values, mechanism_layout, row_owners
+from phlexible.system.kinematics import kept_columns
+from phlexible.system.state import State
 
 Array = np.ndarray
 

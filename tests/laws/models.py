@@ -21,14 +21,14 @@ from laws.cases import (
     random_place,
     random_scale,
 )
-from phlexible.bodies.beam_strain import linear_stiffness
+from phlexible.bodies.beam.strain import linear_stiffness
 from phlexible.bodies.floating_body import Body, FloatingBody
-from phlexible.bodies.string_law import StringLaw
+from phlexible.bodies.string.law import StringLaw
 from phlexible.errors import ModelError
-from phlexible.joints.attachments import PlacedBody
+from phlexible.initial.initial_state import InitialKind, initial_state
 from phlexible.joints.joint import Joint
-from phlexible.model.initial_state import InitialKind, initial_state
-from phlexible.model.redundancy import redundancies
+from phlexible.ports.attachments import PlacedBody
+from phlexible.rank.redundancy import redundancies
 
 STEPS = 200
 DEFLECTION = 0.05  # of a beam's length, at most

@@ -11,10 +11,10 @@ import phlexible
 from laws.cases import BODY_CASES, JOINT_CASES, LAW_CASES, LOAD_CASES
 from laws.elements import ELEMENT_CASES
 from phlexible.bodies.floating_body import Body
-from phlexible.bodies.string_law import StringLaw
-from phlexible.joints.force_elements import ForceElement
+from phlexible.bodies.string.law import StringLaw
+from phlexible.interactions.force_elements import ForceElement
+from phlexible.interactions.loads import Load
 from phlexible.joints.joint import Joint
-from phlexible.joints.loads import Load
 
 
 def concrete(kind: type) -> Iterator[type]:

@@ -9,8 +9,8 @@ import phlexible as ph
 from laws.examples import examples, resolved
 from laws.figures import energy_error, energy_scale
 from laws.models import DEFORMED, H_OMEGA, STEPS, Wishes, random_mechanism
-from phlexible.bodies.invariants import strains
-from phlexible.model.initial_state import InitialKind
+from phlexible.bodies.mechanics.floating import strains
+from phlexible.initial.initial_state import InitialKind
 
 LIMIT = 1e-11
 DAMPING = ["none", "viscosity", "damping_ratio", "numerical_damping"]

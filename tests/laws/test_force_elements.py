@@ -78,8 +78,8 @@ def test_driven_coordinates_follow_and_their_work_is_in_the_balance(dimension, s
 def _has_freedom(model):
     """Whether velocities that nobody gave fit the drive."""
     from phlexible.errors import ModelError
-    from phlexible.model.initial_state import initial_state
-    from phlexible.model.redundancy_check import check_redundancy
+    from phlexible.initial.initial_state import initial_state
+    from phlexible.rank.redundancy_check import check_redundancy
 
     try:
         check_redundancy(model, initial_state(model))

@@ -5,8 +5,8 @@ import pytest
 
 from bodies.forms import BODIES, random_state
 from phlexible.bodies.floating_body import Body
-from phlexible.bodies.string import String
-from phlexible.bodies.string_law import LogarithmicLaw
+from phlexible.bodies.string.law import LogarithmicLaw
+from phlexible.bodies.string.string import String
 from phlexible.port_hamiltonian.structure_check import check_structure
 
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from model.mechanisms import beam
-from phlexible.bodies.invariants import elastic_force, mass_matrix
+from phlexible.bodies.mechanics.floating import elastic_force, mass_matrix
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.linear_analysis.body_matrices import body_matrices, transport_matrix, velocity_force_slopes
-from phlexible.model.balance import quadratic_velocity_forces
+from phlexible.system.balance import quadratic_velocity_forces
 
 BODIES = {
     "planar beam": beam().discretize(2),
@@ -60,7 +60,7 @@ def test_small_motions_obey_the_balance(name):
 
 
 def test_viscosity_is_a_damping_in_proportion_to_the_stiffness():
-    from phlexible.bodies.beam import Beam
+    from phlexible.bodies.beam.beam import Beam
     from phlexible.bodies.material import Material
     from phlexible.elements.sections import CircularSection
 

@@ -7,9 +7,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import phlexible as ph
-from phlexible.joints.bilinear import DirectionOf, PointOf, perpendicular_axes
+from phlexible.interactions.bilinear import DirectionOf, PointOf, perpendicular_axes
 from phlexible.linear_analysis.joint_signals import joint_rows
-from phlexible.model.kinematics import Kinematics
+from phlexible.system.kinematics import Kinematics
 
 MASS, INERTIA = 2.0, (0.3, 0.4, 0.5)
 AXIS = np.array([0.6, 0.0, 0.8])

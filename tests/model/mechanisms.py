@@ -3,26 +3,26 @@
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from phlexible.bodies.beam import Beam
+from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.elements.sections import CircularSection
-from phlexible.joints.bushing import Bushing
+from phlexible.initial.closure import undeformed
+from phlexible.interactions.bushing import Bushing
+from phlexible.interactions.force_elements import SpringDamper
+from phlexible.interactions.loads import Force, Torque
+from phlexible.interactions.potentials import Potential
 from phlexible.joints.distance import Distance
 from phlexible.joints.fixed import Fixed
-from phlexible.joints.force_elements import SpringDamper
-from phlexible.joints.loads import Force, Torque
 from phlexible.joints.planar import Planar
-from phlexible.joints.potentials import Potential
 from phlexible.joints.prismatic import Prismatic
 from phlexible.joints.revolute import Revolute
 from phlexible.joints.slider import Slider
 from phlexible.joints.universal import Universal
-from phlexible.model.closure import undeformed
-from phlexible.model.constraints import mechanism_layout
-from phlexible.model.displacement import displaced
-from phlexible.model.mechanism import Mechanism
+from phlexible.mechanism.mechanism import Mechanism
+from phlexible.system.constraints import mechanism_layout
+from phlexible.system.displacement import displaced
 
 STEEL = Material(youngs_modulus=2e11, density=7870.0, poissons_ratio=0.3)
 ROD = CircularSection(diameter=6e-3)

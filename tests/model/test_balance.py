@@ -5,10 +5,10 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from model.mechanisms import beam
-from phlexible.bodies.invariants import mass_matrix
+from phlexible.bodies.mechanics.floating import mass_matrix
 from phlexible.bodies.rigid_body import RigidBody
-from phlexible.model.balance import inertia_forces, inertia_slope, quadratic_velocity_forces
-from phlexible.model.kinematics import split_velocity
+from phlexible.system.balance import inertia_forces, inertia_slope, quadratic_velocity_forces
+from phlexible.system.kinematics import split_velocity
 
 BODIES = {
     "planar beam": beam().discretize(2),

@@ -4,22 +4,22 @@ import numpy as np
 import pytest
 
 from model.mechanisms import arbitrary_state, crank_slider, moved_along, tangle
-from phlexible.bodies.invariants import mass_matrix as body_mass_matrix
+from phlexible.bodies.mechanics.floating import mass_matrix as body_mass_matrix
 from phlexible.bodies.rigid_body import RigidBody
-from phlexible.joints.bilinear import PointOf
-from phlexible.joints.loads import Torque
-from phlexible.model.constraints import (
+from phlexible.interactions.bilinear import PointOf
+from phlexible.interactions.loads import Torque
+from phlexible.mechanism.mechanism import Mechanism
+from phlexible.system.constraints import (
     constraint_acceleration,
     constraint_matrix,
     constraint_time_derivative,
     constraint_values,
     mass_matrix,
 )
-from phlexible.model.displacement import displaced
-from phlexible.model.geometric_stiffness import constraint_stiffness, load_stiffness
-from phlexible.model.kinematics import Kinematics
-from phlexible.model.load_forces import applied_forces, body_triad
-from phlexible.model.mechanism import Mechanism
+from phlexible.system.displacement import displaced
+from phlexible.system.geometric_stiffness import constraint_stiffness, load_stiffness
+from phlexible.system.kinematics import Kinematics
+from phlexible.system.load_forces import applied_forces, body_triad
 
 MODELS = [tangle(2), tangle(3), crank_slider(angle=0.6)]
 EPS = 1e-5

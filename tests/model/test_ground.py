@@ -8,7 +8,7 @@ from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
 from phlexible.errors import ParameterError
-from phlexible.model.ground import (
+from phlexible.ports.ground import (
     Ground,
     frame_acceleration,
     frame_angular_velocities,

@@ -9,19 +9,19 @@ from model.mechanisms import beam, crank_slider
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.errors import JointGapError, ModelError, VelocityError
+from phlexible.initial.initial_state import InitialKind, initial_state
 from phlexible.joints.distance import Distance
 from phlexible.joints.fixed import Fixed
 from phlexible.joints.revolute import Revolute
 from phlexible.joints.slider import Slider
 from phlexible.joints.spherical import Spherical
-from phlexible.model.constraints import (
+from phlexible.mechanism.mechanism import Mechanism
+from phlexible.system.constraints import (
     constraint_matrix,
     constraint_time_derivative,
     mass_matrix,
     mechanism_layout,
 )
-from phlexible.model.initial_state import InitialKind, initial_state
-from phlexible.model.mechanism import Mechanism
 
 RIGID = RigidBody(2.0, (1.0, 1.5, 2.0), center=(0.2, 0.1, 0.0))
 

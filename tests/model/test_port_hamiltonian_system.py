@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from model.mechanisms import arbitrary_state, crank_slider, tangle, with_elements
-from phlexible.bodies.invariants import elastic_force, mass_matrix
-from phlexible.model.balance import quadratic_velocity_forces
-from phlexible.model.constraints import constraint_matrix, constraint_time_derivative
-from phlexible.model.initial_state import initial_state
-from phlexible.model.load_forces import applied_forces
-from phlexible.model.port_hamiltonian_system import MechanismModel
+from phlexible.bodies.mechanics.floating import elastic_force, mass_matrix
+from phlexible.initial.initial_state import initial_state
 from phlexible.port_hamiltonian.structure_check import check_structure
+from phlexible.system.balance import quadratic_velocity_forces
+from phlexible.system.constraints import constraint_matrix, constraint_time_derivative
+from phlexible.system.load_forces import applied_forces
+from phlexible.system.port_hamiltonian_system import MechanismModel
 
 MODELS = {
     "plane": lambda: tangle(2),

@@ -4,30 +4,30 @@ import numpy as np
 import pytest
 
 from model.mechanisms import ROD, STEEL, beam, crank_slider
-from phlexible.bodies.beam import Beam
-from phlexible.bodies.invariants import elastic_force
+from phlexible.bodies.beam.beam import Beam
+from phlexible.bodies.mechanics.floating import elastic_force
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.errors import ModelError, VelocityError
+from phlexible.initial import quasi_static
+from phlexible.initial.closure import undeformed
+from phlexible.initial.initial_state import InitialKind, initial_state
+from phlexible.initial.initial_velocity import rigid_components
+from phlexible.initial.nearest_pose import rigid_moments
+from phlexible.initial.quasi_static import quasi_static_motion
+from phlexible.interactions.loads import Force, Torque
 from phlexible.joints.fixed import Fixed
-from phlexible.joints.loads import Force, Torque
 from phlexible.joints.revolute import Revolute
 from phlexible.joints.spherical import Spherical
-from phlexible.model import quasi_static
-from phlexible.model.balance import inertia_forces
-from phlexible.model.closure import undeformed
-from phlexible.model.constraints import (
+from phlexible.mechanism.mechanism import Mechanism
+from phlexible.system.balance import inertia_forces
+from phlexible.system.constraints import (
     constraint_acceleration,
     constraint_matrix,
     constraint_time_derivative,
     constraint_values,
     mechanism_layout,
 )
-from phlexible.model.initial_state import InitialKind, initial_state
-from phlexible.model.initial_velocity import rigid_components
-from phlexible.model.load_forces import applied_forces
-from phlexible.model.mechanism import Mechanism
-from phlexible.model.nearest_pose import rigid_moments
-from phlexible.model.quasi_static import quasi_static_motion
+from phlexible.system.load_forces import applied_forces
 
 AREA, BENDING, LENGTH = ROD.area, 2e11 * np.pi * 3e-3**4 / 4, 0.3
 LINE_DENSITY = 7870.0 * AREA

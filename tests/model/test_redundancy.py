@@ -9,18 +9,18 @@ from model.mechanisms import beam, crank_slider
 from model.test_initial_state import four_bar
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.errors import RedundancyError, RedundancyWarning
+from phlexible.initial.closure import undeformed
+from phlexible.initial.initial_state import initial_state
 from phlexible.joints.fixed import Fixed
 from phlexible.joints.revolute import Revolute
 from phlexible.joints.slider import Slider
 from phlexible.joints.spherical import Spherical
 from phlexible.joints.universal import Universal
-from phlexible.model import redundancy
-from phlexible.model.closure import undeformed
-from phlexible.model.constraints import constraint_matrix, mechanism_layout
-from phlexible.model.initial_state import initial_state
-from phlexible.model.mechanism import Mechanism
-from phlexible.model.redundancy import independent_rows, redundancies
-from phlexible.model.redundancy_check import check_redundancy
+from phlexible.mechanism.mechanism import Mechanism
+from phlexible.rank import redundancy
+from phlexible.rank.redundancy import independent_rows, redundancies
+from phlexible.rank.redundancy_check import check_redundancy
+from phlexible.system.constraints import constraint_matrix, mechanism_layout
 
 
 def checked(model):

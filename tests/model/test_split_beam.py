@@ -7,11 +7,11 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 import phlexible as ph
-from phlexible.joints.bilinear import PointOf
+from phlexible.initial.closure import undeformed
+from phlexible.interactions.bilinear import PointOf
 from phlexible.linear_analysis.static_equilibrium import static_equilibrium
-from phlexible.model.closure import undeformed
-from phlexible.model.constraints import mechanism_layout
-from phlexible.model.kinematics import Kinematics
+from phlexible.system.constraints import mechanism_layout
+from phlexible.system.kinematics import Kinematics
 
 REFERENCE = Path(__file__).parent.parent / "gallery" / "reference"
 LENGTH = 1.2

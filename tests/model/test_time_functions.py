@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from phlexible.algebra.differences import first_derivatives
-from phlexible.model.ground import Ground, frame_positions, frame_velocities
-from phlexible.model.time_functions import at_all_times
+from phlexible.ports.ground import Ground, frame_positions, frame_velocities
+from phlexible.ports.time_functions import at_all_times
 
 TIMES = np.linspace(0.0, 2.0, 101)
 

@@ -5,14 +5,14 @@ from collections.abc import Callable
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from phlexible.bodies.beam import Beam
+from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.elements.sections import RectangularSection
-from phlexible.model.kinematics import kept_columns
-from phlexible.model.mechanism import Mechanism
-from phlexible.model.recording import Recording
-from phlexible.model.state import layout_of
+from phlexible.mechanism.mechanism import Mechanism
 from phlexible.observables.run import Run, moving_frames
+from phlexible.system.kinematics import kept_columns
+from phlexible.system.recording import Recording
+from phlexible.system.state import layout_of
 
 BEAM = Beam(0.8, RectangularSection(0.03, 0.02), Material(7e10, 2700.0), elements=2)
 STEP = 1e-3  # of the differences; the motions are slow, so that their error is about 1e-12

@@ -15,7 +15,7 @@ from phlexible.joints.distance import Distance
 from phlexible.joints.fixed import Fixed
 from phlexible.joints.revolute import Revolute
 from phlexible.joints.spherical import Spherical
-from phlexible.model.mechanism import Mechanism
+from phlexible.mechanism.mechanism import Mechanism
 from phlexible.observables.angles import angle, rate
 from phlexible.observables.energy import energy_of
 from phlexible.observables.poses import position

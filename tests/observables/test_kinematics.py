@@ -8,7 +8,7 @@ from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.errors import ModelError
 from phlexible.joints.spherical import Spherical
-from phlexible.model.mechanism import Mechanism
+from phlexible.mechanism.mechanism import Mechanism
 from phlexible.observables.poses import displacement, elastic_coordinates, position, rotation
 from phlexible.observables.velocities import angular_velocity, turning_of_rotation_vector, velocity
 

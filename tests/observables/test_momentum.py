@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from observables.synthetic import recorded, two_beams, wandering, wandering_poses
-from phlexible.bodies.beam import Beam
+from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.elements.sections import RectangularSection
-from phlexible.model.mechanism import Mechanism
+from phlexible.mechanism.mechanism import Mechanism
 from phlexible.observables import momentum as chunked
 from phlexible.observables.inertia import mass_matrices
 from phlexible.observables.momentum import momentum

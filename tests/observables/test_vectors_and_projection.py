@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from observables.synthetic import recorded, slope, two_beams, wandering, wandering_poses
-from phlexible.joints.bilinear import DirectionOf, PointOf, Row
+from phlexible.interactions.bilinear import DirectionOf, PointOf, Row
 from phlexible.joints.cylindrical import Cylindrical
 from phlexible.joints.distance import Distance
 from phlexible.joints.fixed import Fixed
@@ -15,7 +15,7 @@ from phlexible.joints.revolute import Revolute
 from phlexible.joints.slider import Slider
 from phlexible.joints.spherical import Spherical
 from phlexible.joints.universal import Universal
-from phlexible.model.mechanism import Mechanism
+from phlexible.mechanism.mechanism import Mechanism
 from phlexible.observables import projection
 from phlexible.observables.inertia import mass_matrices
 from phlexible.observables.poses import rotation

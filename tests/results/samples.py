@@ -6,16 +6,16 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from observables.synthetic import recorded, wandering
-from phlexible.bodies.beam import Beam
+from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.elements.sections import CircularSection
+from phlexible.interactions.loads import Force, Torque
 from phlexible.joints.distance import Distance
-from phlexible.joints.loads import Force, Torque
 from phlexible.joints.revolute import Revolute
 from phlexible.joints.slider import Slider
-from phlexible.model.mechanism import Mechanism
+from phlexible.mechanism.mechanism import Mechanism
 from phlexible.observables.run import Run
 from phlexible.results.motion import Motion
 

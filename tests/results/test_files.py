@@ -16,12 +16,12 @@ import pytest
 import phlexible
 from phlexible.bodies.floating_body import Body
 from phlexible.errors import ModelError, ResultFileError
+from phlexible.interactions.loads import Force, Load
 from phlexible.joints.joint import Joint
-from phlexible.joints.loads import Force, Load
-from phlexible.model.mechanism import Mechanism
-from phlexible.results.blocks import RecordingWriter
-from phlexible.results.encoding import KNOWN
-from phlexible.results.files import concatenate, is_complete, load, read_for_resume, resumed_writer
+from phlexible.mechanism.mechanism import Mechanism
+from phlexible.results.files.blocks import RecordingWriter
+from phlexible.results.files.encoding import KNOWN
+from phlexible.results.files.files import concatenate, is_complete, load, read_for_resume, resumed_writer
 from phlexible.results.motion import Motion
 from results.samples import TIMES, mechanism, run_of, sample, untouched
 
@@ -148,7 +148,7 @@ def test_a_failed_run_is_not_complete(tmp_path):
 def test_a_file_can_be_read_while_it_is_written(tmp_path):
     run = run_of(mechanism())
     writer = RecordingWriter(tmp_path / "run.h5", run.mechanism, run.at(slice(0, 5)).recording)
-    script = "import sys; from phlexible.results.files import load; print(load(sys.argv[1]).instants)"
+    script = "import sys; from phlexible.results.files.files import load; print(load(sys.argv[1]).instants)"
     command = [sys.executable, "-c", script, str(tmp_path / "run.h5")]
     found = subprocess.run(command, capture_output=True, text=True, check=True, env=environment())
     assert found.stdout.strip() == "5"
@@ -158,7 +158,7 @@ def test_a_file_can_be_read_while_it_is_written(tmp_path):
 KILLED = """
     import sys, time
     from results.samples import mechanism, run_of
-    from phlexible.results.blocks import RecordingWriter
+    from phlexible.results.files.blocks import RecordingWriter
     run = run_of(mechanism())
     writer = RecordingWriter(sys.argv[1], run.mechanism, run.at(slice(0, 7)).recording)
     writer.append(run.at(slice(7, 15)).recording)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.results.mode_outline import mode_outline
+from phlexible.results.pictures.mode_outline import mode_outline
 
 REFERENCE = Path(__file__).parent.parent / "linear_analysis" / "four_bar.csv"
 

@@ -6,18 +6,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from phlexible.bodies.beam import Beam
+from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.bodies.point_mass import PointMass
 from phlexible.elements.sections import CircularSection
 from phlexible.errors import MissingExtraError, ModelError, ParameterError, ResultFileError
 from phlexible.joints.revolute import Revolute
+from phlexible.model import Model
 from phlexible.observables.run import Run
 from phlexible.results import extras
-from phlexible.results.drawing import scene
-from phlexible.results.mechanism_plot import picked_instants
 from phlexible.results.motion import Motion
-from phlexible.system import Model
+from phlexible.results.pictures.drawing import scene
+from phlexible.results.pictures.mechanism_plot import picked_instants
 from results.samples import TIMES, balanced, pendulum, sample, untouched
 
 matplotlib = pytest.importorskip("matplotlib")

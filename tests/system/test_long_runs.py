@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from phlexible.model.constraints import constraint_values, mechanism_layout
-from phlexible.model.state import State
+from phlexible.system.constraints import constraint_values, mechanism_layout
+from phlexible.system.state import State
 from system.pairs import pendulum_chain
 
 

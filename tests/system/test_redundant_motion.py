@@ -7,9 +7,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import phlexible as ph
-from phlexible.joints.bilinear import DirectionOf
-from phlexible.model.constraints import constraint_matrix, mechanism_layout, row_owners
-from phlexible.model.state import State
+from phlexible.interactions.bilinear import DirectionOf
+from phlexible.system.constraints import constraint_matrix, mechanism_layout, row_owners
+from phlexible.system.state import State
 
 pytestmark = pytest.mark.filterwarnings("ignore::phlexible.RedundancyWarning")
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.model.initial_state import initial_state
+from phlexible.initial.initial_state import initial_state
 from phlexible.results.motion import Motion
 
 USER_LAW = ph.Law(lambda C: 5 * (C - np.log(C) - 1), lambda C: 5 * (1 - 1 / C))
@@ -354,7 +354,7 @@ def test_a_quasi_static_start_leaves_strings_as_they_are(dimension):
 
 
 def test_names_of_the_numbers_say_what_they_are():
-    from phlexible.results.fields import labels
+    from phlexible.results.files.fields import labels
 
     model = mixed_model(2)
     motion = model.simulate(0.004, 2e-3, progress=False)
@@ -364,7 +364,7 @@ def test_names_of_the_numbers_say_what_they_are():
 
 
 def test_a_mechanism_with_strings_has_no_single_form_and_says_so():
-    from phlexible.model.port_hamiltonian_system import MechanismModel
+    from phlexible.system.port_hamiltonian_system import MechanismModel
 
     with pytest.raises(ph.ModelError, match="string is a string: a mechanism as one"):
         MechanismModel(free_string(LAWS[0]))
@@ -386,7 +386,7 @@ def test_a_pin_in_the_plane_holds_a_string_and_orientations_are_refused():
 
 
 def test_joints_that_hold_a_node_twice_are_found_among_many_on_a_string():
-    from phlexible.model.redundancy import redundancies
+    from phlexible.rank.redundancy import redundancies
 
     model = ph.Model(dimension=2)
     placed = model.add(ph.String(1.0, 1.0, 8, LAWS[0]), "rope")

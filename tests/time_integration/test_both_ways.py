@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.model.initial_state import initial_state
-from phlexible.model.port_hamiltonian_system import MechanismModel
+from phlexible.initial.initial_state import initial_state
+from phlexible.system.port_hamiltonian_system import MechanismModel
 from phlexible.time_integration.collocation import collocate
 from phlexible.time_integration.tableaux import GAUSS_LEGENDRE_2, RADAU_IIA_3
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.results.files import is_complete
+from phlexible.results.files.files import is_complete
 from phlexible.time_integration import conserving
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bodies.forms import beam
-from phlexible.bodies.port_hamiltonian_body import BodyState
+from phlexible.bodies.forms.floating import BodyState
 from phlexible.time_integration.collocation import collocate
 from phlexible.time_integration.tableaux import GAUSS_LEGENDRE_2
 

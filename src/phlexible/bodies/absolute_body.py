@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.locations import MaterialPoints
-from phlexible.bodies.string_law import StringLaw
+from phlexible.bodies.string.law import StringLaw
 
 if TYPE_CHECKING:
     from scipy import sparse

@@ -11,8 +11,8 @@ from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.locations import Location, MaterialPoints, Origin
 
 if TYPE_CHECKING:
-    from phlexible.bodies.port_hamiltonian_body import FloatingBodyForm
-    from phlexible.bodies.stress_space import StressSpace
+    from phlexible.bodies.forms.floating import FloatingBodyForm
+    from phlexible.bodies.forms.stress_space import StressSpace
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,8 +136,8 @@ class Body(ABC):
         Raises:
             ParameterError: no such option.
         """
-        from phlexible.bodies.port_hamiltonian_variants import body_form
-        from phlexible.bodies.stress_space import stress_option
+        from phlexible.bodies.forms.stress_space import stress_option
+        from phlexible.bodies.forms.variants import body_form
 
         data = self.discretize(dimension)
         assert isinstance(data, FloatingBody), "bodies without a frame have their own form"
@@ -154,6 +154,6 @@ class Body(ABC):
         Raises:
             ParameterError: a space that the body does not have.
         """
-        from phlexible.bodies.stress_space import energy_stress
+        from phlexible.bodies.forms.stress_space import energy_stress
 
         return energy_stress(data.strain, stress)

@@ -10,7 +10,7 @@ from rich.table import Table
 from phlexible.cli.failures import UsageError
 from phlexible.cli.programs import Program, gallery_entry
 from phlexible.cli.settings import parse_settings, parse_sweep
-from phlexible.results.mode_sweep import mode_sweep
+from phlexible.results.pictures.mode_sweep import mode_sweep
 
 
 def show_sweep(

@@ -8,11 +8,24 @@ import numpy as np
 from phlexible.cli.programs import Program
 from phlexible.cli.summary import ROUND_OFF, attachment_of, length_of
 from phlexible.observables.run import Run
-from phlexible.results.drawing import scene
-from phlexible.results.files import layout
-from phlexible.results.house_style import COLORS, INK, QUIET, finish, house_style, legend_above, new_figure
-from phlexible.results.mechanism_plot import draw_fixed_parts, draw_instant, mechanism_axes, picked_instants
+from phlexible.results.files.files import layout
 from phlexible.results.motion import Motion
+from phlexible.results.pictures.drawing import scene
+from phlexible.results.pictures.house_style import (
+    COLORS,
+    INK,
+    QUIET,
+    finish,
+    house_style,
+    legend_above,
+    new_figure,
+)
+from phlexible.results.pictures.mechanism_plot import (
+    draw_fixed_parts,
+    draw_instant,
+    mechanism_axes,
+    picked_instants,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from phlexible.bodies.beam import Beam
-from phlexible.bodies.beam_frames import Frame
+from phlexible.bodies.beam.beam import Beam
+from phlexible.bodies.beam.frames import Frame
 from phlexible.cli.failures import UsageError, UserFileError, line_in
 from phlexible.cli.settings import defaults_of, parse_settings
 from phlexible.gallery.table import ENTRIES, BeamPoint, GalleryEntry, Reference
-from phlexible.system import Model
+from phlexible.model import Model
 
 MOST_POINTS = 4
 

@@ -7,13 +7,13 @@ from rich.console import Console
 from rich.table import Table
 
 from phlexible.algebra.arrays import Array
-from phlexible.bodies.beam import Beam
-from phlexible.bodies.split_beam import SplitBeam
+from phlexible.bodies.beam.beam import Beam
+from phlexible.bodies.beam.split_beam import SplitBeam
 from phlexible.cli.programs import Program
 from phlexible.gallery.table import BeamPoint, Reference
-from phlexible.joints.attachments import Attachment
+from phlexible.model import Model
+from phlexible.ports.attachments import Attachment
 from phlexible.results.motion import Motion
-from phlexible.system import Model
 
 ROUND_OFF = 1e-12
 

@@ -1,9 +1,9 @@
 """Seven rigid links in the plane, the classical test of solvers for constrained motion."""
 
 from phlexible.bodies.rigid_body import RigidBody
-from phlexible.joints.force_elements import SpringDamper
+from phlexible.interactions.force_elements import SpringDamper
 from phlexible.joints.revolute import Revolute
-from phlexible.system import Model
+from phlexible.model import Model
 
 A, B, C = (-0.06934, -0.00227, 0.0), (-0.03635, 0.03273, 0.0), (0.014, 0.072, 0.0)
 """Pivots on the ground, and where the spring is held [m]."""

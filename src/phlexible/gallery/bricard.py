@@ -5,7 +5,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array, positive
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.joints.revolute import Revolute
-from phlexible.system import Model
+from phlexible.model import Model
 
 CORNERS = np.array([(0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0, 0, 1)], dtype=np.float64)
 """Of a cube, along its edges; the edge from the last one to the first is the ground."""

@@ -6,11 +6,11 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.rigid_body import RigidBody
-from phlexible.bodies.string import String
-from phlexible.bodies.string_law import LinearLaw
+from phlexible.bodies.string.law import LinearLaw
+from phlexible.bodies.string.string import String
 from phlexible.joints.slider import Slider
 from phlexible.joints.spherical import Spherical
-from phlexible.system import Model
+from phlexible.model import Model
 
 CORNERS = ((-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0))
 

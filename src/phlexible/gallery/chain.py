@@ -3,13 +3,13 @@
 from itertools import pairwise
 from operator import index
 
-from phlexible.bodies.beam import Beam
+from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.elements.sections import CircularSection
 from phlexible.errors import ParameterError
 from phlexible.joints.revolute import Revolute
 from phlexible.joints.spherical import Spherical
-from phlexible.system import Model
+from phlexible.model import Model
 
 
 def chain(

@@ -5,12 +5,12 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
-from phlexible.bodies.string import String
-from phlexible.bodies.string_law import LinearLaw
-from phlexible.joints.loads import Force
+from phlexible.bodies.string.law import LinearLaw
+from phlexible.bodies.string.string import String
+from phlexible.interactions.loads import Force
 from phlexible.joints.slider import Slider
 from phlexible.joints.spherical import Spherical
-from phlexible.system import Model
+from phlexible.model import Model
 
 
 def crane(

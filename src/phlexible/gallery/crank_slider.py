@@ -3,13 +3,13 @@
 import numpy as np
 
 from phlexible.algebra.arrays import finite, positive
-from phlexible.bodies.beam import Beam
+from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.bodies.point_mass import PointMass
 from phlexible.elements.sections import CircularSection
 from phlexible.joints.revolute import Revolute
 from phlexible.joints.slider import Slider
-from phlexible.system import Model
+from phlexible.model import Model
 
 
 def crank_slider(

@@ -5,13 +5,13 @@ import math
 import numpy as np
 
 from phlexible.algebra.arrays import positive
-from phlexible.bodies.beam import Beam
+from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.elements.sections import RectangularSection
-from phlexible.joints.potentials import Potential
+from phlexible.interactions.potentials import Potential
 from phlexible.joints.revolute import Revolute
-from phlexible.system import Model
+from phlexible.model import Model
 
 LOCK_WIDTH = 0.02  # of the well that holds a hinge in place [rad]
 

@@ -5,7 +5,7 @@ import numpy as np
 from phlexible.algebra.arrays import positive
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.joints.revolute import Revolute
-from phlexible.system import Model
+from phlexible.model import Model
 
 
 def double_pendulum(

@@ -1,7 +1,7 @@
 """A free body that turns over again and again: rotation about the middle axis of inertia."""
 
 from phlexible.bodies.rigid_body import RigidBody
-from phlexible.system import Model
+from phlexible.model import Model
 
 
 def dzhanibekov(disturbance: float = 0.05) -> Model:

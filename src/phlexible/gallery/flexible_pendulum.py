@@ -1,10 +1,10 @@
 """A steel ruler that swings in the plane."""
 
-from phlexible.bodies.beam import Beam
+from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.elements.sections import RectangularSection
 from phlexible.joints.revolute import Revolute
-from phlexible.system import Model
+from phlexible.model import Model
 
 
 def flexible_pendulum(

@@ -3,14 +3,14 @@
 import numpy as np
 
 from phlexible.algebra.arrays import finite
-from phlexible.bodies.beam import Beam
+from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.bodies.point_mass import PointMass
 from phlexible.elements.sections import Section
 from phlexible.errors import ParameterError
 from phlexible.joints.fixed import Fixed
 from phlexible.joints.revolute import Revolute
-from phlexible.system import Model
+from phlexible.model import Model
 
 YOUNGS_MODULUS, DENSITY = 7.1e10, 2714.0
 PIN_MASS = 0.042

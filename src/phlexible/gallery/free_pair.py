@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from phlexible.bodies.beam import Beam
+from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.elements.sections import RectangularSection
 from phlexible.joints.spherical import Spherical
-from phlexible.system import Model
+from phlexible.model import Model
 
 BEND = (0.0, -0.3, 1.0)  # rotation vector of the second beam against the first one, at t = 0
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.joints.spherical import Spherical
-from phlexible.system import Model
+from phlexible.model import Model
 
 INERTIA, AXIAL_INERTIA = 0.05, 0.01  # about the fixed point, across and along the axis [kg m2]
 

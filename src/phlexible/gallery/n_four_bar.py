@@ -6,7 +6,7 @@ from phlexible.algebra.arrays import finite, positive
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.errors import ParameterError
 from phlexible.joints.revolute import Revolute
-from phlexible.system import Model
+from phlexible.model import Model
 
 THICKNESS = 0.01
 """Of the rods over their length; it gives them an inertia about their own axis, which nothing excites."""

@@ -3,14 +3,14 @@
 from collections.abc import Callable
 
 from phlexible.algebra.arrays import Array, positive
-from phlexible.bodies.beam import Beam
+from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.elements.sections import RectangularSection
-from phlexible.joints.attachments import Port
 from phlexible.joints.fixed import Fixed
 from phlexible.joints.revolute import Revolute
-from phlexible.system import Model
+from phlexible.model import Model
+from phlexible.ports.attachments import Port
 
 Y, Z, X = (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)
 AXES = (Z, Y, Y, X, Y, X)

@@ -1,11 +1,11 @@
 """A cantilever on a rotating hub."""
 
 from phlexible.algebra.arrays import finite, positive
-from phlexible.bodies.beam import Beam
+from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.elements.sections import Section
 from phlexible.joints.fixed import Fixed
-from phlexible.system import Model
+from phlexible.model import Model
 
 
 def rotating_cantilever(speed: float = 6.0, slenderness: float = 1e3, elements: int = 20) -> Model:

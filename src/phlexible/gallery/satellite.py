@@ -3,12 +3,12 @@
 from math import pi
 
 from phlexible.algebra.arrays import positive
-from phlexible.bodies.beam import Beam
+from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.elements.sections import RectangularSection
 from phlexible.joints.fixed import Fixed
-from phlexible.system import Model
+from phlexible.model import Model
 
 
 def satellite(

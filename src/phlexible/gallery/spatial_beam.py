@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from phlexible.bodies.beam import Beam
+from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.elements.sections import Section
-from phlexible.joints.loads import Force, Torque
+from phlexible.interactions.loads import Force, Torque
 from phlexible.joints.spherical import Spherical
-from phlexible.system import Model
+from phlexible.model import Model
 
 SPIN_UP = (0.0, 2e-4, 1e-2, 1.02e-2)
 BLOW = (1.5e-2, 1.52e-2, 1.54e-2)

@@ -8,7 +8,7 @@ from phlexible.joints.prismatic import Prismatic
 from phlexible.joints.revolute import Revolute
 from phlexible.joints.spherical import Spherical
 from phlexible.joints.universal import Universal
-from phlexible.system import Model
+from phlexible.model import Model
 
 CRANK_LENGTH, ROD_LENGTH = 0.08, 0.3
 PIVOT = np.array([0.0, 0.1, 0.12])

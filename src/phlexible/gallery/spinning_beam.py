@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 
 from phlexible.algebra.arrays import finite, positive
-from phlexible.bodies.beam import Beam
+from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.elements.sections import Section
 from phlexible.joints.fixed import Fixed
-from phlexible.system import Model
+from phlexible.model import Model
 
 
 def spinning_beam(

@@ -1,12 +1,12 @@
 """A shaft that spins about its axis."""
 
 from phlexible.algebra.arrays import positive
-from phlexible.bodies.beam import Beam
+from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.elements.sections import CircularSection
 from phlexible.joints.slider import Slider
 from phlexible.joints.spherical import Spherical
-from phlexible.system import Model
+from phlexible.model import Model
 
 
 def spinning_shaft(

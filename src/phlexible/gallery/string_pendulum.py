@@ -3,11 +3,11 @@
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.bodies.string import String
-from phlexible.bodies.string_law import LogarithmicLaw
-from phlexible.joints.loads import Force
+from phlexible.bodies.string.law import LogarithmicLaw
+from phlexible.bodies.string.string import String
+from phlexible.interactions.loads import Force
 from phlexible.joints.spherical import Spherical
-from phlexible.system import Model
+from phlexible.model import Model
 
 LOADING = 0.2  # [s]
 

@@ -27,7 +27,7 @@ from phlexible.gallery.spinning_beam import spinning_beam
 from phlexible.gallery.spinning_shaft import spinning_shaft
 from phlexible.gallery.string_pendulum import string_pendulum
 from phlexible.gallery.tethered_satellites import tethered_satellites
-from phlexible.system import Model
+from phlexible.model import Model
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.rigid_body import RigidBody
-from phlexible.bodies.string import String
-from phlexible.bodies.string_law import StringLaw, StVenantKirchhoffLaw
+from phlexible.bodies.string.law import StringLaw, StVenantKirchhoffLaw
+from phlexible.bodies.string.string import String
 from phlexible.joints.spherical import Spherical
-from phlexible.system import Model
+from phlexible.model import Model
 
 
 def tethered_satellites(

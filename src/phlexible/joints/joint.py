@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from phlexible.errors import ModelError, ParameterError
-from phlexible.joints.attachments import Attachment, Port
-from phlexible.joints.bilinear import Row
-from phlexible.joints.coordinates import Coordinate
-from phlexible.joints.drives import Drive
-from phlexible.joints.feedback import Controller, Feedback
-from phlexible.joints.force_elements import ForceValue, JointElement
-from phlexible.joints.initial_values import initial_value
-from phlexible.joints.potentials import Potential
-from phlexible.joints.time_paths import ScalarFunction, TimePath
+from phlexible.interactions.bilinear import Row
+from phlexible.interactions.coordinates import Coordinate
+from phlexible.interactions.drives import Drive
+from phlexible.interactions.feedback import Controller, Feedback
+from phlexible.interactions.force_elements import ForceValue, JointElement
+from phlexible.interactions.initial_values import initial_value
+from phlexible.interactions.potentials import Potential
+from phlexible.interactions.time_paths import ScalarFunction, TimePath
+from phlexible.ports.attachments import Attachment, Port
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from numpy.typing import ArrayLike
 
 from phlexible.errors import ModelError
+from phlexible.interactions.bilinear import Row, along_turning_axis, perpendicular
+from phlexible.interactions.coordinates import Coordinate, angle_about, position_along
 from phlexible.joints.axial import AxialJoint
-from phlexible.joints.bilinear import Row, along_turning_axis, perpendicular
-from phlexible.joints.coordinates import Coordinate, angle_about, position_along
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from phlexible.interactions.bilinear import Row, along_turning_axis
+from phlexible.interactions.coordinates import Coordinate, position_along
 from phlexible.joints.axial import AxialJoint
-from phlexible.joints.bilinear import Row, along_turning_axis
-from phlexible.joints.coordinates import Coordinate, position_along
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, unit_vector
 from phlexible.errors import ModelError, ParameterError
-from phlexible.joints.bilinear import DirectionOf, Row, Term, coincident_points, perpendicular
-from phlexible.joints.coordinates import AngleCoordinate, Coordinate
+from phlexible.interactions.bilinear import DirectionOf, Row, Term, coincident_points, perpendicular
+from phlexible.interactions.coordinates import AngleCoordinate, Coordinate
 from phlexible.joints.joint import Joint
 
 

@@ -13,13 +13,13 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.rotations import cross_matrix
-from phlexible.bodies import absolute_mechanics
 from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
 from phlexible.bodies.floating_body import BodyData, FloatingBody
-from phlexible.bodies.invariants import elastic_tangent, mass_matrix, strain_rows
-from phlexible.bodies.mechanics import Matrix
+from phlexible.bodies.mechanics import absolute as absolute_mechanics
+from phlexible.bodies.mechanics.any_body import Matrix
+from phlexible.bodies.mechanics.floating import elastic_tangent, mass_matrix, strain_rows
 from phlexible.errors import EquilibriumError, SlackStringWarning
-from phlexible.model.kinematics import kept_columns, split_velocity
+from phlexible.system.kinematics import kept_columns, split_velocity
 
 SLACK = 1e-2  # of the largest stress
 ROUND_OFF = 1e-10  # of EA

@@ -14,16 +14,16 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import EquilibriumError, ModelError
-from phlexible.joints.attachments import Attachment, PlacedBody
-from phlexible.joints.bilinear import Row, Term
+from phlexible.interactions.bilinear import Row, Term
 from phlexible.joints.joint import Joint
 from phlexible.linear_analysis.linearize import Linearization, displacement_form
 from phlexible.linear_analysis.operating_point import OperatingKind
 from phlexible.linear_analysis.state_names import body_coordinates, joint_rows_of, multipliers, row_units
-from phlexible.model.kinematics import Kinematics
 from phlexible.port_hamiltonian.interconnection import gyrator, transformer
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.port_hamiltonian.model import Port, StateBlock
+from phlexible.ports.attachments import Attachment, PlacedBody
+from phlexible.system.kinematics import Kinematics
 
 
 def body_model(linear: Linearization, body: PlacedBody) -> LinearPHDAE:

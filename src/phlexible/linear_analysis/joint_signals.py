@@ -14,16 +14,16 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ModelError, ParameterError
-from phlexible.joints.attachments import Attachment
-from phlexible.joints.bilinear import AXES
+from phlexible.interactions.bilinear import AXES
+from phlexible.interactions.loads import Torque
 from phlexible.joints.joint import Joint
-from phlexible.joints.loads import Torque
 from phlexible.joints.spherical import Spherical
 from phlexible.linear_analysis.signal_rows import SignalRow, load_row
-from phlexible.model.element_forces import coordinate_row
-from phlexible.model.kinematics import Kinematics
-from phlexible.model.mechanism import Mechanism
-from phlexible.model.state import Layout
+from phlexible.mechanism.mechanism import Mechanism
+from phlexible.ports.attachments import Attachment
+from phlexible.system.element_forces import coordinate_row
+from phlexible.system.kinematics import Kinematics
+from phlexible.system.state import Layout
 
 TURNING = ("torque", "angle", "angular rate", "angular acceleration")
 SLIDING = ("force", "displacement", "sliding rate", "sliding acceleration")

@@ -29,12 +29,12 @@ from phlexible.linear_analysis.state_names import (
     same_unit,
 )
 from phlexible.linear_analysis.stress_factor import stress_factor
-from phlexible.model.kinematics import Kinematics
-from phlexible.model.mechanism import Mechanism
-from phlexible.model.redundancy import independent_rows
-from phlexible.model.state import Layout, State
+from phlexible.mechanism.mechanism import Mechanism
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.port_hamiltonian.model import Port, StateBlock
+from phlexible.rank.redundancy import independent_rows
+from phlexible.system.kinematics import Kinematics
+from phlexible.system.state import Layout, State
 
 
 class Form(StrEnum):

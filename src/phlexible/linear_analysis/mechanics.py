@@ -9,12 +9,12 @@ from phlexible.algebra.arrays import Array
 from phlexible.errors import EquilibriumError
 from phlexible.linear_analysis.body_matrices import body_matrices
 from phlexible.linear_analysis.operating_point import OperatingKind, OperatingPoint
-from phlexible.model.constraints import constraint_matrix
-from phlexible.model.element_stiffness import element_damping, element_stiffness
-from phlexible.model.geometric_stiffness import constraint_stiffness, load_stiffness
-from phlexible.model.mechanism import Mechanism
-from phlexible.model.redundancy import independent_rows
-from phlexible.model.state import Layout
+from phlexible.mechanism.mechanism import Mechanism
+from phlexible.rank.redundancy import independent_rows
+from phlexible.system.constraints import constraint_matrix
+from phlexible.system.element_stiffness import element_damping, element_stiffness
+from phlexible.system.geometric_stiffness import constraint_stiffness, load_stiffness
+from phlexible.system.state import Layout
 
 ASYMMETRY = 1e-6
 SMALL = 1e-6  # entries of rows this much smaller than the largest are round-off

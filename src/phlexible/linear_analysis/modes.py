@@ -8,13 +8,13 @@ from scipy import linalg
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ModelError, ParameterError
-from phlexible.joints.attachments import Attachment
 from phlexible.linear_analysis.algebraic_states import without_algebraic_states
 from phlexible.linear_analysis.complex_modes import lowest_complex_modes
 from phlexible.linear_analysis.linearize import Linearization
 from phlexible.linear_analysis.mechanics import LinearMechanics
 from phlexible.linear_analysis.observed import ObservedPHDAE
 from phlexible.linear_analysis.symmetric_modes import lowest_symmetric_modes
+from phlexible.ports.attachments import Attachment
 
 ComplexArray = NDArray[np.complex128]
 
@@ -72,8 +72,8 @@ class Modes:
 
 def point_motions(linear: Linearization, attachment: Attachment, shapes: Array | ComplexArray) -> Array:
     """World displacements of a point for columns of coordinates (n, k), shape (k, 3)."""
-    from phlexible.joints.bilinear import PointOf
-    from phlexible.model.kinematics import Kinematics
+    from phlexible.interactions.bilinear import PointOf
+    from phlexible.system.kinematics import Kinematics
 
     if not any(placed is attachment.placed for placed in linear.mechanism.bodies):
         raise ModelError(f"{attachment} is on a body of another model")

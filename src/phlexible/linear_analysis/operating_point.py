@@ -7,14 +7,14 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import EquilibriumError, ModelError
+from phlexible.initial.closure import check_closure, largest_length, undeformed
+from phlexible.initial.initial_velocity import with_initial_velocity
+from phlexible.initial.quasi_static import quasi_static_motion
 from phlexible.linear_analysis.static_equilibrium import static_equilibrium
-from phlexible.model.closure import check_closure, largest_length, undeformed
-from phlexible.model.constraints import mechanism_layout
-from phlexible.model.initial_velocity import with_initial_velocity
-from phlexible.model.mechanism import Mechanism
-from phlexible.model.quasi_static import quasi_static_motion
-from phlexible.model.redundancy_check import check_redundancy
-from phlexible.model.state import Layout, State
+from phlexible.mechanism.mechanism import Mechanism
+from phlexible.rank.redundancy_check import check_redundancy
+from phlexible.system.constraints import mechanism_layout
+from phlexible.system.state import Layout, State
 
 STEADY = 1e-6
 

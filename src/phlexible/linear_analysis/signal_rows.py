@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.joints.bilinear import Vector
-from phlexible.joints.loads import PointLoad
-from phlexible.model.kinematics import Kinematics
-from phlexible.model.load_forces import vector_forces
-from phlexible.model.state import Layout
+from phlexible.interactions.bilinear import Vector
+from phlexible.interactions.loads import PointLoad
 from phlexible.port_hamiltonian.model import Port
+from phlexible.system.kinematics import Kinematics
+from phlexible.system.load_forces import vector_forces
+from phlexible.system.state import Layout
 
 
 @dataclass(frozen=True, eq=False)

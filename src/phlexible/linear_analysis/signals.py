@@ -13,18 +13,18 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import unit_vector
 from phlexible.errors import ModelError
-from phlexible.joints.attachments import Attachment
-from phlexible.joints.bilinear import AXES
-from phlexible.joints.distributed_force import DistributedForce
-from phlexible.joints.feedback import Feedback
+from phlexible.interactions.bilinear import AXES
+from phlexible.interactions.distributed_force import DistributedForce
+from phlexible.interactions.feedback import Feedback
+from phlexible.interactions.loads import Force, Load, Torque
 from phlexible.joints.joint import Joint
-from phlexible.joints.loads import Force, Load, Torque
 from phlexible.linear_analysis.joint_signals import JointForce, JointSensor, joint_rows
 from phlexible.linear_analysis.signal_rows import SignalRow, load_row
-from phlexible.model.kinematics import Kinematics
-from phlexible.model.mechanism import Mechanism
-from phlexible.model.membership import check_belongs, check_plane
-from phlexible.model.state import Layout
+from phlexible.mechanism.mechanism import Mechanism
+from phlexible.mechanism.membership import check_belongs, check_plane
+from phlexible.ports.attachments import Attachment
+from phlexible.system.kinematics import Kinematics
+from phlexible.system.state import Layout
 
 
 @dataclass(frozen=True, eq=False)

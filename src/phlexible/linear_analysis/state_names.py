@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 
 from phlexible.bodies.absolute_body import AbsoluteBody
-from phlexible.joints.attachments import PlacedBody
-from phlexible.joints.bilinear import PointOf, Row
+from phlexible.interactions.bilinear import PointOf, Row
 from phlexible.joints.joint import Joint
-from phlexible.model.constraints import row_owners
-from phlexible.model.kinematics import kept_columns
-from phlexible.model.mechanism import Mechanism
+from phlexible.mechanism.mechanism import Mechanism
 from phlexible.port_hamiltonian.model import StateBlock
+from phlexible.ports.attachments import PlacedBody
+from phlexible.system.constraints import row_owners
+from phlexible.system.kinematics import kept_columns
 
 UNIT_MASS = "kg^0.5 m"
 """Of coordinates in which the mass matrix is the identity."""

@@ -9,17 +9,17 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from phlexible.algebra.arrays import Array
-from phlexible.bodies.mechanics import elastic_force, gross_force, stiffness_matrix
+from phlexible.bodies.mechanics.any_body import elastic_force, gross_force, stiffness_matrix
 from phlexible.errors import EquilibriumError
-from phlexible.model.closure import largest_length, row_lengths
-from phlexible.model.constraints import constraint_matrix, constraint_values, mass_matrix
-from phlexible.model.displacement import displaced
-from phlexible.model.geometric_stiffness import constraint_stiffness, load_stiffness
-from phlexible.model.load_forces import applied_forces
-from phlexible.model.mechanism import Mechanism
-from phlexible.model.multiplier_metric import smallest_multipliers_at
-from phlexible.model.redundancy import independent_rows
-from phlexible.model.state import Layout, State
+from phlexible.initial.closure import largest_length, row_lengths
+from phlexible.mechanism.mechanism import Mechanism
+from phlexible.rank.multiplier_metric import smallest_multipliers_at
+from phlexible.rank.redundancy import independent_rows
+from phlexible.system.constraints import constraint_matrix, constraint_values, mass_matrix
+from phlexible.system.displacement import displaced
+from phlexible.system.geometric_stiffness import constraint_stiffness, load_stiffness
+from phlexible.system.load_forces import applied_forces
+from phlexible.system.state import Layout, State
 
 ITERATIONS = 400
 GOAL, ACCEPTED = 1e-12, 1e-9

@@ -9,8 +9,8 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.floating_body import FloatingBody
-from phlexible.model.mechanism import Mechanism
-from phlexible.model.state import Layout
+from phlexible.mechanism.mechanism import Mechanism
+from phlexible.system.state import Layout
 
 ZERO = 1e-13
 

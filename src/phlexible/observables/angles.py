@@ -4,8 +4,8 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ModelError
-from phlexible.joints.bilinear import Row
-from phlexible.joints.coordinates import Coordinate
+from phlexible.interactions.bilinear import Row
+from phlexible.interactions.coordinates import Coordinate
 from phlexible.joints.joint import Joint
 from phlexible.observables.run import Run
 from phlexible.observables.vectors import world_rates, world_values

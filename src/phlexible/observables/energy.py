@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.model.recording import Recording
+from phlexible.system.recording import Recording
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,10 +4,10 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ModelError
-from phlexible.joints.attachments import Attachment, MovingFrame, PlacedBody, Port
-from phlexible.joints.bilinear import PointOf
+from phlexible.interactions.bilinear import PointOf
 from phlexible.observables.run import Run
 from phlexible.observables.vectors import world_values
+from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody, Port
 
 
 def position(run: Run, port: Port) -> Array:

@@ -12,7 +12,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.floating_body import FloatingBody
-from phlexible.joints.bilinear import Row
+from phlexible.interactions.bilinear import Row
 from phlexible.observables.inertia import mass_matrices
 from phlexible.observables.run import Run
 from phlexible.observables.vectors import body_vector, jacobians, prescribed_rates, timed_values, world_values
@@ -124,7 +124,7 @@ def _response(run: Run, body: int, constraint: Array) -> Array:
     from scipy import sparse
     from scipy.sparse.linalg import splu
 
-    from phlexible.bodies.absolute_mechanics import mass_matrix
+    from phlexible.bodies.mechanics.absolute import mass_matrix
 
     data = run.mechanism.bodies[body].data
     if isinstance(data, FloatingBody):

@@ -4,12 +4,12 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ModelError
-from phlexible.joints.bilinear import DirectionOf, PointOf, Vector
-from phlexible.joints.coordinates import Coordinate
-from phlexible.joints.drives import Drive
-from phlexible.joints.force_elements import ForceElement
+from phlexible.interactions.bilinear import DirectionOf, PointOf, Vector
+from phlexible.interactions.coordinates import Coordinate
+from phlexible.interactions.drives import Drive
+from phlexible.interactions.force_elements import ForceElement
+from phlexible.interactions.loads import Axes
 from phlexible.joints.joint import Joint
-from phlexible.joints.loads import Axes
 from phlexible.observables.angles import function_values
 from phlexible.observables.poses import rotation
 from phlexible.observables.run import Run

@@ -8,12 +8,12 @@ import numpy as np
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.fingerprint import fingerprint
 from phlexible.errors import ModelError
-from phlexible.joints.attachments import Attachment, MovingFrame, PlacedBody
 from phlexible.joints.joint import Joint
-from phlexible.model.mechanism import Mechanism
-from phlexible.model.moving_frames import moving_frames
-from phlexible.model.recording import Recording
-from phlexible.model.state import Layout, State
+from phlexible.mechanism.mechanism import Mechanism
+from phlexible.mechanism.moving_frames import moving_frames
+from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody
+from phlexible.system.recording import Recording
+from phlexible.system.state import Layout, State
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class Run:
     @cached_property
     def has_redundant_joints(self) -> bool:
         """Whether joints hold a motion twice at the first instant, so that their forces are not unique."""
-        from phlexible.model.redundancy import redundancies
+        from phlexible.rank.redundancy import redundancies
 
         rec = self.recording
         start = State(float(rec.time[0]), rec.position[0], rec.rotation[0], rec.elastic[0], rec.velocity[0])

@@ -7,16 +7,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.bodies.beam import Beam
-from phlexible.bodies.beam_mesh import BeamMesh
-from phlexible.bodies.beam_points import ROUND_OFF, BeamPoints
-from phlexible.bodies.beam_section_forces import places_along, section_resultants, stations
+from phlexible.bodies.beam.beam import Beam
+from phlexible.bodies.beam.mesh import BeamMesh
+from phlexible.bodies.beam.points import ROUND_OFF, BeamPoints
+from phlexible.bodies.beam.section_forces import places_along, section_resultants, stations
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.elements.section_stress import fibre_places, fibre_stress, stress_range
 from phlexible.errors import ModelError
-from phlexible.joints.attachments import PlacedBody
-from phlexible.joints.placed_split_beam import PlacedSplitBeam, line_parts
 from phlexible.observables.run import Run
+from phlexible.ports.attachments import PlacedBody
+from phlexible.ports.placed_split_beam import PlacedSplitBeam, line_parts
 
 INSIDE = 1e-9  # of an element: how far from its ends its forces are drawn
 

@@ -10,7 +10,6 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from phlexible.algebra.arrays import Array
-from phlexible.model.multiplier_metric import gap_lengths
 from phlexible.observables.projection import (
     DENSE_ROWS,
     DEPENDENT,
@@ -22,6 +21,7 @@ from phlexible.observables.projection import (
     sparse_schur,
 )
 from phlexible.observables.run import Run
+from phlexible.rank.multiplier_metric import gap_lengths
 
 RELAXATION, SWEEPS = 1e-9, 4
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.bodies.beam import Beam
-from phlexible.bodies.beam_strain import Strain, linear_stiffness
+from phlexible.bodies.beam.beam import Beam
+from phlexible.bodies.beam.strain import Strain, linear_stiffness
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.observables.run import Run
 

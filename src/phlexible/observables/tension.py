@@ -6,10 +6,10 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
-from phlexible.bodies.string_law import StringLaw
+from phlexible.bodies.string.law import StringLaw
 from phlexible.errors import ModelError
-from phlexible.joints.attachments import PlacedBody
 from phlexible.observables.run import Run
+from phlexible.ports.attachments import PlacedBody
 
 SLACK = 1e-2  # a part is slack where it is pressed by more than this part of the largest tension
 CHUNK_NUMBERS = 4_000_000
@@ -71,7 +71,7 @@ def _slack_strain(law: StringLaw, lowest: float, highest: float) -> float | None
 
 def _strains(run: Run, placed: PlacedBody) -> list[tuple[QuadraticStrains, Array]]:
     """Groups of strains, each with C, shape (N + 1, g)."""
-    from phlexible.bodies.absolute_mechanics import strain_values
+    from phlexible.bodies.mechanics.absolute import strain_values
 
     index = run.body_index(placed)
     data = run.mechanism.bodies[index].data

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.joints.attachments import Attachment, MovingFrame
-from phlexible.joints.bilinear import DirectionOf, PointOf, Vector, WorldAxis
-from phlexible.joints.time_paths import Timed, TimeFactor
+from phlexible.interactions.bilinear import DirectionOf, PointOf, Vector, WorldAxis
+from phlexible.interactions.time_paths import Timed, TimeFactor
 from phlexible.observables.inertia import cross_matrices
 from phlexible.observables.run import Run
+from phlexible.ports.attachments import Attachment, MovingFrame
 
 
 @dataclass(frozen=True, eq=False)

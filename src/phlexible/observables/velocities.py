@@ -3,11 +3,11 @@
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.joints.attachments import Attachment, MovingFrame, PlacedBody, Port
-from phlexible.joints.bilinear import PointOf
+from phlexible.interactions.bilinear import PointOf
 from phlexible.observables.poses import oriented_body, small_rotation
 from phlexible.observables.run import Run
 from phlexible.observables.vectors import world_rates
+from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody, Port
 
 
 def velocity(run: Run, velocities: Array, port: Port) -> Array:

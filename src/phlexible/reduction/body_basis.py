@@ -4,11 +4,11 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.absolute_body import AbsoluteBody
-from phlexible.bodies.invariants import elastic_tangent
-from phlexible.bodies.reduced_basis import independent
+from phlexible.bodies.beam.reduced_basis import independent
+from phlexible.bodies.mechanics.floating import elastic_tangent
 from phlexible.errors import ModelError
-from phlexible.joints.attachments import PlacedBody
 from phlexible.linear_analysis.linearize import Linearization
+from phlexible.ports.attachments import PlacedBody
 
 RIGID = 1e-8  # of the most strained column
 

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from phlexible.algebra.arrays import Array
-from phlexible.model.mechanism import Mechanism
+from phlexible.mechanism.mechanism import Mechanism
 
 ModelType = TypeVar("ModelType", bound=Mechanism)
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from phlexible.observables.run import Run
 from phlexible.results.extras import optional
-from phlexible.results.fields import FIELDS, labels
+from phlexible.results.files.fields import FIELDS, labels
 
 if TYPE_CHECKING:
     import xarray

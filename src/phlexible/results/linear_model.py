@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ModelError, ParameterError
-from phlexible.joints.attachments import PlacedBody
 from phlexible.linear_analysis.composition import body_model, composed_model
 from phlexible.linear_analysis.elimination import without_constraints
 from phlexible.linear_analysis.frequency_response import frequency_response
@@ -17,12 +16,13 @@ from phlexible.linear_analysis.modes import lowest_model_modes
 from phlexible.linear_analysis.observed import ObservedPHDAE, collocated
 from phlexible.linear_analysis.state_space import save_mat, state_space_matrices
 from phlexible.port_hamiltonian.linear import LinearPHDAE
+from phlexible.ports.attachments import PlacedBody
 from phlexible.reduction.body_basis import body_deformations
 from phlexible.reduction.methods import ReductionMethod, reduced_model
 from phlexible.reduction.quality import PassivityCertificate, ReductionError, passivity, reduction_error
-from phlexible.results.bode import BodeResponse
 from phlexible.results.extras import optional
-from phlexible.results.mode_shapes import ModeShapes
+from phlexible.results.pictures.bode import BodeResponse
+from phlexible.results.pictures.mode_shapes import ModeShapes
 
 if TYPE_CHECKING:
     from control import StateSpace

@@ -8,15 +8,11 @@ from typing import TYPE_CHECKING, Self
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.joints.attachments import Attachment, PlacedBody, Port
-from phlexible.joints.drives import Drive
-from phlexible.joints.force_elements import ForceElement
+from phlexible.interactions.drives import Drive
+from phlexible.interactions.force_elements import ForceElement
+from phlexible.interactions.loads import Axes
 from phlexible.joints.joint import Joint
-from phlexible.joints.loads import Axes
-from phlexible.joints.placed_split_beam import PlacedSplitBeam
-from phlexible.model.mechanism import Mechanism
-from phlexible.model.recording import Recording
-from phlexible.model.state import Layout
+from phlexible.mechanism.mechanism import Mechanism
 from phlexible.observables import angles, poses, reactions, section_forces, velocities
 from phlexible.observables import tension as tensions
 from phlexible.observables.energy import Energy, energy_of
@@ -25,7 +21,12 @@ from phlexible.observables.projection import projected_velocities
 from phlexible.observables.run import Run
 from phlexible.observables.section_forces import BeamStress, SectionForces
 from phlexible.observables.stiffening import missing_stiffening
-from phlexible.results import animation, labelled, mechanism_plot, plots, report, section_plot
+from phlexible.ports.attachments import Attachment, PlacedBody, Port
+from phlexible.ports.placed_split_beam import PlacedSplitBeam
+from phlexible.results import labelled, report
+from phlexible.results.pictures import animation, mechanism_plot, plots, section_plot
+from phlexible.system.recording import Recording
+from phlexible.system.state import Layout
 
 if TYPE_CHECKING:
     import xarray
@@ -217,14 +218,14 @@ class Motion:
 
     def save(self, path: FilePath) -> None:
         """Writes everything to an HDF5 file."""
-        from phlexible.results import files
+        from phlexible.results.files import files
 
         files.save(self._run, path, self.is_complete)
 
     @classmethod
     def load(cls, path: FilePath) -> Self:
         """Reads a file of ``save`` or of a simulation that wrote to it; finished, running or killed."""
-        from phlexible.results import files
+        from phlexible.results.files import files
 
         run = files.load(path)
         return cls(run.mechanism, run.layout, run.recording, files.is_complete(path))

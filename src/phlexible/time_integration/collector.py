@@ -7,17 +7,17 @@ from dataclasses import fields, replace
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.joints.attachments import MovingFrame
-from phlexible.joints.drives import Drive
-from phlexible.model.assembly import Assembly
-from phlexible.model.ground import (
+from phlexible.interactions.drives import Drive
+from phlexible.mechanism.moving_frames import moving_frames
+from phlexible.ports.attachments import MovingFrame
+from phlexible.ports.ground import (
     frame_angular_velocities,
     frame_positions,
     frame_rotations,
     frame_velocities,
 )
-from phlexible.model.moving_frames import moving_frames
-from phlexible.model.recording import Recording
+from phlexible.system.assembly import Assembly
+from phlexible.system.recording import Recording
 from phlexible.time_integration.stored_rows import StoredRows
 
 Sink = Callable[[Recording], None]

@@ -5,9 +5,9 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.errors import ModelError
-from phlexible.joints.feedback import Feedback
-from phlexible.model.load_forces import load_entries
-from phlexible.model.mechanism import Mechanism
+from phlexible.interactions.feedback import Feedback
+from phlexible.mechanism.mechanism import Mechanism
+from phlexible.system.load_forces import load_entries
 
 _OUTER = 1 / (2 - 2 ** (1 / 3))
 

@@ -10,15 +10,15 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ConvergenceError, RedundancyWarning
-from phlexible.joints.time_paths import refuse_jump
+from phlexible.interactions.time_paths import refuse_jump
 from phlexible.kernels import tables as at
 from phlexible.kernels.compiled import is_compiled
 from phlexible.kernels.loop import advance
 from phlexible.kernels.newton import SINGULAR
-from phlexible.model.assembly import Assembly
-from phlexible.model.constraints import mechanism_layout
-from phlexible.model.element_forces import element_coordinates
-from phlexible.model.state import State
+from phlexible.system.assembly import Assembly
+from phlexible.system.constraints import mechanism_layout
+from phlexible.system.element_forces import element_coordinates
+from phlexible.system.state import State
 from phlexible.time_integration.clock import Clock
 from phlexible.time_integration.collector import Collector, Sink
 from phlexible.time_integration.composition import substep_times

@@ -6,12 +6,12 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ParameterError
-from phlexible.joints.attachments import MovingFrame
-from phlexible.joints.bilinear import PointOf, Vector, WorldAxis
+from phlexible.interactions.bilinear import PointOf, Vector, WorldAxis
 from phlexible.kernels import tables as at
-from phlexible.model.assembly import Assembly
-from phlexible.model.controlled import Measured, MeasuredPoint
-from phlexible.model.ground import frame_rotation_rates, frame_velocity
+from phlexible.ports.attachments import MovingFrame
+from phlexible.ports.ground import frame_rotation_rates, frame_velocity
+from phlexible.system.assembly import Assembly
+from phlexible.system.controlled import Measured, MeasuredPoint
 from phlexible.time_integration.packing import PackedSystem
 
 

@@ -7,8 +7,8 @@ import numpy as np
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.kernels import tables as at
 from phlexible.kernels.user_function import UserFunction
-from phlexible.model.assembly import Assembly
-from phlexible.model.state import State
+from phlexible.system.assembly import Assembly
+from phlexible.system.state import State
 
 MAXIMAL_HISTORY = 64
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.kernels import tables as at
-from phlexible.model.assembly import Assembly
+from phlexible.system.assembly import Assembly
 from phlexible.time_integration.packing import PackedSystem
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.model.assembly import Assembly
+from phlexible.system.assembly import Assembly
 from phlexible.time_integration.packing import PackedSystem
 
 

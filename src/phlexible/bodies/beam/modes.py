@@ -1,0 +1,77 @@
+"""Modes of a beam held by its frame: reduction to the lowest ones, and modal damping."""
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.bodies.beam.frames import BeamBasis
+from phlexible.bodies.beam.mesh import Family
+from phlexible.errors import ParameterError
+
+TIE = 1e-6  # of squared frequencies; round-off of the lowest of a fine mesh stays well below
+
+
+def modal_basis(basis: BeamBasis, mass: Array, stiffness: Array, modes: int) -> BeamBasis:
+    """All axial coordinates, then the lowest ``modes`` of bending and torsion together.
+
+    Axial coordinates stay because bending modes hold no axial functions and would lock (formulation,
+    section 3). Modes are mass-normalised, sorted by frequency, their largest component is positive;
+    each is pure bending in y, in z or torsion, in this order where frequencies coincide.
+
+    Args:
+        mass, stiffness: of the coordinates of ``basis``, shape (n, n).
+
+    Raises:
+        ParameterError: there are fewer modes than asked for.
+    """
+    from scipy.linalg import eigh
+
+    axial = np.flatnonzero(basis.families == Family.AXIAL)
+    found: list[tuple[float, int, Array]] = []
+    for family in (Family.BENDING_Y, Family.BENDING_Z, Family.TORSION):
+        members = np.flatnonzero(basis.families == family)
+        if len(members):
+            block = np.ix_(members, members)
+            squares, vectors = eigh(stiffness[block], mass[block])
+            for square, each in zip(squares, vectors.T, strict=True):
+                shape = np.zeros(len(basis.families))
+                shape[members] = _signed(each)
+                found.append((float(square), int(family), shape))
+    if modes > len(found):
+        raise ParameterError(
+            f"modes must be at most {len(found)}, the bending and torsion coordinates of these elements, "
+            f"got {modes}; take fewer modes or more elements"
+        )
+    found.sort(key=lambda mode: mode[0])
+    _order_ties(found)
+    kept = found[:modes]
+    selection = np.column_stack([np.eye(len(basis.families))[:, axial], *(shape for _, _, shape in kept)])
+    families = np.concatenate([basis.families[axial], [family for _, family, _ in kept]]).astype(np.int64)
+    return BeamBasis(basis.columns @ selection, families)
+
+
+def modal_damping(mass: Array, stiffness: Array, ratio: float) -> Array:
+    """C = 2 ratio sum_i omega_i (M phi_i)(M phi_i)^T over all modes, shape (n, n), symmetric."""
+    if ratio == 0 or not len(mass):
+        return np.zeros_like(mass)
+    from scipy.linalg import eigh
+
+    squares, vectors = eigh(stiffness, mass)
+    momenta = mass @ vectors * (2 * ratio) ** 0.5 * np.maximum(squares, 0.0) ** 0.25
+    result: Array = momenta @ momenta.T
+    return result
+
+
+def _signed(shape: Array) -> Array:
+    """The shape with its first component of largest size positive (sizes within 1e-6 are equal)."""
+    size = np.abs(shape)
+    first = int(np.argmax(size >= (1 - 1e-6) * size.max()))
+    return shape if shape[first] > 0 else -shape
+
+
+def _order_ties(found: list[tuple[float, int, Array]]) -> None:
+    """Sorts runs of coinciding frequencies by family, in place."""
+    start = 0
+    for i in range(1, len(found) + 1):
+        if i == len(found) or found[i][0] > found[start][0] * (1 + TIE):
+            found[start:i] = sorted(found[start:i], key=lambda mode: mode[1])
+            start = i

@@ -1,0 +1,43 @@
+"""Mass, elastic force and tangent of any body, by its kind: with a frame or in absolute coordinates."""
+
+from typing import TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array
+from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.floating_body import BodyData
+from phlexible.bodies.mechanics import absolute, floating
+
+Matrix: TypeAlias = "Array | sparse.csr_array"
+
+
+def mass_matrix(body: BodyData, eta: Array) -> Matrix:
+    """M(eta), shape (velocity_count,) * 2; sparse in absolute coordinates."""
+    if isinstance(body, AbsoluteBody):
+        return absolute.mass_matrix(body)
+    return floating.mass_matrix(body, eta)
+
+
+def elastic_force(body: BodyData, eta: Array) -> Array:
+    """dV/deta, shape (elastic_count,)."""
+    if isinstance(body, AbsoluteBody):
+        return absolute.elastic_force(body, eta)
+    return floating.elastic_force(body, eta)
+
+
+def gross_force(body: BodyData, eta: Array) -> Array:
+    """The size of the forces that ``elastic_force`` is the sum of, shape (elastic_count,)."""
+    if isinstance(body, AbsoluteBody):
+        return absolute.gross_force(body, eta)
+    return np.abs(floating.elastic_force(body, eta))
+
+
+def stiffness_matrix(body: BodyData, eta: Array) -> Matrix:
+    """d2V/deta2 with zeros for the frame, shape (velocity_count,) * 2; sparse in absolute coordinates."""
+    if isinstance(body, AbsoluteBody):
+        return absolute.elastic_tangent(body, eta)
+    block = np.zeros((body.velocity_count,) * 2)
+    block[body.rigid_count :, body.rigid_count :] = floating.elastic_tangent(body, eta)
+    return block

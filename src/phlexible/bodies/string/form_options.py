@@ -1,0 +1,50 @@
+"""The one place that makes the port-Hamiltonian form of a string."""
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.forms.string import Boundary, StringForm
+from phlexible.bodies.string.initial_curve import Field, initial_curve
+from phlexible.bodies.string.mesh import StringMesh
+from phlexible.errors import ParameterError
+
+
+def string_form(
+    body: AbsoluteBody,
+    mesh: StringMesh,
+    gravity: Array,
+    shape: Field | None,
+    velocity: Field | None,
+    boundaries: tuple[str, str],
+) -> StringForm:
+    """The form of a discretized string in dimension 1, 2 or 3.
+
+    Args:
+        gravity: shape (3,) [m/s^2].
+        shape, velocity: at t = 0; None: straight along x, at rest.
+        boundaries: at the start and at the end.
+
+    Raises:
+        ParameterError: no such dimension or boundary, or numbers out of the line or plane.
+    """
+    d = body.dimension
+    if d not in (1, 2, 3):
+        raise ParameterError(f"dimension must be 1, 2 or 3, got {d!r}")
+    speed = np.zeros(3) if velocity is None else velocity
+    curve = initial_curve(mesh.nodes, 3, shape, speed, np.zeros(3), np.eye(3))
+    assert curve.velocities is not None, "a speed was given"
+    for name, values in (("gravity", gravity), ("shape", curve.positions), ("velocity", curve.velocities)):
+        if values[..., d:].any():
+            allowed = {1: "along x", 2: "in the xy plane"}[d]
+            raise ParameterError(f"{name} must be {allowed} in dimension {d}")
+    kinds = (_boundary("start", boundaries[0]), _boundary("end", boundaries[1]))
+    return StringForm(body, gravity[:d], kinds, curve.positions[:, :d], curve.velocities[:, :d])
+
+
+def _boundary(name: str, value: str) -> Boundary:
+    try:
+        return Boundary(value)
+    except ValueError:
+        allowed = ", ".join(f'"{option.value}"' for option in Boundary)
+        raise ParameterError(f"{name} must be one of {allowed}, got {value!r}") from None

@@ -1,0 +1,244 @@
+"""Force elements: springs, dampers, torques and forces along coordinates of joints or between points."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, finite, non_negative
+from phlexible.errors import ModelError, ParameterError
+from phlexible.interactions.coordinates import Coordinate, DistanceCoordinate
+from phlexible.interactions.feedback import Feedback
+from phlexible.interactions.potentials import Potential
+from phlexible.interactions.time_paths import finite_number
+from phlexible.ports.attachments import Attachment, Port
+
+if TYPE_CHECKING:
+    from phlexible.joints.joint import Joint
+
+ForceValue = float | Callable[[float], float] | Feedback
+
+
+@dataclass(frozen=True, eq=False)
+class CoordinateForce:
+    """F = value - stiffness (theta - rest) - damping dtheta/dt - dU/dtheta along a coordinate theta.
+
+    Attributes:
+        coordinate: theta [rad or m].
+        stiffness: [N m/rad or N/m].
+        damping: [N m s/rad or N s/m].
+        rest: where the spring is at rest [rad or m].
+        potential: U(theta), or None [J].
+        value: prescribed part, constant, function of time or of measurements [N m or N].
+    """
+
+    coordinate: Coordinate
+    stiffness: float = 0.0
+    damping: float = 0.0
+    rest: float = 0.0
+    potential: Potential | None = None
+    value: ForceValue = 0.0
+
+    def conservative(self, theta: float) -> float:
+        """Force of spring and potential."""
+        slope = self.potential.slope(theta) if self.potential else 0.0
+        return -self.stiffness * (theta - self.rest) - slope
+
+    def tangent(self, theta: float) -> float:
+        """Derivative of ``conservative``."""
+        return -self.stiffness - (self.potential.curvature(theta) if self.potential else 0.0)
+
+    def energy(self, theta: float) -> float:
+        """Of spring and potential [J]."""
+        stored = 0.5 * self.stiffness * (theta - self.rest) ** 2
+        return stored + (self.potential.energy(theta) if self.potential else 0.0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ForceElement(ABC):
+    """What acts between two ports by a law. Compared by identity."""
+
+    @property
+    @abstractmethod
+    def ports(self) -> tuple[Port, Port]:
+        """Where it acts."""
+
+    @abstractmethod
+    def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
+        """The scalar forces that it consists of."""
+
+    @property
+    def value(self) -> ForceValue:
+        """Prescribed part of the force."""
+        return 0.0
+
+    @property
+    def times(self) -> Sequence[float]:
+        """Where the prescribed part jumps or kinks [s]."""
+        return ()
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it can supply work."""
+        return not (isinstance(self.value, int | float) and self.value == 0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SpringDamper(ForceElement):
+    """A spring and damper along the line between two points.
+
+    Attributes:
+        first, second: the points; one may be on the ground.
+        stiffness: [N/m].
+        damping: [N s/m].
+        length: at rest [m]; None: that of the initial pose.
+        potential: energy beyond the linear spring, a function of the distance; None: none.
+        name: for messages and the ledger; None: made from the ports.
+
+    Raises:
+        ParameterError: a negative or infinite number.
+        ModelError: no ports, or both on one body or on the ground.
+    """
+
+    first: Port
+    second: Port
+    stiffness: float = 0.0
+    damping: float = 0.0
+    length: float | None = None
+    potential: Potential | None = None
+    name: str | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        check_ports(self, self.first, self.second)
+        for name in ("stiffness", "damping"):
+            object.__setattr__(self, name, non_negative(name, getattr(self, name)))
+        if self.length is not None:
+            object.__setattr__(self, "length", non_negative("length", self.length))
+        if not (self.stiffness or self.damping or self.potential):
+            raise ParameterError(f"{self} has neither stiffness, damping nor potential; give one of them")
+
+    @property
+    def ports(self) -> tuple[Port, Port]:
+        """The points."""
+        return self.first, self.second
+
+    def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
+        """One force along the distance.
+
+        Raises:
+            ModelError: the points coincide at the initial pose.
+        """
+        gap = float(np.linalg.norm(self.second.initial_position() - self.first.initial_position()))
+        if gap == 0:
+            raise ModelError(
+                f"{self}: the points coincide at the initial pose, so that the force has no direction;"
+                " use a Bushing"
+            )
+        rest = gap if self.length is None else self.length
+        distance = DistanceCoordinate("distance", self.first, self.second)
+        return (CoordinateForce(distance, self.stiffness, self.damping, rest, self.potential),)
+
+    def __repr__(self) -> str:
+        return self.name or f"SpringDamper({self.first}, {self.second})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class JointElement(ForceElement):
+    """Spring, damper and prescribed force or torque along a coordinate of a joint.
+
+    Made by ``joint.spring``, ``joint.damper``, ``joint.torque``, ``joint.force`` and ``joint.motor``.
+
+    Attributes:
+        joint: whose coordinate it acts on; positive forces enlarge the coordinate.
+        coordinate: its name.
+        stiffness: [N m/rad or N/m].
+        damping: [N m s/rad or N s/m].
+        rest: [rad or m]; None: the coordinate at the initial pose.
+        potential: energy beyond the linear spring, a function of the coordinate; None: none.
+        force: prescribed: a number, a function of time, or a ``Feedback`` [N m or N].
+        breakpoints: times where the prescribed force jumps or kinks [s].
+        name: for messages and the ledger; None: made from the joint.
+    """
+
+    joint: "Joint"
+    coordinate: str
+    stiffness: float = 0.0
+    damping: float = 0.0
+    rest: float | None = None
+    potential: Potential | None = None
+    force: ForceValue = 0.0
+    breakpoints: Sequence[float] = ()
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("stiffness", "damping"):
+            object.__setattr__(self, name, non_negative(name, getattr(self, name)))
+        if self.rest is not None:
+            object.__setattr__(self, "rest", finite("rest", self.rest))
+        if isinstance(self.force, Feedback):
+            pass
+        elif callable(self.force):
+            finite_number(self.force(0.0), f"force of {self}", 0.0)
+        else:
+            object.__setattr__(self, "force", finite(f"force of {self}", self.force))
+        object.__setattr__(self, "breakpoints", tuple(finite("breakpoints", t) for t in self.breakpoints))
+
+    @property
+    def ports(self) -> tuple[Port, Port]:
+        """Those of the joint."""
+        return self.joint.first, self.joint.second
+
+    @property
+    def value(self) -> ForceValue:
+        """The prescribed force."""
+        return self.force
+
+    @property
+    def times(self) -> Sequence[float]:
+        """The breakpoints."""
+        return self.breakpoints
+
+    def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
+        """One force along the coordinate."""
+        coordinate = self.joint.coordinate(dimension, self.coordinate)
+        rest = self.joint.initial_coordinate(dimension, self.coordinate) if self.rest is None else self.rest
+        return (CoordinateForce(coordinate, self.stiffness, self.damping, rest, self.potential, self.force),)
+
+    def __repr__(self) -> str:
+        if self.name:
+            return self.name
+        parts = {"spring": self.stiffness or self.potential, "damper": self.damping}
+        kinds = [kind for kind, there in parts.items() if there]
+        if self.is_active or not kinds:
+            prescribed = "torque" if self.coordinate.endswith("angle") else "force"
+            kinds.append("motor" if isinstance(self.force, Feedback) else prescribed)
+        place = "" if len(self.joint.coordinate_names) == 1 else f"{self.coordinate} of "
+        return f"{' and '.join(kinds)} in {place}{self.joint}"
+
+
+def check_ports(element: object, first: object, second: object) -> None:
+    """Refuses ports that are none, both on the ground, or on one body.
+
+    Raises:
+        ModelError: says which.
+    """
+    for port in (first, second):
+        if not isinstance(port, Port):
+            raise ModelError(
+                f"{type(element).__name__} takes two ports such as beam.end or ground.at(...), got {port!r}"
+            )
+    bodies = [port.placed for port in (first, second) if isinstance(port, Attachment)]
+    if not bodies:
+        raise ModelError(f"{element} connects the ground with itself; one port must be on a body")
+    if len(bodies) == 2 and bodies[0] is bodies[1]:
+        raise ModelError(f"{element} connects {bodies[0].name} with itself")
+
+
+def three_numbers(name: str, value: object) -> Array:
+    """One number for all axes, or three of them; none negative, shape (3,)."""
+    numbers = np.asarray(value, dtype=np.float64)
+    if numbers.shape not in ((), (3,)) or not np.isfinite(numbers).all() or (numbers < 0).any():
+        raise ParameterError(f"{name} must be one number or three that are not negative, got {value!r}")
+    return np.array(np.broadcast_to(numbers, (3,)))

@@ -1,0 +1,282 @@
+"""A model as the user writes it: placed bodies, joints and loads, each checked where it is given."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any, Self, TypeVar, overload
+
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import Array, vector
+from phlexible.algebra.rotations import RotationLike
+from phlexible.bodies.beam.split_beam import SplitBeam
+from phlexible.bodies.floating_body import Body
+from phlexible.bodies.string.initial_curve import Field
+from phlexible.errors import ModelError, ParameterError
+from phlexible.interactions.drives import Drive
+from phlexible.interactions.force_elements import ForceElement
+from phlexible.interactions.loads import Load
+from phlexible.joints.joint import Joint
+from phlexible.mechanism.copying import replaced
+from phlexible.mechanism.membership import check_belongs, check_nodes, check_plane
+from phlexible.mechanism.naming import described, free_name, numbered
+from phlexible.mechanism.placed_strings import single_velocity
+from phlexible.mechanism.placement import place
+from phlexible.mechanism.substructures import add_parts, grouped
+from phlexible.ports.attachments import PlacedBody
+from phlexible.ports.ground import Ground, planar_point
+from phlexible.ports.placed_split_beam import PlacedSplitBeam
+
+JointType = TypeVar("JointType", bound=Joint)
+Applied = TypeVar("Applied", bound=Load | ForceElement | Drive)
+
+
+class Mechanism:
+    """Bodies, the joints between them and the loads on them. World axes, SI units.
+
+    Args:
+        gravity: acceleration of gravity, shape (3,) [m/s^2].
+        dimension: 3: space; 2: motion in the xy plane.
+
+    Attributes:
+        ground: makes fixed points and moving frames for joints.
+
+    Raises:
+        ParameterError: a dimension other than 2 or 3, or a gravity out of the plane.
+    """
+
+    def __init__(self, gravity: ArrayLike = (0.0, 0.0, 0.0), dimension: int = 3) -> None:
+        if dimension not in (2, 3):
+            raise ParameterError(f"dimension must be 2 (the xy plane) or 3 (space), got {dimension!r}")
+        self._dimension = int(dimension)
+        self._gravity = planar_point("gravity", vector("gravity", gravity), dimension)
+        self.ground = Ground(dimension)
+        self._bodies: dict[str, PlacedBody] = {}
+        self._split_beams: dict[str, PlacedSplitBeam] = {}
+        self._joints: list[Joint] = []
+        self._loads: list[Load] = []
+        self._elements: list[ForceElement] = []
+        self._drives: list[Drive] = []
+
+    @property
+    def dimension(self) -> int:
+        """2 in the xy plane, 3 in space."""
+        return self._dimension
+
+    @property
+    def gravity(self) -> Array:
+        """Acceleration of gravity, shape (3,) [m/s^2]."""
+        return self._gravity
+
+    @property
+    def bodies(self) -> tuple[PlacedBody, ...]:
+        """The placed bodies: those with a frame, then strings, each in the order they were added."""
+        return tuple(sorted(self._bodies.values(), key=lambda placed: placed.curve is not None))
+
+    @property
+    def split_beams(self) -> tuple[PlacedSplitBeam, ...]:
+        """Handles of beams that were added in parts; the parts are among the bodies."""
+        return tuple(self._split_beams.values())
+
+    @property
+    def joints(self) -> tuple[Joint, ...]:
+        """The joints, in the order they were connected."""
+        return tuple(self._joints)
+
+    @property
+    def loads(self) -> tuple[Load, ...]:
+        """The loads, in the order they were applied."""
+        return tuple(self._loads)
+
+    @property
+    def elements(self) -> tuple[ForceElement, ...]:
+        """Springs, dampers, motors and forces in joints, in the order they were applied."""
+        return tuple(self._elements)
+
+    @property
+    def drives(self) -> tuple[Drive, ...]:
+        """The drives, in the order they were applied."""
+        return tuple(self._drives)
+
+    @property
+    def constraints(self) -> tuple[Joint | Drive, ...]:
+        """Whatever has functions that vanish: the joints, then the drives."""
+        return (*self._joints, *self._drives)
+
+    def __getitem__(self, name: str) -> PlacedBody | PlacedSplitBeam:
+        """The body with a name, or the handle of a beam that was added in parts.
+
+        Raises:
+            ModelError: there is none; the message lists the names.
+        """
+        try:
+            return self._split_beams[name] if name in self._split_beams else self._bodies[name]
+        except KeyError:
+            known = ", ".join([*self._split_beams, *self._bodies]) or "no body yet"
+            raise ModelError(f"no body is named {name!r}; the model has: {known}") from None
+
+    @overload
+    def add(
+        self,
+        body: Body,
+        name: str | None = None,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        rotation: RotationLike | None = None,
+        velocity: Field | None = None,
+        angular_velocity: ArrayLike | None = None,
+        shape: Field | None = None,
+    ) -> PlacedBody: ...
+
+    @overload
+    def add(
+        self,
+        body: SplitBeam,
+        name: str | None = None,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        rotation: RotationLike | None = None,
+        velocity: ArrayLike | None = None,
+        angular_velocity: ArrayLike | None = None,
+    ) -> PlacedSplitBeam: ...
+
+    def add(
+        self,
+        body: Body | SplitBeam,
+        name: str | None = None,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        rotation: RotationLike | None = None,
+        velocity: Field | None = None,
+        angular_velocity: ArrayLike | None = None,
+        shape: Field | None = None,
+    ) -> PlacedBody | PlacedSplitBeam:
+        """Places a body; the same description may be placed any number of times.
+
+        Args:
+            body: the description, or ``beam.split(n)``: its parts are placed and fixed to each other.
+            name: unique in the model; None: "beam 1", "beam 2", ...
+            position: origin of the body frame at t = 0, world axes, shape (3,) [m].
+            rotation: body to world at t = 0; a SciPy Rotation, a 3x3 matrix or, in the plane, an
+                angle about z [rad].
+            velocity: of the origin at t = 0, world axes, shape (3,) [m/s]; None: solved from joints.
+            angular_velocity: at t = 0, world axes, shape (3,) [rad/s]; None: solved from joints.
+            shape: of a string at t = 0, then turned by ``rotation`` and moved by ``position``: a function
+                of s [m] that returns a position, its two end points, or its nodes (N, 3); None: straight
+                along x. Its ``velocity`` may be a function of s or (N, 3), too.
+
+        Returns:
+            The handle whose ``start``, ``end``, ``at(x)``, ``origin`` and ``point(...)`` are ports.
+
+        Raises:
+            ModelError: no body, a name that is taken, an angular velocity of a point mass or string, or a
+                shape of a body that is no string.
+            ParameterError: numbers of a wrong shape, not finite, or out of the plane.
+            SingularMassError: a motion of the body carries no kinetic energy.
+        """
+        if not isinstance(body, Body | SplitBeam):
+            raise ModelError(f"add takes a body such as Beam or RigidBody, got {described(body)}")
+        name = free_name(body, name, self.bodies, self.split_beams)
+        if isinstance(body, SplitBeam):
+            if shape is not None:
+                raise ModelError(f"{name} is no string and has no shape; give position= and rotation=")
+            speed = None if velocity is None else single_velocity(name, velocity)
+            parts = add_parts(self, body, name, position, rotation, speed, angular_velocity)
+            return self.group(name, [placed.name for placed in parts])
+        self._bodies[name] = place(
+            body, name, self._dimension, position, rotation, velocity, angular_velocity, shape
+        )
+        return self._bodies[name]
+
+    def group(self, name: str, parts: Sequence[str]) -> PlacedSplitBeam:
+        """Calls bodies that are in the model, named from start to end, one beam; joins nothing.
+
+        Raises:
+            ModelError: bodies that are not in the model or are not equal beams.
+        """
+        if missing := [each for each in parts if each not in self._bodies]:
+            raise ModelError(f"no body is named {missing[0]!r}")
+        self._split_beams[name] = grouped(name, [self._bodies[each] for each in parts])
+        return self._split_beams[name]
+
+    def connect(self, joint: JointType) -> JointType:
+        """Adds a joint and returns it.
+
+        Raises:
+            ModelError: no joint, one that is already connected, one with a port on a body of another
+                model, or one that the model's dimension or its ports do not allow.
+        """
+        if not isinstance(joint, Joint):
+            raise ModelError(f"connect takes a joint such as Revolute(a, b), got {described(joint)}")
+        if any(joint is other for other in self._joints):
+            raise ModelError(f"{joint} is already connected")
+        check_belongs(joint, self._bodies, self._joints)
+        check_nodes(joint)
+        check_plane(joint, self._dimension)
+        joint.rows(self._dimension)
+        self._joints.append(joint)
+        return joint
+
+    def apply(self, part: Applied) -> Applied:
+        """Adds a load, a force element or a drive and returns it.
+
+        One whose name is taken gets a name of its own ("force on beam.end 2").
+
+        Args:
+            part: ``Force``, ``Torque``, ``SpringDamper``, ``Bushing``, or what ``joint.spring``, ``damper``,
+                ``torque``, ``force``, ``motor`` and ``drive`` make.
+
+        Raises:
+            ModelError: something else, a part that is already applied, one on a body or joint of another
+                model, or a second drive of one coordinate.
+            ParameterError: a value at t = 0 that is not three finite numbers or leaves the plane.
+        """
+        if not isinstance(part, Load | ForceElement | Drive):
+            raise ModelError(
+                "apply takes a load such as Force(beam.end, f), a force element or a drive,"
+                f" got {described(part)}"
+            )
+        known: list[Load | ForceElement | Drive] = [*self._loads, *self._elements, *self._drives]
+        if any(part is other for other in known):
+            raise ModelError(f"{part} is already applied")
+        check_belongs(part, self._bodies, self._joints)
+        check_nodes(part)
+        check_plane(part, self._dimension)
+        if isinstance(part, Drive):
+            part.rows(self._dimension)
+            part.check_against(self.drives)
+        elif isinstance(part, ForceElement):
+            part.forces(self._dimension)
+        taken = {str(other) for other in known}
+        if (name := str(part)) in taken:
+            renamed: Any = dataclasses.replace(part, name=numbered(name, taken, start=2))  # type: ignore[arg-type]
+            part = renamed
+        match part:
+            case Load():
+                self._loads.append(part)
+            case ForceElement():
+                self._elements.append(part)
+            case Drive():
+                self._drives.append(part)
+        return part
+
+    def replace(
+        self,
+        gravity: ArrayLike | None = None,
+        bodies: Mapping[str, Body | SplitBeam] | None = None,
+        **named: Body | SplitBeam,
+    ) -> Self:
+        """A copy with other parameters; joints and loads move to the same places on the new bodies.
+
+        Args:
+            gravity: shape (3,) [m/s^2]; None: as it is.
+            bodies: new descriptions by the name of the body they stand for.
+            named: the same as keywords, ``replace(coupler=stiffer)``.
+
+        Raises:
+            ModelError: an unknown name, or whatever the copy's ``add``, ``connect`` or ``apply`` refuse.
+            AttachmentError: a new body without the place where a joint or load acts.
+        """
+        return replaced(self, self.gravity if gravity is None else gravity, {**(bodies or {}), **named})
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(dimension={self._dimension}, {len(self._bodies)} bodies, "
+            f"{len(self._joints)} joints, {len(self._loads)} loads)"
+        )

@@ -1,0 +1,100 @@
+"""Checks of a joint, load, element or drive against the model that it is given to."""
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from phlexible.bodies.locations import Along
+from phlexible.bodies.string.string import String
+from phlexible.errors import AttachmentError, ModelError, ParameterError
+from phlexible.interactions.drives import Drive
+from phlexible.interactions.feedback import Feedback
+from phlexible.interactions.force_elements import ForceElement
+from phlexible.interactions.loads import Force, Load
+from phlexible.joints.joint import Joint
+from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody, Port
+from phlexible.ports.placed_split_beam import PlacedSplitBeam, line_parts
+
+Part = Joint | Load | ForceElement | Drive
+
+
+def ports_of(part: Part) -> Iterator[Port]:
+    """Attachments and frames that a part acts on, and those that its controller measures."""
+    for value in _values(part):
+        if isinstance(value, Attachment | MovingFrame):
+            yield value
+        elif isinstance(value, Joint) and not isinstance(part, Joint):
+            yield from (value.first, value.second)
+        elif isinstance(value, PlacedBody | PlacedSplitBeam):
+            yield from (placed.origin for placed, _ in line_parts(value))
+
+
+def joints_of(part: Part) -> Iterator[Joint]:
+    """Joints that an element or drive acts in, or that a controller measures."""
+    yield from (value for value in _values(part) if isinstance(value, Joint))
+
+
+def _values(part: Part) -> Iterator[object]:
+    for field in dataclasses.fields(part):
+        value = getattr(part, field.name)
+        yield value
+        if isinstance(value, Feedback):
+            yield from value.measured
+
+
+def check_belongs(part: Part, bodies: Mapping[str, PlacedBody], joints: Sequence[Joint]) -> None:
+    """Refuses a part that is attached to a body or acts in a joint of another model.
+
+    Raises:
+        ModelError: names the attachment or the joint.
+    """
+    for joint in joints_of(part):
+        if not any(joint is known for known in joints):
+            raise ModelError(
+                f"{part}: {joint} is not connected in this model; call model.connect(joint) first"
+            )
+    for port in ports_of(part):
+        if isinstance(port, Attachment) and bodies.get(port.placed.name) is not port.placed:
+            raise ModelError(
+                f"{part}: {port} is on a body of another model; use the body that this model's add returned"
+            )
+
+
+def check_nodes(part: Part) -> None:
+    """Refuses a part that acts between two nodes of a string.
+
+    Raises:
+        AttachmentError: names the attachment and the nodes around it.
+    """
+    for port in ports_of(part):
+        if isinstance(port, Attachment) and port.placed.curve is not None and port.point.node is None:
+            assert isinstance(port.location, Along), "ends are nodes"
+            assert isinstance(port.placed.body, String), "only strings have curves"
+            nodes, s = port.placed.body.mesh.nodes, port.location.x
+            after = int(np.searchsorted(nodes, s))
+            raise AttachmentError(
+                f"{part}: {port} lies between two nodes of the string; joints and loads act on nodes, the "
+                f"nearest are at({nodes[after - 1]:g}) and at({nodes[after]:g}); take one or other elements="
+            )
+
+
+def check_plane(part: Part, dimension: int) -> None:
+    """Refuses ports and load values that leave the plane of a planar model.
+
+    Raises:
+        ParameterError: names the port or the load and the value.
+    """
+    for entry in part.entries() if isinstance(part, Load) else ():
+        value = entry.at_time(0.0)
+        outside, kept = (
+            (value[2:], "(f_x, f_y, 0)") if isinstance(entry, Force) else (value[:2], "(0, 0, m_z)")
+        )
+        if dimension == 2 and outside.any():
+            raise ParameterError(
+                f"{entry} must be {kept} in a planar model (dimension=2), got {value.tolist()}"
+            )
+    for port in ports_of(part):
+        if dimension == 2 and port.initial_position()[2] != 0:
+            place = port.initial_position().tolist()
+            raise ParameterError(f"{part}: {port} must have z = 0 in a planar model, got {place}")

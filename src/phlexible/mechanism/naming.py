@@ -1,0 +1,54 @@
+"""Names of bodies and loads, given or made, and how messages call what a user handed in."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from phlexible.bodies.beam.split_beam import SplitBeam
+from phlexible.bodies.floating_body import Body
+from phlexible.errors import ModelError
+from phlexible.interactions.loads import Load
+from phlexible.joints.joint import Joint
+from phlexible.ports.attachments import Attachment, PlacedBody
+from phlexible.ports.placed_split_beam import PlacedSplitBeam
+
+
+def free_name(
+    body: Body | SplitBeam,
+    name: str | None,
+    bodies: Sequence[PlacedBody],
+    split_beams: Sequence[PlacedSplitBeam],
+) -> str:
+    """The name for a new body; None: "beam 1", "beam 2", ...
+
+    Raises:
+        ModelError: no text, or a name that is taken.
+    """
+    known: list[PlacedBody | PlacedSplitBeam] = [*bodies, *split_beams]
+    taken = {placed.name for placed in known}
+    if name is None:
+        kind = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(body).__name__).lower()
+        count = Counter(type(placed.body) for placed in known)[type(body)]
+        return numbered(kind, taken, start=count + 1)
+    if not isinstance(name, str) or not name.strip():
+        raise ModelError(f"the name of a body must be text that is not empty, got {name!r}")
+    if name in taken:
+        raise ModelError(f"a body named {name!r} is already in the model; give another name")
+    return name
+
+
+def numbered(name: str, taken: set[str], start: int) -> str:
+    """The name with the first number from ``start`` on that is free."""
+    number = start
+    while (candidate := f"{name} {number}") in taken:
+        number += 1
+    return candidate
+
+
+def described(value: object) -> str:
+    """What a message calls a value."""
+    if isinstance(value, PlacedBody | PlacedSplitBeam):
+        return value.name
+    if isinstance(value, Attachment | Joint | Load):
+        return f"{type(value).__name__} {value}"
+    return repr(value)

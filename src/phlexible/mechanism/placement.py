@@ -1,0 +1,81 @@
+"""A body where the user puts it: numbers checked, data in the model's dimension, strings along curves."""
+
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import Array, vector
+from phlexible.algebra.rotations import RotationLike, rotation_matrix
+from phlexible.bodies.floating_body import Body, FloatingBody
+from phlexible.bodies.mechanics.floating import check_mass
+from phlexible.bodies.string.initial_curve import Field, initial_curve
+from phlexible.bodies.string.string import String
+from phlexible.errors import ModelError, ParameterError, SingularMassError
+from phlexible.mechanism.placed_strings import check_strains, single_velocity
+from phlexible.ports.attachments import PlacedBody
+from phlexible.ports.ground import planar_point
+
+
+def place(
+    body: Body,
+    name: str,
+    dimension: int,
+    position: ArrayLike,
+    rotation: RotationLike | None,
+    velocity: Field | None,
+    angular_velocity: ArrayLike | None,
+    shape: Field | None,
+) -> PlacedBody:
+    """The handle of a body; arguments as of ``Mechanism.add``.
+
+    Raises:
+        ModelError: an angular velocity of a point mass or string, or a shape of a body that is no string.
+        ParameterError: numbers of a wrong shape, not finite, or out of the plane.
+        SingularMassError: a motion of the body carries no kinetic energy.
+    """
+    origin = planar_point("position", vector("position", position), dimension)
+    turn = rotation_matrix(rotation, dimension)
+    if isinstance(body, String):
+        if angular_velocity is not None:
+            raise ModelError(f"{name} is a string: give its velocity as a function of s")
+        curve = initial_curve(body.mesh.nodes, dimension, shape, velocity, origin, turn)
+        string = PlacedBody(name, body, body.discretize(dimension), origin, turn, curve=curve)
+        check_strains(string)
+        return string
+    if shape is not None:
+        raise ModelError(f"{name} is no string and has no shape; give position= and rotation=")
+    speed = None if velocity is None else vector("velocity", single_velocity(name, velocity))
+    placed = PlacedBody(
+        name,
+        body,
+        discretized(body, name, dimension),
+        origin,
+        turn,
+        None if speed is None else planar_point("velocity", speed, dimension),
+        None if angular_velocity is None else _spin(angular_velocity, dimension),
+    )
+    if angular_velocity is not None and not placed.data.rotates:
+        raise ModelError(f"{name} is a point mass and has no angular velocity, got {angular_velocity!r}")
+    return placed
+
+
+def discretized(body: Body, name: str, dimension: int) -> FloatingBody:
+    """The data of a body with a frame.
+
+    Raises:
+        SingularMassError: a motion of the body carries no kinetic energy.
+    """
+    data = body.discretize(dimension)
+    assert isinstance(data, FloatingBody), "only strings have no frame"
+    try:
+        check_mass(data)
+    except SingularMassError as error:
+        raise SingularMassError(f"{name}: {error}") from None
+    return data
+
+
+def _spin(value: ArrayLike, dimension: int) -> Array:
+    spin = vector("angular_velocity", value)
+    if dimension == 2 and spin[:2].any():
+        raise ParameterError(
+            f"angular_velocity must be (0, 0, w_z) in a planar model (dimension=2), got {value!r}"
+        )
+    return spin

@@ -1,0 +1,165 @@
+"""Ports: where joints and loads act on a placed body, on the ground or on a moving frame."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import Array, finite
+from phlexible.bodies.floating_body import Body, BodyData
+from phlexible.bodies.locations import (
+    Along,
+    Cut,
+    End,
+    Location,
+    MaterialPoint,
+    MaterialPosition,
+    Origin,
+    Start,
+)
+from phlexible.bodies.string.initial_curve import InitialCurve
+
+Path = Callable[[float], ArrayLike]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PlacedBody:
+    """A body in a model: its description, its data and its initial pose. Compared by identity.
+
+    Attributes:
+        name: unique in its model.
+        body: the immutable description.
+        data: its invariants in the model's dimension.
+        position: origin of the body frame at t = 0, world axes, shape (3,) [m].
+        rotation: body to world at t = 0, shape (3, 3).
+        velocity: of the origin at t = 0, world axes, shape (3,) [m/s]; None: solved from the joints.
+        angular_velocity: at t = 0, world axes, shape (3,) [rad/s]; None: solved from the joints.
+        curve: nodes of an absolute body at t = 0, already moved by ``position`` and ``rotation``.
+    """
+
+    name: str
+    body: Body
+    data: BodyData
+    position: Array
+    rotation: Array
+    velocity: Array | None = None
+    angular_velocity: Array | None = None
+    curve: InitialCurve | None = None
+
+    @property
+    def place(self) -> Array:
+        """A world point of the body at t = 0: its origin, or its first node, shape (3,) [m]."""
+        return self.position if self.curve is None else self.curve.positions[0]
+
+    @property
+    def elastic(self) -> Array:
+        """Elastic coordinates at t = 0, shape (n,): zero, or the positions of the nodes."""
+        if self.curve is None:
+            return np.zeros(self.data.elastic_count)
+        return self.curve.positions[:, : self.data.dimension].ravel()
+
+    @property
+    def start(self) -> "Attachment":
+        """The end of a line body at x = 0."""
+        return self._attach(Start())
+
+    @property
+    def end(self) -> "Attachment":
+        """The end of a line body at x = length."""
+        return self._attach(End())
+
+    @property
+    def origin(self) -> "Attachment":
+        """The origin of the body frame."""
+        return self._attach(Origin())
+
+    def at(self, x: float) -> "Attachment":
+        """The axis point of a line body at distance x [m] from its start."""
+        return self._attach(Along(finite("x", x)))
+
+    def cut(self, at_end: bool) -> "Attachment":
+        """An end of a part of a split beam, for the joint that holds it to the next one."""
+        return self._attach(Cut(at_end))
+
+    def point(self, position: ArrayLike) -> "Attachment":
+        """A material point given by its undeformed body coordinates, shape (3,) [m]."""
+        x, y, z = np.asarray(position, dtype=np.float64)
+        return self._attach(MaterialPosition((float(x), float(y), float(z))))
+
+    def __repr__(self) -> str:
+        return f"PlacedBody({self.name!r}, {type(self.body).__name__})"
+
+    def _attach(self, location: Location) -> "Attachment":
+        return Attachment(self, location, self.data.points.locate(location))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Attachment:
+    """A material point of a placed body, with the material's orientation around it."""
+
+    placed: PlacedBody
+    location: Location
+    point: MaterialPoint
+
+    @property
+    def has_orientation(self) -> bool:
+        """False on a point mass."""
+        return self.point.rotations is not None
+
+    def initial_position(self) -> Array:
+        """World position at the initial pose, undeformed, shape (3,) [m]."""
+        if self.placed.curve is not None:
+            return np.asarray(self.point.shapes @ self.placed.elastic)
+        return self.placed.position + self.placed.rotation @ self.point.position
+
+    def __repr__(self) -> str:
+        return f"{self.placed.name}.{_label(self.location)}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MovingFrame:
+    """A point of the ground, or one that moves as a function of time, with an orientation.
+
+    Attributes:
+        path: world position x(t), shape (3,) [m]; of fixed points a constant function.
+        rotation: turn of the frame since t = 0, t -> (3, 3); None: it does not turn.
+        velocity: dx/dt, shape (3,) [m/s]; None: differences of the path where it is needed.
+        is_fixed: True for ``ground.at``.
+        label: name for messages.
+    """
+
+    path: Path
+    rotation: Callable[[float], Array] | None = None
+    velocity: Path | None = None
+    is_fixed: bool = False
+    label: str = field(default="ground")
+
+    @property
+    def has_orientation(self) -> bool:
+        """The ground can hold any axis."""
+        return True
+
+    def initial_position(self) -> Array:
+        """World position at t = 0, shape (3,) [m]."""
+        return np.asarray(self.path(0.0), dtype=np.float64)
+
+    def __repr__(self) -> str:
+        return self.label
+
+
+Port = Attachment | MovingFrame
+
+
+def _label(location: Location) -> str:
+    match location:
+        case Start() | Cut(at_end=False):
+            return "start"
+        case End() | Cut():
+            return "end"
+        case Origin():
+            return "origin"
+        case Along(x):
+            return f"at({x:g})"
+        case MaterialPosition(position):
+            return f"point({position[0]:g}, {position[1]:g}, {position[2]:g})"

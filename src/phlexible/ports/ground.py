@@ -1,0 +1,182 @@
+"""The ground: fixed points and frames that move as functions of time."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import Array, vector
+from phlexible.algebra.differences import derivatives, first_derivatives, remembered
+from phlexible.algebra.rotations import RotationLike
+from phlexible.errors import ParameterError
+from phlexible.ports.attachments import MovingFrame, Path
+from phlexible.ports.time_functions import at_all_times
+from phlexible.ports.turning import TurnSinceStart
+
+
+class Ground:
+    """Makes ports that belong to no body. World axes.
+
+    Args:
+        dimension: 2: points must lie in the xy plane.
+    """
+
+    def __init__(self, dimension: int) -> None:
+        self._dimension = dimension
+        self._moving_frames = 0
+
+    def at(self, position: ArrayLike) -> MovingFrame:
+        """The fixed point at a world position, shape (3,) [m].
+
+        Raises:
+            ParameterError: not three finite numbers, or a point outside the plane of a planar model.
+        """
+        point = planar_point("position", vector("position", position), self._dimension)
+        label = f"ground.at({point[0]:g}, {point[1]:g}, {point[2]:g})"
+        return MovingFrame(lambda time: point, is_fixed=True, label=label)
+
+    def moving(
+        self,
+        path: Path,
+        rotation: Callable[[float], RotationLike] | None = None,
+        velocity: Path | None = None,
+    ) -> MovingFrame:
+        """A frame whose origin is at path(t) and that turns as rotation(t).
+
+        Args:
+            path: world position, t [s] -> shape (3,) [m].
+            rotation: t -> a SciPy Rotation, a 3x3 matrix or an angle about z [rad]; only the turn
+                since t = 0 counts. None: it does not turn.
+            velocity: dx/dt, t -> shape (3,) [m/s]; None: differences of the path, where needed.
+
+        Raises:
+            ParameterError: what a function returns is refused, naming the time; t = 0 at once.
+        """
+        for name, function in (("path", path), ("rotation", rotation), ("velocity", velocity)):
+            if not callable(function) and not (function is None and name != "path"):
+                raise ParameterError(f"{name} must be a function of time, got {function!r}")
+        label = f"moving frame {self._moving_frames + 1}"
+        frame = MovingFrame(
+            CheckedPath(path, f"path of {label}", self._dimension),
+            None if rotation is None else TurnSinceStart(rotation, label, self._dimension),
+            None if velocity is None else CheckedPath(velocity, f"velocity of {label}", self._dimension),
+            label=label,
+        )
+        frame.path(0.0)
+        if frame.rotation is not None:
+            frame.rotation(0.0)
+        if frame.velocity is not None:
+            frame.velocity(0.0)
+        self._moving_frames += 1
+        return frame
+
+
+def frame_position(frame: MovingFrame, time: float) -> Array:
+    """World position of the frame's origin, shape (3,) [m]."""
+    return np.asarray(frame.path(time), dtype=np.float64)
+
+
+def frame_positions(frame: MovingFrame, times: Array) -> Array:
+    """World positions of the frame's origin, shape (times, 3) [m]."""
+    if isinstance(frame.path, CheckedPath):
+        return frame.path.at_times(times)
+    return np.array([frame_position(frame, time) for time in times]).reshape(-1, 3)
+
+
+def frame_velocities(frame: MovingFrame, times: Array) -> Array:
+    """World velocities of the frame's origin, shape (times, 3) [m/s]."""
+    if isinstance(frame.velocity, CheckedPath):
+        return frame.velocity.at_times(times)
+    if isinstance(frame.path, CheckedPath) and frame.velocity is None:
+        return first_derivatives(frame.path.at_times, times)
+    return np.array([frame_velocity(frame, time) for time in times]).reshape(-1, 3)
+
+
+def frame_rotation(frame: MovingFrame, time: float) -> Array:
+    """Turn of the frame since t = 0, shape (3, 3)."""
+    return np.eye(3) if frame.rotation is None else frame.rotation(time)
+
+
+def frame_rotations(frame: MovingFrame, times: Array) -> Array:
+    """Turns of the frame since t = 0, shape (times, 3, 3)."""
+    if isinstance(frame.rotation, TurnSinceStart):
+        return frame.rotation.at_times(times)
+    return np.array([frame_rotation(frame, float(time)) for time in times]).reshape(-1, 3, 3)
+
+
+def frame_angular_velocities(frame: MovingFrame, times: Array) -> Array:
+    """Angular velocities of the frame, world axes, shape (times, 3) [rad/s]."""
+    if isinstance(frame.rotation, TurnSinceStart):
+        return frame.rotation.angular_velocities(times)
+    return np.array([frame_angular_velocity(frame, float(time)) for time in times]).reshape(-1, 3)
+
+
+def frame_velocity(frame: MovingFrame, time: float) -> Array:
+    """World velocity of the frame's origin: the user's, or differences of the path, shape (3,) [m/s]."""
+    if frame.is_fixed:
+        return np.zeros(3)
+    if frame.velocity is not None:
+        return np.asarray(frame.velocity(time), dtype=np.float64)
+    return remembered((frame, "path", time), lambda: derivatives(lambda t: frame_position(frame, t), time))[0]
+
+
+def frame_acceleration(frame: MovingFrame, time: float) -> Array:
+    """World acceleration of the frame's origin from differences, shape (3,) [m/s^2]."""
+    if frame.is_fixed:
+        return np.zeros(3)
+    if frame.velocity is not None:
+        return remembered(
+            (frame, "velocity", time), lambda: derivatives(lambda t: frame_velocity(frame, t), time)
+        )[0]
+    return remembered((frame, "path", time), lambda: derivatives(lambda t: frame_position(frame, t), time))[1]
+
+
+def frame_rotation_rates(frame: MovingFrame, time: float) -> tuple[Array, Array]:
+    """First and second time derivative of ``frame_rotation``, each of shape (3, 3)."""
+    if frame.rotation is None:
+        return np.zeros((3, 3)), np.zeros((3, 3))
+    turn = frame.rotation
+    return remembered((frame, "rotation", time), lambda: derivatives(turn, time))
+
+
+def frame_angular_velocity(frame: MovingFrame, time: float) -> Array:
+    """Angular velocity of the frame, world axes, from differences of its rotation, shape (3,) [rad/s]."""
+    if frame.rotation is None:
+        return np.zeros(3)
+    spin = frame_rotation_rates(frame, time)[0] @ frame_rotation(frame, time).T
+    return np.array([spin[2, 1] - spin[1, 2], spin[0, 2] - spin[2, 0], spin[1, 0] - spin[0, 1]]) / 2
+
+
+def planar_point(name: str, value: Array, dimension: int) -> Array:
+    """The vector, refused in a planar model if it leaves the xy plane."""
+    if dimension == 2 and value[2] != 0:
+        raise ParameterError(f"{name} must have z = 0 in a planar model (dimension=2), got {value.tolist()}")
+    return value
+
+
+@dataclass(frozen=True)
+class CheckedPath:
+    """A user's function of time that is refused where it returns no point of the model.
+
+    Attributes:
+        function: t [s] -> shape (3,).
+        name: for messages.
+        dimension: 2: points must lie in the xy plane.
+    """
+
+    function: Path
+    name: str
+    dimension: int
+
+    def __call__(self, time: float) -> Array:
+        """The value at a time, shape (3,)."""
+        name_at = f"{self.name} at t = {time:.12g} s"
+        return planar_point(name_at, vector(name_at, self.function(time)), self.dimension)
+
+    def at_times(self, times: Array) -> Array:
+        """The values at many times, shape (times, 3)."""
+        values = at_all_times(self.function, times)
+        if values is None or (self.dimension == 2 and values[:, 2].any()):
+            return np.array([self(float(time)) for time in times]).reshape(-1, 3)
+        return values

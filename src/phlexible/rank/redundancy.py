@@ -1,0 +1,187 @@
+"""Do joints constrain the same motion twice? Block elimination over joints, as wide as their graph.
+
+The columns of ``(G M^-1/2)^T``, scaled to length 1, are orthogonalized joint by joint (a
+multifrontal QR factorization): a column that is left shorter than 1e-9 depends on earlier ones.
+"""
+
+import heapq
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg, sparse
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.mechanics.floating import mass_matrix
+from phlexible.mechanism.mechanism import Mechanism
+from phlexible.system.constraints import constraint_matrix, mechanism_layout
+from phlexible.system.state import Layout, State
+
+DEPENDENT = 1e-9
+TAKES_PART = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class _Front:
+    """Rows of the scaled matrix that touch the constraint rows ``columns`` of some joints."""
+
+    joints: frozenset[int]
+    columns: IntArray
+    block: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Redundancy:
+    """A joint function whose rate is a combination of those of others.
+
+    Attributes:
+        row: the joint function, by its number in the layout.
+        combination: coefficient of each row of G in a sum that vanishes, by row.
+        joints: numbers of the joints that take part.
+    """
+
+    row: int
+    combination: dict[int, float]
+    joints: tuple[int, ...]
+
+
+def redundancies(mechanism: Mechanism, state: State) -> list[Redundancy]:
+    """One for each row of G that is to be left out so that the others are independent at the state."""
+    layout = mechanism_layout(mechanism)
+    fronts: list[set[_Front]] = [set() for _ in mechanism.constraints]  # those that touch a joint
+    body_fronts, lengths = _body_fronts(mechanism, layout, state)
+    for front in body_fronts:
+        for joint in front.joints:
+            fronts[joint].add(front)
+    found: list[Redundancy] = []
+    eliminated: list[tuple[IntArray, IntArray, Array]] = []
+    queue = [(_width(fronts[joint]), joint) for joint in range(len(fronts))]
+    heapq.heapify(queue)
+    while queue:
+        _, joint = heapq.heappop(queue)
+        if queue and (width := _width(fronts[joint])) > queue[0][0]:
+            heapq.heappush(queue, (width, joint))
+            continue
+        own = np.arange(layout.multiplier[joint], layout.multiplier[joint + 1])
+        mine = fronts[joint].copy()
+        merged = _merged(mine, own)
+        for neighbour in merged.joints | {joint}:
+            fronts[neighbour] -= mine
+        triangle = _triangle(merged.block, len(own))
+        while len(short := np.flatnonzero(np.abs(np.diag(triangle[:, : len(own)])) < DEPENDENT)):
+            first = int(short[0])
+            coefficients = _combination(eliminated, own, triangle, first)
+            found.append(_redundancy(layout, int(own[first]), coefficients, lengths))
+            own = np.delete(own, first)
+            merged = _without_column(merged, first)
+            triangle = _triangle(merged.block, len(own))
+        eliminated.append((own, merged.columns, triangle[: len(own)]))
+        rest = triangle[len(own) :, len(own) :]
+        if rest.size:
+            front = _Front(merged.joints - {joint}, merged.columns[len(own) :], rest)
+            for neighbour in front.joints:
+                fronts[neighbour].add(front)
+    return found
+
+
+def independent_rows(mechanism: Mechanism, state: State) -> IntArray:
+    """Rows of G that are independent at the state and span all of them, ascending."""
+    left_out = [redundancy.row for redundancy in redundancies(mechanism, state)]
+    return np.setdiff1d(np.arange(mechanism_layout(mechanism).multiplier[-1]), left_out)
+
+
+def _body_fronts(mechanism: Mechanism, layout: Layout, state: State) -> tuple[list[_Front], Array]:
+    """One front a body: its columns of G, in the metric of its kinetic energy, rows of length 1.
+
+    With the lengths that the rows had, shape (rows,).
+    """
+    matrix = constraint_matrix(mechanism, layout, state).tocsc()
+    owner = np.repeat(np.arange(len(mechanism.constraints)), np.diff(layout.multiplier))
+    squares = np.zeros(matrix.shape[0])
+    parts = []
+    for index, placed in enumerate(mechanism.bodies):
+        if isinstance(placed.data, AbsoluteBody):
+            parts += _node_parts(placed.data, matrix, int(layout.velocity[index]))
+            continue
+        part = matrix[:, layout.velocity[index] : layout.velocity[index + 1]].tocoo()
+        columns = np.unique(part.row)
+        if len(columns):
+            eta = state.elastic[layout.elastic[index] : layout.elastic[index + 1]]
+            rows = part.tocsr()[columns].toarray().T
+            factor = np.linalg.cholesky(mass_matrix(placed.data, eta))
+            parts.append((columns, linalg.solve_triangular(factor, rows, lower=True)))
+    for columns, block in parts:
+        squares[columns] += (block**2).sum(axis=0)
+    lengths = np.sqrt(np.where(squares > 0, squares, 1.0))
+    fronts = [
+        _Front(frozenset(owner[columns].tolist()), columns, block / lengths[columns])
+        for columns, block in parts
+    ]
+    return fronts, lengths
+
+
+def _node_parts(body: AbsoluteBody, matrix: sparse.csc_array, first: int) -> list[tuple[IntArray, Array]]:
+    """One part a node that joints hold, as if each carried its own mass: any metric will do.
+
+    Columns and block as of the other bodies; together they would be as wide as the joints on a string.
+    """
+    d, mass = body.dimension, np.asarray(body.nodal_mass.sum(axis=1)).ravel()
+    held = np.flatnonzero(np.diff(matrix.indptr[first : first + body.elastic_count + 1])) // d
+    parts = []
+    for node in np.unique(held):
+        part = matrix[:, first + d * node : first + d * (node + 1)].tocoo()
+        columns = np.unique(part.row)
+        parts.append((columns, part.tocsr()[columns].toarray().T / np.sqrt(mass[node])))
+    return parts
+
+
+def _width(fronts: set[_Front]) -> int:
+    """How many joints a joint's elimination connects, counted at most once a front."""
+    return sum(len(front.joints) for front in fronts)
+
+
+def _merged(fronts: set[_Front], own: IntArray) -> _Front:
+    """All fronts as one whose first columns are ``own``."""
+    others = np.unique(np.concatenate([own[:0], *(front.columns for front in fronts)]))
+    columns = np.concatenate([own, np.setdiff1d(others, own)])
+    place = {int(column): index for index, column in enumerate(columns)}
+    blocks = [np.zeros((0, len(columns)))]
+    for front in fronts:
+        wide = np.zeros((len(front.block), len(columns)))
+        wide[:, [place[int(column)] for column in front.columns]] = front.block
+        blocks.append(wide)
+    joints: frozenset[int] = frozenset().union(*(front.joints for front in fronts))
+    return _Front(joints, columns, np.vstack(blocks))
+
+
+def _triangle(block: Array, count: int) -> Array:
+    """R of the QR factorization with at least ``count`` rows."""
+    missing = max(0, count - len(block))
+    triangle = linalg.qr(np.vstack([block, np.zeros((missing, block.shape[1]))]), mode="r")[0]
+    return np.asarray(triangle[: block.shape[1]])
+
+
+def _combination(
+    eliminated: list[tuple[IntArray, IntArray, Array]], own: IntArray, triangle: Array, short: int
+) -> dict[int, float]:
+    """Coefficients of the combination of scaled rows that vanishes, by row; 1 for the short one."""
+    known = {int(own[short]): 1.0}
+    before = linalg.solve_triangular(triangle[:short, :short], -triangle[:short, short])
+    known.update({int(row): float(value) for row, value in zip(own[:short], before, strict=True)})
+    for rows, columns, block in reversed(eliminated):
+        weights = np.array([known.get(int(column), 0.0) for column in columns[len(rows) :]])
+        values = linalg.solve_triangular(block[:, : len(rows)], -block[:, len(rows) :] @ weights)
+        known.update({int(row): float(value) for row, value in zip(rows, values, strict=True)})
+    return known
+
+
+def _without_column(front: _Front, column: int) -> _Front:
+    return _Front(front.joints, np.delete(front.columns, column), np.delete(front.block, column, axis=1))
+
+
+def _redundancy(layout: Layout, dependent: int, coefficients: dict[int, float], lengths: Array) -> Redundancy:
+    largest = max(abs(value) for value in coefficients.values())
+    part = {row: value for row, value in coefficients.items() if abs(value) > TAKES_PART * largest}
+    numbers = {int(np.searchsorted(layout.multiplier, row, side="right")) - 1 for row in part}
+    combination = {row: value / float(lengths[row]) for row, value in coefficients.items()}
+    return Redundancy(dependent, combination, tuple(sorted(numbers)))

@@ -1,0 +1,167 @@
+"""A mechanism as JSON and back, and what differs between two of them."""
+
+from typing import Any
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.bodies.fingerprint import fingerprint
+from phlexible.errors import PhlexibleError, ResultFileError
+from phlexible.interactions.drives import Drive
+from phlexible.interactions.force_elements import ForceElement
+from phlexible.interactions.loads import Load
+from phlexible.mechanism.mechanism import Mechanism
+from phlexible.mechanism.membership import Part, ports_of
+from phlexible.ports.attachments import MovingFrame
+from phlexible.results.files.encoding import Context, Tree, UnstoredFunction, decode, encode_part
+
+TOLERANCE = 1e-9
+"""Numbers that agree to this are the same: discretizations differ by round-off between machines."""
+
+
+def describe(mechanism: Mechanism) -> dict[str, Tree]:
+    """Everything about a mechanism that observables need, as JSON.
+
+    Raises:
+        ResultFileError: a part of a class that files may not name.
+    """
+    frames = _frames(mechanism)
+    context = Context({}, frames, list(mechanism.joints))
+    bodies = [
+        {
+            "name": placed.name,
+            "body": encode_part(placed.body, context),
+            "position": (placed.position * (placed.curve is None)).tolist(),
+            "rotation": (placed.rotation if placed.curve is None else np.eye(3)).tolist(),
+            "velocity": _numbers(placed.velocity if placed.curve is None else placed.curve.velocities),
+            "angular_velocity": _numbers(placed.angular_velocity),
+            "fingerprint": fingerprint(placed.data).tolist(),
+            **({} if placed.curve is None else {"curve": placed.curve.positions.tolist()}),
+        }
+        for placed in mechanism.bodies
+    ]
+    split = {each.name: [placed.name for placed in each.parts] for each in mechanism.split_beams}
+    return {
+        **({"split_beams": split} if split else {}),
+        "dimension": mechanism.dimension,
+        "gravity": mechanism.gravity.tolist(),
+        "bodies": bodies,
+        "frames": [_described_frame(frame) for frame in frames],
+        "joints": [encode_part(joint, context) for joint in mechanism.joints],
+        "loads": [
+            encode_part(part, context) for part in (*mechanism.loads, *mechanism.elements, *mechanism.drives)
+        ],
+    }
+
+
+def rebuild(tree: dict[str, Tree]) -> Mechanism:
+    """The mechanism of a description; functions of time are not in it and know t = 0 only.
+
+    Raises:
+        ResultFileError: a description that cannot be read, or a body that this version
+            discretizes otherwise, so that the stored elastic coordinates would mean something else.
+    """
+    try:
+        return _rebuilt(tree)
+    except ResultFileError:
+        raise
+    except (PhlexibleError, KeyError, TypeError, ValueError, IndexError) as error:
+        raise ResultFileError(f"the description in the file cannot be read: {error!r}") from error
+
+
+def differences(file: Tree, model: Tree, place: str = "") -> list[str]:
+    """What differs between two descriptions, one line each: "bodies/coupler/length: ..."."""
+    if isinstance(file, dict) and isinstance(model, dict) and file.keys() == model.keys():
+        return [line for key in file for line in differences(file[key], model[key], f"{place}/{key}")]
+    if isinstance(file, list) and isinstance(model, list):
+        return _list_differences(file, model, place)
+    if _is_number(file) and _is_number(model):
+        return [] if np.isclose(file, model, rtol=TOLERANCE, atol=0) else [_line(place, file, model)]
+    return [] if file == model else [_line(place, file, model)]
+
+
+def _rebuilt(tree: dict[str, Tree]) -> Mechanism:
+    mechanism = Mechanism(gravity=tree["gravity"], dimension=tree["dimension"])
+    frames = [_rebuilt_frame(frame) for frame in tree["frames"]]
+    empty = Context({}, frames, [])
+    for entry in tree["bodies"]:
+        placed = mechanism.add(
+            decode(entry["body"], empty),
+            entry["name"],
+            entry["position"],
+            np.array(entry["rotation"]),
+            entry["velocity"],
+            entry["angular_velocity"],
+            entry.get("curve"),
+        )
+        stored, here = np.array(entry["fingerprint"]), fingerprint(placed.data)
+        if stored.shape != here.shape or not _close(stored, here):
+            raise ResultFileError(
+                f"this version of phlexible discretizes {placed.name!r} otherwise than the one that wrote "
+                "the file, so its elastic coordinates cannot be read; use the version named in the file"
+            )
+    for name, parts in tree.get("split_beams", {}).items():
+        mechanism.group(name, parts)
+    splits = {split.name: split for split in mechanism.split_beams}
+    context = Context({placed.name: placed for placed in mechanism.bodies}, frames, [], splits)
+    for entry in tree["joints"]:
+        context.joints.append(mechanism.connect(decode(entry, context)))
+    for entry in tree["loads"]:
+        part = decode(entry, context)
+        if not isinstance(part, Load | ForceElement | Drive):
+            raise ResultFileError(f"the description in the file has {part!r} as a load")
+        mechanism.apply(part)
+    return mechanism
+
+
+def _frames(mechanism: Mechanism) -> list[MovingFrame]:
+    parts: list[Part] = [*mechanism.joints, *mechanism.loads, *mechanism.elements]
+    ports = [port for part in parts for port in ports_of(part) if isinstance(port, MovingFrame)]
+    return list({id(port): port for port in ports}.values())
+
+
+def _described_frame(frame: MovingFrame) -> dict[str, Tree]:
+    return {
+        "label": frame.label,
+        "is_fixed": frame.is_fixed,
+        "turns": frame.rotation is not None,
+        "position": frame.initial_position().tolist(),
+    }
+
+
+def _rebuilt_frame(tree: dict[str, Any]) -> MovingFrame:
+    place = np.array(tree["position"], dtype=np.float64)
+    if tree["is_fixed"]:
+        return MovingFrame(lambda time: place, is_fixed=True, label=tree["label"])
+    rotation = UnstoredFunction(np.eye(3)) if tree["turns"] else None
+    return MovingFrame(UnstoredFunction(place), rotation, label=tree["label"])
+
+
+def _list_differences(file: list[Tree], model: list[Tree], place: str) -> list[str]:
+    if len(file) != len(model):
+        return [f"{place[1:]}: {len(file)} entries in the file, {len(model)} in the model"]
+    if all(map(_is_number, [*file, *model])):
+        return [] if _close(np.array(file), np.array(model)) else [_line(place, file, model)]
+    lines = []
+    for k, (a, b) in enumerate(zip(file, model, strict=True)):
+        name = a["name"] if isinstance(a, dict) and "name" in a else str(k + 1)
+        lines += differences(a, b, f"{place}/{name}")
+    return lines
+
+
+def _line(place: str, file: Tree, model: Tree) -> str:
+    if place.endswith("/fingerprint"):
+        return f"{place[1:]}: the discretizations differ"
+    return f"{place[1:]}: {file!r} in the file, {model!r} in the model"
+
+
+def _close(a: Array, b: Array) -> bool:
+    return bool(np.allclose(a, b, rtol=0, atol=TOLERANCE * np.abs(b).max(initial=0.0)))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _numbers(value: Array | None) -> Tree:
+    return None if value is None else value.tolist()

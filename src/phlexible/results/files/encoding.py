@@ -1,0 +1,236 @@
+"""Descriptions as JSON and back: dataclasses of known classes by name and fields, never code."""
+
+from dataclasses import dataclass, field, fields, is_dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.bodies.beam.beam import Beam
+from phlexible.bodies.beam.frames import Frame
+from phlexible.bodies.beam.reduced_basis import ReducedBasis
+from phlexible.bodies.beam.strain import Strain
+from phlexible.bodies.locations import Along, Cut, End, MaterialPosition, Origin, Start
+from phlexible.bodies.material import Material
+from phlexible.bodies.point_mass import PointMass
+from phlexible.bodies.rigid_body import RigidBody
+from phlexible.bodies.string.law import LinearLaw, LogarithmicLaw, StVenantKirchhoffLaw
+from phlexible.bodies.string.string import String
+from phlexible.bodies.string.user_law import Law
+from phlexible.elements.sections import CircularSection, RectangularSection, Section
+from phlexible.errors import ModelError, ResultFileError
+from phlexible.interactions.bushing import Bushing
+from phlexible.interactions.distributed_force import DistributedForce
+from phlexible.interactions.drives import Drive
+from phlexible.interactions.feedback import Feedback
+from phlexible.interactions.force_elements import JointElement, SpringDamper
+from phlexible.interactions.loads import Axes, Force, PointLoad, Torque
+from phlexible.interactions.potentials import Potential
+from phlexible.interactions.time_paths import TimePath
+from phlexible.joints.cylindrical import Cylindrical
+from phlexible.joints.distance import Distance
+from phlexible.joints.fixed import Fixed
+from phlexible.joints.joint import Joint
+from phlexible.joints.planar import Planar
+from phlexible.joints.prismatic import Prismatic
+from phlexible.joints.revolute import Revolute
+from phlexible.joints.slider import Slider
+from phlexible.joints.spherical import Spherical
+from phlexible.joints.universal import Universal
+from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody
+from phlexible.ports.placed_split_beam import PlacedSplitBeam
+from phlexible.results.files.unstored_law import UnstoredLaw
+
+KNOWN: dict[str, type[Any]] = {
+    known.__name__: known
+    for known in (
+        *(
+            Beam,
+            ReducedBasis,
+            RigidBody,
+            PointMass,
+            Material,
+            CircularSection,
+            RectangularSection,
+            Section,
+            Frame,
+            Strain,
+        ),
+        *(String, LogarithmicLaw, LinearLaw, StVenantKirchhoffLaw, Law),
+        *(Start, End, Cut, Along, Origin, MaterialPosition),
+        *(Fixed, Revolute, Prismatic, Cylindrical, Universal, Spherical, Planar, Slider, Distance),
+        *(
+            Force,
+            Torque,
+            DistributedForce,
+            Axes,
+            SpringDamper,
+            Bushing,
+            JointElement,
+            Drive,
+            TimePath,
+            Feedback,
+        ),
+    )
+}
+"""The classes that a file may name. A new body, joint or load is added here; a test asks for it."""
+
+Tree = Any
+"""What JSON holds: None, bool, int, float, str, lists and dictionaries."""
+
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """The parts that descriptions refer to by their place."""
+
+    bodies: dict[str, PlacedBody]
+    frames: list[MovingFrame]
+    joints: list[Joint]
+    split_beams: dict[str, PlacedSplitBeam] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class UnstoredFunction:
+    """Stands in a loaded model for a function, which files do not hold.
+
+    Attributes:
+        initial: its value at t = 0.
+    """
+
+    initial: Array
+
+    def __call__(self, time: float) -> Array:
+        """The value at t = 0.
+
+        Raises:
+            ModelError: any other time.
+        """
+        if time == 0:
+            return self.initial
+        raise ModelError(
+            "results files do not hold functions of time; build the model again to simulate or resume it"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class UnstoredDistribution:
+    """The same for a function of place and time.
+
+    Attributes:
+        places: shape (k,) [m].
+        initial: values there at t = 0, shape (k, 3).
+    """
+
+    places: Array
+    initial: Array
+
+    def __call__(self, x: float, time: float) -> Array:
+        """The value at t = 0 at the nearest stored place, shape (3,)."""
+        nearest = self.initial[int(np.argmin(np.abs(self.places - x)))]
+        return UnstoredFunction(nearest)(time)
+
+
+def encode(value: object, context: Context) -> Tree:
+    """The value as JSON.
+
+    Raises:
+        ResultFileError: an object of a class that files may not name.
+    """
+    match value:
+        case Enum():
+            return {"enum": _known(type(value).__name__, type(value)).__name__, "value": value.value}
+        case None | bool() | int() | float() | str():
+            return value
+        case np.generic():
+            return value.item()
+        case np.ndarray():
+            return {"array": value.tolist()}
+        case tuple() | list():
+            return {"tuple": [encode(each, context) for each in value]}
+        case Attachment():
+            return {"attachment": value.placed.name, "location": encode(value.location, context)}
+        case PlacedBody() | PlacedSplitBeam():
+            return {"body": value.name}
+        case MovingFrame():
+            return {"frame": next(k for k, frame in enumerate(context.frames) if frame is value)}
+        case Joint() if any(joint is value for joint in context.joints):
+            return {"joint": next(k for k, joint in enumerate(context.joints) if joint is value)}
+    return encode_part(value, context)
+
+
+def encode_part(part: object, context: Context) -> Tree:
+    """A dataclass by its class and fields; a function of time by its value at t = 0."""
+    if isinstance(part, UnstoredLaw):
+        return {"class": Law.__name__, "fields": {"W": {"function": None}, "dW": {"function": None}}}
+    if not is_dataclass(part) or isinstance(part, type):
+        raise ResultFileError(f"results files cannot hold {part!r}")
+    values = {}
+    for each in fields(part):
+        value = getattr(part, each.name)
+        if not each.init:
+            continue
+        if callable(value) and isinstance(part, DistributedForce):
+            initial = [np.asarray(value(x, 0.0), dtype=np.float64).tolist() for x in part.quadrature()[0]]
+            values[each.name] = {"distribution": initial, "at": part.quadrature()[0].tolist()}
+        elif isinstance(value, Potential) or (callable(value) and not isinstance(value, TimePath)):
+            values[each.name] = {"function": _initial(part, each.name)}
+        else:
+            values[each.name] = encode(value, context)
+    return {"class": _known(type(part).__name__, type(part)).__name__, "fields": values}
+
+
+def _initial(part: object, name: str) -> Tree:
+    """Value at t = 0 of a function of time in a field; None of other functions."""
+    match part, name:
+        case PointLoad(), "value":
+            return part.at_time(0.0).tolist()
+        case TimePath(), "function":
+            return part(0.0)
+        case JointElement(force=force), "force" if callable(force):
+            return float(force(0.0))
+    return None
+
+
+def decode(tree: Tree, context: Context) -> Any:
+    """The value that ``encode`` was given.
+
+    Raises:
+        ResultFileError: a class that files may not name.
+    """
+    if not isinstance(tree, dict):
+        return tree
+    match tree:
+        case {"enum": name, "value": value}:
+            return _known(name)(value)
+        case {"array": numbers}:
+            return np.array(numbers, dtype=np.float64)
+        case {"tuple": values}:
+            return tuple(decode(each, context) for each in values)
+        case {"attachment": name, "location": location}:
+            placed, place = context.bodies[name], decode(location, context)
+            return Attachment(placed, place, placed.data.points.locate(place))
+        case {"body": name}:
+            return context.split_beams[name] if name in context.split_beams else context.bodies[name]
+        case {"distribution": initial, "at": places}:
+            return UnstoredDistribution(np.array(places), np.array(initial))
+        case {"frame": index}:
+            return context.frames[index]
+        case {"joint": index}:
+            return context.joints[index]
+        case {"function": initial}:
+            return UnstoredFunction(np.array(np.nan if initial is None else initial, dtype=np.float64))
+        case {"class": Law.__name__}:
+            return UnstoredLaw()
+        case {"class": name, "fields": values}:
+            return _known(name)(**{key: decode(each, context) for key, each in values.items()})
+    raise ResultFileError(f"the description in the file cannot be read: {tree!r}")
+
+
+def _known(name: str, kind: type[Any] | None = None) -> type[Any]:
+    found = KNOWN.get(name)
+    if found is None or (kind is not None and found is not kind):
+        raise ResultFileError(
+            f"results files cannot hold a {name}; add its class to phlexible.results.files.encoding.KNOWN"
+        )
+    return found

@@ -1,0 +1,123 @@
+"""Films of a mechanism as .mp4 or .gif."""
+
+from collections.abc import Callable
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from phlexible.errors import MissingExtraError, ParameterError, ResultFileError
+from phlexible.observables.poses import position
+from phlexible.observables.run import Run
+from phlexible.ports.attachments import Attachment
+from phlexible.results.extras import optional
+from phlexible.results.pictures.drawing import scene
+from phlexible.results.pictures.house_style import INK, QUIET, house_style, new_figure
+from phlexible.results.pictures.mechanism_plot import (
+    draw_fixed_parts,
+    draw_instant,
+    figure_height,
+    mechanism_axes,
+    picked_instants,
+)
+
+SECONDS = 8.0
+DOTS_PER_INCH = 125
+WIDTH = 6.4  # 800 dots; H.264 needs even numbers
+
+
+def animate(
+    run: Run,
+    path: str | PathLike[str],
+    *,
+    trace: Attachment | None = None,
+    scale: float = 1.0,
+    seconds: float | None = None,
+    frames_per_second: int = 25,
+    progress: Callable[[int, int], None] | None = None,
+) -> None:
+    """Writes a film of the deformed mechanism.
+
+    Args:
+        run: what was recorded.
+        path: ends in ``.mp4`` or ``.gif``.
+        trace: a point whose path is drawn as it moves.
+        scale: factor on the elastic displacements.
+        seconds: length of the film; None: 8 s, however long the motion is.
+        frames_per_second: of the film.
+        progress: is told how many pictures are done and how many there will be.
+
+    Raises:
+        ParameterError: another ending, or numbers that are not positive.
+        MissingExtraError: matplotlib, or for .mp4 imageio-ffmpeg, is not installed.
+        ResultFileError: the film cannot be written.
+    """
+    target = Path(path)
+    if target.suffix.lower() not in (".mp4", ".gif"):
+        raise ParameterError(f"path must end in .mp4 or .gif, got {str(path)!r}")
+    length = SECONDS if seconds is None else seconds
+    if not (length > 0 and frames_per_second > 0):
+        raise ParameterError(
+            f"seconds and frames_per_second must be positive, got {seconds!r} and {frames_per_second!r}"
+        )
+    count = max(2, round(length * frames_per_second))
+    instants = picked_instants(run.recording.time, count)
+    drawn = scene(run, instants, scale)
+    matplotlib = optional("matplotlib", "plot")
+    with house_style():
+        writer, settings = film_writer(target, frames_per_second)
+        height = figure_height(run.mechanism.dimension, drawn, WIDTH) + 0.2
+        figure = new_figure(WIDTH, 2 * round(height * DOTS_PER_INCH / 2) / DOTS_PER_INCH)
+        axes = mechanism_axes(figure, run.mechanism.dimension, drawn)
+        draw_fixed_parts(axes, run.mechanism.dimension, drawn, *drawn.bounds())
+        artists = draw_instant(axes, run.mechanism.dimension, drawn, 0, 1.0)
+        axes.set_title(" ", fontsize=10)  # keeps room for the time
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # so that nothing moves but the mechanism
+        label = figure.text(0.98, 0.98, "", ha="right", va="top", color=INK, fontsize=10)
+        trail = None
+        if trace is not None:
+            track = position(run, trace)
+            (trail,) = axes.plot(*track[:1].T[: run.mechanism.dimension], color=QUIET, lw=0.9, zorder=2)
+        digits = max(0, 2 - int(np.floor(np.log10(max(float(drawn.time[-1] - drawn.time[0]), 1e-12)))))
+        try:
+            with matplotlib.rc_context(settings), writer.saving(figure, str(target), DOTS_PER_INCH):
+                for k in range(count):
+                    for artist, points in artists:
+                        _place(artist, points[k], run.mechanism.dimension)
+                    if trail is not None:
+                        _place(trail, track[: instants[k] + 1], run.mechanism.dimension)
+                    label.set_text(f"t = {drawn.time[k]:.{digits}f} s")
+                    writer.grab_frame()
+                    if progress is not None:
+                        progress(k + 1, count)
+        except OSError as error:
+            raise ResultFileError(f"cannot write {target}: {error}") from error
+
+
+def _place(artist: Any, points: Any, dimension: int) -> None:
+    if dimension == 2:
+        artist.set_data(points[:, 0], points[:, 1])
+    else:
+        artist.set_data_3d(*points.T)
+
+
+def film_writer(path: Path, frames_per_second: int) -> tuple[Any, dict[str, Any]]:
+    """A writer of matplotlib and the settings under which it must run.
+
+    Raises:
+        MissingExtraError: a package for this kind of film is not installed.
+    """
+    writers = optional("matplotlib.animation", "plot")
+    if path.suffix.lower() == ".gif":
+        return writers.PillowWriter(fps=frames_per_second), {}
+    try:
+        program = optional("imageio_ffmpeg", "plot").get_ffmpeg_exe()
+    except (MissingExtraError, RuntimeError) as error:
+        raise MissingExtraError(
+            f"an .mp4 needs imageio-ffmpeg (pip install phlexible[plot]); a .gif does not: {error}"
+        ) from error
+    encoding = ["-pix_fmt", "yuv420p", "-crf", "20", "-movflags", "+faststart"]
+    writer = writers.FFMpegWriter(fps=frames_per_second, codec="libx264", extra_args=encoding)
+    return writer, {"animation.ffmpeg_path": program}

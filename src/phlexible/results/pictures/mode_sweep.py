@@ -1,0 +1,111 @@
+"""Natural frequencies over a parameter of a model, as in Fig. 6 of Brugnoli et al. (2020)."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, finite
+from phlexible.errors import ParameterError, PhlexibleError
+from phlexible.linear_analysis.linearize import linearization
+from phlexible.linear_analysis.modes import lowest_modes
+from phlexible.linear_analysis.operating_point import OperatingKind
+from phlexible.mechanism.mechanism import Mechanism
+from phlexible.results.pictures.house_style import COLORS, finish, house_style, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, eq=False)
+class ModeSweep:
+    """Frequencies in ascending order for each value; curves that cross change places.
+
+    Attributes:
+        parameter: name for tables and plots.
+        values: of the parameter, shape (k,).
+        frequencies: shape (k, count) [rad/s]; NaN where a model has fewer modes.
+        damping_ratios: shape (k, count).
+    """
+
+    parameter: str
+    values: Array
+    frequencies: Array
+    damping_ratios: Array
+
+    def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
+        """One curve for each mode.
+
+        Args:
+            path: of the file to write, for example ``.png`` or ``.pdf``; None: none.
+
+        Raises:
+            MissingExtraError: matplotlib is not installed.
+        """
+        with house_style():
+            figure = new_figure(5.6, 3.8)
+            axes = figure.subplots()
+            marker = "." if len(self.values) < 40 else ""
+            for k, curve in enumerate(self.frequencies.T):
+                axes.plot(self.values, curve, color=COLORS[k % len(COLORS)], marker=marker)
+                last = np.flatnonzero(np.isfinite(curve))
+                if last.size:
+                    axes.annotate(
+                        f"$\\omega_{{{k + 1}}}$",
+                        (self.values[last[-1]], curve[last[-1]]),
+                        xytext=(4, 0),
+                        textcoords="offset points",
+                        color=COLORS[k % len(COLORS)],
+                        va="center",
+                    )
+            axes.set_ylim(bottom=0.0)
+            axes.set_xlabel(self.parameter)
+            axes.set_ylabel("frequency [rad/s]")
+            return finish(figure, path)
+
+
+def mode_sweep(
+    build: Callable[[float], Mechanism],
+    values: Iterable[float],
+    count: int = 6,
+    *,
+    at: str = "given",
+    parameter: str = "parameter",
+) -> ModeSweep:
+    """The ``count`` lowest frequencies of the models that a function builds.
+
+    ``mode_sweep(ph.gallery.four_bar, np.linspace(0, 2 * np.pi, 61), 3).plot("fig_6.png")``
+
+    Args:
+        build: the model of a value of the parameter.
+        values: of the parameter, shape (k,).
+        count: modes, rigid ones included.
+        at: what to linearize about, as of ``Model.linearize``.
+        parameter: name and unit for plots.
+
+    Raises:
+        ParameterError: no values, or one that is not finite; a count or an option out of range.
+        PhlexibleError: what ``build`` or ``linearize`` raise, with a note that names the value.
+    """
+    numbers = np.array([finite("values", value) for value in values])
+    if not numbers.size:
+        raise ParameterError("values must hold at least one number, got none")
+    try:
+        kind = OperatingKind(at)
+    except ValueError:
+        allowed = ", ".join(repr(option.value) for option in OperatingKind)
+        raise ParameterError(f"at must be one of {allowed}, got {at!r}") from None
+    frequencies, ratios = [], []
+    for number in numbers:
+        try:
+            linear = linearization(build(float(number)), at=kind)
+            modes = lowest_modes(linear.mechanics, count, linear)
+        except PhlexibleError as error:
+            error.add_note(f"at {parameter} = {number:g}")
+            raise
+        missing = (0, count - len(modes.eigenvalues))
+        frequencies.append(np.pad(modes.frequencies, missing, constant_values=np.nan))
+        ratios.append(np.pad(modes.damping_ratios, missing, constant_values=np.nan))
+    return ModeSweep(parameter, numbers, np.array(frequencies), np.array(ratios))
