@@ -2,25 +2,37 @@
 
 import sys
 import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from os import PathLike
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import Self, TypeVar
 
 from phlexible.algebra.arrays import non_negative, positive
+from phlexible.assembly.assembly import assemble
 from phlexible.errors import ModelError, ParameterError, SlackStringWarning, StiffeningWarning
-from phlexible.initial.initial_kind import InitialKind
+from phlexible.initial.assembled_pose import assembled_pose
+from phlexible.initial.initial_state import InitialKind, initial_state
+from phlexible.initial.moved_model import moved_model
+from phlexible.initial.resumed_velocity import warn_of_velocity_gap
+from phlexible.linear_analysis.linearize import Form, linearization
+from phlexible.linear_analysis.observed import observed_linearization
+from phlexible.linear_analysis.operating_point import OperatingKind
+from phlexible.linear_analysis.signals import Input, Output
 from phlexible.mechanism.mechanism import Mechanism
+from phlexible.ports.attachments import PlacedBody
+from phlexible.rank.redundancy_check import check_redundancy
+from phlexible.results.assembled_model import AssembledModel, assembled_model
+from phlexible.results.files.run_output import RunOutput
+from phlexible.results.linear_model import LinearModel
 from phlexible.results.motion import Motion
 from phlexible.results.progress import progress_bar
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from phlexible.linear_analysis.signals import Input, Output
-    from phlexible.ports.attachments import PlacedBody
-    from phlexible.results.assembled_model import AssembledModel
-    from phlexible.results.linear_model import LinearModel
-    from phlexible.system.state import State
+from phlexible.system.layout import State
+from phlexible.system.system import system_of
+from phlexible.time_integration.clock import clock
+from phlexible.time_integration.composition import SUBSTEPS, check_lossless
+from phlexible.time_integration.conserving import ConservingStepper
+from phlexible.time_integration.run import Simulation
+from phlexible.time_integration.stepper import Ledger
 
 Choice = TypeVar("Choice", bound=Enum)
 
@@ -29,6 +41,10 @@ class Scheme(Enum):
     """How time is integrated."""
 
     CONSERVING = "conserving"
+
+
+STEPPERS = {Scheme.CONSERVING: ConservingStepper}
+"""What takes the steps of a scheme."""
 
 
 class Model(Mechanism):
@@ -71,8 +87,8 @@ class Model(Mechanism):
                 raises during the run it has what was computed before in ``error.motion``.
         """
         kind = _choice("initial", initial, InitialKind)
-        _choice("scheme", scheme, Scheme)
-        return self._run(duration, step, order, every, numerical_damping, output, progress, kind, None)
+        chosen = _choice("scheme", scheme, Scheme)
+        return self._run(duration, step, order, every, numerical_damping, output, progress, kind, None, chosen)
 
     def resume(
         self,
@@ -98,18 +114,27 @@ class Model(Mechanism):
             ParameterError: the file already reaches ``duration``.
         """
         return self._run(
-            duration, step, order, every, numerical_damping, path, progress, InitialKind.UNDEFORMED, path
+            duration,
+            step,
+            order,
+            every,
+            numerical_damping,
+            path,
+            progress,
+            InitialKind.UNDEFORMED,
+            path,
+            Scheme.CONSERVING,
         )
 
     def linearize(
         self,
-        inputs: "Sequence[Input]" = (),
-        outputs: "Sequence[Output] | None" = None,
+        inputs: Sequence[Input] = (),
+        outputs: Sequence[Output] | None = None,
         *,
         at: str = "given",
         form: str = "displacement",
-        state: "State | None" = None,
-    ) -> "LinearModel":
+        state: State | None = None,
+    ) -> LinearModel:
         """The linear port-Hamiltonian model of small motions about an operating point.
 
         Args:
@@ -132,20 +157,15 @@ class Model(Mechanism):
             EquilibriumError: no equilibrium, an unstable one, or a motion that is not steady.
             ModelError: signals that are not of this model.
         """
-        from phlexible.linear_analysis.linearize import Form, linearization
-        from phlexible.linear_analysis.observed import observed_linearization
-        from phlexible.linear_analysis.operating_point import OperatingKind
-        from phlexible.results.linear_model import LinearModel
-
         kind, shape = _choice("at", at, OperatingKind), _choice("form", form, Form)
-        linear = linearization(self, inputs, outputs, kind, state)
+        linear = linearization(system_of(self), inputs, outputs, kind, state)
         return LinearModel.of(observed_linearization(linear, shape))
 
     def assemble(
         self,
-        fixed: "Iterable[PlacedBody | str]" = (),
-        weights: "Mapping[str, float] | None" = None,
-    ) -> "AssembledModel[Self]":
+        fixed: Iterable[PlacedBody | str] = (),
+        weights: Mapping[str, float] | None = None,
+    ) -> AssembledModel[Self]:
         """The model at the nearest pose at which its joints close, where positions are approximate.
 
         Bodies move undeformed and as little as possible, ``int rho |displacement|^2`` over all of them;
@@ -164,17 +184,13 @@ class Model(Mechanism):
             ModelError: names of bodies that are not in the model.
             ParameterError: weights that are not positive.
         """
-        from phlexible.initial.assembled_pose import assembled_pose
-        from phlexible.initial.moved_model import moved_model
-        from phlexible.results.assembled_model import assembled_model
-        from phlexible.system.constraints import mechanism_layout
-
         names = [body if isinstance(body, str) else body.name for body in fixed]
         shares = {name: positive(f"weight of {name}", weight) for name, weight in (weights or {}).items()}
         for name in (*names, *shares):
             self[name]
-        pose = assembled_pose(self, frozenset(names), shares)
-        moved = moved_model(self, mechanism_layout(self), pose.state)
+        system = system_of(self)
+        pose = assembled_pose(system, frozenset(names), shares)
+        moved = moved_model(self, system, pose.state)
         return assembled_model(self, moved, (pose.gap_before, pose.gap_after))
 
     def _run(
@@ -188,15 +204,8 @@ class Model(Mechanism):
         progress: bool | None,
         kind: InitialKind,
         resumed: str | PathLike[str] | None,
+        scheme: Scheme,
     ) -> Motion:
-        from phlexible.initial.initial_state import initial_state
-        from phlexible.initial.resumed_velocity import warn_of_velocity_gap
-        from phlexible.rank.redundancy_check import check_redundancy
-        from phlexible.results.files.run_output import RunOutput
-        from phlexible.system.assembly import assemble
-        from phlexible.time_integration.clock import clock
-        from phlexible.time_integration.composition import SUBSTEPS, check_lossless
-
         if not self.bodies:
             raise ModelError("the model has no bodies; add one with model.add(...)")
         if isinstance(every, bool) or not isinstance(every, int) or every < 1:
@@ -206,31 +215,25 @@ class Model(Mechanism):
             raise ParameterError(f"order must be 2 or 4, got {order!r}")
         if order == 4:
             check_lossless(self, damping)
-        run_output = RunOutput(self, output, resumed)
-        start = run_output.start.state.time if run_output.start else 0.0
+        system = system_of(self)
+        run_output = RunOutput(system, output, resumed)
+        begun = run_output.start
+        start = begun.state.time if begun else 0.0
         if resumed is not None and not duration > start:
-            raise ParameterError(
-                f"duration must be beyond the {start:g} s that {resumed} holds, got {duration!r}"
-            )
+            raise ParameterError(f"duration must be beyond the {start:g} s that {resumed} holds, got {duration!r}")
         breakpoints = [time for load in self.loads for time in load.breakpoints]
         breakpoints += [time for element in self.elements for time in element.times]
         instants = clock(start, duration - start, step, breakpoints)
-        if run_output.start is None:
-            state = initial_state(self, kind)
+        if begun is None:
+            state, ledger = initial_state(system, kind), None
         else:
-            state = run_output.start.state
-            warn_of_velocity_gap(self, state, run_output.last_multipliers, float(step))
-        is_redundant = check_redundancy(self, state)
-        assembly = assemble(self)
+            state = begun.state
+            ledger = Ledger(begun.work, begun.dissipated, begun.iterations, begun.halvings, begun.theta)
+            warn_of_velocity_gap(system, state, run_output.last_multipliers, float(step))
+        is_redundant = check_redundancy(system, state)
+        stepper = STEPPERS[scheme](assemble(system), SUBSTEPS[order], order, damping, is_redundant)
         show = sys.stderr.isatty() if progress is None else progress
-        from phlexible.time_integration.conserving import ConservingRun, Ledger, RunOptions
-
-        ledger = None
-        if run_output.start is not None:
-            begun = run_output.start
-            ledger = Ledger(begun.work, begun.dissipated, begun.iterations, begun.halvings, begun.coordinates)
-        options = RunOptions(every, damping, SUBSTEPS[order], is_redundant)
-        run = ConservingRun(assembly, state, instants, options, run_output.take, ledger)
+        run = Simulation(system, stepper, state, instants, every, run_output.take, ledger)
         is_complete = False
         try:
             with progress_bar(show) as report:
@@ -256,9 +259,7 @@ def _explained(motion: Motion) -> Motion:
 
 
 def _explanations(motion: Motion) -> list[tuple[str, type[Warning]]]:
-    found: list[tuple[str, type[Warning]]] = [
-        (text, StiffeningWarning) for text in motion.missing_stiffening()
-    ]
+    found: list[tuple[str, type[Warning]]] = [(text, StiffeningWarning) for text in motion.missing_stiffening()]
     for part in motion.slack_parts():
         text = (
             f"{part.name}: element {part.element} is slack from t = {part.time:.4g} s on; energy and "

@@ -7,9 +7,9 @@ import pytest
 
 import phlexible as ph
 from phlexible.gallery.string_pendulum import string_pendulum
-from phlexible.time_integration.collocation import collocate
-from phlexible.time_integration.discrete_gradient import integrate_discrete_gradient
-from phlexible.time_integration.tableaux import GAUSS_LEGENDRE_1
+from phlexible.reference.collocation import collocate
+from phlexible.reference.discrete_gradient import integrate_discrete_gradient
+from phlexible.reference.tableaux import GAUSS_LEGENDRE_1
 
 REFERENCE = np.genfromtxt(
     Path(__file__).parent / "reference" / "string_pendulum.csv", delimiter=",", names=True

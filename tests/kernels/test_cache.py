@@ -2,7 +2,7 @@
 
 import pytest
 
-from phlexible.kernels.compiled import discard_stale_cache
+from phlexible.compilation.compiled import discard_stale_cache
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from numba import njit
 
 import phlexible as ph
 from phlexible.kernels import laws
-from phlexible.kernels.user_function import user_function
+from phlexible.compilation.user_function import user_function
 
 
 @njit

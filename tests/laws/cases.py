@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import phlexible as ph
-from phlexible.bodies.floating_body import Body
+from phlexible.bodies.body import Body
 from phlexible.bodies.string.law import StringLaw
 from phlexible.interactions.loads import Load
 from phlexible.joints.joint import Joint

@@ -44,7 +44,7 @@ def momenta(motion: ph.Motion, state: State) -> tuple[Array, Array]:
     for index, placed in enumerate(motion.mechanism.bodies):
         eta = state.elastic[layout.elastic[index] : layout.elastic[index + 1]]
         nu = state.velocity[layout.velocity[index] : layout.velocity[index + 1]]
-        if placed.curve is not None:
+        if placed.nodes is not None:
             p, spin = nodal_momenta(placed.data, eta, nu)
             linear.append(p)
             angular.append(spin)

@@ -22,7 +22,8 @@ from laws.cases import (
     random_scale,
 )
 from phlexible.bodies.beam.strain import linear_stiffness
-from phlexible.bodies.floating_body import Body, FloatingBody
+from phlexible.bodies.body import Body
+from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.string.law import StringLaw
 from phlexible.errors import ModelError
 from phlexible.initial.initial_state import InitialKind, initial_state

@@ -10,7 +10,7 @@ import pytest
 import phlexible
 from laws.cases import BODY_CASES, JOINT_CASES, LAW_CASES, LOAD_CASES
 from laws.elements import ELEMENT_CASES
-from phlexible.bodies.floating_body import Body
+from phlexible.bodies.body import Body
 from phlexible.bodies.string.law import StringLaw
 from phlexible.interactions.force_elements import ForceElement
 from phlexible.interactions.loads import Load

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bodies.forms import BODIES, random_state
-from phlexible.bodies.floating_body import Body
+from phlexible.bodies.body import Body
 from phlexible.bodies.string.law import LogarithmicLaw
 from phlexible.bodies.string.string import String
 from phlexible.port_hamiltonian.structure_check import check_structure

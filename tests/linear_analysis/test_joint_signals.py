@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import phlexible as ph
-from phlexible.interactions.bilinear import DirectionOf, PointOf, perpendicular_axes
+from phlexible.interactions.functions import DirectionOf, PointOf, perpendicular_axes
 from phlexible.linear_analysis.joint_signals import joint_rows
 from phlexible.system.kinematics import Kinematics
 

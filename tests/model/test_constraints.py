@@ -6,7 +6,7 @@ import pytest
 from model.mechanisms import arbitrary_state, crank_slider, moved_along, tangle
 from phlexible.bodies.mechanics.floating import mass_matrix as body_mass_matrix
 from phlexible.bodies.rigid_body import RigidBody
-from phlexible.interactions.bilinear import PointOf
+from phlexible.interactions.functions import PointOf
 from phlexible.interactions.loads import Torque
 from phlexible.mechanism.mechanism import Mechanism
 from phlexible.system.constraints import (

@@ -10,7 +10,7 @@ from phlexible.port_hamiltonian.structure_check import check_structure
 from phlexible.system.balance import quadratic_velocity_forces
 from phlexible.system.constraints import constraint_matrix, constraint_time_derivative
 from phlexible.system.load_forces import applied_forces
-from phlexible.system.port_hamiltonian_system import MechanismModel
+from phlexible.reference.mechanism_model import MechanismModel
 
 MODELS = {
     "plane": lambda: tangle(2),

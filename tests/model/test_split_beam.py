@@ -8,7 +8,7 @@ from scipy.interpolate import CubicSpline
 
 import phlexible as ph
 from phlexible.initial.closure import undeformed
-from phlexible.interactions.bilinear import PointOf
+from phlexible.interactions.functions import PointOf
 from phlexible.linear_analysis.static_equilibrium import static_equilibrium
 from phlexible.system.constraints import mechanism_layout
 from phlexible.system.kinematics import Kinematics

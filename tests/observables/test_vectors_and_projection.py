@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from observables.synthetic import recorded, slope, two_beams, wandering, wandering_poses
-from phlexible.interactions.bilinear import DirectionOf, PointOf, Row
+from phlexible.interactions.functions import DirectionOf, PointOf, Row
 from phlexible.joints.cylindrical import Cylindrical
 from phlexible.joints.distance import Distance
 from phlexible.joints.fixed import Fixed

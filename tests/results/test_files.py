@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import phlexible
-from phlexible.bodies.floating_body import Body
+from phlexible.bodies.body import Body
 from phlexible.errors import ModelError, ResultFileError
 from phlexible.interactions.loads import Force, Load
 from phlexible.joints.joint import Joint

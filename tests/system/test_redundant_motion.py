@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import phlexible as ph
-from phlexible.interactions.bilinear import DirectionOf
+from phlexible.interactions.functions import DirectionOf
 from phlexible.system.constraints import constraint_matrix, mechanism_layout, row_owners
 from phlexible.system.state import State
 

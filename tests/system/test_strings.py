@@ -222,10 +222,10 @@ def test_a_file_brings_the_motion_back_and_a_killed_run_goes_on(tmp_path):
 def test_a_copy_takes_the_shape_along():
     model = free_string(LAWS[0], elements=6)
     finer = model.replace(string=ph.String(1.0, 0.7, 12, LAWS[1]))
-    nodes = finer["string"].curve.positions
+    nodes = finer["string"].nodes.positions
     assert nodes.shape == (13, 3)
-    assert nodes[::2] == pytest.approx(model["string"].curve.positions)
-    assert finer["string"].curve.velocities[::2] == pytest.approx(model["string"].curve.velocities)
+    assert nodes[::2] == pytest.approx(model["string"].nodes.positions)
+    assert finer["string"].nodes.velocities[::2] == pytest.approx(model["string"].nodes.velocities)
 
 
 def test_the_start_may_be_turned_and_moved():
@@ -364,7 +364,7 @@ def test_names_of_the_numbers_say_what_they_are():
 
 
 def test_a_mechanism_with_strings_has_no_single_form_and_says_so():
-    from phlexible.system.port_hamiltonian_system import MechanismModel
+    from phlexible.reference.mechanism_model import MechanismModel
 
     with pytest.raises(ph.ModelError, match="string is a string: a mechanism as one"):
         MechanismModel(free_string(LAWS[0]))

@@ -5,9 +5,9 @@ import pytest
 
 import phlexible as ph
 from phlexible.initial.initial_state import initial_state
-from phlexible.system.port_hamiltonian_system import MechanismModel
-from phlexible.time_integration.collocation import collocate
-from phlexible.time_integration.tableaux import GAUSS_LEGENDRE_2, RADAU_IIA_3
+from phlexible.reference.mechanism_model import MechanismModel
+from phlexible.reference.collocation import collocate
+from phlexible.reference.tableaux import GAUSS_LEGENDRE_2, RADAU_IIA_3
 
 
 def spring_mechanism():

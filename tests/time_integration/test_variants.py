@@ -5,8 +5,8 @@ import pytest
 
 from bodies.forms import beam
 from phlexible.bodies.forms.floating import BodyState
-from phlexible.time_integration.collocation import collocate
-from phlexible.time_integration.tableaux import GAUSS_LEGENDRE_2
+from phlexible.reference.collocation import collocate
+from phlexible.reference.tableaux import GAUSS_LEGENDRE_2
 
 SPIN = np.array([0.0, 0.0, 8.0])
 

@@ -31,9 +31,7 @@ def smallest_solution(metric: sparse.csr_array, matrix: sparse.csr_array, values
     row_scale = 1 / np.where(lengths > 0, lengths, 1.0)
     scaled = (sparse.diags_array(row_scale) @ scaled).tocsr()
     exact = sparse.block_array([[scale @ metric @ scale, scaled.T], [scaled, None]], format="csc")
-    relaxed = exact - REGULARISATION * sparse.block_diag(
-        [sparse.csr_array((n, n)), sparse.eye_array(rows)], "csc"
-    )
+    relaxed = exact - REGULARISATION * sparse.block_diag([sparse.csr_array((n, n)), sparse.eye_array(rows)], "csc")
     factors = splu(sparse.csc_matrix(relaxed))
     right = np.concatenate([np.zeros(n), row_scale * values])
     solution = np.zeros(n + rows)

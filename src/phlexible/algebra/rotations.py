@@ -17,12 +17,6 @@ RotationLike: TypeAlias = Union["Rotation", ArrayLike]
 ORTHOGONALITY = 1e-9
 
 
-def cross_matrix(a: Array) -> Array:
-    """[a] with [a] b = a x b; a of shape (3,), result of shape (3, 3)."""
-    x, y, z = a
-    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-
-
 def turn_about_z(angle: float) -> Array:
     """The rotation by an angle [rad] about z, shape (3, 3)."""
     c, s = np.cos(angle), np.sin(angle)
@@ -89,9 +83,7 @@ def _numbers(name: str, value: ArrayLike) -> Array:
     try:
         result = np.array(value, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ParameterError(
-            f"{name} must be a SciPy Rotation, a 3x3 matrix or an angle, got {value!r}"
-        ) from None
+        raise ParameterError(f"{name} must be a SciPy Rotation, a 3x3 matrix or an angle, got {value!r}") from None
     if not np.isfinite(result).all():
         raise ParameterError(f"{name} must be finite, got {value!r}")
     return result
@@ -101,3 +93,12 @@ def _in_plane(matrix: Array, name: str) -> Array:
     if not matrix[2, 2] >= 1 - ORTHOGONALITY or np.abs(matrix[2, :2]).max() > ORTHOGONALITY:
         raise ParameterError(f"{name} must turn about z in a planar model, got\n{matrix}")
     return turn_about_z(float(np.arctan2(matrix[1, 0], matrix[0, 0])))
+
+
+def cross_matrix(vectors: Array) -> Array:
+    """[a] with [a] b = a x b, from vectors a of shape (..., 3); shape (..., 3, 3)."""
+    result = np.zeros((*vectors.shape, 3))
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        result[..., j, i] = vectors[..., k]
+        result[..., i, j] = -vectors[..., k]
+    return result

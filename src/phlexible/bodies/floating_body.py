@@ -1,18 +1,11 @@
 """What the system needs to know of one body: invariants m, S, W, strains, damping, points."""
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from numpy.typing import ArrayLike
+import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.bodies.absolute_body import AbsoluteBody
-from phlexible.bodies.locations import Location, MaterialPoints, Origin
-
-if TYPE_CHECKING:
-    from phlexible.bodies.forms.floating import FloatingBodyForm
-    from phlexible.bodies.forms.stress_space import StressSpace
+from phlexible.bodies.locations import MaterialPoints
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +30,18 @@ class StrainEnergy:
     squares: Array
     factors: Array
     square_strain: IntArray
+
+
+def no_strain() -> StrainEnergy:
+    """The strain energy of n = 0 elastic coordinates."""
+    return StrainEnergy(
+        stiffness=np.zeros((0, 0)),
+        rows=np.zeros((0, 0)),
+        weights=np.zeros(0),
+        squares=np.zeros((0, 0)),
+        factors=np.zeros(0),
+        square_strain=np.zeros(0, dtype=np.int64),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,57 +108,3 @@ class FloatingBody:
     def velocity_count(self) -> int:
         """Length of nu = (v, w, deta/dt) without the components that the body does not have."""
         return self.rigid_count + self.elastic_count
-
-
-BodyData = FloatingBody | AbsoluteBody
-"""What a body is in the plane or in space."""
-
-
-class Body(ABC):
-    """An immutable description that a user writes down once and places any number of times."""
-
-    @abstractmethod
-    def discretize(self, dimension: int) -> BodyData:
-        """The data of this body in the plane (dimension 2) or in space (3)."""
-
-    def port_hamiltonian(
-        self,
-        variant: str = "full",
-        *,
-        dimension: int = 3,
-        gravity: ArrayLike = (0.0, 0.0, 0.0),
-        stress: str = "discontinuous",
-    ) -> "FloatingBodyForm":
-        """This body alone as a port-Hamiltonian model in the form of the papers.
-
-        Args:
-            variant: "full", "constant_mass" or "zeroth_order", see ``FullForm``, ``ConstantMassForm``,
-                ``ZerothOrderForm``.
-            dimension: 2: in the plane; 3: in space.
-            gravity: acceleration of gravity, world axes, shape (3,) [m/s^2].
-            stress: space of the stress states, see ``Stress``.
-
-        Raises:
-            ParameterError: no such option.
-        """
-        from phlexible.bodies.forms.stress_space import stress_option
-        from phlexible.bodies.forms.variants import body_form
-
-        data = self.discretize(dimension)
-        assert isinstance(data, FloatingBody), "bodies without a frame have their own form"
-        space = self.stress_space(data, stress_option(stress))
-        return body_form(data, self.port_locations(), variant, gravity, space)
-
-    def port_locations(self) -> dict[str, Location]:
-        """Where the boundary ports of ``port_hamiltonian`` are, by name."""
-        return {"origin": Origin()}
-
-    def stress_space(self, data: FloatingBody, stress: str) -> "StressSpace":
-        """Stress states of the discretized body; without a mesh those of its strain energy.
-
-        Raises:
-            ParameterError: a space that the body does not have.
-        """
-        from phlexible.bodies.forms.stress_space import energy_stress
-
-        return energy_stress(data.strain, stress)

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from phlexible.algebra.arrays import Array, positive
-from phlexible.bodies.dimension import plane_or_space
-from phlexible.bodies.floating_body import Body, FloatingBody
+from phlexible.bodies.body import Body, plane_or_space
+from phlexible.bodies.floating_body import FloatingBody, no_strain
 from phlexible.bodies.locations import Location, MaterialPoint, MaterialPoints, Origin
-from phlexible.bodies.no_strain import no_strain
 from phlexible.errors import AttachmentError
 
 

@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, positive, vector
-from phlexible.bodies.dimension import plane_or_space
-from phlexible.bodies.floating_body import Body, FloatingBody
+from phlexible.bodies.body import Body, plane_or_space
+from phlexible.bodies.floating_body import FloatingBody, no_strain
 from phlexible.bodies.locations import Location, MaterialPoint, MaterialPoints, MaterialPosition, Origin
-from phlexible.bodies.no_strain import no_strain
 from phlexible.errors import AttachmentError, ParameterError
 
 ROUND_OFF = 1e-12
@@ -98,9 +97,7 @@ class RigidPoints(MaterialPoints):
                 if self.dimension == 2 and position[2] != 0:
                     raise AttachmentError(f"position must have z = 0 in dimension 2, got {given}")
             case _:
-                raise AttachmentError(
-                    f"a RigidBody has no {location}; it offers `origin` and `point((x, y, z))`"
-                )
+                raise AttachmentError(f"a RigidBody has no {location}; it offers `origin` and `point((x, y, z))`")
         return MaterialPoint(position, np.zeros((3, 0)), np.zeros((3, 0)))
 
     def outline(self, count: int) -> tuple[Array, Array]:

@@ -7,8 +7,6 @@ import numpy as np
 
 from phlexible.cli.programs import Program
 from phlexible.cli.summary import ROUND_OFF, attachment_of, length_of
-from phlexible.observables.run import Run
-from phlexible.results.files.files import layout
 from phlexible.results.motion import Motion
 from phlexible.results.pictures.drawing import scene
 from phlexible.results.pictures.house_style import (
@@ -56,8 +54,7 @@ def draw(program: Program, motion: Motion, path: Path | None) -> "Figure":
 
 def _draw_mechanism(figure: "Figure", motion: Motion) -> None:
     dimension = motion.mechanism.dimension
-    run = Run(motion.mechanism, layout(motion.mechanism), motion.recording)
-    drawn = scene(run, picked_instants(motion.time, INSTANTS))
+    drawn = scene(motion.run, picked_instants(motion.time, INSTANTS))
     axes = mechanism_axes(figure, dimension, drawn)
     draw_fixed_parts(axes, dimension, drawn, *drawn.bounds())
     for k, opacity in enumerate(np.linspace(FAINTEST, 1.0, len(drawn.time))):

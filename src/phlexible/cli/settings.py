@@ -54,8 +54,7 @@ def parse_sweep(function: Callable[..., object], text: str) -> tuple[str, tuple[
             raise ValueError
     except ValueError:
         raise UsageError(
-            f"--sweep takes key=start:stop:count with a count of at least 2, such as {able[0]}=0:1:21, "
-            f"got {text!r}"
+            f"--sweep takes key=start:stop:count with a count of at least 2, such as {able[0]}=0:1:21, got {text!r}"
         ) from None
     return name, tuple(start + (stop - start) * k / (steps - 1) for k in range(steps))
 

@@ -7,8 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from phlexible.algebra.arrays import Array
-from phlexible.bodies.beam.beam import Beam
-from phlexible.bodies.beam.split_beam import SplitBeam
+from phlexible.bodies.beam.beam import Beam, SplitBeam
 from phlexible.cli.programs import Program
 from phlexible.gallery.table import BeamPoint, Reference
 from phlexible.model import Model

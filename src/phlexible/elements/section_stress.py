@@ -19,9 +19,7 @@ def fibre_stress(
     )
 
 
-def stress_range(
-    section: CrossSection, normal: Array, moment_y: Array, moment_z: Array
-) -> tuple[Array, Array]:
+def stress_range(section: CrossSection, normal: Array, moment_y: Array, moment_z: Array) -> tuple[Array, Array]:
     """Greatest and smallest stress over the section, each of the shape of the forces [Pa].
 
     Raises:

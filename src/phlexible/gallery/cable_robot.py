@@ -81,9 +81,7 @@ def cable_robot(
     return model
 
 
-def _winch(
-    corner: Array, held: Array, outwards: Array, radius: float, period: float
-) -> Callable[[float], float]:
+def _winch(corner: Array, held: Array, outwards: Array, radius: float, period: float) -> Callable[[float], float]:
     """How far a cable of constant length is pulled out so that its other end is where it is wanted [m]."""
     length = float(np.linalg.norm(corner - held))
 

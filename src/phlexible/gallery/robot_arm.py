@@ -59,9 +59,7 @@ def robot_arm(rise_time: float = 1.0, elements: int = 4, payload: float = 2.0) -
     fore_end = model.add(stator, "forearm motor", (0.9, 0.0, 0.4))
     first = model.add(wrist, "wrist 1", (0.9, 0.0, 0.4))
     second = model.add(wrist, "wrist 2", (0.9, 0.0, 0.4))
-    hand = model.add(
-        RigidBody(0.5 + payload, (5e-3, 5e-3, 5e-3), center=(0.05, 0.0, 0.0)), "hand", (0.9, 0.0, 0.4)
-    )
+    hand = model.add(RigidBody(0.5 + payload, (5e-3, 5e-3, 5e-3), center=(0.05, 0.0, 0.0)), "hand", (0.9, 0.0, 0.4))
 
     model.connect(Fixed(shoulder.origin, upper_arm.start))
     model.connect(Fixed(upper_arm.end, upper_end.origin))

@@ -191,9 +191,7 @@ ENTRIES: tuple[GalleryEntry, ...] = (
     GalleryEntry(cable_robot, duration=4.0, step=2e-3, operating_point="static"),
     GalleryEntry(four_bar, duration=0.1, step=1e-4, points=(BeamPoint("coupler", 0.5),)),
     GalleryEntry(chain, duration=1.0, step=5e-4, points=(BeamPoint("link 1", 0.5),)),
-    GalleryEntry(
-        free_pair, duration=2.0, step=1e-3, points=(BeamPoint("first", 0.5), BeamPoint("second", 0.5))
-    ),
+    GalleryEntry(free_pair, duration=2.0, step=1e-3, points=(BeamPoint("first", 0.5), BeamPoint("second", 0.5))),
     GalleryEntry(n_four_bar, duration=10.0, step=1e-3),
     GalleryEntry(bricard, duration=10.0, step=1e-3),
     GalleryEntry(spatial_slider_crank, duration=5.0, step=5e-4),

@@ -15,20 +15,12 @@ from scipy.sparse.linalg import splu
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.nearest_solution import smallest_solution
 from phlexible.errors import JointGapError
-from phlexible.initial.closure import described_gap, row_lengths, undeformed
-from phlexible.initial.initial_velocity import rigid_components, with_rigid_velocity
+from phlexible.initial.closure import described_gap, undeformed
+from phlexible.initial.initial_velocity import with_rigid_velocity
 from phlexible.initial.nearest_pose import rigid_moments
-from phlexible.mechanism.mechanism import Mechanism
-from phlexible.system.constraints import (
-    constraint_matrix,
-    constraint_time_derivative,
-    constraint_values,
-    mass_matrix,
-    mechanism_layout,
-    row_owners,
-)
 from phlexible.system.displacement import displaced
-from phlexible.system.state import Layout, State
+from phlexible.system.layout import State
+from phlexible.system.system import System
 
 CLOSED, CLOSE = 1e-12, 1e-4
 ITERATIONS, POLISHING = 200, 60
@@ -51,35 +43,32 @@ class AssembledPose:
     gap_after: float
 
 
-def assembled_pose(
-    mechanism: Mechanism, fixed: frozenset[str], weights: Mapping[str, float]
-) -> AssembledPose:
+def assembled_pose(system: System, fixed: frozenset[str], weights: Mapping[str, float]) -> AssembledPose:
     """The nearest closed pose at t = 0.
 
     Args:
-        mechanism: bodies at approximate poses.
+        system: bodies at approximate poses.
         fixed: names of bodies that do not move.
         weights: of bodies by name, 1 for the others; large: moves little.
 
     Raises:
         JointGapError: the joints cannot close; with the smallest gaps found.
     """
-    layout = mechanism_layout(mechanism)
-    given = undeformed(mechanism, layout)
-    factors = np.ones(int(layout.velocity[-1]))
-    is_free = rigid_components(mechanism, layout)
-    for index, placed in enumerate(mechanism.bodies):
-        place = slice(int(layout.velocity[index]), int(layout.velocity[index + 1]))
-        factors[place] = weights.get(placed.name, 1.0)
-        is_free[place] &= placed.name not in fixed
-    problem = _Problem(mechanism, layout, given, np.flatnonzero(is_free), factors)
-    lengths = row_lengths(mechanism)
-    before = _largest(constraint_values(mechanism, layout, given) / lengths)
+    given = undeformed(system)
+    factors = np.ones(int(system.layout.velocity[-1]))
+    is_free = system.layout.is_rigid.copy()
+    for index, placed in enumerate(system.bodies):
+        own = system.layout.place(index)
+        factors[own] = weights.get(placed.name, 1.0)
+        is_free[own] &= placed.name not in fixed
+    problem = _Problem(system, given, np.flatnonzero(is_free), factors)
+    lengths = system.row_lengths
+    before = _largest(problem.gaps(given) / lengths)
     state = _nearest(problem, _closed(problem)) if before > CLOSED else given
-    gaps = constraint_values(mechanism, layout, state) / lengths
+    gaps = problem.gaps(state) / lengths
     if _largest(gaps) > CLOSED:
         worst = int(np.argmax(np.abs(gaps)))
-        owner = row_owners(mechanism)[worst]
+        owner = system.owners[worst]
         raise JointGapError(
             f"the joints cannot close: where they come closest, {owner.joint} ({owner.row.label}) is open by "
             f"{described_gap(owner, float(gaps[worst] * lengths[worst]))}; check lengths of bodies, places "
@@ -91,39 +80,34 @@ def assembled_pose(
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
-    mechanism: Mechanism
-    layout: Layout
+    system: System
     given: State
     free: IntArray
     factors: Array
 
     def gaps(self, state: State) -> Array:
-        return constraint_values(self.mechanism, self.layout, state)
+        return np.asarray(self.system.rows.values(self.system.at(state))[0])
 
     def metric(self, state: State) -> sparse.csr_array:
         """Weighted mass matrix of the components that may move."""
         scale = sparse.diags_array(np.sqrt(self.factors))
-        return sparse.csr_array((scale @ mass_matrix(self.mechanism, state) @ scale)[self.free][:, self.free])
+        return sparse.csr_array((scale @ self.system.mass(state) @ scale)[self.free][:, self.free])
 
     def matrix(self, state: State) -> sparse.csr_array:
-        return sparse.csr_array(constraint_matrix(self.mechanism, self.layout, state)[:, self.free])
+        return sparse.csr_array(self.system.rows.matrix(self.system.at(state))[:, self.free])
 
     def moved(self, state: State, change: Array) -> State:
         """The state after a change of the free components, which turns no body too far at once."""
-        full = np.zeros(int(self.layout.velocity[-1]))
+        full = np.zeros(int(self.system.layout.velocity[-1]))
         full[self.free] = change
-        turn = 0.0
-        for index, placed in enumerate(self.mechanism.bodies):
-            begin = int(self.layout.velocity[index])
-            turns = full[begin + placed.data.dimension : begin + placed.data.rigid_count]
-            turn = max(turn, _largest(turns))
+        turn = _largest(full[self.system.layout.spin[2]])
         part = LONGEST_TURN / turn if turn > LONGEST_TURN else 1.0
-        return displaced(self.mechanism, self.layout, state, part * full)
+        return displaced(self.system, state, part * full)
 
 
 def _closed(problem: _Problem) -> State:
     """Levenberg-Marquardt on the scaled gaps: a closed pose, or the one where they are smallest."""
-    lengths = row_lengths(problem.mechanism)
+    lengths = problem.system.row_lengths
     state, damping = problem.given, 1e-3
     gaps = problem.gaps(state) / lengths
     for _ in range(ITERATIONS):
@@ -149,12 +133,12 @@ def _closed(problem: _Problem) -> State:
 
 def _nearest(problem: _Problem, state: State) -> State:
     """Along the closed poses to the nearest one; the closed one that came in if it leads astray."""
-    lengths = row_lengths(problem.mechanism)
+    lengths = problem.system.row_lengths
     best, best_error = state, _largest(problem.gaps(state) / lengths)
     if best_error > CLOSE:
         return state
     for _ in range(POLISHING):
-        moments = rigid_moments(problem.mechanism, problem.layout, state, problem.given)[problem.free]
+        moments = rigid_moments(problem.system, state, problem.given)[problem.free]
         metric, matrix = problem.metric(state), problem.matrix(state)
         pull = splu(sparse.csc_matrix(metric)).solve(problem.factors[problem.free] * moments)
         step = smallest_solution(metric, matrix, matrix @ pull - problem.gaps(state)) - pull
@@ -169,13 +153,12 @@ def _nearest(problem: _Problem, state: State) -> State:
 
 def _with_nearest_velocity(problem: _Problem, state: State) -> State:
     """Given velocities corrected as little as possible where they contradict the joints; others solved."""
-    mechanism, layout = problem.mechanism, problem.layout
-    moving = with_rigid_velocity(mechanism, layout, state)
-    matrix = problem.matrix(state)
-    full = constraint_matrix(mechanism, layout, state)
-    missing = full @ moving.velocity + constraint_time_derivative(mechanism, layout, state)
+    system = problem.system
+    moving = with_rigid_velocity(system, state)
+    at = system.at(state)
+    missing = system.rows.matrix(at) @ moving.velocity + system.rows.drift(at)[0]
     velocity = moving.velocity.copy()
-    velocity[problem.free] -= smallest_solution(problem.metric(state), matrix, missing)
+    velocity[problem.free] -= smallest_solution(problem.metric(state), problem.matrix(state), missing)
     return replace(moving, velocity=velocity)
 
 

@@ -4,32 +4,26 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import JointGapError
-from phlexible.interactions.bilinear import DirectionOf
 from phlexible.joints.distance import Distance
-from phlexible.mechanism.mechanism import Mechanism
-from phlexible.mechanism.membership import ports_of
-from phlexible.system.constraints import RowOwner, constraint_values, row_owners
-from phlexible.system.element_forces import function_values
-from phlexible.system.kinematics import Kinematics
-from phlexible.system.state import Layout, State
+from phlexible.system.layout import State
+from phlexible.system.system import RowOwner, System
 
 TOLERANCE = 1e-9
 
 
-def check_closure(mechanism: Mechanism, layout: Layout, state: State) -> None:
+def check_closure(system: System, state: State) -> None:
     """Refuses a pose at which a joint is open by more than 1e-9 of the largest length.
 
     Raises:
         JointGapError: names the joint that is open most, its row and the gap.
     """
-    gaps, owners = constraint_values(mechanism, layout, state), row_owners(mechanism)
-    if not owners:
+    if not system.owners:
         return
-    allowed = TOLERANCE * row_lengths(mechanism)
+    gaps, allowed = system.rows.values(system.at(state))[0], TOLERANCE * system.row_lengths
     worst = int(np.argmax(np.abs(gaps) / allowed))
     if np.abs(gaps[worst]) <= allowed[worst]:
         return
-    owner = owners[worst]
+    owner = system.owners[worst]
     raise JointGapError(
         f"{owner.joint} does not close at the initial pose: {owner.row.label} is off by "
         f"{described_gap(owner, gaps[worst])} (at most {allowed[worst]:.2g}); check position= and rotation= "
@@ -37,7 +31,7 @@ def check_closure(mechanism: Mechanism, layout: Layout, state: State) -> None:
     )
 
 
-def check_drives(mechanism: Mechanism, layout: Layout, state: State) -> None:
+def check_drives(system: System, state: State) -> None:
     """Refuses drives that do not start where their coordinates are.
 
     The function of a driven angle vanishes half a turn away too, so that gaps alone do not show it.
@@ -45,11 +39,12 @@ def check_drives(mechanism: Mechanism, layout: Layout, state: State) -> None:
     Raises:
         JointGapError: names the drive, its first value and that of the coordinate.
     """
-    kinematics = Kinematics(mechanism.bodies, layout, state)
-    for drive in mechanism.drives:
-        coordinate = drive.joint.coordinate(mechanism.dimension, drive.coordinate)
-        now, start = coordinate.value(function_values(kinematics, coordinate)), drive.path(state.time)
-        scale = 1.0 if coordinate.is_angle else largest_length(mechanism)
+    at = system.at(state)
+    for drive in system.mechanism.drives:
+        coordinate = drive.joint.coordinate(system.dimension, drive.coordinate)
+        now = coordinate.value(system.coordinate_functions(coordinate).values(at)[0])
+        start = drive.path(state.time)
+        scale = 1.0 if coordinate.is_angle else system.largest_length
         if not abs(start - now) <= TOLERANCE * scale:
             raise JointGapError(
                 f"{drive} starts at {start:.6g} {coordinate.unit}, while the {drive.coordinate} at the"
@@ -58,30 +53,9 @@ def check_drives(mechanism: Mechanism, layout: Layout, state: State) -> None:
             )
 
 
-def largest_length(mechanism: Mechanism) -> float:
-    """Largest body size or distance of a port from the origin [m]; 1 if there is none."""
-    ports = [port.initial_position() for joint in mechanism.joints for port in ports_of(joint)]
-    sizes = [placed.data.size for placed in mechanism.bodies]
-    return max([*sizes, *(float(np.linalg.norm(place)) for place in ports)], default=0.0) or 1.0
-
-
-def row_lengths(mechanism: Mechanism) -> Array:
-    """What g of each row is to be compared with: the largest length [m], 1 for cosines; (rows,)."""
-    length = largest_length(mechanism)
-    return np.array([1.0 if is_angle(owner) else length for owner in row_owners(mechanism)])
-
-
-def is_angle(owner: RowOwner) -> bool:
-    """True for direction.direction rows, whose g is a cosine and no length."""
-    return all(
-        isinstance(term.first, DirectionOf) and isinstance(term.second, DirectionOf)
-        for term in owner.row.terms
-    )
-
-
 def described_gap(owner: RowOwner, value: float) -> str:
     """The gap of a row with its unit."""
-    return f"{_gap(owner, value):.6g} {'(cosine)' if is_angle(owner) else 'm'}"
+    return f"{_gap(owner, value):.6g} {'(cosine)' if owner.row.is_angle else 'm'}"
 
 
 def _gap(owner: RowOwner, value: float) -> float:
@@ -94,18 +68,21 @@ def _gap(owner: RowOwner, value: float) -> float:
 
 def residual_unit(owner: RowOwner) -> str:
     """Unit of a row's velocity residual."""
-    return "rad/s" if is_angle(owner) else "m/s"
+    return "rad/s" if owner.row.is_angle else "m/s"
 
 
-def undeformed(mechanism: Mechanism, layout: Layout) -> State:
+def undeformed(system: System) -> State:
     """The initial pose as given, undeformed and at rest."""
-    bodies = mechanism.bodies
-    has_frame = np.array([placed.curve is None for placed in bodies], dtype=bool)[:, None]
-    rotation = np.array([placed.rotation for placed in bodies]).reshape(-1, 3, 3)
+    layout, frames = system.layout, system.bodies[: system.layout.frames]
+    centres = [
+        placed.position + placed.rotation @ place[:, 0]
+        for placed, place in zip(frames, system.centres, strict=True)
+    ]
+    nodes: list[Array] = [placed.nodes.positions for placed in system.bodies if placed.nodes is not None]
     return State(
         time=0.0,
-        position=np.array([placed.position for placed in bodies]).reshape(-1, 3) * has_frame,
-        rotation=np.where(has_frame[:, :, None], rotation, np.eye(3)),
-        elastic=np.concatenate([*(placed.elastic for placed in bodies), np.zeros(0)]),
+        position=np.concatenate([np.array(centres).reshape(-1, 3), *nodes]),
+        rotation=np.array([placed.rotation for placed in frames]).reshape(-1, 3, 3),
+        eta=np.zeros(int(layout.eta[-1])),
         velocity=np.zeros(int(layout.velocity[-1])),
     )

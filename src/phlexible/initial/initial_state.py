@@ -1,16 +1,27 @@
 """The state at t = 0: closed joints, velocities that fit them, undeformed or quasi-static."""
 
-from phlexible.algebra.differences import remembering
+from enum import Enum
+
 from phlexible.initial.closure import check_closure, check_drives, undeformed
-from phlexible.initial.initial_kind import InitialKind
 from phlexible.initial.initial_velocity import with_initial_velocity
-from phlexible.initial.quasi_static import quasi_static_state
-from phlexible.mechanism.mechanism import Mechanism
-from phlexible.system.constraints import mechanism_layout
-from phlexible.system.state import State
+from phlexible.initial.quasi_static import quasi_static_motion
+from phlexible.system.layout import State
+from phlexible.system.system import System
 
 
-def initial_state(mechanism: Mechanism, kind: InitialKind = InitialKind.UNDEFORMED) -> State:
+class InitialKind(Enum):
+    """How the bodies are deformed at t = 0.
+
+    Attributes:
+        UNDEFORMED: eta = 0.
+        QUASI_STATIC: the deformation that the initial rigid motion and the loads keep up.
+    """
+
+    UNDEFORMED = "undeformed"
+    QUASI_STATIC = "quasi_static"
+
+
+def initial_state(system: System, kind: InitialKind = InitialKind.UNDEFORMED) -> State:
     """Positions as given and consistent velocities at t = 0.
 
     Raises:
@@ -18,12 +29,10 @@ def initial_state(mechanism: Mechanism, kind: InitialKind = InitialKind.UNDEFORM
         VelocityError: given velocities or drives that contradict the joints.
         ModelError: no quasi-static deformation was found.
     """
-    with remembering():  # all of it is about t = 0
-        layout = mechanism_layout(mechanism)
-        pose = undeformed(mechanism, layout)
-        check_drives(mechanism, layout, pose)
-        check_closure(mechanism, layout, pose)
-        moving = with_initial_velocity(mechanism, layout, pose)
-        if kind is InitialKind.UNDEFORMED:
-            return moving
-        return quasi_static_state(mechanism, layout, moving)
+    pose = undeformed(system)
+    check_drives(system, pose)
+    check_closure(system, pose)
+    moving = with_initial_velocity(system, pose)
+    if kind is InitialKind.UNDEFORMED:
+        return moving
+    return quasi_static_motion(system, moving).state

@@ -8,19 +8,15 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.nearest_solution import smallest_solution
+from phlexible.algebra.rotations import cross_matrix
+from phlexible.bodies.mechanics.floating import split_velocity
 from phlexible.errors import VelocityError
 from phlexible.initial.closure import residual_unit
-from phlexible.mechanism.mechanism import Mechanism
 from phlexible.mechanism.membership import ports_of
-from phlexible.ports.attachments import Attachment, PlacedBody
-from phlexible.system.constraints import (
-    constraint_matrix,
-    constraint_time_derivative,
-    mass_matrix,
-    row_owners,
-)
-from phlexible.system.kinematics import split_velocity
-from phlexible.system.state import Layout, State
+from phlexible.ports.attachments import Attachment
+from phlexible.system.instants import Instants
+from phlexible.system.layout import State
+from phlexible.system.system import System
 
 BoolArray = NDArray[np.bool_]
 
@@ -28,96 +24,107 @@ TOLERANCE = 1e-7
 ROUND_OFF = 1e-14
 
 
-def with_initial_velocity(mechanism: Mechanism, layout: Layout, state: State) -> State:
+def with_initial_velocity(system: System, state: State) -> State:
     """The state with the velocities of the rigid motion at its pose, checked against the joints.
 
     Raises:
         VelocityError: given velocities or drives that contradict the joints; names the worst joint
             and its residual.
     """
-    moved = with_rigid_velocity(mechanism, layout, state)
-    check_velocity(mechanism, layout, moved)
+    moved = with_rigid_velocity(system, state)
+    check_velocity(system, moved)
     return moved
 
 
-def with_rigid_velocity(mechanism: Mechanism, layout: Layout, state: State) -> State:
+def with_rigid_velocity(system: System, state: State, at: Instants | None = None) -> State:
     """The state with the rigid velocities that fit the joints best; deta/dt = 0.
 
     Velocities that the user gave are kept. The others are the smallest ones, in the metric of their
     kinetic energy, with G nu = -g_t; so whatever no joint drives starts at rest.
+
+    Args:
+        at: the state as an instant, where the caller has it.
     """
-    given, is_given = given_velocity(mechanism, layout, state)
-    free = np.flatnonzero(rigid_components(mechanism, layout) & ~is_given)
-    matrix = constraint_matrix(mechanism, layout, state)
-    drive = constraint_time_derivative(mechanism, layout, state)
-    mass = mass_matrix(mechanism, state)
-    velocity = given.copy()
-    velocity[free] = _smallest(mass, matrix, -drive - matrix @ given, free)
-    return replace(state, velocity=velocity)
+    given, is_given = given_velocity(system, state)
+    free = np.flatnonzero(system.layout.is_rigid & ~is_given)
+    here = system.at(state) if at is None else at
+    shift = reference_transform(system, state)
+    matrix, drive = system.rows.matrix(here) @ shift, system.rows.drift(here)[0]
+    mass = sparse.csr_array(shift.T @ system.mass(state) @ shift)
+    reference = given.copy()
+    reference[free] = _smallest(mass, matrix, -drive - matrix @ given, free)
+    return replace(state, velocity=shift @ reference)
 
 
-def check_velocity(mechanism: Mechanism, layout: Layout, state: State) -> None:
+def check_velocity(system: System, state: State) -> None:
     """Refuses rigid velocities that miss G nu = -g_t by more than 1e-7 of their scale.
 
     Raises:
         VelocityError: names the worst joint, its residual and the nearest velocities that fit.
     """
-    matrix = constraint_matrix(mechanism, layout, state)
-    drive = constraint_time_derivative(mechanism, layout, state)
+    at = system.at(state)
+    matrix, drive = system.rows.matrix(at), system.rows.drift(at)[0]
     residual = matrix @ state.velocity + drive
     scale = float((abs(matrix) @ np.abs(state.velocity) + np.abs(drive)).max(initial=0.0))
     fastest = float(np.abs(state.velocity).max(initial=0.0))  # of a string's nodes, far from the joint
     if np.abs(residual).max(initial=0.0) <= TOLERANCE * scale + ROUND_OFF * fastest:
         return
-    rigid = np.flatnonzero(rigid_components(mechanism, layout))
+    rigid = np.flatnonzero(system.layout.is_rigid)
     nearest = state.velocity.copy()
-    nearest[rigid] += _smallest(mass_matrix(mechanism, state), matrix, -residual, rigid)
-    is_given = given_velocity(mechanism, layout, state)[1]
-    raise _contradiction(mechanism, layout, replace(state, velocity=nearest), residual, bool(is_given.any()))
+    nearest[rigid] += _smallest(system.mass(state), matrix, -residual, rigid)
+    is_given = given_velocity(system, state)[1]
+    raise _contradiction(system, replace(state, velocity=nearest), residual, bool(is_given.any()))
 
 
-def given_velocity(mechanism: Mechanism, layout: Layout, state: State) -> tuple[Array, BoolArray]:
-    """The flat velocities with those of the user in body axes, zero elsewhere, and where they are."""
+def given_velocity(system: System, state: State) -> tuple[Array, BoolArray]:
+    """Velocities of the user in the places of nu, zero elsewhere, and where they are.
+
+    Those of translation are velocities of the reference points, world axes.
+    """
+    layout, d = system.layout, system.dimension
     values = np.zeros(int(layout.velocity[-1]))
     is_given = np.zeros(len(values), dtype=bool)
-    for index, placed in enumerate(mechanism.bodies):
-        begin, d = layout.velocity[index], placed.data.dimension
-        to_body = state.rotation[index].T
-        if placed.curve is not None:
-            if placed.curve.velocities is not None:
-                values[begin : begin + placed.data.velocity_count] = placed.curve.velocities[:, :d].ravel()
-                is_given[begin : begin + placed.data.velocity_count] = True
+    for index, placed in enumerate(system.bodies):
+        begin = int(layout.velocity[index])
+        if placed.nodes is not None:
+            if placed.nodes.velocities is not None:
+                values[layout.place(index)] = placed.nodes.velocities[:, :d].ravel()
+                is_given[layout.place(index)] = True
             continue
         if placed.velocity is not None:
-            values[begin : begin + d] = (to_body @ placed.velocity)[:d]
+            values[begin : begin + d] = placed.velocity[:d]
             is_given[begin : begin + d] = True
         if placed.angular_velocity is not None:
             axes = list(placed.data.rotation_axes)
             end = begin + d + len(axes)
-            values[begin + d : end] = (to_body @ placed.angular_velocity)[axes]
+            values[begin + d : end] = (state.rotation[index].T @ placed.angular_velocity)[axes]
             is_given[begin + d : end] = True
     return values, is_given
 
 
-def rigid_components(mechanism: Mechanism, layout: Layout) -> BoolArray:
-    """True where the flat velocities hold v, w or those of nodes, shape (sum of velocity counts,)."""
-    is_rigid = np.zeros(int(layout.velocity[-1]), dtype=bool)
-    for index, placed in enumerate(mechanism.bodies):
-        begin = layout.velocity[index]
-        count = placed.data.rigid_count if placed.curve is None else placed.data.velocity_count
-        is_rigid[begin : begin + count] = True
-    return is_rigid
+def reference_transform(system: System, state: State) -> sparse.csr_array:
+    """nu from velocities of the reference points in place of V, elastic rates zero: V = v + R (w x c) (2.7)."""
+    layout = system.layout
+    size, (frame, axis, place) = int(layout.velocity[-1]), layout.spin
+    centres = [
+        place[:, 0] + place[:, 1:] @ system.elastic(state, index) for index, place in enumerate(system.centres)
+    ]
+    arms = -state.rotation @ cross_matrix(np.array(centres).reshape(-1, 3))
+    d = system.dimension
+    values = [np.ones(size), arms[frame, :d, axis].ravel()]
+    rows = [np.arange(size), layout.linear[frame].ravel()]
+    columns = [np.arange(size), np.repeat(place, d)]
+    triples = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
+    return sparse.coo_array(triples, (size, size)).tocsr()
 
 
 def _smallest(mass: sparse.csr_array, matrix: sparse.csr_array, values: Array, free: IntArray) -> Array:
     return smallest_solution(mass[free][:, free].tocsr(), matrix[:, free].tocsr(), values)
 
 
-def _contradiction(
-    mechanism: Mechanism, layout: Layout, nearest: State, residual: Array, any_given: bool
-) -> VelocityError:
+def _contradiction(system: System, nearest: State, residual: Array, any_given: bool) -> VelocityError:
     worst = int(np.abs(residual).argmax())
-    owner = row_owners(mechanism)[worst]
+    owner = system.owners[worst]
     found = (
         f"contradict {owner.joint}: {owner.row.label} is violated by "
         f"{abs(residual[worst]):.6g} {residual_unit(owner)}"
@@ -125,20 +132,27 @@ def _contradiction(
     if not any_given:
         return VelocityError(f"no rigid motion fits all joints and moving frames; their velocities {found}")
     bodies = [port.placed for port in ports_of(owner.joint) if isinstance(port, Attachment)]
-    offers = [_offer(placed, layout, nearest, mechanism.bodies.index(placed)) for placed in bodies]
+    offers = [_offer(system, nearest, system.index[placed]) for placed in bodies]
     return VelocityError(
         f"the given velocities {found}; leave velocity and angular_velocity out and the joints decide, "
         f"or take the nearest that fit: {'; '.join(offers)}"
     )
 
 
-def _offer(placed: PlacedBody, layout: Layout, state: State, index: int) -> str:
-    nu = state.velocity[layout.velocity[index] : layout.velocity[index + 1]]
-    if placed.curve is not None:
+def _offer(system: System, state: State, index: int) -> str:
+    placed = system.bodies[index]
+    if placed.nodes is not None:
         return f"{placed.name}: leave velocity out"
-    v, w, _ = split_velocity(placed.data, nu)
-    turn = state.rotation[index]
-    text = f"{placed.name} velocity={np.round(turn @ v, 9).tolist()}"
+    velocity, spin = reference_velocity(system, state, index)
+    text = f"{placed.name} velocity={np.round(velocity, 9).tolist()}"
     if placed.data.rotates:
-        text += f", angular_velocity={np.round(turn @ w, 9).tolist()}"
+        text += f", angular_velocity={np.round(spin, 9).tolist()}"
     return text
+
+
+def reference_velocity(system: System, state: State, index: int) -> tuple[Array, Array]:
+    """Velocity of the reference point of a floating body and its angular velocity, world axes (2.7)."""
+    V, w, rate = split_velocity(system.frames[index], state.velocity[system.layout.place(index)])
+    centre, turn = system.centres[index], state.rotation[index]
+    place = centre @ np.concatenate([[1.0], system.elastic(state, index)])
+    return V - turn @ (np.cross(w, place) + centre[:, 1:] @ rate), turn @ w

@@ -6,36 +6,40 @@ from typing import Any, TypeVar
 import numpy as np
 
 from phlexible.algebra.arrays import Array
+from phlexible.initial.initial_velocity import reference_velocity
 from phlexible.joints.joint import Joint
 from phlexible.mechanism.mechanism import Mechanism
 from phlexible.mechanism.relocation import relocated
 from phlexible.ports.attachments import Attachment, Port
-from phlexible.system.kinematics import split_velocity
-from phlexible.system.state import Layout, State
+from phlexible.system.layout import State
+from phlexible.system.system import System
 
 ModelType = TypeVar("ModelType", bound=Mechanism)
 
 
-def moved_model(model: ModelType, layout: Layout, state: State) -> ModelType:
+def moved_model(model: ModelType, system: System, state: State) -> ModelType:
     """A copy with positions and rotations of the state, and its velocities where some were given."""
     copy = type(model)(gravity=model.gravity, dimension=model.dimension)
     copy.ground = model.ground
     bodies = {}
     for index, placed in enumerate(model.bodies):
+        if placed.nodes is not None:
+            nodes = state.position[system.layout.carrier[index] : system.layout.carrier[index + 1]]
+            bodies[placed.name] = copy.add(placed.body, placed.name, shape=nodes)
+            continue
         rotation = state.rotation[index]
-        v, w, _ = split_velocity(
-            placed.data, state.velocity[layout.velocity[index] : layout.velocity[index + 1]]
-        )
+        velocity, spin = reference_velocity(system, state, index)
         bodies[placed.name] = copy.add(
             placed.body,
             placed.name,
-            state.position[index],
+            state.position[index] - rotation @ system.centres[index][:, 0],
             rotation,
-            None if placed.velocity is None else rotation @ v,
-            None if placed.angular_velocity is None else rotation @ w,
+            None if placed.velocity is None else velocity,
+            None if placed.angular_velocity is None else spin,
         )
     turns = {
-        placed.name: state.rotation[index] @ placed.rotation.T for index, placed in enumerate(model.bodies)
+        placed.name: state.rotation[index] @ placed.rotation.T if placed.nodes is None else np.eye(3)
+        for index, placed in enumerate(model.bodies)
     }
     parts: dict[object, object] = {}
     for joint in model.joints:

@@ -1,6 +1,6 @@
 """How far material has moved since a given pose: what the nearest pose has least of.
 
-The displacement of a material point is ``r + R u - (r_0 + R_0 u_0)`` with u = Psi xi in the body frame.
+The displacement of a material point is ``x_c + R u - (x_c0 + R_0 u_0)`` with u = Psi xi about the centre of mass.
 Its first moments against the rigid motions of a body, ``int rho d`` and ``int rho u x d`` in body axes,
 depend on where the material is and not on which floating frame describes it.
 """
@@ -8,30 +8,23 @@ depend on where the material is and not on which floating frame describes it.
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.bodies.absolute_body import AbsoluteBody
-from phlexible.mechanism.mechanism import Mechanism
-from phlexible.system.state import Layout, State
+from phlexible.system.layout import State
+from phlexible.system.system import System
 
 
-def rigid_moments(mechanism: Mechanism, layout: Layout, state: State, given: State) -> Array:
-    """Both moments of every body in the components of nu, flat like the velocities; zero for eta.
+def rigid_moments(system: System, state: State, given: State) -> Array:
+    """Both moments of every floating body in the places of nu, flat; zero for eta and for nodes.
 
     Their derivative to small motions is M(eta), at the given pose exactly.
     """
+    layout = system.layout
     moments = np.zeros(int(layout.velocity[-1]))
-    for index, placed in enumerate(mechanism.bodies):
-        data = placed.data
-        if isinstance(data, AbsoluteBody):
-            continue  # nodes have no frame that could be chosen otherwise
-        elastic = slice(int(layout.elastic[index]), int(layout.elastic[index + 1]))
-        now, before = (np.concatenate([[1.0], s.elastic[elastic]]) for s in (state, given))
+    for index, data in enumerate(system.frames):
+        now, before = (np.concatenate([[1.0], system.elastic(s, index)]) for s in (state, given))
         turn = state.rotation[index].T @ given.rotation[index]
-        shift = state.rotation[index].T @ (state.position[index] - given.position[index])
-        center = data.first_moments @ now
-        linear = data.mass * shift + center - turn @ (data.first_moments @ before)
+        linear = data.mass * (state.position[index] - given.position[index])
         spread = np.einsum("i,acij,j->ac", now, data.second_moments, before) @ turn.T
-        across = np.array([spread[a, b] - spread[b, a] for a, b in ((1, 2), (2, 0), (0, 1))])
-        angular = np.cross(center, shift) - across
+        angular = -np.array([spread[a, b] - spread[b, a] for a, b in ((1, 2), (2, 0), (0, 1))])
         begin, end = int(layout.velocity[index]), int(layout.velocity[index]) + data.rigid_count
         moments[begin:end] = np.concatenate([linear[: data.dimension], angular[list(data.rotation_axes)]])
     return moments

@@ -19,27 +19,17 @@ from scipy.sparse.linalg import splu
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.absolute_body import AbsoluteBody
-from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.any_body import elastic_force, stiffness_matrix
-from phlexible.bodies.mechanics.any_body import mass_matrix as mass_matrix_of
+from phlexible.bodies.mechanics.balance import inertia_forces, inertia_slope
 from phlexible.errors import ModelError
-from phlexible.initial.closure import largest_length, row_lengths
-from phlexible.initial.initial_velocity import check_velocity, rigid_components, with_rigid_velocity
+from phlexible.initial.initial_velocity import check_velocity, with_rigid_velocity
 from phlexible.initial.nearest_pose import rigid_moments
-from phlexible.mechanism.mechanism import Mechanism
-from phlexible.rank.multiplier_metric import smallest_multipliers_at
 from phlexible.rank.redundancy import independent_rows
-from phlexible.system.balance import inertia_forces, inertia_slope
-from phlexible.system.constraints import (
-    constraint_acceleration,
-    constraint_matrix,
-    constraint_values,
-    mass_matrix,
-)
+from phlexible.rank.smallest_multipliers import smallest_multipliers_at
 from phlexible.system.displacement import displaced
-from phlexible.system.geometric_stiffness import constraint_stiffness, load_stiffness
-from phlexible.system.load_forces import applied_forces
-from phlexible.system.state import Layout, State
+from phlexible.system.forces import applied_forces, constraint_stiffness, load_stiffness
+from phlexible.system.layout import State
+from phlexible.system.system import System
 
 GOAL, ACCEPTED, ROUND_OFF = 1e-13, 1e-10, 1e-12
 ITERATIONS = 60
@@ -70,8 +60,7 @@ class QuasiStaticMotion:
 class _Problem:
     """What is solved: the start, the rows of G to keep, and the share of all loads and velocities."""
 
-    mechanism: Mechanism
-    layout: Layout
+    system: System
     given: State
     rows: IntArray
     share: float
@@ -91,12 +80,7 @@ class _Residual:
         return -np.concatenate(parts)
 
 
-def quasi_static_state(mechanism: Mechanism, layout: Layout, state: State) -> State:
-    """The state deformed so that d2eta/dt2 = 0; see ``quasi_static_motion``."""
-    return quasi_static_motion(mechanism, layout, state).state
-
-
-def quasi_static_motion(mechanism: Mechanism, layout: Layout, state: State) -> QuasiStaticMotion:
+def quasi_static_motion(system: System, state: State) -> QuasiStaticMotion:
     """Newton's method from an undeformed state with closed joints. Redundant joints share their forces
     so that they are smallest.
 
@@ -105,8 +89,8 @@ def quasi_static_motion(mechanism: Mechanism, layout: Layout, state: State) -> Q
             elastic forces hold.
         VelocityError: given velocities that contradict the joints of the deformed bodies.
     """
-    problem = _Problem(mechanism, layout, state, independent_rows(mechanism, state), 1.0)
-    count, rows = int(layout.velocity[-1]), int(layout.multiplier[-1])
+    problem = _Problem(system, state, independent_rows(system, state), 1.0)
+    count, rows = int(system.layout.velocity[-1]), int(system.layout.multiplier[-1])
     start = QuasiStaticMotion(state, np.zeros(count), np.zeros(rows), np.zeros(rows))
     with np.errstate(all="ignore"):  # a diverging iteration is reported below
         found, error = _solved(problem, start, is_searched=False)
@@ -120,9 +104,9 @@ def quasi_static_motion(mechanism: Mechanism, layout: Layout, state: State) -> Q
             "forces in them; loads or initial rotation may be more than the elastic forces can hold "
             '(try strain="von_karman", or start undeformed)'
         )
-    check_velocity(mechanism, layout, found.state)
+    check_velocity(system, found.state)
     if len(problem.rows) < rows:
-        smallest = smallest_multipliers_at(mechanism, layout, found.state, found.multipliers)
+        smallest = smallest_multipliers_at(system, found.state, found.multipliers)
         found = replace(found, multipliers=smallest)
     return found
 
@@ -143,15 +127,13 @@ def _raised(problem: _Problem, start: QuasiStaticMotion, error: float) -> tuple[
     return motion, best
 
 
-def _solved(
-    problem: _Problem, motion: QuasiStaticMotion, is_searched: bool
-) -> tuple[QuasiStaticMotion, float]:
+def _solved(problem: _Problem, motion: QuasiStaticMotion, is_searched: bool) -> tuple[QuasiStaticMotion, float]:
     """Newton's method, with natural monotonicity or full steps; the best point and its error."""
     motion = replace(motion, state=_with_velocity(problem, motion.state))
     residual = _residual(problem, motion)
     best, best_error, since = motion, residual.error, 0
-    rigid = np.flatnonzero(rigid_components(problem.mechanism, problem.layout))
-    weight = np.sqrt(mass_matrix(problem.mechanism, motion.state).diagonal())
+    rigid = np.flatnonzero(problem.system.layout.is_rigid)
+    weight = np.sqrt(problem.system.mass(motion.state).diagonal())
     for _ in range(ITERATIONS):
         if not np.isfinite(residual.error) or best_error < GOAL:
             break
@@ -183,7 +165,7 @@ def _searched(
 ) -> tuple[QuasiStaticMotion, _Residual]:
     """The longest part of a step after which the next simplified step is shorter, or the shortest part."""
     size = float(np.linalg.norm(weight * step[: len(weight)]))
-    length, allowed = 1.0, ROUND_OFF * _extent(problem.mechanism)
+    length, allowed = 1.0, ROUND_OFF * _extent(problem.system)
     while True:
         trial = _moved(problem, motion, rigid, length * step)
         residual = _residual(problem, trial)
@@ -197,48 +179,52 @@ def _searched(
 
 
 def _residual(problem: _Problem, motion: QuasiStaticMotion) -> _Residual:
-    mechanism, layout, state = problem.mechanism, problem.layout, motion.state
-    matrix = constraint_matrix(mechanism, layout, state)
-    mass = mass_matrix(mechanism, state)
-    rigid = rigid_components(mechanism, layout)
+    system, state = problem.system, motion.state
+    at, mass = system.at(state), system.mass(state)
+    matrix = system.rows.matrix(at)
+    rigid = system.layout.is_rigid
     inertia, elastic = (np.zeros(len(motion.acceleration)) for _ in range(2))
-    for index, placed in enumerate(mechanism.bodies):
-        begin, end = layout.velocity[index : index + 2]
-        eta = state.elastic[layout.elastic[index] : layout.elastic[index + 1]]
-        nu, acceleration = state.velocity[begin:end], motion.acceleration[begin:end]
+    for index, placed in enumerate(system.bodies):
+        own, eta = system.layout.place(index), system.elastic(state, index)
+        acceleration = motion.acceleration[own]
         if isinstance(placed.data, AbsoluteBody):
-            inertia[begin:end] = mass_matrix_of(placed.data, eta) @ acceleration
+            inertia[own] = system.body_mass(state, index) @ acceleration
         else:
-            inertia[begin:end] = inertia_forces(placed.data, eta, nu, acceleration)
-        elastic[begin + placed.data.rigid_count : end] = elastic_force(placed.data, eta)
-    applied = problem.share * applied_forces(mechanism, layout, state)
+            nu = turning(system, index, state.velocity[own])
+            inertia[own] = inertia_forces(system.frames[index], eta, nu, acceleration)
+        elastic[own][placed.data.rigid_count :] = elastic_force(placed.data, eta)
+    applied = problem.share * applied_forces(system, state, at)
     constraint = matrix.T @ motion.multipliers
     balance = inertia + elastic - applied - constraint
     weight = 1 / np.sqrt(mass.diagonal())
     size = max(np.linalg.norm(weight * force) for force in (inertia, elastic, applied, constraint))
     row_weight = 1 / np.sqrt(matrix.multiply(matrix) @ weight**2 + np.finfo(float).tiny)
-    change = constraint_acceleration(mechanism, layout, state)
-    gap = constraint_values(mechanism, layout, state)
-    moments = rigid_moments(mechanism, layout, state, problem.given)
+    change, gap = system.rows.accelerations(at)[0], system.rows.values(at)[0]
+    moments = rigid_moments(system, state, problem.given)
     pose = np.where(rigid, moments + matrix.T @ motion.pose_multipliers, 0.0)
     acceleration = matrix @ motion.acceleration + change
     error = max(
         _relative(np.linalg.norm(weight * balance), size),
         _relative(np.linalg.norm(row_weight * acceleration), size + np.linalg.norm(row_weight * change)),
-        float(np.abs(gap / row_lengths(mechanism)).max(initial=0.0)),
-        float(np.linalg.norm(weight * pose) / _extent(mechanism)),
+        float(np.abs(gap / system.row_lengths).max(initial=0.0)),
+        float(np.linalg.norm(weight * pose) / _extent(system)),
     )
     return _Residual(balance, acceleration, gap, pose, error)
 
 
-def _extent(mechanism: Mechanism) -> float:
+def turning(system: System, index: int, nu: Array) -> Array:
+    """nu of a floating body without its translation, which is apart from the rest."""
+    return np.concatenate([np.zeros(system.dimension), nu[system.dimension :]])
+
+
+def _extent(system: System) -> float:
     """Size of a motion of the whole mechanism by its own length, in the metric of kinetic energy."""
-    return float(largest_length(mechanism) * np.sqrt(sum(placed.data.mass for placed in mechanism.bodies)))
+    return float(system.largest_length * np.sqrt(sum(placed.data.mass for placed in system.bodies)))
 
 
 def _with_velocity(problem: _Problem, state: State) -> State:
     """The state with the share of the rigid velocities at its pose that loads of this share go with."""
-    moving = with_rigid_velocity(problem.mechanism, problem.layout, state)
+    moving = with_rigid_velocity(problem.system, state)
     return replace(moving, velocity=np.sqrt(problem.share) * moving.velocity)
 
 
@@ -251,18 +237,18 @@ def _moved(problem: _Problem, motion: QuasiStaticMotion, rigid: IntArray, step: 
     acceleration[rigid] += faster
     multipliers[problem.rows] += pull
     pose_multipliers[problem.rows] += pose_pull
-    state = displaced(problem.mechanism, problem.layout, motion.state, change)
+    state = displaced(problem.system, motion.state, change)
     return QuasiStaticMotion(_with_velocity(problem, state), acceleration, multipliers, pose_multipliers)
 
 
 def _matrix(problem: _Problem, motion: QuasiStaticMotion, rigid: IntArray) -> sparse.csc_matrix:
     """Of the changes of (pose, eta), of the acceleration, the multipliers and the pose multipliers."""
-    mechanism, layout, state = problem.mechanism, problem.layout, motion.state
-    matrix = constraint_matrix(mechanism, layout, state)[problem.rows]
-    mass = mass_matrix(mechanism, state)
+    system, state = problem.system, motion.state
+    matrix = system.rows.matrix(system.at(state))[problem.rows]
+    mass = system.mass(state)
     held, mass_rigid = matrix[:, rigid], mass[rigid]
     metric = held.multiply(held) @ (1 / mass.diagonal()[rigid]) + np.finfo(float).tiny
-    stiffness = _stiffness(mechanism, layout, motion, problem.share)
+    stiffness = _stiffness(system, motion, problem.share)
     return sparse.csc_matrix(
         sparse.block_array(
             [
@@ -280,21 +266,19 @@ def _relative(error: np.floating[Any], scale: np.floating[Any]) -> float:
     return 0.0 if error == 0 else float(error / scale)
 
 
-def _stiffness(
-    mechanism: Mechanism, layout: Layout, motion: QuasiStaticMotion, share: float
-) -> sparse.csr_array:
+def _stiffness(system: System, motion: QuasiStaticMotion, share: float) -> sparse.csr_array:
     """Derivative of the balance to (pose, eta) at constant velocities."""
-    blocks = []
-    for index, placed in enumerate(mechanism.bodies):
-        begin, end = layout.velocity[index : index + 2]
-        eta = motion.state.elastic[layout.elastic[index] : layout.elastic[index + 1]]
-        data, nu, acceleration = placed.data, motion.state.velocity[begin:end], motion.acceleration[begin:end]
-        block = stiffness_matrix(data, eta)
-        if isinstance(data, FloatingBody):
-            block[:, data.rigid_count :] += inertia_slope(data, eta, nu, acceleration)
+    blocks, state = [], motion.state
+    for index, placed in enumerate(system.bodies):
+        own, eta = system.layout.place(index), system.elastic(state, index)
+        block = stiffness_matrix(placed.data, eta)
+        if not isinstance(placed.data, AbsoluteBody):
+            nu = turning(system, index, state.velocity[own])
+            slope = inertia_slope(system.frames[index], eta, nu, motion.acceleration[own])
+            block[:, placed.data.rigid_count :] += slope
         blocks.append(block)
     return sparse.csr_array(
         sparse.block_diag(blocks, "csr")
-        - share * load_stiffness(mechanism, layout, motion.state)
-        - constraint_stiffness(mechanism, layout, motion.state, motion.multipliers)
+        - share * load_stiffness(system, state)
+        - constraint_stiffness(system, state, motion.multipliers)
     )

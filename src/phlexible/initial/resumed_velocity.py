@@ -7,19 +7,13 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.nearest_solution import smallest_solution
 from phlexible.errors import StepWarning
-from phlexible.mechanism.mechanism import Mechanism
-from phlexible.system.constraints import (
-    constraint_matrix,
-    constraint_time_derivative,
-    mass_matrix,
-    mechanism_layout,
-)
-from phlexible.system.state import State
+from phlexible.system.layout import State
+from phlexible.system.system import System
 
 NOTICEABLE = 0.5
 
 
-def warn_of_velocity_gap(mechanism: Mechanism, state: State, multipliers: Array, step: float) -> None:
+def warn_of_velocity_gap(system: System, state: State, multipliers: Array, step: float) -> None:
     """Warns where multipliers would swing by more than half of their size from step to step.
 
     The step demands g = 0, so that nu misses G nu = -g_t by O(h^2) with a sign that changes each step
@@ -27,14 +21,14 @@ def warn_of_velocity_gap(mechanism: Mechanism, state: State, multipliers: Array,
     the gap, not for a much smaller one.
 
     Args:
-        mechanism: what moves.
+        system: what moves.
         state: where the run goes on.
         multipliers: there, of joints and drives and possibly more behind them, shape (rows or more,).
         step: h of the steps to come [s].
     """
-    layout = mechanism_layout(mechanism)
-    matrix, mass = constraint_matrix(mechanism, layout, state), mass_matrix(mechanism, state)
-    gap = matrix @ state.velocity + constraint_time_derivative(mechanism, layout, state)
+    at, mass = system.at(state), system.mass(state)
+    matrix = system.rows.matrix(at)
+    gap = matrix @ state.velocity + system.rows.drift(at)[0]
     weight = 1 / np.sqrt(mass.diagonal())
     swing = weight * (2 / step * (mass @ smallest_solution(mass, matrix, gap)))
     usual = float(np.linalg.norm(weight * (matrix.T @ multipliers[: matrix.shape[0]])))

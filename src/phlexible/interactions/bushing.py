@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.errors import ModelError
-from phlexible.interactions.bilinear import AXES, DirectionOf
 from phlexible.interactions.coordinates import SineCoordinate, position_along
-from phlexible.interactions.force_elements import CoordinateForce, ForceElement, check_ports, three_numbers
+from phlexible.interactions.force_elements import CoordinateForce, ForceElement, three_numbers
+from phlexible.interactions.functions import AXES, DirectionOf
+from phlexible.interactions.pair import check_ports
 from phlexible.ports.attachments import Port
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ModelError, ParameterError
-from phlexible.interactions.bilinear import DirectionOf, PointOf, Row, Term
+from phlexible.interactions.functions import DirectionOf, Row, Term, between, product, single
 from phlexible.interactions.time_paths import Timed, TimeFactor, TimePath
 from phlexible.ports.attachments import Port
 
@@ -47,6 +47,10 @@ class Coordinate(ABC):
     def driven_row(self, path: TimePath) -> Row:
         """The function that vanishes where theta = path(t)."""
 
+    def initial_value(self) -> float:
+        """theta at the initial pose, undeformed [rad or m]."""
+        return self.value(np.array([function.initial_value() for function in self.functions()]))
+
     @property
     @abstractmethod
     def unit(self) -> str:
@@ -71,8 +75,7 @@ class PositionCoordinate(Coordinate):
         return (Row(self._terms(), 0.0, self.name),)
 
     def _terms(self) -> tuple[Term, ...]:
-        a, b = PointOf(self.first), PointOf(self.second)
-        return Term(1.0, b, self.direction), Term(-1.0, a, self.direction)
+        return (Term(1.0, between(self.first, self.second), single(self.direction)),)
 
     def value(self, y: Array) -> float:
         """y itself."""
@@ -107,7 +110,7 @@ class SineCoordinate(PositionCoordinate):
 
     def _terms(self) -> tuple[Term, ...]:
         a1, a2, b1, b2 = self.axes
-        return Term(0.5, a2, b1), Term(-0.5, a1, b2)
+        return product(a2, b1, 0.5), product(a1, b2, -0.5)
 
     @property
     def unit(self) -> str:
@@ -124,8 +127,8 @@ class DistanceCoordinate(Coordinate):
 
     def functions(self) -> tuple[Row, ...]:
         """y = |x_b - x_a|^2."""
-        a, b = PointOf(self.first), PointOf(self.second)
-        return (Row((Term(1.0, b, b), Term(1.0, a, a), Term(-2.0, a, b)), 0.0, self.name),)
+        chord = between(self.first, self.second)
+        return (Row((Term(1.0, chord, chord),), 0.0, self.name),)
 
     def value(self, y: Array) -> float:
         """sqrt(y)."""
@@ -208,9 +211,7 @@ def angle_about(first: Port, second: Port, across: Array, along: Array, name: st
     was at the initial pose.
     """
     b = DirectionOf(second, across)
-    return AngleCoordinate(
-        name, Term(1.0, DirectionOf(first, across), b), Term(1.0, DirectionOf(first, along), b)
-    )
+    return AngleCoordinate(name, product(DirectionOf(first, across), b), product(DirectionOf(first, along), b))
 
 
 def position_along(first: Port, second: Port, axis: Array, name: str = "position") -> Coordinate:

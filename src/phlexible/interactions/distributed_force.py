@@ -56,9 +56,7 @@ class DistributedForce(Load):
             isinstance(self.body, PlacedBody) and isinstance(self.body.body, Beam)
         )
         if not is_beam:
-            raise ModelError(
-                f"{type(self).__name__} acts on a beam that model.add returned, got {self.body!r}"
-            )
+            raise ModelError(f"{type(self).__name__} acts on a beam that model.add returned, got {self.body!r}")
         object.__setattr__(self, "axes", axes_option(self.axes))
         object.__setattr__(self, "breakpoints", tuple(finite("breakpoints", t) for t in self.breakpoints))
         if self.at is not None:
@@ -143,9 +141,7 @@ class DistributedForce(Load):
     def _check_table(self) -> None:
         places, table = np.asarray(self.at, dtype=np.float64), np.asarray(self.value, dtype=np.float64)
         if self.start is not None or self.end is not None:
-            raise ParameterError(
-                f"{self}: a table begins and ends where its places at= do; leave start and end"
-            )
+            raise ParameterError(f"{self}: a table begins and ends where its places at= do; leave start and end")
         if places.ndim != 1 or len(places) < 2 or table.shape != (len(places), 3):
             raise ParameterError(
                 f"{self}: a table needs at least two places at= and as many rows of three numbers,"

@@ -1,15 +1,12 @@
 """Drives: a coordinate of a joint that follows a function of time."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from phlexible.errors import ModelError
-from phlexible.interactions.bilinear import Row
+from phlexible.interactions.functions import Row
+from phlexible.interactions.pair import KinematicPair
 from phlexible.interactions.time_paths import TimePath
 from phlexible.ports.attachments import Port
-
-if TYPE_CHECKING:
-    from phlexible.joints.joint import Joint
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,7 +22,7 @@ class Drive:
         name: key of the drive's work in the energy ledger; None: made from the joint.
     """
 
-    joint: "Joint"
+    joint: KinematicPair
     coordinate: str
     path: TimePath
     name: str | None = None
@@ -44,7 +41,7 @@ class Drive:
         """1 row (formulation, section 4): the coordinate less p(t), or the sine of that."""
         return (self.joint.coordinate(dimension, self.coordinate).driven_row(self.path),)
 
-    def check_against(self, others: "tuple[Drive, ...]") -> None:
+    def check_against(self, others: tuple["Drive", ...]) -> None:
         """Refuses a second drive of one coordinate.
 
         Raises:

@@ -2,16 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ParameterError
+from phlexible.interactions.pair import KinematicPair
 from phlexible.ports.attachments import Attachment
-
-if TYPE_CHECKING:
-    from phlexible.joints.joint import Joint
 
 Controller = Callable[[float, Array], ArrayLike]
 
@@ -32,7 +29,7 @@ class Feedback:
     """
 
     controller: Controller
-    measured: "Sequence[Joint | Attachment]" = ()
+    measured: Sequence[KinematicPair | Attachment] = ()
 
     def __post_init__(self) -> None:
         if not callable(self.controller):

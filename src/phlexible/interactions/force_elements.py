@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,12 +10,10 @@ from phlexible.algebra.arrays import Array, finite, non_negative
 from phlexible.errors import ModelError, ParameterError
 from phlexible.interactions.coordinates import Coordinate, DistanceCoordinate
 from phlexible.interactions.feedback import Feedback
+from phlexible.interactions.pair import KinematicPair, check_ports
 from phlexible.interactions.potentials import Potential
 from phlexible.interactions.time_paths import finite_number
-from phlexible.ports.attachments import Attachment, Port
-
-if TYPE_CHECKING:
-    from phlexible.joints.joint import Joint
+from phlexible.ports.attachments import Port
 
 ForceValue = float | Callable[[float], float] | Feedback
 
@@ -162,7 +159,7 @@ class JointElement(ForceElement):
         name: for messages and the ledger; None: made from the joint.
     """
 
-    joint: "Joint"
+    joint: KinematicPair
     coordinate: str
     stiffness: float = 0.0
     damping: float = 0.0
@@ -216,24 +213,6 @@ class JointElement(ForceElement):
             kinds.append("motor" if isinstance(self.force, Feedback) else prescribed)
         place = "" if len(self.joint.coordinate_names) == 1 else f"{self.coordinate} of "
         return f"{' and '.join(kinds)} in {place}{self.joint}"
-
-
-def check_ports(element: object, first: object, second: object) -> None:
-    """Refuses ports that are none, both on the ground, or on one body.
-
-    Raises:
-        ModelError: says which.
-    """
-    for port in (first, second):
-        if not isinstance(port, Port):
-            raise ModelError(
-                f"{type(element).__name__} takes two ports such as beam.end or ground.at(...), got {port!r}"
-            )
-    bodies = [port.placed for port in (first, second) if isinstance(port, Attachment)]
-    if not bodies:
-        raise ModelError(f"{element} connects the ground with itself; one port must be on a body")
-    if len(bodies) == 2 and bodies[0] is bodies[1]:
-        raise ModelError(f"{element} connects {bodies[0].name} with itself")
 
 
 def three_numbers(name: str, value: object) -> Array:

@@ -55,8 +55,7 @@ class PointLoad(Load):
     def __post_init__(self) -> None:
         if not isinstance(self.attachment, Attachment):
             raise ModelError(
-                f"{type(self).__name__} acts on an attachment of a body such as beam.end,"
-                f" got {self.attachment!r}"
+                f"{type(self).__name__} acts on an attachment of a body such as beam.end, got {self.attachment!r}"
             )
         object.__setattr__(self, "axes", axes_option(self.axes))
         if self.axes is Axes.BODY and not self.attachment.has_orientation:

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, unit_vector
 from phlexible.errors import ParameterError
-from phlexible.interactions.bilinear import perpendicular_axes
+from phlexible.interactions.functions import perpendicular_axes
 from phlexible.joints.joint import Joint
 
 

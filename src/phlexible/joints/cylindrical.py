@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ModelError
-from phlexible.interactions.bilinear import Row, along_turning_axis, perpendicular, perpendicular_axes
 from phlexible.interactions.coordinates import Coordinate, angle_about, position_along
+from phlexible.interactions.functions import Row, along_turning_axis, perpendicular, perpendicular_axes
 from phlexible.joints.axial import AxialJoint
 
 

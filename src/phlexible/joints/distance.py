@@ -6,7 +6,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import positive
 from phlexible.errors import ModelError
-from phlexible.interactions.bilinear import Row, constant_distance
+from phlexible.interactions.functions import Row, constant_distance
 from phlexible.joints.joint import Joint
 
 

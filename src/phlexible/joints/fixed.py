@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from phlexible.interactions.bilinear import AXES, Row, coincident_points, perpendicular
+from phlexible.interactions.functions import AXES, Row, coincident_points, perpendicular
 from phlexible.joints.joint import Joint
 
 

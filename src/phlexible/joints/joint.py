@@ -1,24 +1,22 @@
 """What every joint is: two ports and a list of joint functions."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from phlexible.errors import ModelError, ParameterError
-from phlexible.interactions.bilinear import Row
-from phlexible.interactions.coordinates import Coordinate
 from phlexible.interactions.drives import Drive
 from phlexible.interactions.feedback import Controller, Feedback
 from phlexible.interactions.force_elements import ForceValue, JointElement
-from phlexible.interactions.initial_values import initial_value
+from phlexible.interactions.functions import Row
+from phlexible.interactions.pair import KinematicPair
 from phlexible.interactions.potentials import Potential
 from phlexible.interactions.time_paths import ScalarFunction, TimePath
-from phlexible.ports.attachments import Attachment, Port
+from phlexible.ports.attachments import Port
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Joint(ABC):
+class Joint(KinematicPair):
     """A lossless connection of two ports. Compared by identity.
 
     Attributes:
@@ -26,35 +24,9 @@ class Joint(ABC):
         second: the port on which reactions are reported.
     """
 
-    first: Port
-    second: Port
-
-    coordinate_names: ClassVar[tuple[str, ...]] = ()
-
     @abstractmethod
     def rows(self, dimension: int) -> tuple[Row, ...]:
         """The joint functions in the plane (dimension 2) or in space (3)."""
-
-    def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
-        """The coordinates that the joint leaves free, named as in ``coordinate_names``.
-
-        Raises:
-            ModelError: an angle of a port without orientation.
-        """
-        return ()
-
-    def coordinate(self, dimension: int, name: str | None = None) -> Coordinate:
-        """The coordinate of a name; None: the only one.
-
-        Raises:
-            ModelError: there is none of that name, or more than one without a name; lists them.
-        """
-        name = self._named(name)
-        return next(each for each in self.coordinates(dimension) if each.name == name)
-
-    def initial_coordinate(self, dimension: int, name: str | None = None) -> float:
-        """Value of a coordinate at the initial pose [rad or m]."""
-        return initial_value(self.coordinate(dimension, name))
 
     def drive(
         self,
@@ -85,7 +57,7 @@ class Joint(ABC):
             raise ParameterError(f"{kind} of a drive must be a function of time, got {function!r}")
         path = TimePath(function, rate, f"{of or kind} driven at {self}")
         path(0.0)
-        return Drive(self, self._named(of or kind), path, name)
+        return Drive(self, self.coordinate_name(of or kind), path, name)
 
     def spring(
         self,
@@ -107,11 +79,11 @@ class Joint(ABC):
             of: name of the coordinate of a joint with several.
             name: for messages; None: made from the joint.
         """
-        return JointElement(self, self._named(of), stiffness, damping, rest, potential, name=name)
+        return JointElement(self, self.coordinate_name(of), stiffness, damping, rest, potential, name=name)
 
     def damper(self, damping: float, *, of: str | None = None, name: str | None = None) -> JointElement:
         """A damper for ``model.apply`` along the joint's coordinate [N m s/rad or N s/m]."""
-        return JointElement(self, self._named(of), damping=damping, name=name)
+        return JointElement(self, self.coordinate_name(of), damping=damping, name=name)
 
     def torque(
         self,
@@ -129,7 +101,9 @@ class Joint(ABC):
             of: name of the angle of a joint with several.
             name: key in the energy ledger; None: made from the joint.
         """
-        return JointElement(self, self._named(of or "angle"), force=value, breakpoints=breakpoints, name=name)
+        return JointElement(
+            self, self.coordinate_name(of or "angle"), force=value, breakpoints=breakpoints, name=name
+        )
 
     def force(
         self,
@@ -141,49 +115,16 @@ class Joint(ABC):
     ) -> JointElement:
         """A force for ``model.apply`` along the joint's axis, positive where it enlarges the position [N]."""
         return JointElement(
-            self, self._named(of or "position"), force=value, breakpoints=breakpoints, name=name
+            self, self.coordinate_name(of or "position"), force=value, breakpoints=breakpoints, name=name
         )
 
-    def motor(
-        self, controller: Controller, *, of: str | None = None, name: str | None = None
-    ) -> JointElement:
+    def motor(self, controller: Controller, *, of: str | None = None, name: str | None = None) -> JointElement:
         """A motor for ``model.apply``: controller(t, measured) -> torque or force, once a step.
 
         ``measured`` holds each coordinate of the joint and its rate: [angle, rate] of a ``Revolute``. To
         measure other things give ``joint.torque(Feedback(controller, measured=[...]))``.
         """
-        return JointElement(self, self._named(of), force=Feedback(controller, (self,)), name=name)
-
-    def _named(self, of: str | None) -> str:
-        """The name of the coordinate meant.
-
-        Raises:
-            ModelError: there is none of that name, or no name and not exactly one coordinate.
-        """
-        names = self.coordinate_names
-        if of is None and len(names) == 1:
-            return names[0]
-        if of in names:
-            return str(of)
-        listed = ", ".join(repr(each) for each in names) or "no coordinate"
-        if of is None and names:
-            raise ModelError(f"{self} has several coordinates; say which with of=: {listed}")
-        raise ModelError(f"{self} has no coordinate {of or ''!r}; it has: {listed}")
-
-    def __post_init__(self) -> None:
-        for port in (self.first, self.second):
-            if not isinstance(port, Port):
-                raise ModelError(
-                    f"{type(self).__name__} takes two ports such as beam.end or ground.at(...), got {port!r}"
-                )
-        moving = [port.placed for port in (self.first, self.second) if isinstance(port, Attachment)]
-        if not moving:
-            raise ModelError(f"{self} connects the ground with itself; one port must be on a body")
-        if len(moving) == 2 and moving[0] is moving[1]:
-            raise ModelError(f"{self} connects {moving[0].name} with itself")
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.first}, {self.second})"
+        return JointElement(self, self.coordinate_name(of), force=Feedback(controller, (self,)), name=name)
 
     def _need_orientation(self) -> None:
         self._need_orientation_of(self.first)

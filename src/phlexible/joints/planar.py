@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from numpy.typing import ArrayLike
 
 from phlexible.errors import ModelError
-from phlexible.interactions.bilinear import Row, along_turning_axis, perpendicular
 from phlexible.interactions.coordinates import Coordinate, angle_about, position_along
+from phlexible.interactions.functions import Row, along_turning_axis, perpendicular
 from phlexible.joints.axial import AxialJoint
 
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from phlexible.interactions.bilinear import AXES, Row, along_turning_axis, perpendicular
 from phlexible.interactions.coordinates import Coordinate, position_along
+from phlexible.interactions.functions import AXES, Row, along_turning_axis, perpendicular
 from phlexible.joints.axial import AxialJoint
 from phlexible.joints.cylindrical import cylindrical_rows
 

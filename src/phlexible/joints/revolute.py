@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, unit_vector
 from phlexible.errors import ParameterError
-from phlexible.interactions.bilinear import AXES, Row, coincident_points, perpendicular, perpendicular_axes
 from phlexible.interactions.coordinates import Coordinate, angle_about
+from phlexible.interactions.functions import AXES, Row, coincident_points, perpendicular, perpendicular_axes
 from phlexible.joints.joint import Joint
 
 

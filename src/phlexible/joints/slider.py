@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from phlexible.interactions.bilinear import Row, along_turning_axis
 from phlexible.interactions.coordinates import Coordinate, position_along
+from phlexible.interactions.functions import Row, along_turning_axis
 from phlexible.joints.axial import AxialJoint
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from phlexible.interactions.bilinear import Row, coincident_points
+from phlexible.interactions.functions import Row, coincident_points
 from phlexible.joints.joint import Joint
 
 

@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, unit_vector
 from phlexible.errors import ModelError, ParameterError
-from phlexible.interactions.bilinear import DirectionOf, Row, Term, coincident_points, perpendicular
 from phlexible.interactions.coordinates import AngleCoordinate, Coordinate
+from phlexible.interactions.functions import DirectionOf, Row, coincident_points, perpendicular, product
 from phlexible.joints.joint import Joint
 
 
@@ -58,14 +58,14 @@ class Universal(Joint):
         """
         one, two = self.unit_axes()
         three = np.cross(one, two)
-        cosine = Term(1.0, DirectionOf(self.first, one), DirectionOf(self.second, one))
-        sine = Term(1.0, DirectionOf(self.first, one), DirectionOf(self.second, three))
+        cosine = product(DirectionOf(self.first, one), DirectionOf(self.second, one))
+        sine = product(DirectionOf(self.first, one), DirectionOf(self.second, three))
         b2 = DirectionOf(self.second, two)
         return (
             AngleCoordinate(
                 "angle",
-                Term(1.0, DirectionOf(self.first, two), b2),
-                Term(1.0, DirectionOf(self.first, three), b2),
+                product(DirectionOf(self.first, two), b2),
+                product(DirectionOf(self.first, three), b2),
             ),
             AngleCoordinate("second angle", cosine, sine),
         )

@@ -1,209 +1,143 @@
-"""Elastic force, damping and their exact derivative over one step (formulation, sections 3 and 4).
+"""Elastic force, damping and their exact derivative over one step (docs/theory.md, 3 and 4).
 
 The stress is D (mean(eps) + gamma delta(eps)) with gamma = tau / h + numerical damping: a step loses
-exactly gamma delta(eps)^T D delta(eps).
+exactly gamma delta(eps)^T D delta(eps) (3.4).
 """
 
-from phlexible.kernels import tables as at
-from phlexible.kernels.compiled import compiled
-from phlexible.kernels.dense import form, multiply
-from phlexible.kernels.inertia import start_of
+from phlexible.compilation.compiled import compiled
+from phlexible.compilation.notation import Reals, Tables
+from phlexible.kernels.dense import multiply, product
 
 
 @compiled
-def strain_value(ints, reals, s, x, slopes):
-    """eps_s(eta) with eta at ``x``; the slopes of its squares go to ``slopes``."""
-    row = ints[ints[at.STRAIN_ROW] + s]
+def strain_value(t: Tables, s: int, eta: Reals, slopes: Reals) -> float:
+    """eps_s(eta); the slopes of its squares go to ``slopes``."""
     value = 0.0
-    for i in range(ints[ints[at.STRAIN_FIRST] + s], ints[ints[at.STRAIN_LAST] + s]):
-        value += reals[row + i] * reals[x + i]
-    for g in range(ints[ints[at.SQUARE_START] + s], ints[ints[at.SQUARE_START] + s + 1]):
-        row = ints[ints[at.SQUARE_ROW] + g]
-        slope = 0.0
-        for i in range(ints[ints[at.SQUARE_FIRST] + g], ints[ints[at.SQUARE_LAST] + g]):
-            slope += reals[row + i] * reals[x + i]
-        reals[slopes + g] = slope
-        value += 0.5 * reals[ints[at.SQUARE_FACTOR] + g] * slope * slope
+    for i in range(t.strain_first[s], t.strain_last[s]):
+        value += t.type_number[t.strain_row[s] + i] * eta[i]
+    for g in range(t.square_start[s], t.square_start[s] + t.square_count[s]):
+        first = t.square_first[g]
+        slope = product(t.type_number + (t.square_row[g] + first), eta + first, t.square_last[g] - first)
+        slopes[g] = slope
+        value += 0.5 * t.square_factor[g] * slope * slope
     return value
 
 
 @compiled
-def strain_gradient(ints, reals, s, slopes_a, slopes_b, out):
-    """B + Q eta of strain s at ``out``, in its support, at the mean of the states with those slopes."""
-    row = ints[ints[at.STRAIN_ROW] + s]
-    for i in range(ints[ints[at.STRAIN_FIRST] + s], ints[ints[at.STRAIN_LAST] + s]):
-        reals[out + i] = reals[row + i]
-    for g in range(ints[ints[at.SQUARE_START] + s], ints[ints[at.SQUARE_START] + s + 1]):
-        value = 0.5 * reals[ints[at.SQUARE_FACTOR] + g] * (reals[slopes_a + g] + reals[slopes_b + g])
-        row = ints[ints[at.SQUARE_ROW] + g]
-        for i in range(ints[ints[at.SQUARE_FIRST] + g], ints[ints[at.SQUARE_LAST] + g]):
-            reals[out + i] += value * reals[row + i]
+def strain_gradient(t: Tables, s: int, slopes_a: Reals, slopes_b: Reals, out: Reals) -> None:
+    """B + Q eta of strain s in its support, at the mean of the states with those slopes."""
+    for i in range(t.strain_first[s], t.strain_last[s]):
+        out[i] = t.type_number[t.strain_row[s] + i]
+    for g in range(t.square_start[s], t.square_start[s] + t.square_count[s]):
+        value = 0.5 * t.square_factor[g] * (slopes_a[g] + slopes_b[g])
+        for i in range(t.square_first[g], t.square_last[g]):
+            out[i] += value * t.type_number[t.square_row[g] + i]
 
 
 @compiled
-def slope_starts(ints, b):
-    """Places of the slopes of body b at both ends of the step, less its type's first square."""
-    first = ints[ints[at.SQUARE_START] + ints[ints[at.STRAIN_START] + ints[ints[at.TYPE_OF] + b]]]
-    place = ints[ints[at.SQUARE_WORK_START] + b] - first
-    return ints[at.SLOPE0] + place, ints[at.SLOPE1] + place
+def begin_strains(t: Tables, b: int) -> None:
+    """All strains of frame b and the slopes of their squares at the start of the step."""
+    kind, eta = t.type_of[b], t.eta + t.elastic_start[b]
+    for s in range(t.strain_start[kind], t.strain_start[kind] + t.strain_count[kind]):
+        t.strain0[t.frame_strain[b] + s] = strain_value(t, s, eta, t.slope0 + t.frame_square[b])
 
 
 @compiled
-def begin_strains(ints, reals, b):
-    """All strains of body b and the slopes of their squares at the start of the step."""
-    kind = ints[ints[at.TYPE_OF] + b]
-    slopes, _ = slope_starts(ints, b)
-    x1 = start_of(ints, b) + 1
-    begin = ints[ints[at.STRAIN_START] + kind]
-    for s in range(begin, ints[ints[at.STRAIN_START] + kind + 1]):
-        k = ints[ints[at.STRAIN_WORK_START] + b] + s - begin
-        reals[ints[at.STRAIN0] + k] = strain_value(ints, reals, s, ints[at.XI0] + x1, slopes)
-
-
-@compiled
-def strain_energy(ints, reals, b, xi, strain):
-    """V(eta) of body b; the strains must be up to date."""
-    kind = ints[ints[at.TYPE_OF] + b]
-    x1 = start_of(ints, b) + 1
-    n = ints[ints[at.ELASTIC_COUNT] + kind]
-    energy = 0.5 * form(reals, ints[ints[at.STIFFNESS] + kind], n, xi + x1, xi + x1)
-    begin = ints[ints[at.STRAIN_START] + kind]
-    for s in range(begin, ints[ints[at.STRAIN_START] + kind + 1]):
-        energy += (
-            0.5
-            * reals[ints[at.STRAIN_WEIGHT] + s]
-            * reals[strain + (ints[ints[at.STRAIN_WORK_START] + b] + s - begin)] ** 2
-        )
+def strain_energy(t: Tables, b: int, eta: Reals, strain: Reals) -> float:
+    """V(eta) of frame b; the strains must be up to date."""
+    kind = t.type_of[b]
+    n, K, own = t.elastic_count[kind], t.type_number + t.stiffness[kind], strain + t.frame_strain[b]
+    energy = 0.0
+    for i in range(n):
+        energy += 0.5 * eta[i] * product(K + i * n, eta, n)
+    for s in range(t.strain_start[kind], t.strain_start[kind] + t.strain_count[kind]):
+        energy += 0.5 * t.strain_weight[s] * own[s] * own[s]
     return energy
 
 
 @compiled
-def elastic_balance(ints, reals, b, h, damping):
-    """Add h times the elastic and damping forces of body b to its rows of the residual."""
-    kind = ints[ints[at.TYPE_OF] + b]
-    n = ints[ints[at.ELASTIC_COUNT] + kind]
-    if n == 0:
-        return
-    x1 = start_of(ints, b) + 1
-    row = ints[at.RESIDUAL] + ints[ints[at.VELOCITY_START] + b + 1] - n
-    gamma = reals[ints[at.VISCOSITY] + kind] / h + damping
+def elastic_balance(t: Tables, b: int, h: float, damping: float) -> None:
+    """Add h times the elastic and damping forces of frame b to its rows of the residual (4.8)."""
+    kind, c = t.type_of[b], t.coordinate_start[b] + 1
+    n = t.elastic_count[kind]
+    rows, eta1 = t.residual + (t.velocity_start[b] + t.rigid_of[b]), t.xi1 + c
+    gamma, mean, force = t.viscosity[kind] / h + damping, t.elastic_mean + c, t.elastic_force + c
     for i in range(n):
-        start, end = reals[ints[at.XI0] + x1 + i], reals[ints[at.XI1] + x1 + i]
-        reals[ints[at.ELASTIC_MEAN] + x1 + i] = 0.5 * (start + end) + gamma * (end - start)
-    multiply(
-        reals, ints[ints[at.STIFFNESS] + kind], n, n, ints[at.ELASTIC_MEAN] + x1, ints[at.ELASTIC_FORCE] + x1
-    )
+        start, end = t.xi0[c + i], eta1[i]
+        mean[i] = 0.5 * (start + end) + gamma * (end - start)
+    multiply(t.type_number + t.stiffness[kind], n, n, mean, force)
     for i in range(n):
-        reals[row + i] += h * reals[ints[at.ELASTIC_FORCE] + x1 + i]
-    slopes0, slopes1 = slope_starts(ints, b)
-    begin = ints[ints[at.STRAIN_START] + kind]
-    for s in range(begin, ints[ints[at.STRAIN_START] + kind + 1]):
-        k = ints[ints[at.STRAIN_WORK_START] + b] + s - begin
-        reals[ints[at.STRAIN1] + k] = strain_value(ints, reals, s, ints[at.XI1] + x1, slopes1)
-        strain_gradient(ints, reals, s, slopes0, slopes1, ints[at.STRAIN_GRADIENT] + x1)
-        first, last = ints[ints[at.STRAIN_FIRST] + s], ints[ints[at.STRAIN_LAST] + s]
+        rows[i] += h * force[i]
+    slopes0, slopes1, gradient = t.slope0 + t.frame_square[b], t.slope1 + t.frame_square[b], t.gradient + c
+    for s in range(t.strain_start[kind], t.strain_start[kind] + t.strain_count[kind]):
+        k = t.frame_strain[b] + s
+        t.strain1[k] = strain_value(t, s, eta1, slopes1)
+        strain_gradient(t, s, slopes0, slopes1, gradient)
         change = 0.0
-        for i in range(first, last):
-            change += reals[ints[at.STRAIN_GRADIENT] + x1 + i] * (
-                reals[ints[at.XI1] + x1 + i] - reals[ints[at.XI0] + x1 + i]
-            )
-        reals[ints[at.STRAIN_CHANGE] + k] = change
-        stress = 0.5 * (reals[ints[at.STRAIN0] + k] + reals[ints[at.STRAIN1] + k]) + gamma * change
-        stress *= h * reals[ints[at.STRAIN_WEIGHT] + s]
-        for i in range(first, last):
-            reals[row + i] += stress * reals[ints[at.STRAIN_GRADIENT] + x1 + i]
-    if ints[ints[at.DAMPING] + kind] >= 0:
+        for i in range(t.strain_first[s], t.strain_last[s]):
+            change += gradient[i] * (eta1[i] - t.xi0[c + i])
+        t.strain_change[k] = change
+        stress = h * t.strain_weight[s] * (t.strain0[k] + (0.5 + gamma) * change)
+        for i in range(t.strain_first[s], t.strain_last[s]):
+            rows[i] += stress * gradient[i]
+    if t.damping[kind] >= 0:
         for i in range(n):
-            reals[ints[at.ELASTIC_MEAN] + x1 + i] = 0.5 * (
-                reals[ints[at.RATE0] + x1 + i] + reals[ints[at.RATE1] + x1 + i]
-            )
-        multiply(
-            reals,
-            ints[ints[at.DAMPING] + kind],
-            n,
-            n,
-            ints[at.ELASTIC_MEAN] + x1,
-            ints[at.ELASTIC_FORCE] + x1,
-        )
+            mean[i] = 0.5 * (t.rate0[c + i] + t.rate1[c + i])
+        multiply(t.type_number + t.damping[kind], n, n, mean, force)
         for i in range(n):
-            reals[row + i] += h * reals[ints[at.ELASTIC_FORCE] + x1 + i]
+            rows[i] += h * force[i]
 
 
 @compiled
-def elastic_tangent(ints, reals, b, h, damping, start):
-    """Add the derivative of ``elastic_balance`` with respect to deta/dt at the end to the body's block."""
-    kind = ints[ints[at.TYPE_OF] + b]
-    n = ints[ints[at.ELASTIC_COUNT] + kind]
-    if n == 0:
-        return
-    x1 = start_of(ints, b) + 1
-    width = ints[ints[at.VELOCITY_START] + b + 1] - ints[ints[at.VELOCITY_START] + b]
-    corner = start + (width - n) * width + width - n
-    gamma = reals[ints[at.VISCOSITY] + kind] / h + damping
-    quarter = 0.25 * h * h
-    k = ints[ints[at.STIFFNESS] + kind]
-    factor = quarter * (1.0 + 2.0 * gamma)
+def elastic_tangent(t: Tables, b: int, h: float, damping: float, block: Reals) -> None:
+    """Add the exact derivative of ``elastic_balance`` to the frame's block."""
+    kind, c, width, rigid = t.type_of[b], t.coordinate_start[b] + 1, t.width_of[b], t.rigid_of[b]
+    n, corner = width - rigid, block + rigid * (width + 1)
+    gamma = t.viscosity[kind] / h + damping
+    slopes0, slopes1 = t.slope0 + t.frame_square[b], t.slope1 + t.frame_square[b]
+    mean, end = t.gradient + c, t.gradient1 + c
+    K, C = t.type_number + t.stiffness[kind], t.type_number + max(t.damping[kind], 0)
+    k_factor, c_factor = 0.5 * h * h * (0.5 + gamma), 0.5 * h if t.damping[kind] >= 0 else 0.0
     for i in range(n):
         for j in range(n):
-            reals[corner + i * width + j] += factor * reals[k + i * n + j]
-    c = ints[ints[at.DAMPING] + kind]
-    if c >= 0:
-        for i in range(n):
-            for j in range(n):
-                reals[corner + i * width + j] += 0.5 * h * reals[c + i * n + j]
-    slopes0, slopes1 = slope_starts(ints, b)
-    begin = ints[ints[at.STRAIN_START] + kind]
-    for s in range(begin, ints[ints[at.STRAIN_START] + kind + 1]):
-        e = ints[ints[at.STRAIN_WORK_START] + b] + s - begin
-        strain_gradient(ints, reals, s, slopes0, slopes1, ints[at.STRAIN_GRADIENT] + x1)
-        strain_gradient(ints, reals, s, slopes1, slopes1, ints[at.STRAIN_GRADIENT1] + x1)
-        first, last = ints[ints[at.STRAIN_FIRST] + s], ints[ints[at.STRAIN_LAST] + s]
-        weight = reals[ints[at.STRAIN_WEIGHT] + s]
+            corner[i * width + j] += k_factor * K[i * n + j] + c_factor * C[i * n + j]
+    for s in range(t.strain_start[kind], t.strain_start[kind] + t.strain_count[kind]):
+        k = t.frame_strain[b] + s
+        strain_gradient(t, s, slopes0, slopes1, mean)
+        strain_gradient(t, s, slopes1, slopes1, end)
+        first, last = t.strain_first[s], t.strain_last[s]
+        weight = 0.5 * h * h * (0.5 + gamma) * t.strain_weight[s]
         for i in range(first, last):
-            x = factor * weight * reals[ints[at.STRAIN_GRADIENT] + x1 + i]
+            x, line = weight * mean[i], corner + i * width
             for j in range(first, last):
-                reals[corner + i * width + j] += x * reals[ints[at.STRAIN_GRADIENT1] + x1 + j]
-        stress = (
-            0.5 * (reals[ints[at.STRAIN0] + e] + reals[ints[at.STRAIN1] + e])
-            + gamma * reals[ints[at.STRAIN_CHANGE] + e]
-        )
-        for g in range(ints[ints[at.SQUARE_START] + s], ints[ints[at.SQUARE_START] + s + 1]):
-            row = ints[ints[at.SQUARE_ROW] + g]
-            x = quarter * weight * stress * reals[ints[at.SQUARE_FACTOR] + g]
-            for i in range(ints[ints[at.SQUARE_FIRST] + g], ints[ints[at.SQUARE_LAST] + g]):
-                y = x * reals[row + i]
-                for j in range(ints[ints[at.SQUARE_FIRST] + g], ints[ints[at.SQUARE_LAST] + g]):
-                    reals[corner + i * width + j] += y * reals[row + j]
+                line[j] += x * end[j]
+        stress = 0.25 * h * h * t.strain_weight[s] * (t.strain0[k] + (0.5 + gamma) * t.strain_change[k])
+        for g in range(t.square_start[s], t.square_start[s] + t.square_count[s]):
+            slope, begin, stop = t.type_number + t.square_row[g], t.square_first[g], t.square_last[g]
+            for i in range(begin, stop):
+                x, line = stress * t.square_factor[g] * slope[i], corner + i * width
+                for j in range(begin, stop):
+                    line[j] += x * slope[j]
 
 
 @compiled
-def dissipation(ints, reals, b, h, damping):
-    """Energy that body b loses in the step, exactly (formulation, section 3)."""
-    kind = ints[ints[at.TYPE_OF] + b]
-    n = ints[ints[at.ELASTIC_COUNT] + kind]
-    if n == 0:
-        return 0.0
-    x1 = start_of(ints, b) + 1
-    gamma = reals[ints[at.VISCOSITY] + kind] / h + damping
-    lost = 0.0
-    if gamma > 0.0:
+def dissipation(t: Tables, b: int, h: float, damping: float) -> float:
+    """Energy that frame b loses in the step, from the last residual (3.4)."""
+    kind, c = t.type_of[b], t.coordinate_start[b] + 1
+    n, gamma, lost = t.elastic_count[kind], t.viscosity[kind] / h + damping, 0.0
+    if gamma != 0.0:
+        K = t.type_number + t.stiffness[kind]
+        change = t.elastic_mean + c
         for i in range(n):
-            reals[ints[at.ELASTIC_MEAN] + x1 + i] = (
-                reals[ints[at.XI1] + x1 + i] - reals[ints[at.XI0] + x1 + i]
-            )
-        lost += gamma * form(
-            reals, ints[ints[at.STIFFNESS] + kind], n, ints[at.ELASTIC_MEAN] + x1, ints[at.ELASTIC_MEAN] + x1
-        )
-        begin = ints[ints[at.STRAIN_START] + kind]
-        for s in range(begin, ints[ints[at.STRAIN_START] + kind + 1]):
-            k = ints[ints[at.STRAIN_WORK_START] + b] + s - begin
-            lost += gamma * reals[ints[at.STRAIN_WEIGHT] + s] * reals[ints[at.STRAIN_CHANGE] + k] ** 2
-    if ints[ints[at.DAMPING] + kind] >= 0:
+            change[i] = t.xi1[c + i] - t.xi0[c + i]
         for i in range(n):
-            reals[ints[at.ELASTIC_MEAN] + x1 + i] = 0.5 * (
-                reals[ints[at.RATE0] + x1 + i] + reals[ints[at.RATE1] + x1 + i]
-            )
-        lost += h * form(
-            reals, ints[ints[at.DAMPING] + kind], n, ints[at.ELASTIC_MEAN] + x1, ints[at.ELASTIC_MEAN] + x1
-        )
+            lost += gamma * change[i] * product(K + i * n, change, n)
+        for s in range(t.strain_start[kind], t.strain_start[kind] + t.strain_count[kind]):
+            lost += gamma * t.strain_weight[s] * t.strain_change[t.frame_strain[b] + s] ** 2
+    if t.damping[kind] >= 0:
+        C, mean = t.type_number + t.damping[kind], t.elastic_mean + c
+        for i in range(n):
+            mean[i] = 0.5 * (t.rate0[c + i] + t.rate1[c + i])
+        for i in range(n):
+            lost += h * mean[i] * product(C + i * n, mean, n)
     return lost

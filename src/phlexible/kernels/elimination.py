@@ -1,116 +1,72 @@
-"""Block LU of Newton's matrix: bodies first, then the Schur complement on the joints (formulation, 4)."""
+"""Block LU of Newton's matrix along the graph of bodies and interactions (docs/theory.md, 4)."""
 
-from phlexible.kernels import tables as at
-from phlexible.kernels.compiled import compiled
-from phlexible.kernels.dense import factor, solve, solve_vector, subtract_product
-
-
-@compiled
-def relax(ints, reals, relaxation):
-    """Enlarge the multipliers' diagonal in the Schur complement on the joints by a small fraction.
-
-    Where joints hold a motion twice the complement is singular. Newton's residual stays exact, so that
-    iterating with the relaxed matrix closes the joints all the same, and multipliers that move nothing
-    stay where they are.
-    """
-    for j in range(ints[at.JOINTS] - ints[at.FORCES]):
-        node = ints[at.BODIES] + j
-        size, diagonal = ints[ints[at.NODE_SIZE] + node], ints[ints[at.NODE_DIAGONAL] + node]
-        begin = ints[ints[at.JOINT_ROW_START] + j]
-        for r in range(ints[ints[at.JOINT_ROW_START] + j + 1] - begin):
-            added = relaxation * abs(reals[diagonal + r * size + r])
-            reals[diagonal + r * size + r] += added
-            reals[ints[at.ROW_RELAXATION] + begin + r] = added
+from phlexible.compilation.compiled import compiled
+from phlexible.compilation.notation import Reals, Tables
+from phlexible.kernels.dense import factor, fill, solve, solve_vector, subtract_image, subtract_product
 
 
 @compiled
-def eliminate(ints, reals, relaxation):
+def eliminate(t: Tables, relaxation: float) -> bool:
     """Factor all blocks in place along the schedule; False where a node is singular.
 
-    ``relaxation`` of the joints, relative: 0, or what redundant joints need; see ``relax``.
+    Where joints hold a motion twice the Schur complement on their multipliers is singular, and ``relaxation``,
+    a small share of what the bodies put there, is added to its diagonal. Newton's residual stays exact, so
+    that iterating with the relaxed matrix closes the joints all the same, and multipliers that move nothing
+    stay where they are.
     """
-    waits = relaxation > 0.0
-    for index in range(ints[at.NODES]):
-        node = ints[ints[at.NODE_ORDER] + index]
-        if waits and node >= ints[at.BODIES]:  # bodies come first in the schedule
-            relax(ints, reals, relaxation)
-            waits = False
-        n = ints[ints[at.NODE_SIZE] + node]
-        if not factor(
-            ints,
-            reals,
-            ints[ints[at.NODE_DIAGONAL] + node],
-            n,
-            ints[at.PIVOTS] + ints[ints[at.NODE_ROW] + node],
-        ):
+    first = t.carriers + t.auxiliaries
+    if relaxation > 0.0:
+        fill(t.row_scale, t.rows, 0.0)
+    for index in range(t.nodes):
+        node = t.node_order[index]
+        n, block, pivots = t.node_size[node], t.blocks + t.node_diagonal[node], t.pivots + t.node_row[node]
+        if relaxation > 0.0 and node >= first:
+            row = t.interaction_start[node - first]
+            for r in range(n):
+                t.row_relaxation[row + r] = relaxation * t.row_scale[row + r]
+                block[r * n + r] += t.row_relaxation[row + r]
+        if not factor(block, n, pivots):
             return False
-        begin, end = (
-            ints[ints[at.NODE_NEIGHBOUR_START] + node],
-            ints[ints[at.NODE_NEIGHBOUR_START] + node + 1],
-        )
+        begin, end = t.neighbour_start[node], t.neighbour_start[node] + t.neighbour_count[node]
+        for j in range(begin, end):
+            solve(block, n, pivots, t.blocks + t.upper[j], t.node_size[t.neighbour[j]])
+        target = t.target_start[node]
         for i in range(begin, end):
-            solve(
-                ints,
-                reals,
-                ints[ints[at.NODE_DIAGONAL] + node],
-                n,
-                ints[at.PIVOTS] + ints[ints[at.NODE_ROW] + node],
-                ints[ints[at.NODE_UPPER] + i],
-                ints[ints[at.NODE_SIZE] + ints[ints[at.NODE_NEIGHBOUR] + i]],
-            )
-        target = ints[ints[at.NODE_TARGET_START] + node]
-        for i in range(begin, end):
-            rows = ints[ints[at.NODE_SIZE] + ints[ints[at.NODE_NEIGHBOUR] + i]]
+            rows = t.node_size[t.neighbour[i]]
+            measures = relaxation > 0.0 and node < t.carriers and t.neighbour[i] >= first
+            if measures:
+                _measure(t, t.neighbour[i] - first, rows, target + i - begin, 1.0)
             for j in range(begin, end):
-                columns = ints[ints[at.NODE_SIZE] + ints[ints[at.NODE_NEIGHBOUR] + j]]
-                subtract_product(
-                    reals,
-                    ints[ints[at.NODE_LOWER] + i],
-                    rows,
-                    n,
-                    ints[ints[at.NODE_UPPER] + j],
-                    columns,
-                    ints[ints[at.NODE_TARGET] + target],
-                )
-                target += 1
+                columns = t.node_size[t.neighbour[j]]
+                lower, upper = t.blocks + t.lower[i], t.blocks + t.upper[j]
+                subtract_product(lower, rows, n, upper, columns, t.blocks + t.target[target + j - begin])
+            if measures:
+                _measure(t, t.neighbour[i] - first, rows, target + i - begin, -1.0)
+            target += end - begin
     return True
 
 
 @compiled
-def substitute(ints, reals, b):
+def _measure(t: Tables, constraint: int, rows: int, target: int, sign: float) -> None:
+    """Add what stands on the diagonal of a constraint's block to the scale of its rows."""
+    row, block = t.interaction_start[constraint], t.blocks + t.target[target]
+    for r in range(rows):
+        t.row_scale[row + r] += sign * -block[r * rows + r]
+
+
+@compiled
+def substitute(t: Tables, b: Reals) -> None:
     """Solve with the factors of ``eliminate`` for the flat right-hand side b, in place."""
-    nodes = ints[at.NODES]
-    for index in range(nodes):
-        node = ints[ints[at.NODE_ORDER] + index]
-        n = ints[ints[at.NODE_SIZE] + node]
-        start = ints[ints[at.NODE_ROW] + node]
-        solve_vector(ints, reals, ints[ints[at.NODE_DIAGONAL] + node], n, ints[at.PIVOTS] + start, b + start)
-        for i in range(
-            ints[ints[at.NODE_NEIGHBOUR_START] + node], ints[ints[at.NODE_NEIGHBOUR_START] + node + 1]
-        ):
-            other = ints[ints[at.NODE_NEIGHBOUR] + i]
-            subtract_product(
-                reals,
-                ints[ints[at.NODE_LOWER] + i],
-                ints[ints[at.NODE_SIZE] + other],
-                n,
-                b + start,
-                1,
-                b + ints[ints[at.NODE_ROW] + other],
-            )
-    for index in range(nodes - 1, -1, -1):
-        node = ints[ints[at.NODE_ORDER] + index]
-        start = ints[ints[at.NODE_ROW] + node]
-        for i in range(
-            ints[ints[at.NODE_NEIGHBOUR_START] + node], ints[ints[at.NODE_NEIGHBOUR_START] + node + 1]
-        ):
-            other = ints[ints[at.NODE_NEIGHBOUR] + i]
-            subtract_product(
-                reals,
-                ints[ints[at.NODE_UPPER] + i],
-                ints[ints[at.NODE_SIZE] + node],
-                ints[ints[at.NODE_SIZE] + other],
-                b + ints[ints[at.NODE_ROW] + other],
-                1,
-                b + start,
-            )
+    for index in range(t.nodes):
+        node = t.node_order[index]
+        n, own = t.node_size[node], b + t.node_row[node]
+        solve_vector(t.blocks + t.node_diagonal[node], n, t.pivots + t.node_row[node], own)
+        for i in range(t.neighbour_start[node], t.neighbour_start[node] + t.neighbour_count[node]):
+            other = t.neighbour[i]
+            subtract_image(t.blocks + t.lower[i], t.node_size[other], n, own, b + t.node_row[other])
+    for index in range(t.nodes - 1, -1, -1):
+        node = t.node_order[index]
+        n, own = t.node_size[node], b + t.node_row[node]
+        for i in range(t.neighbour_start[node], t.neighbour_start[node] + t.neighbour_count[node]):
+            other = t.neighbour[i]
+            subtract_image(t.blocks + t.upper[i], n, t.node_size[other], b + t.node_row[other], own)

@@ -1,254 +1,237 @@
-"""Inertia of a floating body over one step: momenta, balance and its exact derivative.
+"""Inertia of floating bodies over one step; (4.n) are equations of docs/theory.md.
 
-Everything is in the body frame. With a = h mean(w) / 2, A = R_n (I - [a])^-1 and N = I - a a^T / (1 + a.a)
-the balances of formulation 4, the translational one multiplied by A^-1, read::
+Translation is that of the centre of mass and apart from the rest: m delta(V). Rotation and deformation::
 
-    delta(pi_t)   + 2 a x mean(pi_t)                                   = h sum A^-1 f
-    delta(pi_r)   + 2 a x mean(pi_r) - h N ((mean(pi_t) + a x delta(pi_t) / 2) x mean(v))
-                                                                       = h sum N (c x A^-1 f)
-    delta(pi_eta) - h nu_n^T dM/deta(mean eta) nu_{n+1} / 2            = h sum P^T A^-1 f - h (elastic)
+    delta(pi_r) + a x (pi_r,n + pi_r,n+1)                        = h A^-1 (sum of moments)         (4.7)
+    delta(pi_eta) - h/2 (w, deta/dt)_n . dM/deta (w, deta/dt)_n+1 = h (forces on eta)              (4.8)
 
-because A x cross A y = det(A) A^-T (x cross y) and det(A) A^-1 A^-T = N.
+with M taken at mean(eta). Each balance is followed by its exact derivative to nu_{n+1}.
 """
 
-from phlexible.kernels import tables as at
-from phlexible.kernels.compiled import compiled
-from phlexible.kernels.dense import multiply
+from phlexible.compilation.compiled import compiled
+from phlexible.compilation.notation import (
+    Reals,
+    Tables,
+    Vector,
+    Vectors,
+    along,
+    cross,
+    dot,
+    matrix,
+    transposed,
+    vector,
+)
+from phlexible.kernels.dense import copy, multiply, product
 
 
 @compiled
-def axis_of(k, axes):
+def unit(axis: int) -> Vector:
+    """Unit vector along axis 0, 1 or 2."""
+    return vector(1.0 if axis == 0 else 0.0, 1.0 if axis == 1 else 0.0, 1.0 if axis == 2 else 0.0)
+
+
+@compiled
+def axis_of(k: int, axes: int) -> int:
     """Body axis of rotation number k: z in the plane, x, y, z in space."""
     return 2 if axes == 1 else k
 
 
 @compiled
-def start_of(ints, b):
-    """Start of a body's m numbers."""
-    return ints[ints[at.ELASTIC_START] + b] + b
+def write(target: Reals, v: Vector, count: int) -> None:
+    """The first ``count`` components of a vector, or z alone."""
+    if count == 1:
+        target[0] = v.z
+    elif count > 1:
+        target[0] = v.x
+        target[1] = v.y
+        if count == 3:
+            target[2] = v.z
 
 
 @compiled
-def momenta(ints, reals, b, v, w, xi, rate, linear, angular, elastic_, moment, z_rate, z_xi, y_xi):
-    """pi = M(eta) nu of body b, with the products that the balance needs again."""
-    kind = ints[ints[at.TYPE_OF] + b]
-    n = ints[ints[at.ELASTIC_COUNT] + kind]
-    m = n + 1
-    axes = ints[ints[at.AXIS_COUNT] + kind]
-    x0 = start_of(ints, b)
-    first = ints[ints[at.FIRST_MOMENT] + kind]
-    mass = reals[ints[at.MASS] + kind]
-    for i in range(3):
-        s = 0.0
-        t = 0.0
-        for j in range(m):
-            s += reals[first + i * m + j] * reals[xi + x0 + j]
-            t += reals[first + i * m + j] * reals[rate + x0 + j]
-        reals[moment + 3 * b + i] = s
-        reals[linear + 3 * b + i] = mass * reals[v + 3 * b + i] + t
-    s0, s1, s2 = reals[moment + 3 * b], reals[moment + 3 * b + 1], reals[moment + 3 * b + 2]
-    v0, v1, v2 = reals[v + 3 * b], reals[v + 3 * b + 1], reals[v + 3 * b + 2]
-    w0, w1, w2 = reals[w + 3 * b], reals[w + 3 * b + 1], reals[w + 3 * b + 2]
-    reals[linear + 3 * b] += w1 * s2 - w2 * s1
-    reals[linear + 3 * b + 1] += w2 * s0 - w0 * s2
-    reals[linear + 3 * b + 2] += w0 * s1 - w1 * s0
-    multiply(reals, ints[ints[at.DEFORMATION_MASS] + kind], m, m, rate + x0, elastic_ + x0)
-    for j in range(m):
-        reals[elastic_ + x0 + j] += (
-            reals[first + j] * v0 + reals[first + m + j] * v1 + reals[first + 2 * m + j] * v2
-        )
-    reals[angular + 3 * b] = s1 * v2 - s2 * v1
-    reals[angular + 3 * b + 1] = s2 * v0 - s0 * v2
-    reals[angular + 3 * b + 2] = s0 * v1 - s1 * v0
-    for k in range(axes):
-        axis = axis_of(k, axes)
-        z = ints[ints[at.GYROSCOPIC] + kind] + k * m * m
-        multiply(reals, z, m, m, rate + x0, z_rate + 3 * x0 + k * m)
-        multiply(reals, z, m, m, xi + x0, z_xi + 3 * x0 + k * m)
-        s = 0.0
-        for j in range(m):
-            reals[z_xi + 3 * x0 + k * m + j] = -reals[z_xi + 3 * x0 + k * m + j]
-            reals[elastic_ + x0 + j] += reals[w + 3 * b + axis] * reals[z_xi + 3 * x0 + k * m + j]
-            s += reals[xi + x0 + j] * reals[z_rate + 3 * x0 + k * m + j]
-        reals[angular + 3 * b + axis] += s
+def read(source: Reals, count: int) -> Vector:
+    """The vector whose first ``count`` components, or whose z alone, are given."""
+    if count == 1:
+        return vector(0.0, 0.0, source[0])
+    if count == 0:
+        return vector(0.0, 0.0, 0.0)
+    return vector(source[0], source[1], source[2] if count == 3 else 0.0)
+
+
+@compiled
+def momenta(
+    t: Tables, b: int, w: Vector, xi: Reals, rate: Reals, elastic: Reals, z_rate: Reals, y_xi: Reals
+) -> Vector:
+    """pi_r, and pi_eta with the products that the balance needs again (4.5)."""
+    kind, axes = t.type_of[b], t.axes_of[b]
+    n = t.elastic_count[kind]
+    if n == 0:
+        return t.rigid_inertia[kind] @ w
+    m, c = n + 1, t.coordinate_start[b]
+    x, dx, p = xi + c, rate + c, elastic + c
+    pi = vector(0.0, 0.0, 0.0)
+    multiply(t.type_number + t.elastic_mass[kind], m, m, dx, p)
     pair = 0
     for k in range(axes):
+        w_k, e_k = along(w, axis_of(k, axes)), unit(axis_of(k, axes))
+        Z = t.type_number + (t.gyroscopic[kind] + k * m * m)
+        zr, zx = z_rate + (3 * c + k * m), t.z_xi + (3 * c + k * m)
+        multiply(Z, m, m, dx, zr)
+        multiply(Z, m, m, x, zx)
+        for i in range(m):
+            zx[i] = -zx[i]  # Z is skew
+            p[i] += w_k * zx[i]
+        pi += product(x, zr, m) * e_k
         for l in range(k, axes):
-            y = 6 * x0 + pair * m
-            multiply(reals, ints[ints[at.ROTATIONAL] + kind] + pair * m * m, m, m, xi + x0, y_xi + y)
-            s = 0.0
-            for j in range(m):
-                s += reals[xi + x0 + j] * reals[y_xi + y + j]
-            p, q = axis_of(k, axes), axis_of(l, axes)
-            reals[angular + 3 * b + p] += s * reals[w + 3 * b + q]
+            y = y_xi + (6 * c + pair * m)
+            multiply(t.type_number + (t.rotational[kind] + pair * m * m), m, m, x, y)
+            J, e_l = product(x, y, m), unit(axis_of(l, axes))
+            pi += (J * along(w, axis_of(l, axes))) * e_k
             if k != l:
-                reals[angular + 3 * b + q] += s * reals[w + 3 * b + p]
+                pi += (J * w_k) * e_l
+            pair += 1
+    return pi
+
+
+@compiled
+def rotational_energy(t: Tables, b: int, w: Vectors, rate: Reals, angular: Vectors, elastic: Reals) -> float:
+    """Kinetic energy of rotation and deformation, (w . pi_r + deta/dt . pi_eta) / 2."""
+    n, c = t.elastic_count[t.type_of[b]], t.coordinate_start[b] + 1
+    return 0.5 * (dot(w[b], angular[b]) + product(rate + c, elastic + c, n))
+
+
+@compiled
+def end_rotation(t: Tables, b: int, h: float) -> None:
+    """a, A, A^-1 and R_{n+1} from the spins at both ends (4.1, 4.3)."""
+    a = (0.25 * h) * (t.spin0[b] + t.spin1[b])
+    R = t.rotation[b]
+    turn = matrix(vector(0.0, -a.z, a.y), vector(a.z, 0.0, -a.x), vector(-a.y, a.x, 0.0))  # [a]
+    one = matrix(unit(0), unit(1), unit(2))
+    t.half_turn[b] = a
+    A = R @ ((1.0 / (1.0 + dot(a, a))) * (one + turn + matrix(a.x * a, a.y * a, a.z * a)))
+    t.inverse_mean[b] = (one - turn) @ transposed(R)
+    t.rotation1[b] = 2.0 * A - R
+
+
+@compiled
+def inertia_balance(t: Tables, b: int, h: float) -> None:
+    """Left sides of (4.7) and (4.8) into the rows of the residual."""
+    kind, axes = t.type_of[b], t.axes_of[b]
+    row_of = t.residual + (t.velocity_start[b] + t.dimension)
+    a, p0, p1 = t.half_turn[b], t.angular0[b], t.angular1[b]
+    write(row_of, p1 - p0 + cross(a, p0 + p1), axes)
+    n, c = t.elastic_count[kind], t.coordinate_start[b]
+    m = n + 1
+    f = row_of + (axes - 1)
+    for i in range(1, m):
+        f[i] = t.elastic1[c + i] - t.elastic0[c + i]
+    pair = 0
+    for k in range(axes if n > 0 else 0):
+        p = axis_of(k, axes)
+        z0, z1 = t.z_rate0 + (3 * c + k * m), t.z_rate1 + (3 * c + k * m)
+        w0, w1 = 0.5 * h * along(t.spin0[b], p), 0.5 * h * along(t.spin1[b], p)
+        for i in range(1, m):
+            f[i] -= w0 * z1[i] + w1 * z0[i]
+        for l in range(k, axes):
+            ww = 0.5 * h * spin_product(t, b, p, axis_of(l, axes))
+            y0, y1 = t.y_xi0 + (6 * c + pair * m), t.y_xi1 + (6 * c + pair * m)
+            for i in range(1, m):
+                f[i] -= ww * (y0[i] + y1[i])
             pair += 1
 
 
 @compiled
-def kinetic_energy(ints, reals, b, v, w, rate, linear, angular, elastic_):
-    """nu . pi / 2 of body b."""
-    x0 = start_of(ints, b)
-    n = ints[ints[at.ELASTIC_COUNT] + ints[ints[at.TYPE_OF] + b]]
-    s = 0.0
-    for i in range(3):
-        s += (
-            reals[v + 3 * b + i] * reals[linear + 3 * b + i]
-            + reals[w + 3 * b + i] * reals[angular + 3 * b + i]
-        )
-    for j in range(1, n + 1):
-        s += reals[rate + x0 + j] * reals[elastic_ + x0 + j]
-    return 0.5 * s
+def spin_product(t: Tables, b: int, p: int, q: int) -> float:
+    """Coefficient of Y_pq in w_n . J w_{n+1}."""
+    w0, w1 = t.spin0[b], t.spin1[b]
+    first = along(w0, p) * along(w1, q)
+    return first if p == q else first + along(w1, p) * along(w0, q)
 
 
 @compiled
-def end_pose(ints, reals, b, h):
-    """a, A, R_{n+1} and r_{n+1} of body b from the velocities at both ends (Cayley map)."""
-    a0 = 0.25 * h * (reals[ints[at.W0] + 3 * b] + reals[ints[at.W1] + 3 * b])
-    a1 = 0.25 * h * (reals[ints[at.W0] + 3 * b + 1] + reals[ints[at.W1] + 3 * b + 1])
-    a2 = 0.25 * h * (reals[ints[at.W0] + 3 * b + 2] + reals[ints[at.W1] + 3 * b + 2])
-    (
-        reals[ints[at.HALF_TURN] + 3 * b],
-        reals[ints[at.HALF_TURN] + 3 * b + 1],
-        reals[ints[at.HALF_TURN] + 3 * b + 2],
-    ) = a0, a1, a2
-    f = 1.0 / (1.0 + a0 * a0 + a1 * a1 + a2 * a2)
-    c00, c01, c02 = f * (1 + a0 * a0), f * (a0 * a1 - a2), f * (a0 * a2 + a1)
-    c10, c11, c12 = f * (a1 * a0 + a2), f * (1 + a1 * a1), f * (a1 * a2 - a0)
-    c20, c21, c22 = f * (a2 * a0 - a1), f * (a2 * a1 + a0), f * (1 + a2 * a2)
-    vb0 = 0.5 * (reals[ints[at.V0] + 3 * b] + reals[ints[at.V1] + 3 * b])
-    vb1 = 0.5 * (reals[ints[at.V0] + 3 * b + 1] + reals[ints[at.V1] + 3 * b + 1])
-    vb2 = 0.5 * (reals[ints[at.V0] + 3 * b + 2] + reals[ints[at.V1] + 3 * b + 2])
-    for i in range(3):
-        r0, r1, r2 = (
-            reals[ints[at.STATE_ROTATION] + 9 * b + 3 * i],
-            reals[ints[at.STATE_ROTATION] + 9 * b + 3 * i + 1],
-            reals[ints[at.STATE_ROTATION] + 9 * b + 3 * i + 2],
-        )
-        m0 = r0 * c00 + r1 * c10 + r2 * c20
-        m1 = r0 * c01 + r1 * c11 + r2 * c21
-        m2 = r0 * c02 + r1 * c12 + r2 * c22
-        (
-            reals[ints[at.MEAN_ROTATION] + 9 * b + 3 * i],
-            reals[ints[at.MEAN_ROTATION] + 9 * b + 3 * i + 1],
-            reals[ints[at.MEAN_ROTATION] + 9 * b + 3 * i + 2],
-        ) = m0, m1, m2
-        reals[ints[at.ROTATION1] + 9 * b + 3 * i] = 2 * m0 - r0
-        reals[ints[at.ROTATION1] + 9 * b + 3 * i + 1] = 2 * m1 - r1
-        reals[ints[at.ROTATION1] + 9 * b + 3 * i + 2] = 2 * m2 - r2
-        reals[ints[at.POSITION1] + 3 * b + i] = reals[ints[at.STATE_POSITION] + 3 * b + i] + h * (
-            m0 * vb0 + m1 * vb1 + m2 * vb2
-        )
+def pair_of(k: int, l: int, axes: int) -> int:
+    """Number of the pair (k, l) among (0,0), (0,1), (0,2), (1,1), (1,2), (2,2)."""
+    p, q = (k, l) if k <= l else (l, k)
+    return p * axes - p * (p - 1) // 2 + q - p
 
 
 @compiled
-def inertia_balance(ints, reals, b, h):
-    """Left sides of the three balances of body b, without elastic terms, into its rows of the residual."""
-    kind = ints[ints[at.TYPE_OF] + b]
-    n = ints[ints[at.ELASTIC_COUNT] + kind]
-    m = n + 1
-    axes = ints[ints[at.AXIS_COUNT] + kind]
-    x0 = start_of(ints, b)
-    row = ints[at.RESIDUAL] + ints[ints[at.VELOCITY_START] + b]
-    a0, a1, a2 = (
-        reals[ints[at.HALF_TURN] + 3 * b],
-        reals[ints[at.HALF_TURN] + 3 * b + 1],
-        reals[ints[at.HALF_TURN] + 3 * b + 2],
-    )
-    d0 = reals[ints[at.LINEAR1] + 3 * b] - reals[ints[at.LINEAR0] + 3 * b]
-    d1 = reals[ints[at.LINEAR1] + 3 * b + 1] - reals[ints[at.LINEAR0] + 3 * b + 1]
-    d2 = reals[ints[at.LINEAR1] + 3 * b + 2] - reals[ints[at.LINEAR0] + 3 * b + 2]
-    p0 = 0.5 * (reals[ints[at.LINEAR1] + 3 * b] + reals[ints[at.LINEAR0] + 3 * b])
-    p1 = 0.5 * (reals[ints[at.LINEAR1] + 3 * b + 1] + reals[ints[at.LINEAR0] + 3 * b + 1])
-    p2 = 0.5 * (reals[ints[at.LINEAR1] + 3 * b + 2] + reals[ints[at.LINEAR0] + 3 * b + 2])
-    reals[row] = d0 + 2 * (a1 * p2 - a2 * p1)
-    reals[row + 1] = d1 + 2 * (a2 * p0 - a0 * p2)
-    if ints[at.DIMENSION] == 3:
-        reals[row + 2] = d2 + 2 * (a0 * p1 - a1 * p0)
-    row += ints[at.DIMENSION]
-    if axes > 0:
-        q0 = p0 + 0.5 * (a1 * d2 - a2 * d1)
-        q1 = p1 + 0.5 * (a2 * d0 - a0 * d2)
-        q2 = p2 + 0.5 * (a0 * d1 - a1 * d0)
-        u0 = 0.5 * (reals[ints[at.V0] + 3 * b] + reals[ints[at.V1] + 3 * b])
-        u1 = 0.5 * (reals[ints[at.V0] + 3 * b + 1] + reals[ints[at.V1] + 3 * b + 1])
-        u2 = 0.5 * (reals[ints[at.V0] + 3 * b + 2] + reals[ints[at.V1] + 3 * b + 2])
-        y0, y1, y2 = q1 * u2 - q2 * u1, q2 * u0 - q0 * u2, q0 * u1 - q1 * u0
-        s = (a0 * y0 + a1 * y1 + a2 * y2) / (1.0 + a0 * a0 + a1 * a1 + a2 * a2)
-        r0 = reals[ints[at.ANGULAR1] + 3 * b] + reals[ints[at.ANGULAR0] + 3 * b]
-        r1 = reals[ints[at.ANGULAR1] + 3 * b + 1] + reals[ints[at.ANGULAR0] + 3 * b + 1]
-        r2 = reals[ints[at.ANGULAR1] + 3 * b + 2] + reals[ints[at.ANGULAR0] + 3 * b + 2]
-        z = (
-            reals[ints[at.ANGULAR1] + 3 * b + 2]
-            - reals[ints[at.ANGULAR0] + 3 * b + 2]
-            + a0 * r1
-            - a1 * r0
-            - h * (y2 - a2 * s)
-        )
-        if axes == 1:
-            reals[row] = z
-        else:
-            reals[row] = (
-                reals[ints[at.ANGULAR1] + 3 * b]
-                - reals[ints[at.ANGULAR0] + 3 * b]
-                + a1 * r2
-                - a2 * r1
-                - h * (y0 - a0 * s)
-            )
-            reals[row + 1] = (
-                reals[ints[at.ANGULAR1] + 3 * b + 1]
-                - reals[ints[at.ANGULAR0] + 3 * b + 1]
-                + a2 * r0
-                - a0 * r2
-                - h * (y1 - a1 * s)
-            )
-            reals[row + 2] = z
-    row += axes
+def inertia_tangent(t: Tables, b: int, h: float, block: Reals) -> None:
+    """Write the derivative of (4.7) and (4.8) into the carrier's block (width, width)."""
+    kind, axes, d = t.type_of[b], t.axes_of[b], t.dimension
+    width, rigid, c = t.width_of[b], t.rigid_of[b], t.coordinate_start[b]
+    n, m = width - rigid, width - rigid + 1
+    half = 0.5 * h
+    a, p = t.half_turn[b], t.angular0[b] + t.angular1[b]
+    for l in range(axes):  # to w: dpi_r = J e, da = h e / 4
+        e = unit(axis_of(l, axes))
+        J = t.rigid_inertia[kind] @ e if n == 0 else inertia_column(t, b, l)
+        column(block + (d * width + d + l), width, J + cross(a, J) + (0.25 * h) * cross(e, p), axes)
+        z, zx = t.z_rate0 + (3 * c + l * m), t.z_xi + (3 * c + l * m)
+        for i in range(1, m):
+            f = z[i]
+            for k in range(axes):
+                y = 6 * c + pair_of(k, l, axes) * m + i
+                f += along(t.spin0[b], axis_of(k, axes)) * (t.y_xi0[y] + t.y_xi1[y])
+            block[(rigid + i - 1) * width + d + l] = zx[i] - half * f
     if n == 0:
         return
-    first = ints[ints[at.FIRST_MOMENT] + kind]
-    t0, t1, t2 = _velocity_products(ints, reals, b)
-    for i in range(1, m):
-        g = 0.5 * (reals[first + i] * t0 + reals[first + m + i] * t1 + reals[first + 2 * m + i] * t2)
-        reals[(row + i - 1)] = reals[ints[at.ELASTIC1] + x0 + i] - reals[ints[at.ELASTIC0] + x0 + i] - h * g
+    for j in range(1, m):  # to deta/dt: dpi_r = (Z^T xi + h/2 (Z dxi + 2 J' w))_j
+        dpi = vector(0.0, 0.0, 0.0)
+        for k in range(axes):
+            g = t.z_xi[3 * c + k * m + j] + half * t.z_rate1[3 * c + k * m + j]
+            for l in range(axes):
+                y = t.y_xi1[6 * c + pair_of(k, l, axes) * m + j]
+                g += h * along(t.spin1[b], axis_of(l, axes)) * y
+            dpi += g * unit(axis_of(k, axes))
+        column(block + (d * width + rigid + j - 1), width, dpi + cross(a, dpi), axes)
+    corner = block + (rigid - 1) * (width + 1)
+    add_scaled(corner, width, 1.0, t.type_number + t.elastic_mass[kind], m)
     pair = 0
     for k in range(axes):
-        p = axis_of(k, axes)
-        c0, c1 = 0.5 * h * reals[ints[at.W0] + 3 * b + p], 0.5 * h * reals[ints[at.W1] + 3 * b + p]
-        z = 3 * x0 + k * m
-        for i in range(1, m):
-            reals[(row + i - 1)] -= (
-                c0 * reals[ints[at.Z_RATE1] + z + i] + c1 * reals[ints[at.Z_RATE0] + z + i]
-            )
+        q = axis_of(k, axes)
+        mean = half * along(t.spin0[b] + t.spin1[b], q)
+        add_scaled(corner, width, -mean, t.type_number + (t.gyroscopic[kind] + k * m * m), m)
         for l in range(k, axes):
-            c = 0.5 * h * rate_product(ints, reals, b, p, axis_of(l, axes))
-            y = 6 * x0 + pair * m
-            for i in range(1, m):
-                reals[(row + i - 1)] -= c * (reals[ints[at.Y_XI0] + y + i] + reals[ints[at.Y_XI1] + y + i])
+            ww = half * half * spin_product(t, b, q, axis_of(l, axes))
+            add_scaled(corner, width, -ww, t.type_number + (t.rotational[kind] + pair * m * m), m)
             pair += 1
 
 
 @compiled
-def rate_product(ints, reals, b, p, q):
-    """Coefficient of Y_pq in w_n . Jrot w_{n+1}."""
-    if p == q:
-        return reals[ints[at.W0] + 3 * b + p] * reals[ints[at.W1] + 3 * b + p]
-    return (
-        reals[ints[at.W0] + 3 * b + p] * reals[ints[at.W1] + 3 * b + q]
-        + reals[ints[at.W1] + 3 * b + p] * reals[ints[at.W0] + 3 * b + q]
-    )
+def column(block: Reals, width: int, v: Vector, count: int) -> None:
+    """The components of a vector, as ``write``, below each other."""
+    if count == 1:
+        block[0] = v.z
+    elif count == 3:
+        block[0], block[width], block[2 * width] = v.x, v.y, v.z
 
 
 @compiled
-def _velocity_products(ints, reals, b):
-    """v_n x w_{n+1} + v_{n+1} x w_n."""
-    v00, v01, v02 = reals[ints[at.V0] + 3 * b], reals[ints[at.V0] + 3 * b + 1], reals[ints[at.V0] + 3 * b + 2]
-    v10, v11, v12 = reals[ints[at.V1] + 3 * b], reals[ints[at.V1] + 3 * b + 1], reals[ints[at.V1] + 3 * b + 2]
-    w00, w01, w02 = reals[ints[at.W0] + 3 * b], reals[ints[at.W0] + 3 * b + 1], reals[ints[at.W0] + 3 * b + 2]
-    w10, w11, w12 = reals[ints[at.W1] + 3 * b], reals[ints[at.W1] + 3 * b + 1], reals[ints[at.W1] + 3 * b + 2]
-    return (
-        v01 * w12 - v02 * w11 + v11 * w02 - v12 * w01,
-        v02 * w10 - v00 * w12 + v12 * w00 - v10 * w02,
-        v00 * w11 - v01 * w10 + v10 * w01 - v11 * w00,
-    )
+def inertia_column(t: Tables, b: int, l: int) -> Vector:
+    """Column l of J(eta_{n+1})."""
+    axes, c = t.axes_of[b], t.coordinate_start[b]
+    m = t.elastic_count[t.type_of[b]] + 1
+    J = vector(0.0, 0.0, 0.0)
+    for k in range(axes):
+        y = t.y_xi1 + (6 * c + pair_of(k, l, axes) * m)
+        J += product(t.xi1 + c, y, m) * unit(axis_of(k, axes))
+    return J
+
+
+@compiled
+def add_scaled(corner: Reals, width: int, factor: float, M: Reals, m: int) -> None:
+    """Add factor times M without its first row and column; ``corner``: one row and column before."""
+    for i in range(1, m):
+        target, source = corner + i * width, M + i * m
+        for j in range(1, m):
+            target[j] += factor * source[j]
+
+
+@compiled
+def end_inertia(t: Tables, b: int) -> None:
+    """Accept the step: eta, and R made orthogonal again: R (3 I - R^T R) / 2 (4.14)."""
+    n, c = t.elastic_count[t.type_of[b]], t.coordinate_start[b]
+    copy(t.xi1 + (c + 1), t.eta + t.elastic_start[b], n)
+    R = t.rotation1[b]
+    t.rotation[b] = 1.5 * R - 0.5 * (R @ (transposed(R) @ R))

@@ -1,92 +1,78 @@
-"""Stored energies W(C) of strings in compiled code: value, discrete derivative and its slope.
+"""Stored energies U(theta) of forces, and what a step needs of them: their discrete gradient.
 
-The same laws as ``bodies/string_law.py`` and ``bodies/user_law.py``, for single numbers. C0 and C1 are
-the strain at both ends of a step; equations of Kinon et al. (2023). C <= 0 gives NaN, at which the line
-search of Newton's method shortens its step.
+delta(U)/delta(theta) from theta_n and delta(theta), without cancellation, and its derivative to theta_{n+1}
+(docs/theory.md, 5 and 8). The laws of strings, W(C) with theta = C, are those of ``bodies/string/law.py``.
 """
 
 from math import log1p, nan, sqrt
 
-from phlexible.kernels.compiled import compiled
-from phlexible.kernels.user_function import call
+from phlexible.compilation.compiled import compiled
+from phlexible.compilation.notation import Tables
+from phlexible.compilation.user_function import call
+from phlexible.tables.declarations import LINEAR, LOGARITHMIC, SPRING, ST_VENANT_KIRCHHOFF
 
-LOGARITHMIC = 0
-LINEAR = 1
-ST_VENANT_KIRCHHOFF = 2
-USER = 3
-
-NEAR = 0.1  # relative changes of C below which the mean of dW takes the place of the quotient
-SMALL = 1e-2  # relative changes below which a series takes the place of a difference
-TINY = 1e-4
+NEAR = 0.1  # relative change below which a user's energy is integrated, not divided
+DIFFERENCE = 1e-5  # relative step of differences
+SMALL = 1e-2
 EPSILON = 2.220446049250313e-16
-GAUSS = (  # points and weights, used on both sides of the middle
-    (0.1834346424956498, 0.3626837833783620),
-    (0.5255324099163290, 0.3137066458778873),
-    (0.7966664774136267, 0.2223810344533745),
-    (0.9602898564975363, 0.1012285362903763),
+GAUSS = (
+    (0.18343464249564980, 0.36268378337836198),
+    (0.52553240991632899, 0.31370664587788729),
+    (0.79666647741362674, 0.22238103445337447),
+    (0.96028985649753623, 0.10122853629037626),
 )
 
 
 @compiled
-def law_energy(kind, stiffness, energy, C):
-    """W(C); ``energy``: address of the user's function."""
-    if not C > 0.0:
+def stored_energy(t: Tables, f: int, theta: float) -> float:
+    """U of force f."""
+    kind, k = t.energy_of[f], t.force_stiffness[f]
+    if kind == SPRING:
+        stretch = theta - t.force_rest[f]
+        energy = 0.5 * k * stretch * stretch
+        return energy + call(t.energy_address[f], theta) if t.energy_address[f] != 0 else energy
+    if not theta > 0.0:
         return nan
     if kind == LOGARITHMIC:
-        return 0.25 * stiffness * (C - 1.0 - log1p(C - 1.0))
-    if kind == LINEAR:
-        return 0.5 * stiffness * ((C - 1.0) / (sqrt(C) + 1.0)) ** 2
-    if kind == ST_VENANT_KIRCHHOFF:
-        return 0.125 * stiffness * (C - 1.0) ** 2
-    return call(energy, C)
+        energy = 0.25 * k * (theta - 1.0 - log1p(theta - 1.0))
+    elif kind == LINEAR:
+        energy = 0.5 * k * ((theta - 1.0) / (sqrt(theta) + 1.0)) ** 2
+    elif kind == ST_VENANT_KIRCHHOFF:
+        energy = 0.125 * k * (theta - 1.0) ** 2
+    else:
+        energy = call(t.energy_address[f], theta)
+    return t.force_weight[f] * energy
 
 
 @compiled
-def law_force(kind, stiffness, energy, derivative, C0, change):
-    """(W(C1) - W(C0)) / (C1 - C0) with C1 = C0 + change, without cancellation (36)."""
-    C1 = C0 + change
-    if not (C1 > 0.0 and C0 > 0.0):
-        return nan
+def discrete_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[float, float]:
+    """delta(U)/delta(theta), and its derivative to theta_{n+1}."""
+    kind, k = t.energy_of[f], t.force_stiffness[f]
+    if kind == SPRING:
+        value, slope = k * (theta + 0.5 * change - t.force_rest[f]), 0.5 * k
+        if t.energy_address[f] != 0:
+            more, steeper = user_gradient(t.energy_address[f], t.slope_address[f], theta, change, 1.0, 0.0)
+            value, slope = value + more, slope + steeper
+        return value, slope
+    end = theta + change
+    if not (theta > 0.0 and end > 0.0):
+        return nan, nan
     if kind == LOGARITHMIC:
-        d = change / C0
-        slope = log1p(d) / d if d != 0.0 else 1.0
-        return 0.25 * stiffness * (1.0 - slope / C0)
-    if kind == LINEAR:
-        return 0.5 * stiffness * (1.0 - 2.0 / (sqrt(C0) + sqrt(C1)))
-    if kind == ST_VENANT_KIRCHHOFF:
-        return 0.25 * stiffness * (C0 - 1.0 + 0.5 * change)
-    if change == 0.0:
-        return call(derivative, C0)
-    before, after = call(energy, C0), call(energy, C1)
-    quotient = (after - before) / change
-    if abs(change) >= NEAR * C0:
-        return quotient
-    mean = _mean_derivative(derivative, C0, change)
-    # A larger difference than round-off: dW has a kink in between.
-    round_off = 64.0 * EPSILON * (abs(before) + abs(after) + abs(stiffness)) / abs(change)
-    return mean if abs(mean - quotient) <= round_off else quotient
+        d = change / theta
+        quotient = log1p(d) / d if d != 0.0 else 1.0
+        value, slope = 0.25 * k * (1.0 - quotient / theta), -0.25 * k * _log_slope(d) / (theta * theta)
+    elif kind == LINEAR:
+        roots = sqrt(theta) + sqrt(end)
+        value, slope = 0.5 * k * (1.0 - 2.0 / roots), 0.5 * k / (roots * roots * sqrt(end))
+    elif kind == ST_VENANT_KIRCHHOFF:
+        value, slope = 0.25 * k * (theta - 1.0 + 0.5 * change), 0.125 * k
+    else:
+        value, slope = user_gradient(t.energy_address[f], t.slope_address[f], theta, change, theta, k)
+    return t.force_weight[f] * value, t.force_weight[f] * slope
 
 
 @compiled
-def law_slope(kind, stiffness, derivative, force, C0, change):
-    """d(law_force)/dC1, given its value."""
-    C1 = C0 + change
-    if kind == LOGARITHMIC:
-        return -0.25 * stiffness * _log_quotient_slope(change / C0) / (C0 * C0)
-    if kind == LINEAR:
-        total = sqrt(C0) + sqrt(C1)
-        return 0.5 * stiffness / (total * total * sqrt(C1))
-    if kind == ST_VENANT_KIRCHHOFF:
-        return 0.125 * stiffness
-    if abs(change) > TINY * C0:
-        return (call(derivative, C1) - force) / change
-    shift = TINY * C0
-    middle = C0 + 0.5 * change
-    return 0.25 * (call(derivative, middle + shift) - call(derivative, middle - shift)) / shift
-
-
-@compiled
-def _log_quotient_slope(d):
+def _log_slope(d: float) -> float:
     """d/dd (log1p(d) / d)."""
     if abs(d) > SMALL:
         return (1.0 / (1.0 + d) - log1p(d) / d) / d
@@ -98,10 +84,28 @@ def _log_quotient_slope(d):
 
 
 @compiled
-def _mean_derivative(derivative, C0, change):
-    middle, half = C0 + 0.5 * change, 0.5 * change
-    total = 0.0
-    for k in range(len(GAUSS)):
-        place, weight = GAUSS[k]
-        total += weight * (call(derivative, middle - half * place) + call(derivative, middle + half * place))
-    return 0.5 * total
+def user_gradient(
+    energy: int, slope: int, x: float, change: float, scale: float, modulus: float
+) -> tuple[float, float]:
+    """Of a user's energy: eight Gauss points of its slope where x changes little, the quotient elsewhere.
+
+    ``scale``: what changes are compared with, at least. ``modulus``: of the round-off in energies; where mean
+    and quotient differ by more, the slope has a kink in between and the quotient is right. 0: not asked.
+    """
+    end, size = x + change, max(abs(x), abs(x + change), scale)
+    step = DIFFERENCE * size
+    if abs(change) > NEAR * size:
+        quotient = (call(energy, end) - call(energy, x)) / change
+        return quotient, (call(slope, end) - quotient) / change
+    middle, half, mean = x + 0.5 * change, 0.5 * change, 0.0
+    for point in range(4):
+        place, weight = GAUSS[point]
+        mean += 0.5 * weight * (call(slope, middle - half * place) + call(slope, middle + half * place))
+    if modulus != 0.0 and change != 0.0:
+        before, after = call(energy, x), call(energy, end)
+        quotient = (after - before) / change
+        if abs(mean - quotient) > 64.0 * EPSILON * (abs(before) + abs(after) + abs(modulus)) / abs(change):
+            mean = quotient
+    if abs(change) > step:
+        return mean, (call(slope, end) - mean) / change
+    return mean, 0.25 * (call(slope, middle + step) - call(slope, middle - step)) / step

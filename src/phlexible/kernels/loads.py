@@ -1,215 +1,130 @@
-"""Forces and moments on attachments over one step, their work, and the weights of the bodies.
+"""Forces and moments on attachments over one step, and their work (docs/theory.md, 4).
 
-A moment t on a triad d_i applies f_i = t' x mean(d_i) with sum_i (|m_i|^2 I - m_i m_i^T) t' = t,
-m_i = mean(d_i) (formulation, section 4). Follower loads are given in the mean triad.
+A moment m on the triad d_i of an attachment applies t x mean(d_i) to each, where t solves (4.16)::
+
+    sum_i (|m_i|^2 I - m_i m_i^T) t = m,   m_i = mean(d_i)
+
+Follower loads are given in the mean triad.
 """
 
-from phlexible.kernels import tables as at
-from phlexible.kernels.compiled import compiled
-from phlexible.kernels.couplings import add_product
+from phlexible.compilation.compiled import compiled
+from phlexible.compilation.notation import (
+    Matrix,
+    Reals,
+    Tables,
+    Vector,
+    along,
+    cross,
+    dot,
+    matrix,
+    row,
+    transposed,
+    vector,
+)
+from phlexible.kernels.inertia import unit
+from phlexible.kernels.vectors import couple, mean_place, moved_by, velocity_of
+from phlexible.tables.declarations import FOLLOWER_FORCE, FOLLOWER_TORQUE, FORCE
 
 
 @compiled
-def load_forces(ints, reals):
-    """Add loads and weights to the force on each vector."""
-    for q in range(ints[at.WEIGHTS]):
-        for i in range(3):
-            reals[ints[at.VECTOR_FORCE] + 3 * ints[ints[at.WEIGHT_POINT] + q] + i] += reals[
-                ints[at.WEIGHT] + 3 * q + i
-            ]
-    for q in range(ints[at.LOADS]):
-        kind = ints[ints[at.LOAD_KIND] + q]
-        if kind == at.FORCE:
-            for i in range(3):
-                reals[ints[at.VECTOR_FORCE] + 3 * ints[ints[at.LOAD_POINT] + q] + i] += reals[
-                    ints[at.LOAD_VALUE] + 3 * q + i
-                ]
-        elif kind == at.FOLLOWER_FORCE:
-            for d in range(3):
-                for i in range(3):
-                    reals[ints[at.VECTOR_FORCE] + 3 * ints[ints[at.LOAD_POINT] + q] + i] += (
-                        reals[ints[at.LOAD_VALUE] + 3 * q + d]
-                        * reals[ints[at.X_MEAN] + 3 * (ints[ints[at.LOAD_TRIAD] + q] + d) + i]
-                    )
+def pull_of_loads(t: Tables) -> None:
+    """Add all loads to the force on each vector."""
+    for q in range(t.loads):
+        kind, triad = t.load_kind[q], t.load_triad[q]
+        if kind == FORCE or kind == FOLLOWER_FORCE:
+            t.pull[t.load_point[q]] += world_load(t, q)
         else:
-            t0, t1, t2 = torque_vector(ints, reals, q)
-            for d in range(3):
-                k = ints[ints[at.LOAD_TRIAD] + q] + d
-                m0, m1, m2 = (
-                    reals[ints[at.X_MEAN] + 3 * k],
-                    reals[ints[at.X_MEAN] + 3 * k + 1],
-                    reals[ints[at.X_MEAN] + 3 * k + 2],
-                )
-                reals[ints[at.VECTOR_FORCE] + 3 * k] += t1 * m2 - t2 * m1
-                reals[ints[at.VECTOR_FORCE] + 3 * k + 1] += t2 * m0 - t0 * m2
-                reals[ints[at.VECTOR_FORCE] + 3 * k + 2] += t0 * m1 - t1 * m0
+            turn = solved_for_triad(t, triad, world_load(t, q))
+            for i in range(3):
+                t.pull[triad + i] += cross(turn, mean_place(t, triad + i))
 
 
 @compiled
-def torque_vector(ints, reals, q):
-    """t' of load q."""
-    value = ints[at.LOAD_VALUE] + 3 * q
-    t0, t1, t2 = reals[value], reals[value + 1], reals[value + 2]
-    if ints[ints[at.LOAD_KIND] + q] == at.FOLLOWER_TORQUE:
-        t0, t1, t2 = in_triad(ints, reals, q)
-    return solve_triad(ints, reals, ints[ints[at.LOAD_TRIAD] + q], t0, t1, t2)
+def world_load(t: Tables, q: int) -> Vector:
+    """The load in world axes."""
+    value, kind = t.load_value[q], t.load_kind[q]
+    if kind == FOLLOWER_FORCE or kind == FOLLOWER_TORQUE:
+        return value @ mean_triad(t, t.load_triad[q])
+    return value
 
 
 @compiled
-def in_triad(ints, reals, q):
-    """World vector of a follower load: its three numbers in the mean triad."""
-    value = ints[at.LOAD_VALUE] + 3 * q
-    m = ints[at.X_MEAN] + 3 * ints[ints[at.LOAD_TRIAD] + q]
-    f0, f1, f2 = reals[value], reals[value + 1], reals[value + 2]
-    return (
-        f0 * reals[m] + f1 * reals[m + 3] + f2 * reals[m + 6],
-        f0 * reals[m + 1] + f1 * reals[m + 4] + f2 * reals[m + 7],
-        f0 * reals[m + 2] + f1 * reals[m + 5] + f2 * reals[m + 8],
-    )
+def mean_triad(t: Tables, k: int) -> Matrix:
+    """The three mean directions from vector k on, as rows."""
+    return matrix(mean_place(t, k), mean_place(t, k + 1), mean_place(t, k + 2))
 
 
 @compiled
-def solve_triad(ints, reals, k, t0, t1, t2):
-    """(sum_i |m_i|^2 I - m_i m_i^T)^-1 t for the mean triad that starts at vector k."""
-    m = ints[at.X_MEAN]
-    a00 = reals[m + 3 * k] ** 2 + reals[m + 3 * (k + 1)] ** 2 + reals[m + 3 * (k + 2)] ** 2
-    a11 = reals[m + 3 * k + 1] ** 2 + reals[m + 3 * (k + 1) + 1] ** 2 + reals[m + 3 * (k + 2) + 1] ** 2
-    a22 = reals[m + 3 * k + 2] ** 2 + reals[m + 3 * (k + 1) + 2] ** 2 + reals[m + 3 * (k + 2) + 2] ** 2
-    a01 = -(
-        reals[m + 3 * k] * reals[m + 3 * k + 1]
-        + reals[m + 3 * (k + 1)] * reals[m + 3 * (k + 1) + 1]
-        + reals[m + 3 * (k + 2)] * reals[m + 3 * (k + 2) + 1]
+def solved_for_triad(t: Tables, k: int, m: Vector) -> Vector:
+    """t of (4.16) for the triad that starts at vector k."""
+    D = mean_triad(t, k)
+    spread = transposed(D) @ D
+    size = dot(row(D, 0), row(D, 0)) + dot(row(D, 1), row(D, 1)) + dot(row(D, 2), row(D, 2))
+    x, y, z = (
+        size * unit(0) - row(spread, 0),
+        size * unit(1) - row(spread, 1),
+        size * unit(2) - row(spread, 2),
     )
-    a02 = -(
-        reals[m + 3 * k] * reals[m + 3 * k + 2]
-        + reals[m + 3 * (k + 1)] * reals[m + 3 * (k + 1) + 2]
-        + reals[m + 3 * (k + 2)] * reals[m + 3 * (k + 2) + 2]
-    )
-    a12 = -(
-        reals[m + 3 * k + 1] * reals[m + 3 * k + 2]
-        + reals[m + 3 * (k + 1) + 1] * reals[m + 3 * (k + 1) + 2]
-        + reals[m + 3 * (k + 2) + 1] * reals[m + 3 * (k + 2) + 2]
-    )
-    b00, b11, b22 = a11 + a22, a00 + a22, a00 + a11
-    c00, c01, c02 = b11 * b22 - a12 * a12, a02 * a12 - a01 * b22, a01 * a12 - a02 * b11
-    c11, c12, c22 = b00 * b22 - a02 * a02, a01 * a02 - b00 * a12, b00 * b11 - a01 * a01
-    f = 1.0 / (b00 * c00 + a01 * c01 + a02 * c02)
-    return (
-        f * (c00 * t0 + c01 * t1 + c02 * t2),
-        f * (c01 * t0 + c11 * t1 + c12 * t2),
-        f * (c02 * t0 + c12 * t1 + c22 * t2),
-    )
+    adjugate = matrix(cross(y, z), cross(z, x), cross(x, y))
+    return (1.0 / dot(x, cross(y, z))) * (adjugate @ m)
 
 
 @compiled
-def load_work(ints, reals, q):
+def load_work(t: Tables, q: int) -> float:
     """Work of load q in the step: f . delta(x), for moments sum f_i . delta(d_i)."""
-    kind = ints[ints[at.LOAD_KIND] + q]
-    total = 0.0
-    if kind == at.FORCE or kind == at.FOLLOWER_FORCE:
-        p = ints[ints[at.LOAD_POINT] + q]
-        for i in range(3):
-            f = reals[ints[at.LOAD_VALUE] + 3 * q + i]
-            if kind == at.FOLLOWER_FORCE:
-                k = ints[ints[at.LOAD_TRIAD] + q]
-                f = (
-                    reals[ints[at.LOAD_VALUE] + 3 * q] * reals[ints[at.X_MEAN] + 3 * k + i]
-                    + reals[ints[at.LOAD_VALUE] + 3 * q + 1] * reals[ints[at.X_MEAN] + 3 * (k + 1) + i]
-                    + reals[ints[at.LOAD_VALUE] + 3 * q + 2] * reals[ints[at.X_MEAN] + 3 * (k + 2) + i]
-                )
-            total += f * (reals[ints[at.X1] + 3 * p + i] - reals[ints[at.X0] + 3 * p + i])
-        return total
-    t0, t1, t2 = torque_vector(ints, reals, q)
-    for d in range(3):
-        k = ints[ints[at.LOAD_TRIAD] + q] + d
-        m0, m1, m2 = (
-            reals[ints[at.X_MEAN] + 3 * k],
-            reals[ints[at.X_MEAN] + 3 * k + 1],
-            reals[ints[at.X_MEAN] + 3 * k + 2],
-        )
-        total += (t1 * m2 - t2 * m1) * (reals[ints[at.X1] + 3 * k] - reals[ints[at.X0] + 3 * k])
-        total += (t2 * m0 - t0 * m2) * (reals[ints[at.X1] + 3 * k + 1] - reals[ints[at.X0] + 3 * k + 1])
-        total += (t0 * m1 - t1 * m0) * (reals[ints[at.X1] + 3 * k + 2] - reals[ints[at.X0] + 3 * k + 2])
+    kind, triad = t.load_kind[q], t.load_triad[q]
+    if kind == FORCE or kind == FOLLOWER_FORCE:
+        return dot(world_load(t, q), t.change[t.load_point[q]])
+    turn, total = solved_for_triad(t, triad, world_load(t, q)), 0.0
+    for i in range(3):
+        total += dot(cross(turn, mean_place(t, triad + i)), t.change[triad + i])
     return total
 
 
 @compiled
-def load_tangent(ints, reals, h):
+def load_tangent(t: Tables, h: float) -> None:
     """Add how follower forces and moments change with the mean triad to the bodies' blocks.
 
     The change at constant world force is in ``force_tangent``.
     """
-    for q in range(ints[at.LOADS]):
-        kind = ints[ints[at.LOAD_KIND] + q]
-        if kind == at.FORCE:
+    for q in range(t.loads):
+        kind, k = t.load_kind[q], t.load_triad[q]
+        if kind == FORCE:
             continue
-        k = ints[ints[at.LOAD_TRIAD] + q]
-        b = ints[ints[at.VECTOR_BODY] + k]
-        place = ints[ints[at.NODE_DIAGONAL] + b]
-        width = ints[ints[at.VELOCITY_START] + b + 1] - ints[ints[at.VELOCITY_START] + b]
-        if kind == at.FOLLOWER_FORCE:
-            lever = ints[ints[at.VECTOR_WORK_START] + ints[ints[at.LOAD_POINT] + q]]
-            for d in range(3):
-                add_product(
-                    ints,
-                    reals,
-                    place,
-                    width,
-                    0.5 * h * reals[ints[at.LOAD_VALUE] + 3 * q + d],
-                    lever,
-                    ints[ints[at.VECTOR_WORK_START] + k + d],
-                )
+        block = t.blocks + t.node_diagonal[t.vector_carrier[k]]
+        if kind == FOLLOWER_FORCE:
+            for i in range(3):
+                couple(t, 0.5 * h * along(t.load_value[q], i), block, t.load_point[q], k + i, h)
         else:
-            _torque_tangent(ints, reals, q, h, place, width)
+            _torque_tangent(t, q, k, h, block)
 
 
 @compiled
-def _torque_tangent(ints, reals, q, h, place, width):
-    k = ints[ints[at.LOAD_TRIAD] + q]
-    t0, t1, t2 = torque_vector(ints, reals, q)
-    jacobian, lever, m, scratch = (
-        ints[at.VECTOR_JACOBIAN],
-        ints[at.VECTOR_LEVER],
-        ints[at.X_MEAN],
-        ints[at.SCRATCH],
-    )
+def _torque_tangent(t: Tables, q: int, k: int, h: float, block: Reals) -> None:
+    """d(t x m_i) = dt x m_i + t x dm_i with (4.16) differentiated, column by column."""
+    width = t.width_of[t.vector_carrier[k]]
+    turn, follows = solved_for_triad(t, k, world_load(t, q)), t.load_kind[q] == FOLLOWER_TORQUE
     for j in range(width):
-        r0, r1, r2 = 0.0, 0.0, 0.0
-        for d in range(3):
-            start = ints[ints[at.VECTOR_WORK_START] + k + d]
-            x0, x1, x2 = (
-                0.5 * reals[jacobian + start + j],
-                0.5 * reals[jacobian + start + width + j],
-                0.5 * reals[jacobian + start + 2 * width + j],
-            )
-            m0, m1, m2 = reals[m + 3 * (k + d)], reals[m + 3 * (k + d) + 1], reals[m + 3 * (k + d) + 2]
-            mx = 2.0 * (m0 * x0 + m1 * x1 + m2 * x2)
-            mt = m0 * t0 + m1 * t1 + m2 * t2
-            xt = x0 * t0 + x1 * t1 + x2 * t2
-            r0 += m0 * xt + x0 * mt - mx * t0
-            r1 += m1 * xt + x1 * mt - mx * t1
-            r2 += m2 * xt + x2 * mt - mx * t2
-            if ints[ints[at.LOAD_KIND] + q] == at.FOLLOWER_TORQUE:
-                r0 += reals[ints[at.LOAD_VALUE] + 3 * q + d] * x0
-                r1 += reals[ints[at.LOAD_VALUE] + 3 * q + d] * x1
-                r2 += reals[ints[at.LOAD_VALUE] + 3 * q + d] * x2
-        s0, s1, s2 = solve_triad(ints, reals, k, r0, r1, r2)
-        reals[scratch + 3 * j], reals[scratch + 3 * j + 1], reals[scratch + 3 * j + 2] = s0, s1, s2
-    for d in range(3):
-        start = ints[ints[at.VECTOR_WORK_START] + k + d]
-        m0, m1, m2 = reals[m + 3 * (k + d)], reals[m + 3 * (k + d) + 1], reals[m + 3 * (k + d) + 2]
-        for j in range(width):
-            x0, x1, x2 = (
-                0.5 * reals[jacobian + start + j],
-                0.5 * reals[jacobian + start + width + j],
-                0.5 * reals[jacobian + start + 2 * width + j],
-            )
-            s0, s1, s2 = reals[scratch + 3 * j], reals[scratch + 3 * j + 1], reals[scratch + 3 * j + 2]
-            f0 = s1 * m2 - s2 * m1 + t1 * x2 - t2 * x1
-            f1 = s2 * m0 - s0 * m2 + t2 * x0 - t0 * x2
-            f2 = s0 * m1 - s1 * m0 + t0 * x1 - t1 * x0
-            for i in range(width):
-                p = start + 3 * i
-                reals[place + i * width + j] -= h * (
-                    reals[lever + p] * f0 + reals[lever + p + 1] * f1 + reals[lever + p + 2] * f2
-                )
+        right = vector(0.0, 0.0, 0.0)
+        for i in range(3):
+            m, dm = mean_place(t, k + i), 0.5 * motion_by(t, k + i, j)
+            right += dot(dm, turn) * m + dot(m, turn) * dm - (2.0 * dot(m, dm)) * turn
+            if follows:
+                right += along(t.load_value[q], i) * dm
+        dt = solved_for_triad(t, k, right)
+        for i in range(3):
+            df = h * (cross(dt, mean_place(t, k + i)) + cross(turn, 0.5 * motion_by(t, k + i, j)))
+            lever = t.lever + t.vector_lever[k + i]
+            for v in range(moved_by(t, k + i)):
+                block[velocity_of(t, k + i, v) * width + j] -= dot(lever[v], df)
+
+
+@compiled
+def motion_by(t: Tables, k: int, j: int) -> Vector:
+    """dx/dnu_j of vector k; zero outside of the support of its shapes."""
+    rigid, motion = t.rigid_of[t.vector_carrier[k]], t.motion + t.vector_lever[k]
+    if j < rigid:
+        return motion[j]
+    if rigid + t.vector_first[k] <= j < rigid + t.vector_last[k]:
+        return motion[j - t.vector_first[k]]
+    return vector(0.0, 0.0, 0.0)

@@ -1,154 +1,97 @@
-"""The equations of one conserving step and their exact derivative, for all bodies, joints and loads."""
+"""The equations of one conserving step and their exact derivative, for everything (docs/theory.md, 4)."""
 
-from phlexible.kernels import tables as at
-from phlexible.kernels.compiled import compiled, inlined
-from phlexible.kernels.couplings import begin_links, joint_blocks, joint_forces, joint_residuals
-from phlexible.kernels.dense import fill
+from phlexible.compilation.compiled import compiled
+from phlexible.compilation.notation import Reals, Tables, Vectors
+from phlexible.kernels.dense import copy, fill
 from phlexible.kernels.elasticity import begin_strains, elastic_balance, elastic_tangent
-from phlexible.kernels.inertia import end_pose, inertia_balance, momenta, start_of
-from phlexible.kernels.inertia_tangent import inertia_tangent
-from phlexible.kernels.loads import load_forces, load_tangent
-from phlexible.kernels.quadratic_strains import begin_points, point_residuals, point_tangent
-from phlexible.kernels.vector_tangent import force_tangent, vector_derivatives
-from phlexible.kernels.vectors import apply_force, body_vector, end_vectors, world_vector
+from phlexible.kernels.inertia import end_rotation, inertia_balance, inertia_tangent, momenta, read
+from phlexible.kernels.interactions import (
+    begin_interactions,
+    constraint_residuals,
+    interaction_tangent,
+    pull_on_vectors,
+)
+from phlexible.kernels.loads import load_tangent, pull_of_loads
+from phlexible.kernels.vectors import (
+    apply_forces,
+    begin_vectors,
+    end_vectors,
+    force_tangent,
+    levers_and_motions,
+)
 
 
 @compiled
-def unpack_velocity(ints, reals, b, flat, v, w, rate):
-    """nu of body b into v[b], w[b] and (0, deta/dt)."""
-    kind = ints[ints[at.TYPE_OF] + b]
-    row = ints[ints[at.VELOCITY_START] + b]
-    for i in range(ints[at.DIMENSION]):
-        reals[v + 3 * b + i] = reals[flat + row + i]
-    row += ints[at.DIMENSION]
-    axes = ints[ints[at.AXIS_COUNT] + kind]
-    if axes == 1:
-        reals[w + 3 * b + 2] = reals[flat + row]
-    elif axes == 3:
-        for i in range(3):
-            reals[w + 3 * b + i] = reals[flat + row + i]
-    row += axes
-    x0 = start_of(ints, b)
-    for j in range(ints[ints[at.ELASTIC_COUNT] + kind]):
-        reals[rate + x0 + 1 + j] = reals[flat + row + j]
+def unpack_velocity(t: Tables, b: int, nu: Reals, linear: Vectors, spin: Vectors, rate: Reals) -> None:
+    """nu of carrier b into V, w and (0, deta/dt)."""
+    own, d = nu + t.velocity_start[b], t.dimension
+    linear[b] = read(own, d)
+    if b < t.frames:
+        spin[b] = read(own + d, t.axes_of[b])
+        copy(own + t.rigid_of[b], rate + (t.coordinate_start[b] + 1), t.width_of[b] - t.rigid_of[b])
 
 
 @compiled
-def begin_step(ints, reals):
+def begin_step(t: Tables) -> None:
     """Everything at t_n that does not change during the step; vectors that are given, at both ends."""
-    begin_points(ints, reals)
-    for b in range(ints[at.FLOATING]):
-        x0 = start_of(ints, b)
-        reals[ints[at.XI0] + x0] = 1.0
-        reals[ints[at.XI1] + x0] = 1.0
-        for j in range(ints[ints[at.ELASTIC_COUNT] + ints[ints[at.TYPE_OF] + b]]):
-            reals[ints[at.XI0] + x0 + 1 + j] = reals[
-                ints[at.STATE_ELASTIC] + (ints[ints[at.ELASTIC_START] + b] + j)
-            ]
-        unpack_velocity(ints, reals, b, ints[at.STATE_VELOCITY], ints[at.V0], ints[at.W0], ints[at.RATE0])
-        momenta(
-            ints,
-            reals,
-            b,
-            ints[at.V0],
-            ints[at.W0],
-            ints[at.XI0],
-            ints[at.RATE0],
-            ints[at.LINEAR0],
-            ints[at.ANGULAR0],
-            ints[at.ELASTIC0],
-            ints[at.MOMENT1],
-            ints[at.Z_RATE0],
-            ints[at.Z_XI],
-            ints[at.Y_XI0],
-        )
-        begin_strains(ints, reals, b)
-    for k in range(ints[at.VECTORS]):
-        b = ints[ints[at.VECTOR_BODY] + k]
-        if b >= 0:
-            n = ints[ints[at.ELASTIC_COUNT] + ints[ints[at.TYPE_OF] + b]]
-            body_vector(ints, reals, k, ints[at.XI0], start_of(ints, b), n, ints[at.RHO0])
-            world_vector(
-                ints,
-                reals,
-                k,
-                ints[at.RHO0],
-                ints[at.STATE_ROTATION],
-                ints[at.STATE_POSITION],
-                b,
-                ints[at.X0],
-            )
-        else:
-            for i in range(3):
-                if b == at.MOVING:
-                    reals[ints[at.X0] + 3 * k + i] = reals[
-                        ints[at.MOVING0] + 3 * ints[ints[at.VECTOR_MOVING] + k] + i
-                    ]
-                    reals[ints[at.X1] + 3 * k + i] = reals[
-                        ints[at.MOVING1] + 3 * ints[ints[at.VECTOR_MOVING] + k] + i
-                    ]
-                else:
-                    reals[ints[at.X0] + 3 * k + i] = reals[ints[at.VECTOR_BASE] + 3 * k + i]
-                    reals[ints[at.X1] + 3 * k + i] = reals[ints[at.VECTOR_BASE] + 3 * k + i]
-                reals[ints[at.X_MEAN] + 3 * k + i] = 0.5 * (
-                    reals[ints[at.X0] + 3 * k + i] + reals[ints[at.X1] + 3 * k + i]
-                )
-    begin_links(ints, reals)
+    for b in range(t.carriers):
+        unpack_velocity(t, b, t.velocity, t.linear0, t.spin0, t.rate0)
+    for b in range(t.frames):
+        c = t.coordinate_start[b]
+        t.xi0[c], t.xi1[c] = 1.0, 1.0
+        copy(t.eta + t.elastic_start[b], t.xi0 + (c + 1), t.width_of[b] - t.rigid_of[b])
+        t.angular0[b] = momenta(t, b, t.spin0[b], t.xi0, t.rate0, t.elastic0, t.z_rate0, t.y_xi0)
+        begin_strains(t, b)
+    begin_vectors(t)
+    begin_interactions(t)
 
 
 @compiled
-def residuals(ints, reals, h, damping):
-    """Balances of all bodies and joint functions at VELOCITY and MULTIPLIER."""
-    point_residuals(ints, reals, h, damping)
-    for b in range(ints[at.FLOATING]):
-        unpack_velocity(ints, reals, b, ints[at.VELOCITY], ints[at.V1], ints[at.W1], ints[at.RATE1])
-        x0 = start_of(ints, b)
-        for j in range(1, ints[ints[at.ELASTIC_COUNT] + ints[ints[at.TYPE_OF] + b]] + 1):
-            reals[ints[at.XI1] + x0 + j] = reals[ints[at.XI0] + x0 + j] + 0.5 * h * (
-                reals[ints[at.RATE0] + x0 + j] + reals[ints[at.RATE1] + x0 + j]
-            )
-        momenta(
-            ints,
-            reals,
-            b,
-            ints[at.V1],
-            ints[at.W1],
-            ints[at.XI1],
-            ints[at.RATE1],
-            ints[at.LINEAR1],
-            ints[at.ANGULAR1],
-            ints[at.ELASTIC1],
-            ints[at.MOMENT1],
-            ints[at.Z_RATE1],
-            ints[at.Z_XI],
-            ints[at.Y_XI1],
+def residuals(t: Tables, h: float, damping: float) -> None:
+    """Balances of all carriers and gaps of all constraints at velocity1 and multiplier1."""
+    for b in range(t.carriers):
+        unpack_velocity(t, b, t.velocity1, t.linear1, t.spin1, t.rate1)
+        t.shift[b] = (0.5 * h) * (t.linear0[b] + t.linear1[b])  # h mean(V) (4.4)
+        fill(t.residual + t.velocity_start[b], t.dimension, 0.0)
+    for p in range(t.mass_pairs):  # m delta(V) (4.6)
+        a, b, d = t.mass_first[p], t.mass_second[p], t.dimension
+        rows, old, new = (
+            t.residual + t.velocity_start[a],
+            t.velocity + t.velocity_start[b],
+            t.velocity1 + t.velocity_start[b],
         )
-        end_pose(ints, reals, b, h)
-        inertia_balance(ints, reals, b, h)
-        elastic_balance(ints, reals, b, h, damping)
-    end_vectors(ints, reals)
-    fill(reals, ints[at.VECTOR_FORCE], 3 * ints[at.VECTORS], 0.0)
-    joint_forces(ints, reals)
-    load_forces(ints, reals)
-    for k in range(ints[at.VECTORS]):
-        if ints[ints[at.VECTOR_BODY] + k] >= 0:
-            apply_force(ints, reals, h, k)
-    joint_residuals(ints, reals, h)
+        for i in range(d):
+            rows[i] += t.mass[p] * (new[i] - old[i])
+    for b in range(t.frames):
+        c = t.coordinate_start[b]
+        for j in range(c + 1, c + 1 + t.width_of[b] - t.rigid_of[b]):
+            t.xi1[j] = t.xi0[j] + 0.5 * h * (t.rate0[j] + t.rate1[j])
+        t.angular1[b] = momenta(t, b, t.spin1[b], t.xi1, t.rate1, t.elastic1, t.z_rate1, t.y_xi1)
+        end_rotation(t, b, h)
+        inertia_balance(t, b, h)
+        elastic_balance(t, b, h, damping)
+    end_vectors(t)
+    pull_on_vectors(t, h, damping)
+    pull_of_loads(t)
+    apply_forces(t, h)
+    constraint_residuals(t, h)
 
 
-@inlined
-def jacobian(ints, reals, h, damping):
+@compiled
+def jacobian(t: Tables, h: float, damping: float) -> None:
     """Newton's matrix at the point of the last ``residuals``, as blocks."""
-    fill(reals, ints[at.BLOCKS], ints[at.BLOCK_LENGTH], 0.0)
-    point_tangent(ints, reals, h, damping)
-    for b in range(ints[at.FLOATING]):
-        place = ints[ints[at.NODE_DIAGONAL] + b]
-        inertia_tangent(ints, reals, b, h, place)
-        elastic_tangent(ints, reals, b, h, damping, place)
-    for k in range(ints[at.VECTORS]):
-        b = ints[ints[at.VECTOR_BODY] + k]
-        if b >= 0:
-            vector_derivatives(ints, reals, h, k)
-            force_tangent(ints, reals, h, k, ints[ints[at.NODE_DIAGONAL] + b])
-    joint_blocks(ints, reals, h)
-    load_tangent(ints, reals, h)
+    fill(t.blocks, t.block_numbers, 0.0)
+    for b in range(t.frames):
+        block = t.blocks + t.node_diagonal[b]
+        inertia_tangent(t, b, h, block)
+        elastic_tangent(t, b, h, damping, block)
+    for p in range(t.mass_pairs):
+        block, width = t.blocks + t.mass_block[p], t.width_of[t.mass_second[p]]
+        for i in range(t.dimension):
+            block[i * width + i] += t.mass[p]
+    for k in range(t.vectors):
+        if t.vector_carrier[k] >= 0:
+            levers_and_motions(t, k, h)
+    force_tangent(t, h)
+    interaction_tangent(t, h)
+    load_tangent(t, h)

@@ -1,138 +1,200 @@
-"""World vectors over one step: values, derivatives and how forces on them enter the balances.
+"""World vectors over one step: values, derivatives, and how forces on them enter the balances.
 
-With c = mean(rho) + a x delta(rho) / 2 a force f (world axes) on the vector r + R rho or R rho enters as
-A^-1 f (points only), N (c x A^-1 f) and P^T A^-1 f (see ``inertia.py``), where A^-1 = (I - [a]) R_n^T.
+A point is x_c + R rho, a direction R rho, with rho = x0 + P eta. A force f on it enters the balances of
+V, w and deta/dt as (4.9)::
+
+    f (points only),   A^-1 (mean(R rho) x f),   P^T A^-1 f          A^-1 = (I - [a]) R_n^T
+
+that is as lever_i . f for velocity i; and dx_{n+1} = sum_i motion_i dnu_i (4.11).
 """
 
-from phlexible.kernels import tables as at
-from phlexible.kernels.compiled import compiled
-from phlexible.kernels.inertia import start_of
+from phlexible.compilation.compiled import compiled
+from phlexible.compilation.notation import Reals, Tables, Vector, along, cross, dot, row, vector
+from phlexible.kernels.inertia import axis_of, unit
+from phlexible.tables.declarations import GIVEN, MOVING
 
 
 @compiled
-def body_vector(ints, reals, k, xi, x0, n, out):
-    """rho = base + shapes eta of vector k into out[k]."""
-    for i in range(3):
-        s = reals[ints[at.VECTOR_BASE] + 3 * k + i]
-        start = ints[ints[at.VECTOR_SHAPES] + k] + i * n
-        for j in range(ints[ints[at.VECTOR_FIRST] + k], ints[ints[at.VECTOR_LAST] + k]):
-            s += reals[start + j] * reals[xi + x0 + 1 + j]
-        reals[out + 3 * k + i] = s
+def body_vector(t: Tables, k: int, eta: Reals) -> Vector:
+    """rho = x0 + P eta."""
+    rho, P, first = t.vector_base[k], t.shape + t.vector_shape[k], t.vector_first[k]
+    for j in range(t.vector_last[k] - first):
+        rho += eta[first + j] * P[j]
+    return rho
 
 
 @compiled
-def world_vector(ints, reals, k, rho, rotation, position, b, out):
-    """R rho, for points plus r, into out[k]."""
-    for i in range(3):
-        s = (
-            reals[rotation + 9 * b + 3 * i] * reals[rho + 3 * k]
-            + reals[rotation + 9 * b + 3 * i + 1] * reals[rho + 3 * k + 1]
-            + reals[rotation + 9 * b + 3 * i + 2] * reals[rho + 3 * k + 2]
-        )
-        if ints[ints[at.VECTOR_IS_POINT] + k] == 1:
-            s += reals[position + 3 * b + i]
-        reals[out + 3 * k + i] = s
-
-
-@compiled
-def end_vectors(ints, reals):
-    """x_{n+1} and mean(x) of all vectors on bodies."""
-    for k in range(ints[at.VECTORS]):
-        b = ints[ints[at.VECTOR_BODY] + k]
-        if b >= 0:
-            n = ints[ints[at.ELASTIC_COUNT] + ints[ints[at.TYPE_OF] + b]]
-            body_vector(ints, reals, k, ints[at.XI1], start_of(ints, b), n, ints[at.RHO1])
-            world_vector(
-                ints, reals, k, ints[at.RHO1], ints[at.ROTATION1], ints[at.POSITION1], b, ints[at.X1]
-            )
-            for i in range(3):
-                reals[ints[at.X_MEAN] + 3 * k + i] = 0.5 * (
-                    reals[ints[at.X0] + 3 * k + i] + reals[ints[at.X1] + 3 * k + i]
-                )
-
-
-@compiled
-def lever_arm(ints, reals, k, b):
-    """c = mean(rho) + a x delta(rho) / 2 of vector k."""
-    a0, a1, a2 = (
-        reals[ints[at.HALF_TURN] + 3 * b],
-        reals[ints[at.HALF_TURN] + 3 * b + 1],
-        reals[ints[at.HALF_TURN] + 3 * b + 2],
-    )
-    d0 = 0.5 * (reals[ints[at.RHO1] + 3 * k] - reals[ints[at.RHO0] + 3 * k])
-    d1 = 0.5 * (reals[ints[at.RHO1] + 3 * k + 1] - reals[ints[at.RHO0] + 3 * k + 1])
-    d2 = 0.5 * (reals[ints[at.RHO1] + 3 * k + 2] - reals[ints[at.RHO0] + 3 * k + 2])
-    return (
-        reals[ints[at.RHO0] + 3 * k] + d0 + a1 * d2 - a2 * d1,
-        reals[ints[at.RHO0] + 3 * k + 1] + d1 + a2 * d0 - a0 * d2,
-        reals[ints[at.RHO0] + 3 * k + 2] + d2 + a0 * d1 - a1 * d0,
-    )
-
-
-@compiled
-def to_body(ints, reals, b, f0, f1, f2):
-    """A^-1 f = (I - [a]) R_n^T f, and R_n^T f."""
-    r = ints[at.STATE_ROTATION]
-    a0, a1, a2 = (
-        reals[ints[at.HALF_TURN] + 3 * b],
-        reals[ints[at.HALF_TURN] + 3 * b + 1],
-        reals[ints[at.HALF_TURN] + 3 * b + 2],
-    )
-    g0 = reals[r + 9 * b] * f0 + reals[r + 9 * b + 3] * f1 + reals[r + 9 * b + 6] * f2
-    g1 = reals[r + 9 * b + 1] * f0 + reals[r + 9 * b + 3 + 1] * f1 + reals[r + 9 * b + 6 + 1] * f2
-    g2 = reals[r + 9 * b + 2] * f0 + reals[r + 9 * b + 3 + 2] * f1 + reals[r + 9 * b + 6 + 2] * f2
-    return (g0 - a1 * g2 + a2 * g1, g1 - a2 * g0 + a0 * g2, g2 - a0 * g1 + a1 * g0, g0, g1, g2)
-
-
-@compiled
-def project(a0, a1, a2, y0, y1, y2):
-    """N y with N = I - a a^T / (1 + a.a)."""
-    s = (a0 * y0 + a1 * y1 + a2 * y2) / (1.0 + a0 * a0 + a1 * a1 + a2 * a2)
-    return (y0 - a0 * s, y1 - a1 * s, y2 - a2 * s)
-
-
-@compiled
-def apply_force(ints, reals, h, k):
-    """Subtract h times the generalized force of the force on vector k from the balances of its body."""
-    b = ints[ints[at.VECTOR_BODY] + k]
-    kind = ints[ints[at.TYPE_OF] + b]
-    n = ints[ints[at.ELASTIC_COUNT] + kind]
-    axes = ints[ints[at.AXIS_COUNT] + kind]
-    dim = ints[at.DIMENSION]
-    row = ints[at.RESIDUAL] + ints[ints[at.VELOCITY_START] + b]
-    f0, f1, f2, _, _, _ = to_body(
-        ints,
-        reals,
-        b,
-        reals[ints[at.VECTOR_FORCE] + 3 * k],
-        reals[ints[at.VECTOR_FORCE] + 3 * k + 1],
-        reals[ints[at.VECTOR_FORCE] + 3 * k + 2],
-    )
-    if ints[ints[at.VECTOR_IS_POINT] + k] == 1:
-        reals[row] -= h * f0
-        reals[row + 1] -= h * f1
-        if dim == 3:
-            reals[row + 2] -= h * f2
-    row += dim
-    if axes > 0:
-        c0, c1, c2 = lever_arm(ints, reals, k, b)
-        y0, y1, y2 = project(
-            reals[ints[at.HALF_TURN] + 3 * b],
-            reals[ints[at.HALF_TURN] + 3 * b + 1],
-            reals[ints[at.HALF_TURN] + 3 * b + 2],
-            c1 * f2 - c2 * f1,
-            c2 * f0 - c0 * f2,
-            c0 * f1 - c1 * f0,
-        )
-        if axes == 1:
-            reals[row] -= h * y2
+def begin_vectors(t: Tables) -> None:
+    """x_n of all vectors; delta(x) of those that are given."""
+    for k in range(t.vectors):
+        b = t.vector_carrier[k]
+        if b == GIVEN:
+            t.place0[k], t.change[k] = t.vector_base[k], vector(0.0, 0.0, 0.0)
+        elif b == MOVING:
+            moving = t.vector_moving[k]
+            t.place0[k], t.change[k] = t.moving0[moving], t.moving1[moving] - t.moving0[moving]
+        elif b >= t.frames:
+            t.place0[k] = t.position[b]
         else:
-            reals[row] -= h * y0
-            reals[row + 1] -= h * y1
-            reals[row + 2] -= h * y2
-    row += axes
-    shapes = ints[ints[at.VECTOR_SHAPES] + k]
-    for j in range(ints[ints[at.VECTOR_FIRST] + k], ints[ints[at.VECTOR_LAST] + k]):
-        reals[row + j] -= h * (
-            reals[shapes + j] * f0 + reals[shapes + n + j] * f1 + reals[shapes + 2 * n + j] * f2
-        )
+            arm = t.rotation[b] @ body_vector(t, k, t.eta + t.elastic_start[b])
+            t.arm0[k] = arm
+            t.place0[k] = t.position[b] + arm if t.vector_is_point[k] == 1 else arm
+
+
+@compiled
+def end_vectors(t: Tables) -> None:
+    """delta(x) of all vectors on carriers; no force on any."""
+    for k in range(t.vectors):
+        b = t.vector_carrier[k]
+        t.pull[k] = vector(0.0, 0.0, 0.0)
+        if b >= t.frames:
+            t.change[k] = t.shift[b]
+        elif b >= 0:
+            arm = t.rotation1[b] @ body_vector(t, k, t.xi1 + (t.coordinate_start[b] + 1))
+            t.arm1[k] = arm
+            change = arm - t.arm0[k]
+            t.change[k] = change + t.shift[b] if t.vector_is_point[k] == 1 else change
+
+
+@compiled
+def vector_rates(t: Tables) -> None:
+    """dx/dt of all vectors on carriers at the state of ``begin_step``, into ``change``: for controllers."""
+    for k in range(t.vectors):
+        b = t.vector_carrier[k]
+        if b >= t.frames:
+            t.change[k] = t.linear0[b]
+        elif b >= 0:
+            rate, P, first = vector(0.0, 0.0, 0.0), t.shape + t.vector_shape[k], t.vector_first[k]
+            for j in range(t.vector_last[k] - first):
+                rate += t.rate0[t.coordinate_start[b] + 1 + first + j] * P[j]
+            w = t.rotation[b] @ t.spin0[b]
+            rate = cross(w, t.arm0[k]) + t.rotation[b] @ rate
+            t.change[k] = rate + t.linear0[b] if t.vector_is_point[k] == 1 else rate
+
+
+@compiled
+def mean_place(t: Tables, k: int) -> Vector:
+    """Mean of a vector over the step."""
+    return t.place0[k] + 0.5 * t.change[k]
+
+
+@compiled
+def apply_forces(t: Tables, h: float) -> None:
+    """Subtract h times all forces and weights from the balances of the carriers (4.6 to 4.9)."""
+    d = t.dimension
+    for b in range(t.carriers):
+        t.force_sum[b] = t.weight[b]
+    for b in range(t.frames):
+        t.moment_sum[b] = vector(0.0, 0.0, 0.0)
+    for k in range(t.vectors):
+        b, f = t.vector_carrier[k], t.pull[k]
+        if b >= 0 and t.vector_is_point[k] == 1:
+            t.force_sum[b] += f
+        if 0 <= b < t.frames:
+            t.moment_sum[b] += 0.5 * cross(t.arm0[k] + t.arm1[k], f)
+            first = t.vector_first[k]
+            rows, P = t.residual + (t.velocity_start[b] + t.rigid_of[b] + first), t.shape + t.vector_shape[k]
+            g = h * (t.inverse_mean[b] @ f)
+            for j in range(t.vector_last[k] - first):
+                rows[j] -= dot(P[j], g)
+    for b in range(t.carriers):
+        rows = t.residual + t.velocity_start[b]
+        for i in range(d):
+            rows[i] -= h * along(t.force_sum[b], i)
+    for b in range(t.frames):
+        rows, axes = t.residual + (t.velocity_start[b] + d), t.axes_of[b]
+        y = h * (t.inverse_mean[b] @ t.moment_sum[b])
+        for l in range(axes):
+            rows[l] -= along(y, axis_of(l, axes))
+
+
+@compiled
+def levers_and_motions(t: Tables, k: int, h: float) -> None:
+    """lever and motion of vector k for V, w and deta/dt in the support of its shapes."""
+    b, d = t.vector_carrier[k], t.dimension
+    lever, motion, is_point = t.lever + t.vector_lever[k], t.motion + t.vector_lever[k], t.vector_is_point[k]
+    for i in range(d):
+        lever[i], motion[i] = float(is_point) * unit(i), (0.5 * h * is_point) * unit(i)
+    if b >= t.frames:
+        return
+    axes, a, B, R1 = t.axes_of[b], t.half_turn[b], t.inverse_mean[b], t.rotation1[b]
+    mean, end = 0.5 * (t.arm0[k] + t.arm1[k]), (0.5 * h / (1.0 + dot(a, a))) * t.arm1[k]
+    for l in range(axes):
+        turned = row(B, axis_of(l, axes))
+        lever[d + l], motion[d + l] = cross(turned, mean), cross(turned, end)
+    P, lever, motion = t.shape + t.vector_shape[k], lever + (d + axes), motion + (d + axes)
+    for j in range(t.vector_last[k] - t.vector_first[k]):
+        lever[j], motion[j] = P[j] @ B, (0.5 * h) * (R1 @ P[j])
+
+
+@compiled
+def moved_by(t: Tables, k: int) -> int:
+    """How many velocities move vector k: those of the frame and the support of its shapes."""
+    return t.rigid_of[t.vector_carrier[k]] + t.vector_last[k] - t.vector_first[k]
+
+
+@compiled
+def velocity_of(t: Tables, k: int, i: int) -> int:
+    """Which velocity of its carrier the i-th of those is."""
+    return i if i < t.rigid_of[t.vector_carrier[k]] else i + t.vector_first[k]
+
+
+@compiled
+def force_tangent(t: Tables, h: float) -> None:
+    """Add the derivative of ``apply_forces`` at constant forces to the blocks of the frames (4.12)."""
+    d = t.dimension
+    for b in range(t.frames):
+        axes, width, block = t.axes_of[b], t.width_of[b], t.blocks + t.node_diagonal[b]
+        m = t.moment_sum[b] @ t.rotation[b]
+        for l in range(axes):
+            e = (0.25 * h * h) * unit(axis_of(l, axes))
+            add_column(block + (d * width + d + l), width, cross(e, m), axes)
+    for k in range(t.vectors):
+        b = t.vector_carrier[k]
+        if not 0 <= b < t.frames or t.axes_of[b] == 0:
+            continue
+        axes, width, rigid, block = t.axes_of[b], t.width_of[b], t.rigid_of[b], t.blocks + t.node_diagonal[b]
+        f, motion, B = t.pull[k], t.motion + t.vector_lever[k], t.inverse_mean[b]
+        for i in range(d, moved_by(t, k)):
+            y = (-0.5 * h) * (B @ cross(motion[i], f))
+            add_column(block + (d * width + velocity_of(t, k, i)), width, y, axes)
+        phi, P = f @ t.rotation[b], t.shape + t.vector_shape[k]
+        for l in range(axes):
+            g = cross((0.25 * h * h) * unit(axis_of(l, axes)), phi)
+            for j in range(t.vector_last[k] - t.vector_first[k]):
+                block[(rigid + t.vector_first[k] + j) * width + d + l] += dot(P[j], g)
+
+
+@compiled
+def add_column(block: Reals, width: int, v: Vector, count: int) -> None:
+    """Add the components of a vector, or z alone, below each other."""
+    if count == 1:
+        block[0] += v.z
+    elif count == 3:
+        block[0] += v.x
+        block[width] += v.y
+        block[2 * width] += v.z
+
+
+@compiled
+def couple(t: Tables, c: float, block: Reals, k: int, l: int, h: float) -> None:
+    """Subtract c lever_k motion_l: a force c dx_l on vector k.
+
+    Columns are the velocities of l's carrier, or, on another elastic body, the components of its auxiliary.
+    """
+    a, b, d = t.vector_carrier[k], t.vector_carrier[l], t.dimension
+    if a >= t.frames and b >= t.frames:  # two nodes
+        for i in range(d):
+            block[i * d + i] -= 0.5 * h * c
+        return
+    lever, motion = t.lever + t.vector_lever[k], t.motion + t.vector_lever[l]
+    is_auxiliary = a != b and t.width_of[b] > t.rigid_of[b]
+    count = d if is_auxiliary else moved_by(t, l)
+    width = d if is_auxiliary else t.width_of[b]
+    for i in range(moved_by(t, k)):
+        line, q = block + velocity_of(t, k, i) * width, c * lever[i]
+        for j in range(count):
+            if is_auxiliary:
+                line[j] -= along(q, j)
+            else:
+                line[velocity_of(t, l, j)] -= dot(q, motion[j])

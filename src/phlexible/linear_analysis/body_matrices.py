@@ -14,12 +14,17 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
-from phlexible.bodies.floating_body import BodyData, FloatingBody
+from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics import absolute as absolute_mechanics
 from phlexible.bodies.mechanics.any_body import Matrix
-from phlexible.bodies.mechanics.floating import elastic_tangent, mass_matrix, strain_rows
+from phlexible.bodies.mechanics.floating import (
+    elastic_tangent,
+    kept_velocities,
+    mass_matrix,
+    split_velocity,
+    strain_rows,
+)
 from phlexible.errors import EquilibriumError, SlackStringWarning
-from phlexible.system.kinematics import kept_columns, split_velocity
 
 SLACK = 1e-2  # of the largest stress
 ROUND_OFF = 1e-10  # of EA
@@ -42,14 +47,11 @@ class BodyMatrices:
     stiffness: Matrix
 
 
-def body_matrices(body: BodyData, eta: Array, nu: Array) -> BodyMatrices:
-    """The matrices at eta (n,) and a steady nu (velocity_count,) without elastic rates.
+def body_matrices(body: FloatingBody, eta: Array, nu: Array) -> BodyMatrices:
+    """The matrices at eta (n,) and a steady nu (velocity_count,) in body axes without elastic rates.
 
-    Raises:
-        EquilibriumError: a body in absolute coordinates that moves.
+    Of a body about its centre of mass (``centred``) take v = 0: its translation is apart from the rest.
     """
-    if isinstance(body, AbsoluteBody):
-        return _absolute_matrices(body, eta, nu)
     mass, rigid = mass_matrix(body, eta), body.rigid_count
     stiffness, damping = np.zeros_like(mass), np.zeros_like(mass)
     rows = strain_rows(body, eta)
@@ -65,8 +67,12 @@ def body_matrices(body: BodyData, eta: Array, nu: Array) -> BodyMatrices:
     return BodyMatrices(mass, mass @ transport - by_velocity, damping, stiffness)
 
 
-def _absolute_matrices(body: AbsoluteBody, q: Array, rates: Array) -> BodyMatrices:
-    """Of a string at rest; the prestress is in its tangent."""
+def absolute_matrices(body: AbsoluteBody, q: Array, rates: Array) -> BodyMatrices:
+    """Of a body in absolute coordinates at rest; the prestress is in its tangent.
+
+    Raises:
+        EquilibriumError: one that moves.
+    """
     if rates.any():
         raise EquilibriumError(
             "a string is linearized at rest only: in steady rotation its nodes have no frame that turns with "
@@ -96,7 +102,7 @@ def transport_matrix(body: FloatingBody, nu: Array) -> Array:
     full = np.zeros((6 + body.elastic_count,) * 2)
     full[:3, :3] = full[3:6, 3:6] = cross_matrix(w)
     full[:3, 3:6] = cross_matrix(v)
-    kept = kept_columns(body)
+    kept = kept_velocities(body)
     return full[np.ix_(kept, kept)]
 
 
@@ -139,5 +145,5 @@ def velocity_force_slopes(body: FloatingBody, eta: Array, nu: Array) -> tuple[Ar
     by_shape[:3] = -spin @ spin @ shapes
     by_shape[3:6] = -spin @ (turning - carry @ shapes) - carry @ spin @ shapes
     by_shape[6:] = ((w @ w) * trace - np.einsum("a,abij,b->ij", w, second, w))[1:, 1:]
-    kept = kept_columns(body)
+    kept = kept_velocities(body)
     return by_velocity[np.ix_(kept, kept)], by_shape[kept]

@@ -14,16 +14,16 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import EquilibriumError, ModelError
-from phlexible.interactions.bilinear import Row, Term
+from phlexible.interactions.functions import Row
 from phlexible.joints.joint import Joint
 from phlexible.linear_analysis.linearize import Linearization, displacement_form
 from phlexible.linear_analysis.operating_point import OperatingKind
-from phlexible.linear_analysis.state_names import body_coordinates, joint_rows_of, multipliers, row_units
+from phlexible.linear_analysis.state_names import body_coordinates, multipliers, row_units
 from phlexible.port_hamiltonian.interconnection import gyrator, transformer
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.port_hamiltonian.model import Port, StateBlock
 from phlexible.ports.attachments import Attachment, PlacedBody
-from phlexible.system.kinematics import Kinematics
+from phlexible.system.small_motions import centred_motions, world_motions
 
 
 def body_model(linear: Linearization, body: PlacedBody) -> LinearPHDAE:
@@ -43,9 +43,9 @@ def composed_model(linear: Linearization) -> LinearPHDAE:
         EquilibriumError: a loaded operating point, whose joint forces couple the stiffnesses of bodies.
     """
     parts = _Parts(linear)
-    models = {placed: parts.model(placed) for placed in linear.mechanism.bodies}
+    models = {placed: parts.model(placed) for placed in linear.system.bodies}
     ties: list[StateBlock] = []
-    for number, (joint, rows) in enumerate(joint_rows_of(linear.mechanism)):
+    for number, (joint, rows) in enumerate(_joint_rows(linear)):
         bodies = parts.bodies_of(joint)
         for count, row in enumerate(rows):
             ports = [_port_name(body, number, count) for body in bodies]
@@ -96,8 +96,7 @@ class _Parts:
                 'the sum of its bodies; take at="given"'
             )
         self._linear = linear
-        self._kinematics = Kinematics(linear.mechanism.bodies, linear.layout, linear.point.state)
-        self._joints = joint_rows_of(linear.mechanism)
+        self._joints = _joint_rows(linear)
         self._inputs: dict[str, int] = {}  # port of a body: number of the input
 
     def bodies_of(self, joint: Joint) -> list[PlacedBody]:
@@ -107,10 +106,10 @@ class _Parts:
     def model(self, body: PlacedBody) -> LinearPHDAE:
         """A body with all its ports."""
         linear = self._linear
-        index = next((k for k, placed in enumerate(linear.mechanism.bodies) if placed is body), None)
+        index = next((k for k, placed in enumerate(linear.system.bodies) if placed is body), None)
         if index is None:
             raise ModelError(f"{body!r} is not in the model that was linearized")
-        begin, end = (int(k) for k in linear.layout.velocity[index : index + 2])
+        begin, end = (int(k) for k in linear.system.layout.velocity[index : index + 2])
         columns, ports = [], []
         for number, (joint, rows) in enumerate(self._joints):
             if body in self.bodies_of(joint):
@@ -143,9 +142,7 @@ class _Parts:
         names += [f"rate of {name}" for name in names] + [block.name for block in ties]
         place = {block.name: k for k, block in enumerate(whole.states)}
         order = np.array([place[name] for name in names], dtype=np.int64)
-        pick = sparse.csr_array(
-            (np.ones(len(order)), (np.arange(len(order)), order)), (len(order), len(order))
-        )
+        pick = sparse.csr_array((np.ones(len(order)), (np.arange(len(order)), order)), (len(order), len(order)))
         gather = np.zeros((whole.port_size, len(linear.ports)))
         for row, port in enumerate(whole.ports):
             gather[row, self._inputs[port.name]] = 1.0
@@ -155,20 +152,19 @@ class _Parts:
             pick @ whole.structure @ pick.T,
             pick @ whole.dissipation @ pick.T,
             pick @ whole.port_map @ sparse.csr_array(gather),
-            (*blocks, *multipliers(linear.mechanism)),
+            (*blocks, *multipliers(linear.system)),
             linear.ports,
             pick @ whole.effort_matrix @ pick.T,
         )
 
     def _gradient(self, row: Row, body: int) -> Array:
-        """dg/dt of a row by the velocities of one body."""
+        """dg/dt of a row by the rates of the small motions of one body."""
+        system, state = self._linear.system, self._linear.point.state
+        motion = world_motions(system, state) @ centred_motions(system, state)
+        matrix = system.functions([row]).matrix(system.at(state)) @ motion
+        return np.asarray(matrix[[0]].toarray()[0, system.layout.place(body)])
 
-        def part(term: Term) -> Array:
-            a, b = self._kinematics.motion(term.first), self._kinematics.motion(term.second)
-            result = np.zeros(int(np.diff(self._linear.layout.velocity)[body]))
-            for moving, other in ((a, b), (b, a)):
-                if moving.body == body:
-                    result += term.coefficient * other.value @ moving.jacobian
-            return result
 
-        return np.asarray(sum(part(term) for term in row.terms))
+def _joint_rows(linear: Linearization) -> list[tuple[Joint, tuple[Row, ...]]]:
+    """The joints in order, each with its rows."""
+    return [(joint, joint.rows(linear.system.dimension)) for joint in linear.system.mechanism.joints]

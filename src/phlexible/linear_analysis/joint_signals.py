@@ -14,16 +14,12 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ModelError, ParameterError
-from phlexible.interactions.bilinear import AXES
+from phlexible.interactions.functions import AXES
 from phlexible.interactions.loads import Torque
 from phlexible.joints.joint import Joint
 from phlexible.joints.spherical import Spherical
-from phlexible.linear_analysis.signal_rows import SignalRow, load_row
-from phlexible.mechanism.mechanism import Mechanism
+from phlexible.linear_analysis.signal_rows import SignalPoint, SignalRow
 from phlexible.ports.attachments import Attachment
-from phlexible.system.element_forces import coordinate_row
-from phlexible.system.kinematics import Kinematics
-from phlexible.system.state import Layout
 
 TURNING = ("torque", "angle", "angular rate", "angular acceleration")
 SLIDING = ("force", "displacement", "sliding rate", "sliding acceleration")
@@ -110,9 +106,7 @@ def check_coordinate(coordinate: int | None) -> None:
 
 
 def joint_rows(
-    mechanism: Mechanism,
-    layout: Layout,
-    kinematics: Kinematics,
+    point: SignalPoint,
     joint: Joint,
     coordinate: int | None,
     differentiations: int | None,
@@ -123,9 +117,9 @@ def joint_rows(
         ModelError: a joint of another model, without coordinates, or on a body without orientation.
         ParameterError: a number beyond its coordinates.
     """
-    if not any(joint is other for other in mechanism.joints):
+    if not any(joint is other for other in point.system.mechanism.joints):
         raise ModelError(f"{joint} is not connected in this model")
-    found = list(_coordinates(joint, mechanism.dimension, layout, kinematics))
+    found = list(_coordinates(joint, point))
     if not found:
         raise ModelError(f"{joint} leaves no coordinate free that a force could act along")
     if coordinate is not None and coordinate >= len(found):
@@ -144,27 +138,23 @@ def _place(differentiations: int | None) -> int:
     return FORCE if differentiations is None else 1 + differentiations
 
 
-def _coordinates(
-    joint: Joint, dimension: int, layout: Layout, kinematics: Kinematics
-) -> Iterator[tuple[bool, Array]]:
-    """Whether each coordinate turns, and its row over the velocities."""
+def _coordinates(joint: Joint, point: SignalPoint) -> Iterator[tuple[bool, Array]]:
+    """Whether each coordinate turns, and its row over the small motions."""
+    dimension = point.system.dimension
     if isinstance(joint, Spherical):
         for axis in AXES[2:] if dimension == 2 else AXES:
-            yield True, _turn(joint, axis, layout, kinematics)
+            yield True, _turn(joint, axis, point)
     for coordinate in joint.coordinates(dimension):
-        row = np.zeros(int(layout.velocity[-1]))
-        sparse = coordinate_row(layout, kinematics, coordinate)
-        np.add.at(row, sparse.columns, sparse.values)
-        yield coordinate.is_angle, row
+        yield coordinate.is_angle, point.coordinate_row(coordinate)
 
 
-def _turn(joint: Joint, axis: Array, layout: Layout, kinematics: Kinematics) -> Array:
+def _turn(joint: Joint, axis: Array, point: SignalPoint) -> Array:
     """Of the angle whose rate is (w_b - w_a) . axis."""
     for port in (joint.first, joint.second):
         if not port.has_orientation:
             raise ModelError(f"{joint}: {port} has no orientation (a point mass) to turn")
-    row = np.zeros(int(layout.velocity[-1]))
+    row = np.zeros(int(point.system.layout.velocity[-1]))
     for port, sign in ((joint.first, -1.0), (joint.second, 1.0)):
         if isinstance(port, Attachment):
-            row += load_row(layout, kinematics, Torque(port, sign * axis))
+            row += point.load_row(Torque(port, sign * axis))
     return row

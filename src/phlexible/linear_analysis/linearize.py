@@ -18,7 +18,8 @@ from scipy import sparse
 
 from phlexible.errors import EquilibriumError, ParameterError
 from phlexible.linear_analysis.mechanics import LinearMechanics, linear_mechanics
-from phlexible.linear_analysis.operating_point import OperatingKind, OperatingPoint, layout_and_point
+from phlexible.linear_analysis.operating_point import OperatingKind, OperatingPoint, operating_point
+from phlexible.linear_analysis.signal_rows import SignalPoint
 from phlexible.linear_analysis.signals import Input, Output, input_rows, output_rows
 from phlexible.linear_analysis.stability import check_stability
 from phlexible.linear_analysis.state_names import (
@@ -29,12 +30,12 @@ from phlexible.linear_analysis.state_names import (
     same_unit,
 )
 from phlexible.linear_analysis.stress_factor import stress_factor
-from phlexible.mechanism.mechanism import Mechanism
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.port_hamiltonian.model import Port, StateBlock
 from phlexible.rank.redundancy import independent_rows
-from phlexible.system.kinematics import Kinematics
-from phlexible.system.state import Layout, State
+from phlexible.system.layout import State
+from phlexible.system.small_motions import centred_motions, world_motions
+from phlexible.system.system import System
 
 
 class Form(StrEnum):
@@ -49,8 +50,7 @@ class Linearization:
     """A linear model and where it comes from.
 
     Attributes:
-        mechanism: that was linearized.
-        layout: where the bodies' numbers sit in x of ``mechanics``.
+        system: that was linearized.
         point: the operating point.
         mechanics: second-order matrices with forces of the inputs and rows of the outputs.
         coordinates: names and units of x.
@@ -59,8 +59,7 @@ class Linearization:
         output_units: of the outputs.
     """
 
-    mechanism: Mechanism
-    layout: Layout
+    system: System
     point: OperatingPoint
     mechanics: LinearMechanics
     coordinates: tuple[StateBlock, ...]
@@ -70,7 +69,7 @@ class Linearization:
 
 
 def linearization(
-    mechanism: Mechanism,
+    system: System,
     inputs: Sequence[Input] = (),
     outputs: Sequence[Output] | None = None,
     at: OperatingKind = OperatingKind.GIVEN,
@@ -79,7 +78,7 @@ def linearization(
     """The second-order matrices about the operating point, with inputs and outputs.
 
     Args:
-        mechanism: bodies, joints and loads.
+        system: bodies, joints and loads.
         inputs: see ``input_rows``.
         outputs: see ``output_rows``; None: the velocities that make power with the inputs.
         at: what to linearize about.
@@ -89,13 +88,14 @@ def linearization(
         EquilibriumError: no such point, or an unstable static equilibrium.
         ModelError: signals that are not of this model.
     """
-    layout, point = layout_and_point(mechanism, at, state)
-    kinematics = Kinematics(mechanism.bodies, layout, point.state)
-    given = input_rows(mechanism, layout, kinematics, inputs)
-    wanted = given if outputs is None else output_rows(mechanism, layout, kinematics, outputs)
-    size = int(layout.velocity[-1])
+    point = operating_point(system, at, state)
+    motion = sparse.csr_array(world_motions(system, point.state) @ centred_motions(system, point.state))
+    here = SignalPoint(system, system.at(point.state), motion)
+    given = input_rows(here, inputs)
+    wanted = given if outputs is None else output_rows(here, outputs)
+    size = int(system.layout.velocity[-1])
     mechanics = replace(
-        linear_mechanics(mechanism, layout, point),
+        linear_mechanics(system, point),
         forces=np.array([signal.row for signal in given]).reshape(-1, size).T,
         rows=np.array([signal.row for signal in wanted]).reshape(-1, size),
         differentiations=tuple(signal.differentiations for signal in wanted),
@@ -108,9 +108,7 @@ def linearization(
         if len(set(found)) < len(found):
             raise ParameterError(f"two {kind} have one name: {', '.join(found)}")
     ports, units = tuple(signal.port for signal in given), tuple(signal.unit for signal in wanted)
-    return Linearization(
-        mechanism, layout, point, mechanics, coordinates(mechanism), ports, output_names, units
-    )
+    return Linearization(system, point, mechanics, coordinates(system), ports, output_names, units)
 
 
 def displacement_form(
@@ -139,10 +137,10 @@ def displacement_form(
 
 def kept_multipliers(linear: Linearization) -> tuple[StateBlock, ...]:
     """Multipliers of the rows of G that do not depend on others."""
-    names = multipliers(linear.mechanism)
+    names = multipliers(linear.system)
     if len(names) == linear.mechanics.constraint_matrix.shape[0]:
         return names
-    return tuple(names[k] for k in independent_rows(linear.mechanism, linear.point.state))
+    return tuple(names[k] for k in independent_rows(linear.system, linear.point.state))
 
 
 def stress_form(linear: Linearization) -> LinearPHDAE:
@@ -151,12 +149,12 @@ def stress_form(linear: Linearization) -> LinearPHDAE:
     Raises:
         EquilibriumError: prestress, gravity or rotation, which need displacements as states.
     """
-    if linear.point.kind is not OperatingKind.GIVEN or linear.point.state.elastic.any():
+    if linear.point.kind is not OperatingKind.GIVEN or linear.point.state.eta.any():
         raise EquilibriumError(
             'form="stress" holds about an unloaded, undeformed pose at rest; take form="displacement"'
         )
     mechanics = linear.mechanics
-    L, stresses = stress_factor(linear.mechanism, linear.layout)
+    L, stresses = stress_factor(linear.system)
     n, rows, G = mechanics.size, mechanics.constraint_matrix.shape[0], mechanics.constraint_matrix
     elastic, ties = sparse.csr_array((len(stresses),) * 2), sparse.csr_array((rows, rows))
     total = n + len(stresses) + rows

@@ -7,14 +7,13 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import EquilibriumError
-from phlexible.linear_analysis.body_matrices import body_matrices
+from phlexible.linear_analysis.body_matrices import BodyMatrices, absolute_matrices, body_matrices
 from phlexible.linear_analysis.operating_point import OperatingKind, OperatingPoint
-from phlexible.mechanism.mechanism import Mechanism
 from phlexible.rank.redundancy import independent_rows
-from phlexible.system.constraints import constraint_matrix
-from phlexible.system.element_stiffness import element_damping, element_stiffness
-from phlexible.system.geometric_stiffness import constraint_stiffness, load_stiffness
-from phlexible.system.state import Layout
+from phlexible.system.forces import constraint_stiffness, element_damping, element_stiffness, load_stiffness
+from phlexible.system.layout import State
+from phlexible.system.small_motions import centred_motions, world_motions
+from phlexible.system.system import System
 
 ASYMMETRY = 1e-6
 SMALL = 1e-6  # entries of rows this much smaller than the largest are round-off
@@ -81,45 +80,49 @@ class LinearMechanics:
         )
 
 
-def linear_mechanics(mechanism: Mechanism, layout: Layout, point: OperatingPoint) -> LinearMechanics:
+def linear_mechanics(system: System, point: OperatingPoint) -> LinearMechanics:
     """The matrices, without inputs and outputs.
 
     Raises:
         EquilibriumError: forces that have no potential, such as follower loads: K is not symmetric.
     """
-    state, parts = point.state, []
-    for index, placed in enumerate(mechanism.bodies):
-        begin, end = layout.velocity[index : index + 2]
-        eta = state.elastic[layout.elastic[index] : layout.elastic[index + 1]]
-        parts.append(body_matrices(placed.data, eta, state.velocity[begin:end]))
+    state = point.state
+    centred, world = centred_motions(system, state), world_motions(system, state)
+    motion = sparse.csr_array(world @ centred)
+    parts = [_body_matrices(system, state, index) for index in range(len(system.bodies))]
     mass, velocity, damping, stiffness = (
-        sparse.csr_array(sparse.block_diag([getattr(part, name) for part in parts], "csr"))
+        sparse.csr_array(centred.T @ sparse.block_diag([getattr(part, name) for part in parts], "csr") @ centred)
         for name in ("mass", "velocity", "damping", "stiffness")
     )
-    damping = sparse.csr_array(damping + element_damping(mechanism, layout, state))
+    damping = sparse.csr_array(damping + motion.T @ element_damping(system, state) @ motion)
     if point.kind is OperatingKind.GIVEN:
-        stiffness = sparse.csr_array(
-            stiffness - element_stiffness(mechanism, layout, state, with_curvature=False)
-        )
+        forces = element_stiffness(system, state, with_curvature=False)
     else:
-        stiffness = sparse.csr_array(
-            stiffness
-            - constraint_stiffness(mechanism, layout, state, point.multipliers)
-            - load_stiffness(mechanism, layout, state)
-        )
+        forces = constraint_stiffness(system, state, point.multipliers) + load_stiffness(system, state)
+    stiffness = sparse.csr_array(stiffness - motion.T @ forces @ motion)
     for matrix in (mass, velocity, damping, stiffness):
         matrix.eliminate_zeros()
-    size, speed = int(layout.velocity[-1]), float(np.abs(state.velocity).max(initial=0.0))
+    size, speed = int(system.layout.velocity[-1]), float(np.abs(state.velocity).max(initial=0.0))
+    rows = system.rows.matrix(system.at(state))[independent_rows(system, state)]
     return LinearMechanics(
         _symmetric(mass, 1.0, mass),
         _symmetric(velocity, -1.0, velocity + speed * mass),
         damping,
         _symmetric(stiffness, 1.0, stiffness),
-        constraint_matrix(mechanism, layout, state)[independent_rows(mechanism, state)],
+        sparse.csr_array(rows @ motion),
         np.zeros((size, 0)),
         np.zeros((0, size)),
         (),
     )
+
+
+def _body_matrices(system: System, state: State, index: int) -> BodyMatrices:
+    """Of one body about its centre of mass, in body axes."""
+    eta, nu = system.elastic(state, index), state.velocity[system.layout.place(index)]
+    if index >= system.layout.frames:
+        return absolute_matrices(system.nodal[index - system.layout.frames], eta, nu)
+    turning = np.concatenate([np.zeros(system.dimension), nu[system.dimension :]])
+    return body_matrices(system.frames[index], eta, turning)
 
 
 def _symmetric(matrix: sparse.csr_array, sign: float, scale: sparse.csr_array) -> sparse.csr_array:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
+from scipy import linalg, sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ModelError, ParameterError
@@ -15,6 +15,7 @@ from phlexible.linear_analysis.mechanics import LinearMechanics
 from phlexible.linear_analysis.observed import ObservedPHDAE
 from phlexible.linear_analysis.symmetric_modes import lowest_symmetric_modes
 from phlexible.ports.attachments import Attachment
+from phlexible.system.small_motions import centred_motions, world_motions
 
 ComplexArray = NDArray[np.complex128]
 
@@ -64,25 +65,19 @@ class Modes:
             ModelError: a body of another model, or the modes of a reduced model.
         """
         if self.linearization is None:
-            raise ModelError(
-                "the shapes of a reduced model belong to no attachment; take those of the full one"
-            )
+            raise ModelError("the shapes of a reduced model belong to no attachment; take those of the full one")
         return point_motions(self.linearization, attachment, self.shapes)
 
 
 def point_motions(linear: Linearization, attachment: Attachment, shapes: Array | ComplexArray) -> Array:
     """World displacements of a point for columns of coordinates (n, k), shape (k, 3)."""
-    from phlexible.interactions.bilinear import PointOf
-    from phlexible.system.kinematics import Kinematics
-
-    if not any(placed is attachment.placed for placed in linear.mechanism.bodies):
+    system, state = linear.system, linear.point.state
+    if attachment.placed not in system.index:
         raise ModelError(f"{attachment} is on a body of another model")
-    motion = Kinematics(linear.mechanism.bodies, linear.layout, linear.point.state).motion(
-        PointOf(attachment)
-    )
-    assert motion.body is not None
-    begin, end = linear.layout.velocity[motion.body : motion.body + 2]
-    return np.asarray((motion.jacobian @ shapes[begin:end]).T)
+    weights, vectors = system.point(attachment)
+    motion = world_motions(system, state) @ centred_motions(system, state)
+    jacobian = sparse.kron(weights[None], sparse.eye_array(3)) @ vectors.jacobian(system.at(state)) @ motion
+    return np.asarray((jacobian @ shapes).T)
 
 
 def lowest_modes(mechanics: LinearMechanics, count: int, linear: Linearization | None = None) -> Modes:

@@ -32,9 +32,7 @@ def null_space_basis(
     return null_space(matrix, weights, allow_dependent).basis
 
 
-def null_space(
-    matrix: sparse.csr_array, weights: Array | None = None, allow_dependent: bool = False
-) -> NullSpace:
+def null_space(matrix: sparse.csr_array, weights: Array | None = None, allow_dependent: bool = False) -> NullSpace:
     """P with G P = 0, shape (n, n - rows), with an identity in the rows of the free coordinates.
 
     Args:

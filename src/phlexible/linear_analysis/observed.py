@@ -44,8 +44,7 @@ class ObservedPHDAE(LinearPHDAE):
         super().__post_init__()
         if self.output_matrix.shape != (len(self.outputs), self.order):
             raise ParameterError(
-                f"output_matrix must have shape {(len(self.outputs), self.order)}, "
-                f"got {self.output_matrix.shape}"
+                f"output_matrix must have shape {(len(self.outputs), self.order)}, got {self.output_matrix.shape}"
             )
 
 

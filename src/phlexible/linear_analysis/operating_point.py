@@ -7,14 +7,14 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import EquilibriumError, ModelError
-from phlexible.initial.closure import check_closure, largest_length, undeformed
+from phlexible.initial.closure import check_closure, undeformed
 from phlexible.initial.initial_velocity import with_initial_velocity
-from phlexible.initial.quasi_static import quasi_static_motion
+from phlexible.initial.quasi_static import QuasiStaticMotion, quasi_static_motion
 from phlexible.linear_analysis.static_equilibrium import static_equilibrium
-from phlexible.mechanism.mechanism import Mechanism
 from phlexible.rank.redundancy_check import check_redundancy
-from phlexible.system.constraints import mechanism_layout
-from phlexible.system.state import Layout, State
+from phlexible.system.layout import State
+from phlexible.system.system import System, need_bodies
+from phlexible.system.vectors import split_rigid
 
 STEADY = 1e-6
 
@@ -45,36 +45,34 @@ class OperatingPoint:
     multipliers: Array
 
 
-def operating_point(
-    mechanism: Mechanism, layout: Layout, kind: OperatingKind, state: State | None
-) -> OperatingPoint:
+def operating_point(system: System, kind: OperatingKind, state: State | None) -> OperatingPoint:
     """The point, with closed joints; from ``state`` where one is given, else from the initial pose.
 
     Raises:
+        ModelError: no bodies, or a state of another model.
         JointGapError, RedundancyError: joints that are open, or constrain the same motion twice.
         EquilibriumError: no static equilibrium was found, or a motion that is no steady rotation.
     """
-    pose = undeformed(mechanism, layout) if state is None else state
-    if pose.velocity.shape != (layout.velocity[-1],) or pose.elastic.shape != (layout.elastic[-1],):
+    need_bodies(system)
+    pose = undeformed(system) if state is None else state
+    layout = system.layout
+    if pose.velocity.shape != (layout.velocity[-1],) or pose.eta.shape != (layout.eta[-1],):
         raise ModelError("state must belong to the model: its numbers of velocities or coordinates differ")
-    check_closure(mechanism, layout, pose)
+    check_closure(system, pose)
     if kind is OperatingKind.STEADY_ROTATION:
-        return _steady_rotation(mechanism, layout, pose if state is not None else None)
+        return _steady_rotation(system, pose)
     resting = replace(pose, velocity=np.zeros_like(pose.velocity))
-    check_redundancy(mechanism, resting)
+    check_redundancy(system, resting)
     if kind is OperatingKind.STATIC:
-        found, multipliers = static_equilibrium(mechanism, layout, resting)
+        found, multipliers = static_equilibrium(system, resting)
         return OperatingPoint(kind, found, multipliers)
     return OperatingPoint(kind, resting, np.zeros(int(layout.multiplier[-1])))
 
 
-def _steady_rotation(mechanism: Mechanism, layout: Layout, pose: State | None) -> OperatingPoint:
-    start = undeformed(mechanism, layout) if pose is None else pose
-    moving = with_initial_velocity(mechanism, layout, start)
-    motion = quasi_static_motion(mechanism, layout, moving)
+def _steady_rotation(system: System, pose: State) -> OperatingPoint:
+    motion = quasi_static_motion(system, with_initial_velocity(system, pose))
     speed = np.abs(motion.state.velocity).max(initial=0.0)
-    change = np.abs(motion.acceleration).max(initial=0.0)
-    length = largest_length(mechanism)
+    change, length = _change_in_body_axes(system, motion), system.largest_length
     if change > STEADY * max(speed, speed / length) * max(speed, speed / length, speed * length):
         raise EquilibriumError(
             "the initial motion is no steady rotation: rigid velocities would change at "
@@ -83,11 +81,11 @@ def _steady_rotation(mechanism: Mechanism, layout: Layout, pose: State | None) -
     return OperatingPoint(OperatingKind.STEADY_ROTATION, motion.state, motion.multipliers)
 
 
-def layout_and_point(
-    mechanism: Mechanism, kind: OperatingKind, state: State | None
-) -> tuple[Layout, OperatingPoint]:
-    """The layout of a mechanism and its operating point."""
-    if not mechanism.bodies:
-        raise ModelError("the model has no bodies; add one with model.add(...)")
-    layout = mechanism_layout(mechanism)
-    return layout, operating_point(mechanism, layout, kind, state)
+def _change_in_body_axes(system: System, motion: QuasiStaticMotion) -> float:
+    """Largest rate of V, w and deta/dt as seen in the turning body."""
+    layout, change = system.layout, motion.acceleration.copy()
+    linear, spin = split_rigid(layout, motion.state.velocity[None])
+    for index in range(layout.frames):
+        turning = np.cross(motion.state.rotation[index] @ spin[0, index], linear[0, index])
+        change[layout.linear[index]] -= turning[: system.dimension]
+    return float(np.abs(change).max(initial=0.0))

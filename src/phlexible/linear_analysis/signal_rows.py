@@ -1,17 +1,18 @@
 """What inputs and outputs of a linear model are inside: named rows with units."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from phlexible.algebra.arrays import Array
-from phlexible.interactions.bilinear import Vector
+from phlexible.interactions.coordinates import Coordinate
+from phlexible.interactions.functions import AXES
 from phlexible.interactions.loads import PointLoad
 from phlexible.port_hamiltonian.model import Port
-from phlexible.system.kinematics import Kinematics
-from phlexible.system.load_forces import vector_forces
-from phlexible.system.state import Layout
+from phlexible.system.forces import body_triad, coordinate_row, forces_of, loaded_vectors, needs_triad
+from phlexible.system.instants import Instants
+from phlexible.system.system import System
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,17 +43,27 @@ class SignalRow:
         return Port(self.name, *units, 1)
 
 
-def load_row(layout: Layout, kinematics: Kinematics, load: PointLoad) -> Array:
-    """The generalized forces of a load at rest, shape (sum of velocity counts,)."""
-    return vector_row(layout, kinematics, vector_forces(load, kinematics, 0.0))
+@dataclass(frozen=True, eq=False)
+class SignalPoint:
+    """An operating point, where signals are rows over the small motions.
 
+    Attributes:
+        system: what moves.
+        at: the state.
+        motion: dq of all carriers from x (``small_motions``).
+    """
 
-def vector_row(layout: Layout, kinematics: Kinematics, forces: Iterable[tuple[Vector, Array]]) -> Array:
-    """The generalized forces of forces (3,) on world vectors; those on the ground do nothing."""
-    row = np.zeros(int(layout.velocity[-1]))
-    for vector, force in forces:
-        motion = kinematics.motion(vector)
-        if motion.body is not None:
-            begin, end = layout.velocity[motion.body : motion.body + 2]
-            row[begin:end] += motion.jacobian.T @ force
-    return row
+    system: System
+    at: Instants
+    motion: sparse.csr_array
+
+    def load_row(self, load: PointLoad) -> Array:
+        """The generalized forces of a load at rest, shape (velocities,)."""
+        vectors = self.system.vectors(loaded_vectors(load))
+        triad = self.system.vectors(body_triad(load.attachment)).places(self.at)[0] if needs_triad(load) else AXES
+        forces = forces_of(load, triad, 0.0)
+        return np.asarray(self.motion.T @ (vectors.jacobian(self.at).T @ forces.ravel()))
+
+    def coordinate_row(self, coordinate: Coordinate) -> Array:
+        """d theta/dx, shape (velocities,)."""
+        return np.asarray(self.motion.T @ coordinate_row(self.system, self.at, coordinate)[0])

@@ -13,18 +13,15 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import unit_vector
 from phlexible.errors import ModelError
-from phlexible.interactions.bilinear import AXES
 from phlexible.interactions.distributed_force import DistributedForce
 from phlexible.interactions.feedback import Feedback
+from phlexible.interactions.functions import AXES
 from phlexible.interactions.loads import Force, Load, Torque
 from phlexible.joints.joint import Joint
 from phlexible.linear_analysis.joint_signals import JointForce, JointSensor, joint_rows
-from phlexible.linear_analysis.signal_rows import SignalRow, load_row
-from phlexible.mechanism.mechanism import Mechanism
+from phlexible.linear_analysis.signal_rows import SignalPoint, SignalRow
 from phlexible.mechanism.membership import check_belongs, check_plane
 from phlexible.ports.attachments import Attachment
-from phlexible.system.kinematics import Kinematics
-from phlexible.system.state import Layout
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,9 +106,7 @@ Input: TypeAlias = Force | Torque | DistributedForce | JointForce | Joint | Atta
 Output: TypeAlias = Sensor | JointSensor | Joint | Attachment
 
 
-def input_rows(
-    mechanism: Mechanism, layout: Layout, kinematics: Kinematics, inputs: Sequence[Input]
-) -> list[SignalRow]:
+def input_rows(point: SignalPoint, inputs: Sequence[Input]) -> list[SignalRow]:
     """The unit forces of inputs.
 
     A ``Force``, ``Torque`` or ``DistributedForce`` is one input along its constant value, scaled by the
@@ -127,34 +122,30 @@ def input_rows(
     for item in inputs:
         match item:
             case Force() | Torque():
-                _check(mechanism, item)
+                _check(point, item)
                 if callable(item.value) or isinstance(item.value, Feedback):
                     raise ModelError(f"{item}: an input takes a constant value, its direction")
                 name = item.name or f"{type(item).__name__.lower()} on {item.attachment} {_axis(item.value)}"
-                row = load_row(layout, kinematics, item)
+                row = point.load_row(item)
                 rows.append(SignalRow(name, row, isinstance(item, Torque)))
             case DistributedForce():
-                _check(mechanism, item)
+                _check(point, item)
                 if callable(item.value):
                     raise ModelError(f"{item}: an input takes constant values, its directions")
-                parts = [load_row(layout, kinematics, entry) for entry in item.entries()]
+                parts = [point.load_row(entry) for entry in item.entries()]
                 rows.append(SignalRow(str(item), np.asarray(np.sum(parts, axis=0)), False))
             case JointForce(joint, coordinate):
-                rows += joint_rows(mechanism, layout, kinematics, joint, coordinate, None)
+                rows += joint_rows(point, joint, coordinate, None)
             case Joint():
-                rows += joint_rows(mechanism, layout, kinematics, item, None, None)
+                rows += joint_rows(point, item, None, None)
             case Attachment():
-                rows += _port_rows(mechanism, layout, kinematics, item, ("force on", "torque on"))
+                rows += _port_rows(point, item, ("force on", "torque on"))
             case _:
-                raise ModelError(
-                    f"inputs are Force, Torque, DistributedForce, joints or attachments, got {item!r}"
-                )
+                raise ModelError(f"inputs are Force, Torque, DistributedForce, joints or attachments, got {item!r}")
     return rows
 
 
-def output_rows(
-    mechanism: Mechanism, layout: Layout, kinematics: Kinematics, outputs: Sequence[Output]
-) -> list[SignalRow]:
+def output_rows(point: SignalPoint, outputs: Sequence[Output]) -> list[SignalRow]:
     """The rows of outputs: sensors; an attachment or a joint stands for its velocities.
 
     Raises:
@@ -167,40 +158,39 @@ def output_rows(
             case Sensor():
                 kind = Torque if item.is_angular else Force
                 load = kind(item.attachment, item.direction)
-                _check(mechanism, load)
-                row = load_row(layout, kinematics, load)
+                _check(point, load)
+                row = point.load_row(load)
                 rows.append(SignalRow(str(item), row, item.is_angular, item.differentiations))
             case JointSensor(joint, coordinate):
                 levels = item.differentiations
-                rows += joint_rows(mechanism, layout, kinematics, joint, coordinate, levels)
+                rows += joint_rows(point, joint, coordinate, levels)
             case Joint():
-                rows += joint_rows(mechanism, layout, kinematics, item, None, 1)
+                rows += joint_rows(point, item, None, 1)
             case Attachment():
                 words = ("velocity of", "angular velocity of")
-                rows += _port_rows(mechanism, layout, kinematics, item, words)
+                rows += _port_rows(point, item, words)
             case _:
                 raise ModelError(f"outputs are sensors such as Velocity(beam.end), got {item!r}")
     return rows
 
 
-def _port_rows(
-    mechanism: Mechanism, layout: Layout, kinematics: Kinematics, item: Attachment, words: tuple[str, str]
-) -> list[SignalRow]:
-    d, rows = mechanism.dimension, []
+def _port_rows(point: SignalPoint, item: Attachment, words: tuple[str, str]) -> list[SignalRow]:
+    d, rows = point.system.dimension, []
     for k in range(d):
         load = Force(item, AXES[k])
-        _check(mechanism, load)
-        rows.append(SignalRow(f"{words[0]} {item} {'xyz'[k]}", load_row(layout, kinematics, load), False))
+        _check(point, load)
+        rows.append(SignalRow(f"{words[0]} {item} {'xyz'[k]}", point.load_row(load), False))
     if item.has_orientation:
         for k in (2,) if d == 2 else (0, 1, 2):
-            row = load_row(layout, kinematics, Torque(item, AXES[k]))
+            row = point.load_row(Torque(item, AXES[k]))
             rows.append(SignalRow(f"{words[1]} {item} {'xyz'[k]}", row, True))
     return rows
 
 
-def _check(mechanism: Mechanism, load: Load) -> None:
-    check_belongs(load, {placed.name: placed for placed in mechanism.bodies}, mechanism.joints)
-    check_plane(load, mechanism.dimension)
+def _check(point: SignalPoint, load: Load) -> None:
+    system = point.system
+    check_belongs(load, {placed.name: placed for placed in system.bodies}, system.mechanism.joints)
+    check_plane(load, system.dimension)
 
 
 def _axis(direction: ArrayLike) -> str:

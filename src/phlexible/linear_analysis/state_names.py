@@ -3,13 +3,11 @@
 from collections.abc import Iterable
 
 from phlexible.bodies.absolute_body import AbsoluteBody
-from phlexible.interactions.bilinear import PointOf, Row
-from phlexible.joints.joint import Joint
-from phlexible.mechanism.mechanism import Mechanism
+from phlexible.bodies.mechanics.floating import kept_velocities
+from phlexible.interactions.functions import Row
 from phlexible.port_hamiltonian.model import StateBlock
 from phlexible.ports.attachments import PlacedBody
-from phlexible.system.constraints import row_owners
-from phlexible.system.kinematics import kept_columns
+from phlexible.system.system import System
 
 UNIT_MASS = "kg^0.5 m"
 """Of coordinates in which the mass matrix is the identity."""
@@ -30,12 +28,12 @@ def body_coordinates(placed: PlacedBody) -> tuple[StateBlock, ...]:
     words = ("x", "y", "z", "turn x", "turn y", "turn z")
     units = ("m", "m", "m", "rad", "rad", "rad", *data.coordinate_units)
     names = (*words, *(f"eta {k}" for k in range(data.elastic_count)))
-    return tuple(StateBlock(f"{placed.name} {names[k]}", units[k], 1) for k in kept_columns(data))
+    return tuple(StateBlock(f"{placed.name} {names[k]}", units[k], 1) for k in kept_velocities(data))
 
 
-def coordinates(mechanism: Mechanism) -> tuple[StateBlock, ...]:
+def coordinates(system: System) -> tuple[StateBlock, ...]:
     """Those of all bodies."""
-    return tuple(block for placed in mechanism.bodies for block in body_coordinates(placed))
+    return tuple(block for placed in system.bodies for block in body_coordinates(placed))
 
 
 def rates(blocks: Iterable[StateBlock]) -> tuple[StateBlock, ...]:
@@ -46,26 +44,19 @@ def rates(blocks: Iterable[StateBlock]) -> tuple[StateBlock, ...]:
     )
 
 
-def multipliers(mechanism: Mechanism) -> tuple[StateBlock, ...]:
+def multipliers(system: System) -> tuple[StateBlock, ...]:
     """One for each row of the joints."""
     return tuple(
         StateBlock(f"multiplier {k}: {joint}, {row.label}", row_units(row)[0], 1)
-        for k, (joint, row) in enumerate(row_owners(mechanism))
+        for k, (joint, row) in enumerate(system.owners)
     )
 
 
 def row_units(row: Row) -> tuple[str, str]:
     """Units of the multiplier of a joint function and of its rate: a length, or the cosine of an angle."""
-    term = row.terms[0]
-    is_length = isinstance(term.first, PointOf) or isinstance(term.second, PointOf)
-    return ("N", "m/s") if is_length else ("N m", "rad/s")
+    return ("N m", "rad/s") if row.is_angle else ("N", "m/s")
 
 
 def same_unit(names: Iterable[str], unit: str) -> tuple[StateBlock, ...]:
     """States of one entry each."""
     return tuple(StateBlock(name, unit, 1) for name in names)
-
-
-def joint_rows_of(mechanism: Mechanism) -> list[tuple[Joint, tuple[Row, ...]]]:
-    """The joints in order, each with its rows."""
-    return [(joint, joint.rows(mechanism.dimension)) for joint in mechanism.joints]

@@ -9,16 +9,15 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.floating_body import FloatingBody
-from phlexible.mechanism.mechanism import Mechanism
-from phlexible.system.state import Layout
+from phlexible.system.system import System
 
 ZERO = 1e-13
 
 
-def stress_factor(mechanism: Mechanism, layout: Layout) -> tuple[sparse.csr_array, tuple[str, ...]]:
+def stress_factor(system: System) -> tuple[sparse.csr_array, tuple[str, ...]]:
     """L, shape (sum of velocity counts, stresses), and names of the stresses [J^0.5]."""
     blocks, names = [], []
-    for placed in mechanism.bodies:
+    for placed in system.bodies:
         assert isinstance(placed.data, FloatingBody), "the stress form refuses strings"
         factor = body_stress_factor(placed.data)
         blocks.append(np.vstack([np.zeros((placed.data.rigid_count, factor.shape[1])), factor]))

@@ -174,9 +174,7 @@ def _shifted_solver(
     shift = 1e-4 * largest
     block = scale[:, None] * rng.normal(size=(mechanics.size, count + 4))
     for _ in range(SHIFT_ROUNDS):
-        solver = ConstrainedSolver(
-            sparse.csr_array(stiffness + shift * mass), mechanics.constraint_matrix, scale
-        )
+        solver = ConstrainedSolver(sparse.csr_array(stiffness + shift * mass), mechanics.constraint_matrix, scale)
         for _ in range(2):
             block = rigid.removed_from(solver.solve(mass @ block))
             block = _orthonormal(block, mass)

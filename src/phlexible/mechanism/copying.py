@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from numpy.typing import ArrayLike
 
-from phlexible.bodies.beam.split_beam import SplitBeam
-from phlexible.bodies.floating_body import Body
+from phlexible.bodies.beam.beam import SplitBeam
+from phlexible.bodies.body import Body
 from phlexible.mechanism.relocation import relocated
 from phlexible.mechanism.substructures import parts_by_name
 
@@ -29,15 +29,15 @@ def replaced(mechanism: Copied, gravity: ArrayLike, given: Mapping[str, Body | S
     copy = type(mechanism)(gravity=gravity, dimension=mechanism.dimension)
     copy.ground = mechanism.ground
     for placed in mechanism.bodies:
-        curve = placed.curve
+        nodes = placed.nodes
         copy.add(
             new.get(placed.name, placed.body),
             placed.name,
             placed.position,
             placed.rotation,
-            placed.velocity if curve is None else curve.speed,
+            placed.velocity if nodes is None else nodes.speed,
             placed.angular_velocity,
-            None if curve is None else curve.shape,
+            None if nodes is None else nodes.shape,
         )
     bodies = {placed.name: placed for placed in copy.bodies}
     parts: dict[object, object] = {}

@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, vector
 from phlexible.algebra.rotations import RotationLike
-from phlexible.bodies.beam.split_beam import SplitBeam
-from phlexible.bodies.floating_body import Body
-from phlexible.bodies.string.initial_curve import Field
+from phlexible.bodies.beam.beam import SplitBeam
+from phlexible.bodies.body import Body
+from phlexible.bodies.initial_nodes import Field
 from phlexible.errors import ModelError, ParameterError
 from phlexible.interactions.drives import Drive
 from phlexible.interactions.force_elements import ForceElement
@@ -70,7 +70,7 @@ class Mechanism:
     @property
     def bodies(self) -> tuple[PlacedBody, ...]:
         """The placed bodies: those with a frame, then strings, each in the order they were added."""
-        return tuple(sorted(self._bodies.values(), key=lambda placed: placed.curve is not None))
+        return tuple(sorted(self._bodies.values(), key=lambda placed: placed.nodes is not None))
 
     @property
     def split_beams(self) -> tuple[PlacedSplitBeam, ...]:
@@ -229,8 +229,7 @@ class Mechanism:
         """
         if not isinstance(part, Load | ForceElement | Drive):
             raise ModelError(
-                "apply takes a load such as Force(beam.end, f), a force element or a drive,"
-                f" got {described(part)}"
+                f"apply takes a load such as Force(beam.end, f), a force element or a drive, got {described(part)}"
             )
         known: list[Load | ForceElement | Drive] = [*self._loads, *self._elements, *self._drives]
         if any(part is other for other in known):

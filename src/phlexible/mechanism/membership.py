@@ -51,9 +51,7 @@ def check_belongs(part: Part, bodies: Mapping[str, PlacedBody], joints: Sequence
     """
     for joint in joints_of(part):
         if not any(joint is known for known in joints):
-            raise ModelError(
-                f"{part}: {joint} is not connected in this model; call model.connect(joint) first"
-            )
+            raise ModelError(f"{part}: {joint} is not connected in this model; call model.connect(joint) first")
     for port in ports_of(part):
         if isinstance(port, Attachment) and bodies.get(port.placed.name) is not port.placed:
             raise ModelError(
@@ -68,7 +66,7 @@ def check_nodes(part: Part) -> None:
         AttachmentError: names the attachment and the nodes around it.
     """
     for port in ports_of(part):
-        if isinstance(port, Attachment) and port.placed.curve is not None and port.point.node is None:
+        if isinstance(port, Attachment) and port.placed.nodes is not None and port.point.node is None:
             assert isinstance(port.location, Along), "ends are nodes"
             assert isinstance(port.placed.body, String), "only strings have curves"
             nodes, s = port.placed.body.mesh.nodes, port.location.x
@@ -87,13 +85,9 @@ def check_plane(part: Part, dimension: int) -> None:
     """
     for entry in part.entries() if isinstance(part, Load) else ():
         value = entry.at_time(0.0)
-        outside, kept = (
-            (value[2:], "(f_x, f_y, 0)") if isinstance(entry, Force) else (value[:2], "(0, 0, m_z)")
-        )
+        outside, kept = (value[2:], "(f_x, f_y, 0)") if isinstance(entry, Force) else (value[:2], "(0, 0, m_z)")
         if dimension == 2 and outside.any():
-            raise ParameterError(
-                f"{entry} must be {kept} in a planar model (dimension=2), got {value.tolist()}"
-            )
+            raise ParameterError(f"{entry} must be {kept} in a planar model (dimension=2), got {value.tolist()}")
     for port in ports_of(part):
         if dimension == 2 and port.initial_position()[2] != 0:
             place = port.initial_position().tolist()

@@ -4,8 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from phlexible.bodies.beam.split_beam import SplitBeam
-from phlexible.bodies.floating_body import Body
+from phlexible.bodies.beam.beam import SplitBeam
+from phlexible.bodies.body import Body
 from phlexible.errors import ModelError
 from phlexible.interactions.loads import Load
 from phlexible.joints.joint import Joint

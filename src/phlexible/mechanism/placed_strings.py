@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.bodies.absolute_body import AbsoluteBody
-from phlexible.bodies.string.initial_curve import Field
+from phlexible.bodies.initial_nodes import Field
 from phlexible.errors import ModelError, ParameterError
 from phlexible.ports.attachments import PlacedBody
 

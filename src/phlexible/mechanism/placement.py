@@ -4,10 +4,10 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, vector
 from phlexible.algebra.rotations import RotationLike, rotation_matrix
-from phlexible.bodies.floating_body import Body, FloatingBody
+from phlexible.bodies.body import Body, NodalBody
+from phlexible.bodies.floating_body import FloatingBody
+from phlexible.bodies.initial_nodes import Field
 from phlexible.bodies.mechanics.floating import check_mass
-from phlexible.bodies.string.initial_curve import Field, initial_curve
-from phlexible.bodies.string.string import String
 from phlexible.errors import ModelError, ParameterError, SingularMassError
 from phlexible.mechanism.placed_strings import check_strains, single_velocity
 from phlexible.ports.attachments import PlacedBody
@@ -33,13 +33,13 @@ def place(
     """
     origin = planar_point("position", vector("position", position), dimension)
     turn = rotation_matrix(rotation, dimension)
-    if isinstance(body, String):
+    if isinstance(body, NodalBody):
         if angular_velocity is not None:
-            raise ModelError(f"{name} is a string: give its velocity as a function of s")
-        curve = initial_curve(body.mesh.nodes, dimension, shape, velocity, origin, turn)
-        string = PlacedBody(name, body, body.discretize(dimension), origin, turn, curve=curve)
-        check_strains(string)
-        return string
+            raise ModelError(f"{name} has no frame to turn: give its velocity as a function of s")
+        nodes = body.initial_nodes(dimension, shape, velocity, origin, turn)
+        placed = PlacedBody(name, body, body.discretize(dimension), origin, turn, nodes=nodes)
+        check_strains(placed)
+        return placed
     if shape is not None:
         raise ModelError(f"{name} is no string and has no shape; give position= and rotation=")
     speed = None if velocity is None else vector("velocity", single_velocity(name, velocity))
@@ -75,7 +75,5 @@ def discretized(body: Body, name: str, dimension: int) -> FloatingBody:
 def _spin(value: ArrayLike, dimension: int) -> Array:
     spin = vector("angular_velocity", value)
     if dimension == 2 and spin[:2].any():
-        raise ParameterError(
-            f"angular_velocity must be (0, 0, w_z) in a planar model (dimension=2), got {value!r}"
-        )
+        raise ParameterError(f"angular_velocity must be (0, 0, w_z) in a planar model (dimension=2), got {value!r}")
     return spin

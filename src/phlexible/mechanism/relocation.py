@@ -35,8 +35,7 @@ def relocated(part: Part, bodies: Mapping[str, PlacedBody], parts: Mapping[objec
             changes[field.name] = parts[value]
         elif isinstance(value, Feedback):
             measured: list[Any] = [
-                moved(item, bodies) if isinstance(item, Attachment) else parts[item]
-                for item in value.measured
+                moved(item, bodies) if isinstance(item, Attachment) else parts[item] for item in value.measured
             ]
             changes[field.name] = dataclasses.replace(value, measured=measured)
     return dataclasses.replace(part, **changes)  # type: ignore[type-var]

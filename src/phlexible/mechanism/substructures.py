@@ -7,9 +7,8 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import vector
 from phlexible.algebra.rotations import RotationLike, rotation_matrix
-from phlexible.bodies.beam.beam import Beam
-from phlexible.bodies.beam.split_beam import SplitBeam
-from phlexible.bodies.floating_body import Body
+from phlexible.bodies.beam.beam import Beam, SplitBeam
+from phlexible.bodies.body import Body
 from phlexible.errors import ModelError
 from phlexible.joints.fixed import Fixed
 from phlexible.ports.attachments import PlacedBody
@@ -57,9 +56,7 @@ def grouped(name: str, parts: Sequence[PlacedBody]) -> PlacedSplitBeam:
     """
     part = parts[0].body
     if not isinstance(part, Beam) or any(placed.body != part for placed in parts):
-        raise ModelError(
-            f"the parts of {name!r} must be equal beams, got {[placed.body for placed in parts]}"
-        )
+        raise ModelError(f"the parts of {name!r} must be equal beams, got {[placed.body for placed in parts]}")
     return PlacedSplitBeam(name, SplitBeam(part, len(parts)), tuple(parts))
 
 
@@ -68,9 +65,7 @@ def part_names(name: str, count: int) -> list[str]:
     return [f"{name} part {number}" for number in range(1, count + 1)]
 
 
-def parts_by_name(
-    new: Mapping[str, Body | SplitBeam], known: Mapping[str, PlacedSplitBeam]
-) -> dict[str, Body]:
+def parts_by_name(new: Mapping[str, Body | SplitBeam], known: Mapping[str, PlacedSplitBeam]) -> dict[str, Body]:
     """Descriptions by the names of bodies, where those of a split beam stand for its parts.
 
     Raises:
@@ -85,7 +80,5 @@ def parts_by_name(
             result |= dict.fromkeys(part_names(name, body.count), body.part)
         else:
             expected = "one body" if split is None else f"split({split.body.count})"
-            raise ModelError(
-                f"{name!r} was added as {expected} and can only be replaced by such, got {body!r}"
-            )
+            raise ModelError(f"{name!r} was added as {expected} and can only be replaced by such, got {body!r}")
     return result

@@ -1,4 +1,4 @@
-"""Linear and angular momentum of the whole system."""
+"""Linear and angular momentum of the whole system, and its centre of mass."""
 
 from dataclasses import dataclass
 
@@ -6,8 +6,10 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.absolute_body import AbsoluteBody
-from phlexible.observables.inertia import kept_velocities, rigid_rows
-from phlexible.observables.run import Run
+from phlexible.bodies.floating_body import FloatingBody
+from phlexible.bodies.mechanics.floating import kept_velocities, rigid_rows
+from phlexible.observables.run import RecordedRun
+from phlexible.system.vectors import split_rigid
 
 CHUNK_NUMBERS = 4_000_000
 """About this many numbers are held at a time."""
@@ -20,42 +22,48 @@ class Momentum:
     Attributes:
         linear: shape (N + 1, 3) [kg m/s].
         angular: about the world origin, shape (N + 1, 3) [kg m2/s].
+        center_of_mass: of all bodies together, shape (N + 1, 3) [m].
     """
 
     linear: Array
     angular: Array
+    center_of_mass: Array
 
 
-def momentum(run: Run) -> Momentum:
-    """sum p and sum (r x p + R pi_r) with p = R pi_t, from the stored velocities (formulation 2 and 4)."""
-    linear, angular = np.zeros((run.instants, 3)), np.zeros((run.instants, 3))
-    for index, placed in enumerate(run.mechanism.bodies):
-        step = max(1, CHUNK_NUMBERS // (12 * (placed.data.elastic_count + 6)))
-        for first in range(0, run.instants, step):
-            part = slice(first, first + step)
-            p, about_origin = _body_momentum(run.at(part), index)
-            linear[part] += p
-            angular[part] += about_origin
-    return Momentum(linear, angular)
+def momentum(run: RecordedRun) -> Momentum:
+    """sum m V, sum (x_c x m V + R pi_r) and sum m x_c / sum m, from the stored velocities (2.5)."""
+    layout, rec = run.system.layout, run.recording
+    linear, angular, moment = (np.zeros((run.count, 3)) for _ in range(3))
+    V = split_rigid(layout, rec.velocity)[0]
+    for index, data in enumerate(run.system.frames):
+        p = data.mass * V[:, index]
+        linear += p
+        angular += np.cross(rec.position[:, index], p) + _spin(run, index, data)
+        moment += data.mass * rec.position[:, index]
+    for index, body in enumerate(run.system.nodal, start=layout.frames):
+        own = slice(int(layout.carrier[index]), int(layout.carrier[index + 1]))
+        nodes, p = rec.position[:, own], _nodal_momentum(body, V[:, own])
+        linear += p.sum(axis=1)
+        angular += np.cross(nodes, p).sum(axis=1)
+        moment += np.einsum("k,tki->ti", np.asarray(body.nodal_mass.sum(axis=0)).ravel(), nodes)
+    return Momentum(linear, angular, moment / (sum(placed.data.mass for placed in run.system.bodies) or 1.0))
 
 
-def _body_momentum(run: Run, index: int) -> tuple[Array, Array]:
-    data, offsets = run.mechanism.bodies[index].data, run.layout.velocity
-    own = run.recording.velocity[:, offsets[index] : offsets[index + 1]]
-    if isinstance(data, AbsoluteBody):
-        return _momentum_of_nodes(data, run.elastic(index), own)
-    rows = rigid_rows(data, run.elastic(index))[:, :, kept_velocities(data)]
-    body_axes = np.einsum("tij,tj->ti", rows, own).reshape(-1, 2, 3)
-    p, spin = np.einsum("tij,tkj->kti", run.recording.rotation[:, index], body_axes)
-    return p, np.cross(run.recording.position[:, index], p) + spin
+def _spin(run: RecordedRun, index: int, data: FloatingBody) -> Array:
+    """R pi_r of one body, shape (T, 3)."""
+    if not data.rotates:
+        return np.zeros((run.count, 3))
+    result = np.zeros((run.count, 3))
+    step = max(1, CHUNK_NUMBERS // (12 * (data.elastic_count + 6)))
+    for first in range(0, run.count, step):
+        part = slice(first, first + step)
+        rows = rigid_rows(data, run.elastic(index)[part])[:, 3:, kept_velocities(data)]
+        pi = np.einsum("tij,tj->ti", rows, run.recording.velocity[part, run.system.layout.place(index)])
+        result[part] = np.einsum("tij,tj->ti", run.recording.rotation[part, index], pi)
+    return result
 
 
-def _momentum_of_nodes(data: AbsoluteBody, positions: Array, velocities: Array) -> tuple[Array, Array]:
-    """sum M dq/dt and sum q x M dq/dt of an absolute body, from shapes (T, d N)."""
-    instants, d = len(positions), data.dimension
-    q, p = np.zeros((2, instants, data.node_count, 3))
-    q[:, :, :d] = positions.reshape(instants, -1, d)
-    rates = velocities.reshape(instants, -1, d)
-    for axis in range(d):
-        p[:, :, axis] = (data.nodal_mass @ rates[:, :, axis].T).T
-    return p.sum(axis=1), np.cross(q, p).sum(axis=1)
+def _nodal_momentum(body: AbsoluteBody, V: Array) -> Array:
+    """M V of the nodes, from shape (T, N, 3)."""
+    flat = V.transpose(1, 0, 2).reshape(body.node_count, -1)
+    return np.asarray((body.nodal_mass @ flat).reshape(body.node_count, len(V), 3).transpose(1, 0, 2))

@@ -4,33 +4,32 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ModelError
-from phlexible.interactions.bilinear import PointOf
-from phlexible.observables.run import Run
-from phlexible.observables.vectors import world_values
+from phlexible.observables.run import RecordedRun
 from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody, Port
 
 
-def position(run: Run, port: Port) -> Array:
+def position(run: RecordedRun, port: Port) -> Array:
     """World position of an attachment or of a point of the ground, shape (N + 1, 3) [m]."""
-    return np.array(world_values(run, PointOf(port)))
+    weights, vectors = run.point(port)
+    return np.asarray(np.einsum("k,tki->ti", weights, vectors.places(run.instants)))
 
 
-def displacement(run: Run, attachment: Attachment) -> Array:
+def displacement(run: RecordedRun, attachment: Attachment) -> Array:
     """Elastic displacement in the body frame, shape (N + 1, 3) [m]; zero on rigid bodies.
 
     Of a string: from its place at t = 0, world axes.
     """
-    if attachment.placed.curve is not None:
-        return world_values(run, PointOf(attachment)) - attachment.initial_position()
+    if attachment.placed.nodes is not None:
+        return position(run, attachment) - attachment.initial_position()
     return np.asarray(run.elastic(run.body_index(attachment)) @ attachment.point.shapes.T)
 
 
-def elastic_coordinates(run: Run, placed: PlacedBody) -> Array:
-    """eta of a body, shape (N + 1, n)."""
+def elastic_coordinates(run: RecordedRun, placed: PlacedBody) -> Array:
+    """eta of a body, shape (N + 1, n); of a string the positions of its nodes."""
     return run.elastic(run.body_index(placed)).copy()
 
 
-def rotation(run: Run, target: PlacedBody | Port) -> Array:
+def rotation(run: RecordedRun, target: PlacedBody | Port) -> Array:
     """Body to world, shape (N + 1, 3, 3).
 
     Of a body: its frame. Of an attachment: the material around it, which has turned in the frame
@@ -41,33 +40,34 @@ def rotation(run: Run, target: PlacedBody | Port) -> Array:
         ModelError: a point mass, which has no orientation.
     """
     if isinstance(target, MovingFrame):
-        turns = np.broadcast_to(np.eye(3), (run.instants, 3, 3))
+        turns = np.broadcast_to(np.eye(3), (run.count, 3, 3))
         return turns if target.is_fixed else run.recording.frame_rotations[:, run.frame_index(target)]
-    frames = run.recording.rotation[:, oriented_body(run, target)]
-    if isinstance(target, PlacedBody) or not run.mechanism.bodies[run.body_index(target)].data.elastic_count:
+    index = oriented_body(run, target)
+    frames = run.recording.rotation[:, index]
+    if isinstance(target, PlacedBody) or not run.system.frames[index].elastic_count:
         return frames.copy()
     from scipy.spatial.transform import Rotation
 
     return np.asarray(frames @ Rotation.from_rotvec(small_rotation(run, target)).as_matrix())
 
 
-def small_rotation(run: Run, attachment: Attachment) -> Array:
+def small_rotation(run: RecordedRun, attachment: Attachment) -> Array:
     """Rotation vector of the material in the body frame, shape (N + 1, 3) [rad]."""
     rotations = attachment.point.rotations
     if rotations is None:
-        return np.zeros((run.instants, 3))
+        return np.zeros((run.count, 3))
     return np.asarray(run.elastic(run.body_index(attachment)) @ rotations.T)
 
 
-def oriented_body(run: Run, target: PlacedBody | Attachment) -> int:
+def oriented_body(run: RecordedRun, target: PlacedBody | Attachment) -> int:
     """Index of the body.
 
     Raises:
         ModelError: a point mass, which has no orientation.
     """
     index = run.body_index(target)
-    if not run.mechanism.bodies[index].data.rotates:
-        placed = run.mechanism.bodies[index]
-        kind = "point mass" if placed.curve is None else "string"
+    placed = run.system.bodies[index]
+    if not placed.data.rotates:
+        kind = "point mass" if placed.nodes is None else "string"
         raise ModelError(f"{placed.name} is a {kind} and has no orientation")
     return index

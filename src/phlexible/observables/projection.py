@@ -1,24 +1,19 @@
-"""Velocities that satisfy the joints: nu - M^-1 G^T (G M^-1 G^T)^-1 (G nu + g_t).
+"""Velocities that satisfy the joints: nu - M^-1 G^T (G M^-1 G^T)^-1 (G nu + g_t) (4.15).
 
 The step enforces g = 0 and not its derivative, so the stored nu misses it by O(h^2). The nearest
-consistent velocities in the mass metric are reported, never fed back (formulation, section 4).
+consistent velocities in the mass metric are reported, never fed back.
 """
 
-from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import splu, spsolve
 
-from phlexible.algebra.arrays import Array
-from phlexible.bodies.floating_body import FloatingBody
-from phlexible.interactions.bilinear import Row
-from phlexible.observables.inertia import mass_matrices
-from phlexible.observables.run import Run
-from phlexible.observables.vectors import body_vector, jacobians, prescribed_rates, timed_values, world_values
-
-if TYPE_CHECKING:
-    from scipy import sparse
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.bodies.mechanics import absolute
+from phlexible.bodies.mechanics.floating import mass_matrix
+from phlexible.observables.run import RecordedRun
 
 DENSE_ROWS = 200
 """Up to this many joint functions G M^-1 G^T is a dense matrix for each instant."""
@@ -37,130 +32,98 @@ class BodyRows:
     """The rows of G that touch one body, at T instants.
 
     Attributes:
-        place: of the body's velocities among all.
+        columns: of the body's velocities that they touch, among all.
+        place: of all the body's velocities.
         rows: their numbers.
-        constraint: shape (T, rows, velocity count).
-        response: M^-1 of it, shape (T, velocity count, rows).
+        constraint: shape (T, rows, columns).
+        response: M^-1 of their transpose, shape (T, velocity count, rows).
     """
 
+    columns: IntArray
     place: slice
-    rows: list[int]
+    rows: IntArray
     constraint: Array
     response: Array
 
     @property
     def schur(self) -> Array:
         """This body's part of G M^-1 G^T, shape (T, rows, rows)."""
-        return self.constraint @ self.response
+        own = self.columns - self.place.start
+        return np.asarray(self.constraint @ self.response[:, own])
 
 
-def projected_velocities(run: Run) -> Array:
+def projected_velocities(run: RecordedRun) -> Array:
     """Flat velocities that satisfy the joints, shape (N + 1, sum of velocity counts)."""
-    rows = joint_rows(run)
-    if not rows:
+    if not run.system.owners:
         return run.recording.velocity
     is_redundant = run.has_redundant_joints
-    return np.concatenate([_projected(run.at(part), rows, is_redundant) for part in chunks(run)])
+    return np.concatenate([_projected(run.at(part), is_redundant) for part in chunks(run)])
 
 
-def joint_rows(run: Run) -> list[Row]:
-    """The functions of all joints and drives."""
-    return [row for part in run.mechanism.constraints for row in part.rows(run.mechanism.dimension)]
-
-
-def chunks(run: Run) -> list[slice]:
+def chunks(run: RecordedRun) -> list[slice]:
     """Instants in parts of about CHUNK_NUMBERS numbers each."""
-    rows = len(joint_rows(run))
-    widths = [placed.data.velocity_count for placed in run.mechanism.bodies]
-    frames = [placed.curve is None for placed in run.mechanism.bodies]
-    squares = sum(w**2 if has_frame else 3 * w for w, has_frame in zip(widths, frames, strict=True))
+    rows = len(run.system.owners)
+    widths = [placed.data.velocity_count for placed in run.system.bodies]
+    frames = run.system.layout.frames
+    squares = sum(w**2 if k < frames else 3 * w for k, w in enumerate(widths))
     step = max(1, CHUNK_NUMBERS // (4 * squares + min(rows, DENSE_ROWS) ** 2 + 60 * rows))
-    return [slice(k, k + step) for k in range(0, run.instants, step)]
+    return [slice(k, k + step) for k in range(0, run.count, step)]
 
 
-def constraint_blocks(run: Run, rows: list[Row]) -> tuple[dict[int, dict[int, Array]], Array]:
-    """G and g_t of dg/dt = G nu + g_t.
-
-    Returns:
-        For each body the rows of G that touch it, each of shape (T, velocity count), and g_t,
-        shape (T, rows).
-    """
-    blocks: dict[int, dict[int, Array]] = defaultdict(dict)
-    rates = np.zeros((run.instants, len(rows)))
-    for k, row in enumerate(rows):
-        if row.offset is not None:
-            rates[:, k] -= timed_values(run, row.offset)[1]
-        for term in row.terms:
-            factor = np.full(run.instants, term.coefficient)
-            if term.factor is not None:
-                values, changes = timed_values(run, term.factor)
-                factor = term.coefficient * values
-                dots = np.einsum("ti,ti->t", world_values(run, term.first), world_values(run, term.second))
-                rates[:, k] += term.coefficient * changes * dots
-            for vector, partner in ((term.first, term.second), (term.second, term.first)):
-                force = factor[:, None] * world_values(run, partner)
-                if (moving := body_vector(run, vector)) is None:
-                    rates[:, k] += np.einsum("ti,ti->t", force, prescribed_rates(run, vector))
-                    continue
-                part = np.einsum("ti,tij->tj", force, jacobians(run, moving))
-                own = blocks[moving.body]
-                own[k] = own[k] + part if k in own else part
-    return blocks, rates
-
-
-def body_rows(run: Run, blocks: dict[int, dict[int, Array]]) -> list[BodyRows]:
-    """The first result of ``constraint_blocks`` with the bodies' masses."""
-    offsets = run.layout.velocity
+def body_rows(run: RecordedRun) -> list[BodyRows]:
+    """G by bodies, with the answers of their masses."""
+    functions, layout = run.system.rows, run.system.layout
+    entries = functions.matrix_entries(run.instants)
+    rows, columns = functions.pattern
+    owner = np.searchsorted(layout.velocity, columns, side="right") - 1
     found = []
-    for body, own in blocks.items():
-        constraint = np.stack(list(own.values()), axis=1)
-        place = slice(int(offsets[body]), int(offsets[body + 1]))
-        found.append(BodyRows(place, list(own), constraint, _response(run, body, constraint)))
+    for body in np.unique(owner):
+        mine = np.flatnonzero(owner == body)
+        own_rows, row_place = np.unique(rows[mine], return_inverse=True)
+        own_columns, column_place = np.unique(columns[mine], return_inverse=True)
+        constraint = np.zeros((run.count, len(own_rows), len(own_columns)))
+        constraint[:, row_place, column_place] = entries[:, mine]
+        place = layout.place(int(body))
+        response = _response(run, int(body), constraint, own_columns - place.start)
+        found.append(BodyRows(own_columns, place, own_rows, constraint, response))
     return found
 
 
-def _response(run: Run, body: int, constraint: Array) -> Array:
+def _response(run: RecordedRun, body: int, constraint: Array, columns: IntArray) -> Array:
     """M^-1 G^T of one body, shape (T, velocity count, rows)."""
-    from scipy import sparse
-    from scipy.sparse.linalg import splu
-
-    from phlexible.bodies.mechanics.absolute import mass_matrix
-
-    data = run.mechanism.bodies[body].data
-    if isinstance(data, FloatingBody):
-        masses = mass_matrices(data, run.elastic(body))
-        return np.asarray(np.linalg.solve(masses, constraint.transpose(0, 2, 1)), dtype=np.float64)
-    touched = np.flatnonzero(constraint.any(axis=(0, 1)))
-    units = np.zeros((data.velocity_count, len(touched)))
-    units[touched, np.arange(len(touched))] = 1.0
-    answers = splu(sparse.csc_matrix(mass_matrix(data))).solve(units)
-    return np.asarray(np.einsum("jw,trw->tjr", answers, constraint[:, :, touched]))
+    width = run.system.bodies[body].data.velocity_count
+    if body < run.system.layout.frames:
+        masses = mass_matrix(run.system.frames[body], run.elastic(body))
+        right = np.zeros((run.count, width, constraint.shape[1]))
+        right[:, columns] = constraint.transpose(0, 2, 1)
+        return np.asarray(np.linalg.solve(masses, right), dtype=np.float64)
+    units = np.zeros((width, len(columns)))
+    units[columns, np.arange(len(columns))] = 1.0
+    mass = absolute.mass_matrix(run.system.nodal[body - run.system.layout.frames])
+    answers = splu(sparse.csc_matrix(mass)).solve(units)
+    return np.asarray(np.einsum("jw,trw->tjr", answers, constraint))
 
 
 def dense_schur(parts: list[BodyRows], instants: int, rows: int) -> Array:
     """G M^-1 G^T, shape (T, rows, rows)."""
     total = np.zeros((instants, rows, rows))
     for part in parts:
-        total[:, np.array(part.rows)[:, None], part.rows] += part.schur
+        total[:, part.rows[:, None], part.rows] += part.schur
     return total
 
 
-def sparse_schur(parts: list[BodyRows], rows: int, instant: int) -> "sparse.csc_array":
+def sparse_schur(parts: list[BodyRows], rows: int, instant: int) -> sparse.csc_array:
     """G M^-1 G^T of one instant."""
-    from scipy import sparse
-
     indices = [np.array(np.meshgrid(p.rows, p.rows, indexing="ij")).reshape(2, -1) for p in parts]
     values = np.concatenate([part.schur[instant].ravel() for part in parts])
     row, column = np.concatenate(indices, axis=1)
     return sparse.coo_array((values, (row, column)), shape=(rows, rows)).tocsc()
 
 
-def _projected(run: Run, rows: list[Row], is_redundant: bool) -> Array:
-    blocks, gap = constraint_blocks(run, rows)
+def _projected(run: RecordedRun, is_redundant: bool) -> Array:
     result = run.recording.velocity.copy()
-    parts = body_rows(run, blocks)
-    for part in parts:
-        gap[:, part.rows] += np.einsum("trj,tj->tr", part.constraint, result[:, part.place])
+    gap = run.system.rows.rates(run.instants, result)
+    parts = body_rows(run)
     impulses = _impulses(parts, gap, is_redundant)
     for part in parts:
         result[:, part.place] -= np.einsum("tjr,tr->tj", part.response, impulses[:, part.rows])
@@ -185,9 +148,6 @@ def _impulses(parts: list[BodyRows], gap: Array, is_redundant: bool) -> Array:
 
 
 def _sparse_impulses(parts: list[BodyRows], gap: Array, instant: int, is_redundant: bool) -> Array:
-    from scipy import sparse
-    from scipy.sparse.linalg import splu, spsolve
-
     matrix, right = sparse_schur(parts, gap.shape[1], instant), gap[instant]
     if not is_redundant:
         return np.asarray(spsolve(matrix, right))
@@ -196,24 +156,3 @@ def _sparse_impulses(parts: list[BodyRows], gap: Array, instant: int, is_redunda
     for _ in range(REFINEMENTS):
         solution += factors.solve(right - matrix @ solution)
     return np.asarray(solution)
-
-
-def has_dependent_rows(run: Run) -> bool:
-    """Whether G at the first instant has rows that depend on others; dense, from recorded frames."""
-    rows = joint_rows(run)
-    if not rows:
-        return False
-    start = run.at(slice(0, 1))
-    blocks, _ = constraint_blocks(start, rows)
-    matrix = np.zeros((len(rows), int(run.layout.velocity[-1])))
-    for body, own in blocks.items():
-        place = slice(int(run.layout.velocity[body]), int(run.layout.velocity[body + 1]))
-        data = run.mechanism.bodies[body].data
-        if isinstance(data, FloatingBody):
-            masses = mass_matrices(data, start.elastic(body))[0].diagonal()
-        else:
-            masses = np.repeat(data.nodal_mass.diagonal(), data.dimension)
-        matrix[list(own), place] = [row[0] for row in own.values()] / np.sqrt(masses)
-    lengths = np.linalg.norm(matrix, axis=1)
-    matrix /= np.where(lengths > 0, lengths, 1.0)[:, None]
-    return bool(np.linalg.matrix_rank(matrix, tol=1e-9) < len(rows))

@@ -7,74 +7,51 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.fingerprint import fingerprint
+from phlexible.bodies.mechanics.floating import split_velocity
 from phlexible.errors import ModelError
+from phlexible.interactions.functions import PointOf
 from phlexible.joints.joint import Joint
 from phlexible.mechanism.mechanism import Mechanism
-from phlexible.mechanism.moving_frames import moving_frames
-from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody
+from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody, Port
+from phlexible.rank.redundancy import redundancies
+from phlexible.system.instants import Instants
 from phlexible.system.recording import Recording
-from phlexible.system.state import Layout, State
+from phlexible.system.system import System
+from phlexible.system.vectors import VectorSet
 
 
 @dataclass(frozen=True, eq=False)
-class Twist:
-    """Velocities of one body at T instants, in body axes, without leaving out components.
+class RecordedRun:
+    """A system and the recording of T = N + 1 instants."""
 
-    Attributes:
-        linear: v of the body frame's origin, shape (T, 3) [m/s].
-        angular: w, shape (T, 3) [rad/s].
-        elastic: deta/dt, shape (T, n).
-    """
-
-    linear: Array
-    angular: Array
-    elastic: Array
-
-
-@dataclass(frozen=True, eq=False)
-class Run:
-    """A mechanism, the places of its numbers and the recording of T = N + 1 instants."""
-
-    mechanism: Mechanism
-    layout: Layout
+    system: System
     recording: Recording
 
     @property
-    def instants(self) -> int:
+    def mechanism(self) -> Mechanism:
+        """What moved."""
+        return self.system.mechanism
+
+    @property
+    def count(self) -> int:
         """Number of stored instants."""
         return len(self.recording.time)
 
-    def at(self, instants: slice | IntArray) -> "Run":
+    @cached_property
+    def instants(self) -> Instants:
+        """The states."""
+        return self.recording.instants()
+
+    def at(self, instants: slice | IntArray) -> "RecordedRun":
         """The chosen instants only; a slice does not copy."""
         rec = self.recording
         cut = {f.name: getattr(rec, f.name)[instants] for f in fields(rec) if f.name != "work_names"}
-        return Run(self.mechanism, self.layout, replace(rec, **cut))
+        return RecordedRun(self.system, replace(rec, **cut))
 
     @cached_property
     def has_redundant_joints(self) -> bool:
         """Whether joints hold a motion twice at the first instant, so that their forces are not unique."""
-        from phlexible.rank.redundancy import redundancies
-
-        rec = self.recording
-        start = State(float(rec.time[0]), rec.position[0], rec.rotation[0], rec.elastic[0], rec.velocity[0])
-        try:
-            return bool(redundancies(self.mechanism, start))
-        except ModelError:  # a loaded file knows where moving frames were, not their functions of time
-            from phlexible.observables.projection import has_dependent_rows
-
-            return has_dependent_rows(self)
-
-    @cached_property
-    def multipliers(self) -> Array:
-        """Multipliers, of redundant joints the smallest ones, shape (T, rows)."""
-        from phlexible.observables.smallest_multipliers import smallest_multipliers
-
-        return smallest_multipliers(self)
-
-    @cached_property
-    def moving_frames(self) -> tuple[MovingFrame, ...]:
-        """Moving frames in the order in which the recording holds them: first appearance in the joints."""
-        return moving_frames(self.mechanism)
+        return bool(redundancies(self.system, self.recording.state(0), self.instants.at(slice(0, 1))))
 
     def body_index(self, target: PlacedBody | Attachment) -> int:
         """Index of a body, or of the body of an attachment.
@@ -86,18 +63,30 @@ class Run:
             ModelError: the body is not in the model.
         """
         if not isinstance(target, PlacedBody | Attachment):
-            raise ModelError(
-                f"expected a body of the model or an attachment such as beam.end, got {target!r}"
-            )
+            raise ModelError(f"expected a body of the model or an attachment such as beam.end, got {target!r}")
         placed = target.placed if isinstance(target, Attachment) else target
-        if (known := self._places.get(id(placed))) is not None:
+        if (known := self.system.index.get(placed)) is not None:
             return known
-        bodies = self.mechanism.bodies
-        for index, body in enumerate(bodies):
+        for index, body in enumerate(self.system.bodies):
             if _looks_same(body, placed):
                 return index
-        names = ", ".join(body.name for body in bodies)
+        names = ", ".join(body.name for body in self.system.bodies)
         raise ModelError(f"{placed.name!r} is not a body of this model; it has: {names}")
+
+    def own(self, port: Port) -> Port:
+        """The port on this system's body where it is one of another model's equal body.
+
+        Raises:
+            ModelError: the body is not in the model, or no joint of the model uses the frame.
+        """
+        if isinstance(port, MovingFrame):
+            if not port.is_fixed:
+                self.frame_index(port)
+            return port
+        placed = self.system.bodies[self.body_index(port)]
+        if placed is port.placed:
+            return port
+        return Attachment(placed, port.location, placed.data.points.locate(port.location))
 
     def frame_index(self, frame: MovingFrame) -> int:
         """Index of a moving frame among those of the recording.
@@ -105,7 +94,7 @@ class Run:
         Raises:
             ModelError: no joint of the model uses the frame.
         """
-        for index, candidate in enumerate(self.moving_frames):
+        for index, candidate in enumerate(self.system.moving_frames):
             if candidate is frame:
                 return index
         raise ModelError(f"moving frame {frame} is not used by a joint of this model, so it was not recorded")
@@ -126,31 +115,31 @@ class Run:
         names = ", ".join(str(candidate) for candidate in joints) or "none"
         raise ModelError(f"{joint} is not a joint of this model; it has: {names}")
 
-    @cached_property
-    def _places(self) -> dict[int, int]:
-        """Index of each body by the identity of its handle."""
-        return {id(body): index for index, body in enumerate(self.mechanism.bodies)}
-
     def elastic(self, index: int) -> Array:
-        """eta of one body, shape (T, n)."""
-        offsets = self.layout.elastic
-        return self.recording.elastic[:, offsets[index] : offsets[index + 1]]
+        """Elastic coordinates of one body, shape (T, n)."""
+        rec = self.recording
+        return self.system.layout.elastic(index, rec.position, rec.eta)
 
-    def twist(self, index: int, velocities: Array) -> Twist:
-        """Velocities of one body out of flat ones, shape (T, all velocity counts)."""
-        data = self.mechanism.bodies[index].data
-        offsets = self.layout.velocity
-        own = velocities[:, offsets[index] : offsets[index + 1]]
-        linear, angular = np.zeros((len(own), 3)), np.zeros((len(own), 3))
-        axes = list(data.linear_axes)
-        linear[:, axes] = own[:, axes]
-        angular[:, list(data.rotation_axes)] = own[:, len(axes) : data.rigid_count]
-        return Twist(linear, angular, own[:, data.rigid_count :])
+    def reference_point(self, index: int) -> Array:
+        """Origin of the frame of one floating body, shape (T, 3) [m] (2.7)."""
+        centre, eta = self.system.centres[index], self.elastic(index)
+        local = centre[:, 0] + eta @ centre[:, 1:].T
+        turned = np.einsum("tij,tj->ti", self.recording.rotation[:, index], local)
+        return np.asarray(self.recording.position[:, index] - turned)
+
+    def spin(self, index: int, velocities: Array) -> tuple[Array, Array]:
+        """w (T, 3) and deta/dt (T, n) of one floating body out of flat velocities (T, all)."""
+        own = velocities[:, self.system.layout.place(index)]
+        return split_velocity(self.system.frames[index], own)[1:]
+
+    def point(self, port: Port) -> tuple[Array, VectorSet]:
+        """Weights and vectors whose sum a port is."""
+        parts = self.system.resolver.parts(PointOf(self.own(port)))
+        vectors = VectorSet(tuple(vector for _, vector in parts), self.system.layout)
+        return np.array([weight for weight, _ in parts]), vectors
 
 
 def _looks_same(a: PlacedBody, b: PlacedBody) -> bool:
     return (
-        a.name == b.name
-        and a.data.mass == b.data.mass
-        and np.array_equal(fingerprint(a.data), fingerprint(b.data))
+        a.name == b.name and a.data.mass == b.data.mass and np.array_equal(fingerprint(a.data), fingerprint(b.data))
     )

@@ -14,7 +14,7 @@ from phlexible.bodies.beam.section_forces import places_along, section_resultant
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.elements.section_stress import fibre_places, fibre_stress, stress_range
 from phlexible.errors import ModelError
-from phlexible.observables.run import Run
+from phlexible.observables.run import RecordedRun
 from phlexible.ports.attachments import PlacedBody
 from phlexible.ports.placed_split_beam import PlacedSplitBeam, line_parts
 
@@ -71,14 +71,14 @@ Velocities = Callable[[], Array]
 
 
 def section_forces(
-    run: Run, velocities: Velocities, target: PlacedBody | PlacedSplitBeam, x: ArrayLike | None = None
+    run: RecordedRun, velocities: Velocities, target: PlacedBody | PlacedSplitBeam, x: ArrayLike | None = None
 ) -> SectionForces:
     """See ``Motion.section_forces``."""
     columns, places, results = [], [], []
     for index, begin, own, at in _stations_of_parts(run, target, x):
-        placed = run.mechanism.bodies[index]
+        placed = run.system.bodies[index]
         assert isinstance(placed.body, Beam) and isinstance(placed.data, FloatingBody)
-        rates = run.twist(index, velocities()).elastic if placed.data.viscosity else None
+        rates = run.spin(index, velocities())[1] if placed.data.viscosity else None
         results.append(section_resultants(placed.body, placed.data, at, run.elastic(index), rates))
         columns.append(own)
         places.append(begin + at)
@@ -90,7 +90,7 @@ def section_forces(
 
 
 def stress(
-    run: Run,
+    run: RecordedRun,
     velocities: Velocities,
     target: PlacedBody | PlacedSplitBeam,
     x: ArrayLike | None = None,
@@ -98,7 +98,7 @@ def stress(
 ) -> BeamStress:
     """See ``Motion.stress``."""
     forces = section_forces(run, velocities, target, x)
-    beam = run.mechanism.bodies[_parts(run, target)[0][0]].body
+    beam = run.system.bodies[_parts(run, target)[0][0]].body
     assert isinstance(beam, Beam)
     parts = (beam.section, forces.normal, forces.moment_y, forces.moment_z)
     if fibres is None:
@@ -109,21 +109,21 @@ def stress(
     return BeamStress(forces.time, forces.x, greatest, smallest)
 
 
-def element_ends(run: Run, target: PlacedBody | PlacedSplitBeam) -> Array:
+def element_ends(run: RecordedRun, target: PlacedBody | PlacedSplitBeam) -> Array:
     """Places just inside both ends of each element, where the forces of an element are drawn (2 e,) [m]."""
     ends = []
     for index, begin in _parts(run, target):
-        mesh = _mesh(run.mechanism.bodies[index])
+        mesh = _mesh(run.system.bodies[index])
         left = np.arange(mesh.elements)[:, None]
         ends.append(begin + mesh.element_length * (left + [INSIDE, 1 - INSIDE]).ravel())
     return np.concatenate(ends)
 
 
-def _parts(run: Run, target: PlacedBody | PlacedSplitBeam) -> list[tuple[int, float]]:
+def _parts(run: RecordedRun, target: PlacedBody | PlacedSplitBeam) -> list[tuple[int, float]]:
     """Indices of the beams that a handle stands for, and where they start on the whole [m]."""
     parts = [(run.body_index(placed), begin) for placed, begin in line_parts(target)]
     for index, _ in parts:
-        placed = run.mechanism.bodies[index]
+        placed = run.system.bodies[index]
         if not isinstance(placed.body, Beam):
             raise ModelError(
                 f"section forces are those of a Beam, got {placed.name}, a {type(placed.body).__name__}"
@@ -138,18 +138,18 @@ def _mesh(placed: PlacedBody) -> BeamMesh:
 
 
 def _stations_of_parts(
-    run: Run, target: PlacedBody | PlacedSplitBeam, x: ArrayLike | None
+    run: RecordedRun, target: PlacedBody | PlacedSplitBeam, x: ArrayLike | None
 ) -> Iterator[tuple[int, float, IntArray, Array]]:
     """Each part that has stations: its index, its start, the places of its columns, stations from there."""
     parts = _parts(run, target)
     if x is None:
         count = 0
         for index, begin in parts:
-            local = stations(_mesh(run.mechanism.bodies[index]))
+            local = stations(_mesh(run.system.bodies[index]))
             yield index, begin, np.arange(count, count + len(local)), local
             count += len(local)
         return
-    length = _mesh(run.mechanism.bodies[parts[0][0]]).length
+    length = _mesh(run.system.bodies[parts[0][0]]).length
     places = places_along(length * len(parts), x)
     owner = np.clip((places / length * (1 + ROUND_OFF)).astype(np.int64), 0, len(parts) - 1)
     for number, (index, begin) in enumerate(parts):

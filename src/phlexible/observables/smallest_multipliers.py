@@ -2,7 +2,7 @@
 
 The step leaves the part of the multipliers open that moves nothing, ``G^T lambda = 0``. Like the
 velocities they are settled where they are reported and not fed back: at each instant the part in the
-null space of G^T goes, orthogonal in the metric of ``model/multiplier_metric.py``.
+null space of G^T goes, orthogonal in the metric of ``rank/smallest_multipliers.py``.
 """
 
 import numpy as np
@@ -15,37 +15,33 @@ from phlexible.observables.projection import (
     DEPENDENT,
     body_rows,
     chunks,
-    constraint_blocks,
     dense_schur,
-    joint_rows,
     sparse_schur,
 )
-from phlexible.observables.run import Run
-from phlexible.rank.multiplier_metric import gap_lengths
+from phlexible.observables.run import RecordedRun
 
 RELAXATION, SWEEPS = 1e-9, 4
 
 
-def smallest_multipliers(run: Run) -> Array:
+def smallest_multipliers(run: RecordedRun) -> Array:
     """Multipliers of all rows of joints and drives, shape (N + 1, rows); as recorded unless redundant."""
-    recorded = run.recording.multipliers[:, : int(run.layout.multiplier[-1])]
-    if not run.has_redundant_joints:
+    recorded = run.recording.multipliers
+    if not recorded.shape[1] or not run.has_redundant_joints:
         return recorded
-    lengths = gap_lengths(run.mechanism)
-    parts = [_without_idle_part(run.at(part), recorded[part] * lengths, lengths) for part in chunks(run)]
+    lengths = run.system.gap_lengths
+    parts = [_without_null_space(run.at(part), recorded[part] * lengths, lengths) for part in chunks(run)]
     return np.concatenate(parts) / lengths
 
 
-def _without_idle_part(run: Run, forces: Array, lengths: Array) -> Array:
+def _without_null_space(run: RecordedRun, forces: Array, lengths: Array) -> Array:
     """Weighted multipliers (T, rows) without their part in the null space of the weighted G^T."""
-    blocks, _ = constraint_blocks(run, joint_rows(run))
-    parts = body_rows(run, blocks)
+    parts = body_rows(run)
     count = len(lengths)
     if count > DENSE_ROWS:
         scale = sparse.diags_array(1 / lengths)
-        totals = (scale @ sparse_schur(parts, count, t) @ scale for t in range(run.instants))
+        totals = (scale @ sparse_schur(parts, count, t) @ scale for t in range(run.count))
         return np.array([_swept(total, force) for total, force in zip(totals, forces, strict=True)])
-    total = dense_schur(parts, run.instants, count) / np.outer(lengths, lengths)
+    total = dense_schur(parts, run.count, count) / np.outer(lengths, lengths)
     values, vectors = np.linalg.eigh(total)
     along = np.einsum("trk,tr->tk", vectors, forces)
     along[values < DEPENDENT * values[:, -1:]] = 0
@@ -56,7 +52,7 @@ def _swept(total: sparse.csc_array, force: Array) -> Array:
     """``force`` less the limit of ((S + e I)^-1 e)^k force: its part in the null space of S."""
     relaxation = RELAXATION * float(total.diagonal().max())
     factors = splu(sparse.csc_matrix(total + relaxation * sparse.eye_array(len(force))))
-    idle = force
+    part = force
     for _ in range(SWEEPS):
-        idle = relaxation * factors.solve(idle)
-    return force - idle
+        part = relaxation * factors.solve(part)
+    return force - part

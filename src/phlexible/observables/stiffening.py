@@ -6,13 +6,14 @@ from phlexible.algebra.arrays import Array
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.beam.strain import Strain, linear_stiffness
 from phlexible.bodies.floating_body import FloatingBody
-from phlexible.observables.run import Run
+from phlexible.bodies.mechanics.floating import elastic_mass
+from phlexible.observables.run import RecordedRun
 
 FAR = 0.3  # of a beam's length; small deflections are far below
 FAST = 0.3  # of the lowest frequency; slower rotation changes stiffness by less than a tenth
 
 
-def missing_stiffening(run: Run) -> list[str]:
+def missing_stiffening(run: RecordedRun) -> list[str]:
     """One explanation for each spinning beam of linear strain that was driven far from its axis.
 
     The centrifugal force pulls a bent beam straight, but only through the square of the slope in its
@@ -20,7 +21,7 @@ def missing_stiffening(run: Run) -> list[str]:
     (formulation, section 3; T. R. Kane, R. R. Ryan, A. K. Banerjee, 1987).
     """
     found = []
-    for index, placed in enumerate(run.mechanism.bodies):
+    for index, placed in enumerate(run.system.bodies):
         beam = placed.body
         if not isinstance(beam, Beam) or beam.strain is not Strain.LINEAR:
             continue
@@ -28,8 +29,7 @@ def missing_stiffening(run: Run) -> list[str]:
         far = np.flatnonzero(~(away <= FAR * beam.length))
         if not len(far):
             continue
-        begin = run.layout.velocity[index]
-        spins = run.recording.velocity[:, begin + placed.data.dimension : begin + placed.data.rigid_count]
+        spins = run.spin(index, run.recording.velocity)[0]
         spin = float(np.linalg.norm(spins[: far[0] + 1], axis=1).max())
         assert isinstance(placed.data, FloatingBody), "beams have a frame"
         lowest = _lowest_frequency(placed.data)
@@ -44,9 +44,9 @@ def missing_stiffening(run: Run) -> list[str]:
     return found
 
 
-def _deflections(run: Run, index: int, x: float) -> Array:
+def _deflections(run: RecordedRun, index: int, x: float) -> Array:
     """Transverse displacement of an axis point in the frame of the beam, shape (T,) [m]."""
-    shapes = run.mechanism.bodies[index].at(x).point.shapes[1:]
+    shapes = run.system.bodies[index].at(x).point.shapes[1:]
     return np.asarray(np.linalg.norm(run.elastic(index) @ shapes.T, axis=1))
 
 
@@ -54,6 +54,5 @@ def _lowest_frequency(data: FloatingBody) -> float:
     """Of the body held by its frame [rad/s]."""
     from scipy.linalg import eigh
 
-    mass = np.einsum("aaij->ij", data.second_moments)[1:, 1:]
-    square = eigh(linear_stiffness(data.strain), mass, eigvals_only=True, subset_by_index=(0, 0))[0]
+    square = eigh(linear_stiffness(data.strain), elastic_mass(data), eigvals_only=True, subset_by_index=(0, 0))[0]
     return float(np.sqrt(max(float(square), 0.0)))

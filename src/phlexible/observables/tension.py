@@ -8,7 +8,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
 from phlexible.bodies.string.law import StringLaw
 from phlexible.errors import ModelError
-from phlexible.observables.run import Run
+from phlexible.observables.run import RecordedRun
 from phlexible.ports.attachments import PlacedBody
 
 SLACK = 1e-2  # a part is slack where it is pressed by more than this part of the largest tension
@@ -24,7 +24,7 @@ class SlackPart(NamedTuple):
     time: float
 
 
-def stretch(run: Run, placed: PlacedBody) -> Array:
+def stretch(run: RecordedRun, placed: PlacedBody) -> Array:
     """|dr/ds| = sqrt(C) at the quadrature points, from s = 0 on, shape (N + 1, points).
 
     Raises:
@@ -33,7 +33,7 @@ def stretch(run: Run, placed: PlacedBody) -> Array:
     return np.concatenate([np.sqrt(C) for _, C in _strains(run, placed)], axis=1)
 
 
-def tension(run: Run, placed: PlacedBody) -> Array:
+def tension(run: RecordedRun, placed: PlacedBody) -> Array:
     """N = S sqrt(C) of Kinon et al. (2, 10) at the quadrature points, shape (N + 1, points) [N].
 
     Without the viscous part. Raises:
@@ -42,11 +42,11 @@ def tension(run: Run, placed: PlacedBody) -> Array:
     return np.concatenate([group.law.tension(C) for group, C in _strains(run, placed)], axis=1)
 
 
-def slack_parts(run: Run) -> list[SlackPart]:
+def slack_parts(run: RecordedRun) -> list[SlackPart]:
     """The first slack element of every string that has one."""
     found = []
-    for placed in run.mechanism.bodies:
-        if placed.curve is None:
+    for placed in run.system.bodies:
+        if placed.nodes is None:
             continue
         for group, C in _strains(run, placed):
             threshold = _slack_strain(group.law, float(C.min()), float(C.max()))
@@ -69,15 +69,15 @@ def _slack_strain(law: StringLaw, lowest: float, highest: float) -> float | None
     return max(root, float(np.nextafter(lowest, np.inf)))
 
 
-def _strains(run: Run, placed: PlacedBody) -> list[tuple[QuadraticStrains, Array]]:
+def _strains(run: RecordedRun, placed: PlacedBody) -> list[tuple[QuadraticStrains, Array]]:
     """Groups of strains, each with C, shape (N + 1, g)."""
     from phlexible.bodies.mechanics.absolute import strain_values
 
     index = run.body_index(placed)
-    data = run.mechanism.bodies[index].data
+    data = run.system.bodies[index].data
     if not isinstance(data, AbsoluteBody):
         raise ModelError(f"{placed.name} is no string and has no tension; ask for its section forces")
-    nodes = run.elastic(index).reshape(run.instants, -1, data.dimension)
+    nodes = run.elastic(index).reshape(run.count, -1, data.dimension)
     step = max(1, CHUNK_NUMBERS // (6 * data.node_count))
-    chunks = [nodes[k : k + step] for k in range(0, run.instants, step)]
+    chunks = [nodes[k : k + step] for k in range(0, run.count, step)]
     return [(group, np.concatenate([strain_values(group, c) for c in chunks])) for group in data.strains]

@@ -3,19 +3,18 @@
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.interactions.bilinear import PointOf
 from phlexible.observables.poses import oriented_body, small_rotation
-from phlexible.observables.run import Run
-from phlexible.observables.vectors import world_rates
+from phlexible.observables.run import RecordedRun
 from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody, Port
 
 
-def velocity(run: Run, velocities: Array, port: Port) -> Array:
-    """R (v + w x rho + P deta/dt) of an attachment, shape (N + 1, 3) [m/s]."""
-    return np.array(world_rates(run, PointOf(port), velocities))
+def velocity(run: RecordedRun, velocities: Array, port: Port) -> Array:
+    """V + R (w x rho + P deta/dt) of an attachment, shape (N + 1, 3) [m/s]."""
+    weights, vectors = run.point(port)
+    return np.asarray(np.einsum("k,tki->ti", weights, vectors.rates(run.instants, velocities)))
 
 
-def angular_velocity(run: Run, velocities: Array, target: PlacedBody | Port) -> Array:
+def angular_velocity(run: RecordedRun, velocities: Array, target: PlacedBody | Port) -> Array:
     """Rate of turning of what ``rotation`` gives, shape (N + 1, 3) [rad/s].
 
     At an attachment of a flexible body it is R (w + L deta/dt), where L turns the rate of the small
@@ -26,13 +25,12 @@ def angular_velocity(run: Run, velocities: Array, target: PlacedBody | Port) -> 
     """
     if isinstance(target, MovingFrame):
         if target.is_fixed:
-            return np.zeros((run.instants, 3))
+            return np.zeros((run.count, 3))
         return run.recording.frame_angular_velocities[:, run.frame_index(target)].copy()
     index = oriented_body(run, target)
-    twist = run.twist(index, velocities)
-    turning = twist.angular
+    turning, elastic_rates = run.spin(index, velocities)
     if isinstance(target, Attachment) and target.point.rotations is not None:
-        rates = twist.elastic @ target.point.rotations.T
+        rates = elastic_rates @ target.point.rotations.T
         turning = turning + turning_of_rotation_vector(small_rotation(run, target), rates)
     return np.asarray(np.einsum("tij,tj->ti", run.recording.rotation[:, index], turning))
 

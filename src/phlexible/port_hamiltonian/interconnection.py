@@ -185,9 +185,7 @@ def _connected(
         units = {b.port(name).input_unit for name in names_b}
         label = f"multiplier of {', '.join(names_a)} and {', '.join(names_b)}"
         states += (StateBlock(label, units.pop() if len(units) == 1 else "", len(inner_b)),)
-    left = tuple(p for p in a.ports if p.name not in names_a) + tuple(
-        p for p in b.ports if p.name not in names_b
-    )
+    left = tuple(p for p in a.ports if p.name not in names_a) + tuple(p for p in b.ports if p.name not in names_b)
     check_names(states, "state")
     check_names(left, "port")
     whole = Interconnection(kind, a, b, function, inner_a, inner_b, states, left)

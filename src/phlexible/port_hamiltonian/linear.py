@@ -134,6 +134,4 @@ def scalar_ports(names: Iterable[str]) -> tuple[Port, ...]:
 
 
 def _entry_names(parts: Sequence[StateBlock | Port]) -> tuple[str, ...]:
-    return tuple(
-        part.name if part.size == 1 else f"{part.name} {k}" for part in parts for k in range(part.size)
-    )
+    return tuple(part.name if part.size == 1 else f"{part.name} {k}" for part in parts for k in range(part.size))

@@ -171,8 +171,7 @@ def check_names(parts: Iterable[StateBlock | Port], what: str) -> None:
     for part in parts:
         if part.name in seen:
             raise ModelError(
-                f"two {what}s are named {part.name!r}; "
-                "give the models prefixes first: with_prefix(model, 'crank')"
+                f"two {what}s are named {part.name!r}; give the models prefixes first: with_prefix(model, 'crank')"
             )
         seen.add(part.name)
 

@@ -130,13 +130,9 @@ def _gradient(model: PortHamiltonianModel, x: Array) -> tuple[Array, float]:
         part = model.state_slice(block.name)
         gap = np.maximum(np.abs(found[part] - slope[part]) - noise[part], 0.0)
         scale = float(np.abs(slope[part]).max(initial=0.0)) + float(noise[part].max(initial=0.0))
-        figure = (
-            float(gap.max(initial=0.0)) / scale if scale > 0 else float(np.abs(found[part]).max(initial=0))
-        )
+        figure = float(gap.max(initial=0.0)) / scale if scale > 0 else float(np.abs(found[part]).max(initial=0))
         if figure > GRADIENT:
-            raise StructureError(
-                f"E^T z is not the gradient of H in block {block.name}: relative gap {figure:.3g}"
-            )
+            raise StructureError(f"E^T z is not the gradient of H in block {block.name}: relative gap {figure:.3g}")
         largest = max(largest, figure)
     return found, largest
 

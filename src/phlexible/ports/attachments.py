@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, finite
-from phlexible.bodies.floating_body import Body, BodyData
+from phlexible.bodies.body import Body, BodyData
+from phlexible.bodies.initial_nodes import InitialNodes
 from phlexible.bodies.locations import (
     Along,
     Cut,
@@ -18,7 +19,6 @@ from phlexible.bodies.locations import (
     Origin,
     Start,
 )
-from phlexible.bodies.string.initial_curve import InitialCurve
 
 Path = Callable[[float], ArrayLike]
 
@@ -35,7 +35,7 @@ class PlacedBody:
         rotation: body to world at t = 0, shape (3, 3).
         velocity: of the origin at t = 0, world axes, shape (3,) [m/s]; None: solved from the joints.
         angular_velocity: at t = 0, world axes, shape (3,) [rad/s]; None: solved from the joints.
-        curve: nodes of an absolute body at t = 0, already moved by ``position`` and ``rotation``.
+        nodes: nodes of an absolute body at t = 0, already moved by ``position`` and ``rotation``.
     """
 
     name: str
@@ -45,19 +45,19 @@ class PlacedBody:
     rotation: Array
     velocity: Array | None = None
     angular_velocity: Array | None = None
-    curve: InitialCurve | None = None
+    nodes: InitialNodes | None = None
 
     @property
     def place(self) -> Array:
         """A world point of the body at t = 0: its origin, or its first node, shape (3,) [m]."""
-        return self.position if self.curve is None else self.curve.positions[0]
+        return self.position if self.nodes is None else self.nodes.positions[0]
 
     @property
     def elastic(self) -> Array:
         """Elastic coordinates at t = 0, shape (n,): zero, or the positions of the nodes."""
-        if self.curve is None:
+        if self.nodes is None:
             return np.zeros(self.data.elastic_count)
-        return self.curve.positions[:, : self.data.dimension].ravel()
+        return self.nodes.positions[:, : self.data.dimension].ravel()
 
     @property
     def start(self) -> "Attachment":
@@ -109,7 +109,7 @@ class Attachment:
 
     def initial_position(self) -> Array:
         """World position at the initial pose, undeformed, shape (3,) [m]."""
-        if self.placed.curve is not None:
+        if self.placed.nodes is not None:
             return np.asarray(self.point.shapes @ self.placed.elastic)
         return self.placed.position + self.placed.rotation @ self.point.position
 

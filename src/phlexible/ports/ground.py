@@ -126,9 +126,9 @@ def frame_acceleration(frame: MovingFrame, time: float) -> Array:
     if frame.is_fixed:
         return np.zeros(3)
     if frame.velocity is not None:
-        return remembered(
-            (frame, "velocity", time), lambda: derivatives(lambda t: frame_velocity(frame, t), time)
-        )[0]
+        return remembered((frame, "velocity", time), lambda: derivatives(lambda t: frame_velocity(frame, t), time))[
+            0
+        ]
     return remembered((frame, "path", time), lambda: derivatives(lambda t: frame_position(frame, t), time))[1]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import finite, vector
-from phlexible.bodies.beam.split_beam import SplitBeam
+from phlexible.bodies.beam.beam import SplitBeam
 from phlexible.errors import AttachmentError
 from phlexible.ports.attachments import Attachment, PlacedBody
 

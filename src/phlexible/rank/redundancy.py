@@ -12,10 +12,9 @@ from scipy import linalg, sparse
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.absolute_body import AbsoluteBody
-from phlexible.bodies.mechanics.floating import mass_matrix
-from phlexible.mechanism.mechanism import Mechanism
-from phlexible.system.constraints import constraint_matrix, mechanism_layout
-from phlexible.system.state import Layout, State
+from phlexible.system.instants import Instants
+from phlexible.system.layout import Layout, State
+from phlexible.system.system import System
 
 DEPENDENT = 1e-9
 TAKES_PART = 1e-6
@@ -45,11 +44,15 @@ class Redundancy:
     joints: tuple[int, ...]
 
 
-def redundancies(mechanism: Mechanism, state: State) -> list[Redundancy]:
-    """One for each row of G that is to be left out so that the others are independent at the state."""
-    layout = mechanism_layout(mechanism)
-    fronts: list[set[_Front]] = [set() for _ in mechanism.constraints]  # those that touch a joint
-    body_fronts, lengths = _body_fronts(mechanism, layout, state)
+def redundancies(system: System, state: State, at: Instants | None = None) -> list[Redundancy]:
+    """One for each row of G that is to be left out so that the others are independent at the state.
+
+    Args:
+        at: the state as an instant, where its frames are known as numbers only.
+    """
+    layout = system.layout
+    fronts: list[set[_Front]] = [set() for _ in system.constraints]  # those that touch a joint
+    body_fronts, lengths = _body_fronts(system, state, system.at(state) if at is None else at)
     for front in body_fronts:
         for joint in front.joints:
             fronts[joint].add(front)
@@ -84,38 +87,37 @@ def redundancies(mechanism: Mechanism, state: State) -> list[Redundancy]:
     return found
 
 
-def independent_rows(mechanism: Mechanism, state: State) -> IntArray:
+def independent_rows(system: System, state: State) -> IntArray:
     """Rows of G that are independent at the state and span all of them, ascending."""
-    left_out = [redundancy.row for redundancy in redundancies(mechanism, state)]
-    return np.setdiff1d(np.arange(mechanism_layout(mechanism).multiplier[-1]), left_out)
+    left_out = [redundancy.row for redundancy in redundancies(system, state)]
+    return np.setdiff1d(np.arange(system.layout.multiplier[-1]), left_out)
 
 
-def _body_fronts(mechanism: Mechanism, layout: Layout, state: State) -> tuple[list[_Front], Array]:
+def _body_fronts(system: System, state: State, at: Instants) -> tuple[list[_Front], Array]:
     """One front a body: its columns of G, in the metric of its kinetic energy, rows of length 1.
 
     With the lengths that the rows had, shape (rows,).
     """
-    matrix = constraint_matrix(mechanism, layout, state).tocsc()
-    owner = np.repeat(np.arange(len(mechanism.constraints)), np.diff(layout.multiplier))
+    layout = system.layout
+    matrix = system.rows.matrix(at).tocsc()
+    owner = np.repeat(np.arange(len(system.constraints)), np.diff(layout.multiplier))
     squares = np.zeros(matrix.shape[0])
     parts = []
-    for index, placed in enumerate(mechanism.bodies):
+    for index, placed in enumerate(system.bodies):
         if isinstance(placed.data, AbsoluteBody):
             parts += _node_parts(placed.data, matrix, int(layout.velocity[index]))
             continue
         part = matrix[:, layout.velocity[index] : layout.velocity[index + 1]].tocoo()
         columns = np.unique(part.row)
         if len(columns):
-            eta = state.elastic[layout.elastic[index] : layout.elastic[index + 1]]
             rows = part.tocsr()[columns].toarray().T
-            factor = np.linalg.cholesky(mass_matrix(placed.data, eta))
+            factor = np.linalg.cholesky(system.body_mass(state, index))
             parts.append((columns, linalg.solve_triangular(factor, rows, lower=True)))
     for columns, block in parts:
         squares[columns] += (block**2).sum(axis=0)
     lengths = np.sqrt(np.where(squares > 0, squares, 1.0))
     fronts = [
-        _Front(frozenset(owner[columns].tolist()), columns, block / lengths[columns])
-        for columns, block in parts
+        _Front(frozenset(owner[columns].tolist()), columns, block / lengths[columns]) for columns, block in parts
     ]
     return fronts, lengths
 

@@ -31,9 +31,7 @@ def reachable_rigid_motions(mechanics: LinearMechanics, modes: SymmetricModes) -
     if not parts.size:
         return np.zeros((mechanics.size, 0))
     left, values, _ = linalg.svd(parts, full_matrices=False)
-    size = np.sqrt(
-        np.einsum("ij,ij->j", mechanics.forces, mechanics.forces / mechanics.mass.diagonal()[:, None])
-    )
+    size = np.sqrt(np.einsum("ij,ij->j", mechanics.forces, mechanics.forces / mechanics.mass.diagonal()[:, None]))
     return np.asarray(rigid @ left[:, values > DEPENDENT * size.max(initial=0.0)])
 
 

@@ -21,13 +21,13 @@ def body_deformations(linear: Linearization, body: PlacedBody, basis: Array) -> 
     Raises:
         ModelError: a body of another model, or one that cannot deform.
     """
-    index = next((k for k, placed in enumerate(linear.mechanism.bodies) if placed is body), None)
+    index = next((k for k, placed in enumerate(linear.system.bodies) if placed is body), None)
     if index is None:
         raise ModelError(f"{body!r} is not in the model that was linearized")
     count = body.data.elastic_count
     if not count or isinstance(body.data, AbsoluteBody):
         raise ModelError(f"{body!r} has no elastic coordinates in a frame of its own")
-    end = int(linear.layout.velocity[index + 1])
+    end = int(linear.system.layout.velocity[index + 1])
     columns = basis[end - count : end]
     stiffness = elastic_tangent(body.data, np.zeros(count))
     strength = np.sqrt(np.abs(np.einsum("ij,ij->j", columns, stiffness @ columns)))

@@ -31,9 +31,7 @@ def irka_basis(form: NormalForm, order: int) -> Array:
         reductors = import_module("pymor.reductors.ph.ph_irka")
         import_module("pymor.core.logger").set_log_levels({"pymor": "ERROR"})
     except ImportError as error:
-        raise MissingExtraError(
-            "pyMOR is needed here; install it with: pip install phlexible[mor]"
-        ) from error
+        raise MissingExtraError("pyMOR is needed here; install it with: pip install phlexible[mor]") from error
     V = form.moving
     model = models.PHLTIModel.from_matrices(
         V.T @ form.structure @ V, V.T @ form.dissipation @ V, V.T @ form.ports, Q=np.eye(V.shape[1])

@@ -37,9 +37,7 @@ def krylov_basis(mechanics: LinearMechanics, count: int, frequencies: Sequence[f
     modes = undamped_modes(mechanics, rigid + SPARE * count + 2)
     basis = reachable_rigid_motions(mechanics, modes)
     if basis.shape[1] > count:
-        raise ParameterError(
-            f"order must be at least {2 * basis.shape[1]}: the inputs cause as many rigid motions"
-        )
+        raise ParameterError(f"order must be at least {2 * basis.shape[1]}: the inputs cause as many rigid motions")
     if frequencies is not None:
         for omega in frequencies:
             basis = joined(mechanics, basis, _answers(mechanics, modes, omega), count)
@@ -67,9 +65,7 @@ def _answers(mechanics: LinearMechanics, modes: SymmetricModes, omega: float) ->
     try:
         return _real_columns(harmonic_answers(mechanics, omega))
     except PoleError:
-        raise PoleError(
-            f"no moments are matched at {omega:.10g} rad/s, an undamped pole; move it aside"
-        ) from None
+        raise PoleError(f"no moments are matched at {omega:.10g} rad/s, an undamped pole; move it aside") from None
 
 
 def _real_columns(answers: ComplexArray | Array) -> Array:

@@ -22,9 +22,7 @@ def modal_basis(mechanics: LinearMechanics, count: int) -> Array:
     modes = undamped_modes(mechanics, rigid + SPARE * count + 2)
     basis = reachable_rigid_motions(mechanics, modes)
     if basis.shape[1] > count:
-        raise ParameterError(
-            f"order must be at least {2 * basis.shape[1]}: the inputs cause as many rigid motions"
-        )
+        raise ParameterError(f"order must be at least {2 * basis.shape[1]}: the inputs cause as many rigid motions")
     return joined(mechanics, basis, modes.shapes[:, seen_modes(mechanics, modes)], count)
 
 

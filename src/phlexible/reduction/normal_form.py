@@ -80,9 +80,7 @@ def normal_form(model: ObservedPHDAE) -> NormalForm:
     still = linalg.null_space(np.vstack([structure, dissipation]) / np.abs(structure).max(), rcond=1e-9)
     moving = linalg.null_space(still.T) if still.shape[1] else np.eye(r + n)
     parts = still.T @ ports
-    left, sizes, _ = (
-        linalg.svd(parts, full_matrices=False) if parts.size else (np.zeros((0, 0)), np.zeros(0), 0)
-    )
+    left, sizes, _ = linalg.svd(parts, full_matrices=False) if parts.size else (np.zeros((0, 0)), np.zeros(0), 0)
     rigid = still @ left[:, sizes > REACHED * np.linalg.norm(ports)] if parts.size else still[:, :0]
     return NormalForm(structure, dissipation, ports, outputs, rigid, moving)
 

@@ -42,18 +42,14 @@ class AssembledModel(Generic[ModelType]):
     gap_after: float
 
     def __str__(self) -> str:
-        lines = [
-            f"joints closed: largest gap {self.gap_before:.3g} before, {self.gap_after:.1g} after (relative)"
-        ]
+        lines = [f"joints closed: largest gap {self.gap_before:.3g} before, {self.gap_after:.1g} after (relative)"]
         for name, move in self.moves.items():
             shift, turn = float(np.linalg.norm(move.shift)), float(np.linalg.norm(move.turn))
             lines.append(f"  {name}: moved {shift:.6g} m, turned {turn:.6g} rad")
         return "\n".join(lines)
 
 
-def assembled_model(
-    before: ModelType, after: ModelType, gaps: tuple[float, float]
-) -> AssembledModel[ModelType]:
+def assembled_model(before: ModelType, after: ModelType, gaps: tuple[float, float]) -> AssembledModel[ModelType]:
     """The report on two models of the same bodies."""
     moved = {placed.name: placed for placed in after.bodies}
     moves = {}

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from phlexible.observables.run import Run
+from phlexible.observables.run import RecordedRun
 from phlexible.results.extras import optional
 from phlexible.results.files.fields import FIELDS, labels
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import xarray
 
 
-def to_xarray(run: Run) -> "xarray.Dataset":
+def to_xarray(run: RecordedRun) -> "xarray.Dataset":
     """One variable for each array of the recording, with dimensions by name.
 
     Raises:
@@ -25,6 +25,6 @@ def to_xarray(run: Run) -> "xarray.Dataset":
         )
         for name, field in FIELDS.items()
     }
-    coordinates = labels(run.mechanism, run.recording)
+    coordinates = labels(run.system, run.recording)
     dataset: xarray.Dataset = xr.Dataset(variables, coordinates, {"units": "SI"})
     return dataset

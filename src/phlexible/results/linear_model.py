@@ -97,9 +97,7 @@ class LinearModel(ObservedPHDAE):
         """Figures that show that the model cannot give more energy than it got."""
         return passivity(self)
 
-    def reduce(
-        self, order: int, method: str = "krylov", frequencies: ArrayLike | None = None
-    ) -> "ReducedModel":
+    def reduce(self, order: int, method: str = "krylov", frequencies: ArrayLike | None = None) -> "ReducedModel":
         """A smaller port-Hamiltonian model with the same inputs and outputs, without multipliers.
 
         Args:

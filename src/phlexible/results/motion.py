@@ -12,21 +12,21 @@ from phlexible.interactions.drives import Drive
 from phlexible.interactions.force_elements import ForceElement
 from phlexible.interactions.loads import Axes
 from phlexible.joints.joint import Joint
-from phlexible.mechanism.mechanism import Mechanism
-from phlexible.observables import angles, poses, reactions, section_forces, velocities
+from phlexible.observables import coordinates, poses, reactions, section_forces, velocities
 from phlexible.observables import tension as tensions
 from phlexible.observables.energy import Energy, energy_of
 from phlexible.observables.momentum import Momentum, momentum
 from phlexible.observables.projection import projected_velocities
-from phlexible.observables.run import Run
+from phlexible.observables.run import RecordedRun
 from phlexible.observables.section_forces import BeamStress, SectionForces
+from phlexible.observables.smallest_multipliers import smallest_multipliers
 from phlexible.observables.stiffening import missing_stiffening
 from phlexible.ports.attachments import Attachment, PlacedBody, Port
 from phlexible.ports.placed_split_beam import PlacedSplitBeam
 from phlexible.results import labelled, report
 from phlexible.results.pictures import animation, mechanism_plot, plots, section_plot
 from phlexible.system.recording import Recording
-from phlexible.system.state import Layout
+from phlexible.system.system import System
 
 if TYPE_CHECKING:
     import xarray
@@ -43,16 +43,15 @@ class Motion:
     Attributes:
         mechanism: what moved; ``motion["coupler"]`` is its body of that name.
         recording: the raw numbers.
+        run: these with the system that they are of.
         is_complete: False if the run stopped before its end.
     """
 
-    def __init__(
-        self, mechanism: Mechanism, layout: Layout, recording: Recording, is_complete: bool = True
-    ) -> None:
-        self.mechanism = mechanism
+    def __init__(self, system: System, recording: Recording, is_complete: bool = True) -> None:
+        self.mechanism = system.mechanism
         self.is_complete = is_complete
         self.recording = recording
-        self._run = Run(mechanism, layout, recording)
+        self.run = RecordedRun(system, recording)
 
     def __getitem__(self, name: str) -> PlacedBody | PlacedSplitBeam:
         """The body with a name, for ``motion.position(motion["coupler"].end)``."""
@@ -70,8 +69,8 @@ class Motion:
 
     @cached_property
     def momentum(self) -> Momentum:
-        """Linear and angular momentum of the whole system, world axes."""
-        return momentum(self._run)
+        """Linear and angular momentum of the whole system and its centre of mass, world axes."""
+        return momentum(self.run)
 
     @property
     def iterations(self) -> IntArray:
@@ -85,42 +84,42 @@ class Motion:
 
     def position(self, attachment: Port) -> Array:
         """World position, shape (N + 1, 3) [m]."""
-        return poses.position(self._run, attachment)
+        return poses.position(self.run, attachment)
 
     def velocity(self, attachment: Port) -> Array:
         """World velocity, consistent with the joints, shape (N + 1, 3) [m/s]."""
-        return velocities.velocity(self._run, self._velocities, attachment)
+        return velocities.velocity(self.run, self._velocities, attachment)
 
     def rotation(self, target: PlacedBody | Port) -> Array:
         """Body to world of a body, or of the material around an attachment, shape (N + 1, 3, 3)."""
-        return poses.rotation(self._run, target)
+        return poses.rotation(self.run, target)
 
     def angular_velocity(self, target: PlacedBody | Port) -> Array:
         """World axes, consistent with the joints, shape (N + 1, 3) [rad/s]."""
-        return velocities.angular_velocity(self._run, self._velocities, target)
+        return velocities.angular_velocity(self.run, self._velocities, target)
 
     def displacement(self, attachment: Attachment) -> Array:
         """Elastic displacement in the body frame, shape (N + 1, 3) [m]; zero on rigid bodies."""
-        return poses.displacement(self._run, attachment)
+        return poses.displacement(self.run, attachment)
 
     def elastic_coordinates(self, body: PlacedBody) -> Array:
         """eta of a body, shape (N + 1, n)."""
-        return poses.elastic_coordinates(self._run, body)
+        return poses.elastic_coordinates(self.run, body)
 
     def tension(self, string: PlacedBody) -> Array:
         """Tension at the quadrature points of a string (one an element, two if quadratic) [N].
 
         Shape (N + 1, points), from s = 0 on; negative where the string is pressed together.
         """
-        return tensions.tension(self._run, string)
+        return tensions.tension(self.run, string)
 
     def slack_parts(self) -> list[tensions.SlackPart]:
         """For each string that was pressed together somewhere, the first such element and its time [s]."""
-        return tensions.slack_parts(self._run)
+        return tensions.slack_parts(self.run)
 
     def stretch(self, string: PlacedBody) -> Array:
         """|dr/ds| at the quadrature points of a string, 1 undeformed, shape (N + 1, points)."""
-        return tensions.stretch(self._run, string)
+        return tensions.stretch(self.run, string)
 
     def reaction(self, joint: Joint, axes: Axes | str = Axes.WORLD) -> Array:
         """Force of a joint on its second attachment, shape (N + 1, 3) [N].
@@ -131,11 +130,13 @@ class Motion:
             joint: of the model.
             axes: "world", or "body": those of the material at the second attachment.
         """
-        return reactions.in_axes(self._run, joint, reactions.reaction(self._run, joint), Axes(axes))
+        force = reactions.reaction(self.run, joint, self.multipliers)[0]
+        return reactions.in_axes(self.run, joint, force, Axes(axes))
 
     def reaction_moment(self, joint: Joint, axes: Axes | str = Axes.WORLD) -> Array:
         """Moment of a joint on its second attachment about its point, shape (N + 1, 3) [N m]."""
-        return reactions.in_axes(self._run, joint, reactions.reaction_moment(self._run, joint), Axes(axes))
+        moment = reactions.reaction(self.run, joint, self.multipliers)[1]
+        return reactions.in_axes(self.run, joint, moment, Axes(axes))
 
     def element_force(self, element: ForceElement | Drive) -> Array:
         """Force or torque of a spring, damper, motor or drive along its coordinate, shape (N + 1,).
@@ -143,34 +144,34 @@ class Motion:
         Positive where it enlarges the coordinate; the mean of the adjacent steps [N or N m]. Of a
         ``Bushing`` the forces along and about its axes, shape (N + 1, 6), (N + 1, 3) in the plane.
         """
-        return reactions.element_force(self._run, element)
+        return reactions.element_force(self.run, element)
 
-    @property
+    @cached_property
     def multipliers(self) -> Array:
         """Multipliers of all joints' rows, joint after joint, shape (N + 1, rows) [N or N m].
 
         Those of redundant joints are not unique; these are the smallest ones (``RedundancyWarning``).
         """
-        return self._run.multipliers
+        return smallest_multipliers(self.run)
 
     def angle(self, joint: Joint) -> Array:
         """Angle of a joint's second port relative to the first, over full turns, shape (N + 1,) [rad].
 
         Of ``Universal`` both angles, shape (N + 1, 2).
         """
-        return angles.angle(self._run, joint)
+        return coordinates.angle(self.run, joint)
 
     def translation(self, joint: Joint) -> Array:
         """Position of a joint's second point along its axis, shape (N + 1,) [m]; (N + 1, 2) of ``Planar``."""
-        return angles.translation(self._run, joint)
+        return coordinates.translation(self.run, joint)
 
     def translation_rate(self, joint: Joint) -> Array:
         """d(translation)/dt, consistent with the joints, shape (N + 1,) or (N + 1, 2) [m/s]."""
-        return angles.rates(self._run, self._velocities, joint, False)
+        return coordinates.rates(self.run, self._velocities, joint, False)
 
     def rate(self, joint: Joint) -> Array:
         """d(angle)/dt, consistent with the joints, shape (N + 1,) [rad/s]; of a joint without angle [m/s]."""
-        return angles.rate(self._run, self._velocities, joint)
+        return coordinates.rate(self.run, self._velocities, joint)
 
     def section_forces(self, body: PlacedBody | PlacedSplitBeam, x: ArrayLike | None = None) -> SectionForces:
         """Normal force, shear, torsion and bending moments along a beam, local axes of its sections.
@@ -187,7 +188,7 @@ class Motion:
             ModelError: not a beam of this model.
             ParameterError: stations off the beam.
         """
-        return section_forces.section_forces(self._run, lambda: self._velocities, body, x)
+        return section_forces.section_forces(self.run, lambda: self._velocities, body, x)
 
     def stress(
         self,
@@ -206,21 +207,21 @@ class Motion:
         Raises:
             ModelError, ParameterError: as ``section_forces``; a ``Section`` without fibres.
         """
-        return section_forces.stress(self._run, lambda: self._velocities, body, x, fibres)
+        return section_forces.stress(self.run, lambda: self._velocities, body, x, fibres)
 
     def missing_stiffening(self) -> list[str]:
         """Why beams of linear strain went astray in fast rotation, one explanation each; mostly none."""
-        return missing_stiffening(self._run)
+        return missing_stiffening(self.run)
 
     def to_xarray(self) -> "xarray.Dataset":
         """The raw numbers with names and units (needs ``phlexible[xarray]``)."""
-        return labelled.to_xarray(self._run)
+        return labelled.to_xarray(self.run)
 
     def save(self, path: FilePath) -> None:
         """Writes everything to an HDF5 file."""
         from phlexible.results.files import files
 
-        files.save(self._run, path, self.is_complete)
+        files.save(self.run, path, self.is_complete)
 
     @classmethod
     def load(cls, path: FilePath) -> Self:
@@ -228,11 +229,11 @@ class Motion:
         from phlexible.results.files import files
 
         run = files.load(path)
-        return cls(run.mechanism, run.layout, run.recording, files.is_complete(path))
+        return cls(run.system, run.recording, files.is_complete(path))
 
     def summary(self) -> report.Figures:
         """Sizes, solver work and the ledger at the end, by name."""
-        return report.figures(self._run)
+        return report.figures(self.run)
 
     def report(self) -> str:
         """The summary as lines of text."""
@@ -240,13 +241,13 @@ class Motion:
 
     def plot_energy(self, path: FilePath | None = None) -> "Figure":
         """Energies, supplied and dissipated work, and below them the balance error."""
-        return plots.plot_energy(self._run, path)
+        return plots.plot_energy(self.run, path)
 
     def plot_displacement(
         self, attachment: Attachment, path: FilePath | None = None, normalized: bool = False
     ) -> "Figure":
         """Elastic displacement over time; ``normalized``: divided by the size of the body."""
-        return plots.plot_displacement(self._run, attachment, path, normalized)
+        return plots.plot_displacement(self.run, attachment, path, normalized)
 
     def plot_section_forces(
         self,
@@ -255,14 +256,14 @@ class Motion:
         path: FilePath | None = None,
     ) -> "Figure":
         """Section forces along a beam at some times [s], or at so many, and their range over all times."""
-        forces = self.section_forces(body, section_forces.element_ends(self._run, body))
+        forces = self.section_forces(body, section_forces.element_ends(self.run, body))
         return section_plot.plot_section_forces(forces, times, path, body.name)
 
     def plot_mechanism(
         self, times: int | Sequence[float] = 6, path: FilePath | None = None, scale: float = 1.0
     ) -> "Figure":
         """The deformed mechanism at some times [s], or at so many times; ``scale`` enlarges deformations."""
-        return mechanism_plot.plot_mechanism(self._run, times, path, scale)
+        return mechanism_plot.plot_mechanism(self.run, times, path, scale)
 
     def animate(
         self,
@@ -276,7 +277,7 @@ class Motion:
     ) -> None:
         """Writes a film (.mp4 or .gif), by default 8 s long; see ``animation.animate``."""
         animation.animate(
-            self._run,
+            self.run,
             path,
             trace=trace,
             scale=scale,
@@ -286,9 +287,9 @@ class Motion:
         )
 
     def __repr__(self) -> str:
-        return f"Motion({self._run.instants} instants to t = {self.time[-1]:g} s, {self.mechanism!r})"
+        return f"Motion({self.run.count} instants to t = {self.time[-1]:g} s, {self.mechanism!r})"
 
     @cached_property
     def _velocities(self) -> Array:
         """Flat velocities that satisfy the joints, computed once for the whole motion."""
-        return projected_velocities(self._run)
+        return projected_velocities(self.run)

@@ -3,12 +3,12 @@
 import numpy as np
 
 from phlexible.observables.energy import energy_of
-from phlexible.observables.run import Run
+from phlexible.observables.run import RecordedRun
 
 Figures = dict[str, str | int | float]
 
 
-def figures(run: Run) -> Figures:
+def figures(run: RecordedRun) -> Figures:
     """Sizes, duration, work of the solver and the ledger at the end, in SI units."""
     rec, mechanism = run.recording, run.mechanism
     energy = energy_of(rec)
@@ -17,7 +17,7 @@ def figures(run: Run) -> Figures:
         "joints": len(mechanism.joints),
         "velocities": rec.velocity.shape[1],
         "constraints": rec.multipliers.shape[1],
-        "instants": run.instants,
+        "instants": run.count,
         "duration [s]": float(rec.time[-1] - rec.time[0]),
         "Newton iterations": int(rec.iterations[-1]),
         "halved steps": int(rec.halvings[-1]),

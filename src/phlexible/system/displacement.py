@@ -1,26 +1,29 @@
-"""States close to a state: bodies moved by increments in their own axes."""
+"""States close to a state."""
 
 from dataclasses import replace
 
+import numpy as np
+
 from phlexible.algebra.arrays import Array
-from phlexible.mechanism.mechanism import Mechanism
-from phlexible.system.kinematics import split_velocity
-from phlexible.system.state import Layout, State
+from phlexible.system.layout import State
+from phlexible.system.system import System
 
 
-def displaced(mechanism: Mechanism, layout: Layout, state: State, change: Array) -> State:
-    """The state moved by (r + R dr, R exp(dtheta), eta + deta) at the same velocities.
+def displaced(system: System, state: State, change: Array) -> State:
+    """The state moved by (x_c + dx, R exp(dtheta), eta + deta) at the same velocities.
 
     Args:
-        change: (dr, dtheta, deta) of every body in the components of nu, flat like the velocities.
+        change: (dx, dtheta, deta) of every carrier in the places of nu, flat.
     """
     from scipy.spatial.transform import Rotation
 
-    position, rotation, elastic = state.position.copy(), state.rotation.copy(), state.elastic.copy()
-    for index, placed in enumerate(mechanism.bodies):
-        nu = change[layout.velocity[index] : layout.velocity[index + 1]]
-        shift, turn, stretch = split_velocity(placed.data, nu)
-        position[index] += rotation[index] @ shift
-        rotation[index] = rotation[index] @ Rotation.from_rotvec(turn).as_matrix()
-        elastic[layout.elastic[index] : layout.elastic[index + 1]] += stretch
-    return replace(state, position=position, rotation=rotation, elastic=elastic)
+    layout = system.layout
+    position = state.position.copy()
+    position[:, : system.dimension] += change[layout.linear]
+    turn = np.zeros((layout.frames, 3))
+    frame, axis, place = layout.spin
+    turn[frame, axis] = change[place]
+    rotation = state.rotation
+    if layout.frames:
+        rotation = state.rotation @ Rotation.from_rotvec(turn).as_matrix()
+    return replace(state, position=position, rotation=rotation, eta=state.eta + change[layout.elastic_rate])

@@ -3,21 +3,25 @@
 from dataclasses import dataclass
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.system.instants import Instants, RecordedGiven
+from phlexible.system.layout import State
 
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """States and ledger at the stored instants 0 .. N of a system of b bodies.
+    """States and ledger at the stored instants 0 .. N of a system of f floating bodies and c carriers.
 
     Attributes:
         time: shape (N + 1,) [s].
-        position: shape (N + 1, b, 3) [m].
-        rotation: body to world, shape (N + 1, b, 3, 3).
-        elastic: eta of all bodies, shape (N + 1, sum n).
-        velocity: nu of all bodies (unprojected), shape (N + 1, sum of velocity counts).
-        multipliers: mean of the adjacent steps' multipliers of joints, drives and force elements,
-            shape (N + 1, rows) [N or N m].
-        coordinates: of the scalar forces of elements, angles over full turns, shape (N + 1, forces).
+        position: centres of mass of the floating bodies, then nodes of the others, shape (N + 1, c, 3) [m].
+        rotation: body to world, shape (N + 1, f, 3, 3).
+        eta: elastic coordinates of all floating bodies, shape (N + 1, sum n).
+        velocity: nu of all carriers (unprojected): V in world axes, w in body axes, deta/dt,
+            shape (N + 1, sum of velocity counts).
+        multipliers: of joints and drives, mean of the adjacent steps, shape (N + 1, rows) [N or N m].
+        forces: along the coordinates of force elements, then of the strains of strings, mean of the adjacent
+            steps, shape (N + 1, forces).
+        theta: coordinates of the forces, angles over full turns, shape (N + 1, forces).
         paths: p(t) of the drives, shape (N + 1, drives) [rad or m].
         path_rates: dp/dt, shape (N + 1, drives).
         frames: origin of each moving frame (``ground.moving``), shape (N + 1, f, 3) [m].
@@ -35,10 +39,11 @@ class Recording:
     time: Array
     position: Array
     rotation: Array
-    elastic: Array
+    eta: Array
     velocity: Array
     multipliers: Array
-    coordinates: Array
+    forces: Array
+    theta: Array
     paths: Array
     path_rates: Array
     frames: Array
@@ -54,3 +59,25 @@ class Recording:
     iterations: IntArray
     halvings: IntArray
     work_names: tuple[str, ...]
+
+    def instants(self) -> Instants:
+        """The states, with the frames and paths as they were."""
+        given = RecordedGiven(
+            self.frames,
+            self.frame_rotations,
+            self.frame_velocities,
+            self.frame_angular_velocities,
+            self.paths,
+            self.path_rates,
+        )
+        return Instants(self.time, self.position, self.rotation, self.eta, self.velocity, given)
+
+    def state(self, instant: int) -> State:
+        """The state at a stored instant."""
+        return State(
+            float(self.time[instant]),
+            self.position[instant],
+            self.rotation[instant],
+            self.eta[instant],
+            self.velocity[instant],
+        )

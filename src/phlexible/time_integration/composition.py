@@ -7,7 +7,6 @@ from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.errors import ModelError
 from phlexible.interactions.feedback import Feedback
 from phlexible.mechanism.mechanism import Mechanism
-from phlexible.system.load_forces import load_entries
 
 _OUTER = 1 / (2 - 2 ** (1 / 3))
 
@@ -15,7 +14,7 @@ SUBSTEPS = {2: (1.0,), 4: (_OUTER, 1 - 2 * _OUTER, _OUTER)}
 """Shares of a step by the order: three symmetric steps of order 2 make one of order 4 (Yoshida 1990)."""
 
 
-def substep_times(instants: Array, step: float, substeps: tuple[float, ...]) -> tuple[Array, Array]:
+def substep_times(instants: Array, step: float, substeps: Array) -> tuple[Array, Array]:
     """Ends of all substeps, shape (steps substeps + 1,), and their middles, shape (steps substeps,) [s]."""
     ends = np.cumsum([0.0, *substeps])
     middles = (ends[:-1] + ends[1:]) / 2
@@ -51,7 +50,9 @@ def check_lossless(mechanism: Mechanism, numerical_damping: float) -> None:
         if isinstance(element.value, Feedback):
             losing.append(f"{element} (a controller)")
     losing += [
-        f"{load} (a controller)" for load in load_entries(mechanism) if isinstance(load.value, Feedback)
+        f"{load} (a controller)"
+        for load in (entry for each in mechanism.loads for entry in each.entries())
+        if isinstance(load.value, Feedback)
     ]
     if losing:
         raise ModelError(

@@ -85,9 +85,7 @@ def with_axial_columns(columns: Array, strain: StrainEnergy, axial: IntArray, ki
     return independent(following[:, :1], np.hstack([following[:, 1:], columns]), stiffness)
 
 
-def craig_bampton_columns(
-    mesh: BeamMesh, frame: BeamBasis, mass: Array, stiffness: Array, modes: int
-) -> Array:
+def craig_bampton_columns(mesh: BeamMesh, frame: BeamBasis, mass: Array, stiffness: Array, modes: int) -> Array:
     """Bending and torsion caused by motions of the ends, and modes between held ends, (n, k).
 
     R. R. Craig, M. C. C. Bampton, *Coupling of substructures for dynamic analyses*, AIAA Journal 6, 1968.

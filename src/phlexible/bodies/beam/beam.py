@@ -16,14 +16,14 @@ from phlexible.bodies.beam.mesh import BeamMesh, Family
 from phlexible.bodies.beam.modes import modal_basis, modal_damping
 from phlexible.bodies.beam.points import BeamPoints
 from phlexible.bodies.beam.reduced_basis import ReducedBasis
-from phlexible.bodies.beam.split_beam import SplitBeam
 from phlexible.bodies.beam.strain import Strain, beam_strain, linear_stiffness
 from phlexible.bodies.beam.stress import beam_stress
-from phlexible.bodies.dimension import plane_or_space
-from phlexible.bodies.floating_body import Body, FloatingBody
+from phlexible.bodies.body import Body, plane_or_space
+from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.forms.stress_space import Stress, StressSpace
 from phlexible.bodies.locations import End, Location, Start
 from phlexible.bodies.material import Material
+from phlexible.bodies.mechanics.floating import elastic_mass
 from phlexible.elements.sections import CircularSection, CrossSection, RectangularSection, Section
 from phlexible.errors import ParameterError
 
@@ -103,9 +103,7 @@ class Beam(Body):
             chosen = self._checked(self.modes, dimension)
             check_basis(chosen, body.strain)
             return self._assemble(mesh, basis.columns @ chosen, self.damping_ratio)
-        modal = modal_basis(
-            basis, elastic_mass(body), linear_stiffness(body.strain), _count("modes", self.modes)
-        )
+        modal = modal_basis(basis, elastic_mass(body), linear_stiffness(body.strain), _count("modes", self.modes))
         return self._assemble(mesh, modal.columns, self.damping_ratio, MODAL)
 
     def craig_bampton_basis(self, modes: int, dimension: int = 3, axial: Axial | str = Axial.ALL) -> Array:
@@ -149,7 +147,7 @@ class Beam(Body):
         members = np.flatnonzero(coordinates.families == Family.AXIAL).astype(np.int64)
         return with_axial_columns(columns, full.strain, members, kind)
 
-    def split(self, parts: int, elements: int | None = None) -> SplitBeam:
+    def split(self, parts: int, elements: int | None = None) -> "SplitBeam":
         """This beam cut into equal parts with a body frame each, for deflections that are not small.
 
         ``Model.add`` places it like a beam and fixes the parts to each other. Deflections then have to
@@ -194,9 +192,7 @@ class Beam(Body):
             )
         return basis.array
 
-    def _assemble(
-        self, mesh: BeamMesh, columns: Array, damping_ratio: float, unit: str = "1"
-    ) -> FloatingBody:
+    def _assemble(self, mesh: BeamMesh, columns: Array, damping_ratio: float, unit: str = "1") -> FloatingBody:
         """The body whose mesh coordinates are ``columns @ eta``; ``unit`` of eta that are not nodal."""
         inertia = section_inertia(self.section, mesh.dimension, self.rotary_inertia)
         first, second = beam_moments(mesh, columns, inertia, self.material.density)
@@ -217,9 +213,26 @@ class Beam(Body):
         )
 
 
-def elastic_mass(body: FloatingBody) -> Array:
-    """M of the elastic coordinates, shape (n, n)."""
-    return np.asarray(np.einsum("aaij->ij", body.second_moments)[1:, 1:])
+@dataclass(frozen=True)
+class SplitBeam:
+    """What ``Beam.split`` returns and ``Model.add`` places: equal parts, each fixed to the one before.
+
+    Each part has a body frame of its own, so that elastic displacements need to be small only in the frame of
+    their part: the conclusion of Brugnoli et al. (2020) and A. Shabana, *Substructure synthesis methods for
+    dynamic analysis of multi-body systems*, Computers & Structures 20, 1985.
+
+    Attributes:
+        part: one part of the beam.
+        count: how many there are.
+    """
+
+    part: Beam
+    count: int
+
+    @property
+    def length(self) -> float:
+        """Of the whole beam [m]."""
+        return self.count * self.part.length
 
 
 def _basis(modes: object) -> int | ReducedBasis | None:

@@ -55,9 +55,7 @@ def section_inertia(section: CrossSection, dimension: int, rotary_inertia: bool)
     return SectionInertia(section.area, half, half, tilts=False)
 
 
-def beam_moments(
-    mesh: BeamMesh, basis: Array, inertia: SectionInertia, density: float
-) -> tuple[Array, Array]:
+def beam_moments(mesh: BeamMesh, basis: Array, inertia: SectionInertia, density: float) -> tuple[Array, Array]:
     """S, shape (3, n + 1), and W, shape (3, 3, n + 1, n + 1), exact, W[a, b] = W[b, a]^T exactly.
 
     Without tilting cross-sections the y and z moments stand for the spin about the axis alone:

@@ -133,9 +133,7 @@ class BeamMesh:
             twist_rate=spread(linear_rate, Component.TWIST),
         )
 
-    def _spread(
-        self, element: IntArray, local: Array, components: tuple[Component, ...], basis: Array
-    ) -> Array:
+    def _spread(self, element: IntArray, local: Array, components: tuple[Component, ...], basis: Array) -> Array:
         """Local functions (k, 2 components) of the two nodes, for the coordinates of the basis, (k, n).
 
         Zero where the nodes have no such components (deflection z and twist in the plane).

@@ -75,12 +75,8 @@ def section_resultants(
     before, gap = (element + 0.25) * mesh.element_length, 0.5 * mesh.element_length
     at, later = points.fields(before), points.fields(before + gap)
     share = (x - before) / gap
-    bend_z, slope_z = _line(
-        modulus * section.second_moment_z * moved, at.curvature_y, later.curvature_y, share
-    )
-    bend_y, slope_y = _line(
-        -modulus * section.second_moment_y * moved, at.curvature_z, later.curvature_z, share
-    )
+    bend_z, slope_z = _line(modulus * section.second_moment_z * moved, at.curvature_y, later.curvature_y, share)
+    bend_y, slope_y = _line(-modulus * section.second_moment_y * moved, at.curvature_z, later.curvature_z, share)
     normal = modulus * section.area * _axial_strains(beam, data, eta, rates)[:, element]
     torsion = beam.material.shear_modulus * section.torsion_constant * moved @ at.twist_rate.T
     return SectionResultants(

@@ -6,6 +6,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.locations import Location
+from phlexible.bodies.mechanics.floating import elastic_mass
 from phlexible.port_hamiltonian.model import Port
 
 DISTRIBUTED = "distributed force"
@@ -26,7 +27,7 @@ def body_ports(body: FloatingBody, locations: dict[str, Location]) -> tuple[Port
             ports.append(Port(f"{name} moment", "N m", "rad/s", len(body.rotation_axes)))
     d, n = body.dimension, body.elastic_count
     s = body.first_moments[:d, 1:]
-    mass = np.block([[body.mass * np.eye(d), s], [s.T, _elastic_mass(body)]])
+    mass = np.block([[body.mass * np.eye(d), s], [s.T, elastic_mass(body)]])
     return (*ports, Port(DISTRIBUTED, "N/kg", "kg m/s", d + n, mass))
 
 
@@ -56,14 +57,8 @@ def _distributed_columns(body: FloatingBody, eta: Array, convection: Array) -> A
     """B_d of (30) from S and W."""
     d, n = body.dimension, body.elastic_count
     xi = np.concatenate([[1.0], eta])
-    s, w, mass = body.first_moments, body.second_moments, _elastic_mass(body)
+    s, w, mass = body.first_moments, body.second_moments, elastic_mass(body)
     gyro = np.array([(xi @ (w[a, b] - w[b, a]))[1:] for a, b in ((1, 2), (2, 0), (0, 1))]).reshape(3, n)
-    uniform = np.concatenate(
-        [body.mass * np.eye(3), cross_matrix(s @ xi) + (s[:, 1:] @ convection).T, s[:, 1:].T]
-    )
+    uniform = np.concatenate([body.mass * np.eye(3), cross_matrix(s @ xi) + (s[:, 1:] @ convection).T, s[:, 1:].T])
     elastic = np.concatenate([s[:, 1:], gyro + (mass @ convection).T, mass])
     return np.hstack([uniform[:, :d], elastic])
-
-
-def _elastic_mass(body: FloatingBody) -> Array:
-    return np.asarray(np.einsum("aaij->ij", body.second_moments)[1:, 1:])

@@ -7,7 +7,7 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.absolute_body import AbsoluteBody
-from phlexible.bodies.floating_body import BodyData
+from phlexible.bodies.body import BodyData
 from phlexible.bodies.mechanics import absolute, floating
 
 Matrix: TypeAlias = "Array | sparse.csr_array"

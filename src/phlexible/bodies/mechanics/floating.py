@@ -3,9 +3,12 @@
 For reading, checking and single evaluations; the time loop has its own compiled form.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from phlexible.algebra.arrays import Array
+from phlexible.algebra.rotations import cross_matrix
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.errors import SingularMassError
 
@@ -13,26 +16,41 @@ SINGULAR = 1e-12
 
 
 def mass_matrix(body: FloatingBody, eta: Array) -> Array:
-    """M(eta) with kinetic energy nu.M.nu / 2, shape (N, N), N = body.velocity_count.
+    """M(eta) with kinetic energy nu.M.nu / 2, from eta (..., n); shape (..., N, N), N = body.velocity_count.
 
-    nu = (v_x, v_y, v_z, w_x, w_y, w_z, deta/dt) in the body frame, without the components that
-    the body does not keep: v_z in the plane, all w but ``body.rotation_axes``.
+    nu = (v_x, v_y, v_z, w_x, w_y, w_z, deta/dt) without the components that the body does not keep: v_z in the
+    plane, all w but ``body.rotation_axes``. v is the velocity of the origin in body axes, or in any axes of that
+    of the centre of mass where the body is given about it (``centred``).
     """
-    moments, n = body.second_moments, body.elastic_count
-    xi = np.concatenate([[1.0], eta])
-    center = _cross(body.first_moments @ xi)
-    spread = np.einsum("i,abij,j->ab", xi, moments, xi)
-    gyro = [(xi @ (moments[a, b] - moments[b, a]))[1:] for a, b in ((1, 2), (2, 0), (0, 1))]
+    n, rigid, kept = body.elastic_count, body.rigid_count, kept_velocities(body)
+    rows = rigid_rows(body, eta)[..., kept[:rigid], :][..., kept]
+    result = np.empty((*eta.shape[:-1], rigid + n, rigid + n))
+    result[..., :rigid, :] = rows
+    result[..., rigid:, :rigid] = np.swapaxes(rows[..., rigid:], -1, -2)
+    result[..., rigid:, rigid:] = elastic_mass(body)
+    return result
 
-    full = np.zeros((6 + n, 6 + n))
-    full[:3, :3] = body.mass * np.eye(3)
-    full[3:6, :3], full[:3, 3:6] = center, center.T
-    full[3:6, 3:6] = np.trace(spread) * np.eye(3) - spread
-    full[:3, 6:], full[6:, :3] = body.first_moments[:, 1:], body.first_moments[:, 1:].T
-    full[3:6, 6:], full[6:, 3:6] = gyro, np.transpose(gyro)
-    full[6:, 6:] = np.einsum("aaij->ij", moments)[1:, 1:]
-    kept = kept_velocities(body)
-    return full[np.ix_(kept, kept)]
+
+def rigid_rows(body: FloatingBody, eta: Array) -> Array:
+    """The rows of M(eta) that give pi_t and pi_r of (v, w, deta/dt), shape (..., 6, 6 + n) (2.5)."""
+    n = body.elastic_count
+    xi = np.concatenate([np.ones((*eta.shape[:-1], 1)), eta], axis=-1)
+    center = cross_matrix(xi @ body.first_moments.T)
+    products = np.moveaxis(np.tensordot(body.second_moments, xi, axes=(3, -1)), (0, 1, 2), (-3, -2, -1))
+    spread = np.einsum("...abi,...i->...ab", products, xi)
+    rows = np.zeros((*eta.shape[:-1], 6, 6 + n))
+    rows[..., :3, :3] = body.mass * np.eye(3)
+    rows[..., :3, 3:6], rows[..., 3:, :3] = -center, center
+    rows[..., 3:, 3:6] = np.trace(spread, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - spread
+    rows[..., :3, 6:] = body.first_moments[:, 1:]
+    for k, (a, b) in enumerate(((1, 2), (2, 0), (0, 1))):  # xi^T Z_k, Z_k = W[a, b] - W[b, a]
+        rows[..., 3 + k, 6:] = (products[..., b, a, :] - products[..., a, b, :])[..., 1:]
+    return rows
+
+
+def elastic_mass(body: FloatingBody) -> Array:
+    """sum_a W[a, a] of the elastic coordinates, shape (n, n)."""
+    return np.asarray(np.einsum("aaij->ij", body.second_moments)[1:, 1:])
 
 
 def check_mass(body: FloatingBody) -> None:
@@ -48,9 +66,7 @@ def check_mass(body: FloatingBody) -> None:
     diagonal = np.diag(matrix)
     empty = [name for name, entry in zip(kept, diagonal, strict=True) if not entry > 0]
     if empty:
-        raise SingularMassError(
-            f"the mass matrix is singular: no inertia in the direction of {', '.join(empty)}"
-        )
+        raise SingularMassError(f"the mass matrix is singular: no inertia in the direction of {', '.join(empty)}")
     scale = np.sqrt(diagonal)
     values, vectors = np.linalg.eigh(matrix / np.outer(scale, scale))
     if values[0] <= SINGULAR * values[-1]:
@@ -107,6 +123,23 @@ def kept_velocities(body: FloatingBody) -> list[int]:
     return rigid + list(range(6, 6 + body.elastic_count))
 
 
-def _cross(a: Array) -> Array:
-    """[a] with [a] b = a x b."""
-    return np.array([[0, -a[2], a[1]], [a[2], 0, -a[0]], [-a[1], a[0], 0]])
+def split_velocity(body: FloatingBody, nu: Array) -> tuple[Array, Array, Array]:
+    """v (..., 3), w (..., 3) and deta/dt (..., n) from the components that the body keeps."""
+    full = np.zeros((*nu.shape[:-1], 6 + body.elastic_count))
+    full[..., kept_velocities(body)] = nu
+    return full[..., :3], full[..., 3:6], full[..., 6:]
+
+
+def centred(body: FloatingBody) -> tuple[FloatingBody, Array]:
+    """The body with the place of its centre of mass subtracted from all points, and that place (2.6).
+
+    The place is S xi / m in body axes, a linear function of xi = (1, eta); of the body returned S = 0 and
+    W[a, b] has lost S_a^T S_b / m, so that translation is apart from rotation and deformation. Its points are
+    those of the body itself: whoever uses them subtracts the place.
+
+    Returns:
+        The body, and S / m, shape (3, n + 1) [m].
+    """
+    place = body.first_moments / body.mass
+    moments = body.second_moments - body.mass * np.einsum("ai,bj->abij", place, place)
+    return replace(body, first_moments=np.zeros_like(place), second_moments=moments), place

@@ -5,7 +5,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.forms.string import Boundary, StringForm
-from phlexible.bodies.string.initial_curve import Field, initial_curve
+from phlexible.bodies.initial_nodes import Field, initial_nodes
 from phlexible.bodies.string.mesh import StringMesh
 from phlexible.errors import ParameterError
 
@@ -32,7 +32,7 @@ def string_form(
     if d not in (1, 2, 3):
         raise ParameterError(f"dimension must be 1, 2 or 3, got {d!r}")
     speed = np.zeros(3) if velocity is None else velocity
-    curve = initial_curve(mesh.nodes, 3, shape, speed, np.zeros(3), np.eye(3))
+    curve = initial_nodes(mesh.nodes, 3, shape, speed, np.zeros(3), np.eye(3))
     assert curve.velocities is not None, "a speed was given"
     for name, values in (("gravity", gravity), ("shape", curve.positions), ("velocity", curve.velocities)):
         if values[..., d:].any():

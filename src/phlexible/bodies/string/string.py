@@ -2,29 +2,23 @@
 
 import operator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, non_negative, positive, vector
 from phlexible.bodies.absolute_body import AbsoluteBody
-from phlexible.bodies.dimension import plane_or_space
-from phlexible.bodies.floating_body import Body
+from phlexible.bodies.body import NodalBody, plane_or_space
+from phlexible.bodies.forms.string import StringForm
+from phlexible.bodies.initial_nodes import Field, InitialNodes, initial_nodes
+from phlexible.bodies.string.form_options import string_form
 from phlexible.bodies.string.law import StringLaw
 from phlexible.bodies.string.mesh import StringMesh
 from phlexible.bodies.string.points import StringPoints
 from phlexible.errors import ParameterError
 
-if TYPE_CHECKING:
-    from phlexible.bodies.forms.string import StringForm
-    from phlexible.bodies.string.initial_curve import Field
-
-if TYPE_CHECKING:
-    pass
-
 
 @dataclass(frozen=True)
-class String(Body):
+class String(NodalBody):
     """A string, cable or rubber band in absolute coordinates, along its undeformed arc length s.
 
     It starts where ``model.add(string, shape=...)`` puts it. ``start``, ``end`` and ``at(s)`` are its
@@ -77,6 +71,12 @@ class String(Body):
         plane_or_space(dimension)
         return self._absolute(dimension)
 
+    def initial_nodes(
+        self, dimension: int, shape: Field | None, velocity: Field | None, position: Array, rotation: Array
+    ) -> InitialNodes:
+        """The nodes at t = 0; see ``Mechanism.add``."""
+        return initial_nodes(self.mesh.nodes, dimension, shape, velocity, position, rotation)
+
     def hanging(self, start: ArrayLike, end: ArrayLike, gravity: ArrayLike) -> Array:
         """Nodes of the string at rest between two points, for ``model.add(string, shape=...)``.
 
@@ -100,11 +100,11 @@ class String(Body):
         *,
         dimension: int = 3,
         gravity: ArrayLike = (0.0, 0.0, 0.0),
-        shape: "Field | None" = None,
-        velocity: "Field | None" = None,
+        shape: Field | None = None,
+        velocity: Field | None = None,
         start: str = "force",
         end: str = "force",
-    ) -> "StringForm":
+    ) -> StringForm:
         """This string alone as a port-Hamiltonian model in the form of the paper, see ``StringForm``.
 
         Args:
@@ -116,8 +116,6 @@ class String(Body):
         Raises:
             ParameterError: no such option, or numbers out of the line or plane.
         """
-        from phlexible.bodies.string.form_options import string_form
-
         given = vector("gravity", gravity)
         return string_form(self._absolute(dimension), self.mesh, given, shape, velocity, (start, end))
 

@@ -14,13 +14,13 @@ import h5py
 import numpy as np
 
 from phlexible.errors import ResultFileError
-from phlexible.mechanism.mechanism import Mechanism
 from phlexible.results.files.description import describe
 from phlexible.results.files.fields import FIELDS, labels
 from phlexible.system.recording import Recording
+from phlexible.system.system import System
 
 FORMAT = "phlexible results"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 CHUNK_BYTES = 2**17
 FEWEST_ROWS = 256
 
@@ -30,20 +30,20 @@ class RecordingWriter:
 
     Args:
         path: of the file; one that exists is replaced.
-        mechanism: what was simulated.
+        system: what was simulated.
         first_block: the first instants, from t = 0 on.
 
     Raises:
         ResultFileError: the file cannot be written, or the mechanism cannot be described.
     """
 
-    def __init__(self, path: str | PathLike[str], mechanism: Mechanism, first_block: Recording) -> None:
-        description = json.dumps(describe(mechanism))
+    def __init__(self, path: str | PathLike[str], system: System, first_block: Recording) -> None:
+        description = json.dumps(describe(system.mechanism))
         try:
             self._file = h5py.File(path, "w", libver=("v110", "v110"))
         except OSError as error:
             raise ResultFileError(f"cannot write {path}: {error}") from error
-        _create(self._file, description, mechanism, first_block)
+        _create(self._file, description, system, first_block)
         self._begin(path)
         self.append(first_block)
 
@@ -71,9 +71,7 @@ class RecordingWriter:
         """
         count = len(block.time)
         if count and self._instants and block.time[0] <= self._file["time"][self._instants - 1]:
-            raise ResultFileError(
-                f"a block that starts at t = {block.time[0]:g} s is already in {self._path}"
-            )
+            raise ResultFileError(f"a block that starts at t = {block.time[0]:g} s is already in {self._path}")
         try:
             for name in FIELDS:
                 dataset = self._file[name]
@@ -101,10 +99,8 @@ class RecordingWriter:
         self.close(is_complete=kind is None)
 
 
-def _create(file: h5py.File, description: str, mechanism: Mechanism, block: Recording) -> None:
-    file.attrs.update(
-        format=FORMAT, format_version=FORMAT_VERSION, phlexible_version=package_version(), units="SI"
-    )
+def _create(file: h5py.File, description: str, system: System, block: Recording) -> None:
+    file.attrs.update(format=FORMAT, format_version=FORMAT_VERSION, phlexible_version=package_version(), units="SI")
     file["description"] = description
     file["instants"], file["complete"] = np.int64(0), np.uint8(0)
     file["instants"].attrs["long_name"] = "number of instants that count in each dataset"
@@ -120,7 +116,7 @@ def _create(file: h5py.File, description: str, mechanism: Mechanism, block: Reco
         dataset = file.create_dataset(name, shape, array.dtype, maxshape=limits, chunks=chunk)
         dataset.attrs.update(units=field.units, long_name=field.meaning)
     file["time"].make_scale("time")
-    for dimension, names in labels(mechanism, block).items():
+    for dimension, names in labels(system, block).items():
         file.create_dataset(dimension, data=names, dtype=h5py.string_dtype())
         file[dimension].make_scale(dimension)
     for name, field in FIELDS.items():

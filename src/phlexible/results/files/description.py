@@ -31,12 +31,12 @@ def describe(mechanism: Mechanism) -> dict[str, Tree]:
         {
             "name": placed.name,
             "body": encode_part(placed.body, context),
-            "position": (placed.position * (placed.curve is None)).tolist(),
-            "rotation": (placed.rotation if placed.curve is None else np.eye(3)).tolist(),
-            "velocity": _numbers(placed.velocity if placed.curve is None else placed.curve.velocities),
+            "position": (placed.position * (placed.nodes is None)).tolist(),
+            "rotation": (placed.rotation if placed.nodes is None else np.eye(3)).tolist(),
+            "velocity": _numbers(placed.velocity if placed.nodes is None else placed.nodes.velocities),
             "angular_velocity": _numbers(placed.angular_velocity),
             "fingerprint": fingerprint(placed.data).tolist(),
-            **({} if placed.curve is None else {"curve": placed.curve.positions.tolist()}),
+            **({} if placed.nodes is None else {"curve": placed.nodes.positions.tolist()}),
         }
         for placed in mechanism.bodies
     ]

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from phlexible.mechanism.mechanism import Mechanism
-from phlexible.mechanism.moving_frames import moving_frames
+from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.system.recording import Recording
+from phlexible.system.system import System
 
 
 @dataclass(frozen=True)
@@ -24,22 +24,21 @@ class Field:
 
 FIELDS = {
     "time": Field(("time",), "s", "time"),
-    "position": Field(("time", "body", "axis"), "m", "origin of the body frame, world axes"),
-    "rotation": Field(("time", "body", "axis", "column"), "1", "rotation matrix, body to world"),
-    "elastic": Field(("time", "coordinate"), "1", "elastic coordinates eta of all bodies"),
+    "position": Field(("time", "carrier", "axis"), "m", "centre of mass of a body, or a node, world axes"),
+    "rotation": Field(("time", "frame_body", "axis", "column"), "1", "rotation matrix, body to world"),
+    "eta": Field(("time", "coordinate"), "1", "elastic coordinates of all bodies with a frame"),
     "velocity": Field(
-        ("time", "component"), "m/s, rad/s or 1/s", "v and w in body axes, then deta/dt, not projected"
+        ("time", "component"),
+        "m/s, rad/s or 1/s",
+        "V in world, w in body axes, then deta/dt, not projected",
     ),
-    "multipliers": Field(
-        ("time", "row"), "N or N m", "multipliers of joints, drives and elements, mean of adjacent steps"
-    ),
-    "coordinates": Field(("time", "force"), "m or rad", "coordinates of force elements"),
+    "multipliers": Field(("time", "row"), "N or N m", "multipliers of joints and drives, mean of adjacent steps"),
+    "forces": Field(("time", "force"), "N or N m", "forces of elements and strings, mean of adjacent steps"),
+    "theta": Field(("time", "force"), "m or rad", "coordinates of these forces"),
     "paths": Field(("time", "drive"), "m or rad", "driven coordinates"),
     "path_rates": Field(("time", "drive"), "m/s or rad/s", "rates of driven coordinates"),
     "frames": Field(("time", "frame", "axis"), "m", "origin of each moving frame, world axes"),
-    "frame_rotations": Field(
-        ("time", "frame", "axis", "column"), "1", "turn of each moving frame since t = 0"
-    ),
+    "frame_rotations": Field(("time", "frame", "axis", "column"), "1", "turn of each moving frame since t = 0"),
     "frame_velocities": Field(("time", "frame", "axis"), "m/s", "velocity of each moving frame, world axes"),
     "frame_angular_velocities": Field(
         ("time", "frame", "axis"), "rad/s", "angular velocity of each moving frame, world axes"
@@ -56,29 +55,40 @@ FIELDS = {
 """By the name of the attribute of ``Recording``."""
 
 
-def labels(mechanism: Mechanism, recording: Recording) -> dict[str, list[str]]:
+def labels(system: System, recording: Recording) -> dict[str, list[str]]:
     """What the entries along each dimension but time stand for."""
-    components, coordinates = [], []
-    for placed in mechanism.bodies:
+    carriers, components, coordinates = [], [], []
+    for placed in system.bodies:
+        if isinstance(placed.data, AbsoluteBody):
+            names = [f"{placed.name}: node {k}" for k in range(placed.data.node_count)]
+            carriers += names
+            components += [f"{name}: V_{'xyz'[axis]}" for name in names for axis in range(system.dimension)]
+            continue
+        carriers.append(placed.name)
         etas = [f"{placed.name}: eta_{k + 1}" for k in range(placed.data.elastic_count)]
-        rigid = [f"v_{'xyz'[axis]}" for axis in placed.data.linear_axes]
-        spins = [f"w_{'xyz'[axis]}" for axis in placed.data.rotation_axes]
         coordinates += etas
+        rigid = [f"V_{'xyz'[axis]}" for axis in placed.data.linear_axes]
+        spins = [f"w_{'xyz'[axis]}" for axis in placed.data.rotation_axes]
         components += [f"{placed.name}: {name}" for name in rigid + spins]
         components += [f"{placed.name}: deta_{k + 1}/dt" for k in range(len(etas))]
-    dimension = mechanism.dimension
-    rows = [f"{joint}: {row.label}" for joint in mechanism.constraints for row in joint.rows(dimension)]
-    forces = [(element, force) for element in mechanism.elements for force in element.forces(dimension)]
-    rows += [f"{element}: {y.label}" for element, force in forces for y in force.coordinate.functions()]
+    forces = [f"{element}: {force.coordinate.name}" for element, force in system.forces]
+    strains = [
+        f"{placed.name}: strain of element {element}"
+        for placed in system.bodies
+        if isinstance(placed.data, AbsoluteBody)
+        for group in placed.data.strains
+        for element in group.elements
+    ]
     return {
-        "body": [placed.name for placed in mechanism.bodies],
+        "carrier": carriers,
+        "frame_body": [placed.name for placed in system.bodies[: system.layout.frames]],
         "axis": ["x", "y", "z"],
         "column": ["x", "y", "z"],
         "coordinate": coordinates,
         "component": components,
-        "row": rows,
-        "force": [f"{element}: {force.coordinate.name}" for element, force in forces],
-        "drive": [str(drive) for drive in mechanism.drives],
-        "frame": [str(frame) for frame in moving_frames(mechanism)],
+        "row": [f"{owner.joint}: {owner.row.label}" for owner in system.owners],
+        "force": forces + strains,
+        "drive": [str(drive) for drive in system.mechanism.drives],
+        "frame": [str(frame) for frame in system.moving_frames],
         "source": list(recording.work_names),
     }

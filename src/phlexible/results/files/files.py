@@ -15,14 +15,14 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ResultFileError
-from phlexible.mechanism.mechanism import Mechanism
-from phlexible.observables.run import Run
+from phlexible.observables.run import RecordedRun
 from phlexible.results.files.blocks import FORMAT, FORMAT_VERSION, RecordingWriter
 from phlexible.results.files.description import describe, differences, rebuild
 from phlexible.results.files.fields import FIELDS
 from phlexible.results.files.unfinished import UnfinishedFile, is_unfinished
+from phlexible.system.layout import State
 from phlexible.system.recording import Recording
-from phlexible.system.state import Layout, State
+from phlexible.system.system import System, system_of
 
 Found = TypeVar("Found")
 TRIES, PAUSE = 4, 0.05  # of reading a file that a run is writing to [s]
@@ -38,7 +38,7 @@ class ResumePoint:
         work_names: in the order of the file.
         dissipated: so far [J].
         iterations, halvings: so far.
-        coordinates: of force elements, shape (forces,).
+        theta: coordinates of forces, shape (forces,).
     """
 
     state: State
@@ -47,29 +47,28 @@ class ResumePoint:
     dissipated: float
     iterations: int
     halvings: int
-    coordinates: Array
+    theta: Array
 
 
-def save(run: Run, path: str | PathLike[str], is_complete: bool = True) -> None:
+def save(run: RecordedRun, path: str | PathLike[str], is_complete: bool = True) -> None:
     """Writes a run to one results file; a file of that name is replaced once the new one is whole.
 
     Raises:
         ResultFileError: the file cannot be written, or the model cannot be described.
     """
     draft = _draft(path)
-    RecordingWriter(draft, run.mechanism, run.recording).close(is_complete)
+    RecordingWriter(draft, run.system, run.recording).close(is_complete)
     os.replace(draft, path)
 
 
-def load(path: str | PathLike[str]) -> Run:
+def load(path: str | PathLike[str]) -> RecordedRun:
     """The run in a results file, also one whose writer is still running or was killed.
 
     Raises:
         ResultFileError: no such file, not a results file, or a damaged one.
     """
     recording, description, _ = _contents(path)
-    mechanism = rebuild(description)
-    return Run(mechanism, layout(mechanism), recording)
+    return RecordedRun(system_of(rebuild(description)), recording)
 
 
 def is_complete(path: str | PathLike[str]) -> bool:
@@ -77,30 +76,29 @@ def is_complete(path: str | PathLike[str]) -> bool:
     return _contents(path, last_only=True)[2]
 
 
-def read_for_resume(path: str | PathLike[str], mechanism: Mechanism) -> ResumePoint:
+def read_for_resume(path: str | PathLike[str], system: System) -> ResumePoint:
     """Where the run of this mechanism in a file ends. Functions of time are compared at t = 0 only.
 
     Raises:
         ResultFileError: not a results file, or one of another mechanism; the message says what differs.
     """
     rec, stored, _ = _contents(path, last_only=True)
-    unlike = differences(stored, json.loads(json.dumps(describe(mechanism))))
+    unlike = differences(stored, json.loads(json.dumps(describe(system.mechanism))))
     if unlike:
         listed = "\n  ".join(unlike[:10]) + (f"\n  and {len(unlike) - 10} more" if len(unlike) > 10 else "")
         raise ResultFileError(f"{path} holds a run of another model; resume needs the same one:\n  {listed}")
-    state = State(float(rec.time[0]), rec.position[0], rec.rotation[0], rec.elastic[0], rec.velocity[0])
     return ResumePoint(
-        state,
+        rec.state(0),
         rec.work[0],
         rec.work_names,
         float(rec.dissipated[0]),
         int(rec.iterations[0]),
         int(rec.halvings[0]),
-        rec.coordinates[0],
+        rec.theta[0],
     )
 
 
-def resumed_writer(path: str | PathLike[str], mechanism: Mechanism) -> RecordingWriter:
+def resumed_writer(path: str | PathLike[str], system: System) -> RecordingWriter:
     """A writer that goes on behind the last instant of a file.
 
     The file of a killed run is still marked as being written, so it is first replaced by a copy.
@@ -108,25 +106,16 @@ def resumed_writer(path: str | PathLike[str], mechanism: Mechanism) -> Recording
     Raises:
         ResultFileError: as ``read_for_resume``.
     """
-    read_for_resume(path, mechanism)
+    read_for_resume(path, system)
     recording, _, _ = _contents(path)
-    save(Run(mechanism, layout(mechanism), recording), path, is_complete=False)
+    save(RecordedRun(system, recording), path, is_complete=False)
     return RecordingWriter.reopened(path)
 
 
 def concatenate(recordings: list[Recording]) -> Recording:
     """One recording out of consecutive ones of the same mechanism."""
-    parts: dict[str, Any] = {
-        name: np.concatenate([getattr(each, name) for each in recordings]) for name in FIELDS
-    }
+    parts: dict[str, Any] = {name: np.concatenate([getattr(each, name) for each in recordings]) for name in FIELDS}
     return replace(recordings[0], **parts)
-
-
-def layout(mechanism: Mechanism) -> Layout:
-    """Where the numbers of a mechanism sit in a recording."""
-    from phlexible.system.constraints import mechanism_layout
-
-    return mechanism_layout(mechanism)
 
 
 @contextmanager
@@ -137,6 +126,12 @@ def _opened(path: str | PathLike[str]) -> Iterator[h5py.File]:
         with _open_for_reading(path) as file:
             if file.attrs.get("format") != FORMAT:
                 raise ResultFileError(f"{path} is an HDF5 file, but not one of phlexible's results")
+            if file.attrs["format_version"] < FORMAT_VERSION:
+                raise ResultFileError(
+                    f"{path} has format version {file.attrs['format_version']}, written by phlexible "
+                    f"{file.attrs['phlexible_version']} with other coordinates of bodies than this version has; "
+                    "simulate again, or read it with that version"
+                )
             if file.attrs["format_version"] > FORMAT_VERSION:
                 raise ResultFileError(
                     f"{path} has format version {file.attrs['format_version']}, this phlexible reads up to "

@@ -3,25 +3,24 @@
 from os import PathLike
 
 from phlexible.algebra.arrays import Array
-from phlexible.mechanism.mechanism import Mechanism
 from phlexible.results.files.blocks import RecordingWriter
 from phlexible.results.files.files import (
     ResumePoint,
     concatenate,
-    layout,
     load,
     read_for_resume,
     resumed_writer,
 )
 from phlexible.results.motion import Motion
 from phlexible.system.recording import Recording
+from phlexible.system.system import System
 
 
 class RunOutput:
     """Collects a run.
 
     Args:
-        mechanism: what moves.
+        system: what moves.
         path: results file, or None.
         resumed: results file that the run goes on with, or None.
 
@@ -34,19 +33,19 @@ class RunOutput:
 
     def __init__(
         self,
-        mechanism: Mechanism,
+        system: System,
         path: str | PathLike[str] | None,
         resumed: str | PathLike[str] | None,
     ) -> None:
-        self._mechanism = mechanism
+        self._system = system
         self._path = path
         self._blocks: list[Recording] = []
         self._writer: RecordingWriter | None = None
         self.start: ResumePoint | None = None
         if resumed is not None:
-            self.start = read_for_resume(resumed, mechanism)
+            self.start = read_for_resume(resumed, system)
             self._blocks.append(load(resumed).recording)
-            self._writer = resumed_writer(resumed, mechanism)
+            self._writer = resumed_writer(resumed, system)
 
     def take(self, block: Recording) -> None:
         """One more block, safe on disk when this returns."""
@@ -54,7 +53,7 @@ class RunOutput:
         if self._path is None:
             return
         if self._writer is None:
-            self._writer = RecordingWriter(self._path, self._mechanism, block)
+            self._writer = RecordingWriter(self._path, self._system, block)
         else:
             self._writer.append(block)
 
@@ -76,4 +75,4 @@ class RunOutput:
 
     def motion(self, is_complete: bool) -> Motion:
         """Everything taken so far."""
-        return Motion(self._mechanism, layout(self._mechanism), concatenate(self._blocks), is_complete)
+        return Motion(self._system, concatenate(self._blocks), is_complete)

@@ -21,12 +21,7 @@ def is_unfinished(path: str | PathLike[str]) -> bool:
     """True for an HDF5 file of version 3 that is marked as being written."""
     with open(path, "rb") as file:
         head = file.read(SIZE)
-    return (
-        len(head) == SIZE
-        and head.startswith(SIGNATURE)
-        and head[8] == 3
-        and bool(head[FLAGS] & BEING_WRITTEN)
-    )
+    return len(head) == SIZE and head.startswith(SIGNATURE) and head[8] == 3 and bool(head[FLAGS] & BEING_WRITTEN)
 
 
 class UnfinishedFile(io.RawIOBase):
@@ -94,9 +89,7 @@ def checksum(data: bytes) -> int:
     blocks = max(1, -(-len(data) // 12))
     padded = data.ljust(12 * blocks, b"\0")
     for k in range(blocks):
-        first, second, third = (
-            int.from_bytes(padded[i : i + 4], "little") for i in range(12 * k, 12 * k + 12, 4)
-        )
+        first, second, third = (int.from_bytes(padded[i : i + 4], "little") for i in range(12 * k, 12 * k + 12, 4))
         a, b, c = (a + first) & WORD, (b + second) & WORD, (c + third) & WORD
         if k < blocks - 1:
             a, b, c = _mix(a, b, c)

@@ -9,7 +9,7 @@ import numpy as np
 
 from phlexible.errors import MissingExtraError, ParameterError, ResultFileError
 from phlexible.observables.poses import position
-from phlexible.observables.run import Run
+from phlexible.observables.run import RecordedRun
 from phlexible.ports.attachments import Attachment
 from phlexible.results.extras import optional
 from phlexible.results.pictures.drawing import scene
@@ -28,7 +28,7 @@ WIDTH = 6.4  # 800 dots; H.264 needs even numbers
 
 
 def animate(
-    run: Run,
+    run: RecordedRun,
     path: str | PathLike[str],
     *,
     trace: Attachment | None = None,

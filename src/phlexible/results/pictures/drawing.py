@@ -6,11 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.interactions.bilinear import PointOf
 from phlexible.joints.prismatic import Prismatic
 from phlexible.joints.slider import Slider
-from phlexible.observables.run import Run
-from phlexible.observables.vectors import world_values
+from phlexible.observables.poses import position
+from phlexible.observables.run import RecordedRun
 from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody
 
 OUTLINE_POINTS = 33
@@ -67,7 +66,7 @@ class Scene:
         return (low + high) / 2, max(float((high - low).max()) / 2, 1e-9)
 
 
-def scene(run: Run, instants: IntArray, scale: float = 1.0) -> Scene:
+def scene(run: RecordedRun, instants: IntArray, scale: float = 1.0) -> Scene:
     """The mechanism at the given instants; ``scale`` enlarges the elastic displacements only."""
     rec, joints = run.recording, run.mechanism.joints
     picked = run.at(instants)
@@ -82,9 +81,7 @@ def scene(run: Run, instants: IntArray, scale: float = 1.0) -> Scene:
     guides = [
         np.stack([joint.first.initial_position(), joint.unit_axis()])
         for joint in joints
-        if isinstance(joint, Slider | Prismatic)
-        and isinstance(joint.first, MovingFrame)
-        and joint.first.is_fixed
+        if isinstance(joint, Slider | Prismatic) and isinstance(joint.first, MovingFrame) and joint.first.is_fixed
     ]
     sliding = {id(j.first) for j in joints if isinstance(j, Slider | Prismatic)}
     held = [f.initial_position() for f in fixed if f.is_fixed and id(f) not in sliding]
@@ -99,7 +96,7 @@ def scene(run: Run, instants: IntArray, scale: float = 1.0) -> Scene:
     )
 
 
-def _smooth_paths(run: Run) -> Array:
+def _smooth_paths(run: RecordedRun) -> Array:
     """Paths of the moving frames, through the stored instants with the recorded velocities there."""
     time, places = run.recording.time, run.recording.frames
     if len(time) < 2 or not places.shape[1]:
@@ -112,15 +109,15 @@ def _smooth_paths(run: Run) -> Array:
     return np.asarray(CubicHermiteSpline(time, places, run.recording.frame_velocities)(fine))
 
 
-def point_path(run: Run, attachment: Attachment) -> Array:
+def point_path(run: RecordedRun, attachment: Attachment) -> Array:
     """World positions of a point at all instants, shape (N + 1, 3) [m]."""
-    return np.array(world_values(run, PointOf(attachment)))
+    return position(run, attachment)
 
 
-def _bodies(run: Run, scale: float) -> Iterator[BodyDrawing]:
+def _bodies(run: RecordedRun, scale: float) -> Iterator[BodyDrawing]:
     """One drawing a body; the parts of a split beam are drawn as one."""
     drawn: dict[str, BodyDrawing] = {}
-    for index, placed in enumerate(run.mechanism.bodies):
+    for index, placed in enumerate(run.system.bodies):
         name = _whole(run, placed)
         own = _body(run, placed, index, scale)
         lines = drawn[name].lines + own.lines if name in drawn else own.lines
@@ -128,24 +125,24 @@ def _bodies(run: Run, scale: float) -> Iterator[BodyDrawing]:
     yield from drawn.values()
 
 
-def _whole(run: Run, placed: PlacedBody) -> str:
+def _whole(run: RecordedRun, placed: PlacedBody) -> str:
     """Name of the split beam that a body is a part of, or its own."""
     wholes = (split.name for split in run.mechanism.split_beams if placed in split.parts)
     return next(wholes, placed.name)
 
 
-def _is_cut(run: Run, first: Attachment, second: Attachment) -> bool:
+def _is_cut(run: RecordedRun, first: Attachment, second: Attachment) -> bool:
     """Whether a joint only holds two parts of one beam together."""
     name = _whole(run, first.placed)
     return name != first.placed.name and name == _whole(run, second.placed)
 
 
-def _body(run: Run, placed: PlacedBody, index: int, scale: float) -> BodyDrawing:
+def _body(run: RecordedRun, placed: PlacedBody, index: int, scale: float) -> BodyDrawing:
     positions, shapes = placed.data.points.outline(OUTLINE_POINTS)
     outline = _world(run, index, positions, shapes, scale)
     attached = _attached(run, placed)
     if placed.data.elastic_count:
-        return BodyDrawing(placed.name, (outline,), np.zeros((run.instants, 0, 3)))
+        return BodyDrawing(placed.name, (outline,), np.zeros((run.count, 0, 3)))
     lines = [outline] if len(positions) > 1 else []
     for attachment in attached:
         end = _attachment_line(run, attachment, scale)
@@ -156,28 +153,28 @@ def _body(run: Run, placed: PlacedBody, index: int, scale: float) -> BodyDrawing
     return BodyDrawing(placed.name, tuple(lines), outline[:, -1:])
 
 
-def _axes_cross(run: Run, index: int, placed: PlacedBody) -> list[Array]:
+def _axes_cross(run: RecordedRun, index: int, placed: PlacedBody) -> list[Array]:
     """A rigid body that nothing is attached to: its axes, as long as its size."""
     arms = placed.data.size * np.eye(3)[: placed.data.dimension]
     return [
-        _world(run, index, np.stack([-arm, arm]), np.zeros((2, 3, placed.data.elastic_count)), 1.0)
-        for arm in arms
+        _world(run, index, np.stack([-arm, arm]), np.zeros((2, 3, placed.data.elastic_count)), 1.0) for arm in arms
     ]
 
 
-def _attached(run: Run, placed: PlacedBody) -> list[Attachment]:
+def _attached(run: RecordedRun, placed: PlacedBody) -> list[Attachment]:
     ports = [port for joint in run.mechanism.joints for port in (joint.first, joint.second)]
     return [port for port in ports if isinstance(port, Attachment) and port.placed is placed]
 
 
-def _attachment_line(run: Run, attachment: Attachment, scale: float) -> Array:
+def _attachment_line(run: RecordedRun, attachment: Attachment, scale: float) -> Array:
     index, point = run.body_index(attachment), attachment.point
     return _world(run, index, point.position[None], point.shapes[None], scale)[:, 0]
 
 
-def _world(run: Run, index: int, positions: Array, shapes: Array, scale: float) -> Array:
+def _world(run: RecordedRun, index: int, positions: Array, shapes: Array, scale: float) -> Array:
     """Material points of a body in the world, shape (k, points, 3)."""
-    scale = scale if run.mechanism.bodies[index].curve is None else 1.0
+    if run.system.bodies[index].nodes is not None:
+        return np.asarray(np.einsum("pin,tn->tpi", shapes, run.elastic(index)))
     local = positions + scale * np.einsum("pin,tn->tpi", shapes, run.elastic(index))
     turned = np.einsum("tij,tpj->tpi", run.recording.rotation[:, index], local)
-    return np.asarray(run.recording.position[:, index, None] + turned)
+    return np.asarray(run.reference_point(index)[:, None] + turned)

@@ -111,6 +111,4 @@ def finish(figure: "Figure", path: str | PathLike[str] | None) -> "Figure":
 
 def legend_above(axes: "Axes", columns: int) -> None:
     """The legend in a row above the axes, flush with the left side."""
-    axes.legend(
-        loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, borderaxespad=0.2, columnspacing=1.2
-    )
+    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, borderaxespad=0.2, columnspacing=1.2)

@@ -8,7 +8,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.errors import ParameterError
-from phlexible.observables.run import Run
+from phlexible.observables.run import RecordedRun
 from phlexible.results.pictures.drawing import Scene, scene
 from phlexible.results.pictures.house_style import (
     COLORS,
@@ -31,7 +31,7 @@ DASHED = (0, (6, 4))
 
 
 def plot_mechanism(
-    run: Run, times: int | Sequence[float] = 6, path: str | PathLike[str] | None = None, scale: float = 1.0
+    run: RecordedRun, times: int | Sequence[float] = 6, path: str | PathLike[str] | None = None, scale: float = 1.0
 ) -> "Figure":
     """The deformed mechanism at some instants.
 

@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phlexible.algebra.arrays import Array
+from phlexible.bodies.floating_body import FloatingBody
+from phlexible.bodies.mechanics.floating import kept_velocities
 from phlexible.linear_analysis.linearize import Linearization
 from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody
-from phlexible.system.kinematics import kept_columns
 
 ComplexArray = NDArray[np.complex128]
 
@@ -57,17 +58,21 @@ def mode_outline(linear: Linearization, shape: Array | ComplexArray) -> ModeOutl
     # sum (shape e^{-i a})^2 is real and positive for this a, so the real part is the larger one
     turned = shape * np.exp(-0.5j * np.angle(np.sum(np.asarray(shape, dtype=np.complex128) ** 2)))
     still, motion, state, turn = [], [], linear.point.state, 0.0
-    for index, placed in enumerate(linear.mechanism.bodies):
-        begin, end = linear.layout.velocity[index : index + 2]
-        eta = state.elastic[linear.layout.elastic[index] : linear.layout.elastic[index + 1]]
-        rotation = state.rotation[index]
+    system = linear.system
+    for index, placed in enumerate(system.bodies):
+        begin, end = system.layout.velocity[index : index + 2]
+        eta, has_frame = system.elastic(state, index), index < system.layout.frames
+        rotation = state.rotation[index] if has_frame else np.eye(3)
+        origin = np.zeros(3)
+        if has_frame:
+            origin = state.position[index] - rotation @ system.centres[index] @ np.concatenate([[1.0], eta])
         rigid = turned[begin + placed.data.dimension : begin + placed.data.rigid_count]
         turn = max(turn, float(np.abs(rigid).max(initial=0.0)))
         for positions, shapes in _lines(linear, placed):
             local = positions + shapes @ eta
-            still.append(state.position[index] + local @ rotation.T)
+            still.append(origin + local @ rotation.T)
             motion.append(_motion(placed, local, shapes, turned[begin:end]) @ rotation.T)
-    ports = [port for joint in linear.mechanism.joints for port in (joint.first, joint.second)]
+    ports = [port for joint in linear.system.mechanism.joints for port in (joint.first, joint.second)]
     held = [port.initial_position() for port in ports if isinstance(port, MovingFrame)]
     return ModeOutline(still, motion, np.array(held).reshape(-1, 3), turn)
 
@@ -78,7 +83,7 @@ def _lines(linear: Linearization, placed: PlacedBody) -> list[tuple[Array, Array
     lines = [(positions, shapes)]
     if placed.data.elastic_count:
         return lines
-    for joint in linear.mechanism.joints:
+    for joint in linear.system.mechanism.joints:
         for port in (joint.first, joint.second):
             if isinstance(port, Attachment) and port.placed is placed:
                 end = port.point.position
@@ -89,6 +94,7 @@ def _lines(linear: Linearization, placed: PlacedBody) -> list[tuple[Array, Array
 
 def _motion(placed: PlacedBody, local: Array, shapes: Array, x: ComplexArray) -> ComplexArray:
     """Small displacements of points in body axes, (points, 3)."""
+    assert isinstance(placed.data, FloatingBody)
     full = np.zeros(6 + placed.data.elastic_count, dtype=np.complex128)
-    full[kept_columns(placed.data)] = x
+    full[kept_velocities(placed.data)] = x
     return np.asarray(full[:3] + np.cross(full[3:6], local) + shapes @ full[6:])

@@ -14,6 +14,7 @@ from phlexible.linear_analysis.modes import lowest_modes
 from phlexible.linear_analysis.operating_point import OperatingKind
 from phlexible.mechanism.mechanism import Mechanism
 from phlexible.results.pictures.house_style import COLORS, finish, house_style, new_figure
+from phlexible.system.system import system_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -100,7 +101,7 @@ def mode_sweep(
     frequencies, ratios = [], []
     for number in numbers:
         try:
-            linear = linearization(build(float(number)), at=kind)
+            linear = linearization(system_of(build(float(number))), at=kind)
             modes = lowest_modes(linear.mechanics, count, linear)
         except PhlexibleError as error:
             error.add_note(f"at {parameter} = {number:g}")

@@ -9,7 +9,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.errors import ModelError
 from phlexible.observables.energy import Energy, energy_of
 from phlexible.observables.poses import displacement
-from phlexible.observables.run import Run
+from phlexible.observables.run import RecordedRun
 from phlexible.ports.attachments import Attachment
 from phlexible.results.pictures.house_style import (
     COLORS,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def plot_energy(run: Run, path: str | PathLike[str] | None = None) -> "Figure":
+def plot_energy(run: RecordedRun, path: str | PathLike[str] | None = None) -> "Figure":
     """Energies over time [J]; below them the size of the balance error on a logarithmic scale.
 
     Quantities that are zero throughout are left out.
@@ -50,7 +50,7 @@ def plot_energy(run: Run, path: str | PathLike[str] | None = None) -> "Figure":
 
 
 def plot_displacement(
-    run: Run, attachment: Attachment, path: str | PathLike[str] | None = None, normalized: bool = False
+    run: RecordedRun, attachment: Attachment, path: str | PathLike[str] | None = None, normalized: bool = False
 ) -> "Figure":
     """Components of the elastic displacement in the body frame over time.
 

@@ -1,0 +1,268 @@
+"""A system as memory of the kernels, and the functions of time and measurements beside it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array
+from phlexible.algebra.elimination_order import BlockSchedule, block_schedule
+from phlexible.assembly.controlled import ControlledValue, controlled_values
+from phlexible.assembly.interactions import (
+    Function,
+    Interaction,
+    InteractionTables,
+    MovingPart,
+)
+from phlexible.assembly.laws import ForceData, StrainLaws, element_law, law_tables
+from phlexible.assembly.types import Tables, TypeTables, velocity_weights
+from phlexible.interactions.feedback import Feedback
+from phlexible.interactions.force_elements import ForceValue
+from phlexible.interactions.time_paths import TimePath, numbers_at
+from phlexible.ports.ground import frame_positions, frame_rotations
+from phlexible.ports.time_functions import at_all_times
+from phlexible.system.layout import State, offsets
+from phlexible.system.system import System
+from phlexible.system.vectors import CarriedVector
+from phlexible.tables.memory import Memory
+
+HISTORY = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Assembly:
+    """A system as the kernels see it.
+
+    Attributes:
+        system: what was assembled.
+        memory: the tables; kernels change them.
+        moving: what is a function of time, in the order of the moving vectors.
+        prescribed: prescribed parts of forces with the names of their elements, after the loads.
+        controlled: load values that controllers set.
+        element_forces: number of the forces of elements; those of strings follow.
+        vectors, chords: as they are numbered in the tables.
+        laws: of all forces; they keep the users' functions alive.
+    """
+
+    system: System
+    memory: Memory
+    moving: tuple[MovingPart, ...]
+    prescribed: tuple[tuple[ForceValue, str], ...]
+    controlled: tuple[ControlledValue, ...]
+    element_forces: int
+    vectors: tuple[CarriedVector, ...]
+    chords: tuple[tuple[tuple[float, int], ...], ...]
+    laws: tuple[ForceData, ...]
+
+    def initial_thetas(self, state: State) -> Array:
+        """Coordinates of the elements' forces at a state, angles between -pi and pi, shape (elements' forces,)."""
+        system, first, found = self.system, 0, []
+        y = system.force_functions.values(system.at(state))[0]
+        for each in system.forces:
+            count = len(each.force.coordinate.functions())
+            found.append(each.force.coordinate.value(y[first : first + count]))
+            first += count
+        return np.array(found, dtype=np.float64)
+
+    def moving_values(self, times: Array) -> Array:
+        """Vectors that are functions of time, at the given times, shape (times, 3 vectors).
+
+        Of the path p of a drive cos p, sin p and p.
+        """
+        values = np.zeros((len(times), len(self.moving), 3))
+        turns: dict[int, Array] = {}
+        for column, part in enumerate(self.moving):
+            if isinstance(part, TimePath):
+                path = part.at_times(times)
+                values[:, column] = np.stack([np.cos(path), np.sin(path), path], axis=1)
+                continue
+            frame = self.system.moving_frames[part.frame]
+            if part.is_point:
+                values[:, column] = frame_positions(frame, times)
+            else:
+                if part.frame not in turns:
+                    turns[part.frame] = frame_rotations(frame, times)
+                values[:, column] = turns[part.frame] @ part.base
+        return values.reshape(len(times), 3 * values.shape[1])
+
+    def load_values(self, times: Array) -> Array:
+        """Loads and prescribed forces of elements at the given times, shape (times, 3 values) [N or N m].
+
+        Those that a controller sets are zero here.
+        """
+        loads = self.system.loads
+        values = np.zeros((len(times), len(loads) + len(self.prescribed), 3))
+        for k, (value, label) in enumerate(self.prescribed, start=len(loads)):
+            if not isinstance(value, Feedback):
+                values[:, k, 0] = numbers_at(value, times, f"force of {label}") if callable(value) else value
+        for column, load in enumerate(loads):
+            if isinstance(load.value, Feedback):
+                continue
+            if not callable(load.value):
+                values[:, column] = load.at_time(0.0)
+            elif (all_at_once := at_all_times(load.value, times)) is not None:
+                values[:, column] = all_at_once
+            else:
+                values[:, column] = np.array([load.at_time(float(t)) for t in times]).reshape(-1, 3)
+        return values.reshape(len(times), 3 * values.shape[1])
+
+
+def assemble(system: System) -> Assembly:
+    """The tables of a system, with a state of zeros."""
+    layout = system.layout
+    tables = InteractionTables(layout, system.resolver)
+    for begin, end in zip(layout.multiplier[:-1], layout.multiplier[1:], strict=True):
+        owners = system.owners[begin:end]
+        tables.interactions.append(Interaction(tuple(tables.function(owner.row) for owner in owners)))
+    prescribed: list[tuple[ForceValue, str]] = []
+    for element, force in system.forces:
+        number = -1
+        if not (isinstance(force.value, int | float) and force.value == 0):
+            number = len(prescribed)
+            prescribed.append((force.value, str(element)))
+        functions = tuple(tables.function(row) for row in force.coordinate.functions())
+        tables.interactions.append(Interaction(functions, element_law(force, number)))
+    tables.interactions += list(_strains(system, tables))
+    for load in system.loads:
+        tables.add_load(load)
+    controlled = controlled_values(system, prescribed, tables)
+    coupled = tables.finished()
+    masses = _masses(system)
+    edges = {(a, b) for a, b, _ in masses if a != b} | coupled.edges()
+    schedule = block_schedule(coupled.node_sizes(), edges, coupled.waits())
+    laws = tuple(each.force for each in tables.interactions if each.force is not None)
+    counts, given = _merged(
+        TypeTables(system.frames),
+        coupled.tables(schedule),
+        _carrier_tables(system, masses, schedule),
+        _node_tables(schedule),
+    )
+    given |= law_tables(laws, coupled.constraint_count, len(system.loads))
+    given["row_length"] = system.gap_lengths
+    counts |= {
+        "dimension": system.dimension,
+        "load_values": len(system.loads) + len(prescribed),
+        "sources": len(system.loads) + counts["interactions"],
+        "history_length": HISTORY,
+        "reactions": counts["rows"] + counts["forces"],
+    }
+    memory = Memory(counts, given)
+    return Assembly(
+        system,
+        memory,
+        tuple(tables.moving),
+        tuple(prescribed),
+        controlled,
+        len(system.forces),
+        tuple(coupled.vectors),
+        coupled.chords,
+        laws,
+    )
+
+
+def _merged(types: TypeTables, *parts: tuple[dict[str, int], Tables]) -> tuple[dict[str, int], Tables]:
+    counts: dict[str, int] = {}
+    tables: Tables = {}
+    for own_counts, own_tables in (types.tables(), *parts):
+        counts |= own_counts
+        tables |= own_tables
+    return counts, tables
+
+
+def _strains(system: System, tables: InteractionTables) -> Iterable[Interaction]:
+    """The strains of bodies in absolute coordinates, each a law of the square of a chord."""
+    laws, nothing = StrainLaws(), np.zeros((3, 0))
+    for index, body in enumerate(system.nodal, start=system.layout.frames):
+        first = int(system.layout.carrier[index])
+        numbers = [
+            tables.collector.vector(CarriedVector(first + node, True, np.zeros(3), nothing))
+            for node in range(body.node_count)
+        ]
+        for group in body.strains:
+            for nodes, a, b, weight in zip(
+                group.nodes.tolist(),
+                group.first.tolist(),
+                group.second.tolist(),
+                group.weights.tolist(),
+                strict=True,
+            ):
+                own = [numbers[node] for node in nodes]
+                function: Function = tables.square(list(zip(a, own, strict=True)), list(zip(b, own, strict=True)))
+                yield Interaction((function,), laws.of(group, weight))
+
+
+def _masses(system: System) -> list[tuple[int, int, float]]:
+    """Mass of each pair of carriers."""
+    found = [(b, b, data.mass) for b, data in enumerate(system.frames)]
+    for index, body in enumerate(system.nodal, start=system.layout.frames):
+        first, mass = int(system.layout.carrier[index]), sparse.coo_array(body.nodal_mass)
+        found += zip((mass.row + first).tolist(), (mass.col + first).tolist(), mass.data.tolist(), strict=True)
+    return found
+
+
+def _carrier_tables(
+    system: System, masses: list[tuple[int, int, float]], schedule: BlockSchedule
+) -> tuple[dict[str, int], Tables]:
+    layout, gravity = system.layout, system.mechanism.gravity
+    frames = system.frames
+    widths = np.diff(layout.carrier_velocity)
+    carriers = len(widths)
+    rigid, axes = widths.copy(), np.zeros(carriers, dtype=np.int64)
+    rigid[: len(frames)] = [data.rigid_count for data in frames]
+    axes[: len(frames)] = [len(data.rotation_axes) for data in frames]
+    counts = [data.elastic_count for data in frames]
+    weights = [*(velocity_weights(data) for data in frames), np.ones(int(widths[len(frames) :].sum()))]
+    weight = np.zeros((carriers, 3))
+    for a, _, mass in masses:
+        weight[a] += mass * gravity
+    totals = {
+        "frames": len(frames),
+        "carriers": carriers,
+        "elastic": sum(counts),
+        "coordinates": sum(counts) + len(frames),
+        "velocities": int(layout.velocity[-1]),
+        "mass_pairs": len(masses),
+        "widest": int(widths.max(initial=1)),
+    }
+    return totals, {
+        "velocity_start": layout.carrier_velocity[:-1],
+        "elastic_start": offsets(counts)[:-1],
+        "coordinate_start": offsets([n + 1 for n in counts])[:-1],
+        "width_of": widths,
+        "rigid_of": rigid,
+        "axes_of": axes,
+        "mass_first": np.array([a for a, _, _ in masses], dtype=np.int64),
+        "mass_second": np.array([b for _, b, _ in masses], dtype=np.int64),
+        "mass_block": np.array([schedule.places[a, b] for a, b, _ in masses], dtype=np.int64),
+        "mass": np.array([mass for _, _, mass in masses], dtype=np.float64),
+        "velocity_weight": np.concatenate(weights),
+        "weight": weight,
+    }
+
+
+def _node_tables(schedule: BlockSchedule) -> tuple[dict[str, int], Tables]:
+    later, places = schedule.later, schedule.places
+    counts = [len(others) for others in later]
+    flat = [(node, other) for node, others in enumerate(later) for other in others]
+    targets = [places[i, j] for others in later for i in others for j in others]
+    totals = {
+        "nodes": len(schedule.size),
+        "neighbours": len(flat),
+        "targets": len(targets),
+        "unknowns": int(schedule.row_start[-1]),
+        "block_numbers": schedule.length,
+    }
+    return totals, {
+        "node_order": schedule.order,
+        "node_size": schedule.size,
+        "node_row": schedule.row_start[:-1],
+        "node_diagonal": np.array([places[k, k] for k in range(len(later))], dtype=np.int64),
+        "neighbour_start": offsets(counts)[:-1],
+        "neighbour_count": np.array(counts, dtype=np.int64),
+        "neighbour": np.array([other for _, other in flat], dtype=np.int64),
+        "upper": np.array([places[pair] for pair in flat], dtype=np.int64),
+        "lower": np.array([places[b, a] for a, b in flat], dtype=np.int64),
+        "target_start": offsets([count**2 for count in counts])[:-1],
+        "target": np.array(targets, dtype=np.int64),
+    }

@@ -1,0 +1,133 @@
+"""Laws of forces as numbers: coordinates, stored energies, dampers, prescribed parts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from phlexible.assembly.types import Tables
+from phlexible.bodies.absolute_body import QuadraticStrains
+from phlexible.bodies.string.law import LinearLaw, LogarithmicLaw, StringLaw, StVenantKirchhoffLaw
+from phlexible.bodies.string.user_law import Law
+from phlexible.compilation.user_function import UserFunction, user_function
+from phlexible.interactions.coordinates import AngleCoordinate, Coordinate, DistanceCoordinate
+from phlexible.interactions.force_elements import CoordinateForce
+from phlexible.tables.declarations import (
+    ANGLE,
+    CONSTRAINT,
+    DISTANCE,
+    LINEAR,
+    LOGARITHMIC,
+    POSITION,
+    SPRING,
+    ST_VENANT_KIRCHHOFF,
+    USER_LAW,
+)
+
+ENERGIES: dict[type[StringLaw], int] = {
+    LogarithmicLaw: LOGARITHMIC,
+    LinearLaw: LINEAR,
+    StVenantKirchhoffLaw: ST_VENANT_KIRCHHOFF,
+    Law: USER_LAW,
+}
+"""Stored energies of strings by the number that the kernels know them by."""
+
+
+@dataclass(frozen=True)
+class ForceData:
+    """A law along one coordinate.
+
+    Attributes:
+        coordinate: POSITION, DISTANCE or ANGLE.
+        energy: SPRING .. USER_LAW.
+        stiffness, damping, rest: of spring and damper; of a string EA and tau EA / 4.
+        modulus: what numerical damping multiplies.
+        weight: measure of a string's strain.
+        functions: users' energy and its slope.
+        value: number among the prescribed forces, or -1.
+    """
+
+    coordinate: int
+    energy: int
+    stiffness: float = 0.0
+    damping: float = 0.0
+    rest: float = 0.0
+    modulus: float = 0.0
+    weight: float = 1.0
+    functions: tuple[UserFunction, UserFunction] | None = None
+    value: int = -1
+
+
+def coordinate_kind(coordinate: Coordinate) -> int:
+    """How the kernels read a coordinate from its functions."""
+    match coordinate:
+        case AngleCoordinate():
+            return ANGLE
+        case DistanceCoordinate():
+            return DISTANCE
+        case _:
+            return POSITION
+
+
+def element_law(force: CoordinateForce, value: int) -> ForceData:
+    """The law of an element's force; ``value``: number of its prescribed part, or -1."""
+    functions = None
+    if force.potential is not None:
+        sample = float(np.mean(force.potential.around))
+        functions = (
+            user_function(force.potential.energy, sample),
+            user_function(force.potential.slope, sample),
+        )
+    return ForceData(
+        coordinate_kind(force.coordinate),
+        SPRING,
+        force.stiffness,
+        force.damping,
+        force.rest,
+        functions=functions,
+        value=value,
+    )
+
+
+class StrainLaws:
+    """Laws of strings, each with its users' functions once."""
+
+    def __init__(self) -> None:
+        self._known: dict[StringLaw, tuple[UserFunction, UserFunction]] = {}
+
+    def of(self, group: QuadraticStrains, weight: float) -> ForceData:
+        """The law of one strain of a group."""
+        law, functions = group.law, None
+        if isinstance(law, Law):
+            if law not in self._known:
+                self._known[law] = (user_function(law.W), user_function(law.dW))
+            functions = self._known[law]
+        quarter = law.modulus / 4 * weight
+        return ForceData(
+            POSITION,
+            ENERGIES[type(law)],
+            law.modulus,
+            group.viscosity * quarter,
+            modulus=quarter,
+            weight=weight,
+            functions=functions,
+        )
+
+
+def law_tables(laws: Sequence[ForceData], constraints: int, loads: int) -> Tables:
+    """The tables of all forces; prescribed parts follow the values of ``loads`` loads."""
+    coordinates = [CONSTRAINT] * constraints + [law.coordinate for law in laws]
+    addresses = [(0, 0) if f is None else (f[0].address, f[1].address) for f in (law.functions for law in laws)]
+    table = np.array(addresses, dtype=np.int64).reshape(-1, 2)
+    return {
+        "coordinate_of": np.array(coordinates, dtype=np.int64),
+        "energy_of": np.array([law.energy for law in laws], dtype=np.int64),
+        "energy_address": table[:, 0],
+        "slope_address": table[:, 1],
+        "force_value": np.array([law.value + loads if law.value >= 0 else -1 for law in laws], dtype=np.int64),
+        "force_stiffness": np.array([law.stiffness for law in laws], dtype=np.float64),
+        "force_damping": np.array([law.damping for law in laws], dtype=np.float64),
+        "force_rest": np.array([law.rest for law in laws], dtype=np.float64),
+        "force_modulus": np.array([law.modulus for law in laws], dtype=np.float64),
+        "force_weight": np.array([law.weight for law in laws], dtype=np.float64),
+    }

@@ -1,0 +1,92 @@
+"""What users write down once and place any number of times."""
+
+from abc import ABC, abstractmethod
+
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import Array
+from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.floating_body import FloatingBody
+from phlexible.bodies.forms.floating import FloatingBodyForm
+from phlexible.bodies.forms.stress_space import StressSpace, energy_stress, stress_option
+from phlexible.bodies.forms.variants import body_form
+from phlexible.bodies.initial_nodes import Field, InitialNodes
+from phlexible.bodies.locations import Location, Origin
+from phlexible.errors import ParameterError
+
+BodyData = FloatingBody | AbsoluteBody
+"""What a body is in the plane or in space."""
+
+
+def plane_or_space(dimension: int) -> None:
+    """Refuses a dimension that is neither 2 nor 3.
+
+    Raises:
+        ParameterError: naming the value.
+    """
+    if dimension not in (2, 3):
+        raise ParameterError(f"dimension must be 2 or 3, got {dimension!r}")
+
+
+class Body(ABC):
+    """An immutable description that a user writes down once and places any number of times."""
+
+    @abstractmethod
+    def discretize(self, dimension: int) -> BodyData:
+        """The data of this body in the plane (dimension 2) or in space (3)."""
+
+    def port_hamiltonian(
+        self,
+        variant: str = "full",
+        *,
+        dimension: int = 3,
+        gravity: ArrayLike = (0.0, 0.0, 0.0),
+        stress: str = "discontinuous",
+    ) -> FloatingBodyForm:
+        """This body alone as a port-Hamiltonian model in the form of the papers.
+
+        Args:
+            variant: "full", "constant_mass" or "zeroth_order", see ``FullForm``, ``ConstantMassForm``,
+                ``ZerothOrderForm``.
+            dimension: 2: in the plane; 3: in space.
+            gravity: acceleration of gravity, world axes, shape (3,) [m/s^2].
+            stress: space of the stress states, see ``Stress``.
+
+        Raises:
+            ParameterError: no such option.
+        """
+
+        data = self.discretize(dimension)
+        assert isinstance(data, FloatingBody), "bodies without a frame have their own form"
+        space = self.stress_space(data, stress_option(stress))
+        return body_form(data, self.port_locations(), variant, gravity, space)
+
+    def port_locations(self) -> dict[str, Location]:
+        """Where the boundary ports of ``port_hamiltonian`` are, by name."""
+        return {"origin": Origin()}
+
+    def stress_space(self, data: FloatingBody, stress: str) -> StressSpace:
+        """Stress states of the discretized body; without a mesh those of its strain energy.
+
+        Raises:
+            ParameterError: a space that the body does not have.
+        """
+        return energy_stress(data.strain, stress)
+
+
+class NodalBody(Body):
+    """A body in absolute coordinates: its nodes are where the user puts them."""
+
+    @abstractmethod
+    def discretize(self, dimension: int) -> AbsoluteBody:
+        """The data of this body in the plane (dimension 2) or in space (3)."""
+
+    @abstractmethod
+    def initial_nodes(
+        self, dimension: int, shape: Field | None, velocity: Field | None, position: Array, rotation: Array
+    ) -> InitialNodes:
+        """The nodes at t = 0; see ``Mechanism.add``.
+
+        Raises:
+            ParameterError: wrong shapes, numbers that are not finite, or nodes out of the plane.
+        """

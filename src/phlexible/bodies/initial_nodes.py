@@ -1,0 +1,104 @@
+"""Where the nodes of a string are at t = 0 and how fast they move, from what the user gave."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import Array
+from phlexible.errors import ParameterError
+
+Field = ArrayLike | Callable[[float], ArrayLike]
+"""Values along a string: a function of s [m], or an array."""
+
+
+@dataclass(frozen=True, eq=False)
+class InitialNodes:
+    """The nodes of a string at t = 0, world axes.
+
+    Attributes:
+        positions: shape (N, 3) [m].
+        velocities: shape (N, 3) [m/s]; None: solved from the joints.
+        shape: what the user gave for the positions, before position and rotation; None: straight.
+        speed: what the user gave for the velocities.
+    """
+
+    positions: Array
+    velocities: Array | None
+    shape: Field | None
+    speed: Field | None
+
+
+def initial_nodes(
+    nodes: Array,
+    dimension: int,
+    shape: Field | None,
+    speed: Field | None,
+    position: Array,
+    rotation: Array,
+) -> InitialNodes:
+    """The nodes of a string with nodes at s, shape (N,).
+
+    Args:
+        nodes: s of the nodes, shape (N,) [m].
+        dimension: 2 or 3.
+        shape: a function of s that returns a position (2 or 3 numbers), two end points (2, 2 or 3)
+            of a straight and evenly stretched string, or the nodes (N, 2 or 3); None: along x from the
+            origin, not stretched.
+        speed: a velocity (3,) of all nodes, a function of s, or one for each node; world axes.
+        position: added to the shape, shape (3,) [m].
+        rotation: of the shape, shape (3, 3).
+
+    Raises:
+        ParameterError: wrong shapes, numbers that are not finite, or a nodes that leaves the plane.
+    """
+    if shape is None:
+        local = np.outer(nodes, [1.0, 0.0, 0.0])
+    elif callable(shape):
+        local = _values("shape", shape, nodes)
+    else:
+        given = _table("shape", np.asarray(shape, dtype=np.float64), (2, len(nodes)))
+        local = given
+        if len(given) == 2:
+            part = nodes[:, None] / nodes[-1]
+            local = given[0] * (1 - part) + given[1] * part
+    positions = position + local @ rotation.T
+    velocities = None if speed is None else _velocities(speed, nodes)
+    for name, values in (("shape", positions), ("velocity", velocities)):
+        if dimension == 2 and values is not None and values[:, 2].any():
+            worst = values[np.abs(values[:, 2]).argmax()]
+            raise ParameterError(f"{name} must stay in the plane of a planar model, got {worst.tolist()}")
+    return InitialNodes(positions, velocities, shape, speed)
+
+
+def _velocities(speed: Field, nodes: Array) -> Array:
+    if callable(speed):
+        return _values("velocity", speed, nodes)
+    given = np.asarray(speed, dtype=np.float64)
+    if given.ndim == 1:
+        given = np.tile(given, (len(nodes), 1))
+    return _table("velocity", given, (len(nodes),))
+
+
+def _values(name: str, function: Callable[[float], ArrayLike], nodes: Array) -> Array:
+    values = []
+    for s in nodes:
+        value = np.asarray(function(float(s)), dtype=np.float64)
+        if value.shape not in ((2,), (3,)) or not np.isfinite(value).all():
+            raise ParameterError(
+                f"{name} must return two or three finite numbers, got {value.tolist()} at s = {s:g} m"
+            )
+        values.append([*value, 0.0][:3])
+    return np.array(values)
+
+
+def _table(name: str, given: Array, lengths: tuple[int, ...]) -> Array:
+    if given.ndim != 2 or len(given) not in lengths or given.shape[1] not in (2, 3):
+        counts = " or ".join(str(length) for length in lengths)
+        raise ParameterError(
+            f"{name} must be a function of s or an array of shape ({counts}, 3), got shape {given.shape}"
+        )
+    if not np.isfinite(given).all():
+        raise ParameterError(f"{name} must be finite")
+    return np.hstack([given, np.zeros((len(given), 3 - given.shape[1]))])

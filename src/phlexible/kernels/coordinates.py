@@ -1,0 +1,105 @@
+"""Forces along coordinates theta of functions w: a position, a distance, an angle (docs/theory.md, 4 and 8).
+
+The force F on theta acts on the functions as g_m = F omega_m, with weights omega of the discrete derivative,
+sum_m omega_m delta(w_m) = delta(theta), and::
+
+    F = value - delta(U)/delta(theta) - (d + gamma d') delta(theta) / h
+
+so that a step supplies exactly value delta(theta), loses (d + gamma d') delta(theta)^2 / h and stores the rest.
+"""
+
+from math import atan2, sqrt
+
+from phlexible.compilation.compiled import compiled
+from phlexible.compilation.notation import Tables
+from phlexible.kernels.laws import discrete_gradient
+from phlexible.tables.declarations import ANGLE, DISTANCE
+
+SMALL_ANGLE = 0.05
+
+
+@compiled
+def begin_coordinate(t: Tables, i: int) -> None:
+    """theta_n: of the functions, and of angles the one counted over full turns."""
+    f, w0 = i - t.constraints, t.function0[t.interaction_start[i]]
+    if t.coordinate_of[i] == ANGLE:
+        t.theta0[f] = t.theta[f]
+    elif t.coordinate_of[i] == DISTANCE:
+        t.theta0[f] = sqrt(max(w0, 0.0))
+    else:
+        t.theta0[f] = w0
+
+
+@compiled
+def end_coordinate(t: Tables, i: int, h: float, damping: float) -> None:
+    """delta(theta), the generalized forces g and their derivatives to w_{n+1}."""
+    f, first = i - t.constraints, t.interaction_start[i]
+    if t.coordinate_of[i] == ANGLE:
+        _angle(t, f, first, h, damping)
+        return
+    weight, rate, bend, change = 1.0, 1.0, 0.0, t.function_change[first]
+    if t.coordinate_of[i] == DISTANCE:
+        end = sqrt(max(t.function0[first] + t.function_change[first], 0.0))
+        weight, rate = 1.0 / max(t.theta0[f] + end, 1e-300), 0.5 / max(end, 1e-300)
+        bend, change = -weight * weight * rate, change * weight
+    t.theta_change[f] = change
+    force, slope = scalar_force(t, f, h, damping)
+    t.generalized[first] = force * weight
+    t.tangent[2 * first] = slope * rate * weight + force * bend
+
+
+@compiled
+def _angle(t: Tables, f: int, first: int, h: float, damping: float) -> None:
+    """theta = atan2(s, c): omega = (-mean(s), mean(c)) q with q = delta(theta) / (c_n s_{n+1} - s_n c_{n+1})."""
+    c0, s0 = t.function0[first], t.function0[first + 1]
+    c1, s1 = c0 + t.function_change[first], s0 + t.function_change[first + 1]
+    cross, dot = c0 * s1 - s0 * c1, c0 * c1 + s0 * s1
+    turn, squared = atan2(cross, dot), cross * cross + dot * dot
+    turn_c, turn_s = (-dot * s0 - cross * c0) / squared, (dot * c0 - cross * s0) / squared
+    if dot > 0.0 and abs(cross) < SMALL_ANGLE * dot:  # from the series of atan
+        x = cross / dot
+        x2 = x * x
+        f0 = 1.0 - x2 * (1.0 / 3.0 - x2 * (0.2 - x2 * (1.0 / 7.0 - x2 * (1.0 / 9.0 - x2 / 11.0))))
+        f1 = -x * (2.0 / 3.0 - x2 * (0.8 - x2 * (6.0 / 7.0 - x2 * (8.0 / 9.0 - x2 * 10.0 / 11.0))))
+        q = f0 / dot
+        q_c, q_s = (f1 * (-s0 - x * c0) / dot - q * c0) / dot, (f1 * (c0 - x * s0) / dot - q * s0) / dot
+    else:
+        q = turn / cross
+        q_c, q_s = (turn_c + q * s0) / cross, (turn_s - q * c0) / cross
+    t.theta_change[f] = turn
+    force, slope = scalar_force(t, f, h, damping)
+    c, s = 0.5 * (c0 + c1), 0.5 * (s0 + s1)
+    t.generalized[first], t.generalized[first + 1] = -force * q * s, force * q * c
+    D = t.tangent + 2 * first
+    D[0] = -slope * turn_c * q * s - force * q_c * s
+    D[1] = -slope * turn_s * q * s - force * (q_s * s + 0.5 * q)
+    D[2] = slope * turn_c * q * c + force * (q_c * c + 0.5 * q)
+    D[3] = slope * turn_s * q * c + force * q_s * c
+
+
+@compiled
+def scalar_force(t: Tables, f: int, h: float, damping: float) -> tuple[float, float]:
+    """F of force f, and its derivative to theta_{n+1}."""
+    pull, slope = discrete_gradient(t, f, t.theta0[f], t.theta_change[f])
+    d = damper(t, f, h, damping)
+    value = t.load_value[t.force_value[f]].x if t.force_value[f] >= 0 else 0.0
+    t.scalar_force[f] = value - pull - d * t.theta_change[f]
+    return t.scalar_force[f], -slope - d
+
+
+@compiled
+def damper(t: Tables, f: int, h: float, damping: float) -> float:
+    """(d + gamma h d') / h with d' = EA / 4 of strings, on which numerical damping acts."""
+    return t.force_damping[f] / h + damping * t.force_modulus[f]
+
+
+@compiled
+def dissipated_by(t: Tables, f: int, h: float, damping: float) -> float:
+    """What force f dissipates in the step."""
+    return damper(t, f, h, damping) * t.theta_change[f] * t.theta_change[f]
+
+
+@compiled
+def supplied_by(t: Tables, f: int) -> float:
+    """Work of the prescribed part of force f in the step."""
+    return t.load_value[t.force_value[f]].x * t.theta_change[f] if t.force_value[f] >= 0 else 0.0

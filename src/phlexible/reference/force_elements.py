@@ -1,0 +1,70 @@
+"""Force elements of a mechanism as parts of its port-Hamiltonian model: storages, rows, inputs."""
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.errors import ModelError
+from phlexible.interactions.feedback import Feedback
+from phlexible.system.forces import element_state, prescribed_part
+from phlexible.system.instants import Instants
+from phlexible.system.system import System
+
+
+class ElementForms:
+    """The scalar forces of a mechanism; each has its coordinate theta as a state.
+
+    Args:
+        system: with the elements.
+
+    Attributes:
+        prescribed: names of the elements with a prescribed part.
+
+    Raises:
+        ModelError: a controller, which is no function of time.
+    """
+
+    def __init__(self, system: System) -> None:
+        self._system = system
+        self._forces = [force for _, force in system.forces]
+        for element in system.mechanism.elements:
+            if isinstance(element.value, Feedback):
+                raise ModelError(f"{element} is a controller; the model has its torque as an input instead")
+        self.prescribed = tuple(str(element) for element in system.mechanism.elements if element.is_active)
+        self._active = [k for k, force in enumerate(self._forces) if force.value != 0]
+
+    @property
+    def count(self) -> int:
+        """Number of scalar forces."""
+        return len(self._forces)
+
+    def thetas(self, at: Instants) -> Array:
+        """Their coordinates, angles between -pi and pi, shape (forces,)."""
+        return element_state(self._system, at).theta if self._forces else np.zeros(0)
+
+    def rows(self, at: Instants) -> Array:
+        """d theta/d nu of all forces, shape (forces, velocities)."""
+        if not self._forces:
+            return np.zeros((0, int(self._system.layout.velocity[-1])))
+        return np.asarray(element_state(self._system, at).rows.toarray())
+
+    def prescribed_rows(self, at: Instants) -> Array:
+        """Those of the forces with a prescribed part."""
+        return self.rows(at)[self._active]
+
+    def inputs(self, at: Instants) -> tuple[Array, Array]:
+        """What moving frames add to d theta/dt, shape (forces,), and the prescribed parts."""
+        drifts = element_state(self._system, at).drifts if self._forces else np.zeros(0)
+        for force, drift in zip(self._forces, drifts, strict=True):
+            if force.damping and drift:
+                raise ModelError(f"a damper on a moving frame ({force.coordinate.name}) has no place in R")
+        numbers = [prescribed_part(self._forces[k], float(at.time[0])) for k in self._active]
+        return drifts, np.array(numbers, dtype=np.float64)
+
+    def slopes(self, thetas: Array) -> Array:
+        """dU/dtheta of each force."""
+        pairs = zip(self._forces, thetas, strict=True)
+        return np.array([-force.conservative(float(theta)) for force, theta in pairs], dtype=np.float64)
+
+    def energy(self, thetas: Array) -> float:
+        """U of all forces [J]."""
+        return sum(force.energy(float(theta)) for force, theta in zip(self._forces, thetas, strict=True))

@@ -1,0 +1,239 @@
+"""Gravity, loads and forces of elements of one state, and how they change as bodies move (7.2, 7.3).
+
+Forces are power-conjugate to nu. Small motions dq = (dx, dtheta, deta) move a body by
+(x_c + dx, R exp(dtheta), eta + deta), in the places of nu.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array
+from phlexible.errors import ModelError
+from phlexible.interactions.coordinates import Coordinate
+from phlexible.interactions.feedback import Feedback
+from phlexible.interactions.force_elements import CoordinateForce
+from phlexible.interactions.functions import AXES, DirectionOf, PointOf, Vector
+from phlexible.interactions.loads import Axes, Force, PointLoad, Torque
+from phlexible.interactions.time_paths import finite_number
+from phlexible.ports.attachments import Attachment
+from phlexible.system.functions import FunctionSet, lever_stiffness
+from phlexible.system.instants import Instants
+from phlexible.system.layout import State
+from phlexible.system.system import System
+from phlexible.system.vectors import VectorSet
+
+
+@dataclass(frozen=True, eq=False)
+class ElementState:
+    """The scalar forces of all elements at one instant.
+
+    Attributes:
+        theta: their coordinates, angles between -pi and pi, shape (forces,).
+        functions: of all coordinates, force after force.
+        matrix: dy/dnu of the functions, shape (functions, velocities).
+        drift: what moving frames add to dy/dt, shape (functions,).
+        gradients, hessians: of each theta to its own functions.
+    """
+
+    theta: Array
+    functions: FunctionSet
+    matrix: sparse.csr_array
+    drift: Array
+    gradients: Sequence[Array]
+    hessians: Sequence[Array]
+
+    @property
+    def rows(self) -> sparse.csr_array:
+        """d theta/d nu, shape (forces, velocities)."""
+        if not self.gradients:
+            return sparse.csr_array((0, self.matrix.shape[1]))
+        blocks = [gradient[None] for gradient in self.gradients]
+        return sparse.csr_array(sparse.block_diag(blocks, "csr") @ self.matrix)
+
+    @property
+    def drifts(self) -> Array:
+        """What moving frames add to d theta/dt, shape (forces,)."""
+        starts = np.cumsum([0, *(len(gradient) for gradient in self.gradients)])
+        pairs = zip(self.gradients, starts, strict=False)
+        return np.array([g @ self.drift[k : k + len(g)] for g, k in pairs], dtype=np.float64)
+
+    def along_functions(self, forces: Array) -> Array:
+        """Forces (forces,) along theta as forces along the functions, shape (functions,)."""
+        parts = [force * gradient for force, gradient in zip(forces, self.gradients, strict=True)]
+        return np.concatenate([*parts, np.zeros(0)])
+
+
+def element_state(system: System, at: Instants) -> ElementState:
+    """The forces of all elements at one instant; without the rates where frames are not asked for them."""
+    functions = system.force_functions
+    y, first = functions.values(at)[0], 0
+    theta, gradients, hessians = [], [], []
+    for _, force in system.forces:
+        count = len(force.coordinate.functions())
+        own = y[first : first + count]
+        theta.append(force.coordinate.value(own))
+        gradients.append(force.coordinate.gradient(own))
+        hessians.append(force.coordinate.hessian(own))
+        first += count
+    drift = functions.drift(at)[0]
+    return ElementState(np.array(theta), functions, functions.matrix(at), drift, gradients, hessians)
+
+
+def applied_forces(system: System, state: State, at: Instants | None = None) -> Array:
+    """Gravity, all loads and force elements at the state's time, shape (velocities,) [N, N m, ...].
+
+    ``nu @ applied_forces`` is their power. Controllers, which have no value before they run, give none.
+
+    Raises:
+        ModelError: a kind of load that has no force at an instant of rest.
+    """
+    here = system.at(state) if at is None else at
+    result = gravity_forces(system)
+    for vectors, forces in load_forces(system, here):
+        result += vectors.jacobian(here).T @ forces.ravel()
+    if system.forces:
+        elements = element_state(system, here)
+        rates = elements.rows @ state.velocity + elements.drifts
+        pulls = [
+            force.conservative(float(theta)) - force.damping * float(rate) + prescribed_part(force, state.time)
+            for (_, force), theta, rate in zip(system.forces, elements.theta, rates, strict=True)
+        ]
+        result += elements.rows.T @ np.array(pulls)
+    return result
+
+
+def gravity_forces(system: System) -> Array:
+    """Weights, which act on V and on nothing else, shape (velocities,) [N]."""
+    result = np.zeros(int(system.layout.velocity[-1]))
+    d, gravity = system.dimension, system.mechanism.gravity
+    if not gravity.any():
+        return result
+    for index, data in enumerate(system.frames):
+        begin = int(system.layout.velocity[index])
+        result[begin : begin + d] = data.mass * gravity[:d]
+    for index, body in enumerate(system.nodal, start=system.layout.frames):
+        result[system.layout.place(index)] = np.outer(body.nodal_mass.sum(axis=1), gravity[:d]).ravel()
+    return result
+
+
+def load_forces(system: System, at: Instants) -> Iterator[tuple[VectorSet, Array]]:
+    """The vectors that each load acts on, and the force on each, shape (k, 3)."""
+    for load in system.loads:
+        vectors = system.vectors(loaded_vectors(load))
+        triad = system.vectors(body_triad(load.attachment)).places(at)[0] if needs_triad(load) else AXES
+        yield vectors, forces_of(load, triad, float(at.time[0]))
+
+
+def needs_triad(load: PointLoad) -> bool:
+    """Whether a load acts on, or is given in, the directions of the material."""
+    return not isinstance(load, Force) or load.axes is Axes.BODY
+
+
+def loaded_vectors(load: PointLoad) -> tuple[Vector, ...]:
+    """The world vectors that a load acts on: a point, or three directions.
+
+    Raises:
+        ModelError: an unknown kind of load.
+    """
+    if not isinstance(load, Force | Torque):
+        raise ModelError(f"{load}: no quasi-static start with a {type(load).__name__}; start undeformed")
+    return (PointOf(load.attachment),) if isinstance(load, Force) else body_triad(load.attachment)
+
+
+def forces_of(load: PointLoad, triad: Array, time: float) -> Array:
+    """The force on each of a load's vectors, shape (k, 3); ``triad``: its directions now, as rows.
+
+    A moment m acts on the directions d_i with t x d_i, where sum_i (|d_i|^2 I - d_i d_i^T) t = m (4.16).
+    """
+    value = load.at_time(time)
+    world = triad.T @ value if load.axes is Axes.BODY else value
+    if isinstance(load, Force):
+        return np.asarray(world)[None]
+    spread = (triad**2).sum() * np.eye(3) - triad.T @ triad
+    return np.cross(np.linalg.solve(spread, world), triad)
+
+
+def body_triad(attachment: Attachment) -> tuple[DirectionOf, ...]:
+    """The directions that are the body axes x, y, z in the undeformed body."""
+    return tuple(DirectionOf(attachment, attachment.placed.rotation @ axis) for axis in AXES)
+
+
+def prescribed_part(force: CoordinateForce, time: float) -> float:
+    """The prescribed part of a force at a time; zero of a controller."""
+    if isinstance(force.value, Feedback):
+        return 0.0
+    if callable(force.value):
+        return finite_number(force.value(time), "force of an element", time)
+    return float(force.value)
+
+
+def constraint_stiffness(system: System, state: State, multipliers: Array) -> sparse.csr_array:
+    """d(G^T lambda)/dq at constant multipliers, shape (velocities,) * 2."""
+    return function_stiffness(system.rows, system.at(state), multipliers)
+
+
+def function_stiffness(functions: FunctionSet, at: Instants, multipliers: Array) -> sparse.csr_array:
+    """d(sum of multiplier dw/dq)/dq at constant multipliers."""
+    jacobian = functions.set.jacobian(at)
+    curvature = jacobian.T @ functions.curvature(at, multipliers) @ jacobian
+    forces = functions.forces(at, multipliers[None])[0]
+    return sparse.csr_array(curvature + lever_stiffness(at, functions.set, forces))
+
+
+def load_stiffness(system: System, state: State) -> sparse.csr_array:
+    """d(applied forces)/dq, shape (velocities,) * 2.
+
+    Exact for forces and force elements; of moments only the turn of their levers is taken.
+    """
+    at, size = system.at(state), int(system.layout.velocity[-1])
+    total = sparse.csr_array((size, size))
+    for load, (vectors, forces) in zip(system.loads, load_forces(system, at), strict=True):
+        total = total + lever_stiffness(at, vectors, forces)
+        if isinstance(load, Force) and load.axes is Axes.BODY:
+            turning = system.vectors(body_triad(load.attachment)).jacobian(at)
+            parts = sparse.kron(load.at_time(state.time)[None], sparse.eye_array(3))
+            total = total + vectors.jacobian(at).T @ parts @ turning
+    return sparse.csr_array(total + element_stiffness(system, state))
+
+
+def element_stiffness(system: System, state: State, with_curvature: bool = True) -> sparse.csr_array:
+    """d(element forces)/dq at constant velocities; without curvature only ``J^T F' J``."""
+    size = int(system.layout.velocity[-1])
+    if not system.forces:
+        return sparse.csr_array((size, size))
+    at = system.at(state)
+    elements = element_state(system, at)
+    forces = [force for _, force in system.forces]
+    tangents = np.array([force.tangent(float(theta)) for force, theta in zip(forces, elements.theta, strict=True)])
+    total = elements.rows.T @ sparse.diags_array(tangents) @ elements.rows
+    if with_curvature:
+        pulls = np.array(
+            [
+                force.conservative(float(theta)) + prescribed_part(force, state.time)
+                for force, theta in zip(forces, elements.theta, strict=True)
+            ]
+        )
+        bends = sparse.block_diag([p * h for p, h in zip(pulls, elements.hessians, strict=True)], "csr")
+        total = total + elements.matrix.T @ bends @ elements.matrix
+        total = total + function_stiffness(elements.functions, at, elements.along_functions(pulls))
+    return sparse.csr_array(total)
+
+
+def element_damping(system: System, state: State) -> sparse.csr_array:
+    """The damping matrix of all dampers, shape (velocities,) * 2."""
+    size = int(system.layout.velocity[-1])
+    if not system.forces:
+        return sparse.csr_array((size, size))
+    rows = element_state(system, system.at(state)).rows
+    damping = np.array([force.damping for _, force in system.forces])
+    return sparse.csr_array(rows.T @ sparse.diags_array(damping) @ rows)
+
+
+def coordinate_row(system: System, at: Instants, coordinate: Coordinate) -> tuple[Array, float]:
+    """d theta/d nu of one coordinate, shape (velocities,), and what moving frames add to its rate."""
+    functions = system.coordinate_functions(coordinate)
+    gradient = coordinate.gradient(functions.values(at)[0])
+    return np.asarray(functions.matrix(at).T @ gradient), float(gradient @ functions.drift(at)[0])

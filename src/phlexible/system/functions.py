@@ -1,0 +1,423 @@
+"""Functions of world vectors at T instants: values, gradients, rates, curvature (docs/theory.md, 8).
+
+w = sum_t c_t y_a . y_b - constant with chords y = sum_i weight_i x_i; dw/dt = G nu + g_t. The entries of G are
+linear in [dw/dx, rho x R^T dw/dx, R^T dw/dx] of each vector, with coefficients that never change: one sparse
+product gives them for all functions and instants.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.rotations import cross_matrix
+from phlexible.interactions.functions import Chord, Row
+from phlexible.interactions.time_paths import Timed, TimeFactor, TimePath
+from phlexible.system.instants import GivenFunctions, Instants
+from phlexible.system.layout import Layout
+from phlexible.system.vectors import CarriedVector, VectorResolver, VectorSet
+
+
+class VectorCollector:
+    """Numbers vectors and chords, each once.
+
+    Args:
+        resolver: finds their numbers.
+    """
+
+    def __init__(self, resolver: VectorResolver) -> None:
+        self._resolver = resolver
+        self._numbers: dict[object, int] = {}
+        self._chords: dict[tuple[tuple[float, int], ...], int] = {}
+        self.vectors: list[CarriedVector] = []
+
+    @property
+    def chords(self) -> tuple[tuple[tuple[float, int], ...], ...]:
+        """Weights and vectors of all chords."""
+        return tuple(self._chords)
+
+    def vector(self, vector: CarriedVector) -> int:
+        """The number of a vector."""
+        if vector.key not in self._numbers:
+            self._numbers[vector.key] = len(self.vectors)
+            self.vectors.append(vector)
+        return self._numbers[vector.key]
+
+    def chord(self, chord: Chord) -> int:
+        """The number of a chord."""
+        parts = [
+            (weight * share, self.vector(carried))
+            for weight, vector in chord.parts
+            for share, carried in self._resolver.parts(vector)
+        ]
+        return self.chord_of(tuple(parts))
+
+    def chord_of(self, parts: tuple[tuple[float, int], ...]) -> int:
+        """The number of a chord of numbered vectors."""
+        return self._chords.setdefault(parts, len(self._chords))
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionSet:
+    """M functions, evaluated together.
+
+    Attributes:
+        layout: of their system.
+        set: the vectors of all chords.
+        chords: weights and vectors of each.
+        functions: for each function (coefficient, chord, chord, factor) of its terms.
+        constants: shape (M,).
+        offsets: subtracted functions of time.
+        paths: of the drives, in the order of ``Given.paths``.
+    """
+
+    layout: Layout
+    set: VectorSet
+    chords: tuple[tuple[tuple[float, int], ...], ...]
+    functions: tuple[tuple[tuple[float, int, int, Timed | None], ...], ...]
+    constants: Array
+    offsets: tuple[Timed | None, ...]
+    paths: tuple[TimePath, ...]
+
+    @property
+    def count(self) -> int:
+        """Number M of functions."""
+        return len(self.functions)
+
+    def values(self, at: Instants) -> Array:
+        """w, shape (T, M)."""
+        y = self._chord_values(self.set.places(at))
+        products = np.einsum("tpi,tpi->tp", y[:, self._first], y[:, self._second])
+        result = (self._factors(at)[0] * products) @ self._owner.T - self.constants
+        return np.asarray(result - self._offset_values(at)[0])
+
+    def sizes(self, at: Instants) -> Array:
+        """Sums of the sizes of what w is the sum of, shape (T, M)."""
+        y = self._chord_values(self.set.places(at))
+        products = np.einsum("tpi,tpi->tp", y[:, self._first], y[:, self._second])
+        return np.asarray(np.abs(self._factors(at)[0] * products) @ self._owner.T + np.abs(self.constants))
+
+    def gradients(self, at: Instants) -> Array:
+        """dw/dx of every function and vector in it (``parts``), shape (T, parts, 3)."""
+        y = self._chord_values(self.set.places(at))
+        factors = self._factors(at)[0][:, :, None]
+        both = np.concatenate([factors * y[:, self._second], factors * y[:, self._first]], axis=1)
+        return _applied(self._spread, both)
+
+    def matrix_entries(self, at: Instants) -> Array:
+        """Entries of G at its places ``pattern``, shape (T, entries)."""
+        gradients = self.gradients(at)[:, self._carried]
+        body = np.zeros((at.count, len(self._carried), 2, 3))
+        own = np.flatnonzero(self._is_framed)
+        frames = self.set.carrier[self.parts[1][self._carried[own]]]
+        turned = np.einsum("tkij,tki->tkj", at.rotation[:, frames], gradients[:, own])
+        local = np.zeros((at.count, len(self.set.vectors), 3))
+        local[:, self.set._on_frames] = self.set.local(at)
+        body[:, own, 0] = np.cross(local[:, self.parts[1][self._carried[own]]], turned)
+        body[:, own, 1] = turned
+        sources = np.concatenate([gradients[:, :, None], body], axis=2).reshape(at.count, -1)
+        return np.asarray((self._scatter @ sources.T).T)
+
+    def matrix(self, at: Instants) -> sparse.csr_array:
+        """G at one instant, shape (M, velocities)."""
+        assert at.count == 1, "one instant at a time"
+        shape = (self.count, int(self.layout.velocity[-1]))
+        return sparse.coo_array((self.matrix_entries(at)[0], self.pattern), shape).tocsr()
+
+    def drift(self, at: Instants) -> Array:
+        """g_t, what moving frames and paths add to dw/dt, shape (T, M)."""
+        gradients, rates = self.gradients(at), self.set.prescribed_rates(at)
+        moved = np.einsum("tki,tki->tk", gradients, rates[:, self.parts[1]])
+        y = self._chord_values(self.set.places(at))
+        products = np.einsum("tpi,tpi->tp", y[:, self._first], y[:, self._second])
+        result = moved @ self._part_owner.T + (self._factors(at)[1] * products) @ self._owner.T
+        return np.asarray(result - self._offset_values(at)[1])
+
+    def rates(self, at: Instants, velocity: Array) -> Array:
+        """dw/dt for flat velocities (T, velocities), shape (T, M)."""
+        columns = np.asarray(self.matrix_entries(at) * velocity[:, self.pattern[1]])
+        return np.asarray(columns @ self._entry_owner.T + self.drift(at), dtype=np.float64)
+
+    def accelerations(self, at: Instants) -> Array:
+        """d2w/dt2 where all dnu/dt vanish, so that d2w/dt2 = G dnu/dt + this; shape (T, M)."""
+        y = self._chord_values(self.set.places(at))
+        dy = self._chord_values(self.set.rates(at, at.velocity))
+        ddy = self._chord_values(self.set.accelerations(at))
+        a, b = self._first, self._second
+
+        def dot(u: Array, v: Array) -> Array:
+            return np.asarray(np.einsum("tpi,tpi->tp", u, v))
+
+        value, rate, second = self._factors(at, with_second=True)
+        change = dot(dy[:, a], y[:, b]) + dot(y[:, a], dy[:, b])
+        curve = dot(ddy[:, a], y[:, b]) + 2 * dot(dy[:, a], dy[:, b]) + dot(y[:, a], ddy[:, b])
+        products = second * dot(y[:, a], y[:, b]) + 2 * rate * change + value * curve
+        return np.asarray(products @ self._owner.T - self._offset_values(at, with_second=True)[2])
+
+    def forces(self, at: Instants, multipliers: Array) -> Array:
+        """sum of multiplier dw/dx on every vector of ``set``, from multipliers (T, M); shape (T, k, 3)."""
+        own, vectors = self.parts
+        pulls = multipliers[:, own, None] * self.gradients(at)
+        total = sparse.coo_array(
+            (np.ones(len(own)), (vectors, np.arange(len(own)))), (len(self.set.vectors), len(own))
+        ).tocsr()
+        return _applied(total, pulls)
+
+    def curvature(self, at: Instants, multipliers: Array) -> sparse.csr_array:
+        """sum of multiplier d2w/dx2, between vectors, at one instant, shape (3 k, 3 k)."""
+        values = self._factors(at)[0][0] * multipliers[self._term_owner]
+        one, chords = sparse.eye_array(3), self._chord_matrix
+        size = (len(self.chords),) * 2
+        between = sparse.coo_array((values, (self._first, self._second)), size).tocsr()
+        inner = sparse.csr_array(chords.T @ (between + between.T) @ chords)
+        return sparse.csr_array(sparse.kron(inner, one))
+
+    @cached_property
+    def parts(self) -> tuple[IntArray, IntArray]:
+        """Function and vector of every gradient, each of shape (parts,)."""
+        pairs = list(self._part_numbers)
+        table = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        return table[:, 0], table[:, 1]
+
+    @cached_property
+    def pattern(self) -> tuple[IntArray, IntArray]:
+        """Row and column of every entry of G."""
+        table = np.array(list(self._places), dtype=np.int64).reshape(-1, 2)
+        return table[:, 0], table[:, 1]
+
+    @cached_property
+    def _part_numbers(self) -> dict[tuple[int, int], int]:
+        found: dict[tuple[int, int], int] = {}
+        for m, terms in enumerate(self.functions):
+            for _, a, b, _ in terms:
+                for _, vector in (*self.chords[a], *self.chords[b]):
+                    found.setdefault((m, vector), len(found))
+        return found
+
+    @cached_property
+    def _terms(self) -> list[tuple[int, float, int, int, Timed | None]]:
+        return [(m, *term) for m, terms in enumerate(self.functions) for term in terms]
+
+    @cached_property
+    def _first(self) -> IntArray:
+        return np.array([term[2] for term in self._terms], dtype=np.int64)
+
+    @cached_property
+    def _second(self) -> IntArray:
+        return np.array([term[3] for term in self._terms], dtype=np.int64)
+
+    @cached_property
+    def _term_owner(self) -> IntArray:
+        return np.array([term[0] for term in self._terms], dtype=np.int64)
+
+    @cached_property
+    def _owner(self) -> sparse.csr_array:
+        return _selection(self._term_owner, self.count)
+
+    @cached_property
+    def _part_owner(self) -> sparse.csr_array:
+        return _selection(self.parts[0], self.count)
+
+    @cached_property
+    def _entry_owner(self) -> sparse.csr_array:
+        return _selection(self.pattern[0], self.count)
+
+    @cached_property
+    def _chord_matrix(self) -> sparse.csr_array:
+        """Weights, shape (chords, vectors)."""
+        entries = [(weight, y, vector) for y, parts in enumerate(self.chords) for weight, vector in parts]
+        return _matrix(entries, (len(self.chords), len(self.set.vectors)))
+
+    @cached_property
+    def _spread(self) -> sparse.csr_array:
+        """What the partners of chords (T, 2 terms, 3), second then first, give to the gradients."""
+        entries, count = [], len(self._terms)
+        for p, (m, _, a, b, _) in enumerate(self._terms):
+            for chord, source in ((a, p), (b, count + p)):
+                for weight, vector in self.chords[chord]:
+                    entries.append((weight, self._part_numbers[m, vector], source))
+        return _matrix(entries, (len(self._part_numbers), 2 * count))
+
+    @cached_property
+    def _carried(self) -> IntArray:
+        """Parts whose vector a carrier moves."""
+        return np.flatnonzero(self.set.carrier[self.parts[1]] >= 0)
+
+    @cached_property
+    def _is_framed(self) -> NDArray[np.bool_]:
+        return np.asarray(self.set.carrier[self.parts[1][self._carried]] < self.layout.frames)
+
+    @cached_property
+    def _sources(self) -> list[tuple[float, int, tuple[int, int]]]:
+        """Coefficient, source (9 a carried part) and place of everything that adds up to G."""
+        found = []
+        frame, axis, spin = self.layout.spin
+        axes = {index: np.flatnonzero(frame == index) for index in range(self.layout.frames)}
+        for number, part in enumerate(self._carried):
+            m, k = int(self.parts[0][part]), int(self.parts[1][part])
+            vector = self.set.vectors[k]
+            if vector.is_point:
+                found += [
+                    (1.0, 9 * number + i, (m, int(column)))
+                    for i, column in enumerate(self.layout.linear[vector.carrier])
+                ]
+            if vector.carrier >= self.layout.frames:
+                continue
+            found += [(1.0, 9 * number + 3 + int(axis[s]), (m, int(spin[s]))) for s in axes[vector.carrier]]
+            first = int(self.layout.velocity[vector.carrier + 1]) - vector.shapes.shape[1]
+            rows, columns = np.nonzero(vector.shapes)
+            values = vector.shapes[rows, columns]
+            found += [
+                (float(x), 9 * number + 6 + int(i), (m, first + int(j)))
+                for x, i, j in zip(values, rows, columns, strict=True)
+            ]
+        return found
+
+    @cached_property
+    def _places(self) -> dict[tuple[int, int], int]:
+        places: dict[tuple[int, int], int] = {}
+        for _, _, place in self._sources:
+            places.setdefault(place, len(places))
+        return places
+
+    @cached_property
+    def _scatter(self) -> sparse.csr_array:
+        entries = [(value, self._places[place], source) for value, source, place in self._sources]
+        return _matrix(entries, (len(self._places), 9 * len(self._carried)))
+
+    def _chord_values(self, vectors: Array) -> Array:
+        """Chords (T, chords, 3) of vectors (T, k, 3), from differences to the first of each."""
+        return _applied(self._differences, vectors) + _applied(self._totals, vectors)
+
+    @cached_property
+    def _totals(self) -> sparse.csr_array:
+        entries = [(total_weight(parts), y, parts[0][1]) for y, parts in enumerate(self.chords)]
+        return _matrix(entries, (len(self.chords), len(self.set.vectors)))
+
+    @cached_property
+    def _differences(self) -> sparse.csr_array:
+        """Weights of the others, and less their sum of the first: exactly cancelling."""
+        entries = []
+        for y, parts in enumerate(self.chords):
+            for weight, vector in parts[1:]:
+                entries += [(weight, y, vector), (-weight, y, parts[0][1])]
+        return _matrix(entries, (len(self.chords), len(self.set.vectors)))
+
+    def _factors(self, at: Instants, with_second: bool = False) -> tuple[Array, Array, Array]:
+        """Coefficients of the terms, their rates and, where asked for, second rates, each (T, terms)."""
+        return self._timed(at, [(term[1], term[4]) for term in self._terms], 1.0, with_second)
+
+    def _offset_values(self, at: Instants, with_second: bool = False) -> tuple[Array, Array, Array]:
+        return self._timed(at, [(1.0, offset) for offset in self.offsets], 0.0, with_second)
+
+    def _timed(
+        self, at: Instants, given: Sequence[tuple[float, Timed | None]], constant: float, with_second: bool
+    ) -> tuple[Array, Array, Array]:
+        values = np.broadcast_to([constant * c for c, _ in given], (at.count, len(given))).copy()
+        rates, seconds = np.zeros_like(values), np.zeros_like(values)
+        for k, (c, timed) in enumerate(given):
+            if timed is None:
+                continue
+            column = next(i for i, path in enumerate(self.paths) if path is timed.path)
+            p, dp = at.given.paths[:, column], at.given.path_rates[:, column]
+            ddp = np.zeros_like(p)
+            if with_second:
+                assert isinstance(at.given, GivenFunctions), "recordings hold no second rates"
+                ddp = at.given.path_accelerations[:, column]
+            values[:, k], rates[:, k], seconds[:, k] = (c * x for x in timed_values(timed.factor, p, dp, ddp))
+        return values, rates, seconds
+
+
+def function_set(
+    rows: Sequence[Row],
+    layout: Layout,
+    resolver: VectorResolver,
+    paths: tuple[TimePath, ...],
+    collector: VectorCollector | None = None,
+) -> FunctionSet:
+    """The functions of rows as numbers; their vectors are added to those of the collector."""
+    collected = VectorCollector(resolver) if collector is None else collector
+    functions = tuple(
+        tuple((t.coefficient, collected.chord(t.first), collected.chord(t.second), t.factor) for t in row.terms)
+        for row in rows
+    )
+    return FunctionSet(
+        layout,
+        VectorSet(tuple(collected.vectors), layout),
+        collected.chords,
+        functions,
+        np.array([row.constant for row in rows], dtype=np.float64),
+        tuple(row.offset for row in rows),
+        paths,
+    )
+
+
+def timed_values(factor: TimeFactor, p: Array, rate: Array, second: Array) -> tuple[Array, Array, Array]:
+    """cos p, sin p or p with first and second time derivative."""
+    match factor:
+        case TimeFactor.COSINE:
+            return np.cos(p), -np.sin(p) * rate, -np.cos(p) * rate**2 - np.sin(p) * second
+        case TimeFactor.SINE:
+            return np.sin(p), np.cos(p) * rate, -np.sin(p) * rate**2 + np.cos(p) * second
+        case TimeFactor.VALUE:
+            return p, rate, second
+
+
+def total_weight(parts: Sequence[tuple[float, int]]) -> float:
+    """Sum of the weights of a chord, exactly zero where it is round-off."""
+    weights = [weight for weight, _ in parts]
+    total = sum(weights)
+    return 0.0 if abs(total) <= 1e-14 * max(abs(weight) for weight in weights) else total
+
+
+def lever_stiffness(at: Instants, vectors: VectorSet, forces: Array) -> sparse.csr_array:
+    """How the generalized forces J^T f of constant world forces turn with their bodies, at one instant.
+
+    For dq = (dx, dtheta, deta) with R exp(dtheta), in the places of nu: rows of w and eta of each frame,
+    ``rho x phi`` and ``P^T phi`` with phi = R^T f (7.3).
+    """
+    layout, own = vectors.layout, vectors._on_frames
+    size = int(layout.velocity[-1])
+    local, rotation = vectors.local(at)[0], at.rotation[0][vectors.carrier[own]]
+    values, rows, columns = [np.zeros(0)], [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    frame, axis, place = layout.spin
+    for k, number in enumerate(own):
+        b, shapes = int(vectors.carrier[number]), vectors.vectors[number].shapes
+        phi = cross_matrix(rotation[k].T @ forces[number])
+        mine = np.flatnonzero(frame == b)
+        spin, elastic = (
+            place[mine],
+            np.arange(int(layout.velocity[b + 1]) - shapes.shape[1], int(layout.velocity[b + 1])),
+        )
+        blocks = (
+            (spin, spin, (cross_matrix(local[k]) @ phi)[np.ix_(axis[mine], axis[mine])]),
+            (spin, elastic, -(phi @ shapes)[axis[mine]]),
+            (elastic, spin, (shapes.T @ phi)[:, axis[mine]]),
+        )
+        for i, j, block in blocks:
+            values.append(block.ravel())
+            rows.append(np.repeat(i, len(j)))
+            columns.append(np.tile(j, len(i)))
+    triples = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
+    return sparse.coo_array(triples, (size, size)).tocsr()
+
+
+def _selection(owner: IntArray, count: int) -> sparse.csr_array:
+    """Sums by owner, shape (count, len(owner))."""
+    return sparse.coo_array((np.ones(len(owner)), (owner, np.arange(len(owner)))), (count, len(owner))).tocsr()
+
+
+def _matrix(entries: Sequence[tuple[float, int, int]], shape: tuple[int, int]) -> sparse.csr_array:
+    values, rows, columns = zip(*entries, strict=True) if entries else ((), (), ())
+    return sparse.coo_array((values, (rows, columns)), shape, dtype=np.float64).tocsr()
+
+
+def _applied(matrix: sparse.csr_array, vectors: Array) -> Array:
+    """matrix (a, b) times vectors (T, b, 3), shape (T, a, 3)."""
+    count = len(vectors)
+    flat = vectors.transpose(1, 0, 2).reshape(vectors.shape[1], count * 3)
+    return np.asarray((matrix @ flat).reshape(matrix.shape[0], count, 3).transpose(1, 0, 2))

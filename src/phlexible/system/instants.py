@@ -1,0 +1,172 @@
+"""States at T instants, and what moves by itself then: frames of the ground and paths of drives."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Protocol, Self
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.interactions.time_paths import TimePath
+from phlexible.ports.attachments import MovingFrame
+from phlexible.ports.ground import (
+    frame_acceleration,
+    frame_angular_velocities,
+    frame_positions,
+    frame_rotation_rates,
+    frame_rotations,
+    frame_velocities,
+)
+from phlexible.system.layout import State
+
+Points = slice | IntArray
+
+
+class Given(Protocol):
+    """What moves by itself at T instants, with f moving frames and p paths."""
+
+    @property
+    def frames(self) -> Array:
+        """Origins, world axes, shape (T, f, 3) [m]."""
+
+    @property
+    def frame_rotations(self) -> Array:
+        """Turns since t = 0, shape (T, f, 3, 3)."""
+
+    @property
+    def frame_velocities(self) -> Array:
+        """Shape (T, f, 3) [m/s]."""
+
+    @property
+    def frame_angular_velocities(self) -> Array:
+        """World axes, shape (T, f, 3) [rad/s]."""
+
+    @property
+    def paths(self) -> Array:
+        """p(t) of the drives, shape (T, p) [rad or m]."""
+
+    @property
+    def path_rates(self) -> Array:
+        """dp/dt, shape (T, p)."""
+
+    def at(self, instants: Points) -> "Given":
+        """The chosen instants only."""
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedGiven:
+    """``Given`` as numbers."""
+
+    frames: Array
+    frame_rotations: Array
+    frame_velocities: Array
+    frame_angular_velocities: Array
+    paths: Array
+    path_rates: Array
+
+    def at(self, instants: Points) -> Self:
+        """The chosen instants only."""
+        return type(self)(*(getattr(self, field.name)[instants] for field in fields(self)))
+
+
+@dataclass(frozen=True, eq=False)
+class GivenFunctions:
+    """``Given`` from the users' functions, each asked where it is needed, and once.
+
+    Attributes:
+        moving: frames.
+        driven: paths.
+        times: shape (T,) [s].
+    """
+
+    moving: Sequence[MovingFrame]
+    driven: Sequence[TimePath]
+    times: Array
+
+    @cached_property
+    def frames(self) -> Array:
+        return self._stacked([frame_positions(frame, self.times) for frame in self.moving], 3)
+
+    @cached_property
+    def frame_rotations(self) -> Array:
+        return self._stacked([frame_rotations(frame, self.times) for frame in self.moving], 3, 3)
+
+    @cached_property
+    def frame_velocities(self) -> Array:
+        return self._stacked([frame_velocities(frame, self.times) for frame in self.moving], 3)
+
+    @cached_property
+    def frame_angular_velocities(self) -> Array:
+        return self._stacked([frame_angular_velocities(frame, self.times) for frame in self.moving], 3)
+
+    @cached_property
+    def paths(self) -> Array:
+        return self._stacked([path.at_times(self.times) for path in self.driven])
+
+    @cached_property
+    def path_rates(self) -> Array:
+        return self._stacked([path.rates_at(self.times) for path in self.driven])
+
+    @cached_property
+    def frame_accelerations(self) -> Array:
+        """Of the origins, shape (T, f, 3) [m/s^2]."""
+        each = [np.array([frame_acceleration(frame, float(t)) for t in self.times]) for frame in self.moving]
+        return self._stacked(each, 3)
+
+    @cached_property
+    def frame_rotation_curvatures(self) -> Array:
+        """d2/dt2 of the turns, shape (T, f, 3, 3)."""
+        each = [np.array([frame_rotation_rates(frame, float(t))[1] for t in self.times]) for frame in self.moving]
+        return self._stacked(each, 3, 3)
+
+    @cached_property
+    def path_accelerations(self) -> Array:
+        """d2p/dt2, shape (T, p)."""
+        return self._stacked([np.array([path.rates(float(t))[1] for t in self.times]) for path in self.driven])
+
+    def at(self, instants: Points) -> Self:
+        return type(self)(self.moving, self.driven, self.times[instants])
+
+    def _stacked(self, arrays: list[Array], *shape: int) -> Array:
+        return np.stack(arrays, axis=1) if arrays else np.zeros((len(self.times), 0, *shape))
+
+
+@dataclass(frozen=True, eq=False)
+class Instants:
+    """States at T instants; arrays as in ``State`` with time first."""
+
+    time: Array
+    position: Array
+    rotation: Array
+    eta: Array
+    velocity: Array
+    given: Given
+
+    @property
+    def count(self) -> int:
+        """Number T of instants."""
+        return len(self.time)
+
+    def at(self, instants: Points) -> Self:
+        """The chosen instants only; a slice does not copy."""
+        return type(self)(
+            self.time[instants],
+            self.position[instants],
+            self.rotation[instants],
+            self.eta[instants],
+            self.velocity[instants],
+            self.given.at(instants),
+        )
+
+
+def instant_of(state: State, given: Given) -> Instants:
+    """One state as T = 1 instants."""
+    return Instants(
+        np.array([state.time]),
+        state.position[None],
+        state.rotation[None],
+        state.eta[None],
+        state.velocity[None],
+        given,
+    )

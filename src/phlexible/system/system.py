@@ -1,0 +1,222 @@
+"""A mechanism resolved into numbers, once: what assembly, observables, linear analysis and rank decisions read."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array
+from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.floating_body import FloatingBody
+from phlexible.bodies.mechanics import absolute
+from phlexible.bodies.mechanics.floating import centred, mass_matrix
+from phlexible.errors import ModelError
+from phlexible.interactions.coordinates import Coordinate
+from phlexible.interactions.drives import Drive
+from phlexible.interactions.force_elements import CoordinateForce, ForceElement
+from phlexible.interactions.functions import PointOf, Row, Vector
+from phlexible.interactions.loads import PointLoad
+from phlexible.interactions.time_paths import TimePath
+from phlexible.joints.joint import Joint
+from phlexible.mechanism.mechanism import Mechanism
+from phlexible.ports.attachments import MovingFrame, PlacedBody, Port
+from phlexible.system.functions import FunctionSet, function_set
+from phlexible.system.instants import GivenFunctions, Instants, instant_of
+from phlexible.system.layout import Layout, State
+from phlexible.system.vectors import VectorResolver, VectorSet
+
+
+class RowOwner(NamedTuple):
+    """A joint or drive and one of its rows."""
+
+    joint: Joint | Drive
+    row: Row
+
+
+class ScalarForce(NamedTuple):
+    """One scalar force and the element that it belongs to."""
+
+    element: ForceElement
+    force: CoordinateForce
+
+    @property
+    def is_prescribed(self) -> bool:
+        """Whether it has a prescribed part."""
+        return not (isinstance(self.force.value, int | float) and self.force.value == 0)
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """The numbers of a mechanism; made by ``system_of`` and never changed.
+
+    Attributes:
+        mechanism: as it was.
+        bodies: those with a frame, then those in absolute coordinates.
+        frames: data of the first about their centres of mass (2.6).
+        centres: S / m of each, (3, n + 1): where that is in body axes.
+        constraints: joints, then drives.
+        owners: joint and function of every multiplier.
+        forces: scalar forces of all elements.
+        loads: forces and moments on single attachments, load after load.
+        moving_frames: frames that joints and elements use, by first appearance.
+    """
+
+    mechanism: Mechanism
+    bodies: tuple[PlacedBody, ...]
+    frames: tuple[FloatingBody, ...]
+    centres: tuple[Array, ...]
+    constraints: tuple[Joint | Drive, ...]
+    owners: tuple[RowOwner, ...]
+    forces: tuple[ScalarForce, ...]
+    loads: tuple[PointLoad, ...]
+    moving_frames: tuple[MovingFrame, ...]
+    layout: Layout
+
+    @property
+    def dimension(self) -> int:
+        """2 in the xy plane, 3 in space."""
+        return self.mechanism.dimension
+
+    @cached_property
+    def nodal(self) -> tuple[AbsoluteBody, ...]:
+        """Data of the bodies in absolute coordinates."""
+        return tuple(placed.data for placed in self.bodies if isinstance(placed.data, AbsoluteBody))
+
+    @cached_property
+    def paths(self) -> tuple[TimePath, ...]:
+        """Of the drives."""
+        return tuple(drive.path for drive in self.mechanism.drives)
+
+    @cached_property
+    def index(self) -> dict[PlacedBody, int]:
+        """Number of each body by its handle."""
+        return {placed: index for index, placed in enumerate(self.bodies)}
+
+    @cached_property
+    def resolver(self) -> VectorResolver:
+        """Finds the numbers of vectors."""
+        frames = {frame: number for number, frame in enumerate(self.moving_frames)}
+        return VectorResolver(self.layout, frames, self.index, self.centres)
+
+    @cached_property
+    def rows(self) -> FunctionSet:
+        """The functions of all constraints."""
+        return self.functions([owner.row for owner in self.owners])
+
+    @cached_property
+    def force_functions(self) -> FunctionSet:
+        """The functions of all scalar forces, force after force."""
+        return self.functions([row for each in self.forces for row in each.force.coordinate.functions()])
+
+    def functions(self, rows: Sequence[Row]) -> FunctionSet:
+        """Any functions of vectors of this system."""
+        return function_set(rows, self.layout, self.resolver, self.paths)
+
+    def vectors(self, vectors: Sequence[Vector]) -> VectorSet:
+        """Any vectors of this system; none between two nodes."""
+        return VectorSet(tuple(self.resolver.resolve(vector) for vector in vectors), self.layout)
+
+    def point(self, port: Port) -> "tuple[Array, VectorSet]":
+        """Weights and vectors whose sum a port is."""
+        parts = self.resolver.parts(PointOf(port))
+        return np.array([weight for weight, _ in parts]), VectorSet(tuple(v for _, v in parts), self.layout)
+
+    def at(self, state: State) -> Instants:
+        """A state as one instant, with the frames and paths of its time."""
+        given = GivenFunctions(self.moving_frames, self.paths, np.array([state.time]))
+        return instant_of(state, given)
+
+    def elastic(self, state: State, index: int) -> Array:
+        """eta of a floating body, positions of the nodes of another, flat."""
+        return self.layout.elastic(index, state.position, state.eta)
+
+    def body_mass(self, state: State, index: int) -> "Array | sparse.csr_array":
+        """M of one body in the components of nu; sparse in absolute coordinates."""
+        data = self.bodies[index].data
+        if isinstance(data, AbsoluteBody):
+            return absolute.mass_matrix(data)
+        return mass_matrix(self.frames[index], self.elastic(state, index))
+
+    def mass(self, state: State) -> sparse.csr_array:
+        """M of all bodies, block diagonal, shape (velocities,) * 2."""
+        blocks = [self.body_mass(state, index) for index in range(len(self.bodies))]
+        return sparse.csr_array(sparse.block_diag(blocks, "csr")) if blocks else sparse.csr_array((0, 0))
+
+    def coordinate_functions(self, coordinate: Coordinate) -> FunctionSet:
+        """The functions of one coordinate."""
+        return self.functions(coordinate.functions())
+
+    @cached_property
+    def body_length(self) -> float:
+        """Size of the largest body [m]; that of the mechanism where all bodies are points."""
+        return max((placed.data.size for placed in self.bodies), default=0.0) or self.largest_length
+
+    @cached_property
+    def largest_length(self) -> float:
+        """Largest body size or distance of a port from the origin [m]; 1 if there is none."""
+        ports = [port for joint in self.mechanism.joints for port in (joint.first, joint.second)]
+        places = [float(np.linalg.norm(port.initial_position())) for port in ports]
+        return max([*(placed.data.size for placed in self.bodies), *places], default=0.0) or 1.0
+
+    @cached_property
+    def reach(self) -> float:
+        """A length that stands for the mechanism: its extent and distance from the origin [m]."""
+        reach = [float(np.linalg.norm(placed.place)) + placed.data.size for placed in self.bodies]
+        return max(reach, default=0.0) or 1.0
+
+    @cached_property
+    def row_lengths(self) -> Array:
+        """What g of each row is compared with: the largest length [m], 1 for cosines; (rows,)."""
+        return np.array([1.0 if owner.row.is_angle else self.largest_length for owner in self.owners])
+
+    @cached_property
+    def gap_lengths(self) -> Array:
+        """What gaps of joint forces are compared with: the size of a body, 1 for cosines; (rows,)."""
+        return np.array([1.0 if owner.row.is_angle else self.body_length for owner in self.owners])
+
+
+def system_of(mechanism: Mechanism) -> System:
+    """The numbers of a mechanism as it is now.
+
+    Raises:
+        ModelError: joints or elements that its dimension or their ports do not allow.
+    """
+    bodies, dimension = mechanism.bodies, mechanism.dimension
+    pairs = [centred(placed.data) for placed in bodies if isinstance(placed.data, FloatingBody)]
+    constraints = mechanism.constraints
+    rows = [part.rows(dimension) for part in constraints]
+    owners = [RowOwner(part, row) for part, own in zip(constraints, rows, strict=True) for row in own]
+    forces = [ScalarForce(e, force) for e in mechanism.elements for force in e.forces(dimension)]
+    return System(
+        mechanism,
+        bodies,
+        tuple(data for data, _ in pairs),
+        tuple(place for _, place in pairs),
+        constraints,
+        tuple(owners),
+        tuple(forces),
+        tuple(entry for load in mechanism.loads for entry in load.entries()),
+        moving_frames(mechanism),
+        Layout(bodies, tuple(len(own) for own in rows)),
+    )
+
+
+def moving_frames(mechanism: Mechanism) -> tuple[MovingFrame, ...]:
+    """Frames of joints and force elements that are not fixed, by first appearance."""
+    ports = [port for joint in mechanism.joints for port in (joint.first, joint.second)]
+    ports += [port for element in mechanism.elements for port in element.ports]
+    moving = [port for port in ports if isinstance(port, MovingFrame) and not port.is_fixed]
+    return tuple({id(frame): frame for frame in moving}.values())
+
+
+def need_bodies(system: System) -> None:
+    """Refuses a model without bodies.
+
+    Raises:
+        ModelError: always then.
+    """
+    if not system.bodies:
+        raise ModelError("the model has no bodies; add one with model.add(...)")

@@ -1,0 +1,390 @@
+"""The one list of everything that the kernels read and write: name, kind, size, unit, writer, meaning.
+
+Offsets, sizes, packing, the stored state and the page of the documentation all follow from it. ``t.mass_of``
+in a kernel is the table of that name. A table with the writer STATE is kept from step to step and is stored:
+a stored row is all of them, one after the other, in the order of this list.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Kind(Enum):
+    """What an entry of a table is; COUNT: no table but one number."""
+
+    COUNT = "count"
+    INTEGER = "integer"
+    REAL = "number"
+    VECTOR = "3 numbers"
+    MATRIX = "3 x 3 numbers"
+
+
+class Writer(Enum):
+    """Who writes a table."""
+
+    SYSTEM = "once, from the model"
+    CLOCK = "before each step: functions of time"
+    STEP = "in each step"
+    STATE = "at the end of each step; stored"
+    VIEW = "nobody: other tables, one after the other, as one"
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table.
+
+    Attributes:
+        name: as kernels say it.
+        kind: of its entries.
+        size: number of entries, a product such as "rows", "2 rows", "3 carriers": a number and a count.
+        writer: who writes it.
+        unit: SI, where entries have one unit.
+        meaning: what an entry is.
+    """
+
+    name: str
+    kind: Kind
+    size: str
+    writer: Writer
+    unit: str
+    meaning: str
+
+    def entries(self, counts: dict[str, int]) -> int:
+        """Number of entries for given counts."""
+        *factor, name = self.size.split()
+        return (int(factor[0]) if factor else 1) * counts[name]
+
+
+def _tables(kind: Kind, writer: Writer, lines: str) -> Iterator[Table]:
+    for line in lines.strip().splitlines():
+        name, size, unit, meaning = (part.strip() for part in line.split("|"))
+        yield Table(name, kind, size, writer, unit, meaning)
+
+
+TABLES: tuple[Table, ...] = (
+    *_tables(
+        Kind.COUNT,
+        Writer.SYSTEM,
+        """
+        dimension       | 1 | | 2: the xy plane, 3: space
+        one             | 1 | | 1
+        types           | 1 | | kinds of frames: equal bodies share their numbers
+        frames          | 1 | | floating bodies
+        carriers        | 1 | | what has a velocity V: frames, then nodes of bodies in absolute coordinates
+        coordinates     | 1 | | entries of (1, eta) of all frames
+        elastic         | 1 | | entries of eta of all frames
+        strains         | 1 | | of all types
+        squares         | 1 | | of all strains of all types
+        frame_strains   | 1 | | of all frames
+        frame_squares   | 1 | | of all frames
+        type_numbers    | 1 | | in all blocks of the types
+        velocities      | 1 | | entries of nu of all carriers
+        mass_pairs      | 1 | | pairs of carriers with a common mass
+        vectors         | 1 | | points and directions
+        shape_vectors   | 1 | | shape functions of all vectors
+        lever_vectors   | 1 | | velocities that move a vector, of all vectors
+        moving          | 1 | | vectors and paths that are given functions of time
+        chords          | 1 | | sums of vectors
+        chord_parts     | 1 | | vectors in all chords
+        terms           | 1 | | products of two chords
+        functions       | 1 | | sums of terms: first those of constraints
+        function_parts  | 1 | | vectors on carriers in all functions
+        pairs           | 1 | | pairs of vectors on carriers that meet in a product
+        rows            | 1 | | functions that are constrained
+        interactions    | 1 | | first the constraints, then the forces
+        constraints     | 1 | | joints and drives
+        forces          | 1 | | interactions that are laws
+        groups          | 1 | | what laws touch: carriers, then auxiliary vectors
+        group_blocks    | 1 | | blocks between the groups of a law
+        group_numbers   | 1 | | numbers in the gradients of one law, the most of any
+        auxiliaries     | 1 | | changes of vectors that are unknowns of their own
+        loads           | 1 | | forces and moments on attachments
+        load_values     | 1 | | of loads, then of prescribed forces
+        sources         | 1 | | what can supply work: loads, then interactions
+        nodes           | 1 | | of the elimination: carriers, auxiliaries, constraints
+        neighbours      | 1 | | of all nodes
+        targets         | 1 | | of all nodes
+        unknowns        | 1 | | rows of all nodes
+        reactions       | 1 | | rows, then forces
+        block_numbers   | 1 | | in all blocks
+        widest          | 1 | | velocities of one carrier, the most of any
+        history_length  | 1 | | updates of Newton's method that are remembered
+        state_numbers   | 1 | | of the state
+        """,
+    ),
+    *_tables(
+        Kind.INTEGER,
+        Writer.SYSTEM,
+        """
+        type_of           | frames | | type of a frame
+        velocity_start    | carriers | | first entry of nu
+        elastic_start     | frames | | first entry of eta
+        coordinate_start  | frames | | first entry of (1, eta)
+        width_of          | carriers | | entries of nu
+        rigid_of          | carriers | | entries of nu before deta/dt
+        axes_of           | carriers | | axes of rotation: 0, 1 (z) or 3
+        elastic_count     | types | | n; m = n + 1
+        elastic_mass      | types | | start of M_eta (m, m) in type_number
+        gyroscopic        | types | | start of Z_k (axes, m, m)
+        rotational        | types | | start of Y_kl (pairs k <= l, m, m): J_kl = xi.Y_kl xi
+        stiffness         | types | | start of K (n, n)
+        damping           | types | | start of C (n, n), or -1
+        strain_start      | types | | first strain
+        strain_count      | types | | how many
+        strain_row        | strains | | start of the linear row (n,) in type_number
+        strain_first      | strains | | support of the gradient: first ..
+        strain_last       | strains | | .. last + 1
+        square_start      | strains | | first square
+        square_count      | strains | | how many
+        square_row        | squares | | start of the slope function (n,)
+        square_first      | squares | |
+        square_last       | squares | |
+        frame_strain      | frames | | first strain of a frame among frame_strains, less that of its type
+        frame_square      | frames | | first square of a frame among frame_squares, less that of its type
+        mass_first        | mass_pairs | | carrier that feels the mass
+        mass_second       | mass_pairs | | carrier that accelerates
+        mass_block        | mass_pairs | | block (first, second)
+        vector_carrier    | vectors | | or GIVEN or MOVING
+        vector_is_point   | vectors | | 1: x_c + R rho, 0: R rho
+        vector_shape      | vectors | | first shape function
+        vector_first      | vectors | | support of the shape functions: first ..
+        vector_last       | vectors | | .. last + 1
+        vector_lever      | vectors | | first entry in lever and motion
+        vector_moving     | vectors | | number among the moving vectors
+        chord_start       | chords | | first part
+        chord_count       | chords | | how many
+        chord_vector      | chord_parts | |
+        term_first        | terms | | chord
+        term_second       | terms | | chord
+        term_time         | terms | | number among the components of moving vectors that multiplies, or -1
+        function_term     | functions | | first term
+        term_count        | functions | | how many
+        function_time     | functions | | number among the components of moving vectors that is subtracted, or -1
+        function_part     | functions | | first part
+        part_count        | functions | | how many
+        part_vector       | function_parts | | vector on a carrier
+        part_upper        | function_parts | | of a constraint: block (carrier, node); of a law: its group
+        part_lower        | function_parts | | of a constraint: block (node, carrier); of a law: auxiliary group
+        function_pair     | functions | | first pair
+        pair_count        | functions | | how many
+        pair_term         | pairs | |
+        pair_first        | pairs | | vector
+        pair_second       | pairs | | vector
+        pair_upper        | pairs | | block (carrier of first, carrier or auxiliary of second)
+        pair_lower        | pairs | | block (carrier of second, carrier or auxiliary of first)
+        interaction_start | interactions | | first function
+        function_count    | interactions | | how many
+        coordinate_of     | interactions | | CONSTRAINT, POSITION, DISTANCE or ANGLE
+        constraint_node   | constraints | | node of its multipliers
+        energy_of         | forces | | stored energy: SPRING .. USER_LAW
+        energy_address    | forces | | of U, where the user wrote it
+        slope_address     | forces | | of dU
+        force_value       | forces | | load value that is the prescribed force, or -1
+        group_start       | forces | | first group
+        group_count       | forces | | how many
+        carrier_count     | forces | | groups that are carriers, which come first
+        group_width       | groups | | velocities, or components of an auxiliary
+        group_place       | groups | | place of its numbers in a gradient
+        group_block_start | forces | | first block
+        group_block       | group_blocks | | block (carrier, group), row by row, or -1
+        auxiliary_vector  | auxiliaries | | whose change it is
+        auxiliary_lower   | auxiliaries | | block (auxiliary, carrier)
+        load_kind         | loads | | FORCE .. FOLLOWER_TORQUE
+        load_point        | loads | | vector of the point, of forces
+        load_triad        | loads | | first of three directions, or -1
+        node_order        | nodes | | in which nodes are eliminated
+        node_size         | nodes | | rows
+        node_row          | nodes | | first row of the right-hand side
+        node_diagonal     | nodes | | block
+        neighbour_start   | nodes | | first neighbour
+        neighbour_count   | nodes | | that are eliminated later
+        neighbour         | neighbours | | node
+        upper             | neighbours | | block (node, neighbour)
+        lower             | neighbours | | block (neighbour, node)
+        target_start      | nodes | | first target
+        target            | targets | | block (neighbour i, neighbour j)
+        """,
+    ),
+    *_tables(
+        Kind.REAL,
+        Writer.SYSTEM,
+        """
+        type_number       | type_numbers | | numbers of all types
+        viscosity         | types | s | tau
+        strain_weight     | strains | | D_s
+        square_factor     | squares | |
+        mass              | mass_pairs | kg |
+        velocity_weight   | velocities | | makes velocities comparable [m/s]
+        chord_weight      | chord_parts | |
+        chord_total       | chords | | sum of the weights; 0: a difference
+        term_coefficient  | terms | |
+        function_constant | functions | |
+        row_length        | rows | | what a gap is compared with: a length, 1 for cosines
+        pair_weight       | pairs | |
+        force_stiffness   | forces | | of a spring; EA of a string
+        force_damping     | forces | | d; of a string tau EA / 4
+        force_modulus     | forces | | EA / 4 of strings, on which numerical damping acts
+        force_rest        | forces | | where a spring is relaxed
+        force_weight      | forces | | measure: 1, or length of a string
+        """,
+    ),
+    *_tables(
+        Kind.VECTOR,
+        Writer.SYSTEM,
+        """
+        weight            | carriers | N | m g
+        vector_base       | vectors | | x0 or e, body axes; a given vector
+        shape             | shape_vectors | | column of P
+        """,
+    ),
+    *_tables(
+        Kind.MATRIX,
+        Writer.SYSTEM,
+        """
+        rigid_inertia     | types | kg m2 | J of a type without elastic coordinates
+        """,
+    ),
+    *_tables(
+        Kind.VECTOR,
+        Writer.CLOCK,
+        """
+        moving0           | moving | | given vectors at the start of the step
+        moving1           | moving | | at its end
+        load_value        | load_values | N, N m | at the middle of the step
+        """,
+    ),
+    *_tables(
+        Kind.INTEGER,
+        Writer.STEP,
+        """
+        pivots            | unknowns | |
+        """,
+    ),
+    *_tables(
+        Kind.VECTOR,
+        Writer.STEP,
+        """
+        linear0           | carriers | m/s | V; 0: start, 1: end of the step
+        linear1           | carriers | m/s |
+        spin0             | frames | rad/s | w, body axes
+        spin1             | frames | rad/s |
+        half_turn         | frames | rad | a = h mean(w) / 2
+        shift             | carriers | m | h mean(V)
+        angular0          | frames | | pi_r
+        angular1          | frames | |
+        arm0              | vectors | | R rho, world axes
+        arm1              | vectors | |
+        place0            | vectors | | x_n
+        change            | vectors | | delta(x)
+        pull              | vectors | N, N m | force on a vector
+        left              | vectors | | dw/dx at the mean vectors, of one function
+        right             | vectors | | dw/dx at the end
+        lever             | lever_vectors | | force f enters nu_i's balance as lever_i.f
+        motion            | lever_vectors | | dx_{n+1}/dnu_{n+1}
+        chord0            | chords | | y_n
+        chord_change      | chords | | delta(y)
+        force_sum         | carriers | N | of all vectors of a carrier
+        moment_sum        | frames | N m | about the mean centre of mass, world axes
+        """,
+    ),
+    *_tables(
+        Kind.MATRIX,
+        Writer.STEP,
+        """
+        rotation1         | frames | | R_{n+1}
+        inverse_mean      | frames | | A^-1
+        """,
+    ),
+    *_tables(
+        Kind.REAL,
+        Writer.STEP,
+        """
+        xi0               | coordinates | | (1, eta)
+        xi1               | coordinates | |
+        rate0             | coordinates | | (0, deta/dt)
+        rate1             | coordinates | |
+        elastic0          | coordinates | | pi_eta; the first entry is not used
+        elastic1          | coordinates | |
+        z_rate0           | 3 coordinates | | Z_k dxi
+        z_rate1           | 3 coordinates | |
+        z_xi              | 3 coordinates | | Z_k^T xi at the last state
+        y_xi0             | 6 coordinates | | Y_kl xi
+        y_xi1             | 6 coordinates | |
+        elastic_mean      | coordinates | | mean(eta) + gamma delta(eta)
+        elastic_force     | coordinates | |
+        gradient          | coordinates | | of one strain at the mean
+        gradient1         | coordinates | | at the end
+        strain0           | frame_strains | |
+        strain1           | frame_strains | |
+        strain_change     | frame_strains | |
+        slope0            | frame_squares | | slope function times eta
+        slope1            | frame_squares | |
+        term_mean         | terms | | mean coefficient of the step
+        term_end          | terms | | at its end
+        function0         | functions | | w_n of laws
+        function_change   | functions | | delta(w)
+        function_end      | functions | | constant at the end of the step
+        generalized       | functions | | multiplier, or force of a law along its function
+        tangent           | 2 functions | | d(generalized)/dw_{n+1} over the functions of its law
+        theta0            | forces | | coordinate at the start of the step
+        theta_change      | forces | |
+        scalar_force      | forces | | F along the coordinate
+        left_gradient     | group_numbers | | of one law: carriers' rows
+        right_gradient    | group_numbers | |
+        row_relaxation    | rows | | of the last factorization
+        row_scale         | rows | | what elimination of carriers put on the diagonal
+        blocks            | block_numbers | |
+        residual          | unknowns | |
+        update            | unknowns | |
+        trial_update      | unknowns | |
+        velocity1         | velocities | | nu_{n+1}
+        saved_velocity    | velocities | |
+        multiplier1       | rows | |
+        saved_multiplier  | rows | |
+        scratch           | 9 widest | |
+        history           | history_length | | scaled updates of the last step
+        mean_reaction     | reactions | | multipliers and forces, mean over the substeps of a composed step
+        saved_state       | state_numbers | | at the start of a composed step
+        """,
+    ),
+    *_tables(
+        Kind.REAL,
+        Writer.STATE,
+        """
+        energy            | 4 one | J | kinetic, strain, gravity, spring
+        dissipated        | one | J | since the start
+        counter           | 2 one | | Newton iterations, steps with dependent joints
+        """,
+    ),
+    *_tables(Kind.VECTOR, Writer.STATE, "position | carriers | m | centre of mass, or node"),
+    *_tables(Kind.MATRIX, Writer.STATE, "rotation | frames | | body to world"),
+    *_tables(
+        Kind.REAL,
+        Writer.STATE,
+        """
+        eta               | elastic | |
+        velocity          | velocities | | nu
+        previous_velocity | velocities | | of the step before, where Newton's method starts from
+        work              | sources | J | since the start, by loads, then by given vectors in interactions
+        theta             | forces | rad, m | coordinates, angles over full turns
+        multiplier        | rows | N, N m | of the last step
+        force             | forces | N, N m | of the last step
+        """,
+    ),
+    *_tables(
+        Kind.REAL,
+        Writer.VIEW,
+        """
+        state             | state_numbers | | all stored tables
+        reaction          | reactions | | the last of them: multiplier and force
+        """,
+    ),
+)
+
+GIVEN = -1
+MOVING = -2
+
+CONSTRAINT, POSITION, DISTANCE, ANGLE = range(4)
+FORCE, FOLLOWER_FORCE, TORQUE, FOLLOWER_TORQUE = range(4)
+SPRING, LOGARITHMIC, LINEAR, ST_VENANT_KIRCHHOFF, USER_LAW = range(5)

@@ -1,0 +1,119 @@
+"""The border between a run (clock, halving, controllers, storage) and a scheme that takes steps."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.system.layout import State
+
+
+@dataclass(frozen=True, eq=False)
+class Ledger:
+    """Sums that a run goes on with.
+
+    Attributes:
+        work: of each source of ``Stepper.work_sources``, shape (sources,) [J].
+        dissipated: [J].
+        iterations, halvings: counted so far.
+        theta: coordinates of forces, angles over full turns, shape (forces,).
+    """
+
+    work: Array
+    dissipated: float
+    iterations: int
+    halvings: int
+    theta: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Storage:
+    """Which instants of a number of steps are stored.
+
+    Attributes:
+        every: store each so many.
+        phase: steps taken since the last one stored.
+        continues: the step before had the same size, and ended at this state.
+    """
+
+    every: int = 1
+    phase: int = 0
+    continues: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Advance:
+    """What a number of steps of one size gave.
+
+    Attributes:
+        steps: how many were taken.
+        is_singular: why the next one failed, if it did: a singular matrix.
+        rows: the stored instants, an array each by the names of the state tables, time first.
+        reactions: multipliers and forces of the first step.
+    """
+
+    steps: int
+    is_singular: bool
+    rows: dict[str, Array]
+    reactions: Array
+
+
+class Stepper(ABC):
+    """Takes steps from a state that it holds.
+
+    Attributes:
+        order: of the scheme.
+        work_sources: names of what can supply work, each with its columns in the table ``work``.
+    """
+
+    order: int
+    work_sources: dict[str, list[int]]
+
+    @abstractmethod
+    def begin(self, state: State, ledger: Ledger | None) -> None:
+        """Start, or go on, from a state."""
+
+    @abstractmethod
+    def advance(self, instants: Array, step: float, storage: Storage) -> Advance:
+        """Steps between instants (count + 1,), all of one size; stops at the first that fails."""
+
+    @abstractmethod
+    def now(self, time: float) -> dict[str, Array]:
+        """The state that it holds, as one stored instant."""
+
+    @abstractmethod
+    def control(self, time: float) -> None:
+        """Ask the controllers for the values that they hold in the steps to come."""
+
+    @property
+    @abstractmethod
+    def is_controlled(self) -> bool:
+        """Whether there are controllers, which are asked before each step."""
+
+    @property
+    @abstractmethod
+    def numbers_a_step(self) -> int:
+        """Numbers that a stored step holds: it bounds how many steps are taken at a time."""
+
+    @abstractmethod
+    def snapshot(self) -> Array:
+        """A copy of all that ``restore`` needs."""
+
+    @abstractmethod
+    def restore(self, snapshot: Array) -> None:
+        """Put a snapshot back."""
+
+    @abstractmethod
+    def failure(self) -> tuple[str, Array]:
+        """Why the last step failed, in words, and the scaled updates of its iteration."""
+
+    @property
+    @abstractmethod
+    def dependent_steps(self) -> int:
+        """Steps so far in which joints depended on each other that were independent at the start."""
+
+
+def no_rows() -> dict[str, Array]:
+    """Nothing stored."""
+    return {"position": np.zeros((0, 0, 3))}

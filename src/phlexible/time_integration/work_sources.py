@@ -1,0 +1,23 @@
+"""Who does work: names of loads, driven joints, drives and force elements, and where their work is counted."""
+
+import itertools
+
+from phlexible.assembly.assembly import Assembly
+from phlexible.interactions.drives import Drive
+
+
+def work_sources(assembly: Assembly) -> dict[str, list[int]]:
+    """Columns of the table ``work`` by the name of what does it: a bushing has several."""
+    system = assembly.system
+    moving = set(system.moving_frames)
+    sources: dict[str, list[int]] = {}
+    columns = itertools.count()
+    for load in system.mechanism.loads:
+        sources.setdefault(str(load), []).extend(next(columns) for _ in load.entries())
+    for k, part in enumerate(system.constraints, start=len(system.loads)):
+        if isinstance(part, Drive) or {part.first, part.second} & moving:
+            sources.setdefault(str(part), []).append(k)
+    for k, each in enumerate(system.forces, start=len(system.loads) + len(system.constraints)):
+        if each.is_prescribed or set(each.element.ports) & moving:
+            sources.setdefault(str(each.element), []).append(k)
+    return sources
