@@ -21,9 +21,7 @@ ENLARGEMENT = 3
 BODY, FORCE, MOMENT, AXIS, MUTED = "#c9d7e8", "#c1272d", "#1b7f3b", "#1f3a5f", "0.45"
 
 
-def arrow(
-    ax: Axes, start: tuple[float, float], end: tuple[float, float], color: str, width: float = 1.8
-) -> None:
+def arrow(ax: Axes, start: tuple[float, float], end: tuple[float, float], color: str, width: float = 1.8) -> None:
     ax.add_patch(
         FancyArrowPatch(
             start, end, arrowstyle="-|>", mutation_scale=13, color=color, lw=width, shrinkA=0, shrinkB=0
@@ -51,18 +49,14 @@ def turn(ax: Axes, center: tuple[float, float], radius: float, counterclockwise:
     )
 
 
-def out_of_page(
-    ax: Axes, at: tuple[float, float], towards_viewer: bool, color: str, size: float = 0.055
-) -> None:
+def out_of_page(ax: Axes, at: tuple[float, float], towards_viewer: bool, color: str, size: float = 0.055) -> None:
     ax.add_patch(Circle(at, size, fill=True, fc="white", ec=color, lw=1.6, zorder=4))
     if towards_viewer:
         ax.add_patch(Circle(at, size / 4, color=color, zorder=5))
     else:
         d = size * np.sqrt(0.5)
         for sign in (1, -1):
-            ax.plot(
-                [at[0] - d, at[0] + d], [at[1] - sign * d, at[1] + sign * d], color=color, lw=1.4, zorder=5
-            )
+            ax.plot([at[0] - d, at[0] + d], [at[1] - sign * d, at[1] + sign * d], color=color, lw=1.4, zorder=5)
 
 
 def bare(ax: Axes, title: str, x: tuple[float, float], y: tuple[float, float]) -> None:
@@ -152,9 +146,7 @@ def crank_slider() -> plt.Figure:
     model = ph.gallery.crank_slider()
     motion = model.simulate(duration=0.1, step=2e-5)
     coupler = model["coupler"]
-    figure, (left, right) = plt.subplots(
-        1, 2, figsize=(10, 3.6), layout="constrained", width_ratios=(1.35, 1)
-    )
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained", width_ratios=(1.35, 1))
 
     points = [coupler.at(x) for x in np.linspace(0.0, 0.3, 41)]
     extra = [(ENLARGEMENT - 1) * motion.displacement(point) for point in points]

@@ -38,9 +38,7 @@ drift = np.abs(total - total[0]).max() / undamped.energy.kinetic.max()
 print(f"without damping the energy stays within {drift:.1e} of the kinetic energy")
 
 losses = np.diff(damped.energy.dissipated)
-print(
-    f"with damping {damped.energy.dissipated[-1]:.2e} J are gone; least loss of a step {losses.min():.1e} J"
-)
+print(f"with damping {damped.energy.dissipated[-1]:.2e} J are gone; least loss of a step {losses.min():.1e} J")
 
 # Where is the free end after half a second?
 

@@ -30,9 +30,7 @@ print(f"slack first: {motion.slack_parts()[0]}")
 # The paper's form of the same string: states (r, v, C), port forces and velocities of the free end.
 
 down = np.array([1.0, -1.0, 0.0]) / np.sqrt(2)
-form = string.body.port_hamiltonian(
-    dimension=2, gravity=(0, -9.81, 0), shape=lambda s: s * down, start="fixed"
-)
+form = string.body.port_hamiltonian(dimension=2, gravity=(0, -9.81, 0), shape=lambda s: s * down, start="fixed")
 
 
 def tip_force(time: float, x: np.ndarray) -> np.ndarray:

@@ -1,13 +1,15 @@
-"""Imports go downwards only, compiled code stays in one place, files stay short."""
+"""The architecture: imports go downwards and never in a circle, compiled code in its place, files and folders short."""
 
 import ast
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / "src" / "phlexible"
-LONGEST_FILE = 300
+LONGEST_FILE = 500
+LARGEST_FOLDER = 15
 
 # Low to high. A module imports from its own layer and from those before it.
 LAYERS = (
@@ -16,6 +18,8 @@ LAYERS = (
     "algebra",
     "elements",
     "port_hamiltonian",
+    "tables",
+    "compilation",
     "bodies",
     "ports",
     "interactions",
@@ -25,6 +29,8 @@ LAYERS = (
     "system",
     "rank",
     "initial",
+    "reference",
+    "assembly",
     "time_integration",
     "observables",
     "linear_analysis",
@@ -36,29 +42,36 @@ LAYERS = (
     "__init__",
     "__main__",
 )
+COMPILED = ("compilation", "kernels")
 
 
 def layer_of(module: str) -> str:
-    """``phlexible.system.assembly`` is in ``model``; ``phlexible`` itself in ``__init__``."""
+    """``phlexible.system.layout`` is in ``system``; ``phlexible`` itself in ``__init__``."""
     parts = module.split(".")
     return parts[1] if len(parts) > 1 else "__init__"
 
 
 def imported_modules(source: str, package: str) -> Iterator[str]:
-    """Full names of all imported modules, also those inside functions and relative ones."""
+    """Full names of all imported modules: also inside functions, for type checkers only, and relative ones."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
             module = ".".join(base + ([node.module] if node.module else []))
-            if module == "phlexible":  # from phlexible import model
-                known = {alias.name for alias in node.names if alias.name in LAYERS}
-                yield from (f"phlexible.{name}" for name in known)
-                if known != {alias.name for alias in node.names}:
-                    yield module
-            else:
+            if module.split(".")[0] != "phlexible":
                 yield module
+                continue
+            modules = [name for alias in node.names if is_module(name := f"{module}.{alias.name}")]
+            yield from modules
+            if len(modules) < len(node.names):
+                yield module
+
+
+def is_module(name: str) -> bool:
+    """Whether a dotted name is a file or folder of the package."""
+    path = PACKAGE.parent.joinpath(*name.split("."))
+    return path.is_dir() or path.with_suffix(".py").is_file()
 
 
 def upward_imports(source: str, package: str, layer: str) -> list[str]:
@@ -67,39 +80,78 @@ def upward_imports(source: str, package: str, layer: str) -> list[str]:
     return [m for m in ours if layer_of(m) not in LAYERS[: LAYERS.index(layer) + 1]]
 
 
+def circle(sources: dict[str, tuple[str, str]]) -> list[str]:
+    """Modules that import each other in a circle, of {module: (package, source)}; empty where there is none."""
+    graph = {
+        module: {other for other in imported_modules(source, package) if other in sources and other != module}
+        for module, (package, source) in sources.items()
+    }
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
 def files() -> list[Path]:
     return sorted(PACKAGE.rglob("*.py"))
 
 
-def package_and_layer(file: Path) -> tuple[str, str]:
-    relative = file.relative_to(PACKAGE)
-    return ".".join(("phlexible", *relative.parent.parts)), relative.parts[0].removesuffix(".py")
+def package_of(file: Path) -> str:
+    return ".".join(("phlexible", *file.relative_to(PACKAGE).parent.parts))
 
 
-@pytest.mark.parametrize("file", files(), ids=lambda file: str(file.relative_to(PACKAGE)))
-def test_a_file_imports_downwards_only_and_is_short(file: Path) -> None:
-    source = file.read_text(encoding="utf-8")
-    package, layer = package_and_layer(file)
-    assert layer in LAYERS, f"{layer} has no place in LAYERS; add it where it belongs"
-    assert upward_imports(source, package, layer) == []
-    if layer != "kernels":
-        assert "numba" not in {m.split(".")[0] for m in imported_modules(source, package)}
-    assert len(source.splitlines()) <= LONGEST_FILE, "one idea a file: split it"
+def module_of(file: Path) -> str:
+    return package_of(file) if file.stem == "__init__" else f"{package_of(file)}.{file.stem}"
 
 
-def test_every_folder_is_a_layer() -> None:
-    folders = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"}
-    assert folders <= set(LAYERS)
+@pytest.mark.parametrize("layer", LAYERS)
+def test_a_layer_imports_downwards_only_and_its_files_are_short(layer: str) -> None:
+    own = [f for f in files() if f.relative_to(PACKAGE).parts[0].removesuffix(".py") == layer]
+    assert own, f"there is no {layer}: take it out of LAYERS"
+    for file in own:
+        source, package = file.read_text(encoding="utf-8"), package_of(file)
+        assert upward_imports(source, package, layer) == [], file
+        if layer not in COMPILED:
+            assert "numba" not in {m.split(".")[0] for m in imported_modules(source, package)}, file
+        assert len(source.splitlines()) <= LONGEST_FILE, f"{file}: one idea a file, split it"
+
+
+def test_every_folder_is_a_layer_and_none_is_crowded() -> None:
+    names = {path.stem for path in PACKAGE.iterdir() if path.name not in ("__pycache__", "py.typed")}
+    assert names == set(LAYERS), "every file and folder of the package has its place in LAYERS"
+    for folder in {file.parent for file in files()}:
+        count = sum(1 for file in folder.glob("*.py") if file.stem != "__init__")
+        assert count <= LARGEST_FOLDER, f"{folder} holds {count} files: make sub-packages"
+
+
+def test_no_files_import_each_other_in_a_circle() -> None:
+    found = circle({module_of(f): (package_of(f), f.read_text(encoding="utf-8")) for f in files()})
+    assert found == []
+
+
+def test_a_circle_is_found_also_where_only_type_checkers_see_it() -> None:
+    sources = {
+        "phlexible.joints": ("phlexible.joints", ""),
+        "phlexible.joints.fixed": ("phlexible.joints", "from phlexible.joints.joint import Joint"),
+        "phlexible.joints.joint": (
+            "phlexible.joints",
+            "if TYPE_CHECKING:\n    from phlexible.joints import fixed",
+        ),
+    }
+    assert set(circle(sources)) == {"phlexible.joints.fixed", "phlexible.joints.joint"}
+    sources["phlexible.joints.joint"] = ("phlexible.joints", "from phlexible.joints import Unheard")
+    assert circle(sources) == []
 
 
 @pytest.mark.parametrize(
     ("source", "layer", "found"),
     [
         ("from phlexible.errors import ModelError", "bodies", []),
-        ("from phlexible.system.state import State", "bodies", ["phlexible.system.state"]),
+        ("from phlexible.system.layout import State", "bodies", ["phlexible.system.layout"]),
         ("def f():\n    import phlexible.results.motion", "bodies", ["phlexible.results.motion"]),
-        ("from ..system import Model", "bodies", ["phlexible.model"]),
-        ("from .beam import Beam", "bodies", []),
+        ("from ..system import State", "bodies", ["phlexible.system"]),
+        ("from .point_mass import PointMass", "bodies", []),
         ("from phlexible import gallery", "bodies", ["phlexible.gallery"]),
         ("from phlexible import Model", "gallery", ["phlexible"]),
         ("import phlexible.unheard_of", "cli", ["phlexible.unheard_of"]),

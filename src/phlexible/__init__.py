@@ -7,13 +7,12 @@ Bodies are immutable descriptions, a ``Model`` places and joins them, ``Model.si
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from phlexible import errors, gallery
+from phlexible import errors
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.bodies.string.law import LinearLaw, LogarithmicLaw, StVenantKirchhoffLaw
-from phlexible.bodies.string.string import String
 from phlexible.bodies.string.user_law import Law
 from phlexible.elements.sections import CircularSection, RectangularSection, Section
 from phlexible.errors import (
@@ -51,31 +50,33 @@ from phlexible.joints.revolute import Revolute
 from phlexible.joints.slider import Slider
 from phlexible.joints.spherical import Spherical
 from phlexible.joints.universal import Universal
-from phlexible.linear_analysis.joint_signals import (
-    JointAcceleration,
-    JointForce,
-    JointPosition,
-    JointRate,
-)
-from phlexible.linear_analysis.signals import (
-    Acceleration,
-    Angle,
-    AngularAcceleration,
-    AngularVelocity,
-    Displacement,
-    Velocity,
-)
-from phlexible.model import Model
-from phlexible.results.motion import Motion
 from phlexible.version import __version__
 
 if TYPE_CHECKING:
+    from phlexible import gallery
+    from phlexible.bodies.string.string import String
+    from phlexible.linear_analysis.signals.joint_signals import (
+        JointAcceleration,
+        JointForce,
+        JointPosition,
+        JointRate,
+    )
+    from phlexible.linear_analysis.signals.signals import (
+        Acceleration,
+        Angle,
+        AngularAcceleration,
+        AngularVelocity,
+        Displacement,
+        Velocity,
+    )
+    from phlexible.model import Model
     from phlexible.port_hamiltonian.adapted import inverted, with_prefix
     from phlexible.port_hamiltonian.interconnection import gyrator, transformer
     from phlexible.port_hamiltonian.linear import LinearPHDAE
     from phlexible.port_hamiltonian.model import PortHamiltonianModel
     from phlexible.port_hamiltonian.structure_check import check_structure
     from phlexible.results.linear_model import LinearModel
+    from phlexible.results.motion import Motion
     from phlexible.results.pictures.mode_sweep import mode_sweep
 
 __all__ = [
@@ -152,9 +153,22 @@ __all__ = [
 ]
 
 _LATER = {
+    "Acceleration": "linear_analysis.signals.signals",
+    "Angle": "linear_analysis.signals.signals",
+    "AngularAcceleration": "linear_analysis.signals.signals",
+    "AngularVelocity": "linear_analysis.signals.signals",
+    "Displacement": "linear_analysis.signals.signals",
+    "JointAcceleration": "linear_analysis.signals.joint_signals",
+    "JointForce": "linear_analysis.signals.joint_signals",
+    "JointPosition": "linear_analysis.signals.joint_signals",
+    "JointRate": "linear_analysis.signals.joint_signals",
     "LinearModel": "results.linear_model",
     "LinearPHDAE": "port_hamiltonian.linear",
+    "Model": "model",
+    "Motion": "results.motion",
     "PortHamiltonianModel": "port_hamiltonian.model",
+    "String": "bodies.string.string",
+    "Velocity": "linear_analysis.signals.signals",
     "check_structure": "port_hamiltonian.structure_check",
     "gyrator": "port_hamiltonian.interconnection",
     "inverted": "port_hamiltonian.adapted",
@@ -165,7 +179,9 @@ _LATER = {
 
 
 def __getattr__(name: str) -> object:
-    """Linear and matrix names, imported when first asked for: SciPy's sparse matrices load slowly."""
+    """Models and matrices, imported when first asked for: SciPy's sparse matrices and HDF5 load slowly."""
+    if name == "gallery":
+        return import_module("phlexible.gallery")
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"phlexible.{_LATER[name]}"), name)

@@ -8,7 +8,6 @@ from os import PathLike
 from typing import Self, TypeVar
 
 from phlexible.algebra.arrays import non_negative, positive
-from phlexible.assembly.assembly import assemble
 from phlexible.errors import ModelError, ParameterError, SlackStringWarning, StiffeningWarning
 from phlexible.initial.assembled_pose import assembled_pose
 from phlexible.initial.initial_state import InitialKind, initial_state
@@ -16,8 +15,8 @@ from phlexible.initial.moved_model import moved_model
 from phlexible.initial.resumed_velocity import warn_of_velocity_gap
 from phlexible.linear_analysis.linearize import Form, linearization
 from phlexible.linear_analysis.observed import observed_linearization
-from phlexible.linear_analysis.operating_point import OperatingKind
-from phlexible.linear_analysis.signals import Input, Output
+from phlexible.linear_analysis.operating_points.operating_point import OperatingKind
+from phlexible.linear_analysis.signals.signals import Input, Output
 from phlexible.mechanism.mechanism import Mechanism
 from phlexible.ports.attachments import PlacedBody
 from phlexible.rank.redundancy_check import check_redundancy
@@ -27,12 +26,11 @@ from phlexible.results.linear_model import LinearModel
 from phlexible.results.motion import Motion
 from phlexible.results.progress import progress_bar
 from phlexible.system.layout import State
-from phlexible.system.system import system_of
+from phlexible.system.system import System, system_of
 from phlexible.time_integration.clock import clock
 from phlexible.time_integration.composition import SUBSTEPS, check_lossless
-from phlexible.time_integration.conserving import ConservingStepper
 from phlexible.time_integration.run import Simulation
-from phlexible.time_integration.stepper import Ledger
+from phlexible.time_integration.stepper import Ledger, Stepper
 
 Choice = TypeVar("Choice", bound=Enum)
 
@@ -43,8 +41,15 @@ class Scheme(Enum):
     CONSERVING = "conserving"
 
 
-STEPPERS = {Scheme.CONSERVING: ConservingStepper}
-"""What takes the steps of a scheme."""
+def _conserving(system: System, order: int, damping: float, is_redundant: bool) -> Stepper:
+    from phlexible.assembly.assembly import assemble  # here: it takes the compiler along, which takes its time
+    from phlexible.time_integration.conserving import ConservingStepper
+
+    return ConservingStepper(assemble(system), SUBSTEPS[order], order, damping, is_redundant)
+
+
+STEPPERS = {Scheme.CONSERVING: _conserving}
+"""What takes the steps of a scheme, made of system, order, numerical damping and whether joints are redundant."""
 
 
 class Model(Mechanism):
@@ -231,7 +236,7 @@ class Model(Mechanism):
             ledger = Ledger(begun.work, begun.dissipated, begun.iterations, begun.halvings, begun.theta)
             warn_of_velocity_gap(system, state, run_output.last_multipliers, float(step))
         is_redundant = check_redundancy(system, state)
-        stepper = STEPPERS[scheme](assemble(system), SUBSTEPS[order], order, damping, is_redundant)
+        stepper = STEPPERS[scheme](system, order, damping, is_redundant)
         show = sys.stderr.isatty() if progress is None else progress
         run = Simulation(system, stepper, state, instants, every, run_output.take, ledger)
         is_complete = False

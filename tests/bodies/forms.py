@@ -1,6 +1,7 @@
 """Bodies that the tests of port-Hamiltonian forms take, and states of them that are no special case."""
 
 import numpy as np
+from phlexible.system.kinematics import split_velocity
 from scipy.spatial.transform import Rotation
 
 from phlexible.bodies.beam.beam import Beam
@@ -9,7 +10,6 @@ from phlexible.bodies.material import Material
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.elements.sections import RectangularSection
-from phlexible.system.kinematics import split_velocity
 
 SOFT = Material(youngs_modulus=2e6, density=1000.0, poissons_ratio=0.3)
 
@@ -25,9 +25,7 @@ BODIES = {
     "beam": beam(),
     "cantilever": beam(frame="cantilever", rotary_inertia=False),
     "linear beam": beam(frame="simply_supported", strain="linear"),
-    "damped modal beam": beam(
-        material=Material(2e6, 1000.0, 0.3, viscosity=1e-3), modes=3, damping_ratio=0.02
-    ),
+    "damped modal beam": beam(material=Material(2e6, 1000.0, 0.3, viscosity=1e-3), modes=3, damping_ratio=0.02),
 }
 FORMS = [(name, dimension) for name in BODIES for dimension in (2, 3)]
 

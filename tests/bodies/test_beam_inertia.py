@@ -20,9 +20,7 @@ MASS = DENSITY * LENGTH * WIDTH * HEIGHT
 
 
 def beam(frame="cantilever", rotary=True, dimension=3, **more):
-    return Beam(LENGTH, SECTION, MATERIAL, ELEMENTS, frame, rotary_inertia=rotary, **more).discretize(
-        dimension
-    )
+    return Beam(LENGTH, SECTION, MATERIAL, ELEMENTS, frame, rotary_inertia=rotary, **more).discretize(dimension)
 
 
 def axis_fields(body, eta, x):
@@ -105,9 +103,7 @@ def test_without_rotary_inertia_there_is_the_axis_and_its_spin(frame, seed):
     masses, places = cloud(3)
     on_axis = places * [1, 0, 0]
     v, w, rates = expand(body, nu)
-    velocity = (
-        v + np.cross(w, on_axis + displacement(body, eta, on_axis)) + displacement(body, rates, on_axis)
-    )
+    velocity = v + np.cross(w, on_axis + displacement(body, eta, on_axis)) + displacement(body, rates, on_axis)
     theta, twist_rate = (axis_fields(body, each, places[:, 0])[3] for each in (eta, rates))
     spin = (w[0] + twist_rate) ** 2 + theta**2 * (w @ w + w[0] ** 2) / 2
     polar = SECTION.polar_moment / SECTION.area
@@ -123,12 +119,8 @@ def test_without_rotary_inertia_in_the_plane_there_is_only_the_axis(frame, seed)
     masses, places = cloud(2)
     on_axis = places * [1, 0, 0]
     v, w, rates = expand(body, nu)
-    velocity = (
-        v + np.cross(w, on_axis + displacement(body, eta, on_axis)) + displacement(body, rates, on_axis)
-    )
-    assert nu @ mass_matrix(body, eta) @ nu == pytest.approx(
-        masses @ (velocity**2).sum(axis=1), rel=1e-12, abs=0
-    )
+    velocity = v + np.cross(w, on_axis + displacement(body, eta, on_axis)) + displacement(body, rates, on_axis)
+    assert nu @ mass_matrix(body, eta) @ nu == pytest.approx(masses @ (velocity**2).sum(axis=1), rel=1e-12, abs=0)
 
 
 def straight_inertia(body):

@@ -14,16 +14,12 @@ from phlexible.errors import ParameterError
 
 LENGTH, SECTION, MATERIAL = 1.3, RectangularSection(0.02, 0.03), Material(2e11, 7870.0)
 STEEL_SPEED = (MATERIAL.youngs_modulus / MATERIAL.density) ** 0.5
-BEND_Y, BEND_Z = (
-    (moment / SECTION.area) ** 0.5 for moment in (SECTION.second_moment_z, SECTION.second_moment_y)
-)
+BEND_Y, BEND_Z = ((moment / SECTION.area) ** 0.5 for moment in (SECTION.second_moment_z, SECTION.second_moment_y))
 FRAMES = ("cantilever", "simply_supported", "mean_axis")
 
 
 def beam(frame, dimension=3, elements=12, section=SECTION, **more):
-    return Beam(LENGTH, section, MATERIAL, elements, frame, rotary_inertia=False, **more).discretize(
-        dimension
-    )
+    return Beam(LENGTH, section, MATERIAL, elements, frame, rotary_inertia=False, **more).discretize(dimension)
 
 
 def matrices(body):

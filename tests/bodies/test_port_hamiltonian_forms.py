@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from phlexible.system.balance import quadratic_velocity_forces
 
 from bodies.forms import BODIES, FORMS, beam, random_state, velocity_slice
 from phlexible.bodies.mechanics.floating import elastic_force, mass_matrix
@@ -9,7 +10,6 @@ from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.errors import ParameterError, StructureError
 from phlexible.port_hamiltonian.structure_check import check_structure
-from phlexible.system.balance import quadratic_velocity_forces
 
 GRAVITY = (1.0, -9.0, 0.0)
 
@@ -70,9 +70,7 @@ def test_stress_states_carry_the_elastic_force(name, dimension):
     still[velocity_slice(form)] = 0.0
     force = form.forces(still, np.zeros(form.port_size))[velocity_slice(form)]
     expected = -elastic_force(form.body, eta)
-    assert force[form.body.rigid_count :] == pytest.approx(
-        expected, abs=1e-10 * np.abs(expected).max(initial=0)
-    )
+    assert force[form.body.rigid_count :] == pytest.approx(expected, abs=1e-10 * np.abs(expected).max(initial=0))
     space = form.stress_space
     direction = nu[form.body.rigid_count :]
     growth = np.linalg.solve(space.compliance, space.strain_rate_matrix(eta) @ direction)

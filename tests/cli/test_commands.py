@@ -105,9 +105,7 @@ def test_set_reaches_the_model() -> None:
 
 def test_initial_is_passed_on() -> None:
     strains = [
-        re.search(
-            r"strain energy\s+(\S+) J ->", call("run", "crank-slider", "--duration", 1e-4, *more).stdout
-        )
+        re.search(r"strain energy\s+(\S+) J ->", call("run", "crank-slider", "--duration", 1e-4, *more).stdout)
         for more in ((), ("--initial", "quasi-static"))
     ]
     assert strains[0] and float(strains[0][1]) == 0
@@ -118,9 +116,7 @@ def test_own_file(tmp_path: Path) -> None:
     file = tmp_path / "my_model.py"
     file.write_text(OWN_MODEL + "duration, step = 0.1, 1e-3\n")
     result = call("run", file)
-    assert (
-        result.exit_code == 0 and "my_model, bodies: 1" in result.stdout and "in 100 steps" in result.stdout
-    )
+    assert result.exit_code == 0 and "my_model, bodies: 1" in result.stdout and "in 100 steps" in result.stdout
 
 
 def test_a_file_imports_its_neighbours(tmp_path: Path) -> None:

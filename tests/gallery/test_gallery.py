@@ -30,9 +30,7 @@ def test_a_short_run_keeps_the_balance_and_the_joints(entry) -> None:
     model = entry.function()
     motion = model.simulate(duration=20 * entry.step, step=entry.step)
     energy = motion.energy
-    scale = np.max(
-        np.abs(energy.kinetic) + np.abs(energy.strain) + np.abs(energy.gravity) + np.abs(energy.spring)
-    )
+    scale = np.max(np.abs(energy.kinetic) + np.abs(energy.strain) + np.abs(energy.gravity) + np.abs(energy.spring))
     assert np.abs(energy.balance_error).max() <= 1e-11 * scale
     for joint in model.joints:
         if isinstance(joint, ph.Revolute | ph.Spherical):
@@ -105,9 +103,7 @@ def test_chain_hangs_at_first_on_a_quarter_of_a_rigid_link() -> None:
 def test_free_pair_has_the_invariants_of_two_rods() -> None:
     motion = ph.gallery.free_pair().simulate(duration=0.2, step=1e-3)
     assert motion.energy.total == pytest.approx(0.342635, abs=1e-6)
-    assert motion.momentum.linear == pytest.approx(
-        np.tile([0.0446317, 0.0285930, 0.0200872], (201, 1)), abs=1e-7
-    )
+    assert motion.momentum.linear == pytest.approx(np.tile([0.0446317, 0.0285930, 0.0200872], (201, 1)), abs=1e-7)
     start = motion.momentum.angular[0]
     assert start == pytest.approx([-0.0325453, 0.0108199, 0.0313991], abs=1e-7)
     assert motion.momentum.angular == pytest.approx(np.tile(start, (201, 1)), abs=1e-11)

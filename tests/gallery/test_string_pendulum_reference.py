@@ -6,14 +6,12 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.gallery.string_pendulum import string_pendulum
+from phlexible.gallery.strings.string_pendulum import string_pendulum
 from phlexible.reference.collocation import collocate
 from phlexible.reference.discrete_gradient import integrate_discrete_gradient
 from phlexible.reference.tableaux import GAUSS_LEGENDRE_1
 
-REFERENCE = np.genfromtxt(
-    Path(__file__).parent / "reference" / "string_pendulum.csv", delimiter=",", names=True
-)
+REFERENCE = np.genfromtxt(Path(__file__).parent / "reference" / "string_pendulum.csv", delimiter=",", names=True)
 PLATEAU = -3.403761620753
 DOWN = np.array([1.0, -1.0, 0.0]) / np.sqrt(2)
 
@@ -22,9 +20,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::phlexible.SlackStringWarning")
 
 def paper_form(elements=30, stiffness=20.0):
     string = ph.String(1.0, 1.0, elements, ph.LogarithmicLaw(stiffness))
-    return string.port_hamiltonian(
-        dimension=2, gravity=(0, -9.81, 0), shape=lambda s: s * DOWN, start="fixed"
-    )
+    return string.port_hamiltonian(dimension=2, gravity=(0, -9.81, 0), shape=lambda s: s * DOWN, start="fixed")
 
 
 def tip_force(time):
@@ -75,9 +71,7 @@ def test_the_written_out_scheme_reproduces_it_too() -> None:
 def test_implicit_midpoint_does_not_keep_the_energy() -> None:
     """Figures 4 and 5: steps of 4.6e-4 J where the discrete gradient has none."""
     form = paper_form()
-    trajectory = collocate(
-        form, GAUSS_LEGENDRE_1, form.initial_state, 1.0, 100, lambda time, x: tip_force(time)
-    )
+    trajectory = collocate(form, GAUSS_LEGENDRE_1, form.initial_state, 1.0, 100, lambda time, x: tip_force(time))
     energy = np.array([form.storage(x) for x in trajectory.states])
     assert energy == pytest.approx(REFERENCE["H_mp"], abs=1e-9)
     tips = np.array([form.positions(x)[-1] for x in trajectory.states])

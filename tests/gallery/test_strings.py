@@ -70,9 +70,7 @@ def test_users_laws_keep_the_satellites_exact() -> None:
     model = ph.gallery.tethered_satellites(law=law)
     motion = model.simulate(duration=5.0, step=5e-2)
     assert np.ptp(motion.energy.total) <= 1e-12 * motion.energy.total[0]
-    assert motion.position(model["tether"].end) == pytest.approx(
-        known.position(known["tether"].end), abs=1e-8
-    )
+    assert motion.position(model["tether"].end) == pytest.approx(known.position(known["tether"].end), abs=1e-8)
 
 
 def test_cable_robot_leads_its_platform_around() -> None:

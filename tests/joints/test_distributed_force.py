@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from phlexible.system.constraints import mechanism_layout
+from phlexible.system.load_forces import applied_forces
 
 import phlexible as ph
 from phlexible.initial.closure import undeformed
-from phlexible.system.constraints import mechanism_layout
-from phlexible.system.load_forces import applied_forces
 
 LENGTH = 1.5
 STEEL = ph.Material(2.0e11, 7870.0)

@@ -34,9 +34,7 @@ def test_drives_that_jump_or_return_no_number_are_refused_with_the_time():
         run(model)
     model, _, pin = pendulum()
     model.apply(pin.drive(angle=lambda t: np.nan if t > 0.5 else t))
-    with pytest.raises(
-        ph.ParameterError, match=r"must be one finite number, got nan at t = 0.51 s"
-    ) as caught:
+    with pytest.raises(ph.ParameterError, match=r"must be one finite number, got nan at t = 0.51 s") as caught:
         run(model)
     assert caught.value.motion.time[-1] > 0
 

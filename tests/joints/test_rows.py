@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from phlexible.system.constraints import constraint_matrix, constraint_values, mechanism_layout
 from scipy.spatial.transform import Rotation
 
 from phlexible.bodies.point_mass import PointMass
@@ -19,7 +20,6 @@ from phlexible.joints.slider import Slider
 from phlexible.joints.spherical import Spherical
 from phlexible.joints.universal import Universal
 from phlexible.mechanism.mechanism import Mechanism
-from phlexible.system.constraints import constraint_matrix, constraint_values, mechanism_layout
 
 ROWS = {  # joint: rows in the plane (None: refused), rows in space; formulation, section 4
     Fixed: (3, 6),

@@ -2,15 +2,15 @@
 
 import numpy as np
 from numba import njit
-
-from phlexible.kernels import tables as at
 from phlexible.kernels.pointers import pointer_to
-from phlexible.kernels.step import begin_step, jacobian, residuals
 from phlexible.system.assembly import assemble
 from phlexible.system.constraints import mechanism_layout
 from phlexible.system.element_forces import element_coordinates
 from phlexible.system.state import State
 from phlexible.time_integration.packing import PackedSystem, pack
+
+from phlexible.kernels import tables as at
+from phlexible.kernels.step import begin_step, jacobian, residuals
 
 
 @njit

@@ -5,15 +5,15 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from numba import njit
+from phlexible.kernels.pointers import pointer_to
+from phlexible.system.constraints import mechanism_layout
+from phlexible.system.state import State
 
 import phlexible as ph
 from kernels.newton_matrix import Newton
 from phlexible.algebra.elimination_order import block_schedule
 from phlexible.kernels import tables as at
 from phlexible.kernels.elimination import eliminate, substitute
-from phlexible.kernels.pointers import pointer_to
-from phlexible.system.constraints import mechanism_layout
-from phlexible.system.state import State
 
 BODY = ph.RigidBody(2.0, (0.03, 0.04, 0.05), center=(0.1, -0.05, 0.0))
 

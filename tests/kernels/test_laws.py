@@ -5,8 +5,8 @@ import pytest
 from numba import njit
 
 import phlexible as ph
-from phlexible.kernels import laws
 from phlexible.compilation.user_function import user_function
+from phlexible.kernels import laws
 
 
 @njit

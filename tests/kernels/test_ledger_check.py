@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from numba import njit
+from phlexible.kernels.pointers import pointer_to
+from phlexible.system.constraints import mechanism_layout
 
 import phlexible as ph
 from kernels.newton_matrix import Newton
 from phlexible.initial.initial_state import initial_state
 from phlexible.kernels.ledger import ledger_closes
-from phlexible.kernels.pointers import pointer_to
-from phlexible.system.constraints import mechanism_layout
 
 
 @njit

@@ -4,14 +4,14 @@ import itertools
 
 import numpy as np
 import pytest
+from phlexible.system.constraints import mechanism_layout
+from phlexible.system.state import State
 
 import phlexible as ph
 from kernels.newton_matrix import Newton
 from phlexible.interactions.force_elements import ForceElement, JointElement
 from phlexible.interactions.loads import Load
 from phlexible.joints.joint import Joint
-from phlexible.system.constraints import mechanism_layout
-from phlexible.system.state import State
 
 STEEL = ph.Material(youngs_modulus=2e9, density=2000.0, viscosity=1e-3)
 PROFILE = ph.RectangularSection(width=0.05, height=0.03)
@@ -95,9 +95,7 @@ def check(model, h=0.05, damping=0.1):
     for k in range(len(unknowns)):
         shift = np.zeros_like(unknowns)
         shift[k] = 2e-3
-        near, far = (
-            newton.residual(unknowns + m * shift) - newton.residual(unknowns - m * shift) for m in (1, 2)
-        )
+        near, far = (newton.residual(unknowns + m * shift) - newton.residual(unknowns - m * shift) for m in (1, 2))
         differences[:, k] = (8 * near - far) / (12 * shift[k])  # fourth order
     scale = np.abs(differences).max(axis=0) + 1e-6 * np.abs(differences).max()
     assert (np.abs(exact - differences) / scale).max() <= 1e-6
@@ -130,9 +128,7 @@ def test_joints_to_a_moving_frame(dimension, kind):
     check(model)
 
 
-@pytest.mark.parametrize(
-    ("dimension", "first"), list(itertools.product((2, 3), ["rigid", "beam", "modal beam"]))
-)
+@pytest.mark.parametrize(("dimension", "first"), list(itertools.product((2, 3), ["rigid", "beam", "modal beam"])))
 @pytest.mark.parametrize(("kind", "axes"), sorted(LOADS, key=str))
 def test_loads(dimension, first, kind, axes):
     model, a, _ = pair(dimension, first, "point")
@@ -151,9 +147,7 @@ ELEMENTS = {
     "spring between points": lambda joint, a, b: ph.SpringDamper(a, b, 300.0, 20.0, 0.4, POTENTIAL),
     "bushing": lambda joint, a, b: ph.Bushing(a, b, 300.0, (3.0, 4.0, 5.0), 20.0, (1.0, 2.0, 3.0)),
     **{
-        name: lambda joint, a, b, name=name: joint.spring(
-            80.0, rest=0.3, damping=6.0, potential=POTENTIAL, of=name
-        )
+        name: lambda joint, a, b, name=name: joint.spring(80.0, rest=0.3, damping=6.0, potential=POTENTIAL, of=name)
         for name in ("angle", "second angle", "position", "second position")
     },
     "torque": lambda joint, a, b: joint.torque(lambda t: 5 + t),

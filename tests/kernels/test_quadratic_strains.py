@@ -5,6 +5,7 @@ import itertools
 
 import numpy as np
 import pytest
+from phlexible.system.assembly import assemble
 from scipy.optimize import approx_fprime
 
 import phlexible as ph
@@ -17,7 +18,6 @@ from phlexible.bodies.mechanics.absolute import (
     viscous_matrix,
 )
 from phlexible.initial.initial_state import initial_state
-from phlexible.system.assembly import assemble
 
 LAWS = {
     "logarithmic": ph.LogarithmicLaw(20.0),

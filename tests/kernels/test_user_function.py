@@ -46,9 +46,7 @@ class Cubic:
 def test_compiled_code_gets_the_value_of_the_python_function(function, is_compiled):
     user = user_function(function)
     assert user.is_compiled == is_compiled
-    assert _sum_of_values(user.address, PLACES) == pytest.approx(
-        sum(float(function(x)) for x in PLACES), rel=1e-14
-    )
+    assert _sum_of_values(user.address, PLACES) == pytest.approx(sum(float(function(x)) for x in PLACES), rel=1e-14)
     assert user.errors == []
 
 

@@ -108,9 +108,7 @@ ELEMENT_CASES: dict[type[ForceElement], Any] = {
 }
 
 
-def with_elements(
-    seed: int, sample: Sample, kinds: list[type[ForceElement]], damped: bool
-) -> list[ForceElement]:
+def with_elements(seed: int, sample: Sample, kinds: list[type[ForceElement]], damped: bool) -> list[ForceElement]:
     """Adds one element of each kind where the mechanism has a place for it; those that were added."""
     adding = Adding(np.random.default_rng(seed), sample)
     made = [ELEMENT_CASES[kind](adding, damped) for kind in kinds]

@@ -1,14 +1,14 @@
 """How far a motion misses the laws: dimensionless figures, each zero up to round-off."""
 
 import numpy as np
+from phlexible.system.constraints import constraint_values, mechanism_layout, row_owners
+from phlexible.system.kinematics import kept_columns
+from phlexible.system.state import State
 
 import phlexible as ph
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.mechanics.floating import mass_matrix
 from phlexible.initial.closure import is_angle
-from phlexible.system.constraints import constraint_values, mechanism_layout, row_owners
-from phlexible.system.kinematics import kept_columns
-from phlexible.system.state import State
 
 Array = np.ndarray
 
@@ -28,10 +28,7 @@ def energy_error(motion: ph.Motion) -> float:
 def states(motion: ph.Motion, instants: Array) -> list[State]:
     """Some recorded states."""
     rec = motion.recording
-    return [
-        State(rec.time[k], rec.position[k], rec.rotation[k], rec.elastic[k], rec.velocity[k])
-        for k in instants
-    ]
+    return [State(rec.time[k], rec.position[k], rec.rotation[k], rec.elastic[k], rec.velocity[k]) for k in instants]
 
 
 def momenta(motion: ph.Motion, state: State) -> tuple[Array, Array]:
@@ -90,9 +87,7 @@ def joint_gaps(motion: ph.Motion, count: int = 11) -> tuple[float, float]:
         return 0.0, 0.0
     layout = mechanism_layout(motion.mechanism)
     instants = np.unique(np.linspace(0, len(motion.time) - 1, count).astype(int))
-    values = np.array(
-        [constraint_values(motion.mechanism, layout, state) for state in states(motion, instants)]
-    )
+    values = np.array([constraint_values(motion.mechanism, layout, state) for state in states(motion, instants)])
     largest = np.abs(values).max(axis=0)
     angles = np.array([is_angle(owner) for owner in owners])
     size = max(placed.data.size for placed in motion.mechanism.bodies)

@@ -103,9 +103,7 @@ def expected_loss(motion, kind, amount):
             total += np.einsum("ti,ij,tj->t", change, data.damping, change) / steps
             continue
         eps = np.diff([strains(data, each) for each in eta], axis=0)
-        energies = (
-            np.einsum("ti,ij,tj->t", change, data.strain.stiffness, change) + eps**2 @ data.strain.weights
-        )
+        energies = np.einsum("ti,ij,tj->t", change, data.strain.stiffness, change) + eps**2 @ data.strain.weights
         total += energies * (amount / steps if kind == "viscosity" else 0.1)
     return total
 

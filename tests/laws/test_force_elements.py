@@ -21,9 +21,7 @@ ANY = {"seed": st.integers(0, 2**32 - 1), "h_omega": st.sampled_from(H_OMEGA)}
 @pytest.mark.parametrize("dimension", [2, 3])
 @examples(8)
 @given(**ANY, damped=st.booleans())
-def test_elements_between_bodies_keep_energy_and_momenta_in_free_flight(
-    dimension, kind, seed, h_omega, damped
-):
+def test_elements_between_bodies_keep_energy_and_momenta_in_free_flight(dimension, kind, seed, h_omega, damped):
     sample = random_mechanism(seed, Wishes(dimension, h_omega, bodies=3))
     added = with_elements(seed, sample, [kind], damped)
     assume(added)

@@ -40,9 +40,7 @@ def test_a_pendulum_swings_with_its_elliptic_period(dimension):
     turn = [[np.sin(amplitude), np.cos(amplitude), 0], [-np.cos(amplitude), np.sin(amplitude), 0], [0, 0, 1]]
     body = model.add(ph.RigidBody(mass, inertia, center=(arm, 0, 0)), rotation=turn)
     model.connect(ph.Revolute(model.ground.at((0, 0, 0)), body.origin))
-    period = (
-        4 * np.sqrt((moment + mass * arm**2) / (mass * GRAVITY * arm)) * ellipk(np.sin(amplitude / 2) ** 2)
-    )
+    period = 4 * np.sqrt((moment + mass * arm**2) / (mass * GRAVITY * arm)) * ellipk(np.sin(amplitude / 2) ** 2)
     motion = model.simulate(period, period / 4000, every=1000, progress=False)
     center = motion.position(body.point((arm, 0, 0)))
     high = arm * np.array([np.sin(amplitude), -np.cos(amplitude), 0])

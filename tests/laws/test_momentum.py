@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from phlexible.system.constraints import mechanism_layout
 
 from laws.cases import joint_types
 from laws.examples import examples, resolved
@@ -11,7 +12,6 @@ from laws.figures import momenta, momentum_errors, states
 from laws.models import H_OMEGA, Wishes, random_mechanism
 from phlexible.bodies.mechanics.floating import mass_matrix
 from phlexible.initial.initial_state import InitialKind
-from phlexible.system.constraints import mechanism_layout
 
 LIMIT = 1e-11
 JOINTS = [pytest.param(d, kind, id=f"{kind.__name__}-{d}D") for d in (2, 3) for kind in joint_types(d)]

@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 
 import phlexible as ph
-from phlexible.linear_analysis.algebraic_states import without_algebraic_states
-from phlexible.linear_analysis.null_space import null_space
+from phlexible.linear_analysis.constraint_elimination.algebraic_states import without_algebraic_states
+from phlexible.linear_analysis.constraint_elimination.null_space import null_space
 from phlexible.linear_analysis.observed import collocated
 from phlexible.port_hamiltonian.model import Port, StateBlock
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from phlexible.system.balance import quadratic_velocity_forces
 
 from model.mechanisms import beam
 from phlexible.bodies.mechanics.floating import elastic_force, mass_matrix
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.linear_analysis.body_matrices import body_matrices, transport_matrix, velocity_force_slopes
-from phlexible.system.balance import quadratic_velocity_forces
 
 BODIES = {
     "planar beam": beam().discretize(2),

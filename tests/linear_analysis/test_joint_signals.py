@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from phlexible.system.kinematics import Kinematics
 from scipy.spatial.transform import Rotation
 
 import phlexible as ph
 from phlexible.interactions.functions import DirectionOf, PointOf, perpendicular_axes
-from phlexible.linear_analysis.joint_signals import joint_rows
-from phlexible.system.kinematics import Kinematics
+from phlexible.linear_analysis.signals.joint_signals import joint_rows
 
 MASS, INERTIA = 2.0, (0.3, 0.4, 0.5)
 AXIS = np.array([0.6, 0.0, 0.8])
@@ -96,9 +96,7 @@ def bent_pair(make):
     turn = Rotation.from_rotvec([0.2, 0.4, -0.3])
     model = ph.Model()
     first = model.add(beam, "first", rotation=turn)
-    second = model.add(
-        beam, "second", position=turn.apply([1, 0, 0]), rotation=Rotation.from_rotvec([1, 2, 0])
-    )
+    second = model.add(beam, "second", position=turn.apply([1, 0, 0]), rotation=Rotation.from_rotvec([1, 2, 0]))
     return model, model.connect(make(first.end, second.start))
 
 
@@ -118,9 +116,7 @@ def test_rows_are_the_differences_of_angles_and_displacements(case):
     rows = joint_rows(model, layout, kinematics, joint, None, 0)
     x = rng.normal(size=int(layout.velocity[-1]))
     step = 1e-6
-    ends = [
-        coordinates(model, joint, layout, moved(bent, layout, model, sign * step * x)) for sign in (1, -1)
-    ]
+    ends = [coordinates(model, joint, layout, moved(bent, layout, model, sign * step * x)) for sign in (1, -1)]
     expected = (ends[0] - ends[1]) / (2 * step)
     assert np.array([row.row @ x for row in rows]) == pytest.approx(expected, rel=1e-6, abs=1e-6)
 

@@ -21,9 +21,7 @@ EI, MASS_PER_LENGTH = 2e11 * 1e-8, 7800.0 * 1e-4
 
 
 def beam(elements=60, frame="cantilever"):
-    return ph.Beam(
-        1.0, ph.Section(1e-4, 1e-8), ph.Material(2e11, 7800.0), elements, frame, rotary_inertia=False
-    )
+    return ph.Beam(1.0, ph.Section(1e-4, 1e-8), ph.Material(2e11, 7800.0), elements, frame, rotary_inertia=False)
 
 
 def bending(roots):
@@ -164,7 +162,7 @@ def test_damping_ratios_are_those_of_the_beam():
 
 def test_a_large_damped_model_agrees_with_a_small_one():
     """The sparse iteration and the dense problem of all eigenvalues."""
-    from phlexible.linear_analysis import complex_modes
+    from phlexible.linear_analysis.modes import complex_modes
 
     mechanics = ph.gallery.satellite(elements=8, damping_ratio=0.01).linearize().mechanics
     dense, _, rigid = complex_modes.lowest_complex_modes(mechanics, 8)

@@ -1,6 +1,7 @@
 """Mechanisms that several tests take, and states of them that are no special case."""
 
 import numpy as np
+from phlexible.system.constraints import mechanism_layout
 from scipy.spatial.transform import Rotation
 
 from phlexible.bodies.beam.beam import Beam
@@ -21,7 +22,6 @@ from phlexible.joints.revolute import Revolute
 from phlexible.joints.slider import Slider
 from phlexible.joints.universal import Universal
 from phlexible.mechanism.mechanism import Mechanism
-from phlexible.system.constraints import mechanism_layout
 from phlexible.system.displacement import displaced
 
 STEEL = Material(youngs_modulus=2e11, density=7870.0, poissons_ratio=0.3)

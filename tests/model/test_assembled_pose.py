@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from phlexible.system.constraints import constraint_values, mechanism_layout
 from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 
 import phlexible as ph
 from phlexible.initial.closure import undeformed
-from phlexible.system.constraints import constraint_values, mechanism_layout
 
 BAR = ph.RigidBody(1.0, 1 / 12, center=(0.5, 0, 0))
 

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from phlexible.system.balance import inertia_forces, inertia_slope, quadratic_velocity_forces
+from phlexible.system.kinematics import split_velocity
 from scipy.spatial.transform import Rotation
 
 from model.mechanisms import beam
 from phlexible.bodies.mechanics.floating import mass_matrix
 from phlexible.bodies.rigid_body import RigidBody
-from phlexible.system.balance import inertia_forces, inertia_slope, quadratic_velocity_forces
-from phlexible.system.kinematics import split_velocity
 
 BODIES = {
     "planar beam": beam().discretize(2),
@@ -51,9 +51,7 @@ def test_a_free_body_keeps_its_momenta_and_obeys_lagrange(name, seed):
     kept = list(range(3)) if body.dimension == 3 else [2]
     assert linear[: body.dimension] == pytest.approx(np.zeros(body.dimension), abs=tolerance)
     assert angular[kept] == pytest.approx(np.zeros(len(kept)), abs=tolerance)
-    energy = [
-        [nu @ mass_matrix(body, eta + t * unit) @ nu / 2 for t in (-0.5, 0.5)] for unit in np.eye(len(eta))
-    ]
+    energy = [[nu @ mass_matrix(body, eta + t * unit) @ nu / 2 for t in (-0.5, 0.5)] for unit in np.eye(len(eta))]
     assert elastic == pytest.approx(np.array([b - a for a, b in energy]), abs=tolerance)
 
 
@@ -63,6 +61,4 @@ def test_inertia_slope_is_exact(name, seed):
     direction, eps = np.random.default_rng(7).normal(size=len(eta)), 1e-4
     ends = [inertia_forces(body, eta + t * direction, nu, 3 * acceleration) for t in (-eps, eps)]
     found = inertia_slope(body, eta, nu, 3 * acceleration) @ direction
-    assert found == pytest.approx(
-        (ends[1] - ends[0]) / (2 * eps), abs=1e-9 * (1 + np.abs(found).max(initial=0))
-    )
+    assert found == pytest.approx((ends[1] - ends[0]) / (2 * eps), abs=1e-9 * (1 + np.abs(found).max(initial=0)))

@@ -2,13 +2,6 @@
 
 import numpy as np
 import pytest
-
-from model.mechanisms import arbitrary_state, crank_slider, moved_along, tangle
-from phlexible.bodies.mechanics.floating import mass_matrix as body_mass_matrix
-from phlexible.bodies.rigid_body import RigidBody
-from phlexible.interactions.functions import PointOf
-from phlexible.interactions.loads import Torque
-from phlexible.mechanism.mechanism import Mechanism
 from phlexible.system.constraints import (
     constraint_acceleration,
     constraint_matrix,
@@ -16,10 +9,17 @@ from phlexible.system.constraints import (
     constraint_values,
     mass_matrix,
 )
-from phlexible.system.displacement import displaced
 from phlexible.system.geometric_stiffness import constraint_stiffness, load_stiffness
 from phlexible.system.kinematics import Kinematics
 from phlexible.system.load_forces import applied_forces, body_triad
+
+from model.mechanisms import arbitrary_state, crank_slider, moved_along, tangle
+from phlexible.bodies.mechanics.floating import mass_matrix as body_mass_matrix
+from phlexible.bodies.rigid_body import RigidBody
+from phlexible.interactions.functions import PointOf
+from phlexible.interactions.loads import Torque
+from phlexible.mechanism.mechanism import Mechanism
+from phlexible.system.displacement import displaced
 
 MODELS = [tangle(2), tangle(3), crank_slider(angle=0.6)]
 EPS = 1e-5

@@ -38,9 +38,7 @@ def test_a_fixed_point_rests():
 @pytest.mark.parametrize("time", [0.0, 1e-7, 1e-3, 0.7])
 def test_velocity_and_acceleration_of_a_circle(speed, time):
     frame, (c, s) = PLANE.moving(circle(speed)), (np.cos(speed * time), np.sin(speed * time))
-    assert frame_velocity(frame, time) == pytest.approx(
-        [-0.15 * speed * s, 0.15 * speed * c, 0], abs=1e-10 * speed
-    )
+    assert frame_velocity(frame, time) == pytest.approx([-0.15 * speed * s, 0.15 * speed * c, 0], abs=1e-10 * speed)
     # Second differences of a path far from slow cannot see more: eps / (window length)^2.
     allowed = max(1e-8 * speed**2, 1e-9)
     assert frame_acceleration(frame, time) == pytest.approx(

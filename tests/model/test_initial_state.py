@@ -2,6 +2,12 @@
 
 import numpy as np
 import pytest
+from phlexible.system.constraints import (
+    constraint_matrix,
+    constraint_time_derivative,
+    mass_matrix,
+    mechanism_layout,
+)
 from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 
@@ -16,12 +22,6 @@ from phlexible.joints.revolute import Revolute
 from phlexible.joints.slider import Slider
 from phlexible.joints.spherical import Spherical
 from phlexible.mechanism.mechanism import Mechanism
-from phlexible.system.constraints import (
-    constraint_matrix,
-    constraint_time_derivative,
-    mass_matrix,
-    mechanism_layout,
-)
 
 RIGID = RigidBody(2.0, (1.0, 1.5, 2.0), center=(0.2, 0.1, 0.0))
 
@@ -37,8 +37,7 @@ def four_bar(dimension, joint=Revolute):
     """Rigid parallelogram-like four-bar whose first link is driven at 2 rad/s; in space 3 rows repeat."""
     model = Mechanism(dimension=dimension)
     a, b, c = (
-        model.add(RIGID, name, place)
-        for name, place in zip("abc", [(0, 0, 0), (0, 1, 0), (2, 0, 0)], strict=True)
+        model.add(RIGID, name, place) for name, place in zip("abc", [(0, 0, 0), (0, 1, 0), (2, 0, 0)], strict=True)
     )
     drive = model.ground.moving(lambda t: (0, 0, 0), rotation=lambda t: 2 * t)
     model.connect(Fixed(drive, a.origin))
@@ -136,9 +135,7 @@ def test_only_one_of_the_two_velocities_may_be_given():
 def test_open_joints_are_refused(offset, joint, message):
     model = Mechanism(dimension=2)
     body = model.add(PointMass(1.0), "bob")
-    model.connect(
-        Revolute(model.add(RigidBody(1.0, 1.0), position=(1, 0, 0)).origin, model.ground.at((1, 0, 0)))
-    )
+    model.connect(Revolute(model.add(RigidBody(1.0, 1.0), position=(1, 0, 0)).origin, model.ground.at((1, 0, 0))))
     model.connect(joint(model.ground.at((*offset, 0)), body.origin))
     with pytest.raises(JointGapError, match=message):
         initial_state(model)
@@ -193,9 +190,7 @@ def test_drives_that_no_motion_fits_are_refused():
     for x, speed in ((0.0, 1.0), (1.0, 2.0)):
         pin = model.ground.moving(lambda t, x=x, speed=speed: (x + speed * t, 0, 0))
         model.connect(Revolute(pin, body.point((x, 0, 0))))
-    with pytest.raises(
-        VelocityError, match=r"no rigid motion fits all .* contradict Revolute\(moving frame \d"
-    ):
+    with pytest.raises(VelocityError, match=r"no rigid motion fits all .* contradict Revolute\(moving frame \d"):
         initial_state(model)
 
 

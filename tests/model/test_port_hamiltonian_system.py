@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
+from phlexible.system.balance import quadratic_velocity_forces
+from phlexible.system.constraints import constraint_matrix, constraint_time_derivative
+from phlexible.system.load_forces import applied_forces
 
 from model.mechanisms import arbitrary_state, crank_slider, tangle, with_elements
 from phlexible.bodies.mechanics.floating import elastic_force, mass_matrix
 from phlexible.initial.initial_state import initial_state
 from phlexible.port_hamiltonian.structure_check import check_structure
-from phlexible.system.balance import quadratic_velocity_forces
-from phlexible.system.constraints import constraint_matrix, constraint_time_derivative
-from phlexible.system.load_forces import applied_forces
 from phlexible.reference.mechanism_model import MechanismModel
 
 MODELS = {

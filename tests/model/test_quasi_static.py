@@ -2,6 +2,15 @@
 
 import numpy as np
 import pytest
+from phlexible.system.balance import inertia_forces
+from phlexible.system.constraints import (
+    constraint_acceleration,
+    constraint_matrix,
+    constraint_time_derivative,
+    constraint_values,
+    mechanism_layout,
+)
+from phlexible.system.load_forces import applied_forces
 
 from model.mechanisms import ROD, STEEL, beam, crank_slider
 from phlexible.bodies.beam.beam import Beam
@@ -19,15 +28,6 @@ from phlexible.joints.fixed import Fixed
 from phlexible.joints.revolute import Revolute
 from phlexible.joints.spherical import Spherical
 from phlexible.mechanism.mechanism import Mechanism
-from phlexible.system.balance import inertia_forces
-from phlexible.system.constraints import (
-    constraint_acceleration,
-    constraint_matrix,
-    constraint_time_derivative,
-    constraint_values,
-    mechanism_layout,
-)
-from phlexible.system.load_forces import applied_forces
 
 AREA, BENDING, LENGTH = ROD.area, 2e11 * np.pi * 3e-3**4 / 4, 0.3
 LINE_DENSITY = 7870.0 * AREA
@@ -203,9 +203,7 @@ def test_spatial_loads_and_a_follower():
     body = model.add(beam(4, "simply_supported"), rotation=None)
     hub = model.ground.moving(lambda t: (0, 0, 0), rotation=lambda t: 20 * t)
     model.connect(Fixed(hub, body.start))
-    model.connect(
-        Spherical(body.end, model.add(RigidBody(0.01, (1e-5,) * 3), position=(LENGTH, 0, 0)).origin)
-    )
+    model.connect(Spherical(body.end, model.add(RigidBody(0.01, (1e-5,) * 3), position=(LENGTH, 0, 0)).origin))
     model.apply(Force(body.at(0.2), (0, 0.3, 0.2), axes="body"))
     model.apply(Torque(body.end, (0.01, 0.02, 0.03)))
     model.apply(Torque(body.end, (0.01, 0.02, 0.03), axes="body"))

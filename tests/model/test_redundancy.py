@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from phlexible.system.constraints import constraint_matrix, mechanism_layout
 
 from model.mechanisms import beam, crank_slider
 from model.test_initial_state import four_bar
@@ -20,7 +21,6 @@ from phlexible.mechanism.mechanism import Mechanism
 from phlexible.rank import redundancy
 from phlexible.rank.redundancy import independent_rows, redundancies
 from phlexible.rank.redundancy_check import check_redundancy
-from phlexible.system.constraints import constraint_matrix, mechanism_layout
 
 
 def checked(model):

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from phlexible.system.constraints import mechanism_layout
+from phlexible.system.kinematics import Kinematics
 from scipy.interpolate import CubicSpline
 
 import phlexible as ph
 from phlexible.initial.closure import undeformed
 from phlexible.interactions.functions import PointOf
-from phlexible.linear_analysis.static_equilibrium import static_equilibrium
-from phlexible.system.constraints import mechanism_layout
-from phlexible.system.kinematics import Kinematics
+from phlexible.linear_analysis.operating_points.static_equilibrium import static_equilibrium
 
 REFERENCE = Path(__file__).parent.parent / "gallery" / "reference"
 LENGTH = 1.2
@@ -79,9 +79,7 @@ def test_parts_are_replaced_together() -> None:
     copy = model.replace(arm=heavy.split(2))
     assert copy["arm"].end.placed is copy.bodies[1]
     assert copy["arm"].body.part.material.density == 5400.0
-    assert [placed.data.mass for placed in copy.bodies] == pytest.approx(
-        [2 * p.data.mass for p in model.bodies]
-    )
+    assert [placed.data.mass for placed in copy.bodies] == pytest.approx([2 * p.data.mass for p in model.bodies])
 
 
 def test_a_file_knows_the_handle(tmp_path) -> None:
@@ -100,9 +98,7 @@ def test_a_given_rotation_spins_all_parts() -> None:
     figures = []
     for body in (BEAM, BEAM.split(3)):
         model = ph.Model()
-        model.add(
-            body, "arm", position=(-LENGTH / 2, 0, 0), velocity=(0, -3.0, 0), angular_velocity=(0, 0, 5.0)
-        )
+        model.add(body, "arm", position=(-LENGTH / 2, 0, 0), velocity=(0, -3.0, 0), angular_velocity=(0, 0, 5.0))
         motion = model.simulate(0.1, 1e-3, progress=False)
         assert motion.momentum.linear == pytest.approx(np.zeros((101, 3)), abs=1e-11)
         figures.append([motion.energy.total[-1], *motion.momentum.angular[-1]])
@@ -199,9 +195,7 @@ def test_a_whip_in_free_flight_keeps_energy_and_momenta() -> None:
     rubber = ph.Beam(1.0, ph.CircularSection(0.02), ph.Material(1e7, 1000.0), elements=4)
     model = ph.Model()
     body = model.add(rubber.split(4), "whip")
-    load = model.apply(
-        ph.Force(body.end, lambda t: (0.0, 3.0 * (t < 0.1), 2.0 * (t < 0.1)), breakpoints=[0.1])
-    )
+    load = model.apply(ph.Force(body.end, lambda t: (0.0, 3.0 * (t < 0.1), 2.0 * (t < 0.1)), breakpoints=[0.1]))
     motion = model.simulate(0.5, 2e-3, progress=False)
     free = motion.time > 0.1 + 1e-9
     start, end = motion.position(body.start)[-1], motion.position(body.end)[-1]

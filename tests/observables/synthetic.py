@@ -3,6 +3,8 @@
 from collections.abc import Callable
 
 import numpy as np
+from phlexible.system.kinematics import kept_columns
+from phlexible.system.state import layout_of
 from scipy.spatial.transform import Rotation
 
 from phlexible.bodies.beam.beam import Beam
@@ -10,9 +12,7 @@ from phlexible.bodies.material import Material
 from phlexible.elements.sections import RectangularSection
 from phlexible.mechanism.mechanism import Mechanism
 from phlexible.observables.run import Run, moving_frames
-from phlexible.system.kinematics import kept_columns
 from phlexible.system.recording import Recording
-from phlexible.system.state import layout_of
 
 BEAM = Beam(0.8, RectangularSection(0.03, 0.02), Material(7e10, 2700.0), elements=2)
 STEP = 1e-3  # of the differences; the motions are slow, so that their error is about 1e-12
@@ -89,9 +89,7 @@ def recorded(mechanism: Mechanism, poses: list[Callable[[float], Pose]], times: 
         frames=over_time([[frame.path(t) for frame in frames] for t in times], 3),
         frame_rotations=over_time([[turn(t) for turn in turns] for t in times], 3, 3),
         frame_velocities=over_time([[slope(frame.path, t) for frame in frames] for t in times], 3),
-        frame_angular_velocities=over_time(
-            [[vee(slope(turn, t) @ turn(t).T) for turn in turns] for t in times], 3
-        ),
+        frame_angular_velocities=over_time([[vee(slope(turn, t) @ turn(t).T) for turn in turns] for t in times], 3),
         kinetic=kinetic,
         strain=strain,
         gravity=gravity,

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from phlexible.observables.angles import angle, rate
 from scipy.spatial.transform import Rotation
 
 from observables.synthetic import recorded, two_beams, wandering, wandering_poses
@@ -16,7 +17,6 @@ from phlexible.joints.fixed import Fixed
 from phlexible.joints.revolute import Revolute
 from phlexible.joints.spherical import Spherical
 from phlexible.mechanism.mechanism import Mechanism
-from phlexible.observables.angles import angle, rate
 from phlexible.observables.energy import energy_of
 from phlexible.observables.poses import position
 from phlexible.observables.reactions import multipliers, reaction, reaction_moment

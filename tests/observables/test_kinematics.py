@@ -29,9 +29,7 @@ def test_velocities_are_the_rates_of_positions_and_rotations(dimension):
     for attachment in (mechanism["two"].end, mechanism["one"].point(off_axis)):
         places = at_once(mechanism, poses, lambda r, a=attachment: position(r, a))
         expected = [slope(places, time) for time in TIMES]
-        assert velocity(run, run.recording.velocity, attachment) == pytest.approx(
-            np.array(expected), abs=1e-9
-        )
+        assert velocity(run, run.recording.velocity, attachment) == pytest.approx(np.array(expected), abs=1e-9)
     for target in (mechanism["two"], mechanism["two"].end, mechanism["one"].at(0.3)):
         turns = at_once(mechanism, poses, lambda r, target=target: rotation(r, target))
         expected = [vee(slope(turns, time) @ turns(time).T) for time in TIMES]
@@ -43,9 +41,7 @@ def test_rotations_are_orthogonal_and_those_of_a_clamped_start_are_the_frames():
     mechanism = two_beams()
     run = recorded(mechanism, wandering_poses(mechanism), TIMES)
     turns = rotation(run, mechanism["one"].end)
-    assert turns @ turns.transpose(0, 2, 1) == pytest.approx(
-        np.tile(np.eye(3), (len(TIMES), 1, 1)), abs=1e-14
-    )
+    assert turns @ turns.transpose(0, 2, 1) == pytest.approx(np.tile(np.eye(3), (len(TIMES), 1, 1)), abs=1e-14)
     assert rotation(run, mechanism["one"].start) == pytest.approx(rotation(run, mechanism["one"]), abs=1e-14)
     assert np.abs(turns - rotation(run, mechanism["one"])).max() > 1e-3
 
@@ -53,9 +49,7 @@ def test_rotations_are_orthogonal_and_those_of_a_clamped_start_are_the_frames():
 @pytest.mark.parametrize("size", [0.0, 1e-9, 0.0099, 0.0101, 0.5, 3.0])
 def test_turning_of_a_rotation_vector_that_grows_along_itself_and_across(size):
     theta = np.array([[0.0, 0.0, size]])
-    assert turning_of_rotation_vector(theta, np.array([[0, 0, 1.0]]))[0] == pytest.approx(
-        [0, 0, 1], abs=1e-15
-    )
+    assert turning_of_rotation_vector(theta, np.array([[0, 0, 1.0]]))[0] == pytest.approx([0, 0, 1], abs=1e-15)
     across = turning_of_rotation_vector(theta, np.array([[1.0, 0, 0]]))[0]
     closed = [np.sin(size) / size, (1 - np.cos(size)) / size, 0] if size > 1e-3 else [1, size / 2, 0]
     assert across == pytest.approx(closed, abs=1e-12)

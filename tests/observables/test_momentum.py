@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from phlexible.observables.inertia import mass_matrices
 
 from observables.synthetic import recorded, two_beams, wandering, wandering_poses
 from phlexible.bodies.beam.beam import Beam
@@ -12,7 +13,6 @@ from phlexible.bodies.rigid_body import RigidBody
 from phlexible.elements.sections import RectangularSection
 from phlexible.mechanism.mechanism import Mechanism
 from phlexible.observables import momentum as chunked
-from phlexible.observables.inertia import mass_matrices
 from phlexible.observables.momentum import momentum
 from phlexible.observables.poses import position
 from phlexible.observables.run import Run

@@ -156,9 +156,7 @@ def test_stress_at_the_extreme_fibres() -> None:
     motion = at_rest(model)
     stress = motion.stress(beam, 0.0)
     forces = motion.section_forces(beam, 0.0)
-    bending = abs(forces.moment_y[0, 0]) * 6 / (0.01 * 0.02**2) + abs(forces.moment_z[0, 0]) * 6 / (
-        0.02 * 0.01**2
-    )
+    bending = abs(forces.moment_y[0, 0]) * 6 / (0.01 * 0.02**2) + abs(forces.moment_z[0, 0]) * 6 / (0.02 * 0.01**2)
     assert stress.greatest[0, 0] == pytest.approx(forces.normal[0, 0] / 2e-4 + bending, rel=1e-12)
     assert stress.smallest[0, 0] == pytest.approx(forces.normal[0, 0] / 2e-4 - bending, rel=1e-12)
     # M_y > 0 pulls at +z, M_z > 0 at -y.

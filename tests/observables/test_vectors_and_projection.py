@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from phlexible.observables.inertia import mass_matrices
+from phlexible.observables.vectors import world_rates, world_values
 from scipy.spatial.transform import Rotation
 
 from observables.synthetic import recorded, slope, two_beams, wandering, wandering_poses
@@ -17,11 +19,9 @@ from phlexible.joints.spherical import Spherical
 from phlexible.joints.universal import Universal
 from phlexible.mechanism.mechanism import Mechanism
 from phlexible.observables import projection
-from phlexible.observables.inertia import mass_matrices
 from phlexible.observables.poses import rotation
 from phlexible.observables.projection import constraint_blocks, projected_velocities
 from phlexible.observables.run import Run
-from phlexible.observables.vectors import world_rates, world_values
 
 TIMES = np.linspace(0.0, 2.0, 7)
 SPATIAL = (Fixed, Revolute, Prismatic, Cylindrical, Universal, Spherical, Planar, Slider, Distance)
@@ -84,16 +84,13 @@ def test_rates_of_joint_functions_are_their_differences(kind, dimension, ground)
     expected = [
         slope(lambda t: joint_functions(recorded(mechanism, poses, np.array([t])))[0], time) for time in TIMES
     ]
-    assert rates_of_joint_functions(run, run.recording.velocity) == pytest.approx(
-        np.array(expected), abs=2e-9
-    )
+    assert rates_of_joint_functions(run, run.recording.velocity) == pytest.approx(np.array(expected), abs=2e-9)
 
 
 def test_values_at_the_initial_pose_are_where_the_joint_was_written_down():
     mechanism = jointed(Revolute, 3)
     initial = [
-        lambda t, p=placed: (p.position, p.rotation, np.zeros(p.data.elastic_count))
-        for placed in mechanism.bodies
+        lambda t, p=placed: (p.position, p.rotation, np.zeros(p.data.elastic_count)) for placed in mechanism.bodies
     ]
     run = recorded(mechanism, initial, TIMES[:1])
     row = mechanism.joints[0].rows(3)[3]

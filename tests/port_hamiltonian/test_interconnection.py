@@ -82,8 +82,7 @@ def test_joint_forces_cancel_and_velocities_agree(dimension):
         )
     ]
     world_gap = (
-        split[0].rotation[:dimension, :dimension] @ ends[0]
-        - split[1].rotation[:dimension, :dimension] @ ends[1]
+        split[0].rotation[:dimension, :dimension] @ ends[0] - split[1].rotation[:dimension, :dimension] @ ends[1]
     )
     assert split[1].rotation[:dimension, :dimension] @ gap == pytest.approx(world_gap)
 
@@ -102,9 +101,7 @@ def test_any_sequence_keeps_power_and_type():
             if choice == 0:
                 whole = transformer(whole, new, c, (mine, theirs))
             elif choice == 1:
-                whole = gyrator(
-                    whole, inverted(new, theirs), lambda x_a, x_b, c=c: c * x_b[0], (mine, theirs)
-                )
+                whole = gyrator(whole, inverted(new, theirs), lambda x_a, x_b, c=c: c * x_b[0], (mine, theirs))
             else:
                 whole = gyrator(inverted(whole, mine), new, c, (mine, theirs))
         x = 0.1 * rng.normal(size=whole.state_size)
@@ -150,9 +147,7 @@ def frequencies(model):
 def mass(name, input_unit="N", output_unit="m/s", size=1):
     eye = np.eye(size)
     states = (StateBlock(f"{name}.v", "m/s", size),)
-    return LinearPHDAE(
-        eye, 0 * eye, 0 * eye, eye, states, (Port(f"{name}.p", input_unit, output_unit, size),)
-    )
+    return LinearPHDAE(eye, 0 * eye, 0 * eye, eye, states, (Port(f"{name}.p", input_unit, output_unit, size),))
 
 
 @pytest.mark.parametrize(

@@ -89,9 +89,7 @@ def test_a_file_can_be_saved_again_and_bodies_without_joints_too(tmp_path):
         Motion.load(tmp_path / "one.h5").save(tmp_path / "two.h5")
         again = Motion.load(tmp_path / "two.h5")
         assert np.array_equal(again.recording.position, motion.recording.position)
-        assert sorted(os.listdir(tmp_path)) == sorted(
-            {*os.listdir(tmp_path)} - {".one.h5.part", ".two.h5.part"}
-        )
+        assert sorted(os.listdir(tmp_path)) == sorted({*os.listdir(tmp_path)} - {".one.h5.part", ".two.h5.part"})
         for name in ("one.h5", "two.h5"):
             (tmp_path / name).unlink()
 
@@ -114,9 +112,7 @@ def test_xarray(tmp_path):
     pytest.importorskip("xarray")
     motion = sample()
     data = motion.to_xarray()
-    assert data["position"].sel(body="rotor", axis="y").values == pytest.approx(
-        motion.recording.position[:, 1, 1]
-    )
+    assert data["position"].sel(body="rotor", axis="y").values == pytest.approx(motion.recording.position[:, 1, 1])
     assert data["work"].attrs["units"] == "J"
     assert data["kinetic"].sel(time=0.5, method="nearest") == motion.recording.kinetic[10]
 

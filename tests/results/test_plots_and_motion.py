@@ -55,9 +55,7 @@ def test_displacement_plot(tmp_path):
     motion = sample()
     end = motion["arm"].end
     figure = motion.plot_displacement(end, tmp_path / "u.png")
-    assert [line.get_ydata()[3] for line in figure.axes[0].lines] == pytest.approx(
-        motion.displacement(end)[3]
-    )
+    assert [line.get_ydata()[3] for line in figure.axes[0].lines] == pytest.approx(motion.displacement(end)[3])
     normalized = motion.plot_displacement(end, normalized=True).axes[0]
     assert normalized.lines[1].get_ydata() == pytest.approx(motion.displacement(end)[:, 1] / 0.5)
     assert normalized.get_ylabel() == "displacement / length"

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-
 from phlexible.system.constraints import constraint_values, mechanism_layout
 from phlexible.system.state import State
+
 from system.pairs import pendulum_chain
 
 

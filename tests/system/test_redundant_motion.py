@@ -4,12 +4,12 @@ import warnings
 
 import numpy as np
 import pytest
+from phlexible.system.constraints import constraint_matrix, mechanism_layout, row_owners
+from phlexible.system.state import State
 from scipy.spatial.transform import Rotation
 
 import phlexible as ph
 from phlexible.interactions.functions import DirectionOf
-from phlexible.system.constraints import constraint_matrix, mechanism_layout, row_owners
-from phlexible.system.state import State
 
 pytestmark = pytest.mark.filterwarnings("ignore::phlexible.RedundancyWarning")
 
@@ -171,9 +171,7 @@ def test_drives_that_part_on_the_way_stop_the_run():
     with pytest.raises(ph.ConvergenceError) as error:
         model.simulate(0.1, 1e-3, progress=False)
     assert 0.05 <= error.value.time < 0.0515
-    assert error.value.motion.position(body.origin)[-1, 0] == pytest.approx(
-        np.sin(error.value.time), abs=2e-3
-    )
+    assert error.value.motion.position(body.origin)[-1, 0] == pytest.approx(np.sin(error.value.time), abs=2e-3)
 
 
 def parallelogram(angle):
@@ -194,9 +192,7 @@ def test_a_step_that_ends_in_a_singular_position_is_carried_and_told():
     """Two steps before all bars lie in one line, at constant speed; independent joints at the start."""
     step = 0.05
     model = parallelogram(2 * 2 * np.arctan(step / 2))
-    with pytest.warns(
-        ph.RedundancyWarning, match=r"passed singular positions, the first one before t = 0.25 s"
-    ):
+    with pytest.warns(ph.RedundancyWarning, match=r"passed singular positions, the first one before t = 0.25 s"):
         motion = model.simulate(0.25, step, progress=False)
     assert np.ptp(motion.energy.total) < 1e-13
     turn = motion.rotation(model["top"])

@@ -211,9 +211,7 @@ def test_a_file_brings_the_motion_back_and_a_killed_run_goes_on(tmp_path):
     back.save(tmp_path / "again.h5")
     model.simulate(0.2, 2e-3, output=tmp_path / "half.h5", progress=False)
     resumed = mixed_model(2).resume(tmp_path / "half.h5", 0.4, 2e-3, progress=False)
-    assert resumed.position(resumed["second"].end) == pytest.approx(
-        whole.position(model["second"].end), abs=1e-12
-    )
+    assert resumed.position(resumed["second"].end) == pytest.approx(whole.position(model["second"].end), abs=1e-12)
     other = mixed_model(2).replace(first=ph.String(0.6, 0.4, 6, ph.LogarithmicLaw(61.0), viscosity=0.01))
     with pytest.raises(ph.ResultFileError, match="first/body/fields/law"):
         other.resume(tmp_path / "half.h5", 0.6, 2e-3, progress=False)
@@ -347,10 +345,7 @@ def test_a_quasi_static_start_leaves_strings_as_they_are(dimension):
     beam, rope = model["beam"], model["first"]
     assert np.abs(motion.displacement(beam.end)[0]).max() > 1e-6
     moved = motion.position(rope.start)[0] - rope.start.initial_position()
-    assert (
-        np.abs(motion.position(rope.at(0.5))[0] - rope.at(0.5).initial_position()).max()
-        <= np.abs(moved).max()
-    )
+    assert np.abs(motion.position(rope.at(0.5))[0] - rope.at(0.5).initial_position()).max() <= np.abs(moved).max()
 
 
 def test_names_of_the_numbers_say_what_they_are():

@@ -5,8 +5,8 @@ import pytest
 
 import phlexible as ph
 from phlexible.initial.initial_state import initial_state
-from phlexible.reference.mechanism_model import MechanismModel
 from phlexible.reference.collocation import collocate
+from phlexible.reference.mechanism_model import MechanismModel
 from phlexible.reference.tableaux import GAUSS_LEGENDRE_2, RADAU_IIA_3
 
 
@@ -63,9 +63,7 @@ def test_differences_fall_with_the_order(case):
     start = form.joined(initial_state(model))
 
     def collocated(tableau, steps):
-        return place(
-            model, form, collocate(form, tableau, start, duration, steps, form.inputs).states[-1], name
-        )
+        return place(model, form, collocate(form, tableau, start, duration, steps, form.inputs).states[-1], name)
 
     def conserved(steps):
         motion = model.simulate(duration, duration / steps, progress=False)

@@ -162,9 +162,7 @@ def test_an_error_in_a_load_keeps_what_was_computed(tmp_path):
 
 def test_a_load_that_becomes_nan_is_named_with_its_time():
     model = falling_mass(lambda t: (np.where(t > 0.5, np.nan, 1.0), 0.0, 0.0))
-    with pytest.raises(
-        ph.errors.ParameterError, match=r"force on mass.origin at t = 0\.505 s must be finite"
-    ):
+    with pytest.raises(ph.errors.ParameterError, match=r"force on mass.origin at t = 0\.505 s must be finite"):
         model.simulate(1.0, 0.01)
 
 

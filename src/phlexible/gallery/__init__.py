@@ -1,29 +1,29 @@
 """Ready models: functions with keyword parameters that return a ``Model``; one file each."""
 
-from phlexible.gallery.andrews_squeezer import andrews_squeezer
-from phlexible.gallery.bricard import bricard
-from phlexible.gallery.cable_robot import cable_robot
-from phlexible.gallery.chain import chain
-from phlexible.gallery.crane import crane
-from phlexible.gallery.crank_slider import crank_slider
-from phlexible.gallery.deployable_panels import deployable_panels
-from phlexible.gallery.double_pendulum import double_pendulum
-from phlexible.gallery.dzhanibekov import dzhanibekov
-from phlexible.gallery.flexible_pendulum import flexible_pendulum
-from phlexible.gallery.four_bar import four_bar
-from phlexible.gallery.free_pair import free_pair
-from phlexible.gallery.hanging_cable import hanging_cable
-from phlexible.gallery.heavy_top import heavy_top
-from phlexible.gallery.n_four_bar import n_four_bar
-from phlexible.gallery.robot_arm import robot_arm
-from phlexible.gallery.rotating_cantilever import rotating_cantilever
-from phlexible.gallery.satellite import satellite
-from phlexible.gallery.spatial_beam import spatial_beam
-from phlexible.gallery.spatial_slider_crank import spatial_slider_crank
-from phlexible.gallery.spinning_beam import spinning_beam
-from phlexible.gallery.spinning_shaft import spinning_shaft
-from phlexible.gallery.string_pendulum import string_pendulum
-from phlexible.gallery.tethered_satellites import tethered_satellites
+from phlexible.gallery.beams.chain import chain
+from phlexible.gallery.beams.flexible_pendulum import flexible_pendulum
+from phlexible.gallery.beams.free_pair import free_pair
+from phlexible.gallery.beams.rotating_cantilever import rotating_cantilever
+from phlexible.gallery.beams.spatial_beam import spatial_beam
+from phlexible.gallery.beams.spinning_beam import spinning_beam
+from phlexible.gallery.beams.spinning_shaft import spinning_shaft
+from phlexible.gallery.machines.crane import crane
+from phlexible.gallery.machines.deployable_panels import deployable_panels
+from phlexible.gallery.machines.robot_arm import robot_arm
+from phlexible.gallery.machines.satellite import satellite
+from phlexible.gallery.mechanisms.andrews_squeezer import andrews_squeezer
+from phlexible.gallery.mechanisms.bricard import bricard
+from phlexible.gallery.mechanisms.crank_slider import crank_slider
+from phlexible.gallery.mechanisms.four_bar import four_bar
+from phlexible.gallery.mechanisms.n_four_bar import n_four_bar
+from phlexible.gallery.mechanisms.spatial_slider_crank import spatial_slider_crank
+from phlexible.gallery.rigid_bodies.double_pendulum import double_pendulum
+from phlexible.gallery.rigid_bodies.dzhanibekov import dzhanibekov
+from phlexible.gallery.rigid_bodies.heavy_top import heavy_top
+from phlexible.gallery.strings.cable_robot import cable_robot
+from phlexible.gallery.strings.hanging_cable import hanging_cable
+from phlexible.gallery.strings.string_pendulum import string_pendulum
+from phlexible.gallery.strings.tethered_satellites import tethered_satellites
 
 __all__ = [
     "andrews_squeezer",

@@ -17,8 +17,8 @@ from phlexible.errors import EquilibriumError, ModelError
 from phlexible.interactions.functions import Row
 from phlexible.joints.joint import Joint
 from phlexible.linear_analysis.linearize import Linearization, displacement_form
-from phlexible.linear_analysis.operating_point import OperatingKind
-from phlexible.linear_analysis.state_names import body_coordinates, multipliers, row_units
+from phlexible.linear_analysis.operating_points.operating_point import OperatingKind
+from phlexible.linear_analysis.signals.state_names import body_coordinates, multipliers, row_units
 from phlexible.port_hamiltonian.interconnection import gyrator, transformer
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.port_hamiltonian.model import Port, StateBlock

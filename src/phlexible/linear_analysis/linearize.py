@@ -18,11 +18,15 @@ from scipy import sparse
 
 from phlexible.errors import EquilibriumError, ParameterError
 from phlexible.linear_analysis.mechanics import LinearMechanics, linear_mechanics
-from phlexible.linear_analysis.operating_point import OperatingKind, OperatingPoint, operating_point
-from phlexible.linear_analysis.signal_rows import SignalPoint
-from phlexible.linear_analysis.signals import Input, Output, input_rows, output_rows
-from phlexible.linear_analysis.stability import check_stability
-from phlexible.linear_analysis.state_names import (
+from phlexible.linear_analysis.operating_points.operating_point import (
+    OperatingKind,
+    OperatingPoint,
+    operating_point,
+)
+from phlexible.linear_analysis.operating_points.stability import check_stability
+from phlexible.linear_analysis.signals.signal_rows import SignalPoint
+from phlexible.linear_analysis.signals.signals import Input, Output, input_rows, output_rows
+from phlexible.linear_analysis.signals.state_names import (
     UNIT_ENERGY,
     coordinates,
     multipliers,

@@ -8,7 +8,7 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array
 from phlexible.errors import EquilibriumError
 from phlexible.linear_analysis.body_matrices import BodyMatrices, absolute_matrices, body_matrices
-from phlexible.linear_analysis.operating_point import OperatingKind, OperatingPoint
+from phlexible.linear_analysis.operating_points.operating_point import OperatingKind, OperatingPoint
 from phlexible.rank.redundancy import independent_rows
 from phlexible.system.forces import constraint_stiffness, element_damping, element_stiffness, load_stiffness
 from phlexible.system.layout import State

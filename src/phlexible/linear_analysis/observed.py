@@ -15,7 +15,7 @@ from phlexible.linear_analysis.linearize import (
     stress_form,
 )
 from phlexible.linear_analysis.mechanics import LinearMechanics
-from phlexible.linear_analysis.state_names import UNIT_ENERGY, same_unit
+from phlexible.linear_analysis.signals.state_names import UNIT_ENERGY, same_unit
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.port_hamiltonian.model import Port, StateBlock
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Self, TypeVar, overload
 
 from numpy.typing import ArrayLike
@@ -15,13 +16,13 @@ from phlexible.errors import ModelError, ParameterError
 from phlexible.interactions.drives import Drive
 from phlexible.interactions.force_elements import ForceElement
 from phlexible.interactions.loads import Load
+from phlexible.joints.fixed import Fixed
 from phlexible.joints.joint import Joint
-from phlexible.mechanism.copying import replaced
 from phlexible.mechanism.membership import check_belongs, check_nodes, check_plane
 from phlexible.mechanism.naming import described, free_name, numbered
-from phlexible.mechanism.placed_strings import single_velocity
-from phlexible.mechanism.placement import place
-from phlexible.mechanism.substructures import add_parts, grouped
+from phlexible.mechanism.placement import place, single_velocity
+from phlexible.mechanism.relocation import relocated
+from phlexible.mechanism.substructures import grouped, part_places, parts_by_name
 from phlexible.ports.attachments import PlacedBody
 from phlexible.ports.ground import Ground, planar_point
 from phlexible.ports.placed_split_beam import PlacedSplitBeam
@@ -176,9 +177,13 @@ class Mechanism:
         if isinstance(body, SplitBeam):
             if shape is not None:
                 raise ModelError(f"{name} is no string and has no shape; give position= and rotation=")
+            places = part_places(body, name, position, rotation, self._dimension, self._bodies)
             speed = None if velocity is None else single_velocity(name, velocity)
-            parts = add_parts(self, body, name, position, rotation, speed, angular_velocity)
-            return self.group(name, [placed.name for placed in parts])
+            self.add(body.part, *places[0], speed, angular_velocity)
+            for before, each in pairwise(places):  # their velocities follow from the joints
+                placed = self.add(body.part, *each)
+                self.connect(Fixed(self._bodies[before[0]].cut(at_end=True), placed.cut(at_end=False)))
+            return self.group(name, [each for each, _, _ in places])
         self._bodies[name] = place(
             body, name, self._dimension, position, rotation, velocity, angular_velocity, shape
         )
@@ -272,7 +277,32 @@ class Mechanism:
             ModelError: an unknown name, or whatever the copy's ``add``, ``connect`` or ``apply`` refuse.
             AttachmentError: a new body without the place where a joint or load acts.
         """
-        return replaced(self, self.gravity if gravity is None else gravity, {**(bodies or {}), **named})
+        given = {**(bodies or {}), **named}
+        for name in given:
+            self[name]
+        new = parts_by_name(given, self._split_beams)
+        copy = type(self)(gravity=self.gravity if gravity is None else gravity, dimension=self._dimension)
+        copy.ground = self.ground
+        for placed in self.bodies:
+            nodes = placed.nodes
+            copy.add(
+                new.get(placed.name, placed.body),
+                placed.name,
+                placed.position,
+                placed.rotation,
+                placed.velocity if nodes is None else nodes.speed,
+                placed.angular_velocity,
+                None if nodes is None else nodes.shape,
+            )
+        parts: dict[object, object] = {}
+        for split in self.split_beams:
+            parts[split] = copy.group(split.name, [placed.name for placed in split.parts])
+        for joint in self._joints:
+            parts[joint] = copy.connect(relocated(joint, copy._bodies, parts))
+        applied: list[Load | ForceElement | Drive] = [*self._loads, *self._elements, *self._drives]
+        for each in applied:
+            copy.apply(relocated(each, copy._bodies, parts))
+        return copy
 
     def __repr__(self) -> str:
         return (

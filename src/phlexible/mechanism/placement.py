@@ -1,15 +1,17 @@
 """A body where the user puts it: numbers checked, data in the model's dimension, strings along curves."""
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, vector
 from phlexible.algebra.rotations import RotationLike, rotation_matrix
+from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.body import Body, NodalBody
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.initial_nodes import Field
+from phlexible.bodies.mechanics.absolute import strains
 from phlexible.bodies.mechanics.floating import check_mass
 from phlexible.errors import ModelError, ParameterError, SingularMassError
-from phlexible.mechanism.placed_strings import check_strains, single_velocity
 from phlexible.ports.attachments import PlacedBody
 from phlexible.ports.ground import planar_point
 
@@ -70,6 +72,34 @@ def discretized(body: Body, name: str, dimension: int) -> FloatingBody:
     except SingularMassError as error:
         raise SingularMassError(f"{name}: {error}") from None
     return data
+
+
+def check_strains(placed: PlacedBody) -> None:
+    """Refuses a shape with C <= 0, at which no law is defined.
+
+    Raises:
+        ParameterError: names the element.
+    """
+    assert isinstance(placed.data, AbsoluteBody), "only strings have nodes"
+    for group in placed.data.strains:
+        C = strains(placed.data, group, placed.elastic)
+        worst = int(C.argmin())
+        if not C[worst] > 0:
+            raise ParameterError(
+                f"{placed.name}: the shape must not press element {group.elements[worst]} together to "
+                f"nothing (C = |dr/ds|^2 = {C[worst]:.3g}); neighbouring nodes need a distance"
+            )
+
+
+def single_velocity(name: str, velocity: Field) -> ArrayLike:
+    """The velocity of a body with a frame, which is no function.
+
+    Raises:
+        ModelError: a function.
+    """
+    if callable(velocity):
+        raise ModelError(f"{name} is no string: velocity is that of its origin, three numbers")
+    return np.asarray(velocity, dtype=np.float64)
 
 
 def _spin(value: ArrayLike, dimension: int) -> Array:

@@ -1,51 +1,38 @@
-"""Adding a beam in parts: one body and one ``Fixed`` joint a part ([B], conclusion)."""
+"""A beam in parts, one body and one ``Fixed`` joint each ([B], conclusion): their places and names."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping, Sequence
 
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import vector
+from phlexible.algebra.arrays import Array, vector
 from phlexible.algebra.rotations import RotationLike, rotation_matrix
 from phlexible.bodies.beam.beam import Beam, SplitBeam
 from phlexible.bodies.body import Body
 from phlexible.errors import ModelError
-from phlexible.joints.fixed import Fixed
 from phlexible.ports.attachments import PlacedBody
 from phlexible.ports.placed_split_beam import PlacedSplitBeam
 
-if TYPE_CHECKING:
-    from phlexible.mechanism.mechanism import Mechanism
 
-
-def add_parts(
-    mechanism: "Mechanism",
+def part_places(
     split: SplitBeam,
     name: str,
     position: ArrayLike,
     rotation: RotationLike | None,
-    velocity: ArrayLike | None,
-    angular_velocity: ArrayLike | None,
-) -> list[PlacedBody]:
-    """Places the parts in a row and fixes each to the one before; arguments as ``Mechanism.add``.
-
-    Velocities are given to the first part; those of the others follow from the joints.
+    dimension: int,
+    taken: Collection[str],
+) -> list[tuple[str, Array, Array]]:
+    """Name, position and rotation of each part, in a row; arguments as ``Mechanism.add``.
 
     Raises:
         ModelError: a part's name is taken.
+        ParameterError: a position or rotation of a wrong shape.
     """
     names = part_names(name, split.count)
-    if taken := [each for each in names if any(placed.name == each for placed in mechanism.bodies)]:
-        raise ModelError(f"a body named {taken[0]!r} is already in the model; give {name!r} another name")
-    start = vector("position", position)
-    along = rotation_matrix(rotation, mechanism.dimension)[:, 0] * split.part.length
-    first = mechanism.add(split.part, names[0], start, rotation, velocity, angular_velocity)
-    parts = [first]
-    for number, each in enumerate(names[1:], start=1):
-        placed = mechanism.add(split.part, each, start + number * along, first.rotation)
-        mechanism.connect(Fixed(parts[-1].cut(at_end=True), placed.cut(at_end=False)))
-        parts.append(placed)
-    return parts
+    if used := [each for each in names if each in taken]:
+        raise ModelError(f"a body named {used[0]!r} is already in the model; give {name!r} another name")
+    start, turn = vector("position", position), rotation_matrix(rotation, dimension)
+    along = turn[:, 0] * split.part.length
+    return [(each, start + number * along, turn) for number, each in enumerate(names)]
 
 
 def grouped(name: str, parts: Sequence[PlacedBody]) -> PlacedSplitBeam:

@@ -7,8 +7,8 @@ from scipy import linalg, sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.linear_analysis.mechanics import LinearMechanics
+from phlexible.linear_analysis.modes.symmetric_modes import SymmetricModes, lowest_symmetric_modes
 from phlexible.linear_analysis.saddle_point import ConstrainedSolver, natural_scale
-from phlexible.linear_analysis.symmetric_modes import SymmetricModes, lowest_symmetric_modes
 
 DEPENDENT = 1e-8
 

@@ -15,7 +15,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.errors import ParameterError, PoleError
 from phlexible.linear_analysis.frequency_response import harmonic_answers
 from phlexible.linear_analysis.mechanics import LinearMechanics
-from phlexible.linear_analysis.symmetric_modes import SymmetricModes
+from phlexible.linear_analysis.modes.symmetric_modes import SymmetricModes
 from phlexible.reduction.bases import joined, ports, reachable_rigid_motions, static_answers, undamped_modes
 from phlexible.reduction.modal import SPARE, seen_modes
 

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ModelError, ParameterError
-from phlexible.linear_analysis.elimination import without_constraints
+from phlexible.linear_analysis.constraint_elimination.standard_form import without_constraints
 from phlexible.linear_analysis.observed import ObservedPHDAE, mechanical_model
-from phlexible.linear_analysis.state_names import UNIT_MASS, same_unit
+from phlexible.linear_analysis.signals.state_names import UNIT_MASS, same_unit
 from phlexible.reduction.craig_bampton import craig_bampton_basis
 from phlexible.reduction.krylov import krylov_basis
 from phlexible.reduction.modal import modal_basis

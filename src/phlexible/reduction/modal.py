@@ -5,7 +5,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ParameterError
 from phlexible.linear_analysis.mechanics import LinearMechanics
-from phlexible.linear_analysis.symmetric_modes import SymmetricModes
+from phlexible.linear_analysis.modes.symmetric_modes import SymmetricModes
 from phlexible.reduction.bases import joined, reachable_rigid_motions, undamped_modes
 
 UNSEEN = 1e-6

@@ -9,12 +9,12 @@ from numpy.typing import ArrayLike
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ModelError, ParameterError
 from phlexible.linear_analysis.composition import body_model, composed_model
-from phlexible.linear_analysis.elimination import without_constraints
+from phlexible.linear_analysis.constraint_elimination.standard_form import without_constraints
+from phlexible.linear_analysis.constraint_elimination.state_space import save_mat, state_space_matrices
 from phlexible.linear_analysis.frequency_response import frequency_response
 from phlexible.linear_analysis.linearize import Linearization
-from phlexible.linear_analysis.modes import lowest_model_modes
+from phlexible.linear_analysis.modes.natural_modes import lowest_model_modes
 from phlexible.linear_analysis.observed import ObservedPHDAE, collocated
-from phlexible.linear_analysis.state_space import save_mat, state_space_matrices
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.ports.attachments import PlacedBody
 from phlexible.reduction.body_basis import body_deformations

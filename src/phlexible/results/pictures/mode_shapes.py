@@ -8,7 +8,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import positive
 from phlexible.errors import ModelError, ParameterError, ResultFileError
-from phlexible.linear_analysis.modes import Modes
+from phlexible.linear_analysis.modes.natural_modes import Modes
 from phlexible.results.extras import optional
 from phlexible.results.pictures.animation import DOTS_PER_INCH, film_writer
 from phlexible.results.pictures.house_style import COLORS, INK, PALE, finish, house_style, new_figure

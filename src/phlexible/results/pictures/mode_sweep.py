@@ -10,8 +10,8 @@ import numpy as np
 from phlexible.algebra.arrays import Array, finite
 from phlexible.errors import ParameterError, PhlexibleError
 from phlexible.linear_analysis.linearize import linearization
-from phlexible.linear_analysis.modes import lowest_modes
-from phlexible.linear_analysis.operating_point import OperatingKind
+from phlexible.linear_analysis.modes.natural_modes import lowest_modes
+from phlexible.linear_analysis.operating_points.operating_point import OperatingKind
 from phlexible.mechanism.mechanism import Mechanism
 from phlexible.results.pictures.house_style import COLORS, finish, house_style, new_figure
 from phlexible.system.system import system_of

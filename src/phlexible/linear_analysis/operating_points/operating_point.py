@@ -10,7 +10,7 @@ from phlexible.errors import EquilibriumError, ModelError
 from phlexible.initial.closure import check_closure, undeformed
 from phlexible.initial.initial_velocity import with_initial_velocity
 from phlexible.initial.quasi_static import QuasiStaticMotion, quasi_static_motion
-from phlexible.linear_analysis.static_equilibrium import static_equilibrium
+from phlexible.linear_analysis.operating_points.static_equilibrium import static_equilibrium
 from phlexible.rank.redundancy_check import check_redundancy
 from phlexible.system.layout import State
 from phlexible.system.system import System, need_bodies

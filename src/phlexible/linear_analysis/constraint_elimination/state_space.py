@@ -8,7 +8,7 @@ from scipy import io, linalg
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ModelError, ParameterError, ResultFileError
-from phlexible.linear_analysis.elimination import without_constraints
+from phlexible.linear_analysis.constraint_elimination.standard_form import without_constraints
 from phlexible.linear_analysis.observed import ObservedPHDAE
 
 LARGEST = 4000

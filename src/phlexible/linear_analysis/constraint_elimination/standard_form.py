@@ -1,7 +1,7 @@
 """Without multipliers: the standard port-Hamiltonian form in coordinates of the null space ([B] 5.3)."""
 
-from phlexible.linear_analysis.algebraic_states import without_algebraic_states
-from phlexible.linear_analysis.null_space import null_space
+from phlexible.linear_analysis.constraint_elimination.algebraic_states import without_algebraic_states
+from phlexible.linear_analysis.constraint_elimination.null_space import null_space
 from phlexible.linear_analysis.observed import ObservedPHDAE, mechanical_model
 from phlexible.linear_analysis.saddle_point import natural_scale
 

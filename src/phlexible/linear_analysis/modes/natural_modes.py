@@ -8,12 +8,12 @@ from scipy import linalg, sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ModelError, ParameterError
-from phlexible.linear_analysis.algebraic_states import without_algebraic_states
-from phlexible.linear_analysis.complex_modes import lowest_complex_modes
+from phlexible.linear_analysis.constraint_elimination.algebraic_states import without_algebraic_states
 from phlexible.linear_analysis.linearize import Linearization
 from phlexible.linear_analysis.mechanics import LinearMechanics
+from phlexible.linear_analysis.modes.complex_modes import lowest_complex_modes
+from phlexible.linear_analysis.modes.symmetric_modes import lowest_symmetric_modes
 from phlexible.linear_analysis.observed import ObservedPHDAE
-from phlexible.linear_analysis.symmetric_modes import lowest_symmetric_modes
 from phlexible.ports.attachments import Attachment
 from phlexible.system.small_motions import centred_motions, world_motions
 

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.errors import ModelError
-from phlexible.linear_analysis.null_space import NullSpace, null_space
+from phlexible.linear_analysis.constraint_elimination.null_space import NullSpace, null_space
 from phlexible.linear_analysis.observed import ObservedPHDAE
 from phlexible.port_hamiltonian.model import StateBlock
 

@@ -18,7 +18,7 @@ from phlexible.interactions.functions import AXES
 from phlexible.interactions.loads import Torque
 from phlexible.joints.joint import Joint
 from phlexible.joints.spherical import Spherical
-from phlexible.linear_analysis.signal_rows import SignalPoint, SignalRow
+from phlexible.linear_analysis.signals.signal_rows import SignalPoint, SignalRow
 from phlexible.ports.attachments import Attachment
 
 TURNING = ("torque", "angle", "angular rate", "angular acceleration")

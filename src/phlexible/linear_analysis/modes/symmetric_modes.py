@@ -12,8 +12,8 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from phlexible.algebra.arrays import Array
+from phlexible.linear_analysis.constraint_elimination.null_space import null_space_basis
 from phlexible.linear_analysis.mechanics import LinearMechanics
-from phlexible.linear_analysis.null_space import null_space_basis
 from phlexible.linear_analysis.saddle_point import ConstrainedSolver, natural_scale
 
 DENSE = 60

@@ -12,8 +12,8 @@ from scipy.sparse.linalg import LinearOperator, eigs
 
 from phlexible.algebra.arrays import Array
 from phlexible.linear_analysis.mechanics import LinearMechanics
+from phlexible.linear_analysis.modes.symmetric_modes import all_symmetric_modes, lowest_symmetric_modes
 from phlexible.linear_analysis.saddle_point import ConstrainedSolver, natural_scale
-from phlexible.linear_analysis.symmetric_modes import all_symmetric_modes, lowest_symmetric_modes
 
 ComplexArray = NDArray[np.complex128]
 

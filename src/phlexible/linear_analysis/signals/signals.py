@@ -18,8 +18,8 @@ from phlexible.interactions.feedback import Feedback
 from phlexible.interactions.functions import AXES
 from phlexible.interactions.loads import Force, Load, Torque
 from phlexible.joints.joint import Joint
-from phlexible.linear_analysis.joint_signals import JointForce, JointSensor, joint_rows
-from phlexible.linear_analysis.signal_rows import SignalPoint, SignalRow
+from phlexible.linear_analysis.signals.joint_signals import JointForce, JointSensor, joint_rows
+from phlexible.linear_analysis.signals.signal_rows import SignalPoint, SignalRow
 from phlexible.mechanism.membership import check_belongs, check_plane
 from phlexible.ports.attachments import Attachment
 

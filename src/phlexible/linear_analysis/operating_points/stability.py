@@ -4,7 +4,7 @@ import numpy as np
 
 from phlexible.errors import EquilibriumError
 from phlexible.linear_analysis.mechanics import LinearMechanics
-from phlexible.linear_analysis.symmetric_modes import lowest_symmetric_modes
+from phlexible.linear_analysis.modes.symmetric_modes import lowest_symmetric_modes
 
 NEGATIVE = 1e-9
 LOOKED_AT = 6

@@ -1,0 +1,1 @@
+"""Beams, free, held or spinning."""

@@ -1,0 +1,1 @@
+"""Satellite, robot arm, crane, deployable panels: with drives and controls."""

@@ -1,0 +1,1 @@
+"""Linkages: crank-sliders, four-bars, closed loops."""

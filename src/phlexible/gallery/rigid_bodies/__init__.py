@@ -1,0 +1,1 @@
+"""Tops and pendulums without elastic parts."""

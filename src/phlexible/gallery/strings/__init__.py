@@ -1,0 +1,1 @@
+"""Hyperelastic strings, alone and with bodies."""

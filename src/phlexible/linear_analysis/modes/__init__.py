@@ -1,0 +1,1 @@
+"""Natural modes: with and without damping and gyroscopic terms."""

@@ -1,0 +1,1 @@
+"""Inputs and outputs of linear models, their states, and the names and units of all."""
