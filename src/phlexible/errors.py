@@ -37,6 +37,10 @@ class StepWarning(UserWarning):
     """A step size after which joint forces swing about their mean; the message says by how much."""
 
 
+class ReductionWarning(UserWarning):
+    """A reduction with fewer states than were asked for; the message gives the order and the reason."""
+
+
 class SingularMassError(ModelError):
     """A body with a motion that carries no kinetic energy; the message names the direction."""
 

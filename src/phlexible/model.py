@@ -77,7 +77,7 @@ class Model(Mechanism):
             step: [s].
             initial: "undeformed", or "quasi_static": the elastic deformation of the rigid motion,
                 without the axial ringing that an undeformed start sets off.
-            scheme: "conserving" (formulation, section 4).
+            scheme: "conserving" (docs/theory.md, 4).
             order: 2, or 4 for models without damping and controllers: each step is then composed of three,
                 one of them backwards, and functions of time are called up to 0.35 step beyond its ends.
             every: store each every-th step.

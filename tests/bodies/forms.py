@@ -1,12 +1,12 @@
 """Bodies that the tests of port-Hamiltonian forms take, and states of them that are no special case."""
 
 import numpy as np
-from phlexible.system.kinematics import split_velocity
 from scipy.spatial.transform import Rotation
 
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.forms.floating import BodyState
 from phlexible.bodies.material import Material
+from phlexible.bodies.mechanics.floating import split_velocity
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.elements.sections import RectangularSection

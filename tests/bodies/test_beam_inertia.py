@@ -161,6 +161,9 @@ def test_mass_matrix_is_symmetric_positive_definite(frame, dimension, rotary, mo
     assert np.abs(matrix - matrix.T).max() <= 1e-14 * np.abs(matrix).max()
     scale = np.sqrt(np.diag(matrix))
     assert np.linalg.eigvalsh(matrix / np.outer(scale, scale))[0] > 1e-9
+    many = mass_matrix(body, np.stack([0 * eta, eta, -eta]))
+    assert many.shape == (3, *matrix.shape)
+    assert many[1] == pytest.approx(matrix, abs=1e-14 * np.abs(matrix).max())
 
 
 @pytest.mark.parametrize("dimension", [2, 3])

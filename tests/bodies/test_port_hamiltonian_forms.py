@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from phlexible.system.balance import quadratic_velocity_forces
 
 from bodies.forms import BODIES, FORMS, beam, random_state, velocity_slice
-from phlexible.bodies.mechanics.floating import elastic_force, mass_matrix
+from phlexible.bodies.mechanics.balance import quadratic_velocity_forces
+from phlexible.bodies.mechanics.floating import elastic_force, kept_velocities, mass_matrix
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.errors import ParameterError, StructureError
@@ -25,8 +25,7 @@ def momenta(form, x):
     body, state = form.body, form.split(x)
     mass = mass_matrix(body, form.inertia_displacement(state.displacement))
     full = np.zeros(6 + body.elastic_count)
-    kept = [*range(body.dimension), *(3 + k for k in body.rotation_axes), *range(6, len(full))]
-    full[kept] = mass @ x[velocity_slice(form)]
+    full[kept_velocities(body)] = mass @ x[velocity_slice(form)]
     linear = state.rotation @ full[:3]
     return np.concatenate([linear, state.rotation @ full[3:6] + np.cross(state.position, linear)])
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from phlexible.system.constraints import constraint_matrix, constraint_values, mechanism_layout
 from scipy.spatial.transform import Rotation
 
 from phlexible.bodies.point_mass import PointMass
@@ -20,8 +19,9 @@ from phlexible.joints.slider import Slider
 from phlexible.joints.spherical import Spherical
 from phlexible.joints.universal import Universal
 from phlexible.mechanism.mechanism import Mechanism
+from phlexible.system.system import system_of
 
-ROWS = {  # joint: rows in the plane (None: refused), rows in space; formulation, section 4
+ROWS = {  # joint: rows in the plane (None: refused), rows in space; docs/theory.md, 8
     Fixed: (3, 6),
     Revolute: (2, 5),
     Prismatic: (2, 5),
@@ -58,11 +58,10 @@ def test_no_joint_is_forgotten():
 
 @pytest.mark.parametrize(("kind", "dimension"), CASES)
 def test_rows_are_as_many_as_the_motions_held(kind, dimension):
-    model = model_with(kind, dimension)
-    layout = mechanism_layout(model)
-    state, expected = undeformed(model, layout), ROWS[kind][dimension - 2]
-    assert constraint_values(model, layout, state) == pytest.approx(np.zeros(expected), abs=1e-15)
-    matrix = constraint_matrix(model, layout, state).toarray()
+    system = system_of(model_with(kind, dimension))
+    at, expected = system.at(undeformed(system)), ROWS[kind][dimension - 2]
+    assert system.rows.values(at)[0] == pytest.approx(np.zeros(expected), abs=1e-15)
+    matrix = system.rows.matrix(at).toarray()
     assert np.linalg.matrix_rank(matrix) == expected
 
 

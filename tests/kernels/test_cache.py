@@ -20,20 +20,20 @@ def compiled_files(folder):
 
 
 def test_code_without_a_stamp_is_removed(folder):
-    assert discard_stale_cache(folder, folder / "__pycache__")
+    assert discard_stale_cache([folder], folder / "__pycache__")
     assert compiled_files(folder) == []
 
 
 def test_code_of_the_same_sources_stays(folder):
-    discard_stale_cache(folder, folder / "__pycache__")
+    discard_stale_cache([folder], folder / "__pycache__")
     (folder / "__pycache__" / "loop.advance.1.nbc").write_text("code")
-    assert not discard_stale_cache(folder, folder / "__pycache__")
+    assert not discard_stale_cache([folder], folder / "__pycache__")
     assert compiled_files(folder) == [".nbc"]
 
 
 def test_a_change_in_any_source_removes_the_code(folder):
-    discard_stale_cache(folder, folder / "__pycache__")
+    discard_stale_cache([folder], folder / "__pycache__")
     (folder / "__pycache__" / "loop.advance.1.nbc").write_text("code")
     (folder / "inertia.py").write_text("b = 2")
-    assert discard_stale_cache(folder, folder / "__pycache__")
+    assert discard_stale_cache([folder], folder / "__pycache__")
     assert compiled_files(folder) == []

@@ -116,12 +116,32 @@ def random_string(rng: np.random.Generator, scale: Scale, dimension: int, **opti
     return ph.String(**{**chosen, **options})
 
 
-BODY_CASES: dict[type[Body], Callable[..., Body]] = {
-    ph.Beam: random_beam,
-    ph.RigidBody: random_rigid_body,
-    ph.PointMass: random_point_mass,
-    ph.String: random_string,
+@dataclass(frozen=True)
+class BodyCase:
+    """How a body is drawn.
+
+    Attributes:
+        make: the body of a generator, a scale, a dimension and options.
+        share: how often it is drawn where any body will do, relative to the others.
+        h_omega: longest step that its laws are checked with, times the greatest frequency of the other bodies.
+    """
+
+    make: Callable[..., Body]
+    share: int = 1
+    h_omega: float = 1000.0
+
+
+BODY_CASES: dict[type[Body], BodyCase] = {
+    ph.Beam: BodyCase(random_beam, share=3),
+    ph.RigidBody: BodyCase(random_rigid_body),
+    ph.PointMass: BodyCase(random_point_mass),
+    ph.String: BodyCase(random_string, share=0, h_omega=10.0),  # slack, it does not converge at any step
 }
+
+
+def rotates(body: Body, dimension: int) -> bool:
+    """Whether it can carry other bodies: joints and loads that need an orientation."""
+    return body.discretize(dimension).rotates
 
 
 def length_of_node(string: ph.String, number: int) -> float:
@@ -212,10 +232,29 @@ def joint_types(dimension: int) -> list[type[Joint]]:
     return [kind for kind, case in JOINT_CASES.items() if dimension in case.dimensions]
 
 
-LOAD_CASES: dict[type[Load], Callable[..., Load]] = {
-    ph.Force: lambda at, value, unit_length, axes: ph.Force(at, value, axes=axes),
-    ph.Torque: lambda at, value, unit_length, axes: ph.Torque(at, _scaled(value, unit_length), axes=axes),
-    ph.DistributedForce: lambda at, value, unit_length, axes: _spread(at.placed, value, axes),
+@dataclass(frozen=True)
+class LoadCase:
+    """How a load is made.
+
+    Attributes:
+        make: the load on an attachment, of a force, a lever arm for moments, and axes.
+        fits: whether it can act on a body.
+    """
+
+    make: Callable[[Attachment, Any, float, str], Load]
+    fits: Callable[[PlacedBody], bool] = lambda placed: True
+
+
+LOAD_CASES: dict[type[Load], LoadCase] = {
+    ph.Force: LoadCase(lambda at, value, arm, axes: ph.Force(at, value, axes=axes)),
+    ph.Torque: LoadCase(
+        lambda at, value, arm, axes: ph.Torque(at, _scaled(value, arm), axes=axes),
+        lambda placed: placed.data.rotates,
+    ),
+    ph.DistributedForce: LoadCase(
+        lambda at, value, arm, axes: _spread(at.placed, value, axes),
+        lambda placed: isinstance(placed.body, ph.Beam),
+    ),
 }
 
 

@@ -32,7 +32,7 @@ class Adding:
 
     def ends(self, oriented: bool) -> tuple[Attachment, Attachment]:
         """Points of two bodies."""
-        able = [p for p in self.model.bodies if not (oriented and isinstance(p.body, ph.PointMass))]
+        able = [p for p in self.model.bodies if p.data.rotates or not oriented]
         chosen = [able[k] for k in self.rng.permutation(len(able))[:2]]
         if len(chosen) < 2:
             return self.ends(False) if not oriented else (None, None)

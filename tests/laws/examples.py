@@ -2,11 +2,18 @@
 
 from collections.abc import Callable
 
+import pytest
 from hypothesis import HealthCheck, Phase, reject, settings
 
 import phlexible as ph
+from laws.cases import BODY_CASES
 from laws.figures import greatest_turn
 from phlexible.errors import ConvergenceError, ModelError
+
+EVERY_BODY = pytest.mark.parametrize(
+    ("dimension", "body"),
+    [pytest.param(d, body, id=f"{body.__name__}-{d}D") for d in (2, 3) for body in BODY_CASES],
+)
 
 
 def examples(count: int) -> settings:

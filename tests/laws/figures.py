@@ -1,14 +1,12 @@
 """How far a motion misses the laws: dimensionless figures, each zero up to round-off."""
 
 import numpy as np
-from phlexible.system.constraints import constraint_values, mechanism_layout, row_owners
-from phlexible.system.kinematics import kept_columns
-from phlexible.system.state import State
 
 import phlexible as ph
 from phlexible.bodies.absolute_body import AbsoluteBody
-from phlexible.bodies.mechanics.floating import mass_matrix
-from phlexible.initial.closure import is_angle
+from phlexible.bodies.mechanics.floating import kept_velocities, mass_matrix, split_velocity
+from phlexible.system.layout import State
+from phlexible.system.system import System
 
 Array = np.ndarray
 
@@ -25,32 +23,27 @@ def energy_error(motion: ph.Motion) -> float:
     return float(np.abs(motion.energy.balance_error).max() / energy_scale(motion))
 
 
-def states(motion: ph.Motion, instants: Array) -> list[State]:
-    """Some recorded states."""
-    rec = motion.recording
-    return [State(rec.time[k], rec.position[k], rec.rotation[k], rec.elastic[k], rec.velocity[k]) for k in instants]
-
-
-def momenta(motion: ph.Motion, state: State) -> tuple[Array, Array]:
+def momenta(system: System, state: State) -> tuple[Array, Array]:
     """Of each body: linear momentum and angular momentum about the origin, shape (bodies, 3) each.
 
-    Computed from M(eta) nu, independently of ``motion.momentum``.
+    Of bodies with a frame from M(eta) nu of the reference point in body axes, as in the papers, and so
+    independently of ``motion.momentum`` and of what the step knows.
     """
-    layout = mechanism_layout(motion.mechanism)
-    linear, angular = [], []
-    for index, placed in enumerate(motion.mechanism.bodies):
-        eta = state.elastic[layout.elastic[index] : layout.elastic[index + 1]]
-        nu = state.velocity[layout.velocity[index] : layout.velocity[index + 1]]
-        if placed.nodes is not None:
-            p, spin = nodal_momenta(placed.data, eta, nu)
-            linear.append(p)
-            angular.append(spin)
+    parts = []
+    for index, placed in enumerate(system.bodies):
+        data, eta, nu = placed.data, system.elastic(state, index), state.velocity[system.layout.place(index)]
+        if isinstance(data, AbsoluteBody):
+            parts.append(nodal_momenta(data, eta, nu))
             continue
-        full = np.zeros(6 + len(eta))
-        full[kept_columns(placed.data)] = mass_matrix(placed.data, eta) @ nu
-        p = state.rotation[index] @ full[:3]
-        linear.append(p)
-        angular.append(np.cross(state.position[index], p) + state.rotation[index] @ full[3:6])
+        V, w, rate = split_velocity(data, nu)
+        turn, moments = state.rotation[index], data.first_moments / data.mass
+        centre = moments @ [1.0, *eta]
+        v = turn.T @ V - np.cross(w, centre) - moments[:, 1:] @ rate
+        kept, full = kept_velocities(data), np.concatenate([v, w, rate])
+        full[kept] = mass_matrix(data, eta) @ full[kept]
+        p, place = turn @ full[:3], state.position[index] - turn @ centre
+        parts.append((p, np.cross(place, p) + turn @ full[3:6]))
+    linear, angular = zip(*parts, strict=True)
     return np.array(linear), np.array(angular)
 
 
@@ -62,13 +55,19 @@ def nodal_momenta(data: AbsoluteBody, positions: Array, velocities: Array) -> tu
     return mass.sum(axis=0) @ v, np.einsum("ij,ijk->k", mass, spins)
 
 
+def carrier_masses(system: System) -> Array:
+    """Of the bodies with a frame and of the nodes, shape (carriers,) [kg]."""
+    nodes = [np.asarray(data.nodal_mass.sum(axis=1)).ravel() for data in system.nodal]
+    return np.concatenate([[data.mass for data in system.frames], *nodes])
+
+
 def momentum_errors(motion: ph.Motion, count: int = 11) -> tuple[float, float]:
     """Drift of the linear and of the angular momentum, relative to the sum of those of the bodies.
 
     The weight's share is taken out: m g t, and the integral of its moment is left to the caller.
     """
     instants = np.unique(np.linspace(0, len(motion.time) - 1, count).astype(int))
-    parts = [momenta(motion, state) for state in states(motion, instants)]
+    parts = [momenta(motion.run.system, motion.recording.state(k)) for k in instants]
     mass = sum(placed.data.mass for placed in motion.mechanism.bodies)
     weight = mass * motion.time[instants, None] * motion.mechanism.gravity
     errors = []
@@ -82,14 +81,10 @@ def momentum_errors(motion: ph.Motion, count: int = 11) -> tuple[float, float]:
 
 def joint_gaps(motion: ph.Motion, count: int = 11) -> tuple[float, float]:
     """Largest gap of points over the largest body, and largest cosine of directions that are held."""
-    owners = row_owners(motion.mechanism)
-    if not owners:
-        return 0.0, 0.0
-    layout = mechanism_layout(motion.mechanism)
+    system = motion.run.system
     instants = np.unique(np.linspace(0, len(motion.time) - 1, count).astype(int))
-    values = np.array([constraint_values(motion.mechanism, layout, state) for state in states(motion, instants)])
-    largest = np.abs(values).max(axis=0)
-    angles = np.array([is_angle(owner) for owner in owners])
+    largest = np.abs(system.rows.values(motion.recording.instants().at(instants))).max(axis=0)
+    angles = np.array([owner.row.is_angle for owner in system.owners], dtype=bool)
     size = max(placed.data.size for placed in motion.mechanism.bodies)
     return float(largest[~angles].max(initial=0) / size), float(largest[angles].max(initial=0))
 
@@ -113,10 +108,10 @@ def deflection(motion: ph.Motion) -> float:
 
 def greatest_turn(motion: ph.Motion) -> float:
     """Largest rotation of a body frame in one step, from its velocities [rad]."""
-    layout, largest = mechanism_layout(motion.mechanism), 0.0
-    for index, placed in enumerate(motion.mechanism.bodies):
-        begin = layout.velocity[index]
-        spins = motion.recording.velocity[:, begin + placed.data.dimension : begin + placed.data.rigid_count]
+    system, largest = motion.run.system, 0.0
+    for index, data in enumerate(system.frames):
+        own = motion.recording.velocity[:, system.layout.place(index)]
+        spins = own[:, data.dimension : data.rigid_count]
         turns = np.linalg.norm(spins[1:], axis=1) * np.diff(motion.time)
         largest = max(largest, float(turns.max(initial=0)))
     return largest

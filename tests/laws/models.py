@@ -20,16 +20,19 @@ from laws.cases import (
     joint_types,
     random_place,
     random_scale,
+    rotates,
 )
 from phlexible.bodies.beam.strain import linear_stiffness
-from phlexible.bodies.body import Body
+from phlexible.bodies.body import Body, NodalBody
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.string.law import StringLaw
 from phlexible.errors import ModelError
 from phlexible.initial.initial_state import InitialKind, initial_state
+from phlexible.interactions.loads import Load
 from phlexible.joints.joint import Joint
 from phlexible.ports.attachments import PlacedBody
 from phlexible.rank.redundancy import redundancies
+from phlexible.system.system import system_of
 
 STEPS = 200
 DEFLECTION = 0.05  # of a beam's length, at most
@@ -52,8 +55,10 @@ class Wishes:
         loop: whether a distance joint ties the last body to the ground; all is at rest at t = 0 then.
         first_joint: the joint between the first two bodies; None: drawn.
         bodies: how many; None: drawn from 2 to 4.
+        body: one that is among them; a string hangs on another one, with a weight at its end.
         flexible: whether the first two bodies are beams.
-        law: of a string that hangs on one of the bodies, with a weight at its end; None: there is none.
+        law: of the string, which is there where a law is asked for; None: drawn.
+        load: the kind of all loads; None: drawn.
         beam: parameters of all beams that are not drawn.
     """
 
@@ -66,8 +71,10 @@ class Wishes:
     loop: bool = False
     first_joint: type[Joint] | None = None
     bodies: int | None = None
+    body: type[Body] | None = None
     flexible: bool = False
     law: type[StringLaw] | None = None
+    load: type[Load] | None = None
     beam: dict[str, Any] = field(default_factory=dict)
 
 
@@ -96,9 +103,10 @@ class Sample:
         return replace(self, model=self.model.replace(bodies=beams))
 
     def simulate(self, steps: int = STEPS, **options: Any) -> ph.Motion:
-        """So many steps; the laws also hold for a beam of linear strain that centrifugal force blows up."""
+        """So many steps; the laws hold for slack strings and beams that centrifugal force blows up, too."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ph.StiffeningWarning)
+            warnings.simplefilter("ignore", ph.SlackStringWarning)
             return self.model.simulate(
                 steps * self.step, self.step, initial=self.initial, progress=False, **options
             )
@@ -117,8 +125,9 @@ def random_mechanism(seed: int, wishes: Wishes) -> Sample:
         sample = _Builder(rng, wishes).sample()
         rows = sum(len(joint.rows(wishes.dimension)) for joint in sample.model.joints)
         if sum(placed.data.velocity_count for placed in sample.model.bodies) > rows:
+            system = system_of(sample.model)
             try:
-                if redundancies(sample.model, initial_state(sample.model)):
+                if redundancies(system, initial_state(system)):
                     continue
             except ModelError:
                 if wishes.loop:
@@ -157,30 +166,40 @@ class _Builder:
         self._model = ph.Model(gravity=weight, dimension=w.dimension)
         moving = [self._root(self._bodies[0])]
         for number, body in enumerate(self._bodies[1:]):
-            carriers = [each for each in moving if not isinstance(each.placed.body, ph.PointMass)]
+            carriers = [each for each in moving if each.placed.data.rotates]
             parent = carriers[rng.integers(len(carriers))]
             moving.append(self._child(parent, body, w.first_joint if number == 0 else None))
-        if w.law is not None:
+        if w.law is not None or (w.body and issubclass(w.body, NodalBody)):
             self._hang_string(moving[rng.integers(len(moving))])
         if w.loop:
             self._tie(moving[-1].placed)
         if w.initial is DEFORMED:
             self._bend()
         for _ in range(w.loads):
-            self._load(moving[rng.integers(len(moving))].placed)
+            self._load(w.load)
         return Sample(self._model, self._step, w.initial, self._scale)
 
     def _drawn_bodies(self) -> list[Body]:
         rng, w = self._rng, self._wishes
-        kinds: list[type[Body]] = [ph.Beam, ph.Beam, ph.Beam, ph.RigidBody, ph.PointMass]
+        kinds = [kind for kind, case in BODY_CASES.items() for _ in range(case.share)]
         count = w.bodies or int(rng.integers(2, 5))
         bodies = []
-        for number in range(count):
-            kind = kinds[rng.integers(4 if number == 0 or (w.first_joint and number == 1) else 5)]
-            if w.flexible and number < 2:
+        while len(bodies) < count:
+            kind = kinds[rng.integers(len(kinds))]
+            if w.flexible and len(bodies) < 2:
                 kind = ph.Beam
-            bodies.append(BODY_CASES[kind](rng, self._scale, w.dimension, **w.beam))
+            body = self._drawn(kind)
+            if rotates(body, w.dimension) or len(bodies) > (w.first_joint is not None):
+                bodies.append(body)
+        if w.body and not issubclass(w.body, NodalBody):
+            body = self._drawn(w.body)
+            bodies[0 if rotates(body, w.dimension) else 1] = body
         return bodies
+
+    def _drawn(self, kind: type[Body], **options: Any) -> Body:
+        """A body; the parameters of all beams are those that were wished for."""
+        given = {**options, **self._wishes.beam} if kind is ph.Beam else options
+        return BODY_CASES[kind].make(self._rng, self._scale, self._wishes.dimension, **given)
 
     def _vector(self, size: float = 1.0) -> Array:
         """A random vector, in the plane if need be."""
@@ -226,8 +245,8 @@ class _Builder:
         self, port: Any, place: Array, velocity: Array, spin: Array, body: Body, kind: type[Joint] | None
     ) -> _Moving:
         """The body on a joint whose first port is at ``place`` and moves with velocity and spin."""
-        w, length, rotates = self._wishes, self._scale.length, not isinstance(body, ph.PointMass)
-        case = JOINT_CASES[kind or self._joint_type(rotates)]
+        w, length, turns = self._wishes, self._scale.length, rotates(body, self._wishes.dimension)
+        case = JOINT_CASES[kind or self._joint_type(turns)]
         triad, rotation = self._rotation().T, self._rotation()
         if w.dimension == 2:
             triad = np.array([*triad[:2], [0, 0, 1]])
@@ -236,15 +255,15 @@ class _Builder:
         turn = self._rate * self._along(triad, case.turns, (-1, 1), (0, 1, 2) if w.dimension == 3 else (2,))
         pick = self._place(body)
         lever = rotation @ pick(ph.Model(dimension=w.dimension).add(body)).point.position
-        own_spin = (spin + turn) * rotates
+        own_spin = (spin + turn) * turns
         own_velocity = velocity + np.cross(spin, gap) + slide - np.cross(own_spin, lever)
         placed = self._model.add(
             body,
             None,
             place + gap - lever,
-            rotation if rotates else None,
+            rotation if turns else None,
             own_velocity if self._knows_velocities else None,
-            own_spin if self._knows_velocities and rotates else None,
+            own_spin if self._knows_velocities and turns else None,
         )
         self._model.connect(case.make(port, pick(placed), triad))
         return _Moving(placed, own_velocity, own_spin)
@@ -258,9 +277,9 @@ class _Builder:
             parts[axis] = self._rng.uniform(*limits)
         return parts @ triad
 
-    def _joint_type(self, rotates: bool) -> type[Joint]:
+    def _joint_type(self, turns: bool) -> type[Joint]:
         d = self._wishes.dimension
-        fitting = [kind for kind in joint_types(d) if rotates or d in JOINT_CASES[kind].point_mass]
+        fitting = [kind for kind in joint_types(d) if turns or d in JOINT_CASES[kind].point_mass]
         return fitting[self._rng.integers(len(fitting))]
 
     def _place(self, body: Body) -> Place:
@@ -270,7 +289,8 @@ class _Builder:
         """A stretched string in any direction, as soft as the softest beam, with a body at its other end."""
         w, rng, scale = self._wishes, self._rng, self._scale
         stiffness = scale.mass * scale.length * self._soft**2
-        string = BODY_CASES[ph.String](rng, scale, w.dimension, law=LAW_CASES[w.law](stiffness))
+        law = w.law or list(LAW_CASES)[rng.integers(len(LAW_CASES))]
+        string = self._drawn(w.body or ph.String, law=LAW_CASES[law](stiffness))
         port = self._place(carrier.placed.body)(carrier.placed)
         start = port.initial_position()
         velocity = carrier.velocity + np.cross(carrier.spin, start - carrier.placed.position)
@@ -298,12 +318,17 @@ class _Builder:
         force = self._vector(self._rng.uniform(0.3, 1) * greatest)
         self._model.apply(ph.Force(self._place(beam)(beams[0]), lambda time: force * (time <= 0)))
 
-    def _load(self, placed: PlacedBody) -> None:
-        """A constant or an oscillating load; forces on point masses are in world axes."""
-        rng, rotates = self._rng, not isinstance(placed.body, ph.PointMass)
-        kinds = list(LOAD_CASES) if isinstance(placed.body, ph.Beam) else [ph.Force, ph.Torque][: 1 + rotates]
+    def _load(self, kind: type[Load] | None) -> None:
+        """A constant or an oscillating load; forces on bodies without orientation are in world axes."""
+        rng = self._rng
+        fitting = [
+            (placed, each)
+            for placed in self._model.bodies
+            for each, case in LOAD_CASES.items()
+            if case.fits(placed) and kind in (None, each)
+        ]
+        placed, kind = fitting[rng.integers(len(fitting))]
         value = self._vector(0.3 * self._acceleration * self._scale.mass)
-        kind = kinds[rng.integers(len(kinds))]
         if kind is ph.Torque and self._wishes.dimension == 2:
             value = np.array([0, 0, value[0]])
         varies, frequency, axes = (
@@ -315,4 +340,4 @@ class _Builder:
         port = self._place(placed.body)(placed)
         # A torque about the axis of a slender beam must not spin it up at once.
         arm = self._scale.length if self._wishes.dimension == 2 else self._scale.thickness
-        self._model.apply(LOAD_CASES[kind](port, given, arm, axes if rotates else "world"))
+        self._model.apply(LOAD_CASES[kind].make(port, given, arm, axes if placed.data.rotates else "world"))

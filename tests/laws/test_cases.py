@@ -1,4 +1,7 @@
-"""The laws run every body, joint and load: a class that has no case is found here."""
+"""The laws run every body, joint, load and force element: a class that has no case is found here.
+
+The tests of the laws take their parameters from the same lists.
+"""
 
 import importlib
 import inspect

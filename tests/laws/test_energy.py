@@ -6,7 +6,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import phlexible as ph
-from laws.examples import examples, resolved
+from laws.cases import BODY_CASES, LOAD_CASES
+from laws.examples import EVERY_BODY, examples, resolved
 from laws.figures import energy_error, energy_scale
 from laws.models import DEFORMED, H_OMEGA, STEPS, Wishes, random_mechanism
 from phlexible.bodies.mechanics.floating import strains
@@ -25,9 +26,10 @@ def damped_motion(sample, kind, amount, **options):
     return sample.simulate(numerical_damping=amount if kind == "numerical_damping" else 0.0, **options)
 
 
+SEEDS, STEP_SIZES = st.integers(0, 2**32 - 1), st.sampled_from(H_OMEGA)
 CONDITIONS = {
-    "seed": st.integers(0, 2**32 - 1),
-    "h_omega": st.sampled_from(H_OMEGA),
+    "seed": SEEDS,
+    "h_omega": STEP_SIZES,
     "gravity": st.booleans(),
     "loads": st.integers(0, 4),
     "damping": st.sampled_from(DAMPING),
@@ -35,40 +37,53 @@ CONDITIONS = {
 }
 
 
-def balance_error(dimension, ground, seed, h_omega, gravity, loads, damping, initial, loop=False):
+def balance_error(dimension, body, ground, seed, h_omega, gravity, loads, damping, initial, loop=False):
+    h_omega = min(h_omega, BODY_CASES[body].h_omega)
     loop = loop and h_omega <= 10  # at large steps it jumps between its two closures
     weight = gravity or loop or (ground == "fixed" and initial is DEFORMED)  # something must move
-    wishes = Wishes(dimension, h_omega, ground, weight, loads, initial, loop)
+    wishes = Wishes(dimension, h_omega, ground, weight, loads, initial, loop, body=body)
     sample = random_mechanism(seed, wishes)
     return energy_error(resolved(lambda: damped_motion(sample, damping, 0.1, every=50)))
 
 
-@pytest.mark.parametrize("dimension", [2, 3])
-@examples(20)
+@EVERY_BODY
+@examples(5)
 @given(**CONDITIONS)
-def test_the_balance_closes_in_free_flight(dimension, **conditions):
-    assert balance_error(dimension, "free", **conditions) <= LIMIT
+def test_the_balance_closes_in_free_flight(dimension, body, **conditions):
+    assert balance_error(dimension, body, "free", **conditions) <= LIMIT
 
 
-@pytest.mark.parametrize("dimension", [2, 3])
-@examples(20)
+@EVERY_BODY
+@examples(5)
 @given(**CONDITIONS, loop=st.booleans())
-def test_the_balance_closes_on_the_ground(dimension, **conditions):
-    assert balance_error(dimension, "fixed", **conditions) <= LIMIT
+def test_the_balance_closes_on_the_ground(dimension, body, **conditions):
+    assert balance_error(dimension, body, "fixed", **conditions) <= LIMIT
 
 
-@pytest.mark.parametrize("dimension", [2, 3])
-@examples(8)
+@EVERY_BODY
+@examples(3)
 @given(**CONDITIONS, loop=st.booleans())
-def test_the_balance_closes_on_ground_that_moves_and_turns(dimension, **conditions):
-    assert balance_error(dimension, "moving", **conditions) <= LIMIT
+def test_the_balance_closes_on_ground_that_moves_and_turns(dimension, body, **conditions):
+    assert balance_error(dimension, body, "moving", **conditions) <= LIMIT
 
 
+@pytest.mark.parametrize("kind", LOAD_CASES, ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("dimension", [2, 3])
-@examples(8)
-@given(seed=st.integers(0, 2**32 - 1), h_omega=st.sampled_from(H_OMEGA))
-def test_nothing_is_supplied_or_lost_in_free_flight(dimension, seed, h_omega):
-    motion = resolved(random_mechanism(seed, Wishes(dimension, h_omega)).simulate)
+@examples(3)
+@given(seed=SEEDS, h_omega=STEP_SIZES)
+def test_the_balance_closes_under_every_load(dimension, kind, seed, h_omega):
+    wishes = Wishes(dimension, h_omega, loads=2, flexible=True, load=kind)
+    motion = resolved(random_mechanism(seed, wishes).simulate)
+    assert energy_error(motion) <= LIMIT
+    assert all(np.abs(motion.energy.work[str(load)]).max() > 0 for load in motion.mechanism.loads)
+
+
+@EVERY_BODY
+@examples(2)
+@given(seed=SEEDS, h_omega=STEP_SIZES)
+def test_nothing_is_supplied_or_lost_in_free_flight(dimension, body, seed, h_omega):
+    wishes = Wishes(dimension, min(h_omega, BODY_CASES[body].h_omega), body=body)
+    motion = resolved(random_mechanism(seed, wishes).simulate)
     assert not motion.energy.supplied.any() and not motion.energy.dissipated.any()
     assert np.ptp(motion.energy.total) <= LIMIT * energy_scale(motion)
 
@@ -76,7 +91,7 @@ def test_nothing_is_supplied_or_lost_in_free_flight(dimension, seed, h_omega):
 @pytest.mark.parametrize("kind", DAMPING[1:])
 @pytest.mark.parametrize("dimension", [2, 3])
 @examples(6)
-@given(seed=st.integers(0, 2**32 - 1), h_omega=st.sampled_from(H_OMEGA[1:]))
+@given(seed=SEEDS, h_omega=st.sampled_from(H_OMEGA[1:]))
 def test_damping_takes_energy_in_every_step(dimension, kind, seed, h_omega):
     """Every step is dissipative, by as much as the strains and rates in it say."""
     sample = random_mechanism(seed, Wishes(dimension, h_omega, initial=DEFORMED, flexible=True))
@@ -93,11 +108,8 @@ def test_damping_takes_energy_in_every_step(dimension, kind, seed, h_omega):
 def expected_loss(motion, kind, amount):
     """gamma delta(eps).D delta(eps) of each step, or h times the mean rates in the damping matrix."""
     steps, total = np.diff(motion.time), np.zeros(len(motion.time) - 1)
-    first = 0
-    for placed in motion.mechanism.bodies:
-        data, n = placed.data, placed.data.elastic_count
-        eta = motion.recording.elastic[:, first : first + n]
-        first += n
+    for index, data in enumerate(motion.run.system.frames):
+        eta = motion.run.elastic(index)
         change = np.diff(eta, axis=0)
         if kind == "damping_ratio":
             total += np.einsum("ti,ij,tj->t", change, data.damping, change) / steps

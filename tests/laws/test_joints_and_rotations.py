@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 import phlexible as ph
 from laws.cases import joint_types
 from laws.examples import examples, resolved
-from laws.figures import joint_gaps, orthogonality_error
+from laws.figures import energy_error, joint_gaps, orthogonality_error
 from laws.models import H_OMEGA, Wishes, random_mechanism
 from phlexible.algebra.rotations import rotation_matrix
 from phlexible.initial.initial_state import InitialKind
@@ -32,6 +32,7 @@ def test_joints_hold_under_loads(dimension, kind, seed, h_omega, ground, initial
     motion = resolved(lambda: random_mechanism(seed, wishes).simulate(every=50))
     assert max(joint_gaps(motion)) <= LIMIT
     assert orthogonality_error(motion) <= 1e-13
+    assert energy_error(motion) <= 1e-11
 
 
 def double_pendulum(dimension):

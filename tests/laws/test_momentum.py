@@ -4,13 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from phlexible.system.constraints import mechanism_layout
 
-from laws.cases import joint_types
-from laws.examples import examples, resolved
-from laws.figures import momenta, momentum_errors, states
+from laws.cases import BODY_CASES, joint_types
+from laws.examples import EVERY_BODY, examples, resolved
+from laws.figures import carrier_masses, energy_error, momenta, momentum_errors
 from laws.models import H_OMEGA, Wishes, random_mechanism
-from phlexible.bodies.mechanics.floating import mass_matrix
 from phlexible.initial.initial_state import InitialKind
 
 LIMIT = 1e-11
@@ -22,38 +20,40 @@ JOINTS = [pytest.param(d, kind, id=f"{kind.__name__}-{d}D") for d in (2, 3) for 
 @given(seed=st.integers(0, 2**32 - 1), h_omega=st.sampled_from(H_OMEGA), initial=st.sampled_from(InitialKind))
 def test_no_joint_changes_momenta_in_free_flight(dimension, kind, seed, h_omega, initial):
     wishes = Wishes(dimension, h_omega, initial=initial, first_joint=kind)
-    motion = resolved(random_mechanism(seed, wishes).simulate)
+    check_momenta(resolved(random_mechanism(seed, wishes).simulate))
+
+
+@EVERY_BODY
+@examples(3)
+@given(seed=st.integers(0, 2**32 - 1), h_omega=st.sampled_from(H_OMEGA))
+def test_no_body_changes_momenta_in_free_flight(dimension, body, seed, h_omega):
+    wishes = Wishes(dimension, min(h_omega, BODY_CASES[body].h_omega), body=body)
+    check_momenta(resolved(random_mechanism(seed, wishes).simulate))
+
+
+def check_momenta(motion):
+    """They stay, as does energy, and the reported ones are those of M(eta) nu."""
     assert max(momentum_errors(motion)) <= LIMIT
+    assert energy_error(motion) <= LIMIT
     total, spin = motion.momentum.linear, motion.momentum.angular
-    parts = momenta(motion, states(motion, [-1])[0])
+    parts = momenta(motion.run.system, motion.recording.state(-1))
     for reported, each in zip((total, spin), parts, strict=True):
         assert reported[-1] == pytest.approx(each.sum(axis=0), abs=1e-13 * np.abs(each).sum())
 
 
-@pytest.mark.parametrize("dimension", [2, 3])
-@examples(8)
+@EVERY_BODY
+@examples(2)
 @given(seed=st.integers(0, 2**32 - 1), h_omega=st.sampled_from(H_OMEGA[:4]))
-def test_weight_changes_momenta_by_its_impulse(dimension, seed, h_omega):
+def test_weight_changes_momenta_by_its_impulse(dimension, body, seed, h_omega):
     """delta(p) = h m g and delta(L) = h mean(sum m x_c) x g in every step, not only in the limit."""
-    motion = resolved(random_mechanism(seed, Wishes(dimension, h_omega, gravity=True)).simulate)
+    wishes = Wishes(dimension, min(h_omega, BODY_CASES[body].h_omega), gravity=True, body=body)
+    motion = resolved(random_mechanism(seed, wishes).simulate)
     assert momentum_errors(motion)[0] <= LIMIT
     assume(motion.halvings[-1] == 0)
-    moments = np.array([mass_moment(motion, state) for state in states(motion, range(len(motion.time)))])
+    moments = np.einsum("c,tci->ti", carrier_masses(motion.run.system), motion.recording.position)  # sum m x_c
     steps = np.diff(motion.time)[:, None]
     expected = steps * np.cross((moments[:-1] + moments[1:]) / 2, motion.mechanism.gravity)
     spins = motion.momentum.angular
-    parts = momenta(motion, states(motion, [-1])[0])[1]
+    parts = momenta(motion.run.system, motion.recording.state(-1))[1]
     scale = max(np.abs(spins).max(), np.linalg.norm(parts, axis=1).sum())
     assert np.diff(spins, axis=0) == pytest.approx(expected, abs=1e-12 * scale)
-
-
-def mass_moment(motion, state):
-    """sum m x_c of all bodies, shape (3,): M(eta) holds m c in its coupling of v and w."""
-    layout, total = mechanism_layout(motion.mechanism), np.zeros(3)
-    for index, placed in enumerate(motion.mechanism.bodies):
-        data = placed.data
-        eta = state.elastic[layout.elastic[index] : layout.elastic[index + 1]]
-        center = data.first_moments @ [1.0, *eta]
-        assert mass_matrix(data, eta)[0, 0] == data.mass
-        total += data.mass * state.position[index] + state.rotation[index] @ center
-    return total

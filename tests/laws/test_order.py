@@ -45,7 +45,7 @@ def halved(sample):
             STEPS * sample.step,
             sample.step / 2**k,
             initial=sample.initial,
-            every=STEPS * 2**k // 2,
+            every=STEPS * 2**k // 4,
             progress=False,
         )
         for k in range(4)
@@ -58,7 +58,7 @@ def halved(sample):
 def test_positions_projected_velocities_and_reactions_are_of_order_two(dimension, ground, seed):
     """Random mechanisms of two to four bodies, so that joints are between moving bodies.
 
-    Reactions are taken in the middle of the run, where steps before and after take part.
+    Reactions are taken within the run, where steps before and after take part.
     """
     wishes = Wishes(dimension, H_OMEGA, ground, gravity=True, loads=2, flexible=seed % 2 == 0)
     motions = halved(shaken(random_mechanism(seed, wishes)))
@@ -66,6 +66,6 @@ def test_positions_projected_velocities_and_reactions_are_of_order_two(dimension
     positions = [np.array([m.position(port)[-1] for port in ports(here)]) for m in motions]
     velocities = [np.array([m.velocity(port)[-1] for port in ports(here)]) for m in motions]
     assert 1.9 <= orders(positions) <= 2.1
-    reactions = [m.recording.multipliers[1] for m in motions]
+    reactions = [m.recording.multipliers[1:-1] for m in motions]
     assert 1.9 <= orders(velocities) <= 2.1
     assert 1.85 <= orders(reactions) <= 2.15

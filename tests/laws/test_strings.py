@@ -13,8 +13,6 @@ LAWS = [pytest.param(d, law, id=f"{law.__name__}-{d}D") for d in (2, 3) for law 
 H_OMEGA = (0.1, 1.0, 10.0)
 SEEDS = st.integers(0, 2**32 - 1)
 
-pytestmark = pytest.mark.filterwarnings("ignore::phlexible.SlackStringWarning")
-
 
 @pytest.mark.parametrize(("dimension", "law"), LAWS)
 @examples(5)

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from phlexible.system.balance import quadratic_velocity_forces
+from scipy.spatial.transform import Rotation
 
-from model.mechanisms import beam
-from phlexible.bodies.mechanics.floating import elastic_force, mass_matrix
+from mechanisms import beam
+from phlexible.bodies.mechanics.balance import quadratic_velocity_forces
+from phlexible.bodies.mechanics.floating import elastic_force, kept_velocities, mass_matrix, split_velocity
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.linear_analysis.body_matrices import body_matrices, transport_matrix, velocity_force_slopes
 
@@ -35,6 +36,25 @@ def test_slopes_of_the_velocity_forces_are_exact(name, seed):
     assert by_velocity @ faster == pytest.approx((ends[1] - ends[0]) / 2, abs=1e-13)
     ends = [quadratic_velocity_forces(body, eta + sign * bent, nu) for sign in (-1, 1)]
     assert by_shape @ bent == pytest.approx((ends[1] - ends[0]) / 2, abs=1e-13)
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_transport_is_what_the_velocities_of_a_displaced_frame_change_by(name):
+    """A frame at r + R dr, R exp(dtheta) of a body that moves by (v, w)."""
+    body, _, nu, rng = steady(name, 6)
+    x = 1e-4 * rng.normal(size=len(nu)) * (np.arange(len(nu)) < body.rigid_count)
+    (v, w, _), (shift, turn, _) = split_velocity(body, nu), split_velocity(body, x)
+
+    def velocities(sign):
+        back = Rotation.from_rotvec(-sign * turn)
+        moved = np.concatenate(
+            [back.apply(v + sign * np.cross(w, shift)), back.apply(w), 0 * nu[body.rigid_count :]]
+        )
+        return moved[kept_velocities(body)]
+
+    change = (velocities(1) - velocities(-1)) / 2
+    assert transport_matrix(body, nu) @ x == pytest.approx(change, abs=1e-9)
+    assert np.abs(change).max() > 1e-5
 
 
 @pytest.mark.parametrize("name", BODIES)

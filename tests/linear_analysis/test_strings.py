@@ -114,7 +114,7 @@ def test_viscosity_damps_axial_motion_only():
 def test_what_strings_cannot_do_is_said(form):
     model = taut(LAWS[0], 4, 1)
     if form == "stress":
-        with pytest.raises(ph.EquilibriumError, match="unloaded, undeformed"):
+        with pytest.raises(ph.EquilibriumError, match="unloaded, undeformed pose at rest and without strings"):
             model.linearize(form="stress")
         return
     spinning = ph.Model(dimension=2)

@@ -3,16 +3,17 @@
 from collections.abc import Callable
 
 import numpy as np
-from phlexible.system.kinematics import kept_columns
-from phlexible.system.state import layout_of
 from scipy.spatial.transform import Rotation
 
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
+from phlexible.bodies.mechanics.floating import kept_velocities
 from phlexible.elements.sections import RectangularSection
 from phlexible.mechanism.mechanism import Mechanism
-from phlexible.observables.run import Run, moving_frames
+from phlexible.observables.run import RecordedRun
+from phlexible.ports.attachments import PlacedBody
 from phlexible.system.recording import Recording
+from phlexible.system.system import system_of
 
 BEAM = Beam(0.8, RectangularSection(0.03, 0.02), Material(7e10, 2700.0), elements=2)
 STEP = 1e-3  # of the differences; the motions are slow, so that their error is about 1e-12
@@ -34,7 +35,7 @@ def vee(skew: np.ndarray) -> np.ndarray:
 def wandering(
     seed: int, elastic_count: int, dimension: int = 3, amplitude: float = 0.02
 ) -> Callable[[float], Pose]:
-    """A smooth pose (r, R, eta) of a body as a function of time."""
+    """A smooth pose of a body as a function of time: reference point r, rotation R, eta."""
     draw = np.random.default_rng(seed)
     place, swing, turn = draw.normal(size=(3, 2, 3))
     bend = amplitude * draw.normal(size=(2, elastic_count))
@@ -50,24 +51,29 @@ def wandering(
     return pose
 
 
-def recorded(mechanism: Mechanism, poses: list[Callable[[float], Pose]], times: np.ndarray) -> Run:
+def centre(placed: PlacedBody, pose: Pose) -> np.ndarray:
+    """Centre of mass of a body, r + R S (1, eta) / m."""
+    place, turn, eta = pose
+    return place + turn @ placed.data.first_moments @ [1.0, *eta] / placed.data.mass
+
+
+def recorded(mechanism: Mechanism, poses: list[Callable[[float], Pose]], times: np.ndarray) -> RecordedRun:
     """The poses and their exact velocities; the ledger is made up."""
-    frames = moving_frames(mechanism)
-    rows = [len(joint.rows(mechanism.dimension)) for joint in mechanism.joints]
-    count, bodies = len(times), len(poses)
-    position, rotation = np.zeros((count, bodies, 3)), np.zeros((count, bodies, 3, 3))
-    elastic, velocity = [], []
-    for k, time in enumerate(times):
+    system, count = system_of(mechanism), len(times)
+    position, rotation, eta, velocity = [], [], [], []
+    for time in times:
         now = [pose(time) for pose in poses]
-        position[k], rotation[k] = [p[0] for p in now], [p[1] for p in now]
-        elastic.append(np.concatenate([p[2] for p in now]))
+        position.append([centre(*pair) for pair in zip(mechanism.bodies, now, strict=True)])
+        rotation.append([turn for _, turn, _ in now])
+        eta.append(np.concatenate([bend for _, _, bend in now]))
         nus = []
         for placed, pose, (_, turn, _) in zip(mechanism.bodies, poses, now, strict=True):
-            v = turn.T @ slope(lambda t, pose=pose: pose(t)[0], time)
+            v = slope(lambda t, placed=placed, pose=pose: centre(placed, pose(t)), time)
             w = vee(turn.T @ slope(lambda t, pose=pose: pose(t)[1], time))
             full = np.concatenate([v, w, slope(lambda t, pose=pose: pose(t)[2], time)])
-            nus.append(full[kept_columns(placed.data)])
+            nus.append(full[kept_velocities(placed.data)])
         velocity.append(np.concatenate(nus))
+    frames = system.moving_frames
     turns = [frame.rotation or (lambda t: np.eye(3)) for frame in frames]
     draw = np.random.default_rng(5)
 
@@ -76,16 +82,18 @@ def recorded(mechanism: Mechanism, poses: list[Callable[[float], Pose]], times: 
 
     kinetic, strain, gravity, spring, lost = draw.random((5, count))
     work = draw.random((count, 2))
+    nothing = np.zeros((count, 0))
     recording = Recording(
         time=times,
-        position=position,
-        rotation=rotation,
-        elastic=np.array(elastic),
+        position=np.array(position),
+        rotation=np.array(rotation),
+        eta=np.array(eta),
         velocity=np.array(velocity),
-        multipliers=draw.normal(size=(count, sum(rows))),
-        coordinates=np.zeros((count, 0)),
-        paths=np.zeros((count, 0)),
-        path_rates=np.zeros((count, 0)),
+        multipliers=draw.normal(size=(count, len(system.owners))),
+        forces=nothing,
+        theta=nothing,
+        paths=nothing,
+        path_rates=nothing,
         frames=over_time([[frame.path(t) for frame in frames] for t in times], 3),
         frame_rotations=over_time([[turn(t) for turn in turns] for t in times], 3, 3),
         frame_velocities=over_time([[slope(frame.path, t) for frame in frames] for t in times], 3),
@@ -100,7 +108,7 @@ def recorded(mechanism: Mechanism, poses: list[Callable[[float], Pose]], times: 
         halvings=np.zeros(count, dtype=np.int64),
         work_names=("force on beam.end", "moving frame 1"),
     )
-    return Run(mechanism, layout_of(list(mechanism.bodies), rows), recording)
+    return RecordedRun(system, recording)
 
 
 def two_beams(dimension: int = 3) -> Mechanism:

@@ -7,6 +7,7 @@ from observables.synthetic import recorded, slope, two_beams, vee, wandering, wa
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.errors import ModelError
+from phlexible.interactions.functions import DirectionOf
 from phlexible.joints.spherical import Spherical
 from phlexible.mechanism.mechanism import Mechanism
 from phlexible.observables.poses import displacement, elastic_coordinates, position, rotation
@@ -46,6 +47,24 @@ def test_rotations_are_orthogonal_and_those_of_a_clamped_start_are_the_frames():
     assert np.abs(turns - rotation(run, mechanism["one"])).max() > 1e-3
 
 
+def test_directions_of_joints_turn_with_the_material_to_first_order_in_the_slopes():
+    mechanism = two_beams()
+    end = mechanism["two"].end
+    axis = np.array([0.6, 0.0, 0.8])
+
+    def gap(amplitude):
+        poses = [wandering(k, end.placed.data.elastic_count, amplitude=amplitude) for k in range(2)]
+        run = recorded(mechanism, poses, TIMES)
+        local = end.placed.rotation.T @ axis
+        exact, rigid = rotation(run, end) @ local, rotation(run, end.placed) @ local
+        assert np.abs(exact - rigid).max() > amplitude / 10
+        found = run.system.vectors([DirectionOf(end, axis)]).places(run.instants)[:, 0]
+        return np.abs(found - exact).max()
+
+    assert gap(1e-3) < 1e-4
+    assert gap(1e-3) / gap(1e-4) == pytest.approx(100, rel=0.05)
+
+
 @pytest.mark.parametrize("size", [0.0, 1e-9, 0.0099, 0.0101, 0.5, 3.0])
 def test_turning_of_a_rotation_vector_that_grows_along_itself_and_across(size):
     theta = np.array([[0.0, 0.0, size]])
@@ -57,15 +76,16 @@ def test_turning_of_a_rotation_vector_that_grows_along_itself_and_across(size):
 
 def test_displacement_is_the_way_from_the_undeformed_place_in_the_body_frame():
     mechanism = two_beams()
-    run = recorded(mechanism, wandering_poses(mechanism), TIMES)
+    poses = wandering_poses(mechanism)
+    run = recorded(mechanism, poses, TIMES)
     end = mechanism["two"].end
-    turns, origin = rotation(run, mechanism["two"]), run.recording.position[:, 1]
+    turns, origin = rotation(run, mechanism["two"]), np.array([poses[1](time)[0] for time in TIMES])
     local = np.einsum("tji,tj->ti", turns, position(run, end) - origin)
     assert displacement(run, end) == pytest.approx(local - [0.8, 0, 0], abs=1e-14)
     assert np.abs(displacement(run, end)).max() > 1e-3
-    assert elastic_coordinates(run, mechanism["two"]) == pytest.approx(
-        np.split(run.recording.elastic, 2, axis=1)[1]
-    )
+    assert run.reference_point(1) == pytest.approx(origin, abs=1e-14)
+    etas = np.array([poses[1](time)[2] for time in TIMES])
+    assert elastic_coordinates(run, mechanism["two"]) == pytest.approx(etas, abs=1e-16)
 
 
 def test_rigid_bodies_and_point_masses():

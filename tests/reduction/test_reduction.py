@@ -65,8 +65,45 @@ def test_moments_at_zero_frequency_give_the_static_compliance():
     model = ph.gallery.four_bar(0.3)
     port = model["coupler"].at(0.1)
     linear = model.linearize([ph.Force(port, (0, 1, 0))], [ph.Displacement(port, (0, 1, 0))])
-    reduced = linear.reduce(4, "krylov", frequencies=[0.0])
+    with pytest.warns(ph.ReductionWarning, match="has order 2, not 4: .* at the given frequencies"):
+        reduced = linear.reduce(4, "krylov", frequencies=[0.0])
     assert reduced.error([0.0]).pointwise.max() < 1e-9
+
+
+@pytest.mark.parametrize("elements", [3, 5])
+def test_a_balanced_reduction_has_the_states_that_are_reached_and_seen_and_no_others(elements):
+    """A force on the hub along both panels: its velocity, and a stretch of each element and its rate."""
+    model = ph.gallery.satellite(elements=elements)
+    linear = model.linearize([ph.Force(model["hub"].origin, (1, 0, 0))])
+    frequencies = np.linspace(0.01, 2.0, 100) * linear.modes(4 * elements).elastic_frequencies[-1]
+    minimal = linear.reduce(2 * elements + 1, "balanced")
+    with pytest.warns(ph.ReductionWarning, match=f"has order {minimal.order}, not {minimal.order + 3}: "):
+        smaller = linear.reduce(minimal.order + 3, "balanced")
+    assert minimal.order == smaller.order == 2 * elements + 1
+    assert smaller.error(frequencies).peak.max() < 1e-9
+    assert smaller.passivity().is_passive
+    assert linear.reduce(minimal.order - 1, "balanced").error(frequencies).peak.max() > 1e-6
+
+
+def test_a_balanced_reduction_of_a_rigid_body_is_its_velocity():
+    model = ph.Model(dimension=2)
+    body = model.add(ph.RigidBody(2.0, 0.1))
+    linear = model.linearize([ph.Force(body.origin, (1, 0, 0))])
+    with pytest.warns(ph.ReductionWarning, match="has order 1, not 3"):
+        reduced = linear.reduce(3, "balanced")
+    assert reduced.frequency_response([5.0]).values.item() == pytest.approx(1 / (2.0 * 5j))
+
+
+@pytest.mark.parametrize("method", ["modal", "balanced"])
+def test_inputs_that_reach_nothing_that_outputs_see_are_refused(method):
+    """A force along a straight beam does not bend it."""
+    model = ph.Model(dimension=2)
+    section, rubber = ph.RectangularSection(0.01, 0.02), ph.Material(1e7, 1000.0)
+    beam = model.add(ph.Beam(1.0, section, rubber, elements=3, damping_ratio=0.01))
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam.start))
+    linear = model.linearize([ph.Force(beam.end, (1, 0, 0))], [ph.Velocity(beam.end, (0, 1, 0))])
+    with pytest.raises(ph.ModelError, match="no input reaches a motion that an output sees"):
+        linear.reduce(4, method)
 
 
 def test_modes_that_an_input_does_not_reach_are_left_out():

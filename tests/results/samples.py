@@ -16,7 +16,7 @@ from phlexible.joints.distance import Distance
 from phlexible.joints.revolute import Revolute
 from phlexible.joints.slider import Slider
 from phlexible.mechanism.mechanism import Mechanism
-from phlexible.observables.run import Run
+from phlexible.observables.run import RecordedRun
 from phlexible.results.motion import Motion
 
 TIMES = np.linspace(0.0, 1.0, 21)
@@ -40,7 +40,7 @@ def mechanism(length: float = 0.5, shift: float = 0.0, dimension: int = 3) -> Me
     return model
 
 
-def run_of(model: Mechanism) -> Run:
+def run_of(model: Mechanism) -> RecordedRun:
     """A synthetic motion of it."""
     poses = [
         wandering(seed, placed.data.elastic_count, model.dimension, 1e-3)
@@ -51,8 +51,12 @@ def run_of(model: Mechanism) -> Run:
 
 def sample(dimension: int = 3) -> Motion:
     """A motion of ``mechanism()``."""
-    run = run_of(mechanism(dimension=dimension))
-    return Motion(run.mechanism, run.layout, run.recording)
+    return motion_of(run_of(mechanism(dimension=dimension)))
+
+
+def motion_of(run: RecordedRun) -> Motion:
+    """What users have of a run."""
+    return Motion(run.system, run.recording)
 
 
 def balanced(motion: Motion) -> Motion:
@@ -62,8 +66,7 @@ def balanced(motion: Motion) -> Motion:
     ledger = dict(kinetic=1 + np.cos(9 * time), strain=1 - np.cos(9 * time), gravity=quiet)
     ledger |= dict(spring=quiet, dissipated=quiet)
     recording = replace(motion.recording, **ledger, work=np.zeros((len(time), 2)))
-    run = Run(motion.mechanism, motion._run.layout, recording)
-    return Motion(motion.mechanism, run.layout, recording)
+    return Motion(motion.run.system, recording)
 
 
 def pendulum() -> Motion:
@@ -72,7 +75,7 @@ def pendulum() -> Motion:
     ball = model.add(PointMass(1.0), "ball", (1.0, 0, 0))
     model.connect(Distance(model.ground.at((0, 0, 0)), ball.origin))
     run = recorded(model, [lambda t: (np.array([np.cos(t), -np.sin(t), 0]), np.eye(3), np.zeros(0))], TIMES)
-    return Motion(model, run.layout, run.recording)
+    return motion_of(run)
 
 
 def untouched() -> Motion:
@@ -80,4 +83,4 @@ def untouched() -> Motion:
     model = Mechanism()
     model.add(RigidBody(1.0, (1.0, 1.2, 1.5)), "body")
     run = recorded(model, [wandering(2, 0)], TIMES)
-    return Motion(model, run.layout, run.recording)
+    return motion_of(run)

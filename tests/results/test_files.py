@@ -21,8 +21,10 @@ from phlexible.joints.joint import Joint
 from phlexible.mechanism.mechanism import Mechanism
 from phlexible.results.files.blocks import RecordingWriter
 from phlexible.results.files.encoding import KNOWN
+from phlexible.results.files.fields import FIELDS, labels
 from phlexible.results.files.files import concatenate, is_complete, load, read_for_resume, resumed_writer
 from phlexible.results.motion import Motion
+from phlexible.system.system import system_of
 from results.samples import TIMES, mechanism, run_of, sample, untouched
 
 
@@ -100,11 +102,11 @@ def test_readers_of_hdf5_find_units_and_dimensions(tmp_path):
         assert file.attrs["units"] == "SI"
         assert file.attrs["phlexible_version"]
         assert file["velocity"].attrs["units"] == "m/s, rad/s or 1/s"
-        assert [d.keys()[0] for d in file["position"].dims] == ["time", "body", "axis"]
-        assert list(file["body"].asstr()) == ["arm", "rotor", "ball"]
+        assert [d.keys()[0] for d in file["position"].dims] == ["time", "carrier", "axis"]
+        assert list(file["carrier"].asstr()) == ["arm", "rotor", "ball"]
         assert list(file["frame"].asstr()) == ["moving frame 1"]
-        assert file["component"].asstr()[0] == "arm: v_x"
-        assert file["component"].asstr()[-1] == "ball: v_z"
+        assert file["component"].asstr()[0] == "arm: V_x"
+        assert file["component"].asstr()[-1] == "ball: V_z"
         assert len(file["row"]) == file["multipliers"].shape[1]
 
 
@@ -112,15 +114,35 @@ def test_xarray(tmp_path):
     pytest.importorskip("xarray")
     motion = sample()
     data = motion.to_xarray()
-    assert data["position"].sel(body="rotor", axis="y").values == pytest.approx(motion.recording.position[:, 1, 1])
+    center = motion.position(motion["rotor"].point((0.05, 0, 0)))
+    assert data["position"].sel(carrier="rotor", axis="y").values == pytest.approx(center[:, 1])
     assert data["work"].attrs["units"] == "J"
     assert data["kinetic"].sel(time=0.5, method="nearest") == motion.recording.kinetic[10]
+
+
+def test_every_number_of_beams_strings_elements_and_drives_has_a_name():
+    model = phlexible.Model(dimension=2)
+    section, rubber = phlexible.RectangularSection(0.01, 0.02), phlexible.Material(1e7, 1000.0)
+    beam = model.add(phlexible.Beam(0.5, section, rubber, elements=1), "beam")
+    rope = model.add(phlexible.String(1.0, 0.5, 2, phlexible.LinearLaw(20.0)), "rope", shape=((0.5, 0), (1.6, 0)))
+    ball = model.add(phlexible.PointMass(0.2), "ball", position=(0, 1, 0))
+    pin = model.connect(phlexible.Revolute(model.ground.moving(lambda t: (0, t * t, 0)), beam.start))
+    model.connect(phlexible.Spherical(beam.end, rope.start))
+    rail = model.connect(phlexible.Slider(model.ground.at((0, 1, 0)), ball.origin, axis=(1, 0, 0)))
+    model.apply(rail.drive(position=lambda t: t * t))
+    model.apply(pin.spring(0.1))
+    motion = model.simulate(2e-4, 1e-4, progress=False)
+    names, recording = labels(motion.run.system, motion.recording), motion.recording
+    assert len(names["carrier"]) == 5 and len(names["force"]) == 3
+    for name, field in FIELDS.items():
+        counts = tuple(len(names[dimension]) for dimension in field.dimensions[1:])
+        assert counts == getattr(recording, name).shape[1:], name
 
 
 def test_blocks_make_the_same_file_and_concatenate_the_same_recording(tmp_path):
     run = run_of(mechanism())
     parts = [run.at(slice(k, k + 5)).recording for k in range(0, len(TIMES), 5)]
-    with RecordingWriter(tmp_path / "run.h5", run.mechanism, parts[0]) as writer:
+    with RecordingWriter(tmp_path / "run.h5", run.system, parts[0]) as writer:
         for part in parts[1:]:
             writer.append(part)
         with pytest.raises(ResultFileError, match="starts at t = 1 s is already in"):
@@ -133,7 +155,7 @@ def test_blocks_make_the_same_file_and_concatenate_the_same_recording(tmp_path):
 
 def test_a_failed_run_is_not_complete(tmp_path):
     run = run_of(mechanism())
-    with pytest.raises(ZeroDivisionError), RecordingWriter(tmp_path / "a.h5", run.mechanism, run.recording):
+    with pytest.raises(ZeroDivisionError), RecordingWriter(tmp_path / "a.h5", run.system, run.recording):
         raise ZeroDivisionError
     assert not is_complete(tmp_path / "a.h5")
     assert not Motion.load(tmp_path / "a.h5").is_complete
@@ -143,8 +165,8 @@ def test_a_failed_run_is_not_complete(tmp_path):
 
 def test_a_file_can_be_read_while_it_is_written(tmp_path):
     run = run_of(mechanism())
-    writer = RecordingWriter(tmp_path / "run.h5", run.mechanism, run.at(slice(0, 5)).recording)
-    script = "import sys; from phlexible.results.files.files import load; print(load(sys.argv[1]).instants)"
+    writer = RecordingWriter(tmp_path / "run.h5", run.system, run.at(slice(0, 5)).recording)
+    script = "import sys; from phlexible.results.files.files import load; print(load(sys.argv[1]).count)"
     command = [sys.executable, "-c", script, str(tmp_path / "run.h5")]
     found = subprocess.run(command, capture_output=True, text=True, check=True, env=environment())
     assert found.stdout.strip() == "5"
@@ -156,7 +178,7 @@ KILLED = """
     from results.samples import mechanism, run_of
     from phlexible.results.files.blocks import RecordingWriter
     run = run_of(mechanism())
-    writer = RecordingWriter(sys.argv[1], run.mechanism, run.at(slice(0, 7)).recording)
+    writer = RecordingWriter(sys.argv[1], run.system, run.at(slice(0, 7)).recording)
     writer.append(run.at(slice(7, 15)).recording)
     dataset = writer._file["position"]  # in the middle of the next block
     dataset.resize(18, axis=0)
@@ -179,19 +201,18 @@ def test_a_killed_writer_leaves_a_readable_file_that_can_be_resumed(tmp_path):
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment()) as process:
         assert process.stdout.readline() == b"written\n"
         process.send_signal(signal.SIGKILL)
-    model = mechanism()
-    run = run_of(model)
+    run = run_of(mechanism())
     found = load(path)
-    assert found.instants == 15
+    assert found.count == 15
     assert np.array_equal(found.recording.velocity, run.recording.velocity[:15])
     assert not is_complete(path)
-    point = read_for_resume(path, model)
+    point = read_for_resume(path, run.system)
     assert point.state.time == TIMES[14]
     assert np.array_equal(point.state.velocity, run.recording.velocity[14])
-    assert np.array_equal(point.state.elastic, run.recording.elastic[14])
+    assert np.array_equal(point.state.eta, run.recording.eta[14])
     assert (point.iterations, point.work_names) == (14, run.recording.work_names)
     assert point.work == pytest.approx(run.recording.work[14])
-    with resumed_writer(path, model) as writer:
+    with resumed_writer(path, run.system) as writer:
         assert not is_complete(path)
         writer.append(run.at(slice(15, None)).recording)
     whole = load(path)
@@ -202,15 +223,15 @@ def test_a_killed_writer_leaves_a_readable_file_that_can_be_resumed(tmp_path):
 def test_resuming_another_model_says_what_differs(tmp_path):
     path = tmp_path / "run.h5"
     sample().save(path)
-    read_for_resume(path, mechanism())
+    read_for_resume(path, system_of(mechanism()))
     with pytest.raises(ResultFileError, match=r"bodies/arm/body/fields/length: 0.5 in the file, 0.4 in the"):
-        read_for_resume(path, mechanism(length=0.4))
+        read_for_resume(path, system_of(mechanism(length=0.4)))
     with pytest.raises(ResultFileError, match=r"frames/1/position: \[0.0, 0.0, 0.0\] in the file, \[0.1,"):
-        read_for_resume(path, mechanism(shift=0.1))
+        read_for_resume(path, system_of(mechanism(shift=0.1)))
     more = mechanism()
     more.apply(Force(more["arm"].start, (1, 0, 0)))
     with pytest.raises(ResultFileError, match="loads: 2 entries in the file, 3 in the model"):
-        read_for_resume(path, more)
+        read_for_resume(path, system_of(more))
 
 
 def test_foreign_truncated_and_missing_files_are_refused(tmp_path):
@@ -221,7 +242,7 @@ def test_foreign_truncated_and_missing_files_are_refused(tmp_path):
         with pytest.raises(ResultFileError, match=r"cut.h5 is not a results file, or it is damaged"):
             Motion.load(tmp_path / "cut.h5")
     run = run_of(mechanism())
-    writer = RecordingWriter(tmp_path / "open.h5", run.mechanism, run.recording)
+    writer = RecordingWriter(tmp_path / "open.h5", run.system, run.recording)
     unfinished = (tmp_path / "open.h5").read_bytes()
     writer.close()
     for size in (100, 3000, len(unfinished) // 2, len(unfinished) - 1000):
@@ -250,6 +271,10 @@ def changed(path: Path, change) -> None:
     ("change", "message"),
     [
         (lambda file, tree: file.attrs.update(format_version=99), "format version 99"),
+        (
+            lambda file, tree: file.attrs.update(format_version=1),
+            "version 1, .* with other coordinates",
+        ),
         (
             lambda file, tree: tree["bodies"][0]["body"].update({"class": "os.system"}),
             "cannot hold a os.system",
@@ -280,7 +305,7 @@ def test_a_body_that_files_cannot_hold_is_refused_before_anything_is_written(tmp
     model = Mechanism()
     model.add(Gyroscope(), "gyroscope")
     with pytest.raises(ResultFileError, match="cannot hold a Gyroscope"):
-        RecordingWriter(tmp_path / "run.h5", model, untouched().recording)
+        RecordingWriter(tmp_path / "run.h5", system_of(model), untouched().recording)
     assert not (tmp_path / "run.h5").exists()
 
 

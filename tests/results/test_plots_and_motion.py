@@ -13,7 +13,6 @@ from phlexible.elements.sections import CircularSection
 from phlexible.errors import MissingExtraError, ModelError, ParameterError, ResultFileError
 from phlexible.joints.revolute import Revolute
 from phlexible.model import Model
-from phlexible.observables.run import Run
 from phlexible.results import extras
 from phlexible.results.motion import Motion
 from phlexible.results.pictures.drawing import scene
@@ -46,7 +45,7 @@ def test_energy_plot_shows_what_is_not_zero(tmp_path):
 def test_a_ledger_that_closes_exactly_is_drawn_too(tmp_path):
     motion = balanced(sample())
     still = replace(motion.recording, kinetic=0 * TIMES, strain=0 * TIMES)
-    figure = Motion(motion.mechanism, motion._run.layout, still).plot_energy(tmp_path / "energy.pdf")
+    figure = Motion(motion.run.system, still).plot_energy(tmp_path / "energy.pdf")
     assert figure.axes[1].get_yscale() == "linear"
     assert (tmp_path / "energy.pdf").read_bytes().startswith(b"%PDF")
 
@@ -75,7 +74,7 @@ def test_mechanism_plot(tmp_path, motion):
 def test_drawn_points_are_where_the_observables_say():
     motion = sample()
     instants = np.array([0, 7, 20])
-    drawn = scene(motion._run, instants)
+    drawn = scene(motion.run, instants)
     arm, rotor, ball = drawn.bodies
     assert arm.lines[0][:, -1] == pytest.approx(motion.position(motion["arm"].end)[instants])
     assert rotor.points[:, 0] == pytest.approx(motion.position(motion["rotor"].point((0.05, 0, 0)))[instants])
@@ -84,8 +83,8 @@ def test_drawn_points_are_where_the_observables_say():
     assert drawn.joints.shape == (3, 2, 3)
     assert drawn.ground.shape == (0, 3)
     assert len(drawn.guides) == 1
-    twice = scene(motion._run, instants, scale=2.0).bodies[0].lines[0]
-    stiff = scene(motion._run, instants, scale=0.0).bodies[0].lines[0]
+    twice = scene(motion.run, instants, scale=2.0).bodies[0].lines[0]
+    stiff = scene(motion.run, instants, scale=0.0).bodies[0].lines[0]
     assert twice - arm.lines[0] == pytest.approx(arm.lines[0] - stiff, abs=1e-14)
     lengths = np.linalg.norm(stiff[:, -1] - stiff[:, 0], axis=1)
     assert lengths == pytest.approx(np.full(3, 0.5))
@@ -185,7 +184,6 @@ def test_a_motion_in_a_few_words():
     assert numbers["largest balance error [J]"] == pytest.approx(np.abs(motion.energy.balance_error).max())
     assert "Newton iterations          20" in motion.report()
     assert repr(motion).startswith("Motion(21 instants to t = 1 s, Mechanism(dimension=3, 3 bodies")
-    assert isinstance(motion._run, Run)
     with pytest.raises(ModelError, match="no body is named 'wing'"):
         motion["wing"]
 
@@ -197,11 +195,11 @@ def test_the_path_of_a_moving_frame_is_a_curve_however_few_instants_are_stored()
     pin = model.ground.moving(lambda t: (0.2 * np.cos(2 * np.pi * t), 0.2 * np.sin(2 * np.pi * t), 0.0))
     model.connect(Revolute(pin, mass.origin))
     motion = model.simulate(1.0, 0.01, every=25, progress=False)
-    paths = scene(motion._run, np.arange(5)).paths
+    paths = scene(motion.run, np.arange(5)).paths
     assert paths.shape[0] > 200 and paths.shape[1:] == (1, 3)
     assert np.linalg.norm(paths[:, 0], axis=1) == pytest.approx(0.2, rel=0.03)
     assert paths[0, 0] == pytest.approx([0.2, 0, 0]) and paths[-1, 0] == pytest.approx([0.2, 0, 0])
-    assert scene(sample()._run, np.arange(1)).paths.shape[1] == sample().recording.frames.shape[1]
+    assert scene(sample().run, np.arange(1)).paths.shape[1] == sample().recording.frames.shape[1]
 
 
 def test_a_beam_in_parts_is_drawn_as_one(tmp_path):
@@ -212,7 +210,7 @@ def test_a_beam_in_parts_is_drawn_as_one(tmp_path):
     model.connect(Revolute(model.ground.at((0, 0, 0)), arm.start))
     model.connect(Revolute(arm.end, mass.origin))
     motion = model.simulate(0.1, 1e-3, progress=False)
-    drawn = scene(motion._run, np.array([0, 100]))
+    drawn = scene(motion.run, np.array([0, 100]))
     assert [(body.name, len(body.lines)) for body in drawn.bodies] == [("arm", 3), ("mass", 0)]
     assert drawn.joints.shape == (2, 1, 3)
     figure = motion.plot_mechanism(2, tmp_path / "arm.png")

@@ -6,10 +6,10 @@ import pytest
 import phlexible as ph
 from phlexible.initial.initial_state import initial_state
 from phlexible.port_hamiltonian.elastodynamics import rod
+from phlexible.reference import tableaux
 from phlexible.reference.collocation import collocate
 from phlexible.reference.mechanism_model import MechanismModel
 from phlexible.reference.tableaux import GAUSS_LEGENDRE_2, RADAU_IIA_2, RADAU_IIA_3, TABLEAUX
-from phlexible.time_integration import tableaux
 
 DURATION = 0.3
 
@@ -22,7 +22,7 @@ def double_pendulum():
     model.connect(ph.Revolute(model.ground.at((0, 0, 0)), a.origin))
     model.connect(ph.Revolute(a.point((1.0, 0.0, 0.0)), b.origin))
     form = MechanismModel(model)
-    return form, form.joined(initial_state(model))
+    return form, form.joined(initial_state(form.system))
 
 
 @pytest.fixture(scope="module")

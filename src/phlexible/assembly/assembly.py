@@ -139,7 +139,10 @@ def assemble(system: System) -> Assembly:
         _node_tables(schedule),
     )
     given |= law_tables(laws, coupled.constraint_count, len(system.loads))
-    given["row_length"] = system.gap_lengths
+    apart = np.zeros(len(schedule.size), dtype=np.int64)
+    apart[: layout.frames] = system.dimension
+    apart[list(coupled.coupled_translations())] = 0
+    given |= {"row_length": system.gap_lengths, "node_apart": apart}
     counts |= {
         "dimension": system.dimension,
         "load_values": len(system.loads) + len(prescribed),

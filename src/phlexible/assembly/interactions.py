@@ -1,4 +1,7 @@
-"""Everything between bodies as tables of the kernels: vectors, chords, functions, constraints, laws, loads."""
+"""Everything between bodies as tables of the kernels (docs/theory.md, 8).
+
+Vectors, chords, functions, constraints, laws, loads.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -132,7 +135,7 @@ class CoupledTables:
 
     Second derivatives of functions, and laws, couple carriers with each other. Between rigid carriers these blocks
     stay; the change of a vector on an elastic body that meets another body becomes an auxiliary unknown, so
-    that blocks between two elastic bodies never arise (docs/theory.md, 8.6).
+    that blocks between two elastic bodies never arise (8.6).
 
     Args:
         layout: of the carriers.
@@ -179,6 +182,16 @@ class CoupledTables:
         for number in range(self.constraint_count):
             waits.append(sorted(self._carriers(number)))
         return waits
+
+    def coupled_translations(self) -> set[int]:
+        """Carriers whose V is in forces that depend on the motion: other forces leave m delta(V) alone."""
+        found = {c for n in range(self.constraint_count, len(self.interactions)) for c in self._carriers(n)}
+        for pairs in self.pairs:
+            found |= {self.vectors[vector].carrier for _, k, l, _ in pairs for vector in (k, l)}
+        for kind, point, _ in self._given.loads:
+            if kind == FOLLOWER_FORCE:
+                found.add(self.vectors[point].carrier)
+        return found
 
     def edges(self) -> set[tuple[int, int]]:
         """Pairs of nodes that interactions couple."""

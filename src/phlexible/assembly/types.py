@@ -1,15 +1,17 @@
-"""Floating bodies as tables of the kernels; equal bodies share one type."""
+"""Floating bodies as tables of the kernels (docs/theory.md, 2); equal bodies share one type."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.patches import patches
 from phlexible.bodies.floating_body import FloatingBody
-from phlexible.bodies.mechanics.floating import elastic_mass, mass_matrix
+from phlexible.bodies.mechanics.floating import mass_matrix
 from phlexible.system.layout import offsets
 
 Tables = dict[str, Array | IntArray]
+PATCH = ("first", "second", "row", "rows", "column", "columns", "number")
 
 
 class TypeTables:
@@ -34,6 +36,7 @@ class TypeTables:
             self.type_of.append(known[key])
         self._numbers: list[Array] = []
         self._length = 0
+        self._patches: list[tuple[int, ...]] = []
         self._strains: list[tuple[int, int, int, int, int]] = []
         self._weights: list[float] = []
         self._squares: list[tuple[int, int, int]] = []
@@ -53,9 +56,18 @@ class TypeTables:
             inertia.append(rigid)
         strains = np.array(self._strains, dtype=np.int64).reshape(-1, 5)
         squares = np.array(self._squares, dtype=np.int64).reshape(-1, 3)
-        names = ("elastic_count", "elastic_mass", "gyroscopic", "rotational", "stiffness", "damping")
+        names = (
+            "elastic_count",
+            "stiffness",
+            "damping",
+            "patch_start",
+            "patch_count",
+            "strain_start",
+            "strain_count",
+        )
         tables: Tables = {name: np.array(rows.get(name, []), dtype=np.int64) for name in names}
-        tables |= {n: np.array(rows.get(n, []), dtype=np.int64) for n in ("strain_start", "strain_count")}
+        patch_table = np.array(self._patches, dtype=np.int64).reshape(-1, 7)
+        tables |= {f"patch_{name}": patch_table[:, k] for k, name in enumerate(PATCH)}
         strain_names = ("strain_row", "strain_first", "strain_last", "square_start", "square_count")
         tables |= {name: strains[:, k] for k, name in enumerate(strain_names)}
         square_names = ("square_row", "square_first", "square_last")
@@ -81,6 +93,8 @@ class TypeTables:
         }
         totals = {
             "types": len(self._types),
+            "planes": 2 if all(body.dimension == 2 for body in self._types) else 9,
+            "patches": len(self._patches),
             "strains": len(strains),
             "squares": len(squares),
             "frame_strains": int(strain_starts[-1]),
@@ -90,24 +104,32 @@ class TypeTables:
         return totals, tables
 
     def _row(self, body: FloatingBody) -> dict[str, float]:
-        skew, pairs = rotational_blocks(body)
-        n = body.elastic_count
-        mass = np.zeros((n + 1, n + 1))
-        mass[1:, 1:] = elastic_mass(body)
-        first = len(self._strains)
-        is_elastic = n > 0
+        first, first_patch = len(self._strains), len(self._patches)
+        if body.elastic_count:
+            self._add_patches(body)
         row = {
-            "elastic_count": n,
-            "elastic_mass": self._add(mass if is_elastic else np.zeros(0)),
-            "gyroscopic": self._add(np.array(skew) if is_elastic else np.zeros(0)),
-            "rotational": self._add(np.array(pairs) if is_elastic else np.zeros(0)),
+            "elastic_count": body.elastic_count,
             "stiffness": self._add(body.strain.stiffness),
             "damping": self._add(body.damping) if body.damping.any() else -1,
             "viscosity": body.viscosity,
+            "patch_start": first_patch,
+            "patch_count": len(self._patches) - first_patch,
             "strain_start": first,
         }
         self._add_strains(body)
         return {**row, "strain_count": len(self._strains) - first}
+
+    def _add_patches(self, body: FloatingBody) -> None:
+        """What is not zero of the planes of ``kernels/moments.py``."""
+        w = body.second_moments
+        planes = {(p, q): w[p, q] for q in range(3) for p in range(3)}
+        if body.dimension == 2:
+            planes = {(0, 0): w[0, 0] + w[1, 1], (1, 0): w[1, 0] - w[0, 1]}
+        for (p, q), plane in planes.items():
+            for rows, columns in patches(plane):
+                number = self._add(plane[rows, columns].T)
+                sizes = (rows.start, rows.stop - rows.start, columns.start, columns.stop - columns.start)
+                self._patches.append((p, q, *sizes, number))
 
     def _add_strains(self, body: FloatingBody) -> None:
         """The strains of one type, each with its squares."""
@@ -133,17 +155,6 @@ def support(row: Array) -> tuple[int, int]:
     """First and one past the last column that is not zero, for shape (n,) or (k, n)."""
     columns = np.flatnonzero(np.atleast_2d(row).any(axis=0))
     return (int(columns[0]), int(columns[-1]) + 1) if columns.size else (0, 0)
-
-
-def rotational_blocks(body: FloatingBody) -> tuple[list[Array], list[Array]]:
-    """Z_k and the symmetric Y_kl (k <= l) with Jrot_kl = xi.Y_kl.xi, for the body's rotation axes (2.4)."""
-    w = body.second_moments
-    symmetric = (w + w.transpose(0, 1, 3, 2)) / 2
-    trace = symmetric[0, 0] + symmetric[1, 1] + symmetric[2, 2]
-    axes = body.rotation_axes
-    skew = [w[(k + 1) % 3, (k + 2) % 3] - w[(k + 2) % 3, (k + 1) % 3] for k in axes]
-    pairs = [(k, l) for i, k in enumerate(axes) for l in axes[i:]]
-    return skew, [trace * (k == l) - (symmetric[k, l] + symmetric[l, k]) / 2 for k, l in pairs]
 
 
 def velocity_weights(body: FloatingBody) -> Array:

@@ -2,7 +2,7 @@
 
 A body that deforms a lot has no frame: its coordinates are the world positions of its nodes (and, of a
 rod, the directors, as further nodes), its mass matrix is constant and every strain is a sum of dot
-products of nodal vectors, so that a rigid rotation does not strain it (formulation, section 5).
+products of nodal vectors, so that a rigid rotation does not strain it (docs/theory.md, 5).
 """
 
 from dataclasses import dataclass

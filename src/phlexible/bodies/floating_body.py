@@ -1,4 +1,7 @@
-"""What the system needs to know of one body: invariants m, S, W, strains, damping, points."""
+"""What the system needs to know of one body (docs/theory.md, 2 and 3).
+
+The invariants m, S, W, strains, damping, points.
+"""
 
 from dataclasses import dataclass
 
@@ -13,7 +16,7 @@ class StrainEnergy:
     """V(eta) = eta.K.eta / 2 + sum_s D_s eps_s^2 / 2 with scalar strains that are quadratic in eta.
 
     ``eps_s = rows[s] . eta + sum_g factors[g] (squares[g] . eta)^2 / 2`` over the squares g of
-    strain s. No third-order tensor is ever formed (formulation, section 3).
+    strain s. No third-order tensor is ever formed (3.1).
 
     Attributes:
         stiffness: K, shape (n, n), symmetric, positive semi-definite.
@@ -46,7 +49,7 @@ def no_strain() -> StrainEnergy:
 
 @dataclass(frozen=True, eq=False)
 class FloatingBody:
-    """A rigid frame plus n elastic coordinates eta (formulation, section 2), without place or time.
+    """A rigid frame plus n elastic coordinates eta (2.1), without place or time.
 
     With ``Psi = [x, Phi(x)]`` (3, n + 1) and ``xi = (1, eta)`` a material point is at ``Psi xi`` in
     the body frame. A rigid body has n = 0. In the plane (dimension 2) the z components are zero.

@@ -1,4 +1,4 @@
-"""A rigid body: six numbers of inertia and no elastic coordinates (formulation, section 2)."""
+"""A rigid body: six numbers of inertia and no elastic coordinates (docs/theory.md, 2)."""
 
 from dataclasses import dataclass
 
@@ -39,7 +39,7 @@ class RigidBody(Body):
         object.__setattr__(self, "center", vector("center", self.center))
 
     def discretize(self, dimension: int) -> FloatingBody:
-        """S = m c and W[a, b] = E_ab with E = tr(J_c)/2 I - J_c + m c c^T.
+        """S = m c and W[a, b] = E_ab with E = tr(J_c)/2 I - J_c + m c c^T (2.11).
 
         In the plane only W_xx + W_yy = I_zz + m c^2 has a meaning; I_zz is split evenly.
 

@@ -7,7 +7,7 @@ write each operation straight to LLVM: there is nothing to compile but the kerne
 counted, and no index is asked whether it counts from the end.
 
 With the environment variable ``PHLEXIBLE_CHECKED`` set every index is compared with the length of its table;
-one that lies outside ends the run with an IndexError that names the table.
+one that lies outside ends the run with an IndexError, after the number of the table in ``TABLES`` is printed.
 """
 
 import operator
@@ -431,7 +431,8 @@ def _places(context: Any, builder: Any, rows_type: RowsType, value: Any, k: Any)
     """Addresses of the numbers of entry k."""
     rows = cgutils.create_struct_proxy(rows_type)(context, builder, value)
     if CHECKED:
-        is_outside = builder.icmp_unsigned(">=", k, rows.length)
+        is_beyond = builder.icmp_unsigned(">=", k, rows.length)
+        is_outside = builder.or_(is_beyond, builder.icmp_signed("<", rows.length, ir.Constant(INTEGER, 1)))
         with builder.if_then(is_outside, likely=False):
             text = "phlexible: index %lld of %lld entries in table %lld\n"
             cgutils.printf(builder, text, k, rows.length, rows.table)

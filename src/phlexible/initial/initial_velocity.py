@@ -1,4 +1,4 @@
-"""Rigid velocities at t = 0: those that the user gave, the others from joints and drives."""
+"""Rigid velocities at t = 0: those that the user gave, the others from joints and drives (docs/theory.md, 6)."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""How far material has moved since a given pose: what the nearest pose has least of.
+"""How far material has moved since a given pose: what the nearest pose has least of (docs/theory.md, 6).
 
 The displacement of a material point is ``x_c + R u - (x_c0 + R_0 u_0)`` with u = Psi xi about the centre of mass.
 Its first moments against the rigid motions of a body, ``int rho d`` and ``int rho u x d`` in body axes,

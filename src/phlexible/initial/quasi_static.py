@@ -1,8 +1,8 @@
-"""The elastic deformation that a rigid motion, the joints and the loads keep up at t = 0.
+"""The elastic deformation that a rigid motion, the joints and the loads keep up at t = 0 (docs/theory.md, 6).
 
 Unknown are eta, the pose, the multipliers and the rigid accelerations. Demanded are all momentum
 balances, closed joints (g = 0, d2g/dt2 = 0) with rigid velocities from the joints, deta/dt = 0 and
-d2eta/dt2 = 0 (formulation, end of section 4). Where joints leave the pose free, the material of no
+d2eta/dt2 = 0 (6.8). Where joints leave the pose free, the material of no
 body has moved or turned on average (``nearest_pose``), whatever floating frame describes it.
 
 Newton's method; where it fails with a line search; where that fails loads, velocities and gravity are

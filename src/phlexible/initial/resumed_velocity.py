@@ -1,4 +1,4 @@
-"""Does a smaller step go on smoothly from velocities that a longer one left?"""
+"""Does a smaller step go on smoothly from velocities that a longer one left (docs/theory.md, 4)?"""
 
 import warnings
 
@@ -17,7 +17,7 @@ def warn_of_velocity_gap(system: System, state: State, multipliers: Array, step:
     """Warns where multipliers would swing by more than half of their size from step to step.
 
     The step demands g = 0, so that nu misses G nu = -g_t by O(h^2) with a sign that changes each step
-    (formulation, section 4). The change takes forces of 2 M delta(nu) / h: small for the step that left
+    (4.15). The change takes forces of 2 M delta(nu) / h: small for the step that left
     the gap, not for a much smaller one.
 
     Args:

@@ -2,7 +2,7 @@
 
 A coordinate theta(y) is a function of one or two bilinear functions y of world vectors, like the rows
 of joints: a position is y itself, a distance sqrt(y), an angle atan2(s, c) counted over full turns.
-Drives hold them, force elements act on them, motions report them.
+Drives hold them, force elements act on them, motions report them (docs/theory.md, 8).
 """
 
 from abc import ABC, abstractmethod
@@ -190,7 +190,7 @@ class AngleCoordinate(Coordinate):
         return np.array([[2 * c * s, s * s - c * c], [s * s - c * c, -2 * c * s]]) / (y @ y) ** 2
 
     def driven_row(self, path: TimePath) -> Row:
-        """s cos p(t) - c sin p(t), the sine of theta - p (formulation, section 4)."""
+        """s cos p(t) - c sin p(t), the sine of theta - p (8.15)."""
         s, c = self.sine, self.cosine
         terms = (
             Term(s.coefficient, s.first, s.second, Timed(path, TimeFactor.COSINE)),

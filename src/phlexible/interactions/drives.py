@@ -1,4 +1,4 @@
-"""Drives: a coordinate of a joint that follows a function of time."""
+"""Drives: a coordinate of a joint that follows a function of time (docs/theory.md, 8)."""
 
 from dataclasses import dataclass
 
@@ -38,7 +38,7 @@ class Drive:
         return self.joint.second
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """1 row (formulation, section 4): the coordinate less p(t), or the sine of that."""
+        """1 row: the coordinate less p(t), or the sine of that (8.15)."""
         return (self.joint.coordinate(dimension, self.coordinate).driven_row(self.path),)
 
     def check_against(self, others: tuple["Drive", ...]) -> None:

@@ -1,4 +1,4 @@
-"""Cylindrical joint: translation along an axis and rotation about it."""
+"""Cylindrical joint: translation along an axis and rotation about it (docs/theory.md, 8)."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ class Cylindrical(AxialJoint):
     coordinate_names = ("position", "angle")
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """2 direction rows and 2 (point - point).direction rows (formulation, section 4)."""
+        """2 direction rows and 2 (point - point).direction rows (8.8, 8.9)."""
         if dimension == 2:
             raise ModelError(f"{self} needs space; in the plane use Prismatic or Slider")
         self._need_orientation()

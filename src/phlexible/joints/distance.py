@@ -1,4 +1,4 @@
-"""Distance joint: a massless rigid link between two points."""
+"""Distance joint: a massless rigid link between two points (docs/theory.md, 8)."""
 
 from dataclasses import dataclass
 
@@ -24,7 +24,7 @@ class Distance(Joint):
     length: float | None = None
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """1 row |point - point|^2 (formulation, section 4)."""
+        """1 row |point - point|^2 (8.10)."""
         if self.length is not None:
             return (constant_distance(self.first, self.second, positive("length", self.length), "distance"),)
         gap = float(np.linalg.norm(self.second.initial_position() - self.first.initial_position()))

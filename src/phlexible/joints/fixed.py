@@ -1,4 +1,4 @@
-"""Fixed joint: a common point and a common orientation."""
+"""Fixed joint: a common point and a common orientation (docs/theory.md, 8)."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ class Fixed(Joint):
     """
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """3 point rows and d_a1.d_b2, d_a2.d_b3, d_a3.d_b1 (formulation, section 4); 2 + 1 in the plane."""
+        """3 point rows and d_a1.d_b2, d_a2.d_b3, d_a3.d_b1 (8.7, 8.8); 2 + 1 in the plane."""
         self._need_orientation()
         pairs = ((0, 1),) if dimension == 2 else ((0, 1), (1, 2), (2, 0))
         return coincident_points(self.first, self.second, dimension) + tuple(

@@ -1,4 +1,4 @@
-"""Planar joint: a point in a plane, with the plane's normal in common."""
+"""Planar joint: a point in a plane, with the plane's normal in common (docs/theory.md, 8)."""
 
 from dataclasses import dataclass, field
 
@@ -23,7 +23,7 @@ class Planar(AxialJoint):
     coordinate_names = ("position", "second position", "angle")
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """1 (point - point).direction row and 2 direction rows (formulation, section 4)."""
+        """1 (point - point).direction row and 2 direction rows (8.8, 8.9)."""
         if dimension == 2:
             raise ModelError(f"{self} needs space; a planar model is already in its plane")
         self._need_orientation()

@@ -1,4 +1,4 @@
-"""Prismatic joint: one translation along an axis."""
+"""Prismatic joint: one translation along an axis (docs/theory.md, 8)."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ class Prismatic(AxialJoint):
     coordinate_names = ("position",)
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """The rows of a cylindrical joint and 1 direction row; 1 + 1 in the plane (formulation 4)."""
+        """The rows of a cylindrical joint and 1 direction row; 1 + 1 in the plane (8.8, 8.9)."""
         self._need_orientation()
         across = self.across(dimension)
         if dimension == 2:

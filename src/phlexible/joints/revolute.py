@@ -1,4 +1,4 @@
-"""Revolute joint: a common point and a common axis."""
+"""Revolute joint: a common point and a common axis (docs/theory.md, 8)."""
 
 from dataclasses import dataclass, field
 
@@ -29,7 +29,7 @@ class Revolute(Joint):
     coordinate_names = ("angle",)
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """3 point rows and 2 direction rows (formulation, section 4); 2 point rows in the plane."""
+        """3 point rows and 2 direction rows (8.7, 8.8); 2 point rows in the plane."""
         points, axis = coincident_points(self.first, self.second, dimension), self.unit_axis()
         if dimension == 2:
             if axis[:2].any():

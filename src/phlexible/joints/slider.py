@@ -1,4 +1,4 @@
-"""Slider: a point on a line."""
+"""Slider: a point on a line (docs/theory.md, 8)."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ class Slider(AxialJoint):
     coordinate_names = ("position",)
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """2 (point - point).direction rows, 1 in the plane (formulation, section 4)."""
+        """2 (point - point).direction rows, 1 in the plane (8.9)."""
         self._need_orientation_of(self.first)
         return tuple(
             along_turning_axis(self.first, self.second, across, f"point across the axis, direction {k}")

@@ -1,4 +1,4 @@
-"""Spherical joint: a common point."""
+"""Spherical joint: a common point (docs/theory.md, 8)."""
 
 from dataclasses import dataclass
 
@@ -11,5 +11,5 @@ class Spherical(Joint):
     """The points coincide; all rotations are left. In the plane the same as ``Revolute``."""
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """3 point rows, 2 in the plane (formulation, section 4)."""
+        """3 point rows, 2 in the plane (8.7)."""
         return coincident_points(self.first, self.second, dimension)

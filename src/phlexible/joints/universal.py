@@ -1,4 +1,4 @@
-"""Universal joint: a common point and two axes that stay perpendicular."""
+"""Universal joint: a common point and two axes that stay perpendicular (docs/theory.md, 8)."""
 
 from dataclasses import dataclass, field
 
@@ -31,7 +31,7 @@ class Universal(Joint):
     coordinate_names = ("angle", "second angle")
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """3 point rows and 1 direction row (formulation, section 4)."""
+        """3 point rows and 1 direction row (8.7, 8.8)."""
         if dimension == 2:
             raise ModelError(f"{self} needs space; in the plane use Revolute")
         self._need_orientation()

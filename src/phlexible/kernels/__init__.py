@@ -1,1 +1,1 @@
-"""Compiled loops over plain arrays: the conserving step (formulation, section 4), imported to simulate."""
+"""Compiled loops over plain arrays: the conserving step (docs/theory.md, 4), imported to simulate."""

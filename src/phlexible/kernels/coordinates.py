@@ -1,11 +1,11 @@
-"""Forces along coordinates theta of functions w: a position, a distance, an angle (docs/theory.md, 4 and 8).
+"""Forces along coordinates theta of functions w: a position, a distance, an angle (docs/theory.md, 8).
 
 The force F on theta acts on the functions as g_m = F omega_m, with weights omega of the discrete derivative,
-sum_m omega_m delta(w_m) = delta(theta), and::
+sum_m omega_m delta(w_m) = delta(theta) (8.11), and (8.14)::
 
-    F = value - delta(U)/delta(theta) - (d + gamma d') delta(theta) / h
+    F = value - delta(U)/delta(theta) - (d / h + gamma d') delta(theta)
 
-so that a step supplies exactly value delta(theta), loses (d + gamma d') delta(theta)^2 / h and stores the rest.
+so that a step supplies exactly value delta(theta), loses (d / h + gamma d') delta(theta)^2 and stores the rest.
 """
 
 from math import atan2, sqrt

@@ -1,7 +1,7 @@
 """Small dense LU with partial pivoting and products of blocks that lie row by row.
 
 Blocks, vectors and pivots are rows of tables (``t.blocks + start``). Nearly all time goes into
-``subtract_rows``, which takes four rows at a time.
+``subtract_rows`` and ``add_rows``, which take four rows at a time.
 """
 
 from phlexible.compilation.compiled import compiled, compiled_apart
@@ -31,33 +31,55 @@ def subtract_rows(x: Reals, rows: int, b: Reals, stride: int, c: Reals, count: i
         r += 1
 
 
+@compiled_apart
+def add_rows(x: Reals, rows: int, b: Reals, stride: int, c: Reals, count: int) -> None:
+    """c += sum_r x[r] b_r over rows b_r of ``count`` numbers that begin ``stride`` apart."""
+    r = 0
+    while r + 3 < rows:
+        x0, x1, x2, x3 = x[r], x[r + 1], x[r + 2], x[r + 3]
+        if x0 != 0.0 or x1 != 0.0 or x2 != 0.0 or x3 != 0.0:
+            b0 = b + r * stride
+            b1, b2, b3 = b0 + stride, b0 + 2 * stride, b0 + 3 * stride
+            for j in range(count):
+                c[j] += x0 * b0[j] + x1 * b1[j] + x2 * b2[j] + x3 * b3[j]
+        r += 4
+    while r < rows:
+        x0 = x[r]
+        if x0 != 0.0:
+            b0 = b + r * stride
+            for j in range(count):
+                c[j] += x0 * b0[j]
+        r += 1
+
+
 @compiled
-def factor(a: Reals, n: int, pivots: Integers) -> bool:
-    """LU of the (n, n) block a in place; False where it is singular or not finite."""
+def factor(a: Reals, n: int, stride: int, pivots: Integers) -> bool:
+    """LU of the (n, n) block a, whose rows begin ``stride`` apart, in place; False where it is singular or not
+    finite."""
     for begin in range(0, n, PANEL):
         end = min(begin + PANEL, n)
         for k in range(begin, end):
             largest, pivot = 0.0, k
             for i in range(k, n):
-                value = abs(a[i * n + k])
+                value = abs(a[i * stride + k])
                 if value > largest:
                     largest, pivot = value, i
             if not 0.0 < largest < 1e300:
                 return False
             pivots[k] = pivot
-            top = a + k * n
+            top = a + k * stride
             if pivot != k:
-                _swap(top, a + pivot * n, n)
+                _swap(top, a + pivot * stride, n)
             inverse = 1.0 / top[k]
             for i in range(k + 1, n):
-                own = a + i * n
+                own = a + i * stride
                 x = own[k] * inverse
                 own[k] = x
                 for j in range(k + 1, end):
                     own[j] -= x * top[j]
         for i in range(begin + 1, n):  # columns beyond the panel: first its own rows, then all below
-            known = min(i, end) - begin
-            subtract_rows(a + (i * n + begin), known, a + (begin * n + end), n, a + (i * n + end), n - end)
+            row, first = a + i * stride, a + (begin * stride + end)
+            subtract_rows(row + begin, min(i, end) - begin, first, stride, row + end, n - end)
     return True
 
 
@@ -68,31 +90,36 @@ def _swap(a: Reals, b: Reals, count: int) -> None:
 
 
 @compiled
-def solve(a: Reals, n: int, pivots: Integers, b: Reals, columns: int) -> None:
+def solve(a: Reals, n: int, stride: int, pivots: Integers, b: Reals, columns: int) -> None:
     """Solve with the factors of ``factor`` for the (n, columns) block b, in place."""
     for k in range(n):
         if pivots[k] != k:
             _swap(b + k * columns, b + pivots[k] * columns, columns)
     for i in range(1, n):
-        subtract_rows(a + i * n, i, b, columns, b + i * columns, columns)
+        subtract_rows(a + i * stride, i, b, columns, b + i * columns, columns)
     for i in range(n - 1, -1, -1):
         own = b + i * columns
-        subtract_rows(a + (i * n + i + 1), n - i - 1, own + columns, columns, own, columns)
-        inverse = 1.0 / a[i * n + i]
-        for j in range(columns):
-            own[j] *= inverse
+        subtract_rows(a + (i * stride + i + 1), n - i - 1, own + columns, columns, own, columns)
+        scale(own, columns, 1.0 / a[i * stride + i])
 
 
 @compiled
-def solve_vector(a: Reals, n: int, pivots: Integers, b: Reals) -> None:
+def solve_vector(a: Reals, n: int, stride: int, pivots: Integers, b: Reals) -> None:
     """``solve`` for one right-hand side."""
     for k in range(n):
         b[k], b[pivots[k]] = b[pivots[k]], b[k]
     for i in range(1, n):
-        b[i] -= product(a + i * n, b, i)
+        b[i] -= product(a + i * stride, b, i)
     for i in range(n - 1, -1, -1):
-        rest = product(a + (i * n + i + 1), b + (i + 1), n - i - 1)
-        b[i] = (b[i] - rest) / a[i * n + i]
+        rest = product(a + (i * stride + i + 1), b + (i + 1), n - i - 1)
+        b[i] = (b[i] - rest) / a[i * stride + i]
+
+
+@compiled
+def scale(x: Reals, count: int, factor: float) -> None:
+    """x *= factor."""
+    for i in range(count):
+        x[i] *= factor
 
 
 @compiled_apart
@@ -137,3 +164,10 @@ def fill(target: Reals, count: int, value: float) -> None:
     """target = value."""
     for i in range(count):
         target[i] = value
+
+
+@compiled_apart
+def add_multiple(target: Reals, factor: float, source: Reals, count: int) -> None:
+    """target += factor source."""
+    for i in range(count):
+        target[i] += factor * source[i]

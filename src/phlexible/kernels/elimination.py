@@ -2,7 +2,7 @@
 
 from phlexible.compilation.compiled import compiled
 from phlexible.compilation.notation import Reals, Tables
-from phlexible.kernels.dense import factor, fill, solve, solve_vector, subtract_image, subtract_product
+from phlexible.kernels.dense import factor, fill, scale, solve, solve_vector, subtract_image, subtract_product
 
 
 @compiled
@@ -25,11 +25,16 @@ def eliminate(t: Tables, relaxation: float) -> bool:
             for r in range(n):
                 t.row_relaxation[row + r] = relaxation * t.row_scale[row + r]
                 block[r * n + r] += t.row_relaxation[row + r]
-        if not factor(block, n, pivots):
+        apart = t.node_apart[node]
+        rest = block + apart * (n + 1)
+        if not factor(rest, n - apart, n, pivots):
             return False
         begin, end = t.neighbour_start[node], t.neighbour_start[node] + t.neighbour_count[node]
         for j in range(begin, end):
-            solve(block, n, pivots, t.blocks + t.upper[j], t.node_size[t.neighbour[j]])
+            upper, columns = t.blocks + t.upper[j], t.node_size[t.neighbour[j]]
+            if apart > 0:
+                scale(upper, apart * columns, 1.0 / block[0])
+            solve(rest, n - apart, n, pivots, upper + apart * columns, columns)
         target = t.target_start[node]
         for i in range(begin, end):
             rows = t.node_size[t.neighbour[i]]
@@ -59,8 +64,11 @@ def substitute(t: Tables, b: Reals) -> None:
     """Solve with the factors of ``eliminate`` for the flat right-hand side b, in place."""
     for index in range(t.nodes):
         node = t.node_order[index]
-        n, own = t.node_size[node], b + t.node_row[node]
-        solve_vector(t.blocks + t.node_diagonal[node], n, t.pivots + t.node_row[node], own)
+        n, own, apart = t.node_size[node], b + t.node_row[node], t.node_apart[node]
+        block = t.blocks + t.node_diagonal[node]
+        if apart > 0:
+            scale(own, apart, 1.0 / block[0])
+        solve_vector(block + apart * (n + 1), n - apart, n, t.pivots + t.node_row[node], own + apart)
         for i in range(t.neighbour_start[node], t.neighbour_start[node] + t.neighbour_count[node]):
             other = t.neighbour[i]
             subtract_image(t.blocks + t.lower[i], t.node_size[other], n, own, b + t.node_row[other])

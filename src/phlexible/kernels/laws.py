@@ -104,7 +104,8 @@ def user_gradient(
     if modulus != 0.0 and change != 0.0:
         before, after = call(energy, x), call(energy, end)
         quotient = (after - before) / change
-        if abs(mean - quotient) > 64.0 * EPSILON * (abs(before) + abs(after) + abs(modulus)) / abs(change):
+        round_off = 64.0 * EPSILON * (abs(before) + abs(after) + abs(modulus)) / abs(change)
+        if not abs(mean - quotient) <= round_off:  # nor where an energy is not a number
             mean = quotient
     if abs(change) > step:
         return mean, (call(slope, end) - mean) / change

@@ -67,9 +67,9 @@ def ledger_closes(t: Tables, h: float, damping: float) -> bool:
     change, size = end - start, end + start
     for b in range(t.frames):
         eta0, eta1 = t.xi0 + (t.coordinate_start[b] + 1), t.xi1 + (t.coordinate_start[b] + 1)
-        start = rotational_energy(t, b, t.spin0, t.rate0, t.angular0, t.elastic0)
+        start = rotational_energy(t, b, t.spin0, t.rate0, t.angular0, t.moment0, t.moment_rate0)
         start += strain_energy(t, b, eta0, t.strain0)
-        end = rotational_energy(t, b, t.spin1, t.rate1, t.angular1, t.elastic1)
+        end = rotational_energy(t, b, t.spin1, t.rate1, t.angular1, t.moment1, t.moment_rate1)
         end += strain_energy(t, b, eta1, t.strain1)
         change += end - start
         size += abs(end) + abs(start)
@@ -102,7 +102,7 @@ def energies(t: Tables) -> None:
     """Kinetic, strain, gravity and spring energy at the state of ``begin_step``."""
     kinetic, strain, gravity, spring = translational_energy(t, t.linear0), 0.0, 0.0, 0.0
     for b in range(t.frames):
-        kinetic += rotational_energy(t, b, t.spin0, t.rate0, t.angular0, t.elastic0)
+        kinetic += rotational_energy(t, b, t.spin0, t.rate0, t.angular0, t.moment0, t.moment_rate0)
         strain += strain_energy(t, b, t.eta + t.elastic_start[b], t.strain0)
     for b in range(t.carriers):
         gravity -= dot(t.weight[b], t.position[b])

@@ -21,7 +21,7 @@ from phlexible.compilation.notation import (
     transposed,
     vector,
 )
-from phlexible.kernels.inertia import unit
+from phlexible.kernels.moments import unit
 from phlexible.kernels.vectors import couple, mean_place, moved_by, velocity_of
 from phlexible.tables.declarations import FOLLOWER_FORCE, FOLLOWER_TORQUE, FORCE
 

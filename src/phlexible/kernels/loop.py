@@ -12,6 +12,7 @@ from phlexible.kernels.vectors import vector_rates
 ATTEMPTS = 4
 RELAXED_ATTEMPTS = 2  # after those, for joints at a singular position
 RELAXATION = 1e-10
+LINE, PARABOLA, ALTERNATING = range(3)  # guesses of a velocity
 NOTICEABLE = 1e-6  # multipliers that move nothing: some joints are nearly dependent
 
 
@@ -52,8 +53,9 @@ def advance(header, sizes, options, storage, moving, load_values, reactions, sto
             set_vectors(t.moving0, given + 3 * t.moving * place, t.moving)
             set_vectors(t.moving1, given + 3 * t.moving * (place + 1), t.moving)
             set_vectors(t.load_value, values + 3 * t.load_values * place, t.load_values)
-            extrapolate = substeps == 1 and (step > 0 or continues)
-            status = take_step(t, sizes[part], damping, least_scale, extrapolate, is_redundant)
+            if substeps > 1 or (step == 0 and not continues):
+                t.known_velocities[0] = 0.0
+            status = take_step(t, sizes[part], damping, least_scale, is_redundant)
             if status != CONVERGED:
                 if substeps > 1:
                     copy(t.saved_state, t.state, t.state_numbers)
@@ -78,16 +80,14 @@ def advance(header, sizes, options, storage, moving, load_values, reactions, sto
 
 
 @compiled
-def take_step(
-    t: Tables, h: float, damping: float, least_scale: float, extrapolate: bool, is_redundant: bool
-) -> int:
+def take_step(t: Tables, h: float, damping: float, least_scale: float, is_redundant: bool) -> int:
     """One step from the state to the next; its status."""
     begin_step(t)
     status = NOT_CONVERGED
     attempts = ATTEMPTS if is_redundant else ATTEMPTS + RELAXED_ATTEMPTS
     for attempt in range(attempts if drives_are_smooth(t) else 0):
         is_relaxed = is_redundant or attempt >= ATTEMPTS
-        guess(t, attempt % ATTEMPTS, extrapolate and attempt <= ATTEMPTS)
+        guess(t, attempt)
         relaxation = RELAXATION if is_relaxed else 0.0
         status, iterations = solve_step(t, h, damping, least_scale, relaxation)
         t.counter[0] += iterations
@@ -97,34 +97,61 @@ def take_step(
             if is_relaxed and remove_null_space_multipliers(t) > NOTICEABLE:
                 t.counter[1] += 1
             break
-    copy(t.velocity, t.previous_velocity, t.velocities)
     if status == CONVERGED:
+        remember(t)
         end_step(t, h, damping)
     return status
 
 
 @compiled
-def guess(t: Tables, attempt: int, extrapolate: bool) -> None:
+def guess(t: Tables, attempt: int) -> None:
     """Where Newton's method starts in this attempt.
 
-    First nu_n, or the line through nu_{n-1} and nu_n where there is one. In a step far longer than a
-    period nu changes its sign at the end of each step, and a start at nu_n lies many amplitudes away
-    from the solution; then -nu_n, which leaves the bodies where they are; then -nu_n for the
-    elastic rates only; then zero.
+    First each velocity as it would best have been foretold in the last step (``remember``), nu_n where there is no
+    step before. In a step far longer than a period nu changes its sign at the end of each step, and such a start may
+    lie many amplitudes away from the solution; then -nu_n, which leaves the bodies where they are; then -nu_n for
+    the elastic rates only; then zero. Relaxed attempts begin at nu_n.
     """
     copy(t.multiplier, t.multiplier1, t.rows)
+    known, kind = t.known_velocities[0], attempt % ATTEMPTS
     for b in range(t.carriers):
         begin = t.velocity_start[b]
         for i in range(begin, begin + t.width_of[b]):
             now = t.velocity[i]
-            value = now
-            if attempt == 0 and extrapolate:
-                value = 2.0 * now - t.previous_velocity[i]
-            elif attempt == 1 or (attempt == 2 and i >= begin + t.rigid_of[b]):
-                value = -now
-            elif attempt == 3:
-                value = 0.0
-            t.velocity1[i] = value
+            if attempt == 0 and known > 0.0:
+                now = foretold(int(t.best_guess[i]), now, t.previous_velocity[i], t.earlier_velocity[i])
+            elif kind == 1 or (kind == 2 and i >= begin + t.rigid_of[b]):
+                now = -now
+            elif kind == 3:
+                now = 0.0
+            t.velocity1[i] = now
+
+
+@compiled
+def foretold(kind: int, now: float, before: float, earlier: float) -> float:
+    """The next value: on the line or the parabola through the last ones, or the one before of two that alternate."""
+    if kind == LINE:
+        return 2.0 * now - before
+    if kind == PARABOLA:
+        return 3.0 * (now - before) + earlier
+    return before
+
+
+@compiled
+def remember(t: Tables) -> None:
+    """Velocities for the guess of the next step, and which guess was the best for each in this one."""
+    is_known = t.known_velocities[0] > 1.0
+    for i in range(t.velocities):
+        best, least = LINE, 0.0
+        for kind in range(3 if is_known else 0):
+            guessed = foretold(kind, t.velocity[i], t.previous_velocity[i], t.earlier_velocity[i])
+            miss = abs(t.velocity1[i] - guessed)
+            if kind == LINE or miss < least:
+                best, least = kind, miss
+        t.best_guess[i] = float(best)
+    t.known_velocities[0] = min(t.known_velocities[0] + 1.0, 2.0)
+    copy(t.previous_velocity, t.earlier_velocity, t.velocities)
+    copy(t.velocity, t.previous_velocity, t.velocities)
 
 
 @compiled

@@ -19,7 +19,7 @@ ACCEPTABLE = 1e-8
 SMALL = 0.1  # updates beyond this fraction of the velocities predict nothing
 MULTIPLIER_TOLERANCE = 1e-10  # relative
 LEAST_DAMPING = 1.0 / 128.0
-KEEP_JACOBIAN = 0.05
+KEEP_JACOBIAN = 0.02
 GAP_TOLERANCE = 1e-12  # of relaxed joints, relative
 GAP_ROUND_OFF = 1e-14
 

@@ -4,7 +4,7 @@ from phlexible.compilation.compiled import compiled
 from phlexible.compilation.notation import Reals, Tables, Vectors
 from phlexible.kernels.dense import copy, fill
 from phlexible.kernels.elasticity import begin_strains, elastic_balance, elastic_tangent
-from phlexible.kernels.inertia import end_rotation, inertia_balance, inertia_tangent, momenta, read
+from phlexible.kernels.inertia import angular_momentum, end_rotation, inertia_balance, inertia_tangent, read
 from phlexible.kernels.interactions import (
     begin_interactions,
     constraint_residuals,
@@ -40,7 +40,7 @@ def begin_step(t: Tables) -> None:
         c = t.coordinate_start[b]
         t.xi0[c], t.xi1[c] = 1.0, 1.0
         copy(t.eta + t.elastic_start[b], t.xi0 + (c + 1), t.width_of[b] - t.rigid_of[b])
-        t.angular0[b] = momenta(t, b, t.spin0[b], t.xi0, t.rate0, t.elastic0, t.z_rate0, t.y_xi0)
+        t.angular0[b] = angular_momentum(t, b, t.spin0[b], t.xi0, t.rate0, t.moment0, t.moment_rate0)
         begin_strains(t, b)
     begin_vectors(t)
     begin_interactions(t)
@@ -66,7 +66,7 @@ def residuals(t: Tables, h: float, damping: float) -> None:
         c = t.coordinate_start[b]
         for j in range(c + 1, c + 1 + t.width_of[b] - t.rigid_of[b]):
             t.xi1[j] = t.xi0[j] + 0.5 * h * (t.rate0[j] + t.rate1[j])
-        t.angular1[b] = momenta(t, b, t.spin1[b], t.xi1, t.rate1, t.elastic1, t.z_rate1, t.y_xi1)
+        t.angular1[b] = angular_momentum(t, b, t.spin1[b], t.xi1, t.rate1, t.moment1, t.moment_rate1)
         end_rotation(t, b, h)
         inertia_balance(t, b, h)
         elastic_balance(t, b, h, damping)

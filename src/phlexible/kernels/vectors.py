@@ -1,4 +1,4 @@
-"""World vectors over one step: values, derivatives, and how forces on them enter the balances.
+"""World vectors over one step: values, derivatives, and how forces on them enter the balances (docs/theory.md, 4).
 
 A point is x_c + R rho, a direction R rho, with rho = x0 + P eta. A force f on it enters the balances of
 V, w and deta/dt as (4.9)::
@@ -10,7 +10,8 @@ that is as lever_i . f for velocity i; and dx_{n+1} = sum_i motion_i dnu_i (4.11
 
 from phlexible.compilation.compiled import compiled
 from phlexible.compilation.notation import Reals, Tables, Vector, along, cross, dot, row, vector
-from phlexible.kernels.inertia import axis_of, unit
+from phlexible.kernels.inertia import add_column
+from phlexible.kernels.moments import axis_of, unit
 from phlexible.tables.declarations import GIVEN, MOVING
 
 
@@ -163,17 +164,6 @@ def force_tangent(t: Tables, h: float) -> None:
             g = cross((0.25 * h * h) * unit(axis_of(l, axes)), phi)
             for j in range(t.vector_last[k] - t.vector_first[k]):
                 block[(rigid + t.vector_first[k] + j) * width + d + l] += dot(P[j], g)
-
-
-@compiled
-def add_column(block: Reals, width: int, v: Vector, count: int) -> None:
-    """Add the components of a vector, or z alone, below each other."""
-    if count == 1:
-        block[0] += v.z
-    elif count == 3:
-        block[0] += v.x
-        block[width] += v.y
-        block[2 * width] += v.z
 
 
 @compiled

@@ -1,8 +1,8 @@
-"""Linear momentum balances of one floating body about a steady motion (formulation, sections 2 and 6).
+"""Linear momentum balances of one floating body about a steady motion (docs/theory.md, 2 and 7).
 
 The balance ``M(eta) dnu/dt - h(eta, nu) + dV/deta + C deta/dt = forces`` is expanded about a constant
 ``nu = (v, w, 0)``. Small motions are ``x = (dr, dtheta, deta)`` in body axes: the frame is at
-``r + R dr``, ``R exp(dtheta)``. Then ``delta(nu) = dx/dt + A x`` with ``A`` of ``transport_matrix``.
+``r + R dr``, ``R exp(dtheta)``. Then ``delta(nu) = dx/dt + A x`` with ``A`` of ``transport_matrix`` (7.6).
 """
 
 import warnings

@@ -151,11 +151,12 @@ def stress_form(linear: Linearization) -> LinearPHDAE:
     """The model with states (v, stress, lambda).
 
     Raises:
-        EquilibriumError: prestress, gravity or rotation, which need displacements as states.
+        EquilibriumError: prestress, gravity, rotation or strings, which need displacements as states.
     """
-    if linear.point.kind is not OperatingKind.GIVEN or linear.point.state.eta.any():
+    if linear.point.kind is not OperatingKind.GIVEN or linear.point.state.eta.any() or linear.system.nodal:
         raise EquilibriumError(
-            'form="stress" holds about an unloaded, undeformed pose at rest; take form="displacement"'
+            'form="stress" holds about an unloaded, undeformed pose at rest and without strings, which their '
+            'tension makes stiff; take form="displacement"'
         )
     mechanics = linear.mechanics
     L, stresses = stress_factor(linear.system)

@@ -1,4 +1,4 @@
-"""Second-order matrices of a mechanism about its operating point (formulation, section 6)."""
+"""Second-order matrices of a mechanism about its operating point (docs/theory.md, 7)."""
 
 from dataclasses import dataclass
 

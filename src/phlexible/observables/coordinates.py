@@ -1,4 +1,4 @@
-"""Coordinates of joints over time, angles over full turns, and their rates (docs/theory.md, 4)."""
+"""Coordinates of joints over time, angles over full turns, and their rates (docs/theory.md, 8)."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Linear and angular momentum of the whole system, and its centre of mass."""
+"""Linear and angular momentum of the whole system, and its centre of mass (docs/theory.md, 2)."""
 
 from dataclasses import dataclass
 

@@ -1,7 +1,7 @@
 """Velocities that satisfy the joints: nu - M^-1 G^T (G M^-1 G^T)^-1 (G nu + g_t) (4.15).
 
-The step enforces g = 0 and not its derivative, so the stored nu misses it by O(h^2). The nearest
-consistent velocities in the mass metric are reported, never fed back.
+The step enforces g = 0 and not its derivative (docs/theory.md, 4), so the stored nu misses it by O(h^2). The
+nearest consistent velocities in the mass metric are reported, never fed back.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What joints transmit: the force lambda dg/dx on each vector x (8.3)."""
+"""What joints transmit: the force lambda dg/dx on each vector x ((8.3); docs/theory.md, 8)."""
 
 import numpy as np
 

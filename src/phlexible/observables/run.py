@@ -1,4 +1,4 @@
-"""A recorded run, and where the numbers of each body, joint and moving frame sit in it."""
+"""A recorded run, and where the numbers of each body, joint and moving frame sit in it (docs/theory.md, 2)."""
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""Finds runs that went astray because linear strain knows no geometric stiffening."""
+"""Finds runs that went astray because linear strain knows no geometric stiffening (docs/theory.md, 3)."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ def missing_stiffening(run: RecordedRun) -> list[str]:
 
     The centrifugal force pulls a bent beam straight, but only through the square of the slope in its
     strain; without it the same force pushes the beam out, past its lowest frequency without bound
-    (formulation, section 3; T. R. Kane, R. R. Ryan, A. K. Banerjee, 1987).
+    ((3.7); T. R. Kane, R. R. Ryan, A. K. Banerjee, 1987).
     """
     found = []
     for index, placed in enumerate(run.system.bodies):

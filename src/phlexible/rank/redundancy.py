@@ -1,6 +1,6 @@
-"""Do joints constrain the same motion twice? Block elimination over joints, as wide as their graph.
+"""Do joints constrain the same motion twice (docs/theory.md, 6)? Block elimination, as wide as their graph.
 
-The columns of ``(G M^-1/2)^T``, scaled to length 1, are orthogonalized joint by joint (a
+The columns of ``(G M^-1/2)^T``, scaled to length 1 (6.1), are orthogonalized joint by joint (a
 multifrontal QR factorization): a column that is left shorter than 1e-9 depends on earlier ones.
 """
 

@@ -1,4 +1,4 @@
-"""How large joint forces are where several sets of them do the same.
+"""How large joint forces are where several sets of them do the same (docs/theory.md, 6).
 
 Forces of redundant joints are not unique. Taken are those of least ``sum F^2 + (M / L)^2`` over the
 multipliers, F of rows that hold points [N], M of rows that hold directions [N m], with L the size

@@ -12,10 +12,14 @@ from phlexible.errors import ModelError, ParameterError
 from phlexible.reduction.normal_form import NormalForm
 
 LEAST_DAMPING = 1e-12
+ROUND_OFF = np.finfo(float).eps
 
 
 def balanced_basis(form: NormalForm, order: int) -> Array:
-    """Orthonormal columns, shape (n, order); rigid motions that inputs cause come first.
+    """Orthonormal columns, shape (n, k); rigid motions that inputs cause come first.
+
+    k = order, or less where fewer states are both reached by inputs and seen by outputs: Gramians are known up
+    to round-off, products of their factors (the Hankel values) up to its root.
 
     Raises:
         ModelError: a mode without damping, whose Gramians do not exist.
@@ -25,6 +29,8 @@ def balanced_basis(form: NormalForm, order: int) -> Array:
     if count < 1:
         raise ParameterError(f"order must be above the {form.rigid.shape[1]} rigid motions, got {order}")
     V = form.moving
+    if not V.shape[1]:
+        return form.rigid
     A = V.T @ (form.structure - form.dissipation) @ V
     values = linalg.eigvals(A)
     if values.real.max() > -LEAST_DAMPING * np.abs(values).max():
@@ -38,7 +44,11 @@ def balanced_basis(form: NormalForm, order: int) -> Array:
         _factor(linalg.solve_continuous_lyapunov(A, -B @ B.T)),
         _factor(linalg.solve_continuous_lyapunov(A.T, -C.T @ C)),
     )
-    _, _, right = linalg.svd(seen.T @ reached)
+    _, hankel, right = linalg.svd(seen.T @ reached)
+    floor = np.sqrt(len(A) * ROUND_OFF) * np.linalg.norm(reached, 2) * np.linalg.norm(seen, 2)
+    count = min(count, int((hankel > floor).sum()))
+    if not count:
+        return form.rigid
     directions = reached @ right[:count].T
     columns, _ = linalg.qr(V @ directions / np.linalg.norm(directions, axis=0), mode="economic")
     return np.hstack([form.rigid, columns])

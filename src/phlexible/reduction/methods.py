@@ -1,5 +1,6 @@
 """Which bases a model is reduced with, and the one function that does it."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array
-from phlexible.errors import ModelError, ParameterError
+from phlexible.errors import ModelError, ParameterError, ReductionWarning
 from phlexible.linear_analysis.constraint_elimination.standard_form import without_constraints
+from phlexible.linear_analysis.mechanics import LinearMechanics
 from phlexible.linear_analysis.observed import ObservedPHDAE, mechanical_model
 from phlexible.linear_analysis.signals.state_names import UNIT_MASS, same_unit
 from phlexible.reduction.craig_bampton import craig_bampton_basis
@@ -49,7 +51,9 @@ class Reduction:
 def reduced_model(
     model: ObservedPHDAE, order: int, method: ReductionMethod, frequencies: ArrayLike | None = None
 ) -> Reduction:
-    """A model with at most ``order`` states and the same inputs and outputs, without multipliers.
+    """A model with ``order`` states and the same inputs and outputs, without multipliers.
+
+    With fewer states, and a ``ReductionWarning``, where inputs reach and outputs see no more of them.
 
     Modal, Craig-Bampton and Krylov bases V project the second-order form, ``V^T M V`` and so on, directly
     on the model with joints ([B] (46)); order counts displacements and rates, two for each column of V.
@@ -65,7 +69,8 @@ def reduced_model(
     Raises:
         ParameterError: an order that is not below the model's, odd, or too small; frequencies for
             another method.
-        ModelError: no second-order form, inputs or outputs; undamped modes where damping is needed.
+        ModelError: no second-order form, inputs or outputs; inputs that reach nothing that outputs see;
+            undamped modes where damping is needed.
         MissingExtraError: IRKA without pyMOR.
     """
     order = _order(order)
@@ -79,6 +84,27 @@ def reduced_model(
     freedom = mechanics.size - mechanics.constraint_matrix.shape[0]
     if order >= 2 * freedom:
         raise ParameterError(f"order must be below the {2 * freedom} states of the model, got {order}")
+    found = _reduction(model, mechanics, order, method, frequencies)
+    if not found.model.order:
+        raise ModelError("no input reaches a motion that an output sees, so there is nothing to reduce to")
+    if found.model.order < order:
+        where = "" if frequencies is None else " at the given frequencies"
+        warnings.warn(
+            f'the reduced model has order {found.model.order}, not {order}: method="{method}" finds no more '
+            f"independent states that inputs reach and outputs see{where}",
+            ReductionWarning,
+            stacklevel=3,
+        )
+    return found
+
+
+def _reduction(
+    model: ObservedPHDAE,
+    mechanics: LinearMechanics,
+    order: int,
+    method: ReductionMethod,
+    frequencies: ArrayLike | None,
+) -> Reduction:
     if method in (ReductionMethod.BALANCED, ReductionMethod.IRKA):
         form = normal_form(without_constraints(model))
         if method is ReductionMethod.BALANCED:

@@ -77,7 +77,8 @@ def normal_form(model: ObservedPHDAE) -> NormalForm:
     ports = np.vstack([np.zeros((r, mechanics.forces.shape[1])), halved(mechanics.forces)])
     outputs = np.hstack([np.zeros((len(mechanics.rows), r)), halved(mechanics.rows.T).T])
     # J x = R x = 0: velocities that strain nothing and that nothing damps
-    still = linalg.null_space(np.vstack([structure, dissipation]) / np.abs(structure).max(), rcond=1e-9)
+    size = np.abs(structure).max(initial=0.0) or 1.0
+    still = linalg.null_space(np.vstack([structure, dissipation]) / size, rcond=1e-9)
     moving = linalg.null_space(still.T) if still.shape[1] else np.eye(r + n)
     parts = still.T @ ports
     left, sizes, _ = linalg.svd(parts, full_matrices=False) if parts.size else (np.zeros((0, 0)), np.zeros(0), 0)

@@ -1,4 +1,7 @@
-"""A whole mechanism as one port-Hamiltonian model with multipliers; section 5 of Brugnoli et al. (2020)."""
+"""A whole mechanism as one port-Hamiltonian model with multipliers (docs/theory.md, 1).
+
+Section 5 of Brugnoli et al. (2020).
+"""
 
 from dataclasses import replace
 

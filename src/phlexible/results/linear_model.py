@@ -100,6 +100,9 @@ class LinearModel(ObservedPHDAE):
     def reduce(self, order: int, method: str = "krylov", frequencies: ArrayLike | None = None) -> "ReducedModel":
         """A smaller port-Hamiltonian model with the same inputs and outputs, without multipliers.
 
+        It has fewer states than asked for, and a ``ReductionWarning`` says so, where inputs reach and outputs
+        see no more of them.
+
         Args:
             order: number of states; even for the first three methods.
             method: "modal", "craig_bampton", "krylov", "balanced" or "irka", see ``ReductionMethod``.
@@ -107,7 +110,8 @@ class LinearModel(ObservedPHDAE):
 
         Raises:
             ParameterError: an order or a method out of range.
-            ModelError: no inputs, or modes without damping where the method needs it.
+            ModelError: no inputs, or none that reaches what outputs see; modes without damping where the method
+                needs it.
             MissingExtraError: "irka" without pyMOR.
         """
         try:

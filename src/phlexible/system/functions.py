@@ -1,4 +1,4 @@
-"""Functions of world vectors at T instants: values, gradients, rates, curvature (docs/theory.md, 8).
+"""Functions of world vectors at T instants: values, gradients, rates, curvature (docs/theory.md, 7 and 8).
 
 w = sum_t c_t y_a . y_b - constant with chords y = sum_i weight_i x_i; dw/dt = G nu + g_t. The entries of G are
 linear in [dw/dx, rho x R^T dw/dx, R^T dw/dx] of each vector, with coefficients that never change: one sparse

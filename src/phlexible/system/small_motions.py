@@ -1,4 +1,4 @@
-"""Coordinates of linear models: small motions of bodies in their own axes, as in the papers.
+"""Coordinates of linear models: small motions of bodies in their axes, as in the papers (docs/theory.md, 7).
 
 x = (dr, dtheta, deta) moves the reference point of a body by R dr, turns it by R exp(dtheta) and deforms it by
 deta. Motions of the centre of mass, which the step and its functions know, follow by a linear map (2.7, 7.1).

@@ -1,4 +1,7 @@
-"""A mechanism resolved into numbers, once: what assembly, observables, linear analysis and rank decisions read."""
+"""A mechanism resolved into numbers, once (docs/theory.md, 2).
+
+What assembly, observables, linear analysis and rank decisions read.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

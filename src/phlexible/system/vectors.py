@@ -1,6 +1,7 @@
 """World vectors at T instants: values, rates, derivatives; points x_c + R rho and directions R rho (2.1, 4.9).
 
-Reference form in NumPy of what the compiled loops compute, for many vectors and many instants at once.
+Reference form in NumPy of what the compiled loops compute (docs/theory.md, 2 and 4), for many vectors and
+many instants at once.
 """
 
 from collections.abc import Mapping, Sequence

@@ -74,6 +74,8 @@ TABLES: tuple[Table, ...] = (
         carriers        | 1 | | what has a velocity V: frames, then nodes of bodies in absolute coordinates
         coordinates     | 1 | | entries of (1, eta) of all frames
         elastic         | 1 | | entries of eta of all frames
+        planes          | 1 | | of second moments W_pq: 2 in the plane, 9 in space
+        patches         | 1 | | dense parts that hold all of the second moments that is not zero, of all types
         strains         | 1 | | of all types
         squares         | 1 | | of all strains of all types
         frame_strains   | 1 | | of all frames
@@ -125,13 +127,19 @@ TABLES: tuple[Table, ...] = (
         rigid_of          | carriers | | entries of nu before deta/dt
         axes_of           | carriers | | axes of rotation: 0, 1 (z) or 3
         elastic_count     | types | | n; m = n + 1
-        elastic_mass      | types | | start of M_eta (m, m) in type_number
-        gyroscopic        | types | | start of Z_k (axes, m, m)
-        rotational        | types | | start of Y_kl (pairs k <= l, m, m): J_kl = xi.Y_kl xi
+        patch_start       | types | | first patch
+        patch_count       | types | | how many
         stiffness         | types | | start of K (n, n)
         damping           | types | | start of C (n, n), or -1
         strain_start      | types | | first strain
         strain_count      | types | | how many
+        patch_first       | patches | | p of W_pq
+        patch_second      | patches | | q
+        patch_row         | patches | | first i
+        patch_rows        | patches | | how many
+        patch_column      | patches | | first j
+        patch_columns     | patches | | how many
+        patch_number      | patches | | start in type_number, column by column
         strain_row        | strains | | start of the linear row (n,) in type_number
         strain_first      | strains | | support of the gradient: first ..
         strain_last       | strains | | .. last + 1
@@ -197,6 +205,7 @@ TABLES: tuple[Table, ...] = (
         node_size         | nodes | | rows
         node_row          | nodes | | first row of the right-hand side
         node_diagonal     | nodes | | block
+        node_apart        | nodes | | first rows that are coupled to no others of the node but by 1 m: V, or none
         neighbour_start   | nodes | | first neighbour
         neighbour_count   | nodes | | that are eliminated later
         neighbour         | neighbours | | node
@@ -304,13 +313,10 @@ TABLES: tuple[Table, ...] = (
         xi1               | coordinates | |
         rate0             | coordinates | | (0, deta/dt)
         rate1             | coordinates | |
-        elastic0          | coordinates | | pi_eta; the first entry is not used
-        elastic1          | coordinates | |
-        z_rate0           | 3 coordinates | | Z_k dxi
-        z_rate1           | 3 coordinates | |
-        z_xi              | 3 coordinates | | Z_k^T xi at the last state
-        y_xi0             | 6 coordinates | | Y_kl xi
-        y_xi1             | 6 coordinates | |
+        moment0           | 9 coordinates | | N_pq = W_pq xi, in planes of number q d + p
+        moment1           | 9 coordinates | |
+        moment_rate0      | 9 coordinates | | D_pq = W_pq dxi
+        moment_rate1      | 9 coordinates | |
         elastic_mean      | coordinates | | mean(eta) + gamma delta(eta)
         elastic_force     | coordinates | |
         gradient          | coordinates | | of one strain at the mean
@@ -343,6 +349,7 @@ TABLES: tuple[Table, ...] = (
         multiplier1       | rows | |
         saved_multiplier  | rows | |
         scratch           | 9 widest | |
+        coefficient       | 9 one | | of a contraction
         history           | history_length | | scaled updates of the last step
         mean_reaction     | reactions | | multipliers and forces, mean over the substeps of a composed step
         saved_state       | state_numbers | | at the start of a composed step
@@ -366,6 +373,9 @@ TABLES: tuple[Table, ...] = (
         eta               | elastic | |
         velocity          | velocities | | nu
         previous_velocity | velocities | | of the step before, where Newton's method starts from
+        earlier_velocity  | velocities | | of the step before that
+        known_velocities  | one | | how many of these two there are, of steps of the present size
+        best_guess        | velocities | | how each would have been foretold best in the last step
         work              | sources | J | since the start, by loads, then by given vectors in interactions
         theta             | forces | rad, m | coordinates, angles over full turns
         multiplier        | rows | N, N m | of the last step

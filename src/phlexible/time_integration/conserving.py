@@ -28,7 +28,7 @@ class ConservingStepper(Stepper):
         assembly: what moves.
         substeps: shares of a step that its parts take; one for order 2.
         order: of the scheme with these.
-        numerical_damping: gamma of (3.4).
+        numerical_damping: gamma_num of (3.4).
         is_redundant: joints hold a motion twice; their forces of least size are taken.
     """
 

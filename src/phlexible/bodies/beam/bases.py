@@ -1,7 +1,7 @@
 """Reduced bases of a beam: Craig-Bampton shapes, axial coordinates for them, and the check for locking.
 
 A basis of bending shapes alone stretches the beam whenever it bends: with von Karman strain it is far too
-stiff (membrane locking; formulation, section 3). The remedy is axial displacement that follows
+stiff (membrane locking, (3.8); docs/theory.md, 3). The remedy is axial displacement that follows
 the bending: all axial coordinates, or their static condensation. Without axial inertia the normal force is
 constant along the beam, ``u' + (v'^2 + w'^2)/2 = const``, so that u' lies in the span of a constant and of
 the products ``v_i' v_j' + w_i' w_j'`` of the bending shapes (static modal derivatives).

@@ -1,4 +1,4 @@
-"""A straight prismatic elastic beam (formulation, sections 2 and 3)."""
+"""A straight prismatic elastic beam (docs/theory.md, 2 and 3)."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""Which motion of a beam counts as elastic: the conditions that tie the body frame to the beam."""
+"""Which motion of a beam counts as elastic: what ties the body frame to the beam (docs/theory.md, 2 and 3)."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -87,7 +87,7 @@ def _momentum_conditions(mesh: BeamMesh, gyration_y: float, gyration_z: float) -
     """Momenta over rho A of the straight beam per family, rows of shape (mesh.size,), to vanish.
 
     Linear: int u, int v, int w. Angular: int x v + i_z^2 v', int x w + i_y^2 w', int theta.
-    These are S[:, 1:] and Z_k[0, 1:] of the formulation; the conditions of one family do not
+    These are S[:, 1:] of (2.2) and Z_k[0, 1:] of (2.4); the conditions of one family do not
     touch the others.
     """
     x, weights = mesh.gauss_points(3)

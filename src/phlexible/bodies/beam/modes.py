@@ -1,4 +1,4 @@
-"""Modes of a beam held by its frame: reduction to the lowest ones, and modal damping."""
+"""Modes of a beam held by its frame: reduction to the lowest ones, and modal damping (docs/theory.md, 3)."""
 
 import numpy as np
 
@@ -13,9 +13,9 @@ TIE = 1e-6  # of squared frequencies; round-off of the lowest of a fine mesh sta
 def modal_basis(basis: BeamBasis, mass: Array, stiffness: Array, modes: int) -> BeamBasis:
     """All axial coordinates, then the lowest ``modes`` of bending and torsion together.
 
-    Axial coordinates stay because bending modes hold no axial functions and would lock (formulation,
-    section 3). Modes are mass-normalised, sorted by frequency, their largest component is positive;
-    each is pure bending in y, in z or torsion, in this order where frequencies coincide.
+    Axial coordinates stay because bending modes hold no axial functions and would lock (3.8). Modes are
+    mass-normalised, sorted by frequency, their largest component is positive; each is pure bending in y, in z or
+    torsion, in this order where frequencies coincide.
 
     Args:
         mass, stiffness: of the coordinates of ``basis``, shape (n, n).

@@ -1,4 +1,4 @@
-"""Strain energy of a beam: linear, or von Karman with one mean axial strain per element."""
+"""Strain energy of a beam: linear, or von Karman with one mean axial strain per element (docs/theory.md, 3)."""
 
 from enum import StrEnum
 
@@ -28,7 +28,7 @@ def beam_strain(
 
     Bending and torsion: int EI_z v''^2 + EI_y w''^2 + G J theta'^2 in the stiffness. Axial: int EA
     u'^2 there too, or with von Karman strain one scalar strain an element of weight EA l,
-    ``eps = (1/l) int u' + (v'^2 + w'^2)/2`` (pointwise strain would lock, formulation section 3).
+    ``eps = (1/l) int u' + (v'^2 + w'^2)/2`` (3.7); pointwise strain would lock.
     """
     axial_stiffness = material.youngs_modulus * section.area
     x, weights = mesh.gauss_points(2)

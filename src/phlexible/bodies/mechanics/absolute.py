@@ -1,8 +1,8 @@
-"""Energy, forces and matrices of one body in absolute coordinates, written out (formulation, section 5).
+"""Energy, forces and matrices of one body in absolute coordinates, written out (docs/theory.md, 5).
 
 For reading, checking and single evaluations; the time loop has its own compiled form. With
 ``G_g = 2 A_g q`` for ``C_g = q^T A_g q`` the elastic force is ``sum w W'(C) G`` and the tangent
-``sum w (2 W' A + W'' G G^T)``.
+``sum w (2 W' A + W'' G G^T)`` (5.3).
 """
 
 import numpy as np

@@ -1,9 +1,9 @@
-"""Momentum balances of one floating body in continuous time (formulation, section 2).
+"""Momentum balances of one floating body in continuous time (docs/theory.md, 2).
 
     dpi_t/dt = pi_t x w + R^T f,  dpi_r/dt = pi_r x w + pi_t x v + m,
     dpi_eta/dt = d/deta (nu.M(eta).nu)/2 - dV/deta - C deta/dt + port forces
 
-with ``pi = M(eta) nu`` read as ``M dnu/dt = h(eta, nu) + forces``. Everything is in the body frame.
+with ``pi = M(eta) nu`` (2.9), read as ``M dnu/dt = h(eta, nu) + forces`` (2.10). Everything is in the body frame.
 """
 
 import numpy as np

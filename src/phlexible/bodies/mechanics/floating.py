@@ -1,4 +1,4 @@
-"""Mass matrix and elastic force of one body, written out (formulation, sections 2 and 3).
+"""Mass matrix and elastic force of one body, written out (docs/theory.md, 2 and 3).
 
 For reading, checking and single evaluations; the time loop has its own compiled form.
 """

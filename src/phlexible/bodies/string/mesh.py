@@ -51,7 +51,7 @@ class StringMesh:
         return np.arange(self.elements)[:, None] * self.order + np.arange(self.order + 1)
 
     def mass(self, line_density: float) -> "sparse.csr_array":
-        """int rho A Phi_i Phi_j ds (25b), shape (N, N) [kg]."""
+        """int rho A Phi_i Phi_j ds (25a), shape (N, N) [kg]."""
         from scipy import sparse
 
         nodes, count = self.element_nodes(), len(self.nodes)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from system.pairs import places, two_links
+from whole_models.pairs import places, two_links
 
 
 def orders(model, duration, steps):

@@ -1,7 +1,8 @@
 """Mechanisms that several tests take, and states of them that are no special case."""
 
+from dataclasses import replace
+
 import numpy as np
-from phlexible.system.constraints import mechanism_layout
 from scipy.spatial.transform import Rotation
 
 from phlexible.bodies.beam.beam import Beam
@@ -23,6 +24,7 @@ from phlexible.joints.slider import Slider
 from phlexible.joints.universal import Universal
 from phlexible.mechanism.mechanism import Mechanism
 from phlexible.system.displacement import displaced
+from phlexible.system.system import system_of
 
 STEEL = Material(youngs_modulus=2e11, density=7870.0, poissons_ratio=0.3)
 ROD = CircularSection(diameter=6e-3)
@@ -47,6 +49,20 @@ def crank_slider(strain="von_karman", angle=0.0, speed=150.0, elements=8):
     model.connect(Revolute(model.ground.moving(path), body.start))
     model.connect(Revolute(body.end, slider.origin))
     model.connect(Slider(model.ground.at((0, 0, 0)), slider.origin, axis=(1, 0, 0)))
+    return model
+
+
+def four_bar(dimension, joint=Revolute):
+    """Rigid parallelogram-like four-bar whose first link is driven at 2 rad/s; in space 3 rows repeat."""
+    model, bar = Mechanism(dimension=dimension), RigidBody(2.0, (1.0, 1.5, 2.0), center=(0.2, 0.1, 0.0))
+    a, b, c = (
+        model.add(bar, name, place) for name, place in zip("abc", [(0, 0, 0), (0, 1, 0), (2, 0, 0)], strict=True)
+    )
+    drive = model.ground.moving(lambda t: (0, 0, 0), rotation=lambda t: 2 * t)
+    model.connect(Fixed(drive, a.origin))
+    model.connect(joint(a.point((0, 1, 0)), b.origin))
+    model.connect(joint(b.point((2.0, 0.3, 0)), c.point((0, 1.3, 0))))
+    model.connect(joint(model.ground.at((2, 0, 0)), c.origin))
     return model
 
 
@@ -78,20 +94,22 @@ def tangle(dimension):
 
 def arbitrary_state(model, seed=0):
     """Bodies moved, bent by up to 10 % and moving, all at random; joints open. Time 0.4 s."""
-    layout, rng = mechanism_layout(model), np.random.default_rng(seed)
-    count = int(layout.velocity[-1])
-    state = displaced(model, layout, undeformed(model, layout), 0.1 * rng.normal(size=count))
-    return layout, with_time(state, 0.4, rng.normal(size=count))
+    system, rng = system_of(model), np.random.default_rng(seed)
+    count = int(system.layout.velocity[-1])
+    state = displaced(system, undeformed(system), 0.1 * rng.normal(size=count))
+    return system, replace(state, time=0.4, velocity=rng.normal(size=count))
 
 
-def with_time(state, time, velocity=None):
-    velocity = state.velocity if velocity is None else velocity
-    return type(state)(time, state.position, state.rotation, state.elastic, velocity)
+def moved_along(system, state, time):
+    """The state a time later at constant nu."""
+    return replace(displaced(system, state, time * state.velocity), time=state.time + time)
 
 
-def moved_along(model, layout, state, time):
-    """The state a time later at constant nu (to first order in time, even beyond for nu itself)."""
-    return with_time(displaced(model, layout, state, time * state.velocity), state.time + time)
+def slope(function, system, state, eps=1e-5):
+    """Derivative of a function of the state to (dx, dtheta, deta), by central differences."""
+    steps = eps * np.eye(len(state.velocity))
+    ends = [[function(displaced(system, state, s * step)) for s in (1, -1)] for step in steps]
+    return np.array([(a - b) / (2 * eps) for a, b in ends]).T
 
 
 def with_elements(dimension):

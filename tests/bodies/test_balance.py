@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from phlexible.system.balance import inertia_forces, inertia_slope, quadratic_velocity_forces
-from phlexible.system.kinematics import split_velocity
 from scipy.spatial.transform import Rotation
 
-from model.mechanisms import beam
-from phlexible.bodies.mechanics.floating import mass_matrix
+from mechanisms import beam
+from phlexible.bodies.mechanics.balance import inertia_forces, inertia_slope, quadratic_velocity_forces
+from phlexible.bodies.mechanics.floating import kept_velocities, mass_matrix, split_velocity
 from phlexible.bodies.rigid_body import RigidBody
 
 BODIES = {
@@ -29,9 +28,7 @@ def arbitrary(name, seed):
 def moments(body, eta, nu, turn, place):
     """Linear and angular momentum in world axes (about the world origin), and pi of eta."""
     full = np.zeros(6 + body.elastic_count)
-    kept = [*range(body.dimension), *(3 + axis for axis in body.rotation_axes)]
-    kept += range(6, 6 + body.elastic_count)
-    full[kept] = mass_matrix(body, eta) @ nu
+    full[kept_velocities(body)] = mass_matrix(body, eta) @ nu
     linear = turn @ full[:3]
     return linear, turn @ full[3:6] + np.cross(place, linear), full[6:]
 

@@ -4,12 +4,10 @@ import warnings
 
 import numpy as np
 import pytest
-from phlexible.system.constraints import constraint_matrix, mechanism_layout, row_owners
-from phlexible.system.state import State
 from scipy.spatial.transform import Rotation
 
 import phlexible as ph
-from phlexible.interactions.functions import DirectionOf
+from phlexible.system.system import system_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::phlexible.RedundancyWarning")
 
@@ -100,21 +98,12 @@ def test_reported_multipliers_are_those_of_least_squares():
     """Against numpy's least squares for the same generalized forces; and they do not drift."""
     model = four_bar(3, turn=Rotation.from_rotvec((0.4, -0.8, 0.3)).as_matrix())
     motion = model.simulate(2.0, 2e-3, progress=False)
-    recording, layout = motion.recording, mechanism_layout(model)
+    recording, system = motion.recording, system_of(model)
     length = max(placed.data.size for placed in model.bodies)
-    sizes = []
-    for owner in row_owners(model):
-        ports = [vector for term in owner.row.terms for vector in (term.first, term.second)]
-        sizes.append(1.0 if all(isinstance(vector, DirectionOf) for vector in ports) else length)
+    sizes = np.array([1.0 if owner.row.is_angle else length for owner in system.owners])
+    assert set(sizes) == {1.0, length}
     for k in (0, 100, 1000):
-        state = State(
-            recording.time[k],
-            recording.position[k],
-            recording.rotation[k],
-            recording.elastic[k],
-            recording.velocity[k],
-        )
-        pull = constraint_matrix(model, layout, state).toarray().T / sizes
+        pull = system.rows.matrix(system.at(recording.state(k))).toarray().T / sizes
         least = np.linalg.lstsq(pull, pull @ (recording.multipliers[k] * sizes), rcond=1e-9)[0]
         assert motion.multipliers[k] * sizes == pytest.approx(least, abs=1e-9 * np.abs(least).max())
         idle = np.abs(recording.multipliers[k] - motion.multipliers[k]).max()

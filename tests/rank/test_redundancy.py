@@ -4,10 +4,8 @@ import warnings
 
 import numpy as np
 import pytest
-from phlexible.system.constraints import constraint_matrix, mechanism_layout
 
-from model.mechanisms import beam, crank_slider
-from model.test_initial_state import four_bar
+from mechanisms import beam, crank_slider, four_bar
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.errors import RedundancyError, RedundancyWarning
 from phlexible.initial.closure import undeformed
@@ -21,19 +19,22 @@ from phlexible.mechanism.mechanism import Mechanism
 from phlexible.rank import redundancy
 from phlexible.rank.redundancy import independent_rows, redundancies
 from phlexible.rank.redundancy_check import check_redundancy
+from phlexible.system.system import system_of
 
 
 def checked(model):
     """Passes without a warning."""
+    system = system_of(model)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert not check_redundancy(model, undeformed(model, mechanism_layout(model)))
+        assert not check_redundancy(system, undeformed(system))
 
 
 def warned(model):
     """The warning."""
+    system = system_of(model)
     with pytest.warns(RedundancyWarning) as caught:
-        assert check_redundancy(model, undeformed(model, mechanism_layout(model)))
+        assert check_redundancy(system, undeformed(system))
     return str(caught[0].message)
 
 
@@ -67,18 +68,18 @@ def test_independent_rows_span_the_others(seed):
     for joint in rng.choice(len(model.joints), 2):
         twin = model.joints[joint]
         model.connect(Revolute(twin.first, twin.second))
-    layout = mechanism_layout(model)
-    state = undeformed(model, layout)
-    matrix = constraint_matrix(model, layout, state).toarray()
-    matrix /= np.linalg.norm(matrix, axis=1)[:, None]
-    kept = independent_rows(model, state)
+    system = system_of(model)
+    state = undeformed(system)
+    G = system.rows.matrix(system.at(state)).toarray()
+    matrix = G / np.linalg.norm(G, axis=1)[:, None]
+    kept = independent_rows(system, state)
     ranks = [np.linalg.matrix_rank(part, tol=1e-9) for part in (matrix, matrix[kept])]
     assert ranks == [len(kept), len(kept)]
-    for found in redundancies(model, state):
+    for found in redundancies(system, state):
         weights = np.zeros(len(matrix))
         for row, value in found.combination.items():
             weights[row] = value
-        total = weights @ constraint_matrix(model, layout, state)
+        total = weights @ G
         assert weights[found.row] and np.abs(total).max() < 1e-12 * np.abs(weights).max()
 
 
@@ -133,9 +134,9 @@ def two_cranks(path):
 
 def test_drives_that_agree_pass_and_drives_that_part_are_refused():
     warned(two_cranks(lambda t: (np.sin(t), 0.0, 0.0)))
-    model = two_cranks(lambda t: (np.sin(t) + t**2, 0.0, 0.0))
+    system = system_of(two_cranks(lambda t: (np.sin(t) + t**2, 0.0, 0.0)))
     with pytest.raises(RedundancyError, match=r"no motion goes on from t = 0 s.*different accelerations"):
-        check_redundancy(model, initial_state(model))
+        check_redundancy(system, initial_state(system))
 
 
 def test_a_velocity_that_no_motion_has_is_refused():
@@ -147,8 +148,9 @@ def test_a_velocity_that_no_motion_has_is_refused():
     model.connect(Revolute(model.ground.at((0, 0, 0)), left.origin))
     model.connect(Revolute(left.point((1.0, 0, 0)), right.origin))
     model.connect(Revolute(right.point((1.0, 0, 0)), model.ground.at((2.0, 0, 0))))
+    system = system_of(model)
     with pytest.raises(RedundancyError, match="no motion goes on"):
-        check_redundancy(model, initial_state(model))
+        check_redundancy(system, initial_state(system))
 
 
 def test_the_work_grows_with_the_length_of_a_chain(monkeypatch):

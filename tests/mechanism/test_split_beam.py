@@ -4,14 +4,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from phlexible.system.constraints import mechanism_layout
-from phlexible.system.kinematics import Kinematics
 from scipy.interpolate import CubicSpline
 
 import phlexible as ph
 from phlexible.initial.closure import undeformed
 from phlexible.interactions.functions import PointOf
 from phlexible.linear_analysis.operating_points.static_equilibrium import static_equilibrium
+from phlexible.system.system import system_of
 
 REFERENCE = Path(__file__).parent.parent / "gallery" / "reference"
 LENGTH = 1.2
@@ -116,9 +115,9 @@ def deflected_tip(load: float, parts: int, frame: str = "simply_supported", out:
     body = model.add(beam.split(parts), "beam")
     model.connect(ph.Fixed(model.ground.at((0, 0, 0)), body.start))
     model.apply(ph.Force(body.end, (0.0, load * np.cos(out), load * np.sin(out))))
-    layout = mechanism_layout(model)
-    state, _ = static_equilibrium(model, layout, undeformed(model, layout))
-    tip = Kinematics(model.bodies, layout, state).motion(PointOf(body.end)).value
+    system = system_of(model)
+    state, _ = static_equilibrium(system, undeformed(system))
+    tip = system.vectors([PointOf(body.end)]).places(system.at(state))[0, 0]
     assert abs(-np.sin(out) * tip[1] + np.cos(out) * tip[2]) < 0.04 / parts**2
     return np.array([1 - tip[0], np.hypot(tip[1], tip[2])])
 

@@ -2,15 +2,17 @@
 
 import numpy as np
 import pytest
-from phlexible.system.balance import quadratic_velocity_forces
-from phlexible.system.constraints import constraint_matrix, constraint_time_derivative
-from phlexible.system.load_forces import applied_forces
 
-from model.mechanisms import arbitrary_state, crank_slider, tangle, with_elements
+from mechanisms import arbitrary_state, crank_slider, tangle, with_elements
+from phlexible.bodies.mechanics.balance import quadratic_velocity_forces
 from phlexible.bodies.mechanics.floating import elastic_force, mass_matrix
 from phlexible.initial.initial_state import initial_state
+from phlexible.interactions.functions import PointOf
 from phlexible.port_hamiltonian.structure_check import check_structure
 from phlexible.reference.mechanism_model import MechanismModel
+from phlexible.system.forces import applied_forces
+from phlexible.system.small_motions import centred_motions, world_motions
+from phlexible.system.system import system_of
 
 MODELS = {
     "plane": lambda: tangle(2),
@@ -23,56 +25,65 @@ MODELS = {
 
 def example(name, seed=0):
     mechanism = MODELS[name]()
-    layout, state = arbitrary_state(mechanism, seed)
+    system, state = arbitrary_state(mechanism, seed)
     model = MechanismModel(mechanism)
     x = model.joined(state)
-    rows = int(layout.multiplier[-1])
+    rows = len(system.owners)
     x[model.state_size - rows :] = np.random.default_rng(seed).normal(size=rows)
-    return mechanism, layout, state, model, x
+    return system, state, model, x
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_structure_and_power_at_any_state(name):
-    figures = check_structure((example(name))[3], example(name)[4])
+    _, _, model, x = example(name)
+    figures = check_structure(model, x)
     assert figures.skewness == 0
     assert figures.power < 1e-14
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_forces_are_newtons_law_with_loads_and_reactions(name):
-    mechanism, layout, state, model, x = example(name)
+    """In the papers' coordinates: motions of reference points, in body axes."""
+    system, state, model, x = example(name)
     multipliers = x[model.state_slice("multipliers")]
-    matrix = constraint_matrix(mechanism, layout, state)
+    at = system.at(state)
+    matrix = system.rows.matrix(at)
+    motion = world_motions(system, state) @ centred_motions(system, state)
     found = model.forces(x, model.inputs(0.0, x))
-    expected = applied_forces(mechanism, layout, state) + matrix.T @ multipliers
+    expected = motion.T @ (applied_forces(system, state) + matrix.T @ multipliers)
     size = np.abs(expected)
-    for index, placed in enumerate(mechanism.bodies):
-        velocity = slice(*layout.velocity[index : index + 2])
-        eta = state.elastic[slice(*layout.elastic[index : index + 2])]
-        inertia = quadratic_velocity_forces(placed.data, eta, state.velocity[velocity])
+    descriptor = model.descriptor_matrix(x)
+    nu = x[model._velocities]
+    assert motion @ nu == pytest.approx(state.velocity, abs=1e-14)
+    for index, placed in enumerate(system.bodies):
+        own, eta = system.layout.place(index), system.elastic(state, index)
+        inertia = quadratic_velocity_forces(placed.data, eta, nu[own])
         elastic = np.zeros(placed.data.velocity_count)
         elastic[placed.data.rigid_count :] = elastic_force(placed.data, eta)
-        expected[velocity] += inertia - elastic
-        size[velocity] += np.abs(inertia) + np.abs(elastic)
-        part = model.descriptor_matrix(x)[np.ix_(model._velocities[velocity], model._velocities[velocity])]
+        expected[own] += inertia - elastic
+        size[own] += np.abs(inertia) + np.abs(elastic)
+        part = descriptor[np.ix_(model._velocities[own], model._velocities[own])]
         assert part == pytest.approx(mass_matrix(placed.data, eta))
     assert np.abs(found[model._velocities] - expected).max() <= 1e-13 * size.max()
-    gap = -(matrix @ state.velocity + constraint_time_derivative(mechanism, layout, state))
+    gap = -system.rows.rates(at, state.velocity[None])[0]
     assert found[model.state_slice("multipliers")] == pytest.approx(gap)
     assert found[model.state_slice("time")] == pytest.approx([1.0])
 
 
 def test_states_go_there_and_back():
-    _, _, state, model, x = example("space")
+    """x holds the place of the reference point, of a rigid body its origin."""
+    system, state, model, x = example("space")
+    origin = system.vectors([PointOf(model.mechanism["c"].origin)]).places(system.at(state))[0, 0]
+    assert x[model.state_slice("c.position")] == pytest.approx(origin, abs=1e-15)
     back = model.split(x)
-    for name in ("time", "position", "rotation", "elastic", "velocity"):
+    for name in ("time", "position", "rotation", "eta", "velocity"):
         assert getattr(back, name) == pytest.approx(getattr(state, name))
 
 
 def test_drive_power_is_that_of_the_moving_pin():
     mechanism = crank_slider()
     model = MechanismModel(mechanism)
-    x = model.joined(initial_state(mechanism))
+    x = model.joined(initial_state(system_of(mechanism)))
     x[model.state_slice("multipliers")] = [3.0, 5.0, 0.0, 0.0, 0.0]
     u, y = model.inputs(0.0, x), model.output(x)
     # the pin moves with 150 * 0.15 m/s along y and pushes the coupler with lambda

@@ -141,7 +141,7 @@ def test_a_run_with_elements_and_drives_goes_on_from_its_file(tmp_path):
     resumed = model.resume(path, 4.0, 1e-2, progress=False)
     whole = model.simulate(4.0, 1e-2, progress=False)
     assert resumed.angle(pin) == pytest.approx(whole.angle(pin), abs=1e-9)
-    assert np.abs(whole.recording.coordinates[:, 0] - whole.angle(pin)).max() < 1e-12
+    assert np.abs(whole.recording.theta[:, 0] - whole.angle(pin)).max() < 1e-12
     assert list(resumed.energy.work) == ["push", "feed"] or list(resumed.energy.work) == ["feed", "push"]
     assert np.abs(resumed.energy.balance_error).max() < 1e-11
     loaded = ph.Motion.load(path)

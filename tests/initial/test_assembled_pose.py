@@ -2,19 +2,19 @@
 
 import numpy as np
 import pytest
-from phlexible.system.constraints import constraint_values, mechanism_layout
 from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 
 import phlexible as ph
 from phlexible.initial.closure import undeformed
+from phlexible.system.system import system_of
 
 BAR = ph.RigidBody(1.0, 1 / 12, center=(0.5, 0, 0))
 
 
 def gaps(model):
-    layout = mechanism_layout(model)
-    return np.abs(constraint_values(model, layout, undeformed(model, layout))).max()
+    system = system_of(model)
+    return np.abs(system.rows.values(system.at(undeformed(system)))).max()
 
 
 def stays(move):

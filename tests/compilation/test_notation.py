@@ -1,0 +1,74 @@
+"""Vectors, matrices and rows in compiled code are what NumPy says."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from phlexible.compilation.compiled import entry_point
+from phlexible.compilation.notation import along, cross, dot, matrix, reals_at, row, transposed, vector
+
+
+@entry_point
+def _operations(numbers, results):
+    x, out = reals_at(numbers), reals_at(results)
+    a, b = vector(x[0], x[1], x[2]), vector(x[3], x[4], x[5])
+    M = matrix(vector(x[6], x[7], x[8]), vector(x[9], x[10], x[11]), vector(x[12], x[13], x[14]))
+    s = 2.0 * a - b + cross(a, b)
+    s += M @ a
+    s -= b @ M
+    N = M @ transposed(M) + 3 * M - M
+    shifted = x + 3
+    for i in range(3):
+        out[i] = along(s, i)
+        for j in range(3):
+            out[3 + 3 * i + j] = along(row(N, i), j)
+        (out + 12)[i] = shifted[i]
+    out[15] = dot(a, -b) + a.x * b.y * row(M, 1).z
+
+
+def test_operations_are_those_of_numpy():
+    x, out = np.random.default_rng(1).normal(size=15), np.zeros(16)
+    a, b, M = x[:3], x[3:6], x[6:].reshape(3, 3)
+    _operations(x, out)
+    assert out[:3] == pytest.approx(2 * a - b + np.cross(a, b) + M @ a - b @ M, rel=1e-14)
+    assert out[3:12] == pytest.approx((M @ M.T + 3 * M - M).ravel(), rel=1e-14)
+    assert out[12:15] == pytest.approx(b, abs=0)
+    assert out[15] == pytest.approx(-a @ b + a[0] * b[1] * M[1, 2], rel=1e-14)
+
+
+BEYOND = """
+import numpy as np
+from phlexible.compilation.compiled import entry_point
+from phlexible.compilation.notation import tables_at
+from phlexible.tables.memory import Memory
+from phlexible.assembly.assembly import assemble
+from phlexible.system.system import system_of
+import phlexible as ph
+
+@entry_point
+def read(header, k, shift):
+    return (tables_at(header).mass + shift)[k]
+
+model = ph.Model()
+model.add(ph.PointMass(3.0))
+memory = assemble(system_of(model)).memory
+print(read(memory.header, 0, 0))
+for k, shift in ((1, 0), (-1, 0), (0, 1), (0, 2), (5, -4)):
+    try:
+        read(memory.header, k, shift)
+    except IndexError as error:
+        print(error)
+"""
+
+
+def test_the_checked_build_finds_indices_outside_of_tables(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(BEYOND)
+    environment = {**os.environ, "PHLEXIBLE_CHECKED": "1"}
+    done = subprocess.run([sys.executable, program], env=environment, capture_output=True, text=True, check=True)
+    lines = [line for line in done.stdout.splitlines() if not line.startswith("phlexible:")]
+    assert lines == ["3.0"] + 5 * ["index outside of a table of a kernel"]
+    assert done.stdout.count("of 1 entries") >= 2

@@ -1,0 +1,114 @@
+"""Residual and Newton's matrix of one step as dense arrays, straight from the kernels, for tests."""
+
+import numpy as np
+
+from phlexible.assembly.assembly import Assembly, assemble
+from phlexible.compilation.compiled import entry_point
+from phlexible.compilation.notation import tables_at
+from phlexible.kernels.elimination import eliminate, substitute
+from phlexible.kernels.ledger import ledger_closes
+from phlexible.kernels.step import begin_step, jacobian, residuals
+from phlexible.system.layout import State
+from phlexible.system.system import system_of
+
+RESIDUAL, MATRIX, SOLUTION, LEDGER = range(4)
+
+
+@entry_point
+def evaluate(header, h, damping, wanted):
+    """The tables at velocity1 and multiplier1; False where a node is singular or the ledger does not close."""
+    t = tables_at(header)
+    begin_step(t)
+    residuals(t, h, damping)
+    if wanted == LEDGER:
+        return ledger_closes(t, h, damping)
+    if wanted != RESIDUAL:
+        jacobian(t, h, damping)
+    if wanted == SOLUTION:
+        if not eliminate(t, 0.0):
+            return False
+        substitute(t, t.residual)
+    return True
+
+
+class Newton:
+    """One step of a mechanism from a state, at any nu_{n+1} and multipliers."""
+
+    def __init__(self, mechanism, state: State, h: float, damping: float = 0.0) -> None:
+        self.assembly: Assembly = assemble(system_of(mechanism))
+        self.h, self.damping, self.memory = h, damping, self.assembly.memory
+        self.begin(state)
+        ends = np.array([state.time, state.time + h])
+        moving, loads = self.assembly.moving_values(ends), self.assembly.load_values(ends[:1] + h / 2)
+        self.memory["moving0"][:], self.memory["moving1"][:] = moving.reshape(2, -1, 3)
+        self.memory["load_value"][:] = loads.reshape(-1, 3)
+        counts = self.memory.counts
+        self.velocities, self.rows = counts["velocities"], counts["rows"]
+        first = counts["unknowns"] - self.rows
+        self.unknowns = np.r_[: self.velocities, first : counts["unknowns"]]
+        self.auxiliaries = np.arange(self.velocities, first)
+
+    def begin(self, state: State) -> None:
+        """Put a state in."""
+        memory, thetas = self.memory, self.assembly.initial_thetas(state)
+        memory["position"][:], memory["rotation"][:] = state.position, state.rotation
+        memory["eta"][:], memory["velocity"][:] = state.eta, state.velocity
+        memory["theta"][: len(thetas)] = thetas
+
+    def residual(self, unknowns):
+        """Balances and gaps over h, shape (velocities + rows,)."""
+        self._evaluate(unknowns, RESIDUAL)
+        return self.memory["residual"][self.unknowns].copy()
+
+    def matrix(self, unknowns):
+        """Newton's matrix with the auxiliaries eliminated."""
+        self._evaluate(unknowns, MATRIX)
+        full = self._dense()
+        u, p = self.unknowns, self.auxiliaries
+        inner = np.linalg.solve(full[np.ix_(p, p)], full[np.ix_(p, u)])
+        return full[np.ix_(u, u)] - full[np.ix_(u, p)] @ inner
+
+    def solution(self, unknowns):
+        """matrix^-1 residual, by the block elimination."""
+        assert self._evaluate(unknowns, SOLUTION)
+        return self.memory["residual"][self.unknowns].copy()
+
+    def ledger_closes(self, unknowns) -> bool:
+        """Whether the energies of the step change by its work."""
+        return self._evaluate(unknowns, LEDGER)
+
+    def _evaluate(self, unknowns, wanted) -> bool:
+        self.memory["velocity1"][:], self.memory["multiplier1"][:] = np.split(unknowns, [self.velocities])
+        return bool(evaluate(self.memory.header, self.h, self.damping, wanted))
+
+    def _dense(self):
+        m = self.memory
+        full = np.zeros((m.counts["unknowns"],) * 2)
+        for a in range(m.counts["nodes"]):
+            own = self._place(a)
+            full[own, own] = self._block(m["node_diagonal"][a], own, own)
+            begin = m["neighbour_start"][a]
+            for k in range(begin, begin + m["neighbour_count"][a]):
+                other = self._place(m["neighbour"][k])
+                full[own, other] = self._block(m["upper"][k], own, other)
+                full[other, own] = self._block(m["lower"][k], other, own)
+        return full
+
+    def _place(self, node) -> slice:
+        row = int(self.memory["node_row"][node])
+        return slice(row, row + int(self.memory["node_size"][node]))
+
+    def _block(self, start, rows, columns):
+        shape = (rows.stop - rows.start, columns.stop - columns.start)
+        return self.memory["blocks"][start : start + shape[0] * shape[1]].reshape(shape)
+
+
+def largest_slope_error(newton: Newton, unknowns, shift: float = 2e-3) -> float:
+    """Difference of the matrix from fourth-order differences of the residual, relative to each column."""
+    exact = newton.matrix(unknowns)
+    differences = np.empty_like(exact)
+    for k, step in enumerate(shift * np.eye(len(unknowns))):
+        near, far = (newton.residual(unknowns + m * step) - newton.residual(unknowns - m * step) for m in (1, 2))
+        differences[:, k] = (8 * near - far) / (12 * shift)
+    scale = np.abs(differences).max(axis=0) + 1e-6 * np.abs(differences).max()
+    return float((np.abs(exact - differences) / scale).max())

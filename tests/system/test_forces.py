@@ -1,0 +1,70 @@
+"""Gravity, loads and force elements: their power, their slopes, and what torques do."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mechanisms import arbitrary_state, moved_along, slope, tangle, with_elements
+from phlexible.bodies.rigid_body import RigidBody
+from phlexible.interactions.functions import PointOf
+from phlexible.interactions.loads import Torque
+from phlexible.mechanism.mechanism import Mechanism
+from phlexible.system.forces import applied_forces, body_triad, element_damping, load_stiffness
+
+EPS = 1e-5
+
+
+def forces_only(dimension):
+    """Of moments, ``load_stiffness`` takes the turn of their levers only."""
+    model = tangle(dimension)
+    del model._loads[2:]
+    return model
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_slope_of_gravity_and_forces(dimension):
+    system, state = arbitrary_state(forces_only(dimension))
+    expected = slope(lambda s: applied_forces(system, s), system, state)
+    assert load_stiffness(system, state).toarray() == pytest.approx(expected, abs=1e-7)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_slopes_of_force_elements(dimension):
+    """To the pose at rest, where dampers do nothing, and to the velocities."""
+    system, state = arbitrary_state(with_elements(dimension))
+    rest = replace(state, velocity=0 * state.velocity)
+    expected = slope(lambda s: applied_forces(system, s), system, rest)
+    assert np.abs(expected).max() > 1
+    assert load_stiffness(system, rest).toarray() == pytest.approx(expected, abs=1e-7)
+    units = np.eye(len(state.velocity))
+    held = applied_forces(system, rest)
+    braked = np.array([held - applied_forces(system, replace(rest, velocity=unit)) for unit in units]).T
+    assert element_damping(system, state).toarray() == pytest.approx(braked, abs=1e-13)
+    assert np.abs(braked).max() > 0.1
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_loads_do_the_work_of_force_times_way(dimension):
+    """Gravity and forces, world and follower: power = f . dx/dt."""
+    model = forces_only(dimension)
+    system, state = arbitrary_state(model)
+    masses = np.array([placed.data.mass for placed in model.bodies])
+    ends = system.vectors([PointOf(load.attachment) for load in model.loads])
+    triad = system.vectors(body_triad(model.loads[1].attachment)).places(system.at(state))[0]
+    forces = np.array([(1, 2, 0), triad[0] + 2 * triad[1]])
+    before, after = (moved_along(system, state, t) for t in (-EPS, EPS))
+    ways = ends.places(system.at(after))[0] - ends.places(system.at(before))[0]
+    work = (forces * ways).sum() + masses @ (after.position - before.position) @ model.gravity
+    assert applied_forces(system, state) @ state.velocity == pytest.approx(work / (2 * EPS), abs=1e-6)
+
+
+def test_a_torque_on_a_rigid_material_turns_it_and_nothing_else():
+    model = Mechanism()
+    body = model.add(RigidBody(1.0, (1, 2, 2.5)))
+    model.apply(Torque(body.origin, (1, 2, 3)))
+    model.apply(Torque(body.origin, (3, 2, 1), axes="body"))
+    system, state = arbitrary_state(model)
+    force = applied_forces(system, state)
+    assert force[:3] == pytest.approx([0, 0, 0], abs=1e-14)
+    assert force[3:] == pytest.approx(state.rotation[0].T @ [1, 2, 3] + [3, 2, 1], abs=1e-14)

@@ -1,0 +1,62 @@
+"""The list of tables is consistent, and everything in it is used."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import phlexible
+import phlexible as ph
+from phlexible.assembly.assembly import assemble
+from phlexible.system.system import system_of
+from phlexible.tables.declarations import TABLES, Kind, Writer
+from phlexible.tables.memory import NUMBERS, Memory, state_views
+
+SOURCES = Path(phlexible.__file__).parent
+
+
+def test_names_are_unique_and_sizes_are_counts():
+    names = [table.name for table in TABLES]
+    assert len(set(names)) == len(names)
+    counts = {table.name for table in TABLES if table.kind is Kind.COUNT} | {"one"}
+    assert {table.size.split()[-1] for table in TABLES if table.kind is not Kind.COUNT} <= counts
+
+
+def test_every_table_is_read_by_a_kernel():
+    text = "\n".join(file.read_text() for file in (SOURCES / "kernels").glob("*.py"))
+    used = set(re.findall(r"\bt\.(\w+)", text))
+    sizes = {table.size.split()[-1] for table in TABLES}
+    unused = {table.name for table in TABLES} - used - sizes - {"dimension"}
+    assert unused == set()
+    assert used <= {table.name for table in TABLES}
+
+
+def memory() -> Memory:
+    return assemble(system_of(ph.gallery.crane())).memory
+
+
+def test_tables_lie_apart_and_stored_ones_side_by_side():
+    made = memory()
+    spans = []
+    for table in TABLES:
+        if table.kind is not Kind.COUNT and table.writer not in (Writer.VIEW, Writer.STATE):
+            array = made[table.name]
+            assert array.shape == (table.entries(made.counts), *NUMBERS[table.kind])
+            spans.append((array.ctypes.data, array.ctypes.data + array.nbytes))
+    spans = sorted(span for span in spans if span[0] < span[1])
+    assert all(end <= begin for (_, end), (begin, _) in zip(spans[:-1], spans[1:], strict=True))
+    made.state[:] = np.arange(len(made.state))
+    stored = [made[table.name].ravel() for table in TABLES if table.writer is Writer.STATE]
+    assert np.concatenate(stored) == pytest.approx(made.state, abs=0)
+    rows = np.stack([made.state, 2 * made.state])
+    assert state_views(rows, made.counts)["velocity"][1] == pytest.approx(2 * made["velocity"], abs=0)
+
+
+def test_a_table_of_a_wrong_size_is_refused():
+    made = memory()
+    given = {t.name: made[t.name] for t in TABLES if t.kind is not Kind.COUNT and t.writer is Writer.SYSTEM}
+    counts = {t.name: made.counts[t.name] for t in TABLES if t.kind is Kind.COUNT and t.name != "state_numbers"}
+    Memory(counts, given)
+    with pytest.raises(AssertionError, match="mass has shape"):
+        Memory(counts, {**given, "mass": made["mass"][:-1]})

@@ -1,0 +1,152 @@
+"""What the code cites of docs/theory.md is there, each equation once; nothing cites what a reader does not have.
+
+The convention: ``(4.7)``, ``(4.1, 4.3)``, ``(4.6 to 4.9)`` in docstrings, comments and pages are equations,
+``docs/theory.md, 4`` and ``docs/theory.md, 2 and 3`` are sections. An equation is defined by an indented line
+of the page that ends in two spaces and its number, a section by a heading ``## 4. Title``.
+"""
+
+import ast
+import io
+import re
+import tokenize
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "theory.md"
+FOLDERS = ("src", "tests", "benchmarks", "examples", "docs")
+
+NUMBER = r"[1-9]\.[1-9]\d?"
+EQUATIONS = re.compile(rf"(?<![\w\])])\(({NUMBER}(?:(?:, | and | to ){NUMBER})*)\)")
+SECTIONS = re.compile(r"docs/theory\.md, (\d+(?:(?:, | and | to )\d+)*)(?!\.?\d)")
+NAMED = re.compile(r"theory\.md")
+DEFINITION = re.compile(rf"^ {{4,}}\S.* {{2}}\(({NUMBER})\)$", re.MULTILINE)
+HEADING = re.compile(r"^## (\d+)\. ", re.MULTILINE)
+MODULE = re.compile(r"`([a-z_]+(?:/[a-z_]+)*(?:\.py|/))`")
+OTHER_SOURCE = re.compile(r"(?<!Port-Hamiltonian )\bformulation\b", re.IGNORECASE)  # titles of papers have it
+
+
+@cache
+def texts() -> dict[Path, str]:
+    """All programs and pages."""
+    found = [path for folder in FOLDERS for kind in ("*.py", "*.md") for path in (ROOT / folder).rglob(kind)]
+    return {path: path.read_text(encoding="utf-8") for path in sorted([*found, *ROOT.glob("*.md")])}
+
+
+@cache
+def said(path: Path) -> str:
+    """Docstrings and comments of a program, a page without its programs; white space as single spaces."""
+    text = texts()[path]
+    if path.suffix == ".py":
+        parts = [*docstrings(text), *comments(text)]
+    else:
+        parts = [re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)]
+    return " ".join(" ".join(parts).split())
+
+
+def programs() -> list[Path]:
+    return [path for path in texts() if path.suffix == ".py"]
+
+
+def listed(paths: list[Path]) -> str:
+    return ", ".join(path.relative_to(ROOT).as_posix() for path in paths)
+
+
+def docstrings(source: str) -> Iterator[str]:
+    """Strings that are statements: of modules, classes, functions and attributes."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Expr(value=ast.Constant(value=str(text))):
+                yield text
+
+
+def comments(source: str) -> Iterator[str]:
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.string
+
+
+def cited_equations(text: str) -> set[str]:
+    """Numbers of the equations that a text cites; of a range its ends."""
+    return {number for match in EQUATIONS.finditer(text) for number in re.findall(NUMBER, match[1])}
+
+
+def cited_sections(text: str) -> set[str]:
+    return {number for match in SECTIONS.finditer(text) for number in re.findall(r"\d+", match[1])}
+
+
+def unknown_citations(text: str, page: str) -> set[str]:
+    """What a text cites and the page does not have."""
+    return (cited_equations(text) - set(DEFINITION.findall(page))) | (
+        cited_sections(text) - set(HEADING.findall(page))
+    )
+
+
+def repeated_definitions(page: str) -> list[str]:
+    return [number for number, count in Counter(DEFINITION.findall(page)).items() if count > 1]
+
+
+def says_other_source(text: str) -> bool:
+    """Whether a text speaks of formulas that stand elsewhere than on the page."""
+    return OTHER_SOURCE.search(" ".join(text.split())) is not None
+
+
+def test_all_citations_exist() -> None:
+    unknown = {path: sorted(unknown_citations(said(path), texts()[PAGE])) for path in texts()}
+    lines = [f"{path.relative_to(ROOT)} cites {', '.join(found)}" for path, found in unknown.items() if found]
+    assert not lines, f"not in docs/theory.md: {'; '.join(lines)}"
+
+
+def test_equations_and_sections_are_defined_once_and_in_order() -> None:
+    page = texts()[PAGE]
+    assert repeated_definitions(page) == []
+    numbers = [tuple(map(int, number.split("."))) for number in DEFINITION.findall(page)]
+    assert numbers == sorted(numbers)
+    assert {section for section, _ in numbers} <= {int(number) for number in HEADING.findall(page)}
+    assert HEADING.findall(page) == [str(k + 1) for k in range(len(HEADING.findall(page)))]
+
+
+def test_programs_cite_sections_in_one_form() -> None:
+    others = [path for path in programs() if path != Path(__file__)]
+    wrong = [path for path in others if len(NAMED.findall(said(path))) != len(SECTIONS.findall(said(path)))]
+    assert not wrong, f"write docs/theory.md, 4 in {listed(wrong)}"
+
+
+def test_programs_that_cite_equations_say_where_these_are() -> None:
+    silent = [path for path in programs() if cited_equations(said(path)) and not SECTIONS.search(said(path))]
+    assert not silent, f"name docs/theory.md and the section once in {listed(silent)}"
+
+
+def test_nothing_cites_another_source() -> None:
+    others = [path for path, text in texts().items() if path != Path(__file__) and says_other_source(text)]
+    assert not others, f"cite docs/theory.md in {listed(others)}"
+
+
+def test_the_page_names_modules_that_exist() -> None:
+    folders = (ROOT, ROOT / "src" / "phlexible")
+    named = set(MODULE.findall(texts()[PAGE]))
+    assert {name for name in named if not any((folder / name).exists() for folder in folders)} == set()
+
+
+@pytest.mark.parametrize("text", ["force (4.98) of", "at both ends (4.1, 4.98)", "in docs/theory.md, 4 and 12"])
+def test_a_missing_equation_or_section_is_found(text: str) -> None:
+    assert len(unknown_citations(text, texts()[PAGE])) == 1
+
+
+@pytest.mark.parametrize("text", ["[B] (42)", "body.at(4.5)", "of (8)", "f(1.5) = 2", "([B] 5.3)", "(1.5 m)"])
+def test_other_brackets_are_no_equations(text: str) -> None:
+    assert cited_equations(text) == set()
+
+
+def test_an_equation_that_is_defined_twice_is_found() -> None:
+    page = "    a = b   (4.1)\n\nwith (4.1)\n\n    c = d   (4.2)\n\n    e = f  (4.1)\n"
+    assert repeated_definitions(page) == ["4.1"]
+
+
+def test_another_source_is_found_and_titles_of_papers_are_none() -> None:
+    assert says_other_source("(formulation,\n    section 4)")
+    assert not says_other_source("*Port-Hamiltonian\nformulation of strings*")
