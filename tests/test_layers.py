@@ -1,4 +1,4 @@
-"""The architecture: imports go downwards and never in a circle, compiled code in its place, files and folders short."""
+"""The architecture: imports go downwards, never in a circle; compiled code in its place; short files and folders."""
 
 import ast
 from collections.abc import Iterator

@@ -1,6 +1,7 @@
 """The list of tables is consistent, and everything in it is used."""
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -45,7 +46,7 @@ def test_tables_lie_apart_and_stored_ones_side_by_side():
             assert array.shape == (table.entries(made.counts), *NUMBERS[table.kind])
             spans.append((array.ctypes.data, array.ctypes.data + array.nbytes))
     spans = sorted(span for span in spans if span[0] < span[1])
-    assert all(end <= begin for (_, end), (begin, _) in zip(spans[:-1], spans[1:], strict=True))
+    assert all(end <= begin for (_, end), (begin, _) in pairwise(spans))
     made.state[:] = np.arange(len(made.state))
     stored = [made[table.name].ravel() for table in TABLES if table.writer is Writer.STATE]
     assert np.concatenate(stored) == pytest.approx(made.state, abs=0)

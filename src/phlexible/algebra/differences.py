@@ -1,8 +1,6 @@
 """First and second time derivatives of a user's function from differences, also where it begins."""
 
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -13,31 +11,6 @@ DEGREE = 12
 LONGEST = 0.0213  # [s]; no round number, so that no period of a path is likely to be a multiple
 SHORTEST = 1e-9  # [s]
 GOAL = 1e-11
-
-
-Rates = tuple[Array, Array]
-_memory: ContextVar[dict[Hashable, Rates] | None] = ContextVar("rates that have been computed", default=None)
-
-
-@contextmanager
-def remembering() -> Iterator[None]:
-    """Inside, ``remembered`` computes each thing once: for solves at one instant, where functions of time
-    are asked for the same derivatives again and again."""
-    token = _memory.set({})
-    try:
-        yield
-    finally:
-        _memory.reset(token)
-
-
-def remembered(key: Hashable, compute: Callable[[], Rates]) -> Rates:
-    """What ``compute`` returns, or returned for the same key before within ``remembering``."""
-    memory = _memory.get()
-    if memory is None:
-        return compute()
-    if key not in memory:
-        memory[key] = compute()
-    return memory[key]
 
 
 def derivatives(function: Callable[[float], Array], time: float, begin: float = 0.0) -> tuple[Array, Array]:

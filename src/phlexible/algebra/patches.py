@@ -9,7 +9,7 @@ WIDEST = 32  # columns of a patch
 
 
 def patches(matrix: Array) -> list[tuple[slice, slice]]:
-    """Rows and columns of rectangles, each with columns of its own, that are together the cheapest to go through."""
+    """Rows and columns of rectangles, each with columns of its own, together the cheapest to go through."""
     count = matrix.shape[1]
     spans = [_span(column) for column in matrix.T]
     least = np.zeros(count + 1)  # cost of the columns before each

@@ -7,7 +7,7 @@ from enum import Enum
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.algebra.differences import derivatives, first_derivatives, remembered
+from phlexible.algebra.differences import derivatives, first_derivatives
 from phlexible.errors import ParameterError
 
 ScalarFunction = Callable[[float], float]
@@ -42,7 +42,7 @@ class TimePath:
     def rates(self, time: float) -> tuple[float, float]:
         """dp/dt and d2p/dt2."""
         if self.rate is None:
-            first, second = remembered((self, time), lambda: derivatives(lambda t: np.array([self(t)]), time))
+            first, second = derivatives(lambda t: np.array([self(t)]), time)
             return float(first[0]), float(second[0])
         rate = self.rate
         slope = finite_number(rate(time), f"rate of {self.name}", time)

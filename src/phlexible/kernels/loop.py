@@ -107,10 +107,10 @@ def take_step(t: Tables, h: float, damping: float, least_scale: float, is_redund
 def guess(t: Tables, attempt: int) -> None:
     """Where Newton's method starts in this attempt.
 
-    First each velocity as it would best have been foretold in the last step (``remember``), nu_n where there is no
-    step before. In a step far longer than a period nu changes its sign at the end of each step, and such a start may
-    lie many amplitudes away from the solution; then -nu_n, which leaves the bodies where they are; then -nu_n for
-    the elastic rates only; then zero. Relaxed attempts begin at nu_n.
+    First each velocity as it would best have been foretold in the last step (``remember``), nu_n where
+    there is no step before. In a step far longer than a period nu changes its sign at the end of each
+    step, and such a start may lie many amplitudes away from the solution; then -nu_n, which leaves the
+    bodies where they are; then -nu_n for the elastic rates only; then zero. Relaxed attempts begin at nu_n.
     """
     copy(t.multiplier, t.multiplier1, t.rows)
     known, kind = t.known_velocities[0], attempt % ATTEMPTS
@@ -129,7 +129,7 @@ def guess(t: Tables, attempt: int) -> None:
 
 @compiled
 def foretold(kind: int, now: float, before: float, earlier: float) -> float:
-    """The next value: on the line or the parabola through the last ones, or the one before of two that alternate."""
+    """The next value: on the line or the parabola through the last ones, or the one before now."""
     if kind == LINE:
         return 2.0 * now - before
     if kind == PARABOLA:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, vector
-from phlexible.algebra.differences import derivatives, first_derivatives, remembered
+from phlexible.algebra.differences import derivatives, first_derivatives
 from phlexible.algebra.rotations import RotationLike
 from phlexible.errors import ParameterError
 from phlexible.ports.attachments import MovingFrame, Path
@@ -118,7 +118,7 @@ def frame_velocity(frame: MovingFrame, time: float) -> Array:
         return np.zeros(3)
     if frame.velocity is not None:
         return np.asarray(frame.velocity(time), dtype=np.float64)
-    return remembered((frame, "path", time), lambda: derivatives(lambda t: frame_position(frame, t), time))[0]
+    return derivatives(lambda t: frame_position(frame, t), time)[0]
 
 
 def frame_acceleration(frame: MovingFrame, time: float) -> Array:
@@ -126,10 +126,8 @@ def frame_acceleration(frame: MovingFrame, time: float) -> Array:
     if frame.is_fixed:
         return np.zeros(3)
     if frame.velocity is not None:
-        return remembered((frame, "velocity", time), lambda: derivatives(lambda t: frame_velocity(frame, t), time))[
-            0
-        ]
-    return remembered((frame, "path", time), lambda: derivatives(lambda t: frame_position(frame, t), time))[1]
+        return derivatives(lambda t: frame_velocity(frame, t), time)[0]
+    return derivatives(lambda t: frame_position(frame, t), time)[1]
 
 
 def frame_rotation_rates(frame: MovingFrame, time: float) -> tuple[Array, Array]:
@@ -137,7 +135,7 @@ def frame_rotation_rates(frame: MovingFrame, time: float) -> tuple[Array, Array]
     if frame.rotation is None:
         return np.zeros((3, 3)), np.zeros((3, 3))
     turn = frame.rotation
-    return remembered((frame, "rotation", time), lambda: derivatives(turn, time))
+    return derivatives(turn, time)
 
 
 def frame_angular_velocity(frame: MovingFrame, time: float) -> Array:
