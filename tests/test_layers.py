@@ -1,4 +1,4 @@
-"""The architecture: imports go downwards, never in a circle; compiled code in its place; short files and folders."""
+"""The architecture: imports point downwards and never in a circle, compiled code in one place, short files."""
 
 import ast
 from collections.abc import Iterator

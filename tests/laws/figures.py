@@ -1,5 +1,7 @@
 """How far a motion misses the laws: dimensionless figures, each zero up to round-off."""
 
+from typing import Any
+
 import numpy as np
 
 import phlexible as ph
@@ -53,6 +55,42 @@ def nodal_momenta(data: AbsoluteBody, positions: Array, velocities: Array) -> tu
     q, v = (np.pad(x.reshape(-1, d), ((0, 0), (0, 3 - d))) for x in (positions, velocities))
     spins = np.cross(q[:, None], v[None])
     return mass.sum(axis=0) @ v, np.einsum("ij,ijk->k", mass, spins)
+
+
+def center_of_mass_path(motion: ph.Motion) -> Array:
+    """sum m x / sum m of all bodies at all instants from the positions of their material points, shape (times, 3).
+
+    Beams by three Gauss points an element, which integrate their cubic shapes; strings by their nodes.
+    """
+    total, mass = np.zeros((len(motion.time), 3)), 0.0
+    for placed in motion.mechanism.bodies:
+        for port, share in material_points(placed):
+            total += share * motion.position(port)
+            mass += share
+    return total / mass
+
+
+def material_points(placed: Any) -> list[tuple[Any, float]]:
+    """Points and masses with the mass and the centre of mass of the body in every shape that it takes."""
+    body = placed.body
+    match body:
+        case ph.Beam(length=length, elements=elements):
+            points, weights = np.polynomial.legendre.leggauss(3)
+            size = length / elements
+            mass = body.material.density * body.section.area * size
+            places = size * (np.arange(elements)[:, None] + (points + 1) / 2)
+            return [
+                (placed.at(float(s)), mass * weight / 2)
+                for element in places
+                for s, weight in zip(element, weights, strict=True)
+            ]
+        case ph.String():
+            shares = np.asarray(placed.data.nodal_mass.sum(axis=1)).ravel()
+            return [(placed.at(float(s)), float(m)) for s, m in zip(body.mesh.nodes, shares, strict=True)]
+        case ph.RigidBody():
+            return [(placed.point(body.center), body.mass)]
+        case _:
+            return [(placed.origin, body.mass)]
 
 
 def carrier_masses(system: System) -> Array:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from laws.cases import BODY_CASES, joint_types
 from laws.examples import EVERY_BODY, examples, resolved
-from laws.figures import carrier_masses, energy_error, momenta, momentum_errors
+from laws.figures import carrier_masses, center_of_mass_path, energy_error, momenta, momentum_errors
 from laws.models import H_OMEGA, Wishes, random_mechanism
 from phlexible.initial.initial_state import InitialKind
 
@@ -32,9 +32,14 @@ def test_no_body_changes_momenta_in_free_flight(dimension, body, seed, h_omega):
 
 
 def check_momenta(motion):
-    """They stay, as does energy, and the reported ones are those of M(eta) nu."""
+    """They stay, as does energy, the centre of mass flies straight, and the reported ones are those of M(eta) nu."""
     assert max(momentum_errors(motion)) <= LIMIT
     assert energy_error(motion) <= LIMIT
+    path, mass = center_of_mass_path(motion), sum(placed.data.mass for placed in motion.mechanism.bodies)
+    straight = path[0] + np.outer(motion.time, motion.momentum.linear[0]) / mass
+    reach = np.abs(motion.recording.position).max()
+    assert path == pytest.approx(straight, abs=LIMIT * reach)
+    assert motion.momentum.center_of_mass == pytest.approx(path, abs=1e-13 * reach)
     total, spin = motion.momentum.linear, motion.momentum.angular
     parts = momenta(motion.run.system, motion.recording.state(-1))
     for reported, each in zip((total, spin), parts, strict=True):

@@ -11,7 +11,7 @@ from phlexible.kernels.vectors import vector_rates
 
 ATTEMPTS = 4
 RELAXED_ATTEMPTS = 2  # after those, for joints at a singular position
-RELAXATION = 1e-10
+RELAXATION = 1e-9
 LINE, PARABOLA, ALTERNATING = range(3)  # guesses of a velocity
 NOTICEABLE = 1e-6  # multipliers that move nothing: some joints are nearly dependent
 

@@ -18,6 +18,8 @@ class ElementForms:
 
     Attributes:
         prescribed: names of the elements with a prescribed part.
+        active: their numbers.
+        dampings: of all forces, shape (forces,).
 
     Raises:
         ModelError: a controller, which is no function of time.
@@ -30,7 +32,8 @@ class ElementForms:
             if isinstance(element.value, Feedback):
                 raise ModelError(f"{element} is a controller; the model has its torque as an input instead")
         self.prescribed = tuple(str(element) for element in system.mechanism.elements if element.is_active)
-        self._active = [k for k, force in enumerate(self._forces) if force.value != 0]
+        self.dampings = np.array([force.damping for force in self._forces], dtype=np.float64)
+        self.active = [k for k, force in enumerate(self._forces) if force.value != 0]
 
     @property
     def count(self) -> int:
@@ -41,24 +44,19 @@ class ElementForms:
         """Their coordinates, angles between -pi and pi, shape (forces,)."""
         return element_state(self._system, at).theta if self._forces else np.zeros(0)
 
-    def rows(self, at: Instants) -> Array:
-        """d theta/d nu of all forces, shape (forces, velocities)."""
+    def rates(self, at: Instants) -> tuple[Array, Array]:
+        """d theta/d nu of all forces, shape (forces, velocities), and what moving frames add, shape (forces,)."""
         if not self._forces:
-            return np.zeros((0, int(self._system.layout.velocity[-1])))
-        return np.asarray(element_state(self._system, at).rows.toarray())
+            return np.zeros((0, int(self._system.layout.velocity[-1]))), np.zeros(0)
+        state = element_state(self._system, at)
+        return np.asarray(state.rows.toarray()), state.drifts
 
-    def prescribed_rows(self, at: Instants) -> Array:
-        """Those of the forces with a prescribed part."""
-        return self.rows(at)[self._active]
-
-    def inputs(self, at: Instants) -> tuple[Array, Array]:
-        """What moving frames add to d theta/dt, shape (forces,), and the prescribed parts."""
-        drifts = element_state(self._system, at).drifts if self._forces else np.zeros(0)
+    def inputs(self, time: float, drifts: Array) -> Array:
+        """The prescribed parts."""
         for force, drift in zip(self._forces, drifts, strict=True):
             if force.damping and drift:
                 raise ModelError(f"a damper on a moving frame ({force.coordinate.name}) has no place in R")
-        numbers = [prescribed_part(self._forces[k], float(at.time[0])) for k in self._active]
-        return drifts, np.array(numbers, dtype=np.float64)
+        return np.array([prescribed_part(self._forces[k], time) for k in self.active], dtype=np.float64)
 
     def slopes(self, thetas: Array) -> Array:
         """dU/dtheta of each force."""

@@ -3,10 +3,9 @@
 Section 5 of Brugnoli et al. (2020).
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.forms.floating import BodyState, FloatingBodyForm
@@ -18,11 +17,31 @@ from phlexible.mechanism.mechanism import Mechanism
 from phlexible.port_hamiltonian.model import Port, PortHamiltonianModel, StateBlock
 from phlexible.ports.attachments import PlacedBody
 from phlexible.reference.force_elements import ElementForms
-from phlexible.system.forces import body_triad, element_damping, forces_of, loaded_vectors, needs_triad
+from phlexible.system.forces import body_triad, forces_of, loaded_vectors, needs_triad
 from phlexible.system.instants import Instants
 from phlexible.system.layout import State
 from phlexible.system.small_motions import centred_motions, world_motions
 from phlexible.system.system import system_of
+
+
+@dataclass(frozen=True, eq=False)
+class _Pose:
+    """What the matrices at one x have in common.
+
+    Attributes:
+        state: of the mechanism, with the velocity of the system.
+        at: the state as instants.
+        motion: nu of the system from the papers' velocities.
+        springs: d theta/d nu of the force elements from the papers' velocities, shape (forces, velocities).
+        drifts: what moving frames add to d theta/dt, shape (forces,).
+    """
+
+    state: State
+    at: Instants
+    motion: Array
+    springs: Array
+    drifts: Array
+
 
 CLOCK, DRIVES, TIME, MULTIPLIERS = "clock", "drives", "time", "multipliers"
 COORDINATES, FRAMES = "coordinates", "frames of springs"
@@ -79,6 +98,7 @@ class MechanismModel(PortHamiltonianModel):
             *(Port(f"{k}: {name}", "", "", 1) for k, name in enumerate(self.elements.prescribed, start=1)),
         )
         sizes = [form.state_size for form in self.forms]
+        self._last: tuple[bytes, _Pose] | None = None
         self._offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         self._velocities = np.concatenate(
             [
@@ -118,18 +138,29 @@ class MechanismModel(PortHamiltonianModel):
         )
         return replace(state, velocity=self._motion(state) @ state.velocity)
 
+    def _pose(self, x: Array) -> _Pose:
+        """Of x; that of the last x is kept, since all matrices ask for it."""
+        key = x.tobytes()
+        if self._last is None or self._last[0] != key:
+            state = self.split(x)
+            at, motion = self.system.at(state), self._motion(state)
+            rows, drifts = self.elements.rates(at)
+            self._last = (key, _Pose(state, at, motion, rows @ motion, drifts))
+        return self._last[1]
+
     def inputs(self, time: float, x: Array) -> Array:
         """u at a state: the clock, -g_t, the values of the loads. The time in x counts."""
-        state = self.split(x)
-        at = self.system.at(state)
+        pose = self._pose(x)
+        state, at = pose.state, pose.at
         drive = -self.system.rows.drift(at)[0]
         loads = [load.at_time(state.time) for load in self.system.loads]
-        frames, prescribed = self.elements.inputs(at)
+        frames, prescribed = pose.drifts, self.elements.inputs(state.time, pose.drifts)
         return np.concatenate([[1.0], drive, frames, *loads, prescribed])
 
-    def _motion(self, state: State) -> sparse.csr_array:
+    def _motion(self, state: State) -> Array:
         """nu of the system from the papers' velocities, at a pose."""
-        return sparse.csr_array(world_motions(self.system, state) @ centred_motions(self.system, state))
+        motion = world_motions(self.system, state) @ centred_motions(self.system, state)
+        return np.asarray(motion.toarray())
 
     def descriptor_matrix(self, x: Array) -> Array:
         """diag(E_bodies, 1, 1, 0)."""
@@ -143,26 +174,24 @@ class MechanismModel(PortHamiltonianModel):
         """The bodies' J, the rows of the springs, G."""
         blocks = [f.structure_matrix(part) for f, part in zip(self.forms, self._parts(x), strict=True)]
         result = self._block_diagonal(blocks)
-        state = self.split(x)
-        at, motion = self.system.at(state), self._motion(state)
-        constraint = (self.system.rows.matrix(at) @ motion).toarray()
+        pose = self._pose(x)
+        constraint = self.system.rows.matrix(pose.at) @ pose.motion
         rows = np.arange(self.state_size - len(constraint), self.state_size)
         result[np.ix_(rows, self._velocities)] = -constraint
         result[np.ix_(self._velocities, rows)] = constraint.T
-        springs = self.elements.rows(at) @ motion
         places = self._offsets[-1] + 1 + np.arange(self.elements.count)
-        result[np.ix_(places, self._velocities)] = springs
-        result[np.ix_(self._velocities, places)] = -springs.T
+        result[np.ix_(places, self._velocities)] = pose.springs
+        result[np.ix_(self._velocities, places)] = -pose.springs.T
         return result
 
     def dissipation_matrix(self, x: Array) -> Array:
         """The bodies' R and the dampers."""
         blocks = [f.dissipation_matrix(part) for f, part in zip(self.forms, self._parts(x), strict=True)]
         result = self._block_diagonal(blocks)
-        state = self.split(x)
-        motion = self._motion(state)
-        dampers = (motion.T @ element_damping(self.system, state) @ motion).toarray()
-        result[np.ix_(self._velocities, self._velocities)] += dampers
+        if self.elements.count:
+            springs = self._pose(x).springs
+            dampers = springs.T @ (self.elements.dampings[:, None] * springs)
+            result[np.ix_(self._velocities, self._velocities)] += dampers
         return result
 
     def port_matrix(self, x: Array) -> Array:
@@ -173,13 +202,12 @@ class MechanismModel(PortHamiltonianModel):
         result[n - rows :, 1 : 1 + rows] = np.eye(rows)
         places = self._offsets[-1] + 1 + np.arange(springs)
         result[places, 1 + rows + np.arange(springs)] = 1.0
-        state = self.split(x)
-        at, motion = self.system.at(state), self._motion(state)
+        pose = self._pose(x)
         for k, load in enumerate(self.system.loads):
             begin = 1 + rows + springs + 3 * k
-            result[self._velocities, begin : begin + 3] = motion.T @ self._load_columns(load, at)
+            result[self._velocities, begin : begin + 3] = pose.motion.T @ self._load_columns(load, pose.at)
         last = self.port_size - len(self.elements.prescribed)
-        result[self._velocities, last:] = motion.T @ self.elements.prescribed_rows(at).T
+        result[self._velocities, last:] = pose.springs[self.elements.active].T
         return result
 
     def effort(self, x: Array) -> Array:

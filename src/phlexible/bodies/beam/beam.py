@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from operator import index
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -45,7 +45,9 @@ class Beam(Body):
         material: elasticity, density, viscosity.
         elements: equal finite elements, at least 1.
         frame: ``"cantilever"``, ``"simply_supported"`` or ``"mean_axis"``: which motion counts as
-            elastic, see ``Frame``. Answers depend on it only through the discretization error.
+            elastic, see ``Frame`` and docs/conventions.md for what it costs. None: ``"cantilever"`` where
+            ``modes`` is a number, whose modes serve clamped and pinned beams alike, else
+            ``"simply_supported"``, which sees the smallest slopes.
         strain: ``"von_karman"`` (stiffens under tension) or ``"linear"``.
         rotary_inertia: False drops rho I of bending, never the polar inertia of torsion.
         modes: None: all finite element coordinates. An integer: that many of the lowest bending and
@@ -62,7 +64,7 @@ class Beam(Body):
     section: CrossSection
     material: Material
     elements: int = 8
-    frame: Frame | Literal["cantilever", "simply_supported", "mean_axis"] = Frame.CANTILEVER
+    frame: Frame | Literal["cantilever", "simply_supported", "mean_axis"] | None = None
     strain: Strain | Literal["von_karman", "linear"] = Strain.VON_KARMAN
     rotary_inertia: bool = True
     modes: int | ArrayLike | ReducedBasis | None = None
@@ -77,13 +79,15 @@ class Beam(Body):
             raise ParameterError(f"material must be a Material, got {self.material!r}")
         if not isinstance(self.rotary_inertia, bool | np.bool_):
             raise ParameterError(f"rotary_inertia must be True or False, got {self.rotary_inertia!r}")
+        modes = _basis(self.modes)
+        frame = _default_frame(modes) if self.frame is None else _option("frame", self.frame, Frame)
         for name, value in (
             ("length", positive("length", self.length)),
             ("elements", _count("elements", self.elements)),
-            ("frame", _option("frame", self.frame, Frame)),
+            ("frame", frame),
             ("strain", _option("strain", self.strain, Strain)),
             ("rotary_inertia", bool(self.rotary_inertia)),
-            ("modes", _basis(self.modes)),
+            ("modes", modes),
             ("damping_ratio", non_negative("damping_ratio", self.damping_ratio)),
         ):
             object.__setattr__(self, name, value)
@@ -180,7 +184,7 @@ class Beam(Body):
         plane_or_space(dimension)
         mesh = BeamMesh(self.length, self.elements, dimension)
         inertia = section_inertia(self.section, dimension, self.rotary_inertia)
-        return mesh, frame_basis(Frame(self.frame), mesh, inertia.gyration_y, inertia.gyration_z)
+        return mesh, frame_basis(cast(Frame, self.frame), mesh, inertia.gyration_y, inertia.gyration_z)
 
     def _checked(self, basis: ReducedBasis, dimension: int) -> Array:
         """The columns, refused unless they are over the coordinates in this dimension."""
@@ -242,6 +246,11 @@ def _basis(modes: object) -> int | ReducedBasis | None:
     if isinstance(modes, list | tuple | np.ndarray) and np.ndim(modes):
         return ReducedBasis(modes)
     return _count("modes", modes)
+
+
+def _default_frame(modes: int | ReducedBasis | None) -> Frame:
+    """Measured: docs/conventions.md. A basis speaks of coordinates of the frame that a beam has without modes."""
+    return Frame.CANTILEVER if isinstance(modes, int) else Frame.SIMPLY_SUPPORTED
 
 
 def _count(name: str, value: object) -> int:

@@ -1,0 +1,76 @@
+"""What exact balances do not show: where a thrown body lands, and whether a spinning rod keeps its shape.
+
+A step can hold energy and momenta to round-off and still fold up a rod or miss the point where a body lands,
+when it moves the centre of mass by anything else than h mean(p) / m.
+"""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+
+FRAMES = ("cantilever", "simply_supported", "mean_axis")
+SPINS = ((0.0, 0.0, 10.0), (0.0, 0.0, 200.0), (10.0, 200.0, 50.0))  # [rad/s]
+TURNS = (0.01, 0.05, 0.2)  # of a step [rad]
+GRAVITY = np.array([0.0, 0.0, -9.81])
+
+
+@pytest.mark.parametrize("step", [1e-3, 5e-3, 2e-2])
+def test_a_spinning_rigid_body_lands_where_its_momentum_says(step):
+    """Whatever the point that the user describes it by, and also about the unstable axis."""
+    model, spin, velocity = ph.Model(gravity=GRAVITY), np.array([0.5, 41.0, 3.0]), np.array([4.0, 1.0, 8.0])
+    center = np.array([0.3, -0.1, 0.2])
+    body = model.add(
+        ph.RigidBody(2.0, np.diag([0.02, 0.05, 0.06]), center), velocity=velocity, angular_velocity=spin
+    )
+    duration = 0.6
+    motion = model.simulate(duration, step)
+    start = velocity + np.cross(spin, center)
+    landing = center + start * duration + GRAVITY * duration**2 / 2
+    assert motion.position(body.point(center))[-1] == pytest.approx(landing, abs=1e-12)
+    assert motion.momentum.center_of_mass[-1] == pytest.approx(landing, abs=1e-12)
+
+
+@pytest.mark.parametrize("velocity", [None, (30.0, -20.0, 10.0)], ids=["resting", "thrown"])
+@pytest.mark.parametrize("frame", FRAMES)
+def test_a_spinning_rod_keeps_its_shape(frame, velocity):
+    """It begins stretched by its spin, and stays so; the step is up to many periods of its vibrations long."""
+    steel = ph.Material(2.1e11, 7850.0, 0.3)
+    rod = ph.Beam(1.0, ph.CircularSection(0.01), steel, elements=4, frame=frame)
+    for spin, turn in product(SPINS, TURNS):
+        model = ph.Model()
+        body = model.add(rod, velocity=velocity, angular_velocity=spin)
+        step = turn / np.linalg.norm(spin)
+        motion = model.simulate(600 * step, step, initial="quasi_static")
+        strain = motion.energy.strain
+        assert strain == pytest.approx(strain[0], rel=0.1)
+        assert np.diff(motion.iterations).max() <= (16 if frame == "cantilever" else 8)
+        middle = motion.position(body.at(0.5))
+        along = motion.position(body.end) - motion.position(body.start)
+        assert np.linalg.norm(along, axis=1) == pytest.approx(1.0, rel=1e-3)
+        assert middle - motion.position(body.start) == pytest.approx(along / 2, abs=1e-3)
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_a_crank_slider_bends_alike_in_every_frame(frame):
+    """The share of strain in the energy is that of 32 elements and short steps (docs/beams.md)."""
+    converged = strain_share("simply_supported", 32, 1e-5)[0]
+    for elements, step in product((4, 8, 32), (2e-5, 1e-4)):
+        share, iterations = strain_share(frame, elements, step)
+        assert share == pytest.approx(converged, rel=0.02 if frame == "cantilever" else 0.01)
+        assert iterations <= 8
+
+
+def strain_share(frame, elements, step):
+    """Mean share of strain in the energy, and the most iterations of a step."""
+    model = ph.gallery.crank_slider()
+    coupler = model["coupler"].body
+    model = model.replace(
+        bodies={"coupler": ph.Beam(coupler.length, coupler.section, coupler.material, elements, frame)}
+    )
+    motion = model.simulate(0.02, step, initial="quasi_static")
+    energy = motion.energy
+    share = (energy.strain / (energy.kinetic + energy.strain)).mean()
+    return float(share), int(np.diff(motion.iterations).max())
