@@ -32,7 +32,7 @@ def test_no_body_changes_momenta_in_free_flight(dimension, body, seed, h_omega):
 
 
 def check_momenta(motion):
-    """They stay, as does energy, the centre of mass flies straight, and the reported ones are those of M(eta) nu."""
+    """They stay, as does energy; the centre of mass flies straight; reported are those of M(eta) nu."""
     assert max(momentum_errors(motion)) <= LIMIT
     assert energy_error(motion) <= LIMIT
     path, mass = center_of_mass_path(motion), sum(placed.data.mass for placed in motion.mechanism.bodies)

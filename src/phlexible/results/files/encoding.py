@@ -1,5 +1,6 @@
 """Descriptions as JSON and back: dataclasses of known classes by name and fields, never code."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
 from typing import Any
@@ -7,74 +8,41 @@ from typing import Any
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.beam.frames import Frame
 from phlexible.bodies.beam.reduced_basis import ReducedBasis
 from phlexible.bodies.beam.strain import Strain
+from phlexible.bodies.body import Body
 from phlexible.bodies.locations import Along, Cut, End, MaterialPosition, Origin, Start
 from phlexible.bodies.material import Material
-from phlexible.bodies.point_mass import PointMass
-from phlexible.bodies.rigid_body import RigidBody
-from phlexible.bodies.string.law import LinearLaw, LogarithmicLaw, StVenantKirchhoffLaw
+from phlexible.bodies.string.law import StringLaw
 from phlexible.bodies.string.string import String
 from phlexible.bodies.string.user_law import Law
 from phlexible.elements.sections import CircularSection, RectangularSection, Section
 from phlexible.errors import ModelError, ResultFileError
-from phlexible.interactions.bushing import Bushing
 from phlexible.interactions.distributed_force import DistributedForce
 from phlexible.interactions.drives import Drive
 from phlexible.interactions.feedback import Feedback
-from phlexible.interactions.force_elements import JointElement, SpringDamper
-from phlexible.interactions.loads import Axes, Force, PointLoad, Torque
+from phlexible.interactions.force_elements import ForceElement, JointElement
+from phlexible.interactions.loads import Axes, Load, PointLoad
 from phlexible.interactions.potentials import Potential
 from phlexible.interactions.time_paths import TimePath
-from phlexible.joints.cylindrical import Cylindrical
-from phlexible.joints.distance import Distance
-from phlexible.joints.fixed import Fixed
 from phlexible.joints.joint import Joint
-from phlexible.joints.planar import Planar
-from phlexible.joints.prismatic import Prismatic
-from phlexible.joints.revolute import Revolute
-from phlexible.joints.slider import Slider
-from phlexible.joints.spherical import Spherical
-from phlexible.joints.universal import Universal
 from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody
 from phlexible.ports.placed_split_beam import PlacedSplitBeam
 from phlexible.results.files.unstored_law import UnstoredLaw
 
-KNOWN: dict[str, type[Any]] = {
+FAMILIES: tuple[type[Any], ...] = (Body, StringLaw, Joint, Load, ForceElement)
+"""Their subclasses can be named by a file, also those of users: bodies, joints, loads that are dataclasses."""
+
+VALUES: dict[str, type[Any]] = {
     known.__name__: known
     for known in (
-        *(
-            Beam,
-            ReducedBasis,
-            RigidBody,
-            PointMass,
-            Material,
-            CircularSection,
-            RectangularSection,
-            Section,
-            Frame,
-            Strain,
-        ),
-        *(String, LogarithmicLaw, LinearLaw, StVenantKirchhoffLaw, Law),
+        *(ReducedBasis, Material, CircularSection, RectangularSection, Section, Frame, Strain),
         *(Start, End, Cut, Along, Origin, MaterialPosition),
-        *(Fixed, Revolute, Prismatic, Cylindrical, Universal, Spherical, Planar, Slider, Distance),
-        *(
-            Force,
-            Torque,
-            DistributedForce,
-            Axes,
-            SpringDamper,
-            Bushing,
-            JointElement,
-            Drive,
-            TimePath,
-            Feedback,
-        ),
+        *(Axes, Drive, TimePath, Feedback, String),
     )
 }
-"""The classes that a file may name. A new body, joint or load is added here; a test asks for it."""
+"""What else a file may name."""
 
 Tree = Any
 """What JSON holds: None, bool, int, float, str, lists and dictionaries."""
@@ -139,7 +107,7 @@ def encode(value: object, context: Context) -> Tree:
     """
     match value:
         case Enum():
-            return {"enum": _known(type(value).__name__, type(value)).__name__, "value": value.value}
+            return {"enum": _name(type(value)), "value": value.value}
         case None | bool() | int() | float() | str():
             return value
         case np.generic():
@@ -159,13 +127,11 @@ def encode(value: object, context: Context) -> Tree:
     return encode_part(value, context)
 
 
-def encode_part(part: object, context: Context) -> Tree:
+def encode_part(part: Any, context: Context) -> Tree:
     """A dataclass by its class and fields; a function of time by its value at t = 0."""
     if isinstance(part, UnstoredLaw):
         return {"class": Law.__name__, "fields": {"W": {"function": None}, "dW": {"function": None}}}
-    if not is_dataclass(part) or isinstance(part, type):
-        raise ResultFileError(f"results files cannot hold {part!r}")
-    values = {}
+    name, values = _name(type(part)), {}
     for each in fields(part):
         value = getattr(part, each.name)
         if not each.init:
@@ -177,7 +143,7 @@ def encode_part(part: object, context: Context) -> Tree:
             values[each.name] = {"function": _initial(part, each.name)}
         else:
             values[each.name] = encode(value, context)
-    return {"class": _known(type(part).__name__, type(part)).__name__, "fields": values}
+    return {"class": name, "fields": values}
 
 
 def _initial(part: object, name: str) -> Tree:
@@ -227,10 +193,42 @@ def decode(tree: Tree, context: Context) -> Any:
     raise ResultFileError(f"the description in the file cannot be read: {tree!r}")
 
 
-def _known(name: str, kind: type[Any] | None = None) -> type[Any]:
-    found = KNOWN.get(name)
-    if found is None or (kind is not None and found is not kind):
+def _name(kind: type[Any]) -> str:
+    """What a file calls a class: classes of users by their full names.
+
+    Raises:
+        ResultFileError: a class that a file may not name.
+    """
+    if VALUES.get(kind.__name__) is kind or (issubclass(kind, FAMILIES) and is_dataclass(kind)):
+        return (
+            kind.__name__ if kind.__module__.startswith("phlexible.") else f"{kind.__module__}:{kind.__qualname__}"
+        )
+    raise ResultFileError(
+        f"a results file holds bodies, joints and loads that are frozen dataclasses, and {kind.__name__} is none; "
+        "make it one (@dataclass(frozen=True)) with all that describes it in its fields, or keep the motion in "
+        "memory: leave out output="
+    )
+
+
+def _known(name: object) -> type[Any]:
+    """The class of that name; only names are compared, nothing is imported for a file."""
+    found = VALUES.get(str(name)) or next(
+        (kind for family in FAMILIES for kind in _descendants(family) if _is_called(kind, str(name))), None
+    )
+    if found is None:
         raise ResultFileError(
-            f"results files cannot hold a {name}; add its class to phlexible.results.files.encoding.KNOWN"
+            f"the file names the class {name}, which this program does not have: define or import it before the "
+            "file is loaded, or use the version of phlexible that wrote the file"
         )
     return found
+
+
+def _descendants(kind: type[Any]) -> Iterator[type[Any]]:
+    for each in kind.__subclasses__():
+        yield each
+        yield from _descendants(each)
+
+
+def _is_called(kind: type[Any], name: str) -> bool:
+    is_own = kind.__module__.startswith("phlexible.")
+    return is_dataclass(kind) and name == (kind.__name__ if is_own else f"{kind.__module__}:{kind.__qualname__}")
