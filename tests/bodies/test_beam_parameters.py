@@ -20,7 +20,7 @@ def test_option_strings_become_enumerations_at_once():
     assert beam.frame is Frame.MEAN_AXIS and beam.strain is Strain.LINEAR
     assert beam == Beam(**GOOD, frame=Frame.MEAN_AXIS, strain=Strain.LINEAR)
     default = Beam(**GOOD)
-    assert default.frame is Frame.CANTILEVER and default.strain is Strain.VON_KARMAN
+    assert default.frame is Frame.AUTO and default.strain is Strain.VON_KARMAN
 
 
 def test_a_beam_is_immutable_and_changed_by_a_copy():
@@ -47,8 +47,8 @@ def test_size_and_mass():
         ("elements", 0, "an integer of at least 1"),
         ("elements", 2.5, "an integer of at least 1"),
         ("elements", True, "an integer of at least 1"),
-        ("frame", "clamped", 'one of "cantilever", "simply_supported", "mean_axis"'),
-        ("frame", None, 'one of "cantilever"'),
+        ("frame", "clamped", 'one of "auto", "cantilever", "simply_supported", "mean_axis"'),
+        ("frame", None, 'one of "auto", "cantilever"'),
         ("strain", "von karman", 'one of "von_karman", "linear"|one of "linear", "von_karman"'),
         ("rotary_inertia", "no", "True or False"),
         ("modes", 0, "an integer of at least 1"),

@@ -15,7 +15,7 @@ from phlexible.ports.attachments import PlacedBody
 from phlexible.system.recording import Recording
 from phlexible.system.system import system_of
 
-BEAM = Beam(0.8, RectangularSection(0.03, 0.02), Material(7e10, 2700.0), elements=2)
+BEAM = Beam(0.8, RectangularSection(0.03, 0.02), Material(7e10, 2700.0), elements=2, frame="cantilever")
 STEP = 1e-3  # of the differences; the motions are slow, so that their error is about 1e-12
 
 Pose = tuple[np.ndarray, np.ndarray, np.ndarray]

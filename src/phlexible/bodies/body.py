@@ -1,6 +1,7 @@
 """What users write down once and place any number of times."""
 
 from abc import ABC, abstractmethod
+from typing import Self
 
 from numpy.typing import ArrayLike
 
@@ -34,6 +35,14 @@ class Body(ABC):
     @abstractmethod
     def discretize(self, dimension: int) -> BodyData:
         """The data of this body in the plane (dimension 2) or in space (3)."""
+
+    def held(self, is_clamped: bool) -> Self:
+        """This body for the way in which a model holds it: whether a ``Fixed`` joint is at its start."""
+        return self
+
+    def described_coordinates(self, columns: Array, held: "Body", dimension: int) -> Array:
+        """Deformations (n, k) in elastic coordinates of ``self.held(...)`` as those of this description."""
+        return columns
 
     def port_hamiltonian(
         self,

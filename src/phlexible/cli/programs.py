@@ -110,7 +110,7 @@ def typical_points(model: Model) -> tuple[BeamPoint, ...]:
     """The free end of cantilever beams and the middle of the others, of the first few beams."""
     beams = [placed for placed in model.bodies if isinstance(placed.body, Beam)]
     return tuple(
-        BeamPoint(placed.name, 1.0 if placed.body.frame is Frame.CANTILEVER else 0.5)
+        BeamPoint(placed.name, 1.0 if placed.held.frame is Frame.CANTILEVER else 0.5)
         for placed in beams[:MOST_POINTS]
-        if isinstance(placed.body, Beam)
+        if isinstance(placed.held, Beam)
     )

@@ -18,7 +18,7 @@ from phlexible.interactions.force_elements import ForceElement
 from phlexible.interactions.loads import Load
 from phlexible.joints.fixed import Fixed
 from phlexible.joints.joint import Joint
-from phlexible.mechanism.membership import check_belongs, check_nodes, check_plane
+from phlexible.mechanism.membership import check_belongs, check_nodes, check_plane, clamped_starts
 from phlexible.mechanism.naming import described, free_name, numbered
 from phlexible.mechanism.placement import place, single_velocity
 from phlexible.mechanism.relocation import relocated
@@ -215,6 +215,8 @@ class Mechanism:
         check_nodes(joint)
         check_plane(joint, self._dimension)
         joint.rows(self._dimension)
+        for port in clamped_starts(joint):
+            port.placed.clamp()
         self._joints.append(joint)
         return joint
 

@@ -5,13 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from phlexible.bodies.locations import Along
+from phlexible.bodies.locations import Along, Start
 from phlexible.bodies.string.string import String
 from phlexible.errors import AttachmentError, ModelError, ParameterError
 from phlexible.interactions.drives import Drive
 from phlexible.interactions.feedback import Feedback
 from phlexible.interactions.force_elements import ForceElement
 from phlexible.interactions.loads import Force, Load
+from phlexible.joints.fixed import Fixed
 from phlexible.joints.joint import Joint
 from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody, Port
 from phlexible.ports.placed_split_beam import PlacedSplitBeam, line_parts
@@ -41,6 +42,13 @@ def _values(part: Part) -> Iterator[object]:
         yield value
         if isinstance(value, Feedback):
             yield from value.measured
+
+
+def clamped_starts(joint: Joint) -> Iterator[Attachment]:
+    """Starts of bodies whose place and orientation a joint holds."""
+    for port in (joint.first, joint.second):
+        if isinstance(joint, Fixed) and isinstance(port, Attachment) and port.location in (Start(), Along(0.0)):
+            yield port
 
 
 def check_belongs(part: Part, bodies: Mapping[str, PlacedBody], joints: Sequence[Joint]) -> None:

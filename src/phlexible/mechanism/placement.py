@@ -39,16 +39,18 @@ def place(
         if angular_velocity is not None:
             raise ModelError(f"{name} has no frame to turn: give its velocity as a function of s")
         nodes = body.initial_nodes(dimension, shape, velocity, origin, turn)
-        placed = PlacedBody(name, body, body.discretize(dimension), origin, turn, nodes=nodes)
+        placed = PlacedBody(name, body, body, body.discretize(dimension), origin, turn, nodes=nodes)
         check_strains(placed)
         return placed
     if shape is not None:
         raise ModelError(f"{name} is no string and has no shape; give position= and rotation=")
     speed = None if velocity is None else vector("velocity", single_velocity(name, velocity))
+    held = body.held(is_clamped=False)
     placed = PlacedBody(
         name,
         body,
-        discretized(body, name, dimension),
+        held,
+        discretized(held, name, dimension),
         origin,
         turn,
         None if speed is None else planar_point("velocity", speed, dimension),

@@ -86,7 +86,8 @@ class RecordedRun:
         placed = self.system.bodies[self.body_index(port)]
         if placed is port.placed:
             return port
-        return Attachment(placed, port.location, placed.data.points.locate(port.location))
+        placed.data.points.locate(port.location)
+        return Attachment(placed, port.location)
 
     def frame_index(self, frame: MovingFrame) -> int:
         """Index of a moving frame among those of the recording.

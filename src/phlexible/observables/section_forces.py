@@ -77,9 +77,9 @@ def section_forces(
     columns, places, results = [], [], []
     for index, begin, own, at in _stations_of_parts(run, target, x):
         placed = run.system.bodies[index]
-        assert isinstance(placed.body, Beam) and isinstance(placed.data, FloatingBody)
+        assert isinstance(placed.held, Beam) and isinstance(placed.data, FloatingBody)
         rates = run.spin(index, velocities())[1] if placed.data.viscosity else None
-        results.append(section_resultants(placed.body, placed.data, at, run.elastic(index), rates))
+        results.append(section_resultants(placed.held, placed.data, at, run.elastic(index), rates))
         columns.append(own)
         places.append(begin + at)
     as_asked = np.argsort(np.concatenate(columns))

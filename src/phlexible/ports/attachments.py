@@ -30,7 +30,8 @@ class PlacedBody:
     Attributes:
         name: unique in its model.
         body: the immutable description.
-        data: its invariants in the model's dimension.
+        held: the same for the way in which the model holds it.
+        data: invariants of ``held`` in the model's dimension.
         position: origin of the body frame at t = 0, world axes, shape (3,) [m].
         rotation: body to world at t = 0, shape (3, 3).
         velocity: of the origin at t = 0, world axes, shape (3,) [m/s]; None: solved from the joints.
@@ -40,12 +41,25 @@ class PlacedBody:
 
     name: str
     body: Body
+    held: Body
     data: BodyData
     position: Array
     rotation: Array
     velocity: Array | None = None
     angular_velocity: Array | None = None
     nodes: InitialNodes | None = None
+    _is_settled: bool = False
+
+    def clamp(self) -> None:
+        """A joint holds place and orientation of the start; nothing changes once numbers were made of the body."""
+        held = self.body.held(is_clamped=True)
+        if not self._is_settled and held != self.held:
+            object.__setattr__(self, "held", held)
+            object.__setattr__(self, "data", held.discretize(self.data.dimension))
+
+    def settle(self) -> None:
+        """Numbers are made of the body: ``data`` stays what it is, whatever joints come later."""
+        object.__setattr__(self, "_is_settled", True)
 
     @property
     def place(self) -> Array:
@@ -91,7 +105,8 @@ class PlacedBody:
         return f"PlacedBody({self.name!r}, {type(self.body).__name__})"
 
     def _attach(self, location: Location) -> "Attachment":
-        return Attachment(self, location, self.data.points.locate(location))
+        self.data.points.locate(location)
+        return Attachment(self, location)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -100,7 +115,11 @@ class Attachment:
 
     placed: PlacedBody
     location: Location
-    point: MaterialPoint
+
+    @property
+    def point(self) -> MaterialPoint:
+        """Where it is in the undeformed body, and how elastic coordinates move it."""
+        return self.placed.data.points.locate(self.location)
 
     @property
     def has_orientation(self) -> bool:

@@ -16,6 +16,8 @@ RIGID = 1e-8  # of the most strained column
 def body_deformations(linear: Linearization, body: PlacedBody, basis: Array) -> Array:
     """The elastic rows of a body in a basis over all motions (n, k), without dependent columns.
 
+    In the coordinates of its description, so that ``modes=`` takes them.
+
     Rigid motion drops out by itself: in the body frame it is no deformation.
 
     Raises:
@@ -32,4 +34,5 @@ def body_deformations(linear: Linearization, body: PlacedBody, basis: Array) -> 
     stiffness = elastic_tangent(body.data, np.zeros(count))
     strength = np.sqrt(np.abs(np.einsum("ij,ij->j", columns, stiffness @ columns)))
     strained = strength > RIGID * strength.max(initial=0.0)
-    return independent(np.zeros((count, 0)), columns[:, strained], stiffness)
+    found = independent(np.zeros((count, 0)), columns[:, strained], stiffness)
+    return body.body.described_coordinates(found, body.held, linear.system.dimension)

@@ -230,7 +230,7 @@ class MechanismModel(PortHamiltonianModel):
                 f"{placed.name} is a string: a mechanism as one port-Hamiltonian model holds bodies with a "
                 "frame only; take string.port_hamiltonian() for the string alone"
             )
-        form = placed.body.port_hamiltonian(dimension=mechanism.dimension, gravity=mechanism.gravity)
+        form = placed.held.port_hamiltonian(dimension=mechanism.dimension, gravity=mechanism.gravity)
         return replace(form, fixed_rotation=placed.rotation)
 
     def _parts(self, x: Array) -> list[Array]:

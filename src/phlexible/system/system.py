@@ -188,6 +188,8 @@ def system_of(mechanism: Mechanism) -> System:
         ModelError: joints or elements that its dimension or their ports do not allow.
     """
     bodies, dimension = mechanism.bodies, mechanism.dimension
+    for placed in bodies:
+        placed.settle()
     pairs = [centred(placed.data) for placed in bodies if isinstance(placed.data, FloatingBody)]
     constraints = mechanism.constraints
     rows = [part.rows(dimension) for part in constraints]

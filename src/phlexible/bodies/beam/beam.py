@@ -3,14 +3,14 @@
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from operator import index
-from typing import Literal, TypeVar, cast
+from typing import Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, non_negative, positive
 from phlexible.bodies.beam.bases import Axial, check_basis, craig_bampton_columns, with_axial_columns
-from phlexible.bodies.beam.frames import BeamBasis, Frame, coordinate_units, frame_basis
+from phlexible.bodies.beam.frames import BeamBasis, Frame, clamped_coordinates, coordinate_units, frame_basis
 from phlexible.bodies.beam.inertia import beam_moments, section_inertia
 from phlexible.bodies.beam.mesh import BeamMesh, Family
 from phlexible.bodies.beam.modes import modal_basis, modal_damping
@@ -45,9 +45,8 @@ class Beam(Body):
         material: elasticity, density, viscosity.
         elements: equal finite elements, at least 1.
         frame: ``"cantilever"``, ``"simply_supported"`` or ``"mean_axis"``: which motion counts as
-            elastic, see ``Frame`` and docs/conventions.md for what it costs. None: ``"cantilever"`` where
-            ``modes`` is a number, whose modes serve clamped and pinned beams alike, else
-            ``"simply_supported"``, which sees the smallest slopes.
+            elastic, see docs/conventions.md for what it costs; ``"auto"``: by how a model holds the
+            beam, see ``Frame``.
         strain: ``"von_karman"`` (stiffens under tension) or ``"linear"``.
         rotary_inertia: False drops rho I of bending, never the polar inertia of torsion.
         modes: None: all finite element coordinates. An integer: that many of the lowest bending and
@@ -64,7 +63,7 @@ class Beam(Body):
     section: CrossSection
     material: Material
     elements: int = 8
-    frame: Frame | Literal["cantilever", "simply_supported", "mean_axis"] | None = None
+    frame: Frame | Literal["auto", "cantilever", "simply_supported", "mean_axis"] = Frame.AUTO
     strain: Strain | Literal["von_karman", "linear"] = Strain.VON_KARMAN
     rotary_inertia: bool = True
     modes: int | ArrayLike | ReducedBasis | None = None
@@ -79,15 +78,13 @@ class Beam(Body):
             raise ParameterError(f"material must be a Material, got {self.material!r}")
         if not isinstance(self.rotary_inertia, bool | np.bool_):
             raise ParameterError(f"rotary_inertia must be True or False, got {self.rotary_inertia!r}")
-        modes = _basis(self.modes)
-        frame = _default_frame(modes) if self.frame is None else _option("frame", self.frame, Frame)
         for name, value in (
             ("length", positive("length", self.length)),
             ("elements", _count("elements", self.elements)),
-            ("frame", frame),
+            ("frame", _option("frame", self.frame, Frame)),
             ("strain", _option("strain", self.strain, Strain)),
             ("rotary_inertia", bool(self.rotary_inertia)),
-            ("modes", modes),
+            ("modes", _basis(self.modes)),
             ("damping_ratio", non_negative("damping_ratio", self.damping_ratio)),
         ):
             object.__setattr__(self, name, value)
@@ -109,6 +106,22 @@ class Beam(Body):
             return self._assemble(mesh, basis.columns @ chosen, self.damping_ratio)
         modal = modal_basis(basis, elastic_mass(body), linear_stiffness(body.strain), _count("modes", self.modes))
         return self._assemble(mesh, modal.columns, self.damping_ratio, MODAL)
+
+    def held(self, is_clamped: bool) -> Self:
+        """With the frame that a model gives it, if it is ``"auto"``."""
+        if self.frame is not Frame.AUTO:
+            return self
+        is_tangent = is_clamped or isinstance(self.modes, ReducedBasis)
+        return replace(self, frame=Frame.CANTILEVER if is_tangent else Frame.SIMPLY_SUPPORTED)
+
+    def described_coordinates(self, columns: Array, held: Body, dimension: int) -> Array:
+        """Deformations (n, k) in coordinates of ``self.held(...)`` as those of this description.
+
+        What ``modes=`` takes; of a beam with modes they stay what they are.
+        """
+        if self.frame is not Frame.AUTO or self.modes is not None or not isinstance(held, Beam):
+            return columns
+        return clamped_coordinates(columns, held._coordinates(dimension)[1], self._coordinates(dimension)[0])
 
     def craig_bampton_basis(self, modes: int, dimension: int = 3, axial: Axial | str = Axial.ALL) -> Array:
         """A basis for ``modes=``: axial shapes, answers to motions of the ends, modes between held ends.
@@ -161,12 +174,15 @@ class Beam(Body):
             parts: how many, at least 1.
             elements: of each part; None: as many as make up those of this beam.
 
+        Parts of a beam with the frame ``"auto"`` are ``"simply_supported"``.
+
         Raises:
             ParameterError: no whole numbers of at least 1.
         """
         count = _count("parts", parts)
         each = -(-self.elements // count) if elements is None else elements
-        return SplitBeam(replace(self, length=self.length / count, elements=each), count)
+        frame = Frame.SIMPLY_SUPPORTED if self.frame is Frame.AUTO else self.frame
+        return SplitBeam(replace(self, length=self.length / count, elements=each, frame=frame), count)
 
     def port_locations(self) -> dict[str, Location]:
         """Both ends."""
@@ -184,7 +200,7 @@ class Beam(Body):
         plane_or_space(dimension)
         mesh = BeamMesh(self.length, self.elements, dimension)
         inertia = section_inertia(self.section, dimension, self.rotary_inertia)
-        return mesh, frame_basis(cast(Frame, self.frame), mesh, inertia.gyration_y, inertia.gyration_z)
+        return mesh, frame_basis(Frame(self.frame), mesh, inertia.gyration_y, inertia.gyration_z)
 
     def _checked(self, basis: ReducedBasis, dimension: int) -> Array:
         """The columns, refused unless they are over the coordinates in this dimension."""
@@ -246,11 +262,6 @@ def _basis(modes: object) -> int | ReducedBasis | None:
     if isinstance(modes, list | tuple | np.ndarray) and np.ndim(modes):
         return ReducedBasis(modes)
     return _count("modes", modes)
-
-
-def _default_frame(modes: int | ReducedBasis | None) -> Frame:
-    """Measured: docs/conventions.md. A basis speaks of coordinates of the frame that a beam has without modes."""
-    return Frame.CANTILEVER if isinstance(modes, int) else Frame.SIMPLY_SUPPORTED
 
 
 def _count(name: str, value: object) -> int:

@@ -14,9 +14,11 @@ class Frame(StrEnum):
 
     CANTILEVER: frame clamped to the start. SIMPLY_SUPPORTED: origin at the start, x axis through
     the end, no twist at the start. MEAN_AXIS: elastic motion carries neither linear nor angular
-    momentum of the straight beam.
+    momentum of the straight beam. AUTO: CANTILEVER where a ``Fixed`` joint holds the start, else
+    SIMPLY_SUPPORTED; outside of a model, and of beams with a basis, CANTILEVER.
     """
 
+    AUTO = "auto"
     CANTILEVER = "cantilever"
     SIMPLY_SUPPORTED = "simply_supported"
     MEAN_AXIS = "mean_axis"
@@ -43,7 +45,7 @@ def frame_basis(frame: Frame, mesh: BeamMesh, gyration_y: float, gyration_z: flo
         gyration_z: int y^2 / A that takes part in bending inertia in the xy plane [m2].
     """
     match frame:
-        case Frame.CANTILEVER:
+        case Frame.CANTILEVER | Frame.AUTO:
             removed = [mesh.index(0, component) for component in _components(mesh)]
         case Frame.SIMPLY_SUPPORTED | Frame.MEAN_AXIS:
             removed = _chord(mesh)
@@ -55,6 +57,30 @@ def frame_basis(frame: Frame, mesh: BeamMesh, gyration_y: float, gyration_z: flo
             dependent = [i for i in removed if families[i] == family]
             columns[dependent] = -np.linalg.solve(conditions[:, dependent], conditions[:, kept])
     return BeamBasis(columns, families[kept])
+
+
+def clamped_coordinates(columns: Array, basis: BeamBasis, mesh: BeamMesh) -> Array:
+    """Deformations in the coordinates of ``basis`` as coordinates of CANTILEVER, shape (n, k).
+
+    The beam is moved as a rigid body until its start is where the frame wants it.
+    """
+    deformed = basis.columns @ columns
+    clamped = [mesh.index(0, component) for component in _components(mesh)]
+    kept = np.setdiff1d(np.arange(mesh.size), clamped)
+    return np.asarray((deformed - _rigid_motions(mesh) @ deformed[clamped])[kept])
+
+
+def _rigid_motions(mesh: BeamMesh) -> Array:
+    """Coordinates of the mesh when the start moves by one of its coordinates, shape (mesh.size, node_size)."""
+    count, x = mesh.node_size, np.linspace(0.0, mesh.length, mesh.elements + 1)
+    motions = np.tile(np.eye(count), (len(x), 1))
+    for deflection, slope in (
+        (Component.DEFLECTION_Y, Component.SLOPE_Y),
+        (Component.DEFLECTION_Z, Component.SLOPE_Z),
+    ):
+        if slope < count:
+            motions[deflection::count, slope] = x
+    return motions
 
 
 def coordinate_units(mesh: BeamMesh, columns: Array, others: str) -> tuple[str, ...]:

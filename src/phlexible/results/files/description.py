@@ -30,7 +30,7 @@ def describe(mechanism: Mechanism) -> dict[str, Tree]:
     bodies = [
         {
             "name": placed.name,
-            "body": encode_part(placed.body, context),
+            "body": encode_part(placed.held, context),
             "position": (placed.position * (placed.nodes is None)).tolist(),
             "rotation": (placed.rotation if placed.nodes is None else np.eye(3)).tolist(),
             "velocity": _numbers(placed.velocity if placed.nodes is None else placed.nodes.velocities),

@@ -175,7 +175,8 @@ def decode(tree: Tree, context: Context) -> Any:
             return tuple(decode(each, context) for each in values)
         case {"attachment": name, "location": location}:
             placed, place = context.bodies[name], decode(location, context)
-            return Attachment(placed, place, placed.data.points.locate(place))
+            placed.data.points.locate(place)
+            return Attachment(placed, place)
         case {"body": name}:
             return context.split_beams[name] if name in context.split_beams else context.bodies[name]
         case {"distribution": initial, "at": places}:

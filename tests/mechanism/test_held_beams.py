@@ -1,0 +1,56 @@
+"""Beams with the frame "auto" take the one that suits the way in which a model holds them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+
+BEAM = ph.Beam(1.0, ph.RectangularSection(0.02, 0.03), ph.Material(7e10, 2700.0, 0.3), elements=3)
+
+
+def test_a_clamped_start_makes_a_cantilever_and_everything_else_a_chord():
+    model = ph.Model()
+    arm, link, free = (model.add(BEAM, name, (place, 0, 0)) for place, name in enumerate(("arm", "link", "free")))
+    tip, start = arm.end, arm.start  # taken before the joint is known
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), start))
+    model.connect(ph.Fixed(tip, link.end))
+    model.connect(ph.Revolute(link.start, free.start))
+    assert [placed.held.frame for placed in (arm, link, free)] == [
+        "cantilever",
+        "simply_supported",
+        "simply_supported",
+    ]
+    assert arm.body is BEAM and np.array_equal(tip.point.shapes, arm.end.point.shapes)
+    assert not start.point.shapes.any() and tip.point.shapes[1:].any()
+    assert not link.end.point.shapes[1:].any()
+    explicit = replace(BEAM, frame="mean_axis")
+    other = model.add(explicit, "explicit", (1, 0, 0))
+    model.connect(ph.Fixed(arm.end, other.start))
+    assert other.held is explicit
+
+
+def test_the_frame_stays_what_it_was_when_a_motion_was_made():
+    model = ph.Model()
+    arm = model.add(BEAM, "arm", angular_velocity=(0, 0, 1.0))
+    motion = model.simulate(0.01, 0.001)
+    before = motion.position(arm.end)
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), arm.start))
+    assert arm.held.frame == "simply_supported"
+    assert np.array_equal(motion.position(arm.end), before)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_basis_of_a_model_is_one_of_the_description(dimension):
+    """The modes of a pinned beam, found in a model, are those of the same description with them as basis."""
+    model = ph.Model(dimension=dimension)
+    link = model.add(BEAM, "link")
+    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), link.start))
+    model.connect(ph.Slider(model.ground.at((1, 0, 0)), link.end, axis=(1, 0, 0)))
+    assert link.held.frame == "simply_supported"
+    linear = model.linearize([link.at(0.4)])
+    basis = BEAM.with_axial(linear.reduce(4 * (dimension - 1), "modal").elastic_basis(link), dimension)
+    reduced = model.replace(link=replace(BEAM, modes=basis))
+    assert reduced["link"].held.frame == "cantilever"
+    assert reduced.linearize().modes().frequencies[:2] == pytest.approx(linear.modes().frequencies[:2], rel=1e-9)
