@@ -35,7 +35,9 @@ GOAL, ACCEPTED, ROUND_OFF = 1e-13, 1e-10, 1e-12
 ITERATIONS = 60
 PATIENCE = 8
 SHORTEST = 1 / 64  # Newton step
+CREEPING = 4  # so many of the shortest ones, one after the other, lead nowhere
 LEAST_SHARE = 1 / 64  # by which loads are raised at a time
+STAGES = 8  # most shares that are tried
 REGULARISATION = 1e-9
 
 
@@ -114,7 +116,9 @@ def quasi_static_motion(system: System, state: State) -> QuasiStaticMotion:
 def _raised(problem: _Problem, start: QuasiStaticMotion, error: float) -> tuple[QuasiStaticMotion, float]:
     """The solution for all loads by way of those for smaller shares."""
     share, step, motion, best = 0.0, 0.25, start, error
-    while share < 1 and step >= LEAST_SHARE:
+    for _ in range(STAGES):
+        if step < LEAST_SHARE:
+            break
         aim = min(1.0, share + step)
         found, error = _solved(replace(problem, share=aim), motion, is_searched=True)
         if error < ACCEPTED:
@@ -131,7 +135,7 @@ def _solved(problem: _Problem, motion: QuasiStaticMotion, is_searched: bool) -> 
     """Newton's method, with natural monotonicity or full steps; the best point and its error."""
     motion = replace(motion, state=_with_velocity(problem, motion.state))
     residual = _residual(problem, motion)
-    best, best_error, since = motion, residual.error, 0
+    best, best_error, since, creeping = motion, residual.error, 0, 0
     rigid = np.flatnonzero(problem.system.layout.is_rigid)
     weight = np.sqrt(problem.system.mass(motion.state).diagonal())
     for _ in range(ITERATIONS):
@@ -143,14 +147,15 @@ def _solved(problem: _Problem, motion: QuasiStaticMotion, is_searched: bool) -> 
             break
         step = solve(residual.right_side(problem, rigid))
         if is_searched and residual.error > ACCEPTED:
-            motion, residual = _searched(problem, motion, rigid, step, solve, weight)
+            motion, residual, length = _searched(problem, motion, rigid, step, solve, weight)
+            creeping = creeping + 1 if length <= SHORTEST else 0
         else:
             motion = _moved(problem, motion, rigid, step)
             residual = _residual(problem, motion)
         since += 1
         if residual.error < best_error:
             best, best_error, since = motion, residual.error, 0
-        if since == PATIENCE or (since and best_error < ACCEPTED):  # lost, or round-off
+        if since == PATIENCE or creeping == CREEPING or (since and best_error < ACCEPTED):  # lost, or round-off
             break
     return best, best_error
 
@@ -162,19 +167,19 @@ def _searched(
     step: Array,
     solve: Callable[[Array], Array],
     weight: Array,
-) -> tuple[QuasiStaticMotion, _Residual]:
-    """The longest part of a step after which the next simplified step is shorter, or the shortest part."""
+) -> tuple[QuasiStaticMotion, _Residual, float]:
+    """The longest part of a step after which the next simplified step is shorter, or the shortest part; which."""
     size = float(np.linalg.norm(weight * step[: len(weight)]))
     length, allowed = 1.0, ROUND_OFF * _extent(problem.system)
     while True:
         trial = _moved(problem, motion, rigid, length * step)
         residual = _residual(problem, trial)
         if length <= SHORTEST or not np.isfinite(size):
-            return trial, residual
+            return trial, residual, length
         if np.isfinite(residual.error):
             simplified = solve(residual.right_side(problem, rigid))[: len(weight)]
             if np.linalg.norm(weight * simplified) <= max((1 - length / 4) * size, allowed):
-                return trial, residual
+                return trial, residual, length
         length /= 2
 
 

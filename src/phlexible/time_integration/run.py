@@ -16,6 +16,7 @@ from phlexible.time_integration.recorder import Recorder, Sink
 from phlexible.time_integration.stepper import Advance, Ledger, Stepper, Storage
 
 MOST_HALVINGS = 12  # of one step, one inside the other
+PATIENCE = 4  # pieces of one size that must succeed before pieces of twice the size are tried again
 FIRST_BLOCK = 16  # steps; blocks grow while they take less than BLOCK_SECONDS
 BLOCK_SECONDS = 0.2
 BLOCK_BYTES = 2**25
@@ -50,6 +51,8 @@ class Simulation:
         stepper.begin(state, ledger)
         self._recorder = Recorder(system, stepper.work_sources, sink)
         self._halvings = ledger.halvings if ledger is not None else 0
+        self._depth = 0  # steps are halved so often before they are tried
+        self._successes = 0
         self._since_stored = 0
         self._continues = False
         self._dependent_time: float | None = None
@@ -72,7 +75,7 @@ class Simulation:
                     stepper.control(clock.instant(k))
                 progress(k, clock.count)
                 begin = wall.perf_counter()
-                steps = clock.regular_run(k, size)
+                steps = clock.regular_run(k, size) if self._depth == 0 else 0
                 if k + steps == clock.count and (self._since_stored + steps) % self._every:
                     steps -= 1  # the last instant is stored in any case
                 done = self._regular(k, steps) if steps else 0
@@ -129,7 +132,23 @@ class Simulation:
             self._piece(start, end, 0, is_end=number == len(pieces) - 1, k=k)
 
     def _piece(self, start: float, end: float, depth: int, is_end: bool, k: int) -> None:
-        """One step from start to end, or two halves of it; stores if it ends step k on the grid."""
+        """One step from start to end, or two halves of it; stores if it ends step k on the grid.
+
+        The size that worked is remembered: where steps are too long for long, most failures are spared.
+        """
+        if depth >= self._depth and self._tried(start, end, depth, is_end, k):
+            return
+        self._halvings += 1
+        middle = (start + end) / 2
+        self._piece(start, middle, depth + 1, False, k)
+        self._piece(middle, end, depth + 1, is_end, k)
+
+    def _tried(self, start: float, end: float, depth: int, is_end: bool, k: int) -> bool:
+        """Whether one step from start to end converged.
+
+        Raises:
+            ConvergenceError: it did not, and is as short as steps may get.
+        """
         self._since_stored += is_end
         is_last = is_end and k + 1 == self._clock.count
         keep = is_end and (self._since_stored % self._every == 0 or is_last)
@@ -140,15 +159,16 @@ class Simulation:
             if keep:
                 self._recorder.add(np.array([end]), taken.rows, self._halvings, is_last_open=True)
                 self._since_stored = 0
-            return
+            self._successes += 1
+            if self._depth and self._successes == PATIENCE:
+                self._depth, self._successes = self._depth - 1, 0
+            return True
         self._since_stored -= is_end
         self._stepper.restore(before)
         if depth == MOST_HALVINGS:
             raise self._failure(start, end, taken)
-        self._halvings += 1
-        middle = (start + end) / 2
-        self._piece(start, middle, depth + 1, False, k)
-        self._piece(middle, end, depth + 1, is_end, k)
+        self._depth, self._successes = depth + 1, 0
+        return False
 
     def _advance(self, instants: Array, step: float, storage: Storage) -> Advance:
         """Steps between the instants, each of size ``step``."""

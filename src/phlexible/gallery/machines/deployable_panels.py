@@ -37,7 +37,9 @@ def deployable_panels(panels: int = 3, lock_energy: float = 3.0, elements: int =
     depth = positive("lock_energy", lock_energy)
     length = 1.5
     sheet = Material(youngs_modulus=7e10, density=400.0, viscosity=2e-4)
-    panel = Beam(length, RectangularSection(width=0.02, height=0.5), sheet, elements=elements, modes=2)
+    panel = Beam(
+        length, RectangularSection(width=0.02, height=0.5), sheet, elements=elements, frame="cantilever", modes=2
+    )
 
     model = Model(dimension=2)
     hub = model.add(RigidBody(200.0, 60.0), "hub")

@@ -44,8 +44,8 @@ def robot_arm(rise_time: float = 1.0, elements: int = 4, payload: float = 2.0) -
     rise_time = positive("rise_time", rise_time)
     tube = RectangularSection(width=0.04, height=0.04)
     aluminium = Material(youngs_modulus=7e10, density=2700.0, poissons_ratio=0.33, viscosity=2e-5)
-    upper = Beam(0.5, tube, aluminium, elements=elements, modes=2)
-    fore = Beam(0.4, tube, aluminium, elements=elements, modes=2)
+    upper = Beam(0.5, tube, aluminium, elements=elements, frame="cantilever", modes=2)
+    fore = Beam(0.4, tube, aluminium, elements=elements, frame="cantilever", modes=2)
     housing = RigidBody(3.0, (0.3, 0.3, 0.3))  # with the rotor, seen through the gear
     stator, wrist = RigidBody(1.5, (0.1, 0.1, 0.1)), RigidBody(0.6, (2e-3, 2e-3, 2e-3))
 
