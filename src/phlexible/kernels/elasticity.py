@@ -56,18 +56,16 @@ def strain_energy(t: Tables, b: int, eta: Reals, strain: Reals) -> float:
 
 
 @compiled
-def elastic_balance(t: Tables, b: int, h: float, damping: float) -> None:
-    """Add h times the elastic and damping forces of frame b to its rows of the residual (4.8)."""
+def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
+    """Elastic and damping forces of frame b against eta (4.8), and its strains at the end."""
     kind, c = t.type_of[b], t.coordinate_start[b] + 1
     n = t.elastic_count[kind]
-    rows, eta1 = t.residual + (t.velocity_start[b] + t.rigid_of[b]), t.xi1 + c
+    eta1 = t.xi1 + c
     gamma, mean, force = t.viscosity[kind] / h + damping, t.elastic_mean + c, t.elastic_force + c
     for i in range(n):
         start, end = t.xi0[c + i], eta1[i]
         mean[i] = 0.5 * (start + end) + gamma * (end - start)
     multiply(t.type_number + t.stiffness[kind], n, n, mean, force)
-    for i in range(n):
-        rows[i] += h * force[i]
     slopes0, slopes1, gradient = t.slope0 + t.frame_square[b], t.slope1 + t.frame_square[b], t.gradient + c
     for s in range(t.strain_start[kind], t.strain_start[kind] + t.strain_count[kind]):
         k = t.frame_strain[b] + s
@@ -77,20 +75,20 @@ def elastic_balance(t: Tables, b: int, h: float, damping: float) -> None:
         for i in range(t.strain_first[s], t.strain_last[s]):
             change += gradient[i] * (eta1[i] - t.xi0[c + i])
         t.strain_change[k] = change
-        stress = h * t.strain_weight[s] * (t.strain0[k] + (0.5 + gamma) * change)
+        stress = t.strain_weight[s] * (t.strain0[k] + (0.5 + gamma) * change)
         for i in range(t.strain_first[s], t.strain_last[s]):
-            rows[i] += stress * gradient[i]
+            force[i] += stress * gradient[i]
     if t.damping[kind] >= 0:
+        C = t.type_number + t.damping[kind]
         for i in range(n):
             mean[i] = 0.5 * (t.rate0[c + i] + t.rate1[c + i])
-        multiply(t.type_number + t.damping[kind], n, n, mean, force)
         for i in range(n):
-            rows[i] += h * force[i]
+            force[i] += product(C + i * n, mean, n)
 
 
 @compiled
 def elastic_tangent(t: Tables, b: int, h: float, damping: float, block: Reals) -> None:
-    """Add the exact derivative of ``elastic_balance`` to the frame's block."""
+    """Add the exact derivative of h ``elastic_forces`` to the frame's block."""
     kind, c, width, rigid = t.type_of[b], t.coordinate_start[b] + 1, t.width_of[b], t.rigid_of[b]
     n, corner = width - rigid, block + rigid * (width + 1)
     gamma = t.viscosity[kind] / h + damping

@@ -27,9 +27,9 @@ from phlexible.kernels.moments import (
     add_moments,
     axis_of,
     contract,
+    contract_crossing,
     crossed,
     crossing,
-    moments,
     one,
     total,
     trace,
@@ -60,16 +60,13 @@ def read(source: Reals, count: int) -> Vector:
 
 
 @compiled
-def angular_momentum(t: Tables, b: int, w: Vector, xi: Reals, rate: Reals, N: Reals, D: Reals) -> Vector:
-    """pi_r = J w + int rho r x u (4.5); the moments N of r and D of u stay for the balances."""
+def angular_momentum(t: Tables, b: int, w: Vector, xi: Reals, N: Reals, D: Reals) -> Vector:
+    """pi_r = J w + int rho r x u (4.5), from the moments N of r and D of u."""
     kind, c = t.type_of[b], t.coordinate_start[b]
     m = t.elastic_count[kind] + 1
     if m == 1:
         return t.rigid_inertia[kind] @ w
-    N, D = N + 9 * c, D + 9 * c
-    moments(t, b, xi + c, N)
-    moments(t, b, rate + c, D)
-    return inertia(t, xi + c, N, m) @ w + crossed(total(t, xi + c, D, m))
+    return inertia(t, xi + c, N + 9 * c, m) @ w + crossed(total(t, xi + c, D + 9 * c, m))
 
 
 @compiled
@@ -88,7 +85,7 @@ def rotational_energy(t: Tables, b: int, w: Vectors, rate: Reals, angular: Vecto
     if m > 1:
         fill(t.scratch, m, 0.0)
         contract(t, t.scratch, one(), D + 9 * c, m)
-        contract(t, t.scratch, crossing(w[b]), N + 9 * c, m)
+        contract_crossing(t, t.scratch, w[b], N + 9 * c, m)
         energy += 0.5 * product(rate + c, t.scratch, m)
     return energy
 
@@ -138,6 +135,7 @@ def inertia_tangent(t: Tables, b: int, h: float, block: Reals) -> None:
     width, rigid, c = t.width_of[b], t.rigid_of[b], t.coordinate_start[b]
     m, half, own = width - rigid + 1, 0.5 * h, 9 * c
     a, p, w0, w1 = t.half_turn[b], t.angular0[b] + t.angular1[b], crossing(t.spin0[b]), crossing(t.spin1[b])
+    N0, N1, D0, D1 = t.moment0 + own, t.moment1 + own, t.moment_rate0 + own, t.moment_rate1 + own
     J = inertia(t, t.xi1 + c, t.moment1 + own, m) if m > 1 else t.rigid_inertia[kind]
     pi = t.scratch
     for l in range(axes):
@@ -148,13 +146,13 @@ def inertia_tangent(t: Tables, b: int, h: float, block: Reals) -> None:
         E = crossing(e)
         slope, C = pi + l * m, half * (E @ w1 + w1 @ E)
         fill(slope, m, 0.0)  # dpi_r . e to deta/dt
-        contract(t, slope, E - C, t.moment1 + own, m)
-        contract(t, slope, -half * E, t.moment_rate1 + own, m)
+        contract(t, slope, E - C, N1, m)
+        contract_crossing(t, slope, -half * e, D1, m)
         slope, C = pi + 3 * m, 0.5 * half * (E @ w0 + w0 @ E)
         fill(slope, m, 0.0)  # rows of eta to w . e
-        contract(t, slope, E + C, t.moment1 + own, m)
-        contract(t, slope, C, t.moment0 + own, m)
-        contract(t, slope, half * E, t.moment_rate0 + own, m)
+        contract(t, slope, E + C, N1, m)
+        contract(t, slope, C, N0, m)
+        contract_crossing(t, slope, half * e, D0, m)
         for j in range(1, m):
             block[(rigid + j - 1) * width + d + l] = slope[j]
     if m == 1:

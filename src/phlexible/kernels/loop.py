@@ -6,7 +6,7 @@ from phlexible.kernels.dense import copy, fill
 from phlexible.kernels.interactions import angles_can_be_counted, drives_are_smooth
 from phlexible.kernels.ledger import end_step, energies, ledger_closes
 from phlexible.kernels.newton import CONVERGED, NOT_CONVERGED, remove_null_space_multipliers, solve_step
-from phlexible.kernels.step import begin_step
+from phlexible.kernels.step import begin_bodies, begin_ports, hand_over
 from phlexible.kernels.vectors import vector_rates
 
 ATTEMPTS = 4
@@ -38,6 +38,7 @@ def advance(header, sizes, options, storage, moving, load_values, reactions, sto
     continues, write_first = storage[3] != 0, storage[4] != 0
     damping, least_scale, is_redundant = options[0], options[1], options[2] != 0.0
     row, kept = 0, -1
+    begin_bodies(t)
     if write_first:
         set_vectors(t.moving0, given, t.moving)
         write_row(t, rows)
@@ -81,8 +82,8 @@ def advance(header, sizes, options, storage, moving, load_values, reactions, sto
 
 @compiled
 def take_step(t: Tables, h: float, damping: float, least_scale: float, is_redundant: bool) -> int:
-    """One step from the state to the next; its status."""
-    begin_step(t)
+    """One step from the state, of which ``begin_bodies`` or ``hand_over`` has told, to the next; its status."""
+    begin_ports(t)
     status = NOT_CONVERGED
     attempts = ATTEMPTS if is_redundant else ATTEMPTS + RELAXED_ATTEMPTS
     for attempt in range(attempts if drives_are_smooth(t) else 0):
@@ -100,6 +101,7 @@ def take_step(t: Tables, h: float, damping: float, least_scale: float, is_redund
     if status == CONVERGED:
         remember(t)
         end_step(t, h, damping)
+        hand_over(t)
     return status
 
 
@@ -164,6 +166,6 @@ def set_vectors(target: Vectors, source: Reals, count: int) -> None:
 @compiled
 def write_row(t: Tables, stored: Reals) -> None:
     """The state, with its energies, into a row."""
-    begin_step(t)
+    begin_ports(t)
     energies(t)
     copy(t.state, stored, t.state_numbers)

@@ -55,13 +55,27 @@ def trace(M: Matrix) -> float:
 @compiled
 def moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
     """N_pq,i = sum_j W_pq,ij x_j of frame b."""
-    kind, d = t.type_of[b], t.dimension
+    kind, d, c = t.type_of[b], t.dimension, t.coordinate_start[b]
     m = t.elastic_count[kind] + 1
+    if m == 1:
+        return
+    x, N = x + c, N + 9 * c
     fill(N, t.planes * m, 0.0)
     for s in range(t.patch_start[kind], t.patch_start[kind] + t.patch_count[kind]):
         W, rows, columns = t.type_number + t.patch_number[s], t.patch_rows[s], t.patch_columns[s]
         plane = N + ((t.patch_second[s] * d + t.patch_first[s]) * m + t.patch_row[s])
         add_rows(x + t.patch_column[s], columns, W, rows, plane, rows)
+
+
+@compiled
+def moments_at_end(t: Tables, b: int, h: float) -> None:
+    """Those of the points at t_n+1, N + h mean(D): eta moves with the mean of its rate (4.4)."""
+    m, own = t.elastic_count[t.type_of[b]] + 1, 9 * t.coordinate_start[b]
+    if m == 1:
+        return
+    N0, D0, D1, N1 = t.moment0 + own, t.moment_rate0 + own, t.moment_rate1 + own, t.moment1 + own
+    for i in range(t.planes * m):
+        N1[i] = N0[i] + 0.5 * h * (D0[i] + D1[i])
 
 
 @compiled
@@ -74,6 +88,24 @@ def contract(t: Tables, target: Reals, C: Matrix, N: Reals, m: int) -> None:
         c[3], c[4], c[5] = x.y, y.y, z.y
         c[6], c[7], c[8] = x.z, y.z, z.z
     add_rows(c, t.planes, N, m, target, m)
+
+
+@compiled
+def contract_crossing(t: Tables, target: Reals, a: Vector, N: Reals, m: int) -> None:
+    """target_i += sum_pq [a]_pq N_pq,i: two planes for each component that is not zero."""
+    if t.planes == 2:
+        add_multiple(target, a.z, N + m, m)
+        return
+    _add_difference(target, a.x, N + 5 * m, N + 7 * m, m)
+    _add_difference(target, a.y, N + 6 * m, N + 2 * m, m)
+    _add_difference(target, a.z, N + m, N + 3 * m, m)
+
+
+@compiled
+def _add_difference(target: Reals, factor: float, plus: Reals, minus: Reals, m: int) -> None:
+    if factor != 0.0:
+        for i in range(m):
+            target[i] += factor * (plus[i] - minus[i])
 
 
 @compiled

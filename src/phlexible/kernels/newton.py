@@ -5,7 +5,7 @@ from phlexible.compilation.notation import Reals, Tables
 from phlexible.kernels.dense import copy, fill
 from phlexible.kernels.elimination import eliminate, substitute
 from phlexible.kernels.interactions import gap, gap_size
-from phlexible.kernels.step import jacobian, residuals
+from phlexible.kernels.step import jacobian, motion_and_forces, residuals
 
 CONVERGED = 0
 NOT_CONVERGED = 1
@@ -179,7 +179,7 @@ def solve_step(t: Tables, h: float, damping: float, least_scale: float, relaxati
             ):
                 save(t)
                 move(t, 1.0)
-                residuals(t, h, damping)
+                motion_and_forces(t, h, damping)
                 return (CONVERGED, iterations + 1)
             if fresh and length == 1.0 and contraction > 0.75 and size <= ACCEPTABLE * scale and is_closed:
                 return (CONVERGED, iterations)

@@ -44,5 +44,5 @@ def relocated(part: Part, bodies: Mapping[str, PlacedBody], parts: Mapping[objec
 def moved(attachment: Attachment, bodies: Mapping[str, PlacedBody]) -> Attachment:
     """The same location on the body of that name."""
     placed = bodies[attachment.placed.name]
-    placed.data.points.locate(attachment.location)
+    placed.locate(attachment.location)
     return Attachment(placed, attachment.location)

@@ -86,7 +86,7 @@ class RecordedRun:
         placed = self.system.bodies[self.body_index(port)]
         if placed is port.placed:
             return port
-        placed.data.points.locate(port.location)
+        placed.locate(port.location)
         return Attachment(placed, port.location)
 
     def frame_index(self, frame: MovingFrame) -> int:

@@ -49,6 +49,7 @@ class PlacedBody:
     angular_velocity: Array | None = None
     nodes: InitialNodes | None = None
     _is_settled: bool = False
+    _points: dict[Location, MaterialPoint] = field(default_factory=dict)
 
     def clamp(self) -> None:
         """A joint holds place and orientation of the start; nothing changes once numbers were made of the body."""
@@ -56,6 +57,7 @@ class PlacedBody:
         if not self._is_settled and held != self.held:
             object.__setattr__(self, "held", held)
             object.__setattr__(self, "data", held.discretize(self.data.dimension))
+            self._points.clear()
 
     def settle(self) -> None:
         """Numbers are made of the body: ``data`` stays what it is, whatever joints come later."""
@@ -101,11 +103,21 @@ class PlacedBody:
         x, y, z = np.asarray(position, dtype=np.float64)
         return self._attach(MaterialPosition((float(x), float(y), float(z))))
 
+    def locate(self, location: Location) -> MaterialPoint:
+        """The point there, in the undeformed body, and how elastic coordinates move it.
+
+        Raises:
+            AttachmentError: the body has no such place.
+        """
+        if location not in self._points:
+            self._points[location] = self.data.points.locate(location)
+        return self._points[location]
+
     def __repr__(self) -> str:
         return f"PlacedBody({self.name!r}, {type(self.body).__name__})"
 
     def _attach(self, location: Location) -> "Attachment":
-        self.data.points.locate(location)
+        self.locate(location)
         return Attachment(self, location)
 
 
@@ -119,7 +131,7 @@ class Attachment:
     @property
     def point(self) -> MaterialPoint:
         """Where it is in the undeformed body, and how elastic coordinates move it."""
-        return self.placed.data.points.locate(self.location)
+        return self.placed.locate(self.location)
 
     @property
     def has_orientation(self) -> bool:
