@@ -16,7 +16,7 @@ export OMP_NUM_THREADS ?= 1
 .DEFAULT_GOAL := demo
 
 demo: $(READY)
-	$(BIN)/phlexible run crank-slider --out results/crank_slider.h5 --plot results/crank_slider.png \
+	$(BIN)/phlexible run crank-slider --out results/crank_slider.h5 --overwrite --plot results/crank_slider.png \
 	    --animate results/crank_slider.mp4
 
 test: check

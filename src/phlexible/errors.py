@@ -9,6 +9,10 @@ class ParameterError(PhlexibleError, ValueError):
     """A parameter is outside its range, not finite or of the wrong shape."""
 
 
+class FunctionError(ParameterError):
+    """A function of the user that raised; ``__cause__`` is its error, with its own type and traceback."""
+
+
 class AttachmentError(PhlexibleError, ValueError):
     """An attachment that the body does not have, or that lies outside it."""
 
@@ -34,7 +38,11 @@ class RedundancyWarning(UserWarning):
 
 
 class StepWarning(UserWarning):
-    """A step size after which joint forces swing about their mean; the message says by how much."""
+    """Steps too long for the motion, or a step size after which joint forces swing about their mean."""
+
+
+class UnusedPartWarning(UserWarning):
+    """Joints, springs, drives or loads that were made and never connected or applied; the message names them."""
 
 
 class ReductionWarning(UserWarning):
@@ -83,6 +91,14 @@ class ResultFileError(PhlexibleError, OSError):
 
 class MissingExtraError(PhlexibleError, ImportError):
     """An optional package is needed; the message gives the install command."""
+
+
+class LargeDeflectionWarning(UserWarning):
+    """A beam bent further than small slopes allow; the message says which, how far and what to do."""
+
+
+class LargeStrainWarning(UserWarning):
+    """A beam strained beyond what a linear law holds; the message says which, how far and what to do."""
 
 
 class StiffeningWarning(UserWarning):

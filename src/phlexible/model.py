@@ -2,13 +2,26 @@
 
 import sys
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from enum import Enum
+from functools import partial
 from os import PathLike
 from typing import Self, TypeVar
 
+import numpy as np
+
 from phlexible.algebra.arrays import non_negative, positive
-from phlexible.errors import ModelError, ParameterError, SlackStringWarning, StiffeningWarning
+from phlexible.errors import (
+    LargeDeflectionWarning,
+    LargeStrainWarning,
+    ModelError,
+    ParameterError,
+    SlackStringWarning,
+    StepWarning,
+    StiffeningWarning,
+)
 from phlexible.initial.assembled_pose import assembled_pose
 from phlexible.initial.initial_state import InitialKind, initial_state
 from phlexible.initial.moved_model import moved_model
@@ -26,11 +39,14 @@ from phlexible.results.linear_model import LinearModel
 from phlexible.results.motion import Motion
 from phlexible.results.progress import progress_bar
 from phlexible.system.layout import State
+from phlexible.system.recording import Recording
 from phlexible.system.system import System, system_of
+from phlexible.time_integration.checkpoint import Checkpoint, clock_from, is_on_grid
 from phlexible.time_integration.clock import clock
 from phlexible.time_integration.composition import SUBSTEPS, check_lossless
+from phlexible.time_integration.given_motion import check_rates
 from phlexible.time_integration.run import Simulation
-from phlexible.time_integration.stepper import Ledger, Stepper
+from phlexible.time_integration.stepper import Stepper
 
 Choice = TypeVar("Choice", bound=Enum)
 
@@ -52,6 +68,33 @@ STEPPERS = {Scheme.CONSERVING: _conserving}
 """What takes the steps of a scheme, made of system, order, numerical damping and whether joints are redundant."""
 
 
+@dataclass(frozen=True)
+class StepOptions:
+    """How steps are taken and stored, as ``Model.simulate`` is told."""
+
+    scheme: Scheme
+    order: int
+    every: int
+    numerical_damping: float
+    tolerance: float | None
+
+    def checked(self) -> Self:
+        """With checked numbers.
+
+        Raises:
+            ParameterError: a value out of range, or a tolerance where steps are composed.
+        """
+        if isinstance(self.every, bool) or not isinstance(self.every, int | np.integer) or self.every < 1:
+            raise ParameterError(f"every must be a whole number of at least 1, got {self.every!r}")
+        if isinstance(self.order, bool) or self.order not in (2, 4):
+            raise ParameterError(f"order must be 2 or 4, got {self.order!r}")
+        tolerance = None if self.tolerance is None else positive("tolerance", self.tolerance)
+        if tolerance is not None and self.order == 4:
+            raise ParameterError("tolerance= goes with order=2: the error of composed steps is not estimated")
+        damping = non_negative("numerical_damping", self.numerical_damping)
+        return replace(self, every=int(self.every), numerical_damping=damping, tolerance=tolerance)
+
+
 class Model(Mechanism):
     """Bodies, joints and loads that can be simulated; see ``Mechanism`` for how to build one."""
 
@@ -65,7 +108,9 @@ class Model(Mechanism):
         order: int = 2,
         every: int = 1,
         numerical_damping: float = 0.0,
+        tolerance: float | None = None,
         output: str | PathLike[str] | None = None,
+        overwrite: bool = False,
         progress: bool | None = None,
     ) -> Motion:
         """The motion from t = 0 on, with exact energy, momenta and joints for any step size.
@@ -82,18 +127,27 @@ class Model(Mechanism):
                 one of them backwards, and functions of time are called up to 0.35 step beyond its ends.
             every: store each every-th step.
             numerical_damping: gamma >= 0; a step loses gamma delta(eps)^T D delta(eps).
-            output: results file (HDF5) that is written while the run goes on.
+            tolerance: for the estimated error of a step, relative to the longest body (4.22):
+                ``step`` is then the interval of the output, which is cut into 2, 4, 8 ... equal steps, rarely
+                changed; momenta, joints and the ledger stay exact. Where the number changes, velocities are
+                projected onto the joints, and the energy lost is booked as dissipated. None: steps as given.
+            output: results file that is written while the run goes on: ``Motion.load`` reads it at any time,
+                ``resume`` goes on with it, also after a kill. HDF5 once the run has ended.
+            overwrite: whether a file ``output`` that exists may be replaced.
             progress: whether to show a progress bar; None: on a terminal.
 
         Raises:
             ParameterError: numbers or option strings out of range.
             JointGapError, VelocityError, RedundancyError, ModelError: see ``initial_state``.
-            ConvergenceError: a step failed even after halving. Like any error that a function of time
-                raises during the run it has what was computed before in ``error.motion``.
+            ResultFileError: ``output`` exists, another run writes to it, or it cannot be written.
+            ConvergenceError: a step failed even after halving. Like any error during the run, of a function of
+                time or of the disk, it has what was computed before in ``error.motion``.
         """
         kind = _choice("initial", initial, InitialKind)
         chosen = _choice("scheme", scheme, Scheme)
-        return self._run(duration, step, order, every, numerical_damping, output, progress, kind, None, chosen)
+        results = partial(RunOutput, path=output, overwrite=overwrite)
+        options = StepOptions(chosen, order, every, numerical_damping, tolerance)
+        return self._run(duration, step, options, progress, results, kind)
 
     def resume(
         self,
@@ -104,32 +158,27 @@ class Model(Mechanism):
         order: int = 2,
         every: int = 1,
         numerical_damping: float = 0.0,
+        tolerance: float | None = None,
         progress: bool | None = None,
     ) -> Motion:
         """Go on with the run of this model in a results file, and return the whole motion.
 
+        With the arguments of the first run, and controllers that remember nothing themselves, it has the
+        same digits as if it had not stopped. The file stays as it is until there is something new.
+
         Args:
-            path: a results file of ``simulate(output=...)``, finished, interrupted or killed.
+            path: a results file of ``simulate(output=...)`` or ``motion.save``, finished, interrupted or killed.
             duration: end of the run, counted from t = 0 [s].
-            step, order, every, numerical_damping, progress: as in ``simulate``. With much smaller steps than
-                the stored ones joint forces of single steps swing (a ``StepWarning`` says by how much).
+            step, order, every, numerical_damping, tolerance, progress: as in ``simulate``. With much smaller steps
+                than the stored ones joint forces of single steps swing (a ``StepWarning`` says by how much).
 
         Raises:
-            ResultFileError: no such file, or one of another model.
+            ResultFileError: no such file, a damaged one, one of another model, or one that a run writes to.
             ParameterError: the file already reaches ``duration``.
         """
-        return self._run(
-            duration,
-            step,
-            order,
-            every,
-            numerical_damping,
-            path,
-            progress,
-            InitialKind.UNDEFORMED,
-            path,
-            Scheme.CONSERVING,
-        )
+        results = partial(RunOutput, path=path, is_resumed=True)
+        options = StepOptions(Scheme.CONSERVING, order, every, numerical_damping, tolerance)
+        return self._run(duration, step, options, progress, results, InitialKind.UNDEFORMED)
 
     def linearize(
         self,
@@ -173,9 +222,11 @@ class Model(Mechanism):
     ) -> AssembledModel[Self]:
         """The model at the nearest pose at which its joints close, where positions are approximate.
 
-        Bodies move undeformed and as little as possible, ``int rho |displacement|^2`` over all of them;
-        joint axes turn with the body of the first port. Given velocities that contradict the joints
-        become the nearest ones that fit.
+        Bodies move undeformed, strings evenly between their ends and the nodes that joints hold, and all as
+        little as possible, ``int rho |displacement|^2`` over all of them. Joint axes turn with the body of the
+        first port. Loads, force elements, drives and handles of split beams go along; what counts from the
+        initial pose (angles, rest lengths that were not given, bushings) counts from the new one. Given
+        velocities that contradict the joints become the nearest ones that fit.
 
         Args:
             fixed: handles or names of bodies that stay where they are.
@@ -185,7 +236,8 @@ class Model(Mechanism):
             The new ``model``, and how each body moved; ``print`` shows it. This model stays as it is.
 
         Raises:
-            JointGapError: the joints cannot close; with the smallest gap found.
+            JointGapError: the joints cannot close, with the smallest gap found; or a driven angle does not
+                start at zero.
             ModelError: names of bodies that are not in the model.
             ParameterError: weights that are not positive.
         """
@@ -202,69 +254,77 @@ class Model(Mechanism):
         self,
         duration: float,
         step: float,
-        order: int,
-        every: int,
-        damping: float,
-        output: str | PathLike[str] | None,
+        options: StepOptions,
         progress: bool | None,
+        output: Callable[[System], RunOutput],
         kind: InitialKind,
-        resumed: str | PathLike[str] | None,
-        scheme: Scheme,
     ) -> Motion:
         if not self.bodies:
             raise ModelError("the model has no bodies; add one with model.add(...)")
-        if isinstance(every, bool) or not isinstance(every, int) or every < 1:
-            raise ParameterError(f"every must be a whole number of at least 1, got {every!r}")
-        damping = non_negative("numerical_damping", damping)
-        if order not in (2, 4):
-            raise ParameterError(f"order must be 2 or 4, got {order!r}")
-        if order == 4:
-            check_lossless(self, damping)
-        system = system_of(self)
-        run_output = RunOutput(system, output, resumed)
-        begun = run_output.start
-        start = begun.state.time if begun else 0.0
-        if resumed is not None and not duration > start:
-            raise ParameterError(f"duration must be beyond the {start:g} s that {resumed} holds, got {duration!r}")
+        options = options.checked()
+        if options.order == 4:
+            check_lossless(self, options.numerical_damping)
         breakpoints = [time for load in self.loads for time in load.breakpoints]
         breakpoints += [time for element in self.elements for time in element.times]
-        instants = clock(start, duration - start, step, breakpoints)
-        if begun is None:
-            state, ledger = initial_state(system, kind), None
-        else:
-            state = begun.state
-            ledger = Ledger(begun.work, begun.dissipated, begun.iterations, begun.halvings, begun.theta)
-            warn_of_velocity_gap(system, state, run_output.last_multipliers, float(step))
-        is_redundant = check_redundancy(system, state)
-        stepper = STEPPERS[scheme](system, order, damping, is_redundant)
         show = sys.stderr.isatty() if progress is None else progress
-        run = Simulation(system, stepper, state, instants, every, run_output.take, ledger)
-        is_complete = False
-        try:
-            with progress_bar(show) as report:
-                is_complete = run.run(report)
-        except Exception as error:
-            if not run_output.is_empty:
-                partial = run_output.motion(False)
-                error.motion = partial  # type: ignore[attr-defined]
-                error.add_note("What was computed before is in the attribute .motion of this error.")
-                for text, _ in _explanations(partial):
-                    error.add_note(text)
-            raise
-        finally:
-            run_output.close(is_complete)
-        return _explained(run_output.motion(is_complete))
+        system = system_of(self)
+        with output(system) as results:
+            start: State | tuple[Recording, Checkpoint]
+            if results.begun is None:
+                instants = clock(0.0, duration, step, breakpoints)
+                check_rates(system, instants.start, instants.end)
+                start = initial = initial_state(system, kind)
+            else:
+                recording, begun = results.recording, results.begun
+                if not duration > begun.time:
+                    raise ParameterError(
+                        f"duration must be beyond the {begun.time:g} s that the file holds, got {duration!r}"
+                    )
+                instants = clock_from(begun, duration, step, breakpoints)
+                start, initial = (recording.rows(slice(-1, None)), begun), recording.state(0)
+                if not is_on_grid(begun, instants):
+                    warn_of_velocity_gap(system, recording.state(-1), recording.multipliers[-1], float(step))
+            is_redundant = check_redundancy(system, initial)
+            stepper = STEPPERS[options.scheme](system, options.order, options.numerical_damping, is_redundant)
+            try:
+                run = Simulation(system, stepper, start, instants, options.every, results.take, options.tolerance)
+                with progress_bar(show) as report:
+                    is_complete = run.run(report)
+                motion = results.finish(is_complete)
+            except BaseException as error:
+                _attach(results.give_up(error), error)
+                raise
+            steps = (
+                0
+                if options.tolerance is not None
+                else instants.full * (options.every == 1) * len(SUBSTEPS[options.order])
+            )
+        return _explained(motion, steps)
 
 
-def _explained(motion: Motion) -> Motion:
-    """The motion, with warnings where linear strain led it astray and where strings are slack."""
-    for text, category in _explanations(motion):
+def _attach(motion: Motion | None, error: BaseException) -> None:
+    """Gives an error what was computed before it."""
+    if motion is None:
+        return
+    error.motion = motion  # type: ignore[attr-defined]
+    error.add_note("What was computed before is in the attribute .motion of this error.")
+    with suppress(Exception):  # the first error says more
+        for text, _ in _explanations(motion):
+            error.add_note(text)
+
+
+def _explained(motion: Motion, steps: int) -> Motion:
+    """The motion, with warnings where steps were too long, or bodies beyond what their models hold."""
+    found: list[tuple[str, type[Warning]]] = [(text, StepWarning) for text in motion.long_steps(steps or None)]
+    for text, category in [*found, *_explanations(motion)]:
         warnings.warn(text, category, stacklevel=4)
     return motion
 
 
 def _explanations(motion: Motion) -> list[tuple[str, type[Warning]]]:
     found: list[tuple[str, type[Warning]]] = [(text, StiffeningWarning) for text in motion.missing_stiffening()]
+    found += [(text, LargeDeflectionWarning) for text in motion.large_deflections()]
+    found += [(text, LargeStrainWarning) for text in motion.large_strains()]
     for part in motion.slack_parts():
         text = (
             f"{part.name}: element {part.element} is slack from t = {part.time:.4g} s on; energy and "

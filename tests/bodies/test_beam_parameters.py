@@ -44,16 +44,16 @@ def test_size_and_mass():
         ("length", "long", "one number"),
         ("section", 6e-3, "a Section, CircularSection or RectangularSection"),
         ("material", "steel", "a Material"),
-        ("elements", 0, "an integer of at least 1"),
-        ("elements", 2.5, "an integer of at least 1"),
-        ("elements", True, "an integer of at least 1"),
-        ("frame", "clamped", 'one of "auto", "cantilever", "simply_supported", "mean_axis"'),
-        ("frame", None, 'one of "auto", "cantilever"'),
-        ("strain", "von karman", 'one of "von_karman", "linear"|one of "linear", "von_karman"'),
+        ("elements", 0, "a whole number of at least 1"),
+        ("elements", 2.5, "a whole number of at least 1"),
+        ("elements", True, "a whole number of at least 1"),
+        ("frame", "clamped", "one of 'auto', 'cantilever', 'simply_supported', 'mean_axis'"),
+        ("frame", None, "one of 'auto', 'cantilever'"),
+        ("strain", "von karman", "one of 'von_karman', 'linear'|one of 'linear', 'von_karman'"),
         ("rotary_inertia", "no", "True or False"),
-        ("modes", 0, "an integer of at least 1"),
-        ("modes", -3, "an integer of at least 1"),
-        ("modes", 1.5, "an integer of at least 1"),
+        ("modes", 0, "a whole number of at least 1"),
+        ("modes", -3, "a whole number of at least 1"),
+        ("modes", 1.5, "a whole number of at least 1"),
         ("damping_ratio", -0.01, "not be negative"),
         ("damping_ratio", np.inf, "finite"),
     ],
@@ -67,5 +67,5 @@ def test_a_bad_parameter_is_refused_by_name_and_value(name, value, expected):
 
 
 def test_a_dimension_is_2_or_3():
-    with pytest.raises(ParameterError, match="dimension must be 2 or 3, got 1"):
+    with pytest.raises(ParameterError, match=r"dimension must be 2 \(the xy plane\) or 3 \(space\), got 1"):
         Beam(**GOOD).discretize(1)

@@ -159,7 +159,7 @@ def test_a_basis_of_another_beam_is_refused():
         replace(BEAM, modes=np.hstack([columns, 0 * columns[:, :1]])).discretize(2)
     with pytest.raises(ParameterError, match="modes must be at most 10, .* between the ends, got 11"):
         BEAM.craig_bampton_basis(11, 2)
-    with pytest.raises(ParameterError, match='axial must be one of "all", "condensed", got \'some\''):
+    with pytest.raises(ParameterError, match="axial must be one of 'all', 'condensed', got 'some'"):
         BEAM.craig_bampton_basis(1, 2, "some")
 
 

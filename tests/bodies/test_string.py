@@ -95,8 +95,8 @@ def test_points_between_nodes_lie_on_the_interpolation(order):
     [
         ({"length": 0.0}, "length must be positive, got 0.0"),
         ({"line_density": -1.0}, "line_density must be positive"),
-        ({"elements": 0}, "elements must be at least 1, got 0"),
-        ({"elements": 2.5}, "elements must be a whole number, got 2.5"),
+        ({"elements": 0}, "elements must be a whole number of at least 1, got 0"),
+        ({"elements": 2.5}, "elements must be a whole number of at least 1, got 2.5"),
         ({"order": 3}, "order must be 1 \\(linear\\) or 2"),
         ({"law": 20.0}, "law must be a stored energy such as"),
         ({"viscosity": -0.1}, "viscosity must not be negative"),

@@ -138,6 +138,18 @@ def test_resume_goes_on_to_the_new_end(tmp_path: Path) -> None:
     assert resumed.position(end) == pytest.approx(whole.position(end), abs=1e-10)
 
 
+def test_results_are_replaced_only_where_that_is_asked_for(tmp_path: Path) -> None:
+    out = tmp_path / "run.h5"
+    words = ("run", "double-pendulum", "--out", out, "--step", 1e-3, "--duration", 0.01)
+    assert call(*words).exit_code == 0
+    before = out.read_bytes()
+    assert "exists: add --overwrite to replace it, --resume to continue it" in refusal(*words)
+    assert "leave one out" in refusal(*words, "--resume", "--overwrite")
+    assert out.read_bytes() == before
+    assert call(*words, "--every", 2, "--overwrite").exit_code == 0
+    assert len(ph.Motion.load(out).time) == 6
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

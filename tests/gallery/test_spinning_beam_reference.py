@@ -29,6 +29,9 @@ def test_the_tip_follows_the_reference_with_von_karman_strain(options) -> None:
     assert tip[late, 0].mean() == pytest.approx(2.446e-4, rel=0.02)  # stretched by rho Omega^2 L^3 / (3 E)
 
 
+@pytest.mark.filterwarnings("ignore::phlexible.LargeDeflectionWarning")
+@pytest.mark.filterwarnings("ignore::phlexible.LargeStrainWarning")
+@pytest.mark.filterwarnings("ignore::phlexible.StepWarning")
 def test_without_stiffening_the_beam_grows_and_the_warning_says_why() -> None:
     model = ph.gallery.spinning_beam(strain="linear")
     with pytest.warns(ph.StiffeningWarning) as caught:
@@ -45,12 +48,18 @@ def test_without_stiffening_the_beam_grows_and_the_warning_says_why() -> None:
     ("strain", "duration"),
     [("linear", 6.0), ("von_karman", 12.0)],  # before it grows; with stiffening
 )
+@pytest.mark.filterwarnings("ignore::phlexible.LargeDeflectionWarning")
+@pytest.mark.filterwarnings("ignore::phlexible.LargeStrainWarning")
+@pytest.mark.filterwarnings("ignore::phlexible.StepWarning")
 def test_there_is_no_warning_where_there_is_no_blow_up(strain, duration) -> None:
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", ph.StiffeningWarning)
         ph.gallery.spinning_beam(strain=strain).simulate(duration, 0.02, progress=False)
 
 
+@pytest.mark.filterwarnings("ignore::phlexible.LargeDeflectionWarning")
+@pytest.mark.filterwarnings("ignore::phlexible.LargeStrainWarning")
+@pytest.mark.filterwarnings("ignore::phlexible.StepWarning")
 def test_a_beam_that_only_bends_far_is_not_told_of_stiffening() -> None:
     """A large load on a beam of linear strain at rest is another mistake."""
     model = ph.Model(dimension=2)

@@ -182,3 +182,25 @@ def test_kinds_are_an_enumeration():
 def test_a_model_without_joints_or_bodies():
     assert started(Mechanism()).velocity.shape == (0,)
     assert issubclass(VelocityError, ModelError)
+
+
+@pytest.mark.parametrize("place", [0.0, 1e3])
+@pytest.mark.parametrize("path", [lambda t: 0.1 * (1 - np.cos(150 * t)), lambda t: t**2, lambda t: 1e-6 * t**2])
+def test_frames_that_start_at_rest_move_redundant_joints(path, place):
+    """Differences of the paths are round-off at first: the same in no two joints, and no contradiction."""
+    model = Mechanism()
+    body = model.add(RIGID, "bob", position=(place, 0, 0))
+    for x in (0.0, 1.0):
+        frame = model.ground.moving(lambda t, x=x: (place + x + path(t), 2 * path(t), 0))
+        model.connect(Revolute(frame, body.point((x, 0, 0))))
+    assert np.abs(started(model).velocity).max() < 1e-8
+
+
+def test_drives_that_start_slowly_are_refused_where_they_contradict_each_other():
+    model = Mechanism(dimension=2)
+    body = model.add(RIGID, "bob")
+    for x, speed in ((0.0, 0.0), (1.0, 1e-6)):
+        frame = model.ground.moving(lambda t, x=x, speed=speed: (x + speed * t + t**2, 0, 0))
+        model.connect(Revolute(frame, body.point((x, 0, 0))))
+    with pytest.raises(VelocityError, match="violated by [0-9.]*e-07 m/s"):
+        started(model)

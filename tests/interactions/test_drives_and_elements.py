@@ -39,6 +39,9 @@ def test_drives_that_jump_or_return_no_number_are_refused_with_the_time():
     assert caught.value.motion.time[-1] > 0
 
 
+@pytest.mark.filterwarnings("ignore::phlexible.LargeDeflectionWarning")
+@pytest.mark.filterwarnings("ignore::phlexible.LargeStrainWarning")
+@pytest.mark.filterwarnings("ignore::phlexible.StepWarning")
 def test_a_smooth_but_fast_drive_is_no_jump():
     model, _, pin = pendulum()
     model.apply(pin.drive(angle=lambda t: 1.2 * np.tanh(200 * (t - 0.5)) + 1.2 * np.tanh(100)))
@@ -151,3 +154,37 @@ def test_a_run_with_elements_and_drives_goes_on_from_its_file(tmp_path):
         force, expected = loaded.element_force(there), whole.element_force(here)
         assert force[elsewhere] == pytest.approx(expected[elsewhere], abs=1e-5)
     assert loaded.rate(loaded.mechanism.joints[0]) == pytest.approx(whole.rate(pin), abs=1e-9)
+
+
+def test_rates_that_are_not_the_functions_are_refused():
+    model, _, pin = pendulum()
+    with pytest.raises(
+        ph.ParameterError, match=r"rate of angle driven at .* it is 30, the function itself changes by 3 "
+    ):
+        pin.drive(angle=lambda t: 3 * t, rate=lambda t: 30.0)
+    model.apply(pin.drive(angle=lambda t: 3 * t, rate=lambda t: 3.0 if t < 0.7 else 4.0))
+    with pytest.raises(
+        ph.ParameterError, match=r"rate of angle driven at .* it is 4, the function itself changes by 3 "
+    ):
+        run(model)
+    assert not any(body.waiting for body in model.bodies[1:])
+
+
+@pytest.mark.parametrize(
+    ("motion", "message"),
+    [
+        (
+            {"path": lambda t: (0.1 * (t > 0.504), 0, 0)},
+            r"path of .* jumps from \(0, 0, 0\) to \(0.1, 0, 0\) at t = 0.504 s",
+        ),
+        ({"rotation": lambda t: 0.1 * (t > 0.504)}, r"rotation of moving frame \d jumps at t = 0.504 s"),
+    ],
+)
+def test_moving_frames_that_jump_are_refused_with_the_time(motion, message):
+    model = ph.Model()
+    frame = model.ground.moving(**{"path": lambda t: (0, 0, 0), **motion})
+    body = model.add(ph.RigidBody(1.0, (0.2, 0.3, 0.3)), "bob")
+    model.connect(ph.Fixed(frame, body.origin))
+    with pytest.raises(ph.ParameterError, match=message) as caught:
+        run(model)
+    assert caught.value.motion.time[-1] == pytest.approx(0.5, abs=0.2)

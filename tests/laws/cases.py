@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import phlexible as ph
+from formulas import formula
 from phlexible.bodies.body import Body
 from phlexible.bodies.string.law import StringLaw
 from phlexible.interactions.loads import Load
@@ -96,7 +97,8 @@ LAW_CASES: dict[type[StringLaw], Callable[[float], StringLaw]] = {
     ph.LinearLaw: ph.LinearLaw,
     ph.StVenantKirchhoffLaw: ph.StVenantKirchhoffLaw,
     ph.Law: lambda stiffness: ph.Law(
-        lambda C: stiffness / 4 * (C * np.sqrt(C) / 1.5 - C), lambda C: stiffness / 4 * (np.sqrt(C) - 1)
+        formula("lambda C: {quarter} * (C * np.sqrt(C) / 1.5 - C)", quarter=stiffness / 4),
+        formula("lambda C: {quarter} * (np.sqrt(C) - 1)", quarter=stiffness / 4),
     ),
 }
 
@@ -260,16 +262,15 @@ LOAD_CASES: dict[type[Load], LoadCase] = {
 
 def _spread(beam: PlacedBody, value: Any, axes: str) -> ph.DistributedForce:
     """A force of that resultant that grows from the start to the end of a beam."""
-    length = beam.body.length
-
-    def density(x: float, time: float) -> Array:
-        resultant = np.asarray(value(time) if callable(value) else value)
-        return 2 * x / length**2 * resultant
-
-    return ph.DistributedForce(beam, density, axes)
+    density = 2 / beam.body.length**2
+    if callable(value):
+        force = formula("lambda x, time: {density} * x * np.asarray({value}(time))", density=density, value=value)
+    else:
+        force = formula("lambda x, time: {density} * x * {value}", density=density, value=np.asarray(value))
+    return ph.DistributedForce(beam, force, axes)
 
 
 def _scaled(value: Any, factor: float) -> Any:
     if callable(value):
-        return lambda time: factor * np.asarray(value(time))
+        return formula("lambda time: {factor} * np.asarray({value}(time))", factor=factor, value=value)
     return factor * value

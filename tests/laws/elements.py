@@ -5,8 +5,10 @@ from typing import Any
 import numpy as np
 
 import phlexible as ph
+from formulas import formula
 from laws.cases import random_place
 from laws.models import Sample, frequencies
+from phlexible.bodies.floating_body import FloatingBody
 from phlexible.interactions.force_elements import ForceElement, JointElement
 from phlexible.joints.joint import Joint
 from phlexible.ports.attachments import Attachment
@@ -24,7 +26,8 @@ class Adding:
 
     def __init__(self, rng: np.random.Generator, sample: Sample) -> None:
         self.rng, self.sample, self.model = rng, sample, sample.model
-        beams = [frequencies(placed.data) for placed in self.model.bodies]
+        frames = [placed.data for placed in self.model.bodies if isinstance(placed.data, FloatingBody)]
+        beams = [frequencies(data) for data in frames]
         soft = min((values[0] for values in beams if values.size), default=10.0)
         self.stiffness = 0.02 * sample.scale.mass * soft**2 * rng.uniform(0.3, 3)  # [N/m]
         self.damping = self.stiffness * rng.uniform(0.2, 2) / soft
@@ -75,11 +78,10 @@ class Adding:
             joint.initial_coordinate(self.dimension, name),
         )
         steep = 3 / size
-        potential = ph.Potential(
-            lambda x: 0.1 * k / steep**2 * (np.cosh(steep * (x - at_rest)) - 1),
-            lambda x: 0.1 * k / steep * np.sinh(steep * (x - at_rest)),
-            (at_rest - size, at_rest + size),
-        )
+        sizes = {"force": 0.1 * k / steep, "energy": 0.1 * k / steep**2, "steep": steep, "rest": at_rest}
+        slope = formula("lambda x: {force} * np.sinh({steep} * (x - {rest}))", **sizes)
+        energy = formula("lambda x: {energy} * (np.cosh({steep} * (x - {rest})) - 1)", **sizes)
+        potential = ph.Potential(energy, slope, (at_rest - size, at_rest + size))
         return joint.spring(
             k,
             rest=at_rest + size * self.rng.uniform(-0.3, 0.3),

@@ -9,6 +9,7 @@ from scipy.linalg import eigh
 from scipy.spatial.transform import Rotation
 
 import phlexible as ph
+from formulas import formula
 from laws.cases import (
     BODY_CASES,
     JOINT_CASES,
@@ -103,9 +104,10 @@ class Sample:
         return replace(self, model=self.model.replace(bodies=beams))
 
     def simulate(self, steps: int = STEPS, **options: Any) -> ph.Motion:
-        """So many steps; the laws hold for slack strings and beams that centrifugal force blows up, too."""
+        """So many steps; the laws hold for slack strings, beams that blow up and steps that are too long, too."""
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ph.StiffeningWarning)
+            for told in (ph.StepWarning, ph.LargeDeflectionWarning, ph.LargeStrainWarning, ph.StiffeningWarning):
+                warnings.simplefilter("ignore", told)
             warnings.simplefilter("ignore", ph.SlackStringWarning)
             return self.model.simulate(
                 steps * self.step, self.step, initial=self.initial, progress=False, **options
@@ -225,14 +227,12 @@ class _Builder:
         way, rate, dimension = self._vector(0.1 * self._scale.length), self._rate, self._wishes.dimension
         turn, tilt = self._vector(0.7), self._vector(0.3)
 
-        def rotation(time: float) -> Any:
-            if dimension == 2:
-                return 0.3 + 0.7 * np.sin(rate * time)
-            return Rotation.from_rotvec(turn * np.sin(rate * time)) * Rotation.from_rotvec(tilt)
-
-        def path(time: float) -> Array:
-            return place + way * (np.sin(1.3 * rate * time + 0.4) - np.sin(0.4))
-
+        way_at = "{place} + {way} * (np.sin({fast} * time + 0.4) - np.sin(0.4))"
+        path = formula(f"lambda time: {way_at}", place=place, way=way, fast=1.3 * rate)
+        turning = "0.3 + 0.7 * np.sin({rate} * time)"
+        if dimension == 3:
+            turning = "Rotation.from_rotvec({turn} * np.sin({rate} * time)) * Rotation.from_rotvec({tilt})"
+        rotation = formula(f"lambda time: {turning}", rate=rate, turn=turn, tilt=tilt)
         return self._model.ground.moving(path, rotation)
 
     def _child(self, parent: _Moving, body: Body, kind: type[Joint] | None) -> _Moving:
@@ -316,7 +316,8 @@ class _Builder:
         stiffness = beam.material.youngs_modulus * beam.section.second_moment_z
         greatest = DEFLECTION * 3 * stiffness / beam.length**2
         force = self._vector(self._rng.uniform(0.3, 1) * greatest)
-        self._model.apply(ph.Force(self._place(beam)(beams[0]), lambda time: force * (time <= 0)))
+        released = formula("lambda time: {force} * (time <= 0)", force=force)
+        self._model.apply(ph.Force(self._place(beam)(beams[0]), released))
 
     def _load(self, kind: type[Load] | None) -> None:
         """A constant or an oscillating load; forces on bodies without orientation are in world axes."""
@@ -336,7 +337,8 @@ class _Builder:
             self._rate * rng.uniform(1, 5),
             rng.choice(["world", "body"]),
         )
-        given = (lambda time: value * np.cos(frequency * time)) if varies else value
+        oscillating = formula("lambda time: {value} * np.cos({rate} * time)", value=value, rate=frequency)
+        given = oscillating if varies else value
         port = self._place(placed.body)(placed)
         # A torque about the axis of a slender beam must not spin it up at once.
         arm = self._scale.length if self._wishes.dimension == 2 else self._scale.thickness

@@ -48,6 +48,9 @@ def test_the_balance_closes_with_all_elements(dimension, seed, h_omega, damped, 
 @pytest.mark.parametrize("dimension", [2, 3])
 @examples(12)
 @given(**ANY, ground=st.sampled_from(["fixed", "moving"]))
+@pytest.mark.filterwarnings("ignore::phlexible.LargeDeflectionWarning")
+@pytest.mark.filterwarnings("ignore::phlexible.LargeStrainWarning")
+@pytest.mark.filterwarnings("ignore::phlexible.StepWarning")
 def test_driven_coordinates_follow_and_their_work_is_in_the_balance(dimension, seed, h_omega, ground):
     sample = random_mechanism(seed, Wishes(dimension, h_omega, ground))
     model, rng = sample.model, np.random.default_rng(seed)

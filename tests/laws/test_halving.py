@@ -17,6 +17,9 @@ def hit_beam():
     return model
 
 
+@pytest.mark.filterwarnings("ignore::phlexible.LargeDeflectionWarning")
+@pytest.mark.filterwarnings("ignore::phlexible.LargeStrainWarning")
+@pytest.mark.filterwarnings("ignore::phlexible.StepWarning")
 def test_halved_steps_are_counted_and_reported():
     motion = hit_beam().simulate(0.1, 0.02, progress=False)
     assert motion.is_complete and motion.time == pytest.approx(np.linspace(0, 0.1, 6))
@@ -26,6 +29,9 @@ def test_halved_steps_are_counted_and_reported():
     assert energy_error(motion) <= 1e-11
 
 
+@pytest.mark.filterwarnings("ignore::phlexible.LargeDeflectionWarning")
+@pytest.mark.filterwarnings("ignore::phlexible.LargeStrainWarning")
+@pytest.mark.filterwarnings("ignore::phlexible.StepWarning")
 def test_halved_steps_have_the_momentum_of_all_the_force():
     """The pieces of a step add up to it: p = F t at every instant of the grid."""
     motion = hit_beam().simulate(0.1, 0.02, progress=False)
@@ -33,6 +39,9 @@ def test_halved_steps_have_the_momentum_of_all_the_force():
     assert motion.momentum.linear == pytest.approx(impulse, abs=1e-11 * impulse.max())
 
 
+@pytest.mark.filterwarnings("ignore::phlexible.LargeDeflectionWarning")
+@pytest.mark.filterwarnings("ignore::phlexible.LargeStrainWarning")
+@pytest.mark.filterwarnings("ignore::phlexible.StepWarning")
 def test_small_steps_are_not_halved():
     assert hit_beam().simulate(1e-3, 1e-4, progress=False).halvings[-1] == 0
 

@@ -86,7 +86,7 @@ def test_bad_models_are_refused(make, error, message):
     ("dimension", "body", "arguments", "error", "message"),
     [
         (2, BEAM, {"name": "beam"}, ModelError, "'beam' is already in the model"),
-        (2, BEAM, {"name": " "}, ModelError, "must be text that is not empty"),
+        (2, BEAM, {"name": " "}, ParameterError, "name of a body must be text that is not empty"),
         (2, BEAM, {"position": (1, 2)}, ParameterError, r"position must have shape \(3,\)"),
         (2, BEAM, {"position": (1, np.nan, 0)}, ParameterError, "position must be finite"),
         (2, BEAM, {"position": (1, 2, 3)}, ParameterError, "position must have z = 0"),

@@ -55,7 +55,7 @@ def test_a_path_that_begins_at_zero_and_ends_is_never_left():
 
 
 def test_the_users_velocity_is_taken():
-    frame = SPACE.moving(lambda t: (t, 0, 0), velocity=lambda t: (1, 0, 3 * t))
+    frame = SPACE.moving(lambda t: (t, 0, 1.5 * t**2), velocity=lambda t: (1, 0, 3 * t))
     assert frame_velocity(frame, 2.0).tolist() == [1, 0, 6]
     assert frame_acceleration(frame, 2.0) == pytest.approx([0, 0, 3], rel=1e-9)
 
@@ -164,3 +164,11 @@ def test_a_refused_turn_among_many_names_its_time():
     tilting = PLANE.moving(lambda t: (0, 0, 0), rotation=lambda t: Rotation.from_euler("x", t))
     with pytest.raises(ParameterError, match=r"at t = 0\.1 s must turn about z"):
         frame_rotations(tilting, np.linspace(0, 1, 11))
+
+
+def test_a_velocity_that_is_not_the_paths_is_refused():
+    with pytest.raises(
+        ParameterError, match=r"velocity of .* at t = 0\.02 s it is \(0, 1, 0\), .* changes by \(2, "
+    ):
+        SPACE.moving(lambda t: (2 * t, 0, 0), velocity=lambda t: (2.0 * (t < 0.01), 1.0 * (t > 0.01), 0))
+    SPACE.moving(lambda t: (abs(t - 0.005), 0, 0), velocity=lambda t: (1.0 if t > 0.005 else -1.0, 0, 0))

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from phlexible.algebra.differences import first_derivatives
-from phlexible.ports.ground import Ground, frame_positions, frame_velocities
+from phlexible.interactions.time_paths import TimePath
+from phlexible.ports.ground import Ground, frame_positions, frame_rotations, frame_velocities
 from phlexible.ports.time_functions import at_all_times
 
 TIMES = np.linspace(0.0, 2.0, 101)
@@ -60,3 +61,22 @@ def test_velocities_of_a_path_that_ends():
 
     values = first_derivatives(path, TIMES)
     assert values[:, 0] == pytest.approx(np.cos(TIMES), abs=1e-8)
+
+
+def test_a_value_has_the_same_digits_among_many_times_and_alone():
+    """Powers and sums of arrays may round otherwise than those of numbers."""
+
+    def cube(t):
+        return 1.7 * t**3
+
+    frame = Ground(3).moving(lambda t: (cube(t), 0.0, t**2), lambda t: cube(t))
+    path = TimePath(cube, None, "path")
+    for values in (
+        lambda times: at_all_times(lambda t: (cube(t), 0.0, 0.0), times),
+        lambda times: frame_velocities(frame, times),
+        lambda times: frame_rotations(frame, times),
+        path.at_times,
+        path.rates_at,
+    ):
+        alone = np.concatenate([values(TIMES[k : k + 1]) for k in range(len(TIMES))])
+        assert np.array_equal(values(TIMES), alone)

@@ -86,6 +86,9 @@ def test_other_reductions_hand_over_independent_columns(method):
     assert replace(panel.body, modes=complete).discretize(2).elastic_count == complete.shape[1]
 
 
+@pytest.mark.filterwarnings("ignore::phlexible.LargeDeflectionWarning")
+@pytest.mark.filterwarnings("ignore::phlexible.LargeStrainWarning")
+@pytest.mark.filterwarnings("ignore::phlexible.StepWarning")
 def test_free_flight_with_a_basis_keeps_energy_and_momenta():
     beam = ph.Beam(1.0, ph.RectangularSection(0.01, 0.02), ph.Material(1e9, 1200.0), 4)
     model = ph.Model()

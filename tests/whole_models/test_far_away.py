@@ -42,3 +42,27 @@ def test_the_motion_does_not_depend_on_the_place():
     moved = there.position(there["beam"].end) - here.position(here["beam"].end)
     assert np.abs(moved - (0, 3e3, 4e3)).max() < 1e-8
     assert np.abs(there.multipliers - here.multipliers).max() < 1e-6 * np.abs(here.multipliers).max()
+
+
+@pytest.mark.parametrize("distance", [0.0, 1e4])
+@pytest.mark.parametrize("body", [ph.RigidBody(1.0, (0.5, 0.5, 0.5)), ph.PointMass(1.0)])
+def test_an_open_joint_is_refused_as_strictly_as_at_the_origin(distance, body):
+    place = np.array([0.0, 0.6 * distance, -0.8 * distance])
+    for gap, is_closed in ((0.0, True), (1e-8, False)):
+        model = ph.Model()
+        bar = model.add(body, "bar", place + (1, 0, 0))
+        model.connect(ph.Distance(model.ground.at(place), bar.origin, length=1 - gap))
+        if is_closed:
+            model.simulate(1e-3, 1e-3, progress=False)
+        else:
+            with pytest.raises(ph.JointGapError, match=r"off by 1\.?0?\d*e-08 m"):
+                model.simulate(1e-3, 1e-3, progress=False)
+
+
+def test_drives_far_from_the_origin_start_where_their_coordinates_are():
+    model = ph.Model(dimension=2)
+    bar = model.add(ph.RigidBody(1.0, 0.5), "bar", (1e4, 0, 0))
+    rail = model.connect(ph.Prismatic(model.ground.at((1e4, 0, 0)), bar.origin))
+    model.apply(rail.drive(position=lambda t: 1e-7 + 0.0 * t))
+    with pytest.raises(ph.JointGapError, match="starts at 1e-07 m"):
+        model.simulate(1e-3, 1e-3, progress=False)

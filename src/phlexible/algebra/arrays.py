@@ -1,4 +1,4 @@
-"""Array types and the checks of numbers that users hand in."""
+"""Array types and the checks of numbers that users hand in: text and truth values are no numbers."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -7,6 +7,8 @@ from phlexible.errors import ParameterError
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+
+NO_NUMBERS = (str, bytes, bool, np.bool_, np.complexfloating)
 
 
 def positive(name: str, value: float) -> float:
@@ -28,20 +30,25 @@ def non_negative(name: str, value: float) -> float:
 def finite(name: str, value: float) -> float:
     """The value as a float, refused unless it is one finite number."""
     try:
-        number = float(value)
-    except (TypeError, ValueError):
+        number = _number(value)
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError(f"{name} must be one number, got {value!r}") from None
     if not np.isfinite(number):
         raise ParameterError(f"{name} must be finite, got {value!r}")
     return number
 
 
+def numbers(name: str, value: ArrayLike, expected: str = "numbers") -> Array:
+    """The value as an array of its shape; refused where entries are no real numbers. They need not be finite."""
+    try:
+        return _numbers(value)
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(f"{name} must be {expected}, got {value!r}") from None
+
+
 def vector(name: str, value: ArrayLike) -> Array:
     """The value as three finite numbers, shape (3,), read-only."""
-    try:
-        result = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ParameterError(f"{name} must be three numbers, got {value!r}") from None
+    result = numbers(name, value, "three numbers")
     if result.shape != (3,):
         raise ParameterError(f"{name} must have shape (3,), got shape {result.shape}: {value!r}")
     if not np.isfinite(result).all():
@@ -59,3 +66,28 @@ def unit_vector(name: str, value: ArrayLike) -> Array:
     result = result / length
     result.flags.writeable = False
     return result
+
+
+def _number(value: object) -> float:
+    """A number as a float, also where it is an array without axes."""
+    if isinstance(value, np.ndarray):
+        if value.ndim:
+            raise ValueError
+        value = value.item()
+    if isinstance(value, NO_NUMBERS):
+        raise TypeError
+    return float(value)  # type: ignore[arg-type]  # what is none raises
+
+
+def _numbers(value: ArrayLike) -> Array:
+    """A new array; lists that hide text or truth values among numbers are searched."""
+    if isinstance(value, list | tuple) and any(isinstance(each, NO_NUMBERS) for each in value):
+        raise TypeError
+    found = np.array(value)
+    if found.dtype.kind == "O":
+        return np.array([_number(each) for each in found.ravel()]).reshape(found.shape)
+    if found.dtype.kind not in "iuf":
+        if found.size == 0:
+            return found.astype(np.float64)
+        raise TypeError
+    return found.astype(np.float64)

@@ -11,6 +11,7 @@ DEGREE = 12
 LONGEST = 0.0213  # [s]; no round number, so that no period of a path is likely to be a multiple
 SHORTEST = 1e-9  # [s]
 GOAL = 1e-11
+ROUND_OFF = 16 * float(np.finfo(float).eps)
 
 
 def derivatives(function: Callable[[float], Array], time: float, begin: float = 0.0) -> tuple[Array, Array]:
@@ -18,18 +19,21 @@ def derivatives(function: Callable[[float], Array], time: float, begin: float = 
 
     A polynomial of degree 12 through Chebyshev points of a window around the time (after it where
     the function begins, before it where the function ends with a ValueError) is differentiated;
-    the window is halved until two successive derivatives agree to 1e-11, or no longer come closer.
+    the window is halved until two successive derivatives agree to 1e-11, or no longer come closer. Short
+    windows in which the values of the function differ by their round-off only tell nothing.
 
     Raises:
         ValueError: the function refuses times on both sides.
     """
     best_first, best_second = np.inf, np.inf
+    round_off = float(ROUND_OFF * np.abs(function(time)).max(initial=0.0))
     length = LONGEST
     coarse = fine = _window_derivatives(function, time, length, begin)
     first, second = fine
     while (length := length / 2) > SHORTEST:
         fine = _window_derivatives(function, time, length, begin)
-        first_gap, second_gap = (float(np.abs(a - b).max()) for a, b in zip(coarse, fine, strict=True))
+        gaps = (float(np.abs(a - b).max()) for a, b in zip(coarse, fine, strict=True))
+        first_gap, second_gap = (gap + round_off / length**k for k, gap in enumerate(gaps, start=1))
         if first_gap < best_first:
             first, best_first = fine[0], first_gap
         if second_gap < best_second:
@@ -57,6 +61,7 @@ def first_derivatives(function: Callable[[Array], Array], times: Array, begin: f
 
 def _joint_derivatives(function: Callable[[Array], Array], times: Array, begin: float) -> Array:
     here = function(times)
+    round_off = ROUND_OFF * np.abs(here).max(axis=1, initial=0.0)
     result = np.zeros_like(here)
     best = np.full(len(times), np.inf)
     open_rows = np.arange(len(times))
@@ -71,10 +76,11 @@ def _joint_derivatives(function: Callable[[Array], Array], times: Array, begin: 
             points, weights, _ = _weights(place)
             samples = now[mine, None] + length / 2 * (points - place)
             values = function(samples.ravel()).reshape(*samples.shape, -1)
-            fine[mine] = np.tensordot(values - here[open_rows][mine, None], weights, (1, 0)) * (2 / length)
+            change = values - here[open_rows][mine, None]
+            fine[mine] = sum(weight * change[:, k] for k, weight in enumerate(weights)) * (2 / length)
         going = np.ones(len(now), dtype=bool)
         if coarse is not None:
-            gap = np.abs(fine - coarse).max(axis=1)
+            gap = np.abs(fine - coarse).max(axis=1) + round_off[open_rows] / length
             better = gap < best[open_rows]
             result[open_rows[better]], best[open_rows[better]] = fine[better], gap[better]
             going = (gap > GOAL * np.abs(fine).max(axis=1)) & (gap <= 1e3 * best[open_rows])

@@ -22,9 +22,16 @@ def smallest_solution(metric: sparse.csr_array, matrix: sparse.csr_array, values
         matrix: shape (rows, n).
         values: shape (rows,).
     """
+    return smallest_with_multipliers(metric, matrix, values)[0]
+
+
+def smallest_with_multipliers(
+    metric: sparse.csr_array, matrix: sparse.csr_array, values: Array
+) -> tuple[Array, Array]:
+    """The same x, and y (rows,) with ``metric @ x + matrix.T @ y = 0``."""
     rows, n = matrix.shape
     if rows == 0 or n == 0:
-        return np.zeros(n)
+        return np.zeros(n), np.zeros(rows)
     scale = sparse.diags_array(1 / np.sqrt(metric.diagonal()))
     scaled = (matrix @ scale).tocsr()
     lengths = np.sqrt(np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel())
@@ -37,4 +44,4 @@ def smallest_solution(metric: sparse.csr_array, matrix: sparse.csr_array, values
     solution = np.zeros(n + rows)
     for _ in range(REFINEMENTS):
         solution += factors.solve(right - exact @ solution)
-    return np.asarray(scale @ solution[:n])
+    return np.asarray(scale @ solution[:n]), np.asarray(row_scale * solution[n:])

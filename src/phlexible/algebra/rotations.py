@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeGuard, Union
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, numbers
 from phlexible.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ RotationLike: TypeAlias = Union["Rotation", ArrayLike]
 """A SciPy Rotation, a 3x3 matrix, or an angle about z [rad]."""
 
 ORTHOGONALITY = 1e-9
+EXPECTED = "a SciPy Rotation, a 3x3 matrix or an angle"
 
 
 def turn_about_z(angle: float) -> Array:
@@ -35,7 +36,7 @@ def turns_about_z(angles: Array) -> Array:
 
 def is_rotation_object(value: RotationLike) -> "TypeGuard[Rotation]":
     """Whether a value is a SciPy Rotation, told by its method (SciPy is slow to import)."""
-    return callable(getattr(value, "as_matrix", None))
+    return callable(getattr(value, "as_matrix", None)) and not isinstance(value, type)
 
 
 def rotation_matrix(value: RotationLike | None, dimension: int, name: str = "rotation") -> Array:
@@ -48,7 +49,9 @@ def rotation_matrix(value: RotationLike | None, dimension: int, name: str = "rot
     """
     if value is None:
         return np.eye(3)
-    matrix = value.as_matrix() if is_rotation_object(value) else _numbers(name, value)
+    matrix = value.as_matrix() if is_rotation_object(value) else numbers(name, value, EXPECTED)
+    if not np.isfinite(matrix).all():
+        raise ParameterError(f"{name} must be finite, got {value!r}")
     if matrix.ndim == 0:
         if dimension != 2:
             raise ParameterError(
@@ -77,16 +80,6 @@ def nearest_rotation(matrix: Array, name: str = "rotation") -> Array:
         raise ParameterError(f"{name} must have determinant 1, got a reflection (determinant -1)")
     left, _, right = np.linalg.svd(matrix)
     return np.asarray(left @ right)
-
-
-def _numbers(name: str, value: ArrayLike) -> Array:
-    try:
-        result = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ParameterError(f"{name} must be a SciPy Rotation, a 3x3 matrix or an angle, got {value!r}") from None
-    if not np.isfinite(result).all():
-        raise ParameterError(f"{name} must be finite, got {value!r}")
-    return result
 
 
 def _in_plane(matrix: Array, name: str) -> Array:

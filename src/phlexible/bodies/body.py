@@ -6,27 +6,17 @@ from typing import Self
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array
+from phlexible.algebra.options import option
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.forms.floating import FloatingBodyForm
-from phlexible.bodies.forms.stress_space import StressSpace, energy_stress, stress_option
+from phlexible.bodies.forms.stress_space import Stress, StressSpace, energy_stress
 from phlexible.bodies.forms.variants import body_form
 from phlexible.bodies.initial_nodes import Field, InitialNodes
 from phlexible.bodies.locations import Location, Origin
-from phlexible.errors import ParameterError
 
 BodyData = FloatingBody | AbsoluteBody
 """What a body is in the plane or in space."""
-
-
-def plane_or_space(dimension: int) -> None:
-    """Refuses a dimension that is neither 2 nor 3.
-
-    Raises:
-        ParameterError: naming the value.
-    """
-    if dimension not in (2, 3):
-        raise ParameterError(f"dimension must be 2 or 3, got {dimension!r}")
 
 
 class Body(ABC):
@@ -67,7 +57,7 @@ class Body(ABC):
 
         data = self.discretize(dimension)
         assert isinstance(data, FloatingBody), "bodies without a frame have their own form"
-        space = self.stress_space(data, stress_option(stress))
+        space = self.stress_space(data, option("stress", stress, Stress))
         return body_form(data, self.port_locations(), variant, gravity, space)
 
     def port_locations(self) -> dict[str, Location]:

@@ -6,11 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, numbers
+from phlexible.algebra.user_functions import called, check_callable
 from phlexible.errors import ParameterError
 
 Field = ArrayLike | Callable[[float], ArrayLike]
 """Values along a string: a function of s [m], or an array."""
+
+FIELD = "a function of s or an array of numbers"
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +61,7 @@ def initial_nodes(
     elif callable(shape):
         local = _values("shape", shape, nodes)
     else:
-        given = _table("shape", np.asarray(shape, dtype=np.float64), (2, len(nodes)))
+        given = _table("shape", shape, (2, len(nodes)))
         local = given
         if len(given) == 2:
             part = nodes[:, None] / nodes[-1]
@@ -75,16 +78,16 @@ def initial_nodes(
 def _velocities(speed: Field, nodes: Array) -> Array:
     if callable(speed):
         return _values("velocity", speed, nodes)
-    given = np.asarray(speed, dtype=np.float64)
-    if given.ndim == 1:
-        given = np.tile(given, (len(nodes), 1))
-    return _table("velocity", given, (len(nodes),))
+    given = numbers("velocity", speed, FIELD)
+    return _table("velocity", np.tile(given, (len(nodes), 1)) if given.ndim == 1 else given, (len(nodes),))
 
 
 def _values(name: str, function: Callable[[float], ArrayLike], nodes: Array) -> Array:
+    check_callable(name, function, "s")
     values = []
     for s in nodes:
-        value = np.asarray(function(float(s)), dtype=np.float64)
+        at = f"at s = {s:g} m"
+        value = numbers(f"{name} {at}", called(function, name, float(s), at=at), "two or three numbers")
         if value.shape not in ((2,), (3,)) or not np.isfinite(value).all():
             raise ParameterError(
                 f"{name} must return two or three finite numbers, got {value.tolist()} at s = {s:g} m"
@@ -93,7 +96,8 @@ def _values(name: str, function: Callable[[float], ArrayLike], nodes: Array) -> 
     return np.array(values)
 
 
-def _table(name: str, given: Array, lengths: tuple[int, ...]) -> Array:
+def _table(name: str, value: ArrayLike, lengths: tuple[int, ...]) -> Array:
+    given = numbers(name, value, FIELD)
     if given.ndim != 2 or len(given) not in lengths or given.shape[1] not in (2, 3):
         counts = " or ".join(str(length) for length in lengths)
         raise ParameterError(

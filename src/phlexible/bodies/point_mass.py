@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from phlexible.algebra.arrays import Array, positive
-from phlexible.bodies.body import Body, plane_or_space
+from phlexible.algebra.options import plane_or_space
+from phlexible.bodies.body import Body
 from phlexible.bodies.floating_body import FloatingBody, no_strain
 from phlexible.bodies.locations import Location, MaterialPoint, MaterialPoints, Origin
 from phlexible.errors import AttachmentError

@@ -5,13 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, positive, vector
-from phlexible.bodies.body import Body, plane_or_space
+from phlexible.algebra.arrays import Array, numbers, positive, vector
+from phlexible.algebra.options import plane_or_space
+from phlexible.bodies.body import Body
 from phlexible.bodies.floating_body import FloatingBody, no_strain
 from phlexible.bodies.locations import Location, MaterialPoint, MaterialPoints, MaterialPosition, Origin
 from phlexible.errors import AttachmentError, ParameterError
 
 ROUND_OFF = 1e-12
+INERTIA = "I_zz, three numbers or a matrix (3, 3)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,12 +110,9 @@ class RigidPoints(MaterialPoints):
 
 def _inertia(value: ArrayLike) -> Array:
     """The checked inertia: shape () or (3, 3), read-only."""
-    try:
-        given = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        given = np.zeros(0)
+    given = numbers("inertia", value, INERTIA)
     if given.shape not in ((), (3,), (3, 3)):
-        raise ParameterError(f"inertia must be I_zz, three numbers or a matrix (3, 3), got {value!r}")
+        raise ParameterError(f"inertia must be {INERTIA}, got {value!r}")
     if not np.isfinite(given).all():
         raise ParameterError(f"inertia must be finite, got {value!r}")
     if given.ndim == 0:

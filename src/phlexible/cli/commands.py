@@ -84,6 +84,9 @@ def run(
     animate: Annotated[Path | None, typer.Option(help="Film of the mechanism: mp4 or gif.")] = None,
     every: Annotated[int, typer.Option(help="Keep each k-th step only.", min=1)] = 1,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run in the --out file.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the --out file once there are new results.")
+    ] = False,
     debug: Debug = False,
 ) -> None:
     """Simulate a model, print a summary and write files."""
@@ -98,6 +101,7 @@ def run(
             plot=plot,
             animation=animate,
             resume=resume,
+            overwrite=overwrite,
         )
         exit_code = carry_out(program, order, Console(highlight=False))
     raise typer.Exit(exit_code)

@@ -31,6 +31,7 @@ class Order:
         plot: picture.
         animation: film.
         resume: continue the run in the results file.
+        overwrite: a results file of that name may be replaced.
     """
 
     duration: float
@@ -41,6 +42,7 @@ class Order:
     plot: Path | None
     animation: Path | None
     resume: bool
+    overwrite: bool
 
 
 def carry_out(program: Program, order: Order, console: Console) -> int:
@@ -75,6 +77,12 @@ def _prepare_files(order: Order) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
     if order.resume and order.out is None:
         raise UsageError("--resume continues the run in a results file: say which with --out")
+    if order.resume and order.overwrite:
+        raise UsageError("--resume keeps the run in the --out file and --overwrite replaces it: leave one out")
+    if order.out is not None and order.out.exists() and not (order.resume or order.overwrite):
+        raise UsageError(
+            f"--out {order.out} exists: add --overwrite to replace it, --resume to go on with it, or name another"
+        )
 
 
 def _simulate(program: Program, order: Order) -> tuple[Motion, int]:
@@ -96,12 +104,17 @@ def _motion(program: Program, order: Order) -> Motion:
     if order.resume and order.out is not None:
         return program.model.resume(order.out, order.duration, order.step, every=order.every)
     return program.model.simulate(
-        order.duration, order.step, initial=order.initial, every=order.every, output=order.out
+        order.duration,
+        order.step,
+        initial=order.initial,
+        every=order.every,
+        output=order.out,
+        overwrite=order.overwrite,
     )
 
 
 def _write_files(program: Program, order: Order, motion: Motion, console: Console) -> None:
-    if order.out is not None:
+    if order.out is not None and order.out.exists():  # a run without a step leaves none
         console.print(f"wrote {order.out}")
     if order.plot is not None:
         draw(program, motion, order.plot)

@@ -1,8 +1,10 @@
 """The nearest pose at which joints close, from approximate ones, and the nearest velocities there.
 
-Bodies move as rigid, undeformed ones. Nearest is least ``sum weight int rho |d|^2`` over the displacements
-d of all material. First a Levenberg-Marquardt iteration on the gaps closes the joints or finds where they
-come closest; then Newton's method on the Lagrangian moves along the closed poses to the nearest one.
+Bodies move as rigid, undeformed ones; the displacement of a string is linear along it between its ends and
+the nodes that joints hold, so that it is stretched evenly and keeps its curve. Nearest is least
+``sum weight int rho |d|^2`` over the displacements d of all material. First a Levenberg-Marquardt iteration
+on the gaps closes the joints or finds where they come closest; then Newton's method on the Lagrangian moves
+along the closed poses to the nearest one.
 """
 
 from collections.abc import Mapping
@@ -12,10 +14,11 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.arrays import Array
 from phlexible.algebra.nearest_solution import smallest_solution
+from phlexible.bodies.string.string import String
 from phlexible.errors import JointGapError
-from phlexible.initial.closure import described_gap, undeformed
+from phlexible.initial.closure import check_drives, described_gap, undeformed
 from phlexible.initial.initial_velocity import with_rigid_velocity
 from phlexible.initial.nearest_pose import rigid_moments
 from phlexible.system.displacement import displaced
@@ -52,66 +55,96 @@ def assembled_pose(system: System, fixed: frozenset[str], weights: Mapping[str, 
         weights: of bodies by name, 1 for the others; large: moves little.
 
     Raises:
-        JointGapError: the joints cannot close; with the smallest gaps found.
+        JointGapError: the joints cannot close; with the smallest gaps found. Or a drive starts its angle
+            elsewhere than at zero.
     """
     given = undeformed(system)
+    check_drives(system, given, only_angles=True)
     factors = np.ones(int(system.layout.velocity[-1]))
-    is_free = system.layout.is_rigid.copy()
     for index, placed in enumerate(system.bodies):
-        own = system.layout.place(index)
-        factors[own] = weights.get(placed.name, 1.0)
-        is_free[own] &= placed.name not in fixed
-    problem = _Problem(system, given, np.flatnonzero(is_free), factors)
-    lengths = system.row_lengths
-    before = _largest(problem.gaps(given) / lengths)
+        factors[system.layout.place(index)] = weights.get(placed.name, 1.0)
+    problem = _Problem(system, given, _motions(system, given, fixed), factors)
+    before = problem.openness(given)
     state = _nearest(problem, _closed(problem)) if before > CLOSED else given
-    gaps = problem.gaps(state) / lengths
-    if _largest(gaps) > CLOSED:
-        worst = int(np.argmax(np.abs(gaps)))
+    after = problem.openness(state)
+    if after > CLOSED:
+        gaps = problem.gaps(state)
+        worst = int(np.argmax(system.relative_gaps(gaps)))
         owner = system.owners[worst]
         raise JointGapError(
             f"the joints cannot close: where they come closest, {owner.joint} ({owner.row.label}) is open by "
-            f"{described_gap(owner, float(gaps[worst] * lengths[worst]))}; check lengths of bodies, places "
+            f"{described_gap(owner, float(gaps[worst]))}; check lengths of bodies, places "
             "and axes of joints, and which bodies are fixed"
         )
     moving = _with_nearest_velocity(problem, state)
-    return AssembledPose(moving, before, _largest(gaps))
+    return AssembledPose(moving, before, after)
 
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
+    """What moves, from where, in which ways (columns of ``motions``, over nu), with which weights (over nu)."""
+
     system: System
     given: State
-    free: IntArray
+    motions: sparse.csr_array
     factors: Array
 
     def gaps(self, state: State) -> Array:
         return np.asarray(self.system.rows.values(self.system.at(state))[0])
 
+    def openness(self, state: State) -> float:
+        """The largest gap beyond round-off, over the size of a body; of directions a cosine."""
+        return _largest(self.system.relative_gaps(self.gaps(state)))
+
     def metric(self, state: State) -> sparse.csr_array:
-        """Weighted mass matrix of the components that may move."""
-        scale = sparse.diags_array(np.sqrt(self.factors))
-        return sparse.csr_array((scale @ self.system.mass(state) @ scale)[self.free][:, self.free])
+        """Weighted mass matrix of the motions."""
+        scaled = sparse.diags_array(np.sqrt(self.factors)) @ self.motions
+        return sparse.csr_array(scaled.T @ self.system.mass(state) @ scaled)
 
     def matrix(self, state: State) -> sparse.csr_array:
-        return sparse.csr_array(self.system.rows.matrix(self.system.at(state))[:, self.free])
+        return sparse.csr_array(self.system.rows.matrix(self.system.at(state)) @ self.motions)
+
+    def moments(self, state: State) -> Array:
+        """Of the weighted displacements since the given pose, against the motions."""
+        return np.asarray(self.motions.T @ (self.factors * rigid_moments(self.system, state, self.given)))
 
     def moved(self, state: State, change: Array) -> State:
-        """The state after a change of the free components, which turns no body too far at once."""
-        full = np.zeros(int(self.system.layout.velocity[-1]))
-        full[self.free] = change
+        """The state after a change along the motions, which turns no body too far at once."""
+        full = self.motions @ change
         turn = _largest(full[self.system.layout.spin[2]])
         part = LONGEST_TURN / turn if turn > LONGEST_TURN else 1.0
         return displaced(self.system, state, part * full)
 
 
+def _motions(system: System, given: State, fixed: frozenset[str]) -> sparse.csr_array:
+    """Rigid motions of the bodies that are not fixed, and those of strings between nodes that are held."""
+    layout, held = system.layout, system.rows.matrix(system.at(given)).tocsc().indptr
+    blocks = []
+    for index, placed in enumerate(system.bodies):
+        count, rigid = placed.data.velocity_count, placed.data.rigid_count
+        if placed.name in fixed:
+            block = np.zeros((count, 0))
+        elif placed.nodes is None:
+            block = np.eye(count, rigid)
+        else:
+            assert isinstance(placed.body, String), "only strings have nodes"
+            d, s = system.dimension, placed.body.mesh.nodes
+            own = slice(int(layout.velocity[index]), int(layout.velocity[index + 1]) + 1)
+            is_held = np.diff(held[own]).reshape(-1, d).any(axis=1)
+            is_held[[0, -1]] = True
+            shares = np.array([np.interp(s, s[is_held], unit) for unit in np.eye(int(is_held.sum()))])
+            block = np.kron(shares.T, np.eye(d))
+        blocks.append(sparse.csr_array(block))
+    return sparse.csr_array(sparse.block_diag(blocks, "csr"))
+
+
 def _closed(problem: _Problem) -> State:
     """Levenberg-Marquardt on the scaled gaps: a closed pose, or the one where they are smallest."""
-    lengths = problem.system.row_lengths
+    lengths = problem.system.gap_lengths
     state, damping = problem.given, 1e-3
     gaps = problem.gaps(state) / lengths
     for _ in range(ITERATIONS):
-        if _largest(gaps) < CLOSE * CLOSED or not len(problem.free):
+        if _largest(gaps) < CLOSE * CLOSED or not problem.motions.shape[1]:
             break
         matrix = sparse.diags_array(1 / lengths) @ problem.matrix(state)
         metric = problem.metric(state)
@@ -133,20 +166,18 @@ def _closed(problem: _Problem) -> State:
 
 def _nearest(problem: _Problem, state: State) -> State:
     """Along the closed poses to the nearest one; the closed one that came in if it leads astray."""
-    lengths = problem.system.row_lengths
-    best, best_error = state, _largest(problem.gaps(state) / lengths)
+    best, best_error = state, problem.openness(state)
     if best_error > CLOSE:
         return state
     for _ in range(POLISHING):
-        moments = rigid_moments(problem.system, state, problem.given)[problem.free]
         metric, matrix = problem.metric(state), problem.matrix(state)
-        pull = splu(sparse.csc_matrix(metric)).solve(problem.factors[problem.free] * moments)
+        pull = splu(sparse.csc_matrix(metric)).solve(problem.moments(state))
         step = smallest_solution(metric, matrix, matrix @ pull - problem.gaps(state)) - pull
         state = problem.moved(state, step)
-        error = _largest(problem.gaps(state) / lengths)
+        error = problem.openness(state)
         if error <= max(best_error, CLOSED):
             best, best_error = state, error
-        if _largest(step) < CLOSED * float(lengths.max()):
+        if _largest(step) < CLOSED * problem.system.body_length:
             break
     return best
 
@@ -157,9 +188,8 @@ def _with_nearest_velocity(problem: _Problem, state: State) -> State:
     moving = with_rigid_velocity(system, state)
     at = system.at(state)
     missing = system.rows.matrix(at) @ moving.velocity + system.rows.drift(at)[0]
-    velocity = moving.velocity.copy()
-    velocity[problem.free] -= smallest_solution(problem.metric(state), problem.matrix(state), missing)
-    return replace(moving, velocity=velocity)
+    change = smallest_solution(problem.metric(state), problem.matrix(state), missing)
+    return replace(moving, velocity=moving.velocity - problem.motions @ change)
 
 
 def _largest(values: Array) -> float:

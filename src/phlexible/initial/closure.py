@@ -12,29 +12,33 @@ TOLERANCE = 1e-9
 
 
 def check_closure(system: System, state: State) -> None:
-    """Refuses a pose at which a joint is open by more than 1e-9 of the largest length.
+    """Refuses a pose at which a joint is open by more than 1e-9 of the largest body, and round-off.
 
     Raises:
         JointGapError: names the joint that is open most, its row and the gap.
     """
     if not system.owners:
         return
-    gaps, allowed = system.rows.values(system.at(state))[0], TOLERANCE * system.row_lengths
-    worst = int(np.argmax(np.abs(gaps) / allowed))
-    if np.abs(gaps[worst]) <= allowed[worst]:
+    gaps = system.rows.values(system.at(state))[0]
+    relative = system.relative_gaps(gaps)
+    worst = int(np.argmax(relative))
+    if relative[worst] <= TOLERANCE:
         return
-    owner = system.owners[worst]
+    owner, allowed = system.owners[worst], TOLERANCE * system.gap_lengths[worst]
     raise JointGapError(
         f"{owner.joint} does not close at the initial pose: {owner.row.label} is off by "
-        f"{described_gap(owner, gaps[worst])} (at most {allowed[worst]:.2g}); check position= and rotation= "
+        f"{described_gap(owner, gaps[worst])} (at most {allowed:.2g}); check position= and rotation= "
         "of its bodies, or take the nearest pose that closes: model = model.assemble().model"
     )
 
 
-def check_drives(system: System, state: State) -> None:
+def check_drives(system: System, state: State, only_angles: bool = False) -> None:
     """Refuses drives that do not start where their coordinates are.
 
     The function of a driven angle vanishes half a turn away too, so that gaps alone do not show it.
+
+    Args:
+        only_angles: bodies may still move to where driven positions start; angles are 0 wherever bodies go.
 
     Raises:
         JointGapError: names the drive, its first value and that of the coordinate.
@@ -42,10 +46,12 @@ def check_drives(system: System, state: State) -> None:
     at = system.at(state)
     for drive in system.mechanism.drives:
         coordinate = drive.joint.coordinate(system.dimension, drive.coordinate)
+        if only_angles and not coordinate.is_angle:
+            continue
         now = coordinate.value(system.coordinate_functions(coordinate).values(at)[0])
         start = drive.path(state.time)
-        scale = 1.0 if coordinate.is_angle else system.largest_length
-        if not abs(start - now) <= TOLERANCE * scale:
+        allowed = TOLERANCE if coordinate.is_angle else TOLERANCE * system.body_length + system.round_off
+        if not abs(start - now) <= allowed:
             raise JointGapError(
                 f"{drive} starts at {start:.6g} {coordinate.unit}, while the {drive.coordinate} at the"
                 f" initial pose is {now:.6g} {coordinate.unit} (angles count from there); start the"

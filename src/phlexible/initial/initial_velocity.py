@@ -1,5 +1,6 @@
 """Rigid velocities at t = 0: those that the user gave, the others from joints and drives (docs/theory.md, 6)."""
 
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +11,7 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.nearest_solution import smallest_solution
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.bodies.mechanics.floating import split_velocity
-from phlexible.errors import VelocityError
+from phlexible.errors import PhlexibleError, VelocityError
 from phlexible.initial.closure import residual_unit
 from phlexible.mechanism.membership import ports_of
 from phlexible.ports.attachments import Attachment
@@ -22,6 +23,7 @@ BoolArray = NDArray[np.bool_]
 
 TOLERANCE = 1e-7
 ROUND_OFF = 1e-14
+SOON, SHORT = 1e-2, 1e-3  # [s]
 
 
 def with_initial_velocity(system: System, state: State) -> State:
@@ -57,7 +59,7 @@ def with_rigid_velocity(system: System, state: State, at: Instants | None = None
 
 
 def check_velocity(system: System, state: State) -> None:
-    """Refuses rigid velocities that miss G nu = -g_t by more than 1e-7 of their scale.
+    """Refuses rigid velocities that miss G nu = -g_t by more than 1e-7 of their scale, and round-off.
 
     Raises:
         VelocityError: names the worst joint, its residual and the nearest velocities that fit.
@@ -65,15 +67,29 @@ def check_velocity(system: System, state: State) -> None:
     at = system.at(state)
     matrix, drive = system.rows.matrix(at), system.rows.drift(at)[0]
     residual = matrix @ state.velocity + drive
+    worst = float(np.abs(residual).max(initial=0.0))
     scale = float((abs(matrix) @ np.abs(state.velocity) + np.abs(drive)).max(initial=0.0))
     fastest = float(np.abs(state.velocity).max(initial=0.0))  # of a string's nodes, far from the joint
-    if np.abs(residual).max(initial=0.0) <= TOLERANCE * scale + ROUND_OFF * fastest:
+    allowed = TOLERANCE * scale + ROUND_OFF * fastest
+    if worst <= allowed or (drive.any() and worst <= allowed + _noise(system, state)):
         return
     rigid = np.flatnonzero(system.layout.is_rigid)
     nearest = state.velocity.copy()
     nearest[rigid] += _smallest(system.mass(state), matrix, -residual, rigid)
     is_given = given_velocity(system, state)[1]
     raise _contradiction(system, replace(state, velocity=nearest), residual, bool(is_given.any()))
+
+
+def _noise(system: System, state: State) -> float:
+    """Rates of given functions that are none: the round-off of their differences [m/s, rad/s].
+
+    Where frames and drives start at rest nothing moves that it could be compared with, but they soon do.
+    """
+    noise = system.round_off / SHORT + ROUND_OFF
+    with suppress(PhlexibleError):  # functions that end before then
+        soon = system.rows.drift(system.at(replace(state, time=state.time + SOON)))[0]
+        noise += TOLERANCE * float(np.abs(soon).max(initial=0.0))
+    return noise
 
 
 def given_velocity(system: System, state: State) -> tuple[Array, BoolArray]:

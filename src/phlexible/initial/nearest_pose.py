@@ -2,7 +2,8 @@
 
 The displacement of a material point is ``x_c + R u - (x_c0 + R_0 u_0)`` with u = Psi xi about the centre of mass.
 Its first moments against the rigid motions of a body, ``int rho d`` and ``int rho u x d`` in body axes,
-depend on where the material is and not on which floating frame describes it.
+depend on where the material is and not on which floating frame describes it. Those against the motions of the
+nodes of a string are ``int rho N_a d``.
 """
 
 import numpy as np
@@ -13,7 +14,7 @@ from phlexible.system.system import System
 
 
 def rigid_moments(system: System, state: State, given: State) -> Array:
-    """Both moments of every floating body in the places of nu, flat; zero for eta and for nodes.
+    """The moments of every body in the places of nu, flat; zero for eta.
 
     Their derivative to small motions is M(eta), at the given pose exactly.
     """
@@ -27,4 +28,7 @@ def rigid_moments(system: System, state: State, given: State) -> Array:
         angular = -np.array([spread[a, b] - spread[b, a] for a, b in ((1, 2), (2, 0), (0, 1))])
         begin, end = int(layout.velocity[index]), int(layout.velocity[index]) + data.rigid_count
         moments[begin:end] = np.concatenate([linear[: data.dimension], angular[list(data.rotation_axes)]])
+    for index in range(layout.frames, len(system.bodies)):
+        moved = system.elastic(state, index) - system.elastic(given, index)
+        moments[layout.place(index)] = system.body_mass(state, index) @ moved
     return moments

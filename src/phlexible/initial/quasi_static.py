@@ -211,7 +211,7 @@ def _residual(problem: _Problem, motion: QuasiStaticMotion) -> _Residual:
     error = max(
         _relative(np.linalg.norm(weight * balance), size),
         _relative(np.linalg.norm(row_weight * acceleration), size + np.linalg.norm(row_weight * change)),
-        float(np.abs(gap / system.row_lengths).max(initial=0.0)),
+        float(system.relative_gaps(gap).max(initial=0.0)),
         float(np.linalg.norm(weight * pose) / _extent(system)),
     )
     return _Residual(balance, acceleration, gap, pose, error)

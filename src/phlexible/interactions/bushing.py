@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
+from phlexible.algebra.options import optional_text
 from phlexible.errors import ModelError
 from phlexible.interactions.coordinates import SineCoordinate, position_along
 from phlexible.interactions.force_elements import CoordinateForce, ForceElement, three_numbers
 from phlexible.interactions.functions import AXES, DirectionOf
-from phlexible.interactions.pair import check_ports
+from phlexible.interactions.pair import check_ports, expect
 from phlexible.ports.attachments import Port
 
 
@@ -48,6 +49,8 @@ class Bushing(ForceElement):
                 raise ModelError(f"{self}: {port} has no orientation (a point mass); use SpringDamper")
         for name in ("stiffness", "damping", "rotational_stiffness", "rotational_damping"):
             object.__setattr__(self, name, three_numbers(name, getattr(self, name)))
+        object.__setattr__(self, "name", optional_text("name", self.name))
+        expect(self, self.first, self.second)
 
     @property
     def ports(self) -> tuple[Port, Port]:

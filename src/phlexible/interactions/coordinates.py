@@ -167,14 +167,14 @@ class DistanceCoordinate(Coordinate):
 
 @dataclass(frozen=True, eq=False)
 class AngleCoordinate(Coordinate):
-    """atan2(s, c) with c and s dot products of directions; zero at the initial pose [rad]."""
+    """atan2(s, c) with c and s sums of dot products of directions; zero at the initial pose [rad]."""
 
-    cosine: Term
-    sine: Term
+    cosine: tuple[Term, ...]
+    sine: tuple[Term, ...]
 
     def functions(self) -> tuple[Row, ...]:
         """y = (c, s)."""
-        return Row((self.cosine,), 0.0, f"cos {self.name}"), Row((self.sine,), 0.0, f"sin {self.name}")
+        return Row(self.cosine, 0.0, f"cos {self.name}"), Row(self.sine, 0.0, f"sin {self.name}")
 
     def value(self, y: Array) -> float:
         """atan2(s, c)."""
@@ -191,10 +191,10 @@ class AngleCoordinate(Coordinate):
 
     def driven_row(self, path: TimePath) -> Row:
         """s cos p(t) - c sin p(t), the sine of theta - p (8.15)."""
-        s, c = self.sine, self.cosine
+        cosine, sine = Timed(path, TimeFactor.COSINE), Timed(path, TimeFactor.SINE)
         terms = (
-            Term(s.coefficient, s.first, s.second, Timed(path, TimeFactor.COSINE)),
-            Term(-c.coefficient, c.first, c.second, Timed(path, TimeFactor.SINE)),
+            *(Term(s.coefficient, s.first, s.second, cosine) for s in self.sine),
+            *(Term(-c.coefficient, c.first, c.second, sine) for c in self.cosine),
         )
         return Row(terms, 0.0, f"driven {self.name}")
 
@@ -204,14 +204,18 @@ class AngleCoordinate(Coordinate):
         return "rad"
 
 
-def angle_about(first: Port, second: Port, across: Array, along: Array, name: str = "angle") -> Coordinate:
+def angle_about(first: Port, second: Port, across: Array, along: Array, dimension: int) -> Coordinate:
     """The angle of the second port from the first one about ``across`` x ``along``.
 
-    c = a . b1 and s = a2 . b1, where a = across and a2 = along turn with the first port and b1 is what a
-    was at the initial pose.
+    With a1 = across and a2 = along, which turn with the first port, and b1 and b2, what they were at the
+    initial pose and which turn with the second: c = (a1 . b1 + a2 . b2) / 2 and s = (a2 . b1 - a1 . b2) / 2,
+    which do not depend on the two vectors taken, see ``locked_turn``. In the plane both halves are the same.
     """
-    b = DirectionOf(second, across)
-    return AngleCoordinate(name, product(DirectionOf(first, across), b), product(DirectionOf(first, along), b))
+    a1, a2, b1, b2 = (DirectionOf(port, axis) for port in (first, second) for axis in (across, along))
+    if dimension == 2:
+        return AngleCoordinate("angle", (product(a1, b1),), (product(a2, b1),))
+    cosine = product(a1, b1, 0.5), product(a2, b2, 0.5)
+    return AngleCoordinate("angle", cosine, (product(a2, b1, 0.5), product(a1, b2, -0.5)))
 
 
 def position_along(first: Port, second: Port, axis: Array, name: str = "position") -> Coordinate:

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, finite, vector
+from phlexible.algebra.arrays import Array, finite, numbers, vector
+from phlexible.algebra.options import option
+from phlexible.algebra.user_functions import check_callable
 from phlexible.bodies.beam.beam import Beam
 from phlexible.elements.quadrature import gauss
 from phlexible.errors import ModelError, ParameterError
-from phlexible.interactions.loads import Axes, Force, Load, PointLoad, axes_option
+from phlexible.interactions.loads import Axes, Force, Load, PointLoad
 from phlexible.ports.attachments import PlacedBody
 from phlexible.ports.placed_split_beam import PlacedSplitBeam, line_parts
 
@@ -57,11 +59,13 @@ class DistributedForce(Load):
         )
         if not is_beam:
             raise ModelError(f"{type(self).__name__} acts on a beam that model.add returned, got {self.body!r}")
-        object.__setattr__(self, "axes", axes_option(self.axes))
-        object.__setattr__(self, "breakpoints", tuple(finite("breakpoints", t) for t in self.breakpoints))
+        super().__post_init__()
+        object.__setattr__(self, "axes", option("axes", self.axes, Axes))
         if self.at is not None:
             self._check_table()
-        elif not callable(self.value):
+        elif callable(self.value):
+            check_callable(f"value of {self}", self.value, "x", "time")
+        else:
             vector(f"value of {self}", self.value)
         begin, end = self.extent
         if not 0 <= begin < end <= self._length * (1 + ROUND_OFF):
@@ -69,6 +73,10 @@ class DistributedForce(Load):
                 f"{self} must act within 0 <= start < end <= {self._length:g} (the length of the beam),"
                 f" got {begin:g} to {end:g}"
             )
+        self.entries()
+        if callable(self.value):
+            for placed, _ in line_parts(self.body):
+                placed.expect(self)
 
     @property
     def extent(self) -> tuple[float, float]:
@@ -93,10 +101,12 @@ class DistributedForce(Load):
 
     @cached_property
     def _entries(self) -> tuple[PointLoad, ...]:
-        return tuple(
-            Force(placed.at(local), self._force(x, weight), self.axes, name=f"{self} at x = {x:g} m")
-            for placed, local, x, weight in self._points()
-        )
+        found = []
+        for placed, local, x, weight in self._points():
+            name = f"{self} at x = {x:g} m"
+            found.append(Force(placed.at(local), self._force(x, weight), self.axes, name=name))
+            placed.receive(found[-1])  # with this load
+        return tuple(found)
 
     def _points(self) -> list[tuple[PlacedBody, float, float, float]]:
         """The part, the place on it, the place on the whole beam and the weight of each Gauss point."""
@@ -129,17 +139,21 @@ class DistributedForce(Load):
         def force(time: float) -> Any:
             value = density(x, time)
             try:
-                components = [weight * np.asarray(component) for component in value]  # type: ignore[union-attr]
-            except TypeError:
+                return [weight * numbers("component", component) for component in value]  # type: ignore[union-attr]
+            except (TypeError, ParameterError):
                 raise ParameterError(
                     f"{self} at x = {x:g} m must be a function f(x, t) of three numbers, got {value!r}"
                 ) from None
-            return components
 
         return force
 
     def _check_table(self) -> None:
-        places, table = np.asarray(self.at, dtype=np.float64), np.asarray(self.value, dtype=np.float64)
+        if callable(self.value):
+            raise ParameterError(
+                f"{self}: at= are the places of a table of values, got the function {self.value!r}"
+            )
+        assert self.at is not None
+        places, table = numbers("at", self.at), numbers(f"value of {self}", self.value, "a table (k, 3)")
         if self.start is not None or self.end is not None:
             raise ParameterError(f"{self}: a table begins and ends where its places at= do; leave start and end")
         if places.ndim != 1 or len(places) < 2 or table.shape != (len(places), 3):

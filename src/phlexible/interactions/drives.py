@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
+from phlexible.algebra.options import optional_text
 from phlexible.errors import ModelError
 from phlexible.interactions.functions import Row
-from phlexible.interactions.pair import KinematicPair
+from phlexible.interactions.pair import KinematicPair, expect
 from phlexible.interactions.time_paths import TimePath
 from phlexible.ports.attachments import Port
 
@@ -26,6 +27,10 @@ class Drive:
     coordinate: str
     path: TimePath
     name: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", optional_text("name", self.name))
+        expect(self, self.first, self.second)
 
     @property
     def first(self) -> Port:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array
+from phlexible.algebra.user_functions import check_callable
 from phlexible.errors import ParameterError
 from phlexible.interactions.pair import KinematicPair
 from phlexible.ports.attachments import Attachment
@@ -32,6 +33,14 @@ class Feedback:
     measured: Sequence[KinematicPair | Attachment] = ()
 
     def __post_init__(self) -> None:
-        if not callable(self.controller):
-            raise ParameterError(f"controller must be a function of (t, measured), got {self.controller!r}")
+        check_callable("controller", self.controller, "t", "measured")
+        if not isinstance(self.measured, list | tuple):
+            raise ParameterError(
+                f"measured must be a list of joints and attachments such as [joint, tip], got {self.measured!r}"
+            )
+        for item in self.measured:
+            if not isinstance(item, KinematicPair | Attachment):
+                raise ParameterError(f"measured takes joints and attachments such as beam.end, got {item!r}")
+            if isinstance(item, KinematicPair) and not item.coordinate_names:
+                raise ParameterError(f"measured takes joints that leave a coordinate free, {item} leaves none")
         object.__setattr__(self, "measured", tuple(self.measured))

@@ -5,15 +5,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, finite, non_negative
+from phlexible.algebra.arrays import Array, finite, non_negative, numbers
+from phlexible.algebra.options import optional_text, times
+from phlexible.algebra.user_functions import check_callable
 from phlexible.errors import ModelError, ParameterError
 from phlexible.interactions.coordinates import Coordinate, DistanceCoordinate
 from phlexible.interactions.feedback import Feedback
-from phlexible.interactions.pair import KinematicPair, check_ports
+from phlexible.interactions.pair import KinematicPair, check_ports, expect
 from phlexible.interactions.potentials import Potential
-from phlexible.interactions.time_paths import finite_number
+from phlexible.interactions.time_paths import number_at
 from phlexible.ports.attachments import Port
+
+THREE = "one number or three that are not negative"
 
 ForceValue = float | Callable[[float], float] | Feedback
 
@@ -40,7 +45,7 @@ class CoordinateForce:
 
     def conservative(self, theta: float) -> float:
         """Force of spring and potential."""
-        slope = self.potential.slope(theta) if self.potential else 0.0
+        slope = self.potential.slope_at(theta) if self.potential else 0.0
         return -self.stiffness * (theta - self.rest) - slope
 
     def tangent(self, theta: float) -> float:
@@ -50,7 +55,7 @@ class CoordinateForce:
     def energy(self, theta: float) -> float:
         """Of spring and potential [J]."""
         stored = 0.5 * self.stiffness * (theta - self.rest) ** 2
-        return stored + (self.potential.energy(theta) if self.potential else 0.0)
+        return stored + (self.potential.energy_at(theta) if self.potential else 0.0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -113,8 +118,11 @@ class SpringDamper(ForceElement):
             object.__setattr__(self, name, non_negative(name, getattr(self, name)))
         if self.length is not None:
             object.__setattr__(self, "length", non_negative("length", self.length))
+        object.__setattr__(self, "name", optional_text("name", self.name))
+        check_potential(self.potential)
         if not (self.stiffness or self.damping or self.potential):
             raise ParameterError(f"{self} has neither stiffness, damping nor potential; give one of them")
+        expect(self, self.first, self.second)
 
     @property
     def ports(self) -> tuple[Port, Port]:
@@ -174,13 +182,17 @@ class JointElement(ForceElement):
             object.__setattr__(self, name, non_negative(name, getattr(self, name)))
         if self.rest is not None:
             object.__setattr__(self, "rest", finite("rest", self.rest))
+        object.__setattr__(self, "name", optional_text("name", self.name))
+        check_potential(self.potential)
         if isinstance(self.force, Feedback):
             pass
         elif callable(self.force):
-            finite_number(self.force(0.0), f"force of {self}", 0.0)
+            check_callable(f"force of {self}", self.force, "time")
+            number_at(self.force, f"force of {self}", 0.0)
         else:
-            object.__setattr__(self, "force", finite(f"force of {self}", self.force))
-        object.__setattr__(self, "breakpoints", tuple(finite("breakpoints", t) for t in self.breakpoints))
+            object.__setattr__(self, "force", finite("force or torque", self.force))
+        object.__setattr__(self, "breakpoints", times("breakpoints", self.breakpoints))
+        expect(self, *self.ports)
 
     @property
     def ports(self) -> tuple[Port, Port]:
@@ -215,9 +227,19 @@ class JointElement(ForceElement):
         return f"{' and '.join(kinds)} in {place}{self.joint}"
 
 
-def three_numbers(name: str, value: object) -> Array:
+def three_numbers(name: str, value: ArrayLike) -> Array:
     """One number for all axes, or three of them; none negative, shape (3,)."""
-    numbers = np.asarray(value, dtype=np.float64)
-    if numbers.shape not in ((), (3,)) or not np.isfinite(numbers).all() or (numbers < 0).any():
-        raise ParameterError(f"{name} must be one number or three that are not negative, got {value!r}")
-    return np.array(np.broadcast_to(numbers, (3,)))
+    found = numbers(name, value, THREE)
+    if found.shape not in ((), (3,)) or not np.isfinite(found).all() or (found < 0).any():
+        raise ParameterError(f"{name} must be {THREE}, got {value!r}")
+    return np.array(np.broadcast_to(found, (3,)))
+
+
+def check_potential(value: object) -> None:
+    """Refuses what is neither None nor a ``Potential``.
+
+    Raises:
+        ParameterError: names it.
+    """
+    if not (value is None or isinstance(value, Potential)):
+        raise ParameterError(f"potential must be Potential(energy, slope) or None, got {value!r}")

@@ -6,7 +6,7 @@ demand that such functions vanish, forces act along them. A new joint or force i
 new code.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -141,6 +141,23 @@ def along_turning_axis(a: Port, b: Port, axis: Array, label: str) -> Row:
 def perpendicular(a: Port, axis_a: Array, b: Port, axis_b: Array, label: str) -> Row:
     """d_a . d_b = 0."""
     return Row((product(DirectionOf(a, axis_a), DirectionOf(b, axis_b)),), 0.0, label)
+
+
+def locked_turn(a: Port, b: Port, axes: Sequence[Array], label: str) -> Row:
+    """(d_a1 . d_b2 - d_a2 . d_b1) / 2 = 0: the sine of the turn in the plane of two unit vectors.
+
+    Directions that turn with slopes stay unit vectors to first order only. To second order d_a1 . d_b2 alone
+    depends on which two vectors of the plane are taken, and this does not.
+    """
+    one, two = axes
+    return Row(
+        (
+            product(DirectionOf(a, one), DirectionOf(b, two), 0.5),
+            product(DirectionOf(a, two), DirectionOf(b, one), -0.5),
+        ),
+        0.0,
+        label,
+    )
 
 
 def product(first: Vector, second: Vector, coefficient: float = 1.0) -> Term:

@@ -8,8 +8,10 @@ from enum import Enum
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, finite, vector
-from phlexible.errors import ModelError, ParameterError
+from phlexible.algebra.arrays import Array, vector
+from phlexible.algebra.options import option, optional_text, times
+from phlexible.algebra.user_functions import called, check_callable
+from phlexible.errors import ModelError
 from phlexible.interactions.feedback import Feedback
 from phlexible.ports.attachments import Attachment
 
@@ -32,6 +34,10 @@ class Load(ABC):
 
     breakpoints: Sequence[float] = field(default=(), kw_only=True)
     name: str | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", optional_text("name", self.name))
+        object.__setattr__(self, "breakpoints", times("breakpoints", self.breakpoints))
 
     @abstractmethod
     def entries(self) -> tuple["PointLoad", ...]:
@@ -57,14 +63,17 @@ class PointLoad(Load):
             raise ModelError(
                 f"{type(self).__name__} acts on an attachment of a body such as beam.end, got {self.attachment!r}"
             )
-        object.__setattr__(self, "axes", axes_option(self.axes))
+        super().__post_init__()
+        object.__setattr__(self, "axes", option("axes", self.axes, Axes))
         if self.axes is Axes.BODY and not self.attachment.has_orientation:
             raise ModelError(
                 f"{self}: {self.attachment} has no orientation (a point mass, a string); use world axes"
             )
-        if not callable(self.value) and not isinstance(self.value, Feedback):
-            vector(f"value of {self}", self.value)
-        object.__setattr__(self, "breakpoints", tuple(finite("breakpoints", t) for t in self.breakpoints))
+        if callable(self.value):
+            check_callable(f"value of {self}", self.value, "time")
+        self.at_time(0.0)
+        if callable(self.value) or isinstance(self.value, Feedback):  # a constant one may be an input as it is
+            self.attachment.placed.expect(self)
 
     def at_time(self, time: float) -> Array:
         """The value at a time, shape (3,); zero for a ``Feedback``, which has none before it runs.
@@ -74,8 +83,10 @@ class PointLoad(Load):
         """
         if isinstance(self.value, Feedback):
             return np.zeros(3)
-        value = self.value(time) if callable(self.value) else self.value
-        return vector(f"value of {self} at t = {time:g} s", np.asarray(value, dtype=np.float64))
+        if not callable(self.value):
+            return vector(f"value of {self}", self.value)
+        at = f"at t = {time:g} s"
+        return vector(f"value of {self} {at}", called(self.value, f"value of {self}", time, at=at))
 
     def __repr__(self) -> str:
         return self.name or f"{type(self).__name__.lower()} on {self.attachment}"
@@ -99,22 +110,12 @@ class Torque(PointLoad):
     """
 
     def __post_init__(self) -> None:
+        if isinstance(self.attachment, Attachment) and not self.attachment.has_orientation:
+            raise ModelError(
+                f"a torque needs an orientation to turn, {self.attachment} has none (a point mass, a string)"
+            )
         super().__post_init__()
-        if not self.attachment.has_orientation:
-            raise ModelError(f"{self}: {self.attachment} has no orientation (a point mass, a string) to turn")
 
     def entries(self) -> tuple[PointLoad, ...]:
         """Itself."""
         return (self,)
-
-
-def axes_option(value: Axes | str) -> Axes:
-    """The member of ``Axes`` that the string names.
-
-    Raises:
-        ParameterError: none of them.
-    """
-    try:
-        return Axes(value)
-    except ValueError:
-        raise ParameterError(f'axes must be "world" or "body", got {value!r}') from None

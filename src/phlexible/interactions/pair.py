@@ -28,6 +28,7 @@ class KinematicPair(ABC):
 
     def __post_init__(self) -> None:
         check_ports(self, self.first, self.second)
+        expect(self, self.first, self.second)
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
         """The coordinates that the joint leaves free, named as in ``coordinate_names``.
@@ -59,12 +60,12 @@ class KinematicPair(ABC):
         names = self.coordinate_names
         if of is None and len(names) == 1:
             return names[0]
-        if of in names:
-            return str(of)
+        if isinstance(of, str) and of in names:
+            return of
         listed = ", ".join(repr(each) for each in names) or "no coordinate"
         if of is None and names:
             raise ModelError(f"{self} has several coordinates; say which with of=: {listed}")
-        raise ModelError(f"{self} has no coordinate {of or ''!r}; it has: {listed}")
+        raise ModelError(f"{self} has no coordinate {'' if of is None else of!r}; it has: {listed}")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.first}, {self.second})"
@@ -86,3 +87,17 @@ def check_ports(part: object, first: object, second: object) -> None:
         raise ModelError(f"{part} connects the ground with itself; one port must be on a body")
     if len(bodies) == 2 and bodies[0] is bodies[1]:
         raise ModelError(f"{part} connects {bodies[0].name} with itself")
+
+
+def expect(part: object, *ports: Port) -> None:
+    """The bodies of the ports wait for a part that was made: it does nothing before a model gets it."""
+    for port in ports:
+        if isinstance(port, Attachment):
+            port.placed.expect(part)
+
+
+def receive(part: object, *ports: Port) -> None:
+    """They wait no longer: a model got the part, refused it with a message, or another takes its place."""
+    for port in ports:
+        if isinstance(port, Attachment):
+            port.placed.receive(part)

@@ -6,15 +6,14 @@ from enum import Enum
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, numbers
 from phlexible.algebra.differences import derivatives, first_derivatives
+from phlexible.algebra.given_rates import refuse_wrong_rate
+from phlexible.algebra.user_functions import called
 from phlexible.errors import ParameterError
+from phlexible.ports.time_functions import AGREEMENT, probes, several
 
 ScalarFunction = Callable[[float], float]
-PROBES = 4
-AGREEMENT = 1e-12
-JUMP_SHARE = 0.75  # of the change over a step that stays in one half of it, halving after halving
-HALVINGS = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +36,7 @@ class TimePath:
         Raises:
             ParameterError: the function returns no finite number.
         """
-        return finite_number(self.function(time), self.name, time)
+        return number_at(self.function, self.name, time)
 
     def rates(self, time: float) -> tuple[float, float]:
         """dp/dt and d2p/dt2."""
@@ -45,8 +44,9 @@ class TimePath:
             first, second = derivatives(lambda t: np.array([self(t)]), time)
             return float(first[0]), float(second[0])
         rate = self.rate
-        slope = finite_number(rate(time), f"rate of {self.name}", time)
-        return slope, float(derivatives(lambda t: np.array([float(rate(t))]), time)[0][0])
+        name = f"rate of {self.name}"
+        slope = number_at(rate, name, time)
+        return slope, float(derivatives(lambda t: np.array([number_at(rate, name, t)]), time)[0][0])
 
     def rates_at(self, times: Array) -> Array:
         """dp/dt at many times, shape (times,)."""
@@ -57,6 +57,20 @@ class TimePath:
     def at_times(self, times: Array) -> Array:
         """p at many times, shape (times,)."""
         return numbers_at(self.function, times, self.name)
+
+    def column_at(self, times: Array) -> Array:
+        """The same, shape (times, 1)."""
+        return self.at_times(times)[:, None]
+
+    def check_rate(self, times: Array) -> None:
+        """Refuses a rate that is not dp/dt.
+
+        Raises:
+            ParameterError: says where, and by how much.
+        """
+        if self.rate is not None:
+            name = f"rate of {self.name}"
+            refuse_wrong_rate(name, self.column_at, lambda t: self.rates_at(t)[:, None], times)
 
 
 class TimeFactor(Enum):
@@ -104,59 +118,33 @@ def numbers_at(function: ScalarFunction, times: Array, name: str) -> Array:
     Raises:
         ParameterError: a value is no finite number; names the time.
     """
-    if len(times) > PROBES:
-        probes = np.linspace(0, len(times) - 1, PROBES).astype(int)
+    if len(times):
+        asked, some = several(times), probes(times)
         try:
-            values = np.broadcast_to(np.asarray(function(times), dtype=np.float64), times.shape)  # type: ignore[arg-type]
-            single = np.array([float(function(float(times[k]))) for k in probes])
+            values = np.broadcast_to(numbers(name, function(asked)), asked.shape)  # type: ignore[arg-type]
+            single = np.array([number_at(function, name, float(times[k])) for k in some])
             if np.isfinite(values).all():
-                if np.abs(values[probes] - single).max() <= AGREEMENT * np.abs(values).max():
-                    return np.array(values)
-        except Exception:
+                if np.abs(values[some] - single).max() <= AGREEMENT * np.abs(values).max():
+                    return np.array(values[: len(times)])
+        except Exception:  # a function for single times may fail in any way here; it is then called one by one
             pass
-    return np.array([finite_number(function(float(t)), name, float(t)) for t in times], dtype=np.float64)
+            pass
+    return np.array([number_at(function, name, float(t)) for t in times], dtype=np.float64)
 
 
-def finite_number(value: object, name: str, time: float) -> float:
-    """The value as a float.
+def number_at(function: ScalarFunction, name: str, time: float) -> float:
+    """The value of a user's function at a time.
 
     Raises:
         ParameterError: it is no finite number.
+        FunctionError: the function raises.
     """
+    at = f"at t = {time:.12g} s"
+    value = called(function, name, time, at=at)
     try:
-        number = float(np.asarray(value, dtype=np.float64).reshape(()))
-    except (TypeError, ValueError):
+        number = float(numbers(name, value).reshape(()))
+    except ValueError:
         number = np.nan
     if not np.isfinite(number):
-        raise ParameterError(f"{name} must be one finite number, got {value!r} at t = {time:.12g} s")
+        raise ParameterError(f"{name} must be one finite number, got {value!r} {at}")
     return number
-
-
-def refuse_jump(path: TimePath, times: Array, smallest: float) -> None:
-    """Refuses a path that jumps by more than ``smallest`` between two of the times.
-
-    A smooth change is spread over both halves of a short interval; a jump stays in one of them.
-
-    Raises:
-        ParameterError: names the path and where it jumps.
-    """
-    values = path.at_times(times)
-    for k in np.flatnonzero(np.abs(np.diff(values)) > smallest):
-        begin, end = float(times[k]), float(times[k + 1])
-        low, high = float(values[k]), float(values[k + 1])
-        for _ in range(HALVINGS):
-            middle = (begin + end) / 2
-            value = path(middle)
-            if abs(value - low) > JUMP_SHARE * abs(high - low):
-                end, high = middle, value
-            elif abs(high - value) > JUMP_SHARE * abs(high - low):
-                begin, low = middle, value
-            else:
-                break
-            if abs(high - low) <= smallest:
-                break
-        else:
-            raise ParameterError(
-                f"{path.name} jumps from {low:.6g} to {high:.6g} at t = {end:.9g} s; a drive must be"
-                " continuous (prescribe a ramp, or use a torque or force instead)"
-            )

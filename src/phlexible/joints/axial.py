@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, unit_vector
@@ -21,9 +20,13 @@ class AxialJoint(Joint):
 
     axis: ArrayLike = field(default=(1.0, 0.0, 0.0))
 
+    def __post_init__(self) -> None:
+        self.unit_axis()
+        super().__post_init__()
+
     def unit_axis(self) -> Array:
         """The axis divided by its length, shape (3,)."""
-        return unit_vector("axis", np.asarray(self.axis, dtype=np.float64))
+        return unit_vector("axis", self.axis)
 
     def across(self, dimension: int) -> tuple[Array, ...]:
         """Unit directions across the axis: two in space, the one in the plane in the plane.

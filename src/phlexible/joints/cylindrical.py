@@ -31,7 +31,7 @@ class Cylindrical(AxialJoint):
         axis = self.unit_axis()
         return (
             position_along(self.first, self.second, axis),
-            angle_about(self.first, self.second, *perpendicular_axes(axis)),
+            angle_about(self.first, self.second, *perpendicular_axes(axis), dimension),
         )
 
 

@@ -23,10 +23,15 @@ class Distance(Joint):
 
     length: float | None = None
 
+    def __post_init__(self) -> None:
+        if self.length is not None:
+            object.__setattr__(self, "length", positive("length", self.length))
+        super().__post_init__()
+
     def rows(self, dimension: int) -> tuple[Row, ...]:
         """1 row |point - point|^2 (8.10)."""
         if self.length is not None:
-            return (constant_distance(self.first, self.second, positive("length", self.length), "distance"),)
+            return (constant_distance(self.first, self.second, self.length, "distance"),)
         gap = float(np.linalg.norm(self.second.initial_position() - self.first.initial_position()))
         if gap == 0:
             raise ModelError(f"{self}: the points coincide; give length= or use Spherical")

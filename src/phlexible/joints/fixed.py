@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from phlexible.interactions.functions import AXES, Row, coincident_points, perpendicular
+from phlexible.interactions.functions import AXES, Row, coincident_points, locked_turn, perpendicular
 from phlexible.joints.joint import Joint
 
 
@@ -15,10 +15,12 @@ class Fixed(Joint):
     """
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """3 point rows and d_a1.d_b2, d_a2.d_b3, d_a3.d_b1 (8.7, 8.8); 2 + 1 in the plane."""
+        """3 point rows and d_a1.d_b2 - d_a2.d_b1 and so on (8.7, 8.8); 2 + 1 in the plane."""
         self._need_orientation()
-        pairs = ((0, 1),) if dimension == 2 else ((0, 1), (1, 2), (2, 0))
-        return coincident_points(self.first, self.second, dimension) + tuple(
-            perpendicular(self.first, AXES[i], self.second, AXES[j], f"rotation {'xyz'[3 - i - j]}")
-            for i, j in pairs
+        points = coincident_points(self.first, self.second, dimension)
+        if dimension == 2:
+            return (*points, perpendicular(self.first, AXES[0], self.second, AXES[1], "rotation z"))
+        return points + tuple(
+            locked_turn(self.first, self.second, (AXES[i], AXES[j]), f"rotation {'xyz'[3 - i - j]}")
+            for i, j in ((0, 1), (1, 2), (2, 0))
         )

@@ -4,6 +4,8 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from phlexible.algebra.given_rates import SOON
+from phlexible.algebra.user_functions import check_callable
 from phlexible.errors import ModelError, ParameterError
 from phlexible.interactions.drives import Drive
 from phlexible.interactions.feedback import Controller, Feedback
@@ -47,17 +49,20 @@ class Joint(KinematicPair):
             name: key in the energy ledger; None: made from the joint.
 
         Raises:
-            ParameterError: not one function, or one that returns no finite number.
+            ParameterError: not one function, one that returns no finite number, or a rate that is not its rate.
         """
         given = {kind: f for kind, f in (("angle", angle), ("position", position)) if f is not None}
         if len(given) != 1:
             raise ParameterError(f"drive of {self} takes angle= or position=, got {list(given) or 'neither'}")
         ((kind, function),) = given.items()
-        if not callable(function):
-            raise ParameterError(f"{kind} of a drive must be a function of time, got {function!r}")
-        path = TimePath(function, rate, f"{of or kind} driven at {self}")
+        coordinate = self.coordinate_name(kind if of is None else of)
+        check_callable(f"{kind} of a drive", function, "time")
+        if rate is not None:
+            check_callable(f"rate of a drive of {coordinate}", rate, "time")
+        path = TimePath(function, rate, f"{coordinate} driven at {self}")
         path(0.0)
-        return Drive(self, self.coordinate_name(of or kind), path, name)
+        path.check_rate(SOON)
+        return Drive(self, coordinate, path, name)
 
     def spring(
         self,
@@ -102,7 +107,11 @@ class Joint(KinematicPair):
             name: key in the energy ledger; None: made from the joint.
         """
         return JointElement(
-            self, self.coordinate_name(of or "angle"), force=value, breakpoints=breakpoints, name=name
+            self,
+            self.coordinate_name("angle" if of is None else of),
+            force=value,
+            breakpoints=breakpoints,
+            name=name,
         )
 
     def force(
@@ -115,7 +124,11 @@ class Joint(KinematicPair):
     ) -> JointElement:
         """A force for ``model.apply`` along the joint's axis, positive where it enlarges the position [N]."""
         return JointElement(
-            self, self.coordinate_name(of or "position"), force=value, breakpoints=breakpoints, name=name
+            self,
+            self.coordinate_name("position" if of is None else of),
+            force=value,
+            breakpoints=breakpoints,
+            name=name,
         )
 
     def motor(self, controller: Controller, *, of: str | None = None, name: str | None = None) -> JointElement:

@@ -40,5 +40,5 @@ class Planar(AxialJoint):
         return (
             position_along(self.first, self.second, across),
             position_along(self.first, self.second, along, "second position"),
-            angle_about(self.first, self.second, across, along),
+            angle_about(self.first, self.second, across, along, dimension),
         )

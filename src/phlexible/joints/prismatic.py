@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from phlexible.interactions.coordinates import Coordinate, position_along
-from phlexible.interactions.functions import AXES, Row, along_turning_axis, perpendicular
+from phlexible.interactions.functions import AXES, Row, along_turning_axis, locked_turn, perpendicular
 from phlexible.joints.axial import AxialJoint
 from phlexible.joints.cylindrical import cylindrical_rows
 
@@ -27,7 +27,7 @@ class Prismatic(AxialJoint):
                 along_turning_axis(self.first, self.second, across[0], "point across the axis"),
                 perpendicular(self.first, AXES[0], self.second, AXES[1], "rotation z"),
             )
-        locked = perpendicular(self.first, across[0], self.second, across[1], "rotation about the axis")
+        locked = locked_turn(self.first, self.second, across, "rotation about the axis")
         return (*cylindrical_rows(self, across), locked)
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, unit_vector
@@ -28,6 +27,10 @@ class Revolute(Joint):
 
     coordinate_names = ("angle",)
 
+    def __post_init__(self) -> None:
+        self.unit_axis()
+        super().__post_init__()
+
     def rows(self, dimension: int) -> tuple[Row, ...]:
         """3 point rows and 2 direction rows (8.7, 8.8); 2 point rows in the plane."""
         points, axis = coincident_points(self.first, self.second, dimension), self.unit_axis()
@@ -44,7 +47,7 @@ class Revolute(Joint):
 
     def unit_axis(self) -> Array:
         """The axis divided by its length, shape (3,)."""
-        return unit_vector("axis", np.asarray(self.axis, dtype=np.float64))
+        return unit_vector("axis", self.axis)
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
         """The angle about the axis; in the plane about z or, if the axis points downwards, -z."""
@@ -52,4 +55,4 @@ class Revolute(Joint):
         axis = self.unit_axis()
         if dimension == 2:
             axis = -AXES[2] if axis[2] < 0 else AXES[2]
-        return (angle_about(self.first, self.second, *perpendicular_axes(axis)),)
+        return (angle_about(self.first, self.second, *perpendicular_axes(axis), dimension),)

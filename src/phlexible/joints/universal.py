@@ -30,6 +30,10 @@ class Universal(Joint):
 
     coordinate_names = ("angle", "second angle")
 
+    def __post_init__(self) -> None:
+        self.unit_axes()
+        super().__post_init__()
+
     def rows(self, dimension: int) -> tuple[Row, ...]:
         """3 point rows and 1 direction row (8.7, 8.8)."""
         if dimension == 2:
@@ -41,11 +45,11 @@ class Universal(Joint):
 
     def unit_axes(self) -> tuple[Array, Array]:
         """Both axes divided by their lengths, each of shape (3,)."""
-        first = unit_vector("axis", np.asarray(self.axis, dtype=np.float64))
-        second = unit_vector("second_axis", np.asarray(self.second_axis, dtype=np.float64))
+        first = unit_vector("axis", self.axis)
+        second = unit_vector("second_axis", self.second_axis)
         if abs(first @ second) > 1e-12:
             raise ParameterError(
-                f"the axes of {self} must be perpendicular, got {self.axis!r} and {self.second_axis!r}"
+                f"the axes of a Universal must be perpendicular, got {self.axis!r} and {self.second_axis!r}"
                 f" (cosine {first @ second:.3g})"
             )
         return first, second - (first @ second) * first
@@ -64,8 +68,8 @@ class Universal(Joint):
         return (
             AngleCoordinate(
                 "angle",
-                product(DirectionOf(self.first, two), b2),
-                product(DirectionOf(self.first, three), b2),
+                (product(DirectionOf(self.first, two), b2),),
+                (product(DirectionOf(self.first, three), b2),),
             ),
-            AngleCoordinate("second angle", cosine, sine),
+            AngleCoordinate("second angle", (cosine,), (sine,)),
         )

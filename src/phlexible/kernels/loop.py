@@ -1,7 +1,7 @@
-"""The compiled entry point: many conserving steps of one size, stopping at the first that fails."""
+"""The compiled entry point: many conserving steps of one size, up to the first that fails (docs/theory.md, 4)."""
 
 from phlexible.compilation.compiled import compiled, entry_point
-from phlexible.compilation.notation import Reals, Tables, Vectors, reals_at, tables_at, vector
+from phlexible.compilation.notation import Reals, Tables, Vectors, dot, reals_at, tables_at, vector
 from phlexible.kernels.dense import copy, fill
 from phlexible.kernels.interactions import angles_can_be_counted, drives_are_smooth
 from phlexible.kernels.ledger import end_step, energies, ledger_closes
@@ -23,8 +23,9 @@ def advance(header, sizes, options, storage, moving, load_values, reactions, sto
     Args:
         header: of the tables; the state in them is moved.
         sizes: of the substeps that a step consists of, one or more [s]; all of them are taken or none.
-        options: numerical damping gamma, least scale of velocities [m/s] (``solve_step``), and whether joints
-            hold a motion twice, so that Newton's matrix needs relaxation.
+        options: numerical damping gamma, least scale of velocities [m/s] (``solve_step``), whether joints
+            hold a motion twice, so that Newton's matrix needs relaxation, and the length [m] that errors of
+            displacement are measured by.
         storage: number of steps; store each so many; steps taken since the last one stored; whether the last
             step before had the same size and ended at this state; whether to store the state before the first.
         moving: given vectors at the ends of the substeps, (count substeps + 1, 3 vectors).
@@ -65,6 +66,8 @@ def advance(header, sizes, options, storage, moving, load_values, reactions, sto
                 t.mean_reaction[i] += sizes[part] / total * t.reaction[i]
         if substeps > 1:
             copy(t.mean_reaction, t.reaction, t.reactions)
+        else:
+            t.step_error[0] = max(t.step_error[0], t.last_error[0] / options[3])
         for i in range(t.reactions):
             if step == 0:
                 reactions[i] = t.reaction[i]
@@ -99,6 +102,7 @@ def take_step(t: Tables, h: float, damping: float, least_scale: float, is_redund
                 t.counter[1] += 1
             break
     if status == CONVERGED:
+        t.last_error[0] = step_error(t, h)
         remember(t)
         end_step(t, h, damping)
         hand_over(t)
@@ -140,6 +144,24 @@ def foretold(kind: int, now: float, before: float, earlier: float) -> float:
 
 
 @compiled
+def step_error(t: Tables, h: float) -> float:
+    """Estimated error of the displacement in the step [m] (4.22); zero where no step of this size came before."""
+    largest = 0.0
+    if t.known_velocities[0] < 1.0:
+        return largest
+    for b in range(t.carriers):
+        total, begin = 0.0, t.velocity_start[b]
+        turn = h * h * dot(t.spin1[b], t.spin1[b]) if b < t.frames else 0.0
+        for i in range(begin, begin + t.width_of[b]):
+            second = t.velocity1[i] - 2.0 * t.velocity[i] + t.previous_velocity[i]
+            if t.dimension <= i - begin < t.rigid_of[b]:
+                second -= turn * t.velocity1[i]
+            total += (t.velocity_weight[i] * second) ** 2
+        largest = max(largest, abs(h) * total**0.5 / 12.0)
+    return largest
+
+
+@compiled
 def remember(t: Tables) -> None:
     """Velocities for the guess of the next step, and which guess was the best for each in this one."""
     is_known = t.known_velocities[0] > 1.0
@@ -169,3 +191,4 @@ def write_row(t: Tables, stored: Reals) -> None:
     begin_ports(t)
     energies(t)
     copy(t.state, stored, t.state_numbers)
+    t.step_error[0] = 0.0

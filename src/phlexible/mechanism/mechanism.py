@@ -8,6 +8,7 @@ from typing import Any, Self, TypeVar, overload
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, vector
+from phlexible.algebra.options import plane_or_space, text
 from phlexible.algebra.rotations import RotationLike
 from phlexible.bodies.beam.beam import SplitBeam
 from phlexible.bodies.body import Body
@@ -16,12 +17,13 @@ from phlexible.errors import ModelError, ParameterError
 from phlexible.interactions.drives import Drive
 from phlexible.interactions.force_elements import ForceElement
 from phlexible.interactions.loads import Load
+from phlexible.interactions.pair import receive
 from phlexible.joints.fixed import Fixed
 from phlexible.joints.joint import Joint
-from phlexible.mechanism.membership import check_belongs, check_nodes, check_plane, clamped_starts
+from phlexible.mechanism.membership import check_belongs, check_nodes, check_plane, clamped_starts, ports_of
 from phlexible.mechanism.naming import described, free_name, numbered
 from phlexible.mechanism.placement import place, single_velocity
-from phlexible.mechanism.relocation import relocated
+from phlexible.mechanism.relocation import hand_over
 from phlexible.mechanism.substructures import grouped, part_places, parts_by_name
 from phlexible.ports.attachments import PlacedBody
 from phlexible.ports.ground import Ground, planar_point
@@ -46,9 +48,7 @@ class Mechanism:
     """
 
     def __init__(self, gravity: ArrayLike = (0.0, 0.0, 0.0), dimension: int = 3) -> None:
-        if dimension not in (2, 3):
-            raise ParameterError(f"dimension must be 2 (the xy plane) or 3 (space), got {dimension!r}")
-        self._dimension = int(dimension)
+        self._dimension = dimension = plane_or_space(dimension)
         self._gravity = planar_point("gravity", vector("gravity", gravity), dimension)
         self.ground = Ground(dimension)
         self._bodies: dict[str, PlacedBody] = {}
@@ -109,11 +109,12 @@ class Mechanism:
         Raises:
             ModelError: there is none; the message lists the names.
         """
-        try:
-            return self._split_beams[name] if name in self._split_beams else self._bodies[name]
-        except KeyError:
-            known = ", ".join([*self._split_beams, *self._bodies]) or "no body yet"
-            raise ModelError(f"no body is named {name!r}; the model has: {known}") from None
+        if isinstance(name, str) and name in self._split_beams:
+            return self._split_beams[name]
+        if isinstance(name, str) and name in self._bodies:
+            return self._bodies[name]
+        known = ", ".join([*self._split_beams, *self._bodies]) or "no body yet"
+        raise ModelError(f"no body is named {name!r}; the model has: {known}")
 
     @overload
     def add(
@@ -193,9 +194,14 @@ class Mechanism:
         """Calls bodies that are in the model, named from start to end, one beam; joins nothing.
 
         Raises:
-            ModelError: bodies that are not in the model or are not equal beams.
+            ModelError: a name that is taken, or bodies that are not in the model or are not equal beams.
+            ParameterError: a name that is no text, or no list of names.
         """
-        if missing := [each for each in parts if each not in self._bodies]:
+        if text("name", name) in self._bodies or name in self._split_beams:
+            raise ModelError(f"a body named {name!r} is already in the model; give another name")
+        if not isinstance(parts, list | tuple) or not parts:
+            raise ParameterError(f"parts must be a list of names of bodies, got {parts!r}")
+        if missing := [each for each in parts if not (isinstance(each, str) and each in self._bodies)]:
             raise ModelError(f"no body is named {missing[0]!r}")
         self._split_beams[name] = grouped(name, [self._bodies[each] for each in parts])
         return self._split_beams[name]
@@ -209,6 +215,7 @@ class Mechanism:
         """
         if not isinstance(joint, Joint):
             raise ModelError(f"connect takes a joint such as Revolute(a, b), got {described(joint)}")
+        receive(joint, *ports_of(joint))
         if any(joint is other for other in self._joints):
             raise ModelError(f"{joint} is already connected")
         check_belongs(joint, self._bodies, self._joints)
@@ -238,6 +245,7 @@ class Mechanism:
             raise ModelError(
                 f"apply takes a load such as Force(beam.end, f), a force element or a drive, got {described(part)}"
             )
+        receive(part, *ports_of(part))
         known: list[Load | ForceElement | Drive] = [*self._loads, *self._elements, *self._drives]
         if any(part is other for other in known):
             raise ModelError(f"{part} is already applied")
@@ -253,6 +261,7 @@ class Mechanism:
         if (name := str(part)) in taken:
             renamed: Any = dataclasses.replace(part, name=numbered(name, taken, start=2))  # type: ignore[arg-type]
             part = renamed
+            receive(part, *ports_of(part))
         match part:
             case Load():
                 self._loads.append(part)
@@ -279,6 +288,8 @@ class Mechanism:
             ModelError: an unknown name, or whatever the copy's ``add``, ``connect`` or ``apply`` refuse.
             AttachmentError: a new body without the place where a joint or load acts.
         """
+        if not (bodies is None or isinstance(bodies, Mapping)):
+            raise ParameterError(f"bodies must be new descriptions by names of bodies, got {bodies!r}")
         given = {**(bodies or {}), **named}
         for name in given:
             self[name]
@@ -296,14 +307,7 @@ class Mechanism:
                 placed.angular_velocity,
                 None if nodes is None else nodes.shape,
             )
-        parts: dict[object, object] = {}
-        for split in self.split_beams:
-            parts[split] = copy.group(split.name, [placed.name for placed in split.parts])
-        for joint in self._joints:
-            parts[joint] = copy.connect(relocated(joint, copy._bodies, parts))
-        applied: list[Load | ForceElement | Drive] = [*self._loads, *self._elements, *self._drives]
-        for each in applied:
-            copy.apply(relocated(each, copy._bodies, parts))
+        hand_over(self, copy)
         return copy
 
     def __repr__(self) -> str:

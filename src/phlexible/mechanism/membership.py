@@ -15,6 +15,7 @@ from phlexible.interactions.loads import Force, Load
 from phlexible.joints.fixed import Fixed
 from phlexible.joints.joint import Joint
 from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody, Port
+from phlexible.ports.ground import leaves_plane
 from phlexible.ports.placed_split_beam import PlacedSplitBeam, line_parts
 
 Part = Joint | Load | ForceElement | Drive
@@ -90,6 +91,7 @@ def check_plane(part: Part, dimension: int) -> None:
 
     Raises:
         ParameterError: names the port or the load and the value.
+        ModelError: a moving frame of a model in space, which may leave the plane later.
     """
     for entry in part.entries() if isinstance(part, Load) else ():
         value = entry.at_time(0.0)
@@ -100,3 +102,5 @@ def check_plane(part: Part, dimension: int) -> None:
         if dimension == 2 and port.initial_position()[2] != 0:
             place = port.initial_position().tolist()
             raise ParameterError(f"{part}: {port} must have z = 0 in a planar model, got {place}")
+        if dimension == 2 and isinstance(port, MovingFrame) and leaves_plane(port):
+            raise ModelError(f"{part}: {port} was made by a model in space; make it with this model's ground")

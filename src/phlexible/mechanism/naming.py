@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from phlexible.algebra.options import text
 from phlexible.bodies.beam.beam import SplitBeam
 from phlexible.bodies.body import Body
 from phlexible.errors import ModelError
@@ -22,7 +23,8 @@ def free_name(
     """The name for a new body; None: "beam 1", "beam 2", ...
 
     Raises:
-        ModelError: no text, or a name that is taken.
+        ParameterError: no text.
+        ModelError: a name that is taken.
     """
     known: list[PlacedBody | PlacedSplitBeam] = [*bodies, *split_beams]
     taken = {placed.name for placed in known}
@@ -30,9 +32,7 @@ def free_name(
         kind = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(body).__name__).lower()
         count = Counter(type(placed.body) for placed in known)[type(body)]
         return numbered(kind, taken, start=count + 1)
-    if not isinstance(name, str) or not name.strip():
-        raise ModelError(f"the name of a body must be text that is not empty, got {name!r}")
-    if name in taken:
+    if text("name of a body", name) in taken:
         raise ModelError(f"a body named {name!r} is already in the model; give another name")
     return name
 

@@ -1,6 +1,5 @@
 """A body where the user puts it: numbers checked, data in the model's dimension, strings along curves."""
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, vector
@@ -44,7 +43,7 @@ def place(
         return placed
     if shape is not None:
         raise ModelError(f"{name} is no string and has no shape; give position= and rotation=")
-    speed = None if velocity is None else vector("velocity", single_velocity(name, velocity))
+    speed = None if velocity is None else single_velocity(name, velocity)
     held = body.held(is_clamped=False)
     placed = PlacedBody(
         name,
@@ -93,15 +92,16 @@ def check_strains(placed: PlacedBody) -> None:
             )
 
 
-def single_velocity(name: str, velocity: Field) -> ArrayLike:
-    """The velocity of a body with a frame, which is no function.
+def single_velocity(name: str, velocity: Field) -> Array:
+    """The velocity of a body with a frame, which is no function, shape (3,).
 
     Raises:
         ModelError: a function.
+        ParameterError: no three finite numbers.
     """
     if callable(velocity):
         raise ModelError(f"{name} is no string: velocity is that of its origin, three numbers")
-    return np.asarray(velocity, dtype=np.float64)
+    return vector("velocity", velocity)
 
 
 def _spin(value: ArrayLike, dimension: int) -> Array:

@@ -1,16 +1,61 @@
-"""The same joint or load on the bodies of another model."""
+"""Whatever is on the bodies of one model, on those of another."""
 
 import dataclasses
-from collections.abc import Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
 
+from phlexible.interactions.drives import Drive
 from phlexible.interactions.feedback import Feedback
+from phlexible.interactions.force_elements import ForceElement
 from phlexible.interactions.loads import Load
 from phlexible.joints.joint import Joint
 from phlexible.ports.attachments import Attachment, PlacedBody
 from phlexible.ports.placed_split_beam import PlacedSplitBeam
 
 Part = TypeVar("Part")
+
+
+class Holder(Protocol):
+    """What a mechanism holds, and how it takes more."""
+
+    @property
+    def bodies(self) -> tuple[PlacedBody, ...]: ...
+    @property
+    def split_beams(self) -> tuple[PlacedSplitBeam, ...]: ...
+    @property
+    def joints(self) -> tuple[Joint, ...]: ...
+    @property
+    def loads(self) -> tuple[Load, ...]: ...
+    @property
+    def elements(self) -> tuple[ForceElement, ...]: ...
+    @property
+    def drives(self) -> tuple[Drive, ...]: ...
+
+    def group(self, name: str, parts: Sequence[str]) -> PlacedSplitBeam: ...
+    def connect(self, joint: Joint) -> Joint: ...
+    def apply(self, part: Any) -> Any: ...
+
+
+def hand_over(source: Holder, copy: Holder, changed: Callable[[Joint], Joint] = lambda joint: joint) -> None:
+    """Puts all that is on the bodies of a mechanism on those of a copy, which have the same names.
+
+    Args:
+        source: stays as it is.
+        copy: has the bodies and nothing on them.
+        changed: what becomes of each joint before it is connected.
+
+    Raises:
+        AttachmentError: a body of the copy does not have a place where something acts.
+        ModelError: whatever ``connect`` or ``apply`` of the copy refuse.
+    """
+    bodies = {placed.name: placed for placed in copy.bodies}
+    parts: dict[object, object] = {}
+    for split in source.split_beams:
+        parts[split] = copy.group(split.name, [placed.name for placed in split.parts])
+    for joint in source.joints:
+        parts[joint] = copy.connect(changed(relocated(joint, bodies, parts)))
+    for each in (*source.loads, *source.elements, *source.drives):
+        copy.apply(relocated(each, bodies, parts))
 
 
 def relocated(part: Part, bodies: Mapping[str, PlacedBody], parts: Mapping[object, object]) -> Part:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, finite
+from phlexible.algebra.arrays import Array, finite, vector
 from phlexible.bodies.body import Body, BodyData
 from phlexible.bodies.initial_nodes import InitialNodes
 from phlexible.bodies.locations import (
@@ -50,6 +50,7 @@ class PlacedBody:
     nodes: InitialNodes | None = None
     _is_settled: bool = False
     _points: dict[Location, MaterialPoint] = field(default_factory=dict)
+    _waiting: list[object] = field(default_factory=list)
 
     def clamp(self) -> None:
         """A joint holds place and orientation of the start; nothing changes once numbers were made of the body."""
@@ -62,6 +63,19 @@ class PlacedBody:
     def settle(self) -> None:
         """Numbers are made of the body: ``data`` stays what it is, whatever joints come later."""
         object.__setattr__(self, "_is_settled", True)
+
+    @property
+    def waiting(self) -> tuple[object, ...]:
+        """Joints, elements, drives and loads that were made on the body and given to no model yet."""
+        return tuple(self._waiting)
+
+    def expect(self, part: object) -> None:
+        """A part was made on this body; it does nothing before a model gets it."""
+        self._waiting.append(part)
+
+    def receive(self, part: object) -> None:
+        """A model got the part, or refused it with a message, or another takes its place."""
+        self._waiting[:] = [each for each in self._waiting if each is not part]
 
     @property
     def place(self) -> Array:
@@ -100,8 +114,8 @@ class PlacedBody:
 
     def point(self, position: ArrayLike) -> "Attachment":
         """A material point given by its undeformed body coordinates, shape (3,) [m]."""
-        x, y, z = np.asarray(position, dtype=np.float64)
-        return self._attach(MaterialPosition((float(x), float(y), float(z))))
+        x, y, z = vector("position", position).tolist()
+        return self._attach(MaterialPosition((x, y, z)))
 
     def locate(self, location: Location) -> MaterialPoint:
         """The point there, in the undeformed body, and how elastic coordinates move it.

@@ -8,7 +8,9 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, vector
 from phlexible.algebra.differences import derivatives, first_derivatives
+from phlexible.algebra.given_rates import SOON, refuse_wrong_rate
 from phlexible.algebra.rotations import RotationLike
+from phlexible.algebra.user_functions import called, check_callable
 from phlexible.errors import ParameterError
 from phlexible.ports.attachments import MovingFrame, Path
 from phlexible.ports.time_functions import at_all_times
@@ -51,11 +53,12 @@ class Ground:
             velocity: dx/dt, t -> shape (3,) [m/s]; None: differences of the path, where needed.
 
         Raises:
-            ParameterError: what a function returns is refused, naming the time; t = 0 at once.
+            ParameterError: what a function returns is refused, naming the time; t = 0 at once. A velocity that
+                is not that of the path.
         """
         for name, function in (("path", path), ("rotation", rotation), ("velocity", velocity)):
-            if not callable(function) and not (function is None and name != "path"):
-                raise ParameterError(f"{name} must be a function of time, got {function!r}")
+            if function is not None or name == "path":
+                check_callable(name, function, "time")
         label = f"moving frame {self._moving_frames + 1}"
         frame = MovingFrame(
             CheckedPath(path, f"path of {label}", self._dimension),
@@ -68,8 +71,19 @@ class Ground:
             frame.rotation(0.0)
         if frame.velocity is not None:
             frame.velocity(0.0)
+        check_velocity(frame, SOON)
         self._moving_frames += 1
         return frame
+
+
+def check_velocity(frame: MovingFrame, times: Array) -> None:
+    """Refuses a velocity that is not that of the path.
+
+    Raises:
+        ParameterError: says where, and by how much.
+    """
+    if isinstance(frame.path, CheckedPath) and isinstance(frame.velocity, CheckedPath):
+        refuse_wrong_rate(frame.velocity.name, frame.path.at_times, frame.velocity.at_times, times)
 
 
 def frame_position(frame: MovingFrame, time: float) -> Array:
@@ -153,6 +167,11 @@ def planar_point(name: str, value: Array, dimension: int) -> Array:
     return value
 
 
+def leaves_plane(frame: MovingFrame) -> bool:
+    """Whether a frame may leave the xy plane: it was made by the ground of a model in space."""
+    return isinstance(frame.path, CheckedPath) and frame.path.dimension == 3
+
+
 @dataclass(frozen=True)
 class CheckedPath:
     """A user's function of time that is refused where it returns no point of the model.
@@ -169,8 +188,9 @@ class CheckedPath:
 
     def __call__(self, time: float) -> Array:
         """The value at a time, shape (3,)."""
-        name_at = f"{self.name} at t = {time:.12g} s"
-        return planar_point(name_at, vector(name_at, self.function(time)), self.dimension)
+        at = f"at t = {time:.12g} s"
+        value = vector(f"{self.name} {at}", called(self.function, self.name, time, at=at))
+        return planar_point(f"{self.name} {at}", value, self.dimension)
 
     def at_times(self, times: Array) -> Array:
         """The values at many times, shape (times, 3)."""

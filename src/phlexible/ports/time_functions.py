@@ -5,10 +5,24 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, IntArray, numbers
 
 PROBES = 4
 AGREEMENT = 1e-12
+
+
+def several(times: Array) -> Array:
+    """At least two times, so that what a function does with them does not depend on how many there are.
+
+    Powers, for example, have other last digits for arrays than for numbers; with it a run has the same
+    digits however its steps are grouped, and after it is resumed.
+    """
+    return np.repeat(times, 2) if len(times) == 1 else times
+
+
+def probes(times: Array) -> IntArray:
+    """Which of the times are asked for one by one as well."""
+    return np.unique(np.linspace(0, len(times) - 1, PROBES).astype(np.int64))
 
 
 def at_all_times(function: Callable[[float], ArrayLike], times: Array) -> Array | None:
@@ -18,17 +32,18 @@ def at_all_times(function: Callable[[float], ArrayLike], times: Array) -> Array 
     is checked: components must broadcast to one number a time, be finite, and agree with single calls
     at some of the times.
     """
-    if len(times) <= PROBES:
+    if not len(times):
         return None
+    asked = several(times)
     try:
-        x, y, z = function(times)  # type: ignore[arg-type, misc, str-unpack]
-        columns = (np.asarray(component, dtype=np.float64) for component in (x, y, z))
-        values = np.stack([np.broadcast_to(column, times.shape) for column in columns], axis=1)
-        probes = np.linspace(0, len(times) - 1, PROBES).astype(int)
-        single = np.array([function(float(times[k])) for k in probes], dtype=np.float64)
+        x, y, z = function(asked)  # type: ignore[arg-type, misc, str-unpack]
+        columns = (numbers("component", component) for component in (x, y, z))
+        values = np.stack([np.broadcast_to(column, asked.shape) for column in columns], axis=1)
+        some = probes(times)
+        single = np.array([numbers("value", function(float(times[k]))) for k in some])
     except Exception:  # a function for single times may fail in any way here; it is then called one by one
         return None
-    if single.shape != (PROBES, 3) or not np.isfinite(values).all():
+    if single.shape != (len(some), 3) or not np.isfinite(values).all():
         return None
     scale = np.abs(values).max()
-    return values if np.abs(values[probes] - single).max() <= AGREEMENT * scale else None
+    return values[: len(times)] if np.abs(values[some] - single).max() <= AGREEMENT * scale else None

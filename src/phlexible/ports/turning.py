@@ -6,9 +6,10 @@ from functools import cached_property
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, numbers
 from phlexible.algebra.differences import first_derivatives
 from phlexible.algebra.rotations import (
+    EXPECTED,
     ORTHOGONALITY,
     RotationLike,
     is_rotation_object,
@@ -16,7 +17,8 @@ from phlexible.algebra.rotations import (
     rotation_matrix,
     turns_about_z,
 )
-from phlexible.ports.time_functions import AGREEMENT, PROBES
+from phlexible.algebra.user_functions import called
+from phlexible.ports.time_functions import AGREEMENT, probes, several
 
 
 @dataclass(frozen=True)
@@ -71,28 +73,31 @@ class TurnSinceStart:
         return self._matrix(0.0)
 
     def _matrix(self, time: float) -> Array:
-        value = self.function(time)
-        is_angle = not is_rotation_object(value) and np.ndim(value) == 0
-        name = f"rotation of {self.label} at t = {time:.12g} s"
-        return rotation_matrix(value, 2 if is_angle else self.dimension, name)
+        at = f"at t = {time:.12g} s"
+        value = called(self.function, f"rotation of {self.label}", time, at=at)
+        name = f"rotation of {self.label} {at}"
+        if is_rotation_object(value):
+            return rotation_matrix(value, self.dimension, name)
+        matrix = numbers(name, value, EXPECTED)
+        return rotation_matrix(matrix, 2 if matrix.ndim == 0 else self.dimension, name)
 
     def _all_at_once(self, times: Array) -> Array | None:
         """From one call with all times; None where the function does not take arrays."""
-        if len(times) <= PROBES:
+        if not len(times):
             return None
+        asked, some = several(times), probes(times)
         try:
-            value = self.function(times)  # type: ignore[arg-type]
+            value = self.function(asked)  # type: ignore[arg-type]
             if is_rotation_object(value):
                 turns = np.asarray(value.as_matrix())
             else:
-                turns = turns_about_z(np.broadcast_to(np.asarray(value, dtype=np.float64), times.shape))
-            probes = np.linspace(0, len(times) - 1, PROBES).astype(int)
-            single = np.array([self._matrix(float(times[k])) for k in probes])
+                turns = turns_about_z(np.broadcast_to(numbers("angle", value), asked.shape))
+            single = np.array([self._matrix(float(times[k])) for k in some])
         except Exception:  # a function for single times may fail in any way here; see below
             return None
-        if turns.shape != (len(times), 3, 3) or not self._are_rotations(turns):
+        if turns.shape != (len(asked), 3, 3) or not self._are_rotations(turns):
             return None
-        return turns if np.abs(turns[probes] - single).max() <= 10 * AGREEMENT else None
+        return turns[: len(times)] if np.abs(turns[some] - single).max() <= 10 * AGREEMENT else None
 
     def _one_by_one(self, times: Array) -> Array | None:
         """From a call for each time; None where a value has to be refused."""
@@ -101,9 +106,9 @@ class TurnSinceStart:
             if all(is_rotation_object(value) for value in values):
                 turns = np.array([value.as_matrix() for value in values])  # type: ignore[union-attr]
             else:
-                numbers = np.asarray(values, dtype=np.float64)
-                turns = turns_about_z(numbers) if numbers.ndim == 1 else numbers
-        except (TypeError, ValueError):
+                found = numbers("angle", values)  # type: ignore[arg-type]  # what holds no numbers is refused
+                turns = turns_about_z(found) if found.ndim == 1 else found
+        except Exception:  # as above: called again for each time, it says which one it refuses
             return None
         return turns if turns.shape == (len(times), 3, 3) and self._are_rotations(turns) else None
 

@@ -12,6 +12,8 @@ from phlexible.system.system import System
 CONTRADICTION = 1e-5
 """Of the scale of accelerations; those of moving frames are differences, good to about 1e-7."""
 
+ROUND_OFF, SHORT = 1e-15, 1e-3  # of places over the size of a body; [s], of the differences of slow functions
+
 MOST_NAMED = 12
 
 
@@ -38,10 +40,12 @@ def _refuse_contradiction(system: System, state: State, found: list[Redundancy])
     size = system.gap_lengths
     change = system.rows.accelerations(system.at(state))[0] / size
     scale = max(float(np.abs(change).max()), _rate(system, state) ** 2)
+    is_given = bool(system.moving_frames or system.paths)  # their accelerations are second differences
+    noise = (system.round_off / system.body_length + ROUND_OFF) / SHORT**2 if is_given else 0.0
     for redundancy in found:
         rows = np.array(list(redundancy.combination))
         weights = np.array(list(redundancy.combination.values())) * size[rows]
-        if abs(weights @ change[rows]) > CONTRADICTION * np.abs(weights).sum() * scale:
+        if abs(weights @ change[rows]) > np.abs(weights).sum() * (CONTRADICTION * scale + noise):
             owner = system.owners[redundancy.row]
             raise RedundancyError(
                 f"no motion goes on from t = {state.time:g} s: {owner.joint} ({owner.row.label}) holds what "

@@ -17,8 +17,8 @@ class Move:
     """How one body moved.
 
     Attributes:
-        shift: of the origin, world axes, shape (3,) [m].
-        turn: rotation vector, world axes, shape (3,) [rad].
+        shift: of the origin, of a string the node that moved most, world axes, shape (3,) [m].
+        turn: rotation vector, world axes, zero for strings, shape (3,) [rad].
     """
 
     shift: Array
@@ -32,7 +32,7 @@ class AssembledModel(Generic[ModelType]):
     Attributes:
         model: a copy at the nearest closed pose; take handles from it by name, ``model["coupler"]``.
         moves: of every body, by name.
-        gap_before: largest gap at the given pose, relative: of lengths over the largest one.
+        gap_before: largest gap at the given pose, relative: of lengths over the largest body.
         gap_after: the same at the new pose.
     """
 
@@ -55,6 +55,10 @@ def assembled_model(before: ModelType, after: ModelType, gaps: tuple[float, floa
     moves = {}
     for old in before.bodies:
         new = moved[old.name]
+        if old.nodes is not None and new.nodes is not None:
+            shifts = new.nodes.positions - old.nodes.positions
+            moves[old.name] = Move(shifts[np.linalg.norm(shifts, axis=1).argmax()], np.zeros(3))
+            continue
         turn = Rotation.from_matrix(new.rotation @ old.rotation.T).as_rotvec()
         moves[old.name] = Move(new.position - old.position, turn)
     return AssembledModel(after, moves, *gaps)

@@ -17,16 +17,20 @@ from phlexible.observables import tension as tensions
 from phlexible.observables.energy import Energy, energy_of
 from phlexible.observables.momentum import Momentum, momentum
 from phlexible.observables.projection import projected_velocities
+from phlexible.observables.quality.check import MotionCheck, checked
+from phlexible.observables.quality.step_quality import long_steps
+from phlexible.observables.quality.stiffening import missing_stiffening
+from phlexible.observables.quality.validity import large_deflections, large_strains
 from phlexible.observables.run import RecordedRun
 from phlexible.observables.section_forces import BeamStress, SectionForces
 from phlexible.observables.smallest_multipliers import smallest_multipliers
-from phlexible.observables.stiffening import missing_stiffening
 from phlexible.ports.attachments import Attachment, PlacedBody, Port
 from phlexible.ports.placed_split_beam import PlacedSplitBeam
 from phlexible.results import labelled, report
 from phlexible.results.pictures import animation, mechanism_plot, plots, section_plot
 from phlexible.system.recording import Recording
 from phlexible.system.system import System
+from phlexible.time_integration.checkpoint import Checkpoint
 
 if TYPE_CHECKING:
     import xarray
@@ -45,11 +49,19 @@ class Motion:
         recording: the raw numbers.
         run: these with the system that they are of.
         is_complete: False if the run stopped before its end.
+        checkpoint: where the run can go on once it is saved (``model.resume``), or None.
     """
 
-    def __init__(self, system: System, recording: Recording, is_complete: bool = True) -> None:
+    def __init__(
+        self,
+        system: System,
+        recording: Recording,
+        is_complete: bool = True,
+        checkpoint: Checkpoint | None = None,
+    ) -> None:
         self.mechanism = system.mechanism
         self.is_complete = is_complete
+        self.checkpoint = checkpoint
         self.recording = recording
         self.run = RecordedRun(system, recording)
 
@@ -209,6 +221,34 @@ class Motion:
         """
         return section_forces.stress(self.run, lambda: self._velocities, body, x, fibres)
 
+    @property
+    def step_error(self) -> Array:
+        """Greatest estimated error of a step since the instant before, of the longest body, shape (N + 1,).
+
+        From second differences of velocities (docs/theory.md, 4; (4.22)); zero where the step has just changed.
+        """
+        return self.recording.step_error
+
+    def check(self) -> MotionCheck:
+        """Balances, joints, steps and limits of the models at a glance; print it."""
+        return checked(self.run)
+
+    def long_steps(self, steps: int | None = None) -> list[str]:
+        """What says that steps were too long, in words; mostly nothing.
+
+        Args:
+            steps: how many there were, if all of them had one length and are stored.
+        """
+        return long_steps(self.run, steps)
+
+    def large_deflections(self) -> list[str]:
+        """Beams that bent further than small slopes allow, in words; mostly none."""
+        return [each.text for each in large_deflections(self.run)]
+
+    def large_strains(self) -> list[str]:
+        """Beams that were strained beyond a tenth, in words; mostly none."""
+        return [each.text for each in large_strains(self.run)]
+
     def missing_stiffening(self) -> list[str]:
         """Why beams of linear strain went astray in fast rotation, one explanation each; mostly none."""
         return missing_stiffening(self.run)
@@ -218,18 +258,26 @@ class Motion:
         return labelled.to_xarray(self.run)
 
     def save(self, path: FilePath) -> None:
-        """Writes everything to an HDF5 file."""
+        """Writes everything to an HDF5 file; one of that name is replaced once the new one is whole.
+
+        Raises:
+            ResultFileError: the file cannot be written, or a run is writing to it.
+        """
         from phlexible.results.files import files
 
-        files.save(self.run, path, self.is_complete)
+        files.save(path, files.SavedRun(self.run, self.is_complete, self.checkpoint))
 
     @classmethod
     def load(cls, path: FilePath) -> Self:
-        """Reads a file of ``save`` or of a simulation that wrote to it; finished, running or killed."""
+        """Reads a file of ``save`` or of a simulation that wrote to it; finished, running or killed.
+
+        Raises:
+            ResultFileError: no such file, another kind of file, or a damaged one.
+        """
         from phlexible.results.files import files
 
-        run = files.load(path)
-        return cls(run.system, run.recording, files.is_complete(path))
+        saved = files.load(path)
+        return cls(saved.run.system, saved.run.recording, saved.is_complete, saved.checkpoint)
 
     def summary(self) -> report.Figures:
         """Sizes, solver work and the ledger at the end, by name."""

@@ -17,7 +17,7 @@ from phlexible.interactions.feedback import Feedback
 from phlexible.interactions.force_elements import CoordinateForce
 from phlexible.interactions.functions import AXES, DirectionOf, PointOf, Vector
 from phlexible.interactions.loads import Axes, Force, PointLoad, Torque
-from phlexible.interactions.time_paths import finite_number
+from phlexible.interactions.time_paths import number_at
 from phlexible.ports.attachments import Attachment
 from phlexible.system.functions import FunctionSet, lever_stiffness
 from phlexible.system.instants import Instants
@@ -166,7 +166,7 @@ def prescribed_part(force: CoordinateForce, time: float) -> float:
     if isinstance(force.value, Feedback):
         return 0.0
     if callable(force.value):
-        return finite_number(force.value(time), "force of an element", time)
+        return number_at(force.value, f"force along {force.coordinate.name}", time)
     return float(force.value)
 
 

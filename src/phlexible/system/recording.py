@@ -1,6 +1,10 @@
 """The raw numbers of a run: what a results file holds and every observable is computed from."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
+
+import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.system.instants import Instants, RecordedGiven
@@ -33,6 +37,7 @@ class Recording:
         dissipated: energy lost since t = 0, shape (N + 1,) [J].
         iterations: Newton iterations since t = 0, shape (N + 1,).
         halvings: halved steps since t = 0, shape (N + 1,).
+        step_error: greatest estimated error of a step since the instant before, shape (N + 1,).
         work_names: loads, then joints that are driven by moving frames, drives, force elements.
     """
 
@@ -58,6 +63,7 @@ class Recording:
     dissipated: Array
     iterations: IntArray
     halvings: IntArray
+    step_error: Array
     work_names: tuple[str, ...]
 
     def instants(self) -> Instants:
@@ -72,6 +78,10 @@ class Recording:
         )
         return Instants(self.time, self.position, self.rotation, self.eta, self.velocity, given)
 
+    def rows(self, rows: slice | IntArray) -> Self:
+        """The chosen instants only; a slice does not copy."""
+        return replace(self, **{name: getattr(self, name)[rows] for name in ARRAYS})
+
     def state(self, instant: int) -> State:
         """The state at a stored instant."""
         return State(
@@ -81,3 +91,13 @@ class Recording:
             self.eta[instant],
             self.velocity[instant],
         )
+
+
+ARRAYS = tuple(field.name for field in fields(Recording) if field.name != "work_names")
+"""Names of the attributes that have a row for each instant."""
+
+
+def concatenated(recordings: Sequence[Recording]) -> Recording:
+    """One recording out of consecutive ones of the same system, as a copy."""
+    arrays: dict[str, Any] = {name: np.concatenate([getattr(r, name) for r in recordings]) for name in ARRAYS}
+    return replace(recordings[0], **arrays)

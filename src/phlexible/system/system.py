@@ -31,6 +31,9 @@ from phlexible.system.instants import GivenFunctions, Instants, instant_of
 from phlexible.system.layout import Layout, State
 from phlexible.system.vectors import VectorResolver, VectorSet
 
+COINCIDENT = 1e-9
+ROUND_OFF = 8 * float(np.finfo(float).eps)
+
 
 class RowOwner(NamedTuple):
     """A joint or drive and one of its rows."""
@@ -159,10 +162,26 @@ class System:
 
     @cached_property
     def largest_length(self) -> float:
-        """Largest body size or distance of a port from the origin [m]; 1 if there is none."""
+        """Largest body size or extent of bodies and ports [m], the same anywhere in the world.
+
+        Points that coincide have no extent but their gaps: theirs is the distance from the origin, at most 1.
+        """
+        far = float(np.abs(self._places).max(initial=0.0))
+        extent = float(np.linalg.norm(np.ptp(self._places, axis=0))) if len(self._places) else 0.0
+        largest = max([*(placed.data.size for placed in self.bodies), extent])
+        return largest if largest > COINCIDENT * far else min(far, 1.0) or 1.0
+
+    @cached_property
+    def round_off(self) -> float:
+        """Of the difference of two places as far from the origin as this mechanism [m]."""
+        return float(ROUND_OFF * np.abs(self._places).max(initial=0.0))
+
+    @cached_property
+    def _places(self) -> Array:
+        """World points of bodies and of ports of joints at t = 0, shape (places, 3) [m]."""
         ports = [port for joint in self.mechanism.joints for port in (joint.first, joint.second)]
-        places = [float(np.linalg.norm(port.initial_position())) for port in ports]
-        return max([*(placed.data.size for placed in self.bodies), *places], default=0.0) or 1.0
+        places = [placed.place for placed in self.bodies] + [port.initial_position() for port in ports]
+        return np.array(places).reshape(-1, 3)
 
     @cached_property
     def reach(self) -> float:
@@ -171,14 +190,14 @@ class System:
         return max(reach, default=0.0) or 1.0
 
     @cached_property
-    def row_lengths(self) -> Array:
-        """What g of each row is compared with: the largest length [m], 1 for cosines; (rows,)."""
-        return np.array([1.0 if owner.row.is_angle else self.largest_length for owner in self.owners])
-
-    @cached_property
     def gap_lengths(self) -> Array:
-        """What gaps of joint forces are compared with: the size of a body, 1 for cosines; (rows,)."""
+        """What g of each row is compared with: the size of the largest body [m], 1 for cosines; (rows,)."""
         return np.array([1.0 if owner.row.is_angle else self.body_length for owner in self.owners])
+
+    def relative_gaps(self, gaps: Array) -> Array:
+        """|g| of all rows beyond the round-off of positions, over ``gap_lengths``, shape (rows,)."""
+        round_off = np.array([ROUND_OFF if owner.row.is_angle else self.round_off for owner in self.owners])
+        return np.asarray(np.maximum(np.abs(gaps) - round_off, 0.0) / self.gap_lengths)
 
 
 def system_of(mechanism: Mechanism) -> System:

@@ -324,6 +324,7 @@ TABLES: tuple[Table, ...] = (
         strain0           | frame_strains | |
         strain1           | frame_strains | |
         strain_change     | frame_strains | |
+        last_error        | one | m | estimated error of the displacement in the last step
         slope0            | frame_squares | | slope function times eta
         slope1            | frame_squares | |
         term_mean         | terms | | mean coefficient of the step
@@ -362,6 +363,7 @@ TABLES: tuple[Table, ...] = (
         energy            | 4 one | J | kinetic, strain, gravity, spring
         dissipated        | one | J | since the start
         counter           | 2 one | | Newton iterations, steps with dependent joints
+        step_error        | one | | greatest estimated error of a step since the last stored instant
         """,
     ),
     *_tables(Kind.VECTOR, Writer.STATE, "position | carriers | m | centre of mass, or node"),

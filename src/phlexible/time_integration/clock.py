@@ -22,6 +22,7 @@ class Clock:
         full: number of steps of size h.
         remainder: size of one more, shorter step [s], or 0.
         breakpoints: instants inside steps where loads jump, by the number of the step.
+        first: step that the run begins with.
     """
 
     start: float
@@ -29,6 +30,7 @@ class Clock:
     full: int
     remainder: float
     breakpoints: dict[int, tuple[float, ...]]
+    first: int = 0
 
     @property
     def count(self) -> int:
@@ -46,9 +48,12 @@ class Clock:
             return self.start + k * self.step
         return self.start + self.full * self.step + self.remainder
 
-    def instants(self, first: int, count: int) -> Array:
-        """Starts of ``count`` full steps from ``first`` on, and the end of the last, (count + 1,) [s]."""
-        return np.asarray(self.start + np.arange(first, first + count + 1) * self.step, dtype=np.float64)
+    def instants(self, first: int, count: int, parts: int = 1) -> Array:
+        """Starts of ``count`` full steps from ``first`` on, each in equal parts, and the end of the last [s].
+
+        Shape (count parts + 1,). Parts are a power of two, so that starts of steps have the same digits.
+        """
+        return np.asarray(self.start + (first + np.arange(count * parts + 1) / parts) * self.step, dtype=np.float64)
 
     def is_regular(self, k: int) -> bool:
         """Whether step k has size h and no breakpoint inside."""
@@ -65,8 +70,8 @@ class Clock:
         return list(pairwise(cuts))
 
 
-def clock(start: float, duration: float, step: float, breakpoints: Sequence[float]) -> Clock:
-    """The clock of a run of a duration from ``start`` on.
+def clock(start: float, duration: float, step: float, breakpoints: Sequence[float], first: int = 0) -> Clock:
+    """The clock of a run of a duration from ``start`` on, of which ``first`` steps are done.
 
     Raises:
         ParameterError: a duration or step that is not positive, or more steps than can be counted.
@@ -85,4 +90,4 @@ def clock(start: float, duration: float, step: float, breakpoints: Sequence[floa
         on_grid = abs(position - round(position)) <= SNAP
         if not on_grid and start < time < start + duration and abs(time - start - duration) > SNAP * step:
             inside.setdefault(k, []).append(time)
-    return Clock(start, step, full, remainder, {k: tuple(times) for k, times in inside.items()})
+    return Clock(start, step, full, remainder, {k: tuple(times) for k, times in inside.items()}, first)

@@ -11,11 +11,12 @@ from phlexible.compilation.compiled import is_compiled
 from phlexible.kernels.loop import advance
 from phlexible.kernels.newton import SINGULAR
 from phlexible.system.layout import State
-from phlexible.tables.memory import state_views
+from phlexible.tables.memory import STATE, numbers, state_views
 from phlexible.time_integration.composition import substep_times
 from phlexible.time_integration.compressed_strings import most_compressed
 from phlexible.time_integration.controllers import Controllers
-from phlexible.time_integration.stepper import Advance, Ledger, Stepper, Storage
+from phlexible.time_integration.projection import projection
+from phlexible.time_integration.stepper import Advance, Stepper, Storage
 from phlexible.time_integration.work_sources import work_sources
 
 COMPILING = "phlexible: compiling the time step; done once, later runs start at once"
@@ -46,23 +47,19 @@ class ConservingStepper(Stepper):
         self._substeps = np.array(substeps, dtype=np.float64)
         self._damping, self._is_redundant = numerical_damping, is_redundant
         self._controllers = Controllers(assembly)
+        sizes = {table.name: numbers(table, self._memory.counts) for table in STATE}
+        sizes["angles of controllers"] = len(self._controllers.angles)
+        self.layout = ", ".join(f"{name}: {size}" for name, size in sizes.items())
         self._held = np.zeros(0)  # values of the controllers during a step
         if not is_compiled(advance):
             print(COMPILING, file=sys.stderr, flush=True)
 
-    def begin(self, state: State, ledger: Ledger | None) -> None:
-        """Put a state in, and the sums of a run that goes on."""
-        memory = self._memory
+    def begin(self, state: State) -> None:
+        """Put a state in."""
+        memory, thetas = self._memory, self._assembly.initial_thetas(state)
         memory["position"][:], memory["rotation"][:] = state.position, state.rotation
         memory["eta"][:], memory["velocity"][:] = state.eta, state.velocity
-        if ledger is None:
-            thetas = self._assembly.initial_thetas(state)
-            memory["theta"][: len(thetas)] = thetas
-            return
-        memory["theta"][:] = ledger.theta
-        for columns, value in zip(self.work_sources.values(), ledger.work, strict=True):
-            memory["work"][columns[0]] = value
-        memory["dissipated"][0], memory["counter"][0] = ledger.dissipated, ledger.iterations
+        memory["theta"][: len(thetas)] = thetas
 
     def advance(self, instants: Array, step: float, storage: Storage) -> Advance:
         """Steps between instants, all of one size; of a single instant only the row."""
@@ -76,18 +73,31 @@ class ConservingStepper(Stepper):
         done, status = advance(
             self._memory.header,
             step * self._substeps,
-            np.array([self._damping, scale, float(self._is_redundant)]),
+            np.array([self._damping, scale, float(self._is_redundant), self._assembly.system.largest_length]),
             np.array([count, storage.every, storage.phase, storage.continues, count == 0], dtype=np.int64),
             self._assembly.moving_values(ends),
             values + self._held if self._held.size else values,
             reactions,
             stored,
         )
-        return Advance(int(done), status == SINGULAR, state_views(stored, self._memory.counts), reactions)
+        rows = state_views(stored, self._memory.counts)
+        error = max(float(rows["step_error"].max(initial=0.0)), float(self._memory["step_error"][0]))
+        return Advance(int(done), status == SINGULAR, rows, reactions, error)
 
     def now(self, time: float) -> dict[str, Array]:
         """The state as one stored instant."""
         return self.advance(np.array([time]), 1.0, Storage()).rows
+
+    def project(self, time: float) -> None:
+        """Into the state; what moving frames and drives supply is booked as their work, what goes as dissipated."""
+        memory = self._memory
+        state = State(time, *(memory[name].copy() for name in ("position", "rotation", "eta", "velocity")))
+        found = projection(self._assembly.system, state)
+        loads = self._memory.counts["loads"]
+        memory["velocity"][:] = found.velocity
+        memory["work"][loads : loads + len(found.work)] += found.work
+        memory["dissipated"][0] += found.lost
+        memory["known_velocities"][0] = 0.0
 
     def control(self, time: float) -> None:
         """Ask the controllers for the values that they hold in the steps to come."""
@@ -107,12 +117,13 @@ class ConservingStepper(Stepper):
         return len(self._memory.state) + 3 * (self._memory.counts["moving"] + self._memory.counts["load_values"])
 
     def snapshot(self) -> Array:
-        """A copy of the state and its ledger."""
-        return self._memory.state.copy()
+        """The state with its ledger, then the angles of controllers."""
+        return np.concatenate([self._memory.state, self._controllers.angles])
 
     def restore(self, snapshot: Array) -> None:
         """Put a snapshot back."""
-        self._memory.state[:] = snapshot
+        count = len(self._memory.state)
+        self._memory.state[:], self._controllers.angles[:] = snapshot[:count], snapshot[count:]
 
     def failure(self) -> tuple[str, Array]:
         """What Newton's method did in the last step."""

@@ -16,6 +16,9 @@ class Controllers:
 
     Args:
         assembly: what moves.
+
+    Attributes:
+        angles: last values of the measured angles, over full turns; NaN before the first, shape (angles,) [rad].
     """
 
     def __init__(self, assembly: Assembly) -> None:
@@ -26,7 +29,10 @@ class Controllers:
             (np.array([weight for weight, _ in parts]), [vector for _, vector in parts])
             for parts in assembly.chords
         ]
-        self._angles: dict[int, float] = {}
+        measured = [item for each in assembly.controlled for item in each.measured]
+        turning = [m for m in measured if not isinstance(m, MeasuredPoint) and m.coordinate.is_angle]
+        self._number = {id(item): k for k, item in enumerate(turning)}
+        self.angles: Array = np.full(len(turning), np.nan)
         self._moving = [(k, v) for k, v in enumerate(assembly.vectors) if v.carrier == MOVING]
 
     @property
@@ -68,9 +74,10 @@ class Controllers:
         y = np.array([value for value, _ in pairs])
         value = item.coordinate.value(y)
         if item.coordinate.is_angle:  # over full turns: the nearest to the one before
-            before = self._angles.get(id(item), value)
-            value = before + (value - before + np.pi) % (2 * np.pi) - np.pi
-            self._angles[id(item)] = value
+            number = self._number[id(item)]
+            if not np.isnan(before := self.angles[number]):
+                value = before + (value - before + np.pi) % (2 * np.pi) - np.pi
+            self.angles[number] = value
         return np.array([value, item.coordinate.gradient(y) @ np.array([rate for _, rate in pairs])])
 
     def _value_and_rate(self, function: Function) -> tuple[float, float]:

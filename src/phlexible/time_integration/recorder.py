@@ -1,78 +1,68 @@
 """Gathers stored instants of a stepper into recordings, block by block."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
 
 import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.system.instants import GivenFunctions
-from phlexible.system.recording import Recording
+from phlexible.system.recording import Recording, concatenated
 from phlexible.system.system import System
+from phlexible.time_integration.checkpoint import Checkpoint
 
-Sink = Callable[[Recording], None]
+Sink = Callable[[Recording, Checkpoint], None]
 Rows = Mapping[str, Array]
 
 
 class Recorder:
-    """Turns stored rows into ``Recording`` blocks for a sink.
+    """Turns stored rows into ``Recording`` blocks for a sink, each with the checkpoint at its end.
 
-    The last row is held back until the next step is known, because its multipliers are the mean of
-    the steps before and after it (docs/theory.md, 4).
+    Multipliers of an instant are the mean of the steps before and after it (docs/theory.md, 4), so that
+    those of a block's last instant change with the next step: each block begins with the last instant of
+    the one before once more, which takes its place. So every block is whole at any time.
 
     Args:
         system: what moves.
         sources: columns of the stored work by the name of what does it.
         sink: takes each block.
+
+    Attributes:
+        own_share: of the last instant's own multipliers in their mean; 1 if they are final.
     """
 
     def __init__(self, system: System, sources: Mapping[str, list[int]], sink: Sink) -> None:
         self._system, self._sources, self._sink = system, sources, sink
-        self._held: Recording | None = None
-        self._held_is_first = False
+        self._blocks: list[Recording] = []  # the last instant handed over, and what came since
+        self.own_share = 1.0
 
     def begin(self, time: float, rows: Rows, halvings: int) -> None:
         """The first instant; its multipliers are those of the first step."""
-        self._held = self._block(np.array([time]), rows, halvings)
-        self._held_is_first = True
+        self._blocks, self.own_share = [self._block(np.array([time]), rows, halvings)], 0.0
+
+    def go_on(self, last: Recording, own_share: float) -> None:
+        """The last instant of a run that goes on."""
+        self._blocks, self.own_share = [concatenated([last])], own_share
 
     def next_step(self, reactions: Array) -> None:
         """Multipliers and forces of the step that follows the last stored instant."""
-        if self._held is not None:
-            weight = 0.0 if self._held_is_first else 0.5
-            count = self._held.multipliers.shape[1]
-            for own, new in (
-                (self._held.multipliers, reactions[:count]),
-                (self._held.forces, reactions[count:]),
-            ):
-                own[-1] = weight * own[-1] + (1 - weight) * new
-            self._release()
+        last, share, self.own_share = self._blocks[-1], self.own_share, 1.0
+        count = last.multipliers.shape[1]
+        if share == 1.0:
+            return
+        for own, new in ((last.multipliers, reactions[:count]), (last.forces, reactions[count:])):
+            own[-1] = share * own[-1] + (1 - share) * new
 
     def add(self, times: Array, rows: Rows, halvings: int, is_last_open: bool) -> None:
         """Stored instants; ``is_last_open``: the step after the last one has not been taken yet."""
-        self._release()
-        count = len(times)
-        if count == 0:
-            return
-        block = self._block(times, rows, halvings)
-        if is_last_open:
-            self._emit(_rows(block, slice(0, count - 1)))
-            self._held, self._held_is_first = _rows(block, slice(count - 1, count)), False
-        else:
-            self._emit(block)
+        if len(times):
+            self._blocks.append(self._block(times, rows, halvings))
+            self.own_share = 0.5 if is_last_open else 1.0
 
-    def finish(self) -> None:
-        """Hand over what is held back."""
-        self._release()
-
-    def _release(self) -> None:
-        if self._held is not None:
-            held, self._held = self._held, None
-            self._emit(held)
-
-    def _emit(self, block: Recording) -> None:
-        if len(block.time):
-            self._sink(block)
+    def hand_over(self, checkpoint: Checkpoint) -> None:
+        """Give all instants up to the checkpoint to the sink."""
+        block = concatenated(self._blocks)
+        self._blocks = [concatenated([block.rows(slice(-1, None))])]
+        self._sink(block, checkpoint)
 
     def _block(self, times: Array, rows: Rows, halvings: int) -> Recording:
         count, system = len(times), self._system
@@ -81,31 +71,27 @@ class Recorder:
         work = [own["work"][:, columns].sum(axis=1) for columns in self._sources.values()]
         return Recording(
             time=np.array(times),
-            position=own["position"].copy(),
-            rotation=own["rotation"].copy(),
-            eta=own["eta"].copy(),
-            velocity=own["velocity"].copy(),
-            multipliers=own["multiplier"].copy(),
-            forces=own["force"].copy(),
-            theta=own["theta"].copy(),
+            position=own["position"],
+            rotation=own["rotation"],
+            eta=own["eta"],
+            velocity=own["velocity"],
+            multipliers=own["multiplier"],
+            forces=own["force"],
+            theta=own["theta"],
             paths=given.paths,
             path_rates=given.path_rates,
             frames=given.frames,
             frame_rotations=given.frame_rotations,
             frame_velocities=given.frame_velocities,
             frame_angular_velocities=given.frame_angular_velocities,
-            kinetic=own["energy"][:, 0].copy(),
-            strain=own["energy"][:, 1].copy(),
-            gravity=own["energy"][:, 2].copy(),
-            spring=own["energy"][:, 3].copy(),
+            kinetic=own["energy"][:, 0],
+            strain=own["energy"][:, 1],
+            gravity=own["energy"][:, 2],
+            spring=own["energy"][:, 3],
             work=np.stack(work, axis=1) if work else np.zeros((count, 0)),
-            dissipated=own["dissipated"][:, 0].copy(),
+            dissipated=own["dissipated"][:, 0],
             iterations=own["counter"][:, 0].astype(np.int64),
             halvings=np.full(count, halvings, dtype=np.int64),
+            step_error=own["step_error"][:, 0],
             work_names=tuple(self._sources),
         )
-
-
-def _rows(block: Recording, rows: slice) -> Recording:
-    arrays = [field.name for field in fields(Recording) if field.name != "work_names"]
-    return replace(block, **{name: getattr(block, name)[rows] for name in arrays})

@@ -1,22 +1,30 @@
-"""A run: blocks of steps, halving, breakpoints, controllers, interruption."""
+"""A run: blocks of steps, halving, tolerance, breakpoints, controllers, interruption (docs/theory.md, 4)."""
 
 import time as wall
 import warnings
 from collections.abc import Callable
+from math import ceil, log2
 
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.errors import ConvergenceError, RedundancyWarning
-from phlexible.interactions.time_paths import refuse_jump
+from phlexible.errors import ConvergenceError, RedundancyWarning, ResultFileError
 from phlexible.system.layout import State
+from phlexible.system.recording import Recording
 from phlexible.system.system import System
+from phlexible.time_integration.checkpoint import Checkpoint, is_on_grid
 from phlexible.time_integration.clock import Clock
+from phlexible.time_integration.given_motion import check_jumps
 from phlexible.time_integration.recorder import Recorder, Sink
-from phlexible.time_integration.stepper import Advance, Ledger, Stepper, Storage
+from phlexible.time_integration.stepper import Advance, Stepper, Storage
 
 MOST_HALVINGS = 12  # of one step, one inside the other
 PATIENCE = 4  # pieces of one size that must succeed before pieces of twice the size are tried again
+FIRST_LEVEL = 2  # of steps for a tolerance: four a step of the grid
+MOST_LEVELS = 20
+EASY_BLOCKS = 2  # that would have done with longer steps, before these are taken
+LONGER = 1 / 16  # of the tolerance: errors below it allow steps of twice the length, whose errors are 8 times these
+SAME = 1e-9  # steps whose lengths differ by less are of one length
 FIRST_BLOCK = 16  # steps; blocks grow while they take less than BLOCK_SECONDS
 BLOCK_SECONDS = 0.2
 BLOCK_BYTES = 2**25
@@ -30,33 +38,80 @@ class Simulation:
     Args:
         system: what moves.
         stepper: takes the steps.
-        state: where it starts.
+        start: state at t = 0, or the last stored instant of a run that goes on, and its checkpoint.
         clock: its instants.
         every: store each so many.
+        tolerance: for the error of a step (4.22): steps of the grid are cut into 2^level equal ones; None: not.
         sink: takes recordings, block by block.
-        ledger: of the run that this one resumes; None: it starts.
     """
 
     def __init__(
         self,
         system: System,
         stepper: Stepper,
-        state: State,
+        start: State | tuple[Recording, Checkpoint],
         clock: Clock,
         every: int,
         sink: Sink,
-        ledger: Ledger | None = None,
+        tolerance: float | None = None,
     ) -> None:
         self._system, self._stepper, self._clock, self._every = system, stepper, clock, every
-        stepper.begin(state, ledger)
         self._recorder = Recorder(system, stepper.work_sources, sink)
-        self._halvings = ledger.halvings if ledger is not None else 0
+        self._halvings = 0
         self._depth = 0  # steps are halved so often before they are tried
         self._successes = 0
+        self._tolerance = tolerance
+        self._level = 0 if tolerance is None else FIRST_LEVEL
+        self._easy = 0
+        self._last_step = float("nan")
+        self._block = 1 if stepper.is_controlled else FIRST_BLOCK  # steps that are taken at a time
         self._since_stored = 0
         self._continues = False
+        self._failed = False  # the next step at full size
         self._dependent_time: float | None = None
-        self._is_resumed = ledger is not None
+        if isinstance(start, State):
+            stepper.begin(start)
+            self._recorder.begin(clock.start, stepper.now(clock.start), 0)
+            self._recorder.hand_over(self._checkpoint(0))
+        else:
+            self._go_on(*start)
+
+    def _go_on(self, last: Recording, checkpoint: Checkpoint) -> None:
+        if checkpoint.layout != self._stepper.layout or len(checkpoint.numbers) != len(self._stepper.snapshot()):
+            raise ResultFileError(
+                "the file is of a version of phlexible that remembers other numbers from step to step: this one "
+                "can read it but not go on with it; simulate again, or resume with the phlexible that wrote it"
+            )
+        self._stepper.restore(checkpoint.numbers)
+        self._recorder.go_on(last, checkpoint.own_share)
+        self._halvings, self._since_stored = checkpoint.halvings, checkpoint.since_stored
+        if is_on_grid(checkpoint, self._clock):
+            self._depth, self._successes = checkpoint.depth, checkpoint.successes
+            self._level, self._easy, self._last_step = checkpoint.level, checkpoint.easy, checkpoint.last_step
+            self._continues, self._failed = checkpoint.continues, checkpoint.failed
+            self._block = min(checkpoint.block, self._longest_block())
+
+    def _checkpoint(self, k: int) -> Checkpoint:
+        """At the start of step k."""
+        return Checkpoint(
+            time=self._clock.instant(k),
+            origin=self._clock.start,
+            step=self._clock.step,
+            number=k,
+            since_stored=self._since_stored,
+            own_share=self._recorder.own_share,
+            halvings=self._halvings,
+            depth=self._depth,
+            successes=self._successes,
+            last_step=self._last_step,
+            level=self._level,
+            easy=self._easy,
+            block=self._block,
+            continues=self._continues,
+            failed=self._failed,
+            layout=self._stepper.layout,
+            numbers=self._stepper.snapshot(),
+        )
 
     def run(self, progress: Progress) -> bool:
         """Take all steps; True, or False after an interruption from the keyboard.
@@ -64,69 +119,118 @@ class Simulation:
         Raises:
             ConvergenceError: a step fails even after halving; what came before is in the sink.
         """
-        clock, stepper = self._clock, self._stepper
-        k = 0
+        is_complete = True
         try:
-            if not self._is_resumed:
-                self._recorder.begin(clock.start, stepper.now(clock.start), self._halvings)
-            size = 1 if stepper.is_controlled else FIRST_BLOCK
-            while k < clock.count:
-                if stepper.is_controlled:
-                    stepper.control(clock.instant(k))
-                progress(k, clock.count)
-                begin = wall.perf_counter()
-                steps = clock.regular_run(k, size) if self._depth == 0 else 0
-                if k + steps == clock.count and (self._since_stored + steps) % self._every:
-                    steps -= 1  # the last instant is stored in any case
-                done = self._regular(k, steps) if steps else 0
-                k += done
-                if done < steps or not steps:
-                    self._irregular(k)
-                    k += 1
-                elif steps == size and wall.perf_counter() - begin < BLOCK_SECONDS / 2:
-                    size = min(2 * size, self._longest_block())
-            progress(clock.count, clock.count)
+            self._run(progress)
         except KeyboardInterrupt:
-            return False
-        finally:
-            self._recorder.finish()
-            self._warn_of_dependent_steps()
-        return True
-
-    def _warn_of_dependent_steps(self) -> None:
-        """Joints that were independent at the start may pass a position where they are not."""
+            is_complete = False
+        except Exception as error:
+            if self._dependent_time is not None:
+                error.add_note(self._of_dependent_steps())
+            raise
         if self._dependent_time is not None:
-            warnings.warn(
-                "the joints passed singular positions, the first one before "
-                f"t = {self._dependent_time:.9g} s: in {self._stepper.dependent_steps} steps their forces are "
-                "not unique, and small ones are taken; the motion may branch there",
-                RedundancyWarning,
-                stacklevel=5,
-            )
+            warnings.warn(self._of_dependent_steps(), RedundancyWarning, stacklevel=4)
+        return is_complete
+
+    def _run(self, progress: Progress) -> None:
+        clock, stepper = self._clock, self._stepper
+        k = clock.first
+        while k < clock.count:
+            if stepper.is_controlled and not self._failed:
+                stepper.control(clock.instant(k))
+            progress(k, clock.count)
+            begin = wall.perf_counter()
+            steps = 0 if self._depth or self._failed else clock.regular_run(k, self._block)
+            if not steps:
+                self._irregular(k)
+                self._failed = False
+                k += 1
+                if self._tolerance is not None:
+                    self._depth = 0
+            else:
+                done, count = self._regular(k, steps)
+                self._failed = done < count
+                k += done
+                if not count:
+                    self._block = max(1, self._block // 4)
+                is_fast = self._tolerance is not None or wall.perf_counter() - begin < BLOCK_SECONDS / 2
+                if done == self._block and is_fast:
+                    self._block = min(2 * self._block, self._longest_block())
+            self._recorder.hand_over(self._checkpoint(k))
+        progress(clock.count, clock.count)
+
+    def _of_dependent_steps(self) -> str:
+        """Joints that were independent at the start may pass a position where they are not."""
+        return (
+            "the joints passed singular positions, the first one before "
+            f"t = {self._dependent_time:.9g} s: in {self._stepper.dependent_steps} steps their forces are "
+            "not unique, and small ones are taken; the motion may branch there"
+        )
 
     def _longest_block(self) -> int:
+        """Steps at a time; for a tolerance no matter of wall time, so that another run takes the same steps."""
         if self._stepper.is_controlled:
             return 1
+        if self._tolerance is not None:
+            return FIRST_BLOCK
         return max(16, BLOCK_BYTES // (8 * max(self._stepper.numbers_a_step, 1)))
 
-    def _regular(self, k: int, steps: int) -> int:
-        """Up to ``steps`` steps of size h from step k on; how many were taken."""
+    def _regular(self, k: int, steps: int) -> tuple[int, int]:
+        """Steps of size h from step k on, ``steps`` or fewer: how many were taken, of how many.
+
+        (0, 0) where they were too long for the tolerance and are to be taken again, shorter.
+        """
         every, phase = self._every, self._since_stored
-        instants = self._clock.instants(k, steps)
-        taken = self._advance(instants, self._clock.step, Storage(every, phase, self._continues))
-        done = taken.steps
+        if k + steps == self._clock.count and (phase + steps) % every:
+            if steps > 1:
+                steps -= 1  # the last instant is stored in any case, by a step of its own
+            else:
+                every, phase = 1, 0
+        if self._tolerance is not None and not self._continues and steps < 2**FIRST_LEVEL:
+            self._level = max(self._level, FIRST_LEVEL)  # the error of a step shows after some of one length
+        parts = 2**self._level
+        before = self._stepper.snapshot()
+        fine = self._clock.instants(k, steps, parts)
+        taken = self._advance(
+            fine, self._clock.step / parts, Storage(every * parts, phase * parts, self._continues)
+        )
+        instants, done = fine[::parts], taken.steps // parts
         self._continues = done == steps
+        if self._tolerance is not None and not self._fits(taken, done == steps, instants):
+            self._stepper.restore(before)
+            return 0, 0
         if done:
             self._recorder.next_step(taken.reactions)
             kept = [j + 1 for j in range(done) if (phase + j + 1) % every == 0]
             is_open = bool(kept) and kept[-1] == done
             self._recorder.add(instants[kept], taken.rows, self._halvings, is_open)
-            self._since_stored = (phase + done) % every
-        return done
+            self._since_stored = (self._since_stored + done) % self._every
+        return done, steps
+
+    def _fits(self, taken: Advance, is_done: bool, instants: Array) -> bool:
+        """Whether steps converged and kept the tolerance; the level for the next ones.
+
+        Raises:
+            ConvergenceError: they do not, however short.
+        """
+        assert self._tolerance is not None, "asked for where there is one"
+        if is_done and taken.error <= self._tolerance:
+            self._easy = self._easy + 1 if taken.error < LONGER * self._tolerance and self._level else 0
+            if self._easy == EASY_BLOCKS:
+                self._level, self._easy, self._continues = self._level - 1, 0, False
+            return True
+        if self._level >= MOST_LEVELS:
+            raise self._failure(instants[0], instants[1], taken)
+        excess = taken.error / self._tolerance if is_done else 1.0
+        self._level += max(1, ceil(log2(max(excess, 1.0)) / 3))  # the error falls with the third power
+        self._easy, self._continues = 0, False
+        return False
 
     def _irregular(self, k: int) -> None:
         """Step k in pieces: cut at breakpoints, shorter, or halved because it did not converge."""
         self._continues = False
+        if self._tolerance is not None:
+            self._depth = self._level
         pieces = self._clock.pieces(k)
         for number, (start, end) in enumerate(pieces):
             self._piece(start, end, 0, is_end=number == len(pieces) - 1, k=k)
@@ -158,7 +262,7 @@ class Simulation:
             self._recorder.next_step(taken.reactions)
             if keep:
                 self._recorder.add(np.array([end]), taken.rows, self._halvings, is_last_open=True)
-                self._since_stored = 0
+                self._since_stored %= self._every
             self._successes += 1
             if self._depth and self._successes == PATIENCE:
                 self._depth, self._successes = self._depth - 1, 0
@@ -172,18 +276,15 @@ class Simulation:
 
     def _advance(self, instants: Array, step: float, storage: Storage) -> Advance:
         """Steps between the instants, each of size ``step``."""
-        self._check_drives(instants)
+        check_jumps(self._system, instants)
+        if abs(step - self._last_step) > SAME * step:
+            self._stepper.project(float(instants[0]))
+        self._last_step = step
         before = self._stepper.dependent_steps
         taken = self._stepper.advance(instants, step, storage)
         if self._stepper.dependent_steps > before and self._dependent_time is None:
             self._dependent_time = float(instants[-1])
         return taken
-
-    def _check_drives(self, instants: Array) -> None:
-        """Refuses paths of drives that jump, before they are used."""
-        for drive in self._system.mechanism.drives:
-            is_angle = drive.coordinate.endswith("angle")
-            refuse_jump(drive.path, instants, 1e-6 if is_angle else 1e-6 * self._system.reach)
 
     def _failure(self, start: float, end: float, taken: Advance) -> ConvergenceError:
         why, history = self._stepper.failure()

@@ -1,4 +1,4 @@
-"""The border between a run (clock, halving, controllers, storage) and a scheme that takes steps."""
+"""The border between a run (clock, halving, controllers, storage) and a scheme (docs/theory.md, 4)."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -7,24 +7,6 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.system.layout import State
-
-
-@dataclass(frozen=True, eq=False)
-class Ledger:
-    """Sums that a run goes on with.
-
-    Attributes:
-        work: of each source of ``Stepper.work_sources``, shape (sources,) [J].
-        dissipated: [J].
-        iterations, halvings: counted so far.
-        theta: coordinates of forces, angles over full turns, shape (forces,).
-    """
-
-    work: Array
-    dissipated: float
-    iterations: int
-    halvings: int
-    theta: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,12 +33,14 @@ class Advance:
         is_singular: why the next one failed, if it did: a singular matrix.
         rows: the stored instants, an array each by the names of the state tables, time first.
         reactions: multipliers and forces of the first step.
+        error: greatest estimated error of the steps, relative to the longest body (4.22).
     """
 
     steps: int
     is_singular: bool
     rows: dict[str, Array]
     reactions: Array
+    error: float
 
 
 class Stepper(ABC):
@@ -65,14 +49,16 @@ class Stepper(ABC):
     Attributes:
         order: of the scheme.
         work_sources: names of what can supply work, each with its columns in the table ``work``.
+        layout: what the numbers of a snapshot are; snapshots of other layouts cannot be restored.
     """
 
     order: int
     work_sources: dict[str, list[int]]
+    layout: str
 
     @abstractmethod
-    def begin(self, state: State, ledger: Ledger | None) -> None:
-        """Start, or go on, from a state."""
+    def begin(self, state: State) -> None:
+        """Start from a state."""
 
     @abstractmethod
     def advance(self, instants: Array, step: float, storage: Storage) -> Advance:
@@ -81,6 +67,10 @@ class Stepper(ABC):
     @abstractmethod
     def now(self, time: float) -> dict[str, Array]:
         """The state that it holds, as one stored instant."""
+
+    @abstractmethod
+    def project(self, time: float) -> None:
+        """Bring velocities back onto the joints, before steps of another length."""
 
     @abstractmethod
     def control(self, time: float) -> None:
@@ -98,7 +88,8 @@ class Stepper(ABC):
 
     @abstractmethod
     def snapshot(self) -> Array:
-        """A copy of all that ``restore`` needs."""
+        """A copy of all that is kept from step to step, shape (numbers,): after ``restore`` of it the
+        same steps have the same digits."""
 
     @abstractmethod
     def restore(self, snapshot: Array) -> None:

@@ -1,14 +1,13 @@
 """A straight prismatic elastic beam (docs/theory.md, 2 and 3)."""
 
 from dataclasses import dataclass, replace
-from enum import StrEnum
-from operator import index
-from typing import Literal, Self, TypeVar
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, non_negative, positive
+from phlexible.algebra.options import flag, option, plane_or_space, whole
 from phlexible.bodies.beam.bases import Axial, check_basis, craig_bampton_columns, with_axial_columns
 from phlexible.bodies.beam.frames import BeamBasis, Frame, clamped_coordinates, coordinate_units, frame_basis
 from phlexible.bodies.beam.inertia import beam_moments, section_inertia
@@ -18,7 +17,7 @@ from phlexible.bodies.beam.points import BeamPoints
 from phlexible.bodies.beam.reduced_basis import ReducedBasis
 from phlexible.bodies.beam.strain import Strain, beam_strain, linear_stiffness
 from phlexible.bodies.beam.stress import beam_stress
-from phlexible.bodies.body import Body, plane_or_space
+from phlexible.bodies.body import Body
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.forms.stress_space import Stress, StressSpace
 from phlexible.bodies.locations import End, Location, Start
@@ -28,8 +27,6 @@ from phlexible.elements.sections import CircularSection, CrossSection, Rectangul
 from phlexible.errors import ParameterError
 
 MODAL = "kg^0.5 m"  # of coordinates with unit mass
-
-Option = TypeVar("Option", bound=StrEnum)
 
 
 @dataclass(frozen=True)
@@ -76,14 +73,12 @@ class Beam(Body):
             )
         if not isinstance(self.material, Material):
             raise ParameterError(f"material must be a Material, got {self.material!r}")
-        if not isinstance(self.rotary_inertia, bool | np.bool_):
-            raise ParameterError(f"rotary_inertia must be True or False, got {self.rotary_inertia!r}")
         for name, value in (
             ("length", positive("length", self.length)),
-            ("elements", _count("elements", self.elements)),
-            ("frame", _option("frame", self.frame, Frame)),
-            ("strain", _option("strain", self.strain, Strain)),
-            ("rotary_inertia", bool(self.rotary_inertia)),
+            ("elements", whole("elements", self.elements)),
+            ("frame", option("frame", self.frame, Frame)),
+            ("strain", option("strain", self.strain, Strain)),
+            ("rotary_inertia", flag("rotary_inertia", self.rotary_inertia)),
             ("modes", _basis(self.modes)),
             ("damping_ratio", non_negative("damping_ratio", self.damping_ratio)),
         ):
@@ -104,7 +99,7 @@ class Beam(Body):
             chosen = self._checked(self.modes, dimension)
             check_basis(chosen, body.strain)
             return self._assemble(mesh, basis.columns @ chosen, self.damping_ratio)
-        modal = modal_basis(basis, elastic_mass(body), linear_stiffness(body.strain), _count("modes", self.modes))
+        modal = modal_basis(basis, elastic_mass(body), linear_stiffness(body.strain), whole("modes", self.modes))
         return self._assemble(mesh, modal.columns, self.damping_ratio, MODAL)
 
     def held(self, is_clamped: bool) -> Self:
@@ -137,7 +132,7 @@ class Beam(Body):
         Raises:
             ParameterError: a dimension, a number of modes or an option that is out of range.
         """
-        count = _count("modes", modes)
+        count = whole("modes", modes)
         mesh, basis = self._coordinates(dimension)
         free = self._assemble(mesh, np.eye(mesh.size), 0.0)
         mass, stiffness = elastic_mass(free), linear_stiffness(free.strain)
@@ -157,7 +152,7 @@ class Beam(Body):
         Raises:
             ParameterError: a basis of another length, a dimension or an option out of range.
         """
-        kind = _option("axial", axial, Axial)
+        kind = option("axial", axial, Axial)
         mesh, coordinates = self._coordinates(dimension)
         columns = self._checked(ReducedBasis(basis), dimension)
         full = replace(self, strain=Strain.VON_KARMAN)._assemble(mesh, coordinates.columns, 0.0)
@@ -179,7 +174,7 @@ class Beam(Body):
         Raises:
             ParameterError: no whole numbers of at least 1.
         """
-        count = _count("parts", parts)
+        count = whole("parts", parts)
         each = -(-self.elements // count) if elements is None else elements
         frame = Frame.SIMPLY_SUPPORTED if self.frame is Frame.AUTO else self.frame
         return SplitBeam(replace(self, length=self.length / count, elements=each, frame=frame), count)
@@ -259,26 +254,6 @@ def _basis(modes: object) -> int | ReducedBasis | None:
     """Arrays become values; a number stays one."""
     if modes is None or isinstance(modes, ReducedBasis):
         return modes
-    if isinstance(modes, list | tuple | np.ndarray) and np.ndim(modes):
+    if isinstance(modes, list | tuple) or (isinstance(modes, np.ndarray) and modes.ndim):
         return ReducedBasis(modes)
-    return _count("modes", modes)
-
-
-def _count(name: str, value: object) -> int:
-    """An integer of at least 1."""
-    try:
-        number = index(value)  # type: ignore[arg-type]  # what is none is refused
-    except TypeError:
-        raise ParameterError(f"{name} must be an integer of at least 1, got {value!r}") from None
-    if number < 1 or isinstance(value, bool):
-        raise ParameterError(f"{name} must be an integer of at least 1, got {value!r}")
-    return number
-
-
-def _option(name: str, value: str, options: type[Option]) -> Option:
-    """The member of the enumeration that the value names."""
-    try:
-        return options(value)
-    except ValueError:
-        allowed = ", ".join(f'"{option.value}"' for option in options)
-        raise ParameterError(f"{name} must be one of {allowed}, got {value!r}") from None
+    return whole("modes", modes)

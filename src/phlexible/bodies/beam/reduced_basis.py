@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, numbers
 from phlexible.errors import ParameterError
 
 SPANNED = 1e-6  # of a column in the energy metric: what is left of it is round-off
@@ -25,10 +25,7 @@ class ReducedBasis:
     columns: ArrayLike
 
     def __post_init__(self) -> None:
-        try:
-            columns = np.array(self.columns, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ParameterError(f"a basis must be an array of numbers, got {self.columns!r}") from None
+        columns = numbers("a basis", self.columns, "an array of numbers")
         if columns.ndim != 2 or not 1 <= columns.shape[1] <= columns.shape[0]:
             raise ParameterError(
                 "a basis must have shape (n, k), one column for each of 1 <= k <= n coordinates, "

@@ -89,16 +89,3 @@ def energy_stress(strain: StrainEnergy, stress: str) -> StressSpace:
         squares=strain.squares,
         factors=factors,
     )
-
-
-def stress_option(value: str) -> Stress:
-    """The member of ``Stress`` that the string names.
-
-    Raises:
-        ParameterError: none of them.
-    """
-    try:
-        return Stress(value)
-    except ValueError:
-        allowed = ", ".join(f'"{option.value}"' for option in Stress)
-        raise ParameterError(f"stress must be one of {allowed}, got {value!r}") from None

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import vector
+from phlexible.algebra.options import option
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.forms.constant_mass import ConstantMassForm
 from phlexible.bodies.forms.floating import FloatingBodyForm
@@ -54,12 +55,4 @@ def body_form(
     field = vector("gravity", gravity)
     if body.dimension == 2 and field[2] != 0:
         raise ParameterError(f"gravity must have z = 0 in dimension 2, got {field.tolist()}")
-    return FORMS[_variant(variant)](body, stress, field, np.eye(3), locations)
-
-
-def _variant(value: str) -> Variant:
-    try:
-        return Variant(value)
-    except ValueError:
-        allowed = ", ".join(f'"{option.value}"' for option in Variant)
-        raise ParameterError(f"variant must be one of {allowed}, got {value!r}") from None
+    return FORMS[option("variant", variant, Variant)](body, stress, field, np.eye(3), locations)

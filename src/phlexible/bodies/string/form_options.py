@@ -3,6 +3,7 @@
 import numpy as np
 
 from phlexible.algebra.arrays import Array
+from phlexible.algebra.options import option
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.forms.string import Boundary, StringForm
 from phlexible.bodies.initial_nodes import Field, initial_nodes
@@ -29,8 +30,6 @@ def string_form(
         ParameterError: no such dimension or boundary, or numbers out of the line or plane.
     """
     d = body.dimension
-    if d not in (1, 2, 3):
-        raise ParameterError(f"dimension must be 1, 2 or 3, got {d!r}")
     speed = np.zeros(3) if velocity is None else velocity
     curve = initial_nodes(mesh.nodes, 3, shape, speed, np.zeros(3), np.eye(3))
     assert curve.velocities is not None, "a speed was given"
@@ -38,13 +37,5 @@ def string_form(
         if values[..., d:].any():
             allowed = {1: "along x", 2: "in the xy plane"}[d]
             raise ParameterError(f"{name} must be {allowed} in dimension {d}")
-    kinds = (_boundary("start", boundaries[0]), _boundary("end", boundaries[1]))
+    kinds = (option("start", boundaries[0], Boundary), option("end", boundaries[1], Boundary))
     return StringForm(body, gravity[:d], kinds, curve.positions[:, :d], curve.velocities[:, :d])
-
-
-def _boundary(name: str, value: str) -> Boundary:
-    try:
-        return Boundary(value)
-    except ValueError:
-        allowed = ", ".join(f'"{option.value}"' for option in Boundary)
-        raise ParameterError(f"{name} must be one of {allowed}, got {value!r}") from None

@@ -1,13 +1,14 @@
 """Hyperelastic string: large motion and large strain, no bending stiffness (Kinon et al. 2023)."""
 
-import operator
 from dataclasses import dataclass
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, non_negative, positive, vector
+from phlexible.algebra.options import plane_or_space, whole
 from phlexible.bodies.absolute_body import AbsoluteBody
-from phlexible.bodies.body import NodalBody, plane_or_space
+from phlexible.bodies.body import NodalBody
 from phlexible.bodies.forms.string import StringForm
 from phlexible.bodies.initial_nodes import Field, InitialNodes, initial_nodes
 from phlexible.bodies.string.form_options import string_form
@@ -48,12 +49,7 @@ class String(NodalBody):
         object.__setattr__(self, "line_density", positive("line_density", self.line_density))
         object.__setattr__(self, "viscosity", non_negative("viscosity", self.viscosity))
         for name in ("elements", "order"):
-            try:
-                object.__setattr__(self, name, operator.index(getattr(self, name)))
-            except TypeError:
-                raise ParameterError(f"{name} must be a whole number, got {getattr(self, name)!r}") from None
-        if self.elements < 1:
-            raise ParameterError(f"elements must be at least 1, got {self.elements!r}")
+            object.__setattr__(self, name, whole(name, getattr(self, name)))
         if self.order not in (1, 2):
             raise ParameterError(f"order must be 1 (linear) or 2 (quadratic), got {self.order!r}")
         if not isinstance(self.law, StringLaw):
@@ -117,7 +113,9 @@ class String(NodalBody):
             ParameterError: no such option, or numbers out of the line or plane.
         """
         given = vector("gravity", gravity)
-        return string_form(self._absolute(dimension), self.mesh, given, shape, velocity, (start, end))
+        if not isinstance(dimension, int | np.integer) or isinstance(dimension, bool) or dimension not in (1, 2, 3):
+            raise ParameterError(f"dimension must be 1, 2 or 3, got {dimension!r}")
+        return string_form(self._absolute(int(dimension)), self.mesh, given, shape, velocity, (start, end))
 
     def _absolute(self, dimension: int) -> AbsoluteBody:
         mesh = self.mesh

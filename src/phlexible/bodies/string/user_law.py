@@ -1,13 +1,14 @@
 """A stored energy of the user: two functions of one number, checked against each other."""
 
-import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, finite
+from phlexible.algebra.slopes import disagreement, mean_of
+from phlexible.algebra.user_functions import called, check_callable
 from phlexible.bodies.string.law import StringLaw
 from phlexible.errors import ParameterError
 
@@ -15,9 +16,7 @@ Function = Callable[[float], float]
 
 CHECKED = np.geomspace(0.25, 4.0, 17)  # C, from half to double the length
 TOLERANCE = 1e-6
-PIECES = 64
 NEAR = 0.1  # relative changes of C below which the mean of dW takes the place of the quotient
-POINTS, WEIGHTS = np.polynomial.legendre.leggauss(8)
 
 
 @dataclass(frozen=True)
@@ -40,21 +39,17 @@ class Law(StringLaw):
     dW: Function  # noqa: N815 (its name in the equations)
 
     def __post_init__(self) -> None:
-        for name in ("W", "dW"):
-            function = getattr(self, name)
-            if not callable(function):
-                raise ParameterError(f"{name} must be a function of C, got {function!r}")
-            for C in CHECKED:
-                _number(name, function, float(C))
+        for name, value in (("W", self._energy_at), ("dW", self._slope_at)):
+            check_callable(name, getattr(self, name), "C")
+            for C in CHECKED.tolist():
+                finite(f"{name}({C:.3g})", value(C))
         scale = float(np.abs(self.derivative(CHECKED)).max())
-        for C0, C1 in itertools.pairwise(CHECKED):
-            growth, mean = self._growth(C0, C1), _mean(self.dW, C0, C1)
-            if not abs(growth - mean) <= TOLERANCE * scale and not self._only_kinks(C0, C1, scale):
-                raise ParameterError(
-                    f"dW must be the derivative of W: between C = {C0:.3g} and {C1:.3g} W grows by "
-                    f"{growth:.6g} per unit of C, the mean of dW is {mean:.6g}; use dW = dW/dC with "
-                    "C = |dr/ds|^2 (not the stretch, and not the stress S = 2 dW/dC)"
-                )
+        if found := disagreement(self._energy_at, self._slope_at, CHECKED, TOLERANCE * scale):
+            raise ParameterError(
+                f"dW must be the derivative of W: between C = {found.begin:.3g} and {found.end:.3g} W grows by "
+                f"{found.growth:.6g} per unit of C, the mean of dW is {found.mean:.6g}; use dW = dW/dC with "
+                "C = |dr/ds|^2 (not the stretch, and not the stress S = 2 dW/dC)"
+            )
 
     @property
     def modulus(self) -> float:
@@ -62,10 +57,10 @@ class Law(StringLaw):
         return 4 * float(self.curvature(1.0))
 
     def energy(self, C: ArrayLike) -> Array:
-        return _each(self.W, C)
+        return _each(self._energy_at, C)
 
     def derivative(self, C: ArrayLike) -> Array:
-        return _each(self.dW, C)
+        return _each(self._slope_at, C)
 
     def curvature(self, C: ArrayLike) -> Array:
         """Central differences of dW."""
@@ -80,47 +75,32 @@ class Law(StringLaw):
         the quotient is right.
         """
         pairs = np.broadcast(np.asarray(C0, dtype=np.float64), np.asarray(C1, dtype=np.float64))
-        values = [_discrete_derivative(self.W, self.dW, float(a), float(b), self.modulus) for a, b in pairs]
+        values = [self._discrete_derivative(float(a), float(b)) for a, b in pairs]
         return np.array(values).reshape(pairs.shape)
 
-    def _growth(self, C0: float, C1: float) -> float:
-        return float(self.energy(C1) - self.energy(C0)) / (C1 - C0)
+    def _discrete_derivative(self, C0: float, C1: float) -> float:
+        change = C1 - C0
+        if change == 0:
+            return float(self._slope_at(C0))
+        before, after = float(self._energy_at(C0)), float(self._energy_at(C1))
+        quotient = (after - before) / change
+        if abs(change) >= NEAR * C0:
+            return quotient
+        mean = mean_of(self._slope_at, C0, C1)
+        round_off = 64 * np.finfo(float).eps * (abs(before) + abs(after) + abs(self.modulus)) / abs(change)
+        return mean if abs(mean - quotient) <= round_off else quotient
 
-    def _only_kinks(self, C0: float, C1: float, scale: float) -> bool:
-        """Whether W and dW disagree in no more than two of many pieces, as they do where dW has a kink."""
-        ends = np.linspace(C0, C1, PIECES + 1)
-        pieces = itertools.pairwise(ends)
-        wrong = [abs(self._growth(a, b) - _mean(self.dW, a, b)) > TOLERANCE * scale for a, b in pieces]
-        return sum(wrong) <= 2
+    def _energy_at(self, C: float) -> float:
+        """W(C), or the error of the user's function with the place."""
+        value: float = called(self.W, "W", C, at=f"at C = {C:.6g}")
+        return value
 
-
-def _discrete_derivative(W: Function, dW: Function, C0: float, C1: float, modulus: float) -> float:
-    change = C1 - C0
-    if change == 0:
-        return float(dW(C0))
-    before, after = float(W(C0)), float(W(C1))
-    quotient = (after - before) / change
-    if abs(change) >= NEAR * C0:
-        return quotient
-    mean = _mean(dW, C0, C1)
-    round_off = 64 * np.finfo(float).eps * (abs(before) + abs(after) + abs(modulus)) / abs(change)
-    return mean if abs(mean - quotient) <= round_off else quotient
-
-
-def _mean(dW: Function, C0: float, C1: float) -> float:
-    places = (C0 + C1) / 2 + (C1 - C0) / 2 * POINTS
-    return float(sum(w * float(dW(float(C))) for w, C in zip(WEIGHTS, places, strict=True))) / 2
+    def _slope_at(self, C: float) -> float:
+        """dW/dC, or the error of the user's function with the place."""
+        value: float = called(self.dW, "dW", C, at=f"at C = {C:.6g}")
+        return value
 
 
 def _each(function: Function, C: ArrayLike) -> Array:
     values = np.asarray(C, dtype=np.float64)
     return np.array([float(function(float(c))) for c in values.ravel()]).reshape(values.shape)
-
-
-def _number(name: str, function: Function, C: float) -> None:
-    try:
-        value = float(function(C))
-    except (ArithmeticError, ValueError, TypeError) as error:
-        raise ParameterError(f"{name} must return one number for C = {C:.3g}, got {error!r}") from error
-    if not np.isfinite(value):
-        raise ParameterError(f"{name} must be finite for C between 1/4 and 4, got {value} at C = {C:.3g}")

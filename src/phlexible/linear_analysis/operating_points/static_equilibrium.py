@@ -45,7 +45,7 @@ def static_equilibrium(system: System, state: State) -> tuple[State, Array]:
         parts = (applied, gross, matrix.T @ multipliers)
         size = max(float(np.linalg.norm(weight * each)) for each in parts)
         balance = float(np.linalg.norm(weight * (force + matrix.T @ multipliers)))
-        residual = max(balance / size if size else 0.0, float(np.abs(gap / system.row_lengths).max(initial=0.0)))
+        residual = max(balance / size if size else 0.0, float(system.relative_gaps(gap).max(initial=0.0)))
         if iteration == 0:
             first = max(residual, 1e-3) if size else 1.0
             start = float(np.linalg.norm(weight * force) / np.sqrt(mass.diagonal().max())) / (0.1 * length)

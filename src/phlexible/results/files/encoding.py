@@ -68,8 +68,8 @@ class UnstoredFunction:
 
     initial: Array
 
-    def __call__(self, time: float) -> Array:
-        """The value at t = 0.
+    def __call__(self, time: float, *measured: object) -> Array:
+        """The value at t = 0; controllers are given what they measure as well.
 
         Raises:
             ModelError: any other time.
@@ -175,7 +175,7 @@ def decode(tree: Tree, context: Context) -> Any:
             return tuple(decode(each, context) for each in values)
         case {"attachment": name, "location": location}:
             placed, place = context.bodies[name], decode(location, context)
-            placed.data.points.locate(place)
+            placed.locate(place)
             return Attachment(placed, place)
         case {"body": name}:
             return context.split_beams[name] if name in context.split_beams else context.bodies[name]

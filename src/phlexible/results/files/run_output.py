@@ -1,78 +1,174 @@
 """Where the blocks of a run go: into memory, and into a results file if one is asked for."""
 
+import time
 from os import PathLike
+from types import TracebackType
+from typing import Any, Self
 
-from phlexible.algebra.arrays import Array
-from phlexible.results.files.blocks import RecordingWriter
-from phlexible.results.files.files import (
-    ResumePoint,
-    concatenate,
-    load,
-    read_for_resume,
-    resumed_writer,
-)
+from phlexible.errors import ResultFileError
+from phlexible.observables.run import RecordedRun
+from phlexible.results.files.description import describe
+from phlexible.results.files.files import SavedRun, load_for_resume, real_path, write
+from phlexible.results.files.lock import FileLock
+from phlexible.results.files.replacing import refuse_existing
+from phlexible.results.files.unfinished import UnfinishedFile
+from phlexible.results.files.uninterrupted import uninterrupted
 from phlexible.results.motion import Motion
-from phlexible.system.recording import Recording
+from phlexible.system.recording import Recording, concatenated
 from phlexible.system.system import System
+from phlexible.time_integration.checkpoint import Checkpoint
+
+SECONDS = 0.25  # between two blocks in the file: what a kill costs at most, apart from the steps under way
 
 
 class RunOutput:
-    """Collects a run.
+    """Collects a run; a context, in which nobody else writes to the results file.
+
+    A file is touched once there is something new to write, and is then whole at any time.
 
     Args:
         system: what moves.
         path: results file, or None.
-        resumed: results file that the run goes on with, or None.
+        overwrite: whether a file of that name may be replaced.
+        is_resumed: whether the run in the file goes on.
 
     Attributes:
-        start: where the resumed run stood, or None.
+        begun: where the resumed run stands, or None.
 
     Raises:
-        ResultFileError: a file that cannot be written, or one of another model.
+        ResultFileError: a file that exists, that others write to or that cannot be written; a model that
+            files cannot hold; on resuming, a file of another model or one that is damaged.
     """
 
     def __init__(
-        self,
-        system: System,
-        path: str | PathLike[str] | None,
-        resumed: str | PathLike[str] | None,
+        self, system: System, path: str | PathLike[str] | None, overwrite: bool = False, is_resumed: bool = False
     ) -> None:
         self._system = system
-        self._path = path
+        self._path = None if path is None else real_path(path)
+        self._description: dict[str, Any] = {}
         self._blocks: list[Recording] = []
-        self._writer: RecordingWriter | None = None
-        self.start: ResumePoint | None = None
-        if resumed is not None:
-            self.start = read_for_resume(resumed, system)
-            self._blocks.append(load(resumed).recording)
-            self._writer = resumed_writer(resumed, system)
-
-    def take(self, block: Recording) -> None:
-        """One more block, safe on disk when this returns."""
-        self._blocks.append(block)
-        if self._path is None:
-            return
-        if self._writer is None:
-            self._writer = RecordingWriter(self._path, self._system, block)
-        else:
-            self._writer.append(block)
-
-    def close(self, is_complete: bool) -> None:
-        """End the file."""
-        if self._writer is not None:
-            self._writer.close(is_complete)
+        self._settled = 0  # blocks that are joined, and in the file
+        self._last_time = time.monotonic()  # when that was done
+        self._checkpoint: Checkpoint | None = None
+        self._file: UnfinishedFile | None = None
+        self._failure: ResultFileError | None = None
+        self._is_closed = False
+        self.begun: Checkpoint | None = None
+        self._lock = None if self._path is None else FileLock(self._path)
+        try:
+            if self._path is not None:  # described now: functions that break in the run are asked for values
+                self._description = describe(system.mechanism)
+            if self._path is not None and is_resumed:
+                saved, self.begun = load_for_resume(self._path, system)
+                self._checkpoint, self._blocks = self.begun, [saved.run.recording]
+            elif self._path is not None:
+                refuse_existing(self._path, overwrite)
+        except BaseException:
+            self._release()
+            raise
 
     @property
-    def is_empty(self) -> bool:
-        """Whether nothing has been taken yet."""
-        return not self._blocks
+    def recording(self) -> Recording:
+        """Everything so far, at the start of a resumed run or at the end."""
+        if len(self._blocks) > 1:
+            self._blocks, self._settled = [concatenated(self._blocks)], 0
+        return self._blocks[0]
 
-    @property
-    def last_multipliers(self) -> Array:
-        """Of the last instant that is known, shape (rows,)."""
-        multipliers: Array = self._blocks[-1].multipliers[-1]
-        return multipliers
+    def take(self, block: Recording, checkpoint: Checkpoint) -> None:
+        """More instants, the first of which takes the place of the last one so far, and the checkpoint there.
+
+        Raises:
+            ResultFileError: the disk refuses; memory holds the block all the same.
+        """
+        with uninterrupted():
+            if self._blocks:
+                self._blocks[-1] = self._blocks[-1].rows(slice(0, -1))
+            self._blocks.append(block)
+            self._checkpoint = checkpoint
+            if self._has_steps and time.monotonic() - self._last_time > SECONDS:
+                self._settle(checkpoint)
+
+    def finish(self, is_complete: bool) -> Motion:
+        """The motion, and the finished file.
+
+        Raises:
+            ResultFileError: the disk refuses; what it took before can be read.
+        """
+        with uninterrupted():
+            if self._failure is not None:
+                raise self._failure
+            self._close(is_complete)
+            return self.motion(is_complete)
+
+    def give_up(self, error: BaseException) -> Motion | None:
+        """The motion up to an error, also in the file; None if there is no instant.
+
+        The error gets a note if the file cannot take the rest.
+        """
+        if not self._blocks:
+            return None
+        with uninterrupted():
+            try:
+                self._close(is_complete=False)
+            except Exception as refused:  # the first error says more
+                error.add_note(f"The results file could not be completed: {refused}")
+            return self.motion(is_complete=False)
 
     def motion(self, is_complete: bool) -> Motion:
         """Everything taken so far."""
-        return Motion(self._system, concatenate(self._blocks), is_complete)
+        return Motion(self._system, self.recording, is_complete, self._checkpoint)
+
+    @property
+    def _has_steps(self) -> bool:
+        """Whether there is more than the file that is resumed, or than the start."""
+        begin = 0.0 if self.begun is None else self.begun.time
+        return self._checkpoint is not None and self._checkpoint.time > begin
+
+    def _settle(self, checkpoint: Checkpoint, is_complete: bool = False) -> None:
+        """Joins the blocks that are not in the file, and writes them."""
+        joined = concatenated(self._blocks[self._settled :])
+        self._blocks[self._settled :] = [joined]
+        self._settled, self._last_time = self._settled + 1, time.monotonic()
+        if self._path is None:
+            return
+        try:
+            if self._file is None:
+                self._file = UnfinishedFile(self._path, self._description, joined, checkpoint)
+            else:
+                self._file.append(joined, checkpoint, is_complete)
+        except ResultFileError as error:
+            self._failure = error
+            raise
+
+    def _close(self, is_complete: bool) -> None:
+        """Makes the file an HDF5 file, once."""
+        checkpoint, self._is_closed, was_closed = self._checkpoint, True, self._is_closed
+        if was_closed or self._failure is not None or checkpoint is None or self._path is None:
+            return
+        if not self._has_steps:
+            return
+        if self._file is not None:
+            if self._settled == len(self._blocks):  # the end says whether the run is complete
+                last = self._blocks[-1]
+                self._blocks[-1:] = [last.rows(slice(0, -1)), last.rows(slice(-1, None))]
+            self._settle(checkpoint, is_complete)
+        try:
+            run = RecordedRun(self._system, self.recording)
+            write(self._path, SavedRun(run, is_complete, checkpoint), self._description)
+        except ResultFileError as error:
+            self._failure = error
+            if self._file is not None:
+                self._failure = ResultFileError(f"{error}; Motion.load reads what is there, but it is no HDF5 yet")
+            raise self._failure from error
+
+    def _release(self) -> None:
+        if self._lock is not None:
+            self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._release()

@@ -1,0 +1,58 @@
+"""Finds runs whose steps were too long for what moved in them (docs/theory.md, 4)."""
+
+import numpy as np
+
+from phlexible.bodies.floating_body import FloatingBody
+from phlexible.bodies.mechanics.floating import elastic_mass
+from phlexible.observables.run import RecordedRun
+
+GREATEST_ERROR = 1e-2  # of a step, (4.22)
+ALTERNATING = 0.05  # of the energy
+NOTICEABLE = 1e-9  # errors of a step below it are noise
+MANY_ITERATIONS = 15  # a step
+
+
+def long_steps(run: RecordedRun, steps: int | None = None) -> list[str]:
+    """What says that the steps were too long, in words.
+
+    Args:
+        steps: how many there were, or parts of composed steps, between the first and the last instant; None:
+            not known.
+    """
+    record, found = run.recording, []
+    worst = int(np.argmax(record.step_error))
+    error = float(record.step_error[worst])
+    if error > GREATEST_ERROR:
+        found.append(
+            f"the steps are too long: near t = {record.time[worst]:.4g} s a step errs by about {error:.2g} of the "
+            "longest body (motion.step_error), whatever energy and momenta say; take a smaller step, or tolerance="
+        )
+    is_complete = steps is not None and steps + 1 == len(record.time)
+    if is_complete and error > NOTICEABLE and (share := alternating_share(run)) > ALTERNATING:
+        found.append(
+            f"{100 * share:.0f} % of the energy is in elastic rates that change their sign in every step: "
+            'vibrations much faster than the step. Start with initial="quasi_static", give viscosity or '
+            "numerical_damping, or take a smaller step"
+        )
+    if steps and (mean := (record.iterations[-1] - record.iterations[0]) / steps) > MANY_ITERATIONS:
+        found.append(
+            f"Newton's method needs {mean:.0f} iterations a step: the steps are too long for the motion, or the "
+            "bodies too soft for the loads; take a smaller step"
+        )
+    return found
+
+
+def alternating_share(run: RecordedRun) -> float:
+    """Share of the energy, over all stored instants, in the part of deta/dt that changes its sign."""
+    record = run.recording
+    if len(record.time) < 3 or not record.kinetic.any():
+        return 0.0
+    energy = 0.0
+    for index, placed in enumerate(run.system.bodies[: run.system.layout.frames]):
+        if not isinstance(placed.data, FloatingBody) or not placed.data.elastic_count:
+            continue
+        own = record.velocity[:, run.system.layout.place(index)][:, -placed.data.elastic_count :]
+        part = (own[:-2] - 2 * own[1:-1] + own[2:]) / 4
+        energy += 0.5 * float(np.einsum("ti,ij,tj->", part, elastic_mass(placed.data), part))
+    stored = record.kinetic + np.abs(record.strain) + np.abs(record.spring)
+    return energy / float(stored[1:-1].sum())

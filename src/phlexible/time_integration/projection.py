@@ -1,0 +1,41 @@
+"""Velocities brought back onto the joints where the step changes (4.15; docs/theory.md, 4)."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.algebra.nearest_solution import smallest_with_multipliers
+from phlexible.system.layout import State
+from phlexible.system.system import System
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """What an impulse of the joints did.
+
+    Attributes:
+        velocity: nu after it.
+        work: of what moves in each constraint, by joints and drives, shape (constraints,) [J].
+        lost: kinetic energy lost, never negative [J].
+    """
+
+    velocity: Array
+    work: Array
+    lost: float
+
+
+def projection(system: System, state: State) -> Projection:
+    """The nearest nu with G nu = -g_t in the metric of the kinetic energy.
+
+    The part of nu along G changes its sign in each step of one length; where the length changes it would grow.
+    The impulse -G^T mu is one of joint forces, so that momenta of bodies joined to each other stay exact. The
+    kinetic energy grows by g_t.mu, which moving frames and drives supply, less change.M change / 2.
+    """
+    at, mass = system.at(state), system.mass(state)
+    matrix, drift = system.rows.matrix(at), system.rows.drift(at)[0]
+    change, mu = smallest_with_multipliers(mass, matrix, -matrix @ state.velocity - drift)
+    starts = system.layout.multiplier
+    work = np.array([drift[a:b] @ mu[a:b] for a, b in pairwise(starts)], dtype=np.float64)
+    return Projection(state.velocity + change, work, float(change @ (mass @ change)) / 2)

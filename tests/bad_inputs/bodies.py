@@ -1,0 +1,150 @@
+"""Descriptions: materials, sections, bodies, laws."""
+
+import numpy as np
+
+import phlexible as ph
+from bad_inputs.outcomes import (
+    COUNT,
+    FINITE,
+    FLAG,
+    NON_NEGATIVE,
+    NONE,
+    NUMBER_FUNCTION,
+    POSITIVE,
+    REFUSED,
+    VECTOR,
+    VECTOR_FUNCTION,
+    Call,
+)
+from bad_inputs.wrong_values import ROD, ROPE, STEEL
+
+DIMENSION = REFUSED
+SHAPE = NONE | VECTOR_FUNCTION | {"f -> (0, 0)"}
+
+
+def description(name, make, good, takes):
+    return Call(name, lambda s: make, lambda s: good, takes)
+
+
+BODIES = [
+    description(
+        "Material",
+        ph.Material,
+        {"youngs_modulus": 2e11, "density": 7800.0},
+        {
+            "youngs_modulus": POSITIVE,
+            "density": POSITIVE,
+            "poissons_ratio": frozenset({"0", "0.5"}),
+            "viscosity": NON_NEGATIVE,
+        },
+    ),
+    description("CircularSection", ph.CircularSection, {}, {"diameter": POSITIVE}),
+    description(
+        "RectangularSection",
+        ph.RectangularSection,
+        {"width": 0.1, "height": 0.1},
+        {"width": POSITIVE, "height": POSITIVE},
+    ),
+    description(
+        "Section",
+        ph.Section,
+        {"area": 1e-4, "second_moment_y": 1e-8},
+        {
+            "area": POSITIVE,
+            "second_moment_y": POSITIVE,
+            "second_moment_z": POSITIVE | NONE,
+            "torsion_constant": POSITIVE | NONE,
+        },
+    ),
+    description(
+        "Beam",
+        ph.Beam,
+        {"length": 1.0, "section": ph.CircularSection(0.01), "material": STEEL},
+        {
+            "length": POSITIVE,
+            "section": REFUSED,
+            "material": REFUSED,
+            "elements": COUNT,
+            "frame": REFUSED,
+            "strain": REFUSED,
+            "rotary_inertia": FLAG,
+            "modes": COUNT | NONE | {"2 x 2", "3 x 3"},
+            "damping_ratio": NON_NEGATIVE,
+        },
+    ),
+    description("Beam.split", ROD.split, {"parts": 2}, {"parts": COUNT, "elements": COUNT | NONE}),
+    description(
+        "Beam.craig_bampton_basis",
+        ph.Beam(1.0, ph.CircularSection(0.01), STEEL, elements=3).craig_bampton_basis,
+        {"modes": 1},
+        {"modes": COUNT, "dimension": DIMENSION, "axial": REFUSED},
+    ),
+    description(
+        "Beam.with_axial",
+        ph.Beam(1.0, ph.CircularSection(0.01), STEEL, elements=1, frame="cantilever").with_axial,
+        {"basis": np.eye(3), "dimension": 2},
+        {"basis": frozenset({"3 x 3"}), "dimension": DIMENSION, "axial": REFUSED},
+    ),
+    description(
+        "Beam.port_hamiltonian",
+        ROD.port_hamiltonian,
+        {},
+        {"variant": REFUSED, "dimension": DIMENSION, "gravity": VECTOR, "stress": REFUSED},
+    ),
+    description("PointMass", ph.PointMass, {}, {"mass": POSITIVE}),
+    description(
+        "RigidBody",
+        ph.RigidBody,
+        {"mass": 1.0, "inertia": (1.0, 1.0, 1.0)},
+        {"mass": POSITIVE, "inertia": POSITIVE | VECTOR | {"3 x 3"}, "center": VECTOR},
+    ),
+    description(
+        "String",
+        ph.String,
+        {"length": 1.0, "line_density": 0.1, "elements": 2, "law": ph.LinearLaw(1.0)},
+        {
+            "length": POSITIVE,
+            "line_density": POSITIVE,
+            "elements": COUNT,
+            "law": REFUSED,
+            "order": COUNT,
+            "viscosity": NON_NEGATIVE,
+        },
+    ),
+    description(
+        "String.hanging",
+        ROPE.hanging,
+        {"start": (0, 0, 0), "end": (1.0, 0, 0), "gravity": (0, -9.81, 0)},
+        {"start": VECTOR, "end": VECTOR, "gravity": VECTOR},
+    ),
+    description(
+        "String.port_hamiltonian",
+        ROPE.port_hamiltonian,
+        {},
+        {
+            "dimension": COUNT,
+            "gravity": VECTOR,
+            "shape": SHAPE | {"2 x 2", "3 x 3"},
+            "velocity": SHAPE | VECTOR | {"(1, 2)", "3 x 3"},
+            "start": REFUSED,
+            "end": REFUSED,
+        },
+    ),
+    *(
+        description(law.__name__, law, {}, {"axial_stiffness": POSITIVE})
+        for law in (ph.LinearLaw, ph.LogarithmicLaw, ph.StVenantKirchhoffLaw)
+    ),
+    description(
+        "Law",
+        ph.Law,
+        {"W": lambda C: 0.0, "dW": lambda C: 0.0},
+        {"W": NUMBER_FUNCTION, "dW": REFUSED},
+    ),
+    description(
+        "Potential",
+        ph.Potential,
+        {"energy": lambda x: 0.0, "slope": lambda x: 0.0},
+        {"energy": NUMBER_FUNCTION, "slope": REFUSED, "around": frozenset({"(1, 2)"})},
+    ),
+]
+assert FINITE

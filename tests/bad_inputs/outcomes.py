@@ -1,0 +1,75 @@
+"""One call, with one argument after the other replaced by each wrong value: what comes of it."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import phlexible as ph
+from bad_inputs.wrong_values import stage, wrong_values
+
+OURS = tuple(kind for kind in vars(ph.errors).values() if isinstance(kind, type) and issubclass(kind, Warning))
+
+# What arguments of a kind take, by the labels of the wrong values.
+REFUSED: frozenset[str] = frozenset()
+POSITIVE = frozenset({"1", "0.5"})
+NON_NEGATIVE = POSITIVE | {"0"}
+FINITE = NON_NEGATIVE | {"-1"}
+COUNT = frozenset({"1"})
+FLAG = frozenset({"True", "False"})
+VECTOR = frozenset({"(1, 2, 3)"})
+NONE = frozenset({"None"})
+NAME = frozenset({"None", "'x'", "'1'"})
+TIMES = frozenset({"()", "(1, 2)", "(1, 2, 3)"})
+NUMBER_FUNCTION = frozenset({"f -> 1.0"})
+VECTOR_FUNCTION = frozenset({"f -> (0, 0, 0)"})
+PORT = frozenset({"attachment", "ground", "frame", "foreign attachment"})
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function or method of the public surface.
+
+    Attributes:
+        name: for reports.
+        function: what is called, made of a stage.
+        good: arguments that it takes, made of a stage.
+        takes: by argument, labels of values that it accepts on purpose.
+        make_stage: of each call; the shared one where nothing changes it.
+    """
+
+    name: str
+    function: Callable[[Any], Callable[..., Any]]
+    good: Callable[[Any], dict[str, Any]]
+    takes: dict[str, frozenset[str]]
+    make_stage: Callable[[], Any] = stage
+
+
+def outcome(call: Call, argument: str, value: object) -> str:
+    """ "refused", "warned" or "accepted"; what else was raised, in words."""
+    here = call.make_stage()
+    function, arguments = call.function(here), {**call.good(here), argument: value}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            function(**arguments)
+        except ph.PhlexibleError as error:
+            return "refused" if len(str(error)) > 10 else f"refused without a word: {error!r}"
+        except Exception as error:
+            return f"raw {type(error).__name__}: {error}"
+    foreign = [str(w.message) for w in caught if not issubclass(w.category, OURS)]
+    if foreign:
+        return f"foreign warning: {foreign[0]}"
+    return "warned" if caught else "accepted"
+
+
+def surprises(call: Call) -> list[str]:
+    """What neither refuses, nor warns, nor is listed as accepted; and what is listed and is not accepted."""
+    found = []
+    for argument, taken in call.takes.items():
+        for label, value in wrong_values().items():
+            result = outcome(call, argument, value)
+            expected = ("accepted", "warned") if label in taken else ("refused", "warned")
+            if result not in expected:
+                found.append(f"{call.name}({argument}={label}): {result}")
+    return found

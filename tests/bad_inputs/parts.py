@@ -1,0 +1,246 @@
+"""What is placed, connected and applied."""
+
+import phlexible as ph
+from bad_inputs.outcomes import (
+    FINITE,
+    NAME,
+    NON_NEGATIVE,
+    NONE,
+    NUMBER_FUNCTION,
+    PORT,
+    POSITIVE,
+    REFUSED,
+    TIMES,
+    VECTOR,
+    VECTOR_FUNCTION,
+    Call,
+)
+from bad_inputs.wrong_values import BOB, ROD, ROPE, STEEL, Stage
+
+PLACE = VECTOR
+TURN = NONE | {"3 x 3"}
+ON_A_BODY = frozenset({"attachment", "foreign attachment"})
+FEEDBACK = frozenset({"f(a, b, c)"})
+ANY_FUNCTION = NUMBER_FUNCTION | VECTOR_FUNCTION
+
+
+def joint(kind, **takes):
+    return Call(
+        kind.__name__,
+        lambda s: kind,
+        lambda s: {"first": s.ground, "second": s.bob.origin},
+        {"first": PORT - {"attachment"} | {"attachment"}, "second": ON_A_BODY, **takes},
+    )
+
+
+def adding(label, description, **takes):
+    return Call(f"add {label}", lambda s: s.model.add, lambda s: {"body": description}, takes, Stage)
+
+
+def of(label, method, good, **takes):
+    """A method of something on the stage that leaves the stage as it is."""
+    return Call(label, method, lambda s: good, takes)
+
+
+PARTS = [
+    Call("Model", lambda s: ph.Model, lambda s: {}, {"gravity": VECTOR, "dimension": REFUSED}),
+    adding(
+        "a beam",
+        ROD,
+        body=frozenset({"description"}),
+        name=NAME,
+        position=PLACE,
+        rotation=TURN,
+        velocity=VECTOR | NONE,
+        angular_velocity=VECTOR | NONE,
+        shape=NONE,
+    ),
+    adding(
+        "a rigid body", BOB, position=PLACE, rotation=TURN, velocity=VECTOR | NONE, angular_velocity=VECTOR | NONE
+    ),
+    adding("a point mass", ph.PointMass(1.0), velocity=VECTOR | NONE, angular_velocity=NONE),
+    adding(
+        "a string",
+        ROPE,
+        position=PLACE,
+        rotation=TURN,
+        shape=NONE | {"2 x 2", "3 x 3"},
+        velocity=NONE | VECTOR | VECTOR_FUNCTION | {"f -> (0, 0)", "3 x 3"},
+        angular_velocity=NONE,
+    ),
+    adding(
+        "a split beam",
+        ROD.split(2),
+        name=NAME,
+        position=PLACE,
+        rotation=TURN,
+        velocity=VECTOR | NONE,
+        angular_velocity=VECTOR | NONE,
+        shape=NONE,
+    ),
+    of("model[...]", lambda s: lambda name: s.model[name], {}, name=REFUSED),
+    Call(
+        "model.group",
+        lambda s: s.model.group,
+        lambda s: {"name": "both", "parts": ["split part 1", "split part 2"]},
+        {"name": NAME - NONE, "parts": REFUSED},
+        Stage,
+    ),
+    Call("model.connect", lambda s: s.model.connect, lambda s: {}, {"joint": REFUSED}, Stage),
+    Call("model.apply", lambda s: s.model.apply, lambda s: {}, {"part": REFUSED}, Stage),
+    of(
+        "model.replace",
+        lambda s: s.model.replace,
+        {},
+        gravity=NONE | VECTOR,
+        bodies=NONE | {"{}"},
+        bob=frozenset({"description"}) - {"description"},
+        boom=REFUSED,
+    ),
+    of("ground.at", lambda s: s.model.ground.at, {}, position=VECTOR),
+    of(
+        "ground.moving",
+        lambda s: s.model.ground.moving,
+        {"path": lambda t: (0.0, 0.0, 0.0)},
+        path=VECTOR_FUNCTION,
+        rotation=NONE | {"f -> 1.0", "f -> 3 x 3"},
+        velocity=NONE | VECTOR_FUNCTION,
+    ),
+    of("beam.at", lambda s: s.beam.at, {}, x=NON_NEGATIVE),
+    of("beam.point", lambda s: s.beam.point, {}, position=REFUSED),
+    of("body.point", lambda s: s.bob.point, {}, position=VECTOR),
+    of("string.at", lambda s: s.rope.at, {}, x=NON_NEGATIVE),
+    of("split.at", lambda s: s.split.at, {}, x=NON_NEGATIVE),
+    of("split.point", lambda s: s.split.point, {}, position=VECTOR),
+    joint(ph.Fixed),
+    joint(ph.Spherical),
+    joint(ph.Revolute, axis=VECTOR),
+    joint(ph.Prismatic, axis=VECTOR),
+    joint(ph.Cylindrical, axis=VECTOR),
+    joint(ph.Planar, axis=VECTOR),
+    joint(ph.Slider, axis=VECTOR),
+    joint(ph.Universal, axis=REFUSED, second_axis=REFUSED),
+    joint(ph.Distance, length=POSITIVE | NONE),
+    of(
+        "joint.drive",
+        lambda s: s.pin.drive,
+        {"angle": lambda t: 0.0},
+        angle=NUMBER_FUNCTION,
+        position=NONE,
+        rate=NONE,
+        of=NONE,
+        name=NAME,
+    ),
+    of(
+        "joint.spring",
+        lambda s: s.pin.spring,
+        {"stiffness": 1.0},
+        stiffness=NON_NEGATIVE,
+        rest=NONE | FINITE,
+        damping=NON_NEGATIVE,
+        potential=NONE,
+        of=NONE,
+        name=NAME,
+    ),
+    of("joint.damper", lambda s: s.pin.damper, {"damping": 1.0}, damping=NON_NEGATIVE, of=NONE, name=NAME),
+    of(
+        "joint.torque",
+        lambda s: s.pin.torque,
+        {"value": 1.0},
+        value=FINITE | NUMBER_FUNCTION,
+        breakpoints=TIMES,
+        of=NONE,
+        name=NAME,
+    ),
+    of(
+        "joint.force",
+        lambda s: s.rail.force,
+        {"value": 1.0},
+        value=FINITE | NUMBER_FUNCTION,
+        breakpoints=TIMES,
+        of=NONE,
+        name=NAME,
+    ),
+    of(
+        "joint.motor",
+        lambda s: s.pin.motor,
+        {"controller": lambda t, measured: 0.0},
+        controller=frozenset(
+            {"f raises", *(f"f -> {x}" for x in "nothing '1' 1j {} nan True 1.0 object()".split())}
+            | {"f -> (0, 0)", "f -> (0, 0, 0)", "f -> ('0', 0, 0)", "f -> (1j, 0, 0)", "f -> 3 x 3"}
+        ),
+        of=NONE,
+        name=NAME,
+    ),
+    *(
+        Call(
+            kind.__name__,
+            lambda s, kind=kind: kind,
+            lambda s: {"attachment": s.beam.end, "value": (0.0, 1.0, 0.0)},
+            {
+                "attachment": ON_A_BODY,
+                "value": VECTOR | VECTOR_FUNCTION,
+                "axes": REFUSED,
+                "breakpoints": TIMES,
+                "name": NAME,
+            },
+        )
+        for kind in (ph.Force, ph.Torque)
+    ),
+    Call(
+        "DistributedForce",
+        lambda s: ph.DistributedForce,
+        lambda s: {"body": s.beam, "value": (0.0, 1.0, 0.0)},
+        {
+            "body": REFUSED,
+            "value": VECTOR | VECTOR_FUNCTION,
+            "axes": REFUSED,
+            "at": NONE,
+            "start": NONE | {"0", "0.5"},
+            "end": NONE | {"1", "0.5"},
+            "breakpoints": TIMES,
+            "name": NAME,
+        },
+    ),
+    Call(
+        "DistributedForce of a table",
+        lambda s: ph.DistributedForce,
+        lambda s: {"body": s.beam, "value": [(0, 1, 0), (0, 2, 0)], "at": (0.0, 0.5)},
+        {"value": REFUSED, "at": REFUSED, "start": NONE, "end": NONE},
+    ),
+    Call(
+        "SpringDamper",
+        lambda s: ph.SpringDamper,
+        lambda s: {"first": s.ground, "second": s.bob.origin, "stiffness": 1.0},
+        {
+            "first": PORT,
+            "second": ON_A_BODY,
+            "stiffness": POSITIVE,
+            "damping": NON_NEGATIVE,
+            "length": NON_NEGATIVE | NONE,
+            "potential": NONE,
+            "name": NAME,
+        },
+    ),
+    Call(
+        "Bushing",
+        lambda s: ph.Bushing,
+        lambda s: {"first": s.ground, "second": s.bob.origin, "stiffness": 1.0},
+        {
+            "first": PORT,
+            "second": ON_A_BODY,
+            **{
+                key: NON_NEGATIVE | VECTOR
+                for key in ("stiffness", "damping", "rotational_stiffness", "rotational_damping")
+            },
+            "name": NAME,
+        },
+    ),
+    Call(
+        "Feedback",
+        lambda s: ph.Feedback,
+        lambda s: {"controller": lambda t, measured: 0.0},
+        {"controller": REFUSED, "measured": frozenset({"()"})},
+    ),
+]
+assert FEEDBACK and ANY_FUNCTION and STEEL

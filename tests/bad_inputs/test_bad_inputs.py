@@ -1,0 +1,12 @@
+"""Every wrong value for every argument: refused by name where it is given, warned of, or taken on purpose."""
+
+import pytest
+
+from bad_inputs.bodies import BODIES
+from bad_inputs.outcomes import surprises
+from bad_inputs.parts import PARTS
+
+
+@pytest.mark.parametrize("call", [*BODIES, *PARTS], ids=lambda call: call.name)
+def test_wrong_values_are_refused_by_name(call):
+    assert surprises(call) == []

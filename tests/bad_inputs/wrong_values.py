@@ -1,0 +1,127 @@
+"""What users hand in by mistake, and a model whose parts stand for the parts they mix up."""
+
+from functools import cache
+
+import numpy as np
+
+import phlexible as ph
+
+STEEL = ph.Material(2e11, 7800.0)
+ROD = ph.Beam(1.0, ph.CircularSection(0.01), STEEL, elements=1, frame="cantilever")
+ROPE = ph.String(1.0, 0.1, 2, ph.LinearLaw(20.0))
+BOB = ph.RigidBody(1.0, (0.1, 0.2, 0.2), center=(0.1, 0.0, 0.0))
+
+
+class Stage:
+    """A model with a body and a joint of every family, and a second one whose parts are foreign."""
+
+    def __init__(self, dimension=3):
+        self.model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=dimension)
+        self.beam = self.model.add(ROD, "beam")
+        self.bob = self.model.add(BOB, "bob", position=(1.0, 0.0, 0.0))
+        self.mass = self.model.add(ph.PointMass(0.5), "mass", position=(2.0, 0.0, 0.0))
+        self.rope = self.model.add(ROPE, "rope", position=(0.0, 1.0, 0.0))
+        self.split = self.model.add(ROD.split(2), "split", position=(0.0, 2.0, 0.0))
+        self.ground = self.model.ground.at((0.0, 0.0, 0.0))
+        self.frame = self.model.ground.moving(lambda t: (0.0, 0.0, 0.0))
+        self.pin = self.model.connect(ph.Revolute(self.ground, self.beam.start))
+        self.elbow = self.model.connect(ph.Revolute(self.beam.end, self.bob.origin))
+        self.rail = self.model.connect(ph.Prismatic(self.bob.origin, self.beam.end))
+        self.spring = self.model.apply(self.pin.spring(1.0))
+        self.drive = self.model.apply(self.elbow.drive(angle=lambda t: 0.0))
+        self.load = self.model.apply(ph.Force(self.beam.end, (0.0, 1.0, 0.0)))
+
+
+@cache
+def stage():
+    """One for all calls that leave it as it is."""
+    return Stage()
+
+
+@cache
+def foreign():
+    """Another model with the same parts."""
+    return Stage()
+
+
+def _raises(*arguments):
+    raise KeyError("no such place")
+
+
+NUMBERS = {
+    "-1": -1,
+    "0": 0,
+    "1": 1,
+    "0.5": 0.5,
+    "nan": np.nan,
+    "inf": np.inf,
+    "10**400": 10**400,
+    "1j": 1j,
+    "True": True,
+    "False": False,
+}
+OTHERS = {
+    "None": None,
+    "'x'": "x",
+    "'1'": "1",
+    "''": "",
+    "'a\\0b'": "a\0b",
+    "b'1'": b"1",
+    "object()": object(),
+    "a class": dict,
+    "{}": {},
+    "{1}": {1},
+    "()": (),
+    "(1, 2)": (1.0, 2.0),
+    "(1, 2, 3)": (1.0, 2.0, 3.0),
+    "(1, nan, 3)": (1.0, np.nan, 3.0),
+    "('1', '2', '3')": ("1", "2", "3"),
+    "(True, 0, 0)": (True, 0, 0),
+    "(1j, 0, 0)": (1j, 0, 0),
+    "('x', 0, 0)": ("x", 0, 0),
+    "ragged": ((1.0,), (1.0, 2.0)),
+    "2 x 2": np.eye(2),
+    "3 x 3": np.eye(3),
+    "empty": np.zeros((0, 3)),
+}
+RETURNED = {
+    "nothing": None,
+    "'1'": "1",
+    "1j": 1j,
+    "{}": {},
+    "nan": np.nan,
+    "True": True,
+    "1.0": 1.0,
+    "object()": object(),
+    "(0, 0)": (0.0, 0.0),
+    "(0, 0, 0)": (0.0, 0.0, 0.0),
+    "('0', 0, 0)": ("0", 0, 0),
+    "(1j, 0, 0)": (1j, 0, 0),
+    "3 x 3": np.eye(3),
+}
+FUNCTIONS = {
+    "f()": lambda: 0.0,
+    "f(a, b, c)": lambda a, b, c: 0.0,
+    "f raises": _raises,
+    **{f"f -> {label}": lambda *_, value=value: value for label, value in RETURNED.items()},
+}
+PARTS = {
+    "model": lambda: stage().model,
+    "description": lambda: ROD,
+    "body": lambda: stage().bob,
+    "attachment": lambda: stage().beam.end,
+    "ground": lambda: stage().ground,
+    "frame": lambda: stage().frame,
+    "joint": lambda: stage().pin,
+    "element": lambda: stage().spring,
+    "load": lambda: stage().load,
+    "foreign body": lambda: foreign().bob,
+    "foreign attachment": lambda: foreign().bob.origin,
+    "foreign joint": lambda: foreign().pin,
+}
+
+
+@cache
+def wrong_values():
+    """All values by their labels."""
+    return {**NUMBERS, **OTHERS, **FUNCTIONS, **{label: make() for label, make in PARTS.items()}}

@@ -1,0 +1,13 @@
+"""What a kill leaves can be read, and goes on; 100 kills: ``python tests/faults/kills.py 100``."""
+
+import sys
+
+import pytest
+
+from faults.kills import kill_many
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kills")
+def test_killed_runs_leave_files_that_go_on_with_the_same_digits(tmp_path):
+    found = kill_many(3, tmp_path, ("halved", "controlled", "driven"))
+    assert found["files"] == 3 and found["resumed"] >= 1

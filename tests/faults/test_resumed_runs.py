@@ -1,0 +1,155 @@
+"""A run that stops and goes on has the digits of one that did not stop, wherever and however it stopped."""
+
+import signal
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+from faults.kills import differences
+from faults.models import CASES, Case
+from phlexible.results.files import journal, run_output
+from phlexible.system.recording import Recording
+from phlexible.time_integration import run
+
+STEPS = 240
+
+
+@cache
+def whole(name: str) -> Recording:
+    """The run of a case that did not stop."""
+    return CASES[name].simulate(STEPS).recording
+
+
+def assert_the_same(found: Recording, expected: Recording) -> None:
+    assert len(found.time) == len(expected.time)
+    assert differences(found, expected) == []
+
+
+@pytest.mark.parametrize("name", ["halved", "controlled", "driven"])
+def test_a_finished_run_goes_on_with_the_same_digits(tmp_path, name):
+    path, every = tmp_path / "run.h5", CASES[name].every
+    CASES[name].simulate(16 * every, output=path)
+    CASES[name].resume(path, 17 * every)
+    ph.Motion.load(path).save(path)  # keeps what is needed to go on
+    motion = CASES[name].resume(path, STEPS)
+    for found in (motion, ph.Motion.load(path)):
+        assert found.is_complete
+        assert_the_same(found.recording, whole(name))
+
+
+def test_an_instant_that_only_the_end_has_stored_stays(tmp_path):
+    """Of a run that stores each third step and stops at the 16th."""
+    path, case = tmp_path / "run.h5", CASES["controlled"]
+    case.simulate(16, output=path)
+    found = case.resume(path, STEPS).recording
+    assert found.time[5:8] == pytest.approx([0.015, 0.016, 0.018])
+    assert_the_same(found.rows(np.arange(len(found.time)) != 6), whole("controlled"))
+
+
+def pushed(name: str, push: Callable) -> Case:
+    """The case with one more load."""
+
+    def make() -> ph.Model:
+        model = CASES[name].make()
+        body = model.bodies[0]
+        model.apply(ph.Force(body.origin if name == "controlled" else body.end, push))
+        return model
+
+    return replace(CASES[name], make=make)
+
+
+class Breaking:
+    """No force, but errors after some calls."""
+
+    def __init__(self, calls: int) -> None:
+        self.left = calls
+
+    def __call__(self, t):
+        self.left -= 1
+        if self.left < 0:
+            raise RuntimeError("broken table")
+        return (0.0 * t, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_an_error_of_a_function_at_any_call_loses_nothing(tmp_path, monkeypatch, seed):
+    monkeypatch.setattr(run, "FIRST_BLOCK", 5)
+    monkeypatch.setattr(run, "BLOCK_SECONDS", 0.0)  # blocks do not grow
+    name, path, steps, quiet = list(CASES)[seed % 4], tmp_path / "run.h5", 63, Breaking(10**9)
+    expected = pushed(name, quiet).simulate(steps).recording
+    calls = 10**9 - quiet.left
+    call = np.random.default_rng(seed).integers(calls // 4, calls)
+    with pytest.raises((RuntimeError, ph.FunctionError), match="broken table") as caught:
+        pushed(name, Breaking(call)).simulate(steps, output=path)
+    found = caught.value.motion.recording
+    assert_the_same(ph.Motion.load(path).recording, found)
+    assert differences(found, expected) == [] and len(found.time) < len(expected.time)
+    assert_the_same(pushed(name, quiet).resume(path, steps).recording, expected)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_an_interruption_while_a_block_is_written_keeps_file_and_motion_alike(tmp_path, monkeypatch, name):
+    """Ctrl-C used to leave blocks in the motion that were not in the file."""
+    path, record = tmp_path / "run.h5", journal.record
+
+    def interrupted(*arguments):
+        monkeypatch.setattr(journal, "record", record)
+        signal.raise_signal(signal.SIGINT)
+        return record(*arguments)
+
+    monkeypatch.setattr(run_output, "SECONDS", 0.0)
+    monkeypatch.setattr(journal, "record", interrupted)
+    motion = CASES[name].simulate(STEPS, output=path)
+    monkeypatch.undo()
+    assert not motion.is_complete and 1 <= len(motion.time) < len(whole(name).time)
+    loaded = ph.Motion.load(path)
+    assert not loaded.is_complete
+    assert_the_same(loaded.recording, motion.recording)
+    assert_the_same(CASES[name].resume(path, STEPS).recording, whole(name))
+
+
+def test_an_interruption_at_the_end_leaves_a_whole_file(tmp_path, monkeypatch):
+    path, write = tmp_path / "run.h5", run_output.write
+
+    def interrupted(*arguments):
+        signal.raise_signal(signal.SIGINT)
+        write(*arguments)
+
+    monkeypatch.setattr(run_output, "write", interrupted)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        CASES["driven"].simulate(STEPS, output=path)
+    for motion in (caught.value.motion, ph.Motion.load(path)):
+        assert_the_same(motion.recording, whole("driven"))
+    assert ph.Motion.load(path).is_complete
+
+
+def refusals(path: Path) -> dict[str, Callable[[], ph.Motion]]:
+    """Calls that are refused, or fail before the first step."""
+    case = CASES["driven"]
+    return {
+        "exists already; choose another name, go on": lambda: case.simulate(STEPS, output=path),
+        "must be beyond": lambda: case.resume(path, 7),
+        "of another model": lambda: CASES["halved"].resume(path, STEPS),
+        "step must be positive": lambda: case.make().resume(path, 1.0, -1.0),
+        "order must be 2 or 4": lambda: case.make().resume(path, 1.0, 1e-3, order=3),
+        "takes .* steps": lambda: case.make().simulate(1.0, 1e-20, output=path, overwrite=True),
+        "broken table": lambda: pushed("driven", Breaking(0)).simulate(STEPS, output=path, overwrite=True),
+    }
+
+
+def test_what_is_refused_leaves_the_file_as_it_is(tmp_path):
+    path = tmp_path / "run.h5"
+    CASES["driven"].simulate(14, output=path)
+    before = path.read_bytes(), path.stat().st_mtime_ns
+    for message, call in refusals(path).items():
+        with pytest.raises((ph.PhlexibleError, RuntimeError), match=message):
+            call()
+        assert (path.read_bytes(), path.stat().st_mtime_ns) == before, message
+    assert [each.name for each in tmp_path.iterdir()] == ["run.h5"]
+    motion = CASES["driven"].simulate(21, output=path, overwrite=True)
+    assert_the_same(ph.Motion.load(path).recording, motion.recording)

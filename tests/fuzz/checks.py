@@ -1,0 +1,145 @@
+"""What a motion has to obey: the laws, time reversal, and the same motion elsewhere and in other units."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+import phlexible as ph
+from fuzz.copies import Change, copied
+from fuzz.draw import Case
+from fuzz.twins import Places, Twin
+from laws.figures import center_of_mass_path, energy_scale, joint_gaps, momentum_errors, orthogonality_error
+from phlexible.errors import ModelError
+from phlexible.ports.attachments import MovingFrame
+from phlexible.system.system import moving_frames
+from phlexible.time_integration.composition import check_lossless
+
+Array = np.ndarray
+
+LIMIT = 1e-10
+UNITS = {
+    "millimetres": Change(length=1e3),
+    "millimetres and tonnes": Change(length=1e3, mass=1e-3),
+    "milliseconds": Change(time=1e3),
+    "micrometres, milligrams and milliseconds": Change(length=1e6, mass=1e6, time=1e3),
+    "kilometres and hours": Change(length=1e-3, time=1 / 3600),
+}
+
+
+def failures(case: Case, motion: ph.Motion, seed: int) -> Iterator[tuple[str, str]]:
+    """What the motion of a case does not obey, and by how much."""
+    for name, error in law_errors(case, motion):
+        if not error <= LIMIT:
+            yield name, f"{error:.2g} of its scale"
+    if motion.halvings[-1]:  # twins halve no steps
+        return
+    twin, here = Twin(case, motion), (motion.recording.position, motion.recording.rotation)
+    if is_reversible(case, motion):
+        start = here[0][:-1], here[1][:-1]
+        back = twin.there_and_back
+        yield from _apart("time reversal", motion, start, back(), lambda: back(is_kicked=True))
+    ends, rng = (here[0][1:], here[1][1:]), np.random.default_rng([seed, 2])
+    units = list(UNITS)[rng.integers(len(UNITS))]
+    for name, change in (("another place", elsewhere(case.model, rng)), (units, UNITS[units])):
+        yield from _apart(name, motion, ends, changed_places(case, change), twin.kicked)
+
+
+def law_errors(case: Case, motion: ph.Motion) -> Iterator[tuple[str, float]]:
+    """Dimensionless errors of the laws that hold for the motion."""
+    scale, largest = energy_scale(motion), float(np.abs(motion.energy.balance_error).max())
+    yield "energy balance", largest / scale if scale else largest
+    yield "joints", max(joint_gaps(motion))
+    yield "rotations", orthogonality_error(motion)
+    model, path = motion.mechanism, center_of_mass_path(motion)
+    mass, momenta = sum(placed.data.mass for placed in model.bodies), motion.momentum.linear
+    extent = max(motion.run.system.reach, float(np.abs(motion.recording.position).max()))
+    if case.options.get("order", 2) == 2 and not motion.halvings[-1]:
+        way = np.diff(motion.time)[:, None] * (momenta[1:] + momenta[:-1]) / 2 / mass
+        yield "way of the centre of mass", float(np.abs(np.diff(path, axis=0) - way).max()) / extent
+    if is_free(model):
+        time = motion.time[:, None]
+        flight = path[0] + time * momenta[0] / mass + time**2 / 2 * model.gravity
+        yield "flight of the centre of mass", float(np.abs(path - flight).max()) / extent
+        with np.errstate(invalid="ignore"):
+            linear, angular = np.nan_to_num(momentum_errors(motion))  # of nothing that moves
+        yield "momentum", float(linear)
+        if not model.gravity.any():
+            yield "angular momentum", float(angular)
+
+
+def is_free(model: ph.Model) -> bool:
+    """Whether nothing but weight acts from outside."""
+    ports = [port for joint in model.joints for port in (joint.first, joint.second)]
+    ports += [port for element in model.elements for port in element.ports]
+    return not model.loads and not any(isinstance(port, MovingFrame) for port in ports)
+
+
+def is_reversible(case: Case, motion: ph.Motion) -> bool:
+    """Whether nothing is lost and nothing but the state depends on time."""
+    model = motion.mechanism
+    if case.options.get("numerical_damping") or model.drives or moving_frames(model):
+        return False
+    if any(callable(element.value) for element in model.elements):
+        return False
+    try:
+        check_lossless(model, 0.0)
+    except ModelError:
+        return False
+    middles = (motion.time[1:] + motion.time[:-1]) / 2
+    forces = [[entry.at_time(float(t)) for t in middles] for load in model.loads for entry in load.entries()]
+    return all(np.ptp(values, axis=0).max() == 0 for values in forces)
+
+
+def elsewhere(model: ph.Model, rng: np.random.Generator) -> Change:
+    """A turn and a shift of the whole scene.
+
+    By right angles where there are bushings, whose axes are those of the world; a shift alone where something
+    acts along a position in a ``Planar`` joint, whose directions depend on the world's.
+    """
+    space, acting = model.dimension == 3, [e for e in (*model.elements, *model.drives) if hasattr(e, "joint")]
+    if any(isinstance(each.joint, ph.Planar) and each.coordinate != "angle" for each in acting):
+        matrix = np.eye(3)
+    elif any(isinstance(element, ph.Bushing) for element in model.elements):
+        right = Rotation.create_group("O")[int(rng.integers(24))] if space else Rotation.from_euler("z", np.pi / 2)
+        matrix = np.rint(right.as_matrix())
+    else:
+        angle = Rotation.from_euler("z", rng.uniform(-np.pi, np.pi))
+        matrix = (Rotation.from_quat(rng.normal(size=4)) if space else angle).as_matrix()
+    shift = rng.normal(size=3) * (1, 1, space)
+    return Change(matrix, shift * max(placed.data.size for placed in model.bodies))
+
+
+def changed_places(case: Case, change: Change) -> Places | None:
+    """Where bodies are at the ends of the steps after a change of the scene, seen back; None: steps were halved."""
+    model = copied(case.model, change)
+    step = change.time * case.step
+    other = replace(case, model=model, step=step)
+    motion = other.run()
+    if motion.halvings[-1]:
+        return None
+    positions, rotations = motion.recording.position[1:], motion.recording.rotation[1:]
+    return (positions / change.length - change.shift) @ change.rotation, change.rotation.T @ rotations
+
+
+def _apart(
+    name: str, motion: ph.Motion, here: Places, there: Places | None, kicked: Callable[[], Places | None]
+) -> Iterator[tuple[str, str]]:
+    """Names a difference beyond round-off and beyond what becomes of a kick of 1e-9."""
+    if there is None:
+        return
+    error = _distance(motion, here, there)
+    if error <= LIMIT:
+        return
+    other = kicked()
+    spread = np.inf if other is None else _distance(motion, here, other)
+    if not error <= spread:
+        yield name, f"{error:.2g} of the reach; a kick of 1e-9 moves it by {spread:.2g}"
+
+
+def _distance(motion: ph.Motion, here: Places, there: Places) -> float:
+    reach = max(motion.run.system.reach, float(np.abs(motion.recording.position).max()))
+    turns = [data.rotates for data in motion.run.system.frames]
+    turned = np.abs(here[1] - there[1])[:, turns].max(initial=0.0)
+    return float(max(np.abs(here[0] - there[0]).max() / reach, turned))

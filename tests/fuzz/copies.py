@@ -1,0 +1,320 @@
+"""A model again: turned and moved as a whole, in other units, with bodies displaced, or with less in it."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+import phlexible as ph
+from formulas import formula
+from phlexible.bodies.beam.reduced_basis import ReducedBasis
+from phlexible.bodies.body import Body
+from phlexible.bodies.locations import Along, MaterialPosition
+from phlexible.bodies.string.law import StringLaw
+from phlexible.elements.sections import CrossSection
+from phlexible.interactions.drives import Drive
+from phlexible.interactions.feedback import Feedback
+from phlexible.interactions.force_elements import ForceElement, JointElement
+from phlexible.interactions.loads import Axes, Load
+from phlexible.interactions.potentials import Potential
+from phlexible.interactions.time_paths import TimePath
+from phlexible.joints.joint import Joint
+from phlexible.mechanism.membership import joints_of, ports_of
+from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody, Port
+
+Array = np.ndarray
+Part = PlacedBody | Joint | Load | ForceElement | Drive
+Powers = tuple[int, int, int]
+
+TIME = (0, 0, 1)  # powers of length, mass and time
+VELOCITY, RATE, ACCELERATION = (1, 0, -1), (0, 0, -1), (1, 0, -2)
+FORCE, TORQUE, FORCE_PER_LENGTH, ENERGY = (1, 1, -2), (2, 1, -2), (0, 1, -2), (2, 1, -2)
+STIFFNESS, DAMPING, ROTATIONAL_DAMPING = (0, 1, -2), (0, 1, -1), (2, 1, -1)
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """Of a whole scene: x -> length (rotation x + shift), in other units of mass and time.
+
+    Attributes:
+        rotation: shape (3, 3).
+        shift: in lengths of the model, shape (3,).
+        length, mass, time: what one metre, kilogram and second become.
+    """
+
+    rotation: Array = field(default_factory=lambda: np.eye(3))
+    shift: Array = field(default_factory=lambda: np.zeros(3))
+    length: float = 1.0
+    mass: float = 1.0
+    time: float = 1.0
+
+    def unit(self, powers: Powers) -> float:
+        """What a quantity of these powers is multiplied with."""
+        return float(self.length ** powers[0] * self.mass ** powers[1] * self.time ** powers[2])
+
+    def point(self, position: Array) -> Array:
+        """Where points come to, shape (..., 3)."""
+        return self.length * (np.asarray(position) @ self.rotation.T + self.shift)
+
+    def arrow(self, vector: Array, powers: Powers) -> Array:
+        """What becomes of vectors in world axes, shape (..., 3)."""
+        return self.unit(powers) * (np.asarray(vector, dtype=float) @ self.rotation.T)
+
+
+def copied(
+    model: ph.Model,
+    change: Change | None = None,
+    without: Collection[Part] = (),
+    displaced: Mapping[str, Change] | None = None,
+) -> ph.Model:
+    """The model after a change.
+
+    Args:
+        model: its functions are formulas.
+        change: of the whole scene; None: none.
+        without: parts to leave out, and with them whatever acts on them.
+        displaced: changes of the positions and rotations of single bodies, by name.
+    """
+    return _Copy(model, change or Change(), without, displaced or {}).model
+
+
+def parts_on(model: ph.Model, part: Part) -> list[Part]:
+    """What cannot be there without a body or a joint."""
+    found: list[Part] = []
+    for each in (*model.joints, *model.loads, *model.elements, *model.drives):
+        bodies = [port.placed for port in ports_of(each) if isinstance(port, Attachment)]
+        if each is not part and (part in bodies or part in list(joints_of(each))):
+            found.append(each)
+    return found
+
+
+class _Copy:
+    def __init__(
+        self, model: ph.Model, change: Change, without: Collection[Part], displaced: Mapping[str, Change]
+    ) -> None:
+        self._source, self._change, self._displaced = model, change, displaced
+        gone: set[Any] = {*without, *(each for part in without for each in parts_on(model, part))}
+        gone |= {each for part in gone for each in parts_on(model, part)}
+        self.model = ph.Model(change.arrow(model.gravity, ACCELERATION), model.dimension)
+        self._frames: dict[MovingFrame, MovingFrame] = {}
+        self._new: dict[Any, Any] = {}
+        for placed in model.bodies:
+            if placed not in gone:
+                self._new[placed] = self._placed(placed)
+        for split in model.split_beams:
+            if all(part in self._new for part in split.parts):
+                self._new[split] = self.model.group(split.name, [part.name for part in split.parts])
+        for joint in model.joints:
+            if joint not in gone:
+                self._new[joint] = self.model.connect(self._joint(joint))
+        for each in (*model.loads, *model.elements, *model.drives):
+            if each not in gone:
+                self.model.apply(self._applied(each))
+
+    def _placed(self, placed: PlacedBody) -> PlacedBody:
+        change, own = self._change, self._displaced.get(placed.name, Change())
+        body = self._body(placed.body)
+        if placed.nodes is not None:
+            speeds = placed.nodes.velocities
+            speed = None if speeds is None else change.arrow(speeds, VELOCITY)
+            nodes = placed.nodes.positions + own.shift
+            return self.model.add(body, placed.name, velocity=speed, shape=change.point(nodes))
+        speed, spin = placed.velocity, placed.angular_velocity
+        return self.model.add(
+            body,
+            placed.name,
+            change.point(placed.position + own.shift),
+            change.rotation @ own.rotation @ placed.rotation if placed.data.rotates else None,
+            None if speed is None else change.arrow(speed, VELOCITY),
+            None if spin is None else change.arrow(spin, RATE),
+        )
+
+    def _body(self, body: Body) -> Body:
+        unit, length = self._change.unit, self._change.length
+        match body:
+            case ph.Beam():
+                material = replace(
+                    body.material,
+                    youngs_modulus=unit((-1, 1, -2)) * body.material.youngs_modulus,
+                    density=unit((-3, 1, 0)) * body.material.density,
+                    viscosity=unit(TIME) * body.material.viscosity,
+                )
+                section, modes = self._section(body.section), self._modes(body)
+                return replace(body, length=length * body.length, section=section, material=material, modes=modes)
+            case ph.RigidBody():
+                inertia = unit((2, 1, 0)) * np.asarray(body.inertia, dtype=float)
+                return ph.RigidBody(unit((0, 1, 0)) * body.mass, inertia, length * np.asarray(body.center))
+            case ph.PointMass():
+                return ph.PointMass(unit((0, 1, 0)) * body.mass)
+            case ph.String():
+                return replace(
+                    body,
+                    length=length * body.length,
+                    line_density=unit((-1, 1, 0)) * body.line_density,
+                    law=self._law(body.law),
+                    viscosity=unit(TIME) * body.viscosity,
+                )
+        raise NotImplementedError(f"say here how {type(body).__name__} changes with the units")
+
+    def _section(self, section: CrossSection) -> CrossSection:
+        length = self._change.length
+        match section:
+            case ph.CircularSection():
+                return ph.CircularSection(length * section.diameter)
+            case ph.RectangularSection():
+                return ph.RectangularSection(length * section.width, length * section.height)
+        moments = section.second_moment_y, section.second_moment_z, section.torsion_constant
+        return ph.Section(length**2 * section.area, *(length**4 * moment for moment in moments))
+
+    def _modes(self, beam: ph.Beam) -> Any:
+        """A basis over the coordinates of the elements, of which some are lengths and some are angles."""
+        if not isinstance(beam.modes, ReducedBasis):
+            return beam.modes
+        units = replace(beam, modes=None).discretize(self._source.dimension).elastic_units
+        sizes = np.where(np.array(units) == "m", self._change.length, 1.0)
+        return sizes[:, None] * np.asarray(beam.modes.columns)
+
+    def _law(self, law: StringLaw) -> StringLaw:
+        unit = self._change.unit(FORCE)
+        if isinstance(law, ph.Law):
+            functions = (formula("lambda C: {unit} * {law}(C)", unit=unit, law=each) for each in (law.W, law.dW))
+            return ph.Law(*functions)
+        return replace(law, axial_stiffness=unit * law.axial_stiffness)  # type: ignore[type-var, attr-defined]
+
+    def _joint(self, joint: Joint) -> Joint:
+        changes: dict[str, Any] = {"first": self._port(joint.first), "second": self._port(joint.second)}
+        for name in ("axis", "second_axis"):
+            if hasattr(joint, name):
+                changes[name] = self._change.rotation @ np.asarray(getattr(joint, name), dtype=float)
+        if isinstance(joint, ph.Distance) and joint.length is not None:
+            changes["length"] = self._change.length * joint.length
+        return replace(joint, **changes)
+
+    def _port(self, port: Port) -> Port:
+        if isinstance(port, MovingFrame):
+            if port not in self._frames:
+                self._frames[port] = self._frame(port)
+            return self._frames[port]
+        placed: PlacedBody = self._new[port.placed]
+        match port.location:
+            case Along(x):
+                return placed.at(self._change.length * x)
+            case MaterialPosition(position):
+                return placed.point(self._change.length * np.asarray(position))
+        return Attachment(placed, port.location)
+
+    def _frame(self, frame: MovingFrame) -> MovingFrame:
+        change, ground = self._change, self.model.ground
+        if frame.is_fixed:
+            return ground.at(change.point(frame.initial_position()))
+        values = {
+            "turn": change.length * change.rotation,
+            "unit": change.time,
+            "shift": change.length * change.shift,
+        }
+        path = formula(
+            "lambda time: {turn} @ np.asarray({path}(time / {unit})) + {shift}", path=frame.path.function, **values
+        )
+        if frame.rotation is None:
+            return ground.moving(path)
+        text = "lambda time: {rotation}(time / {unit})"
+        if self._source.dimension == 3:
+            text = "lambda time: Rotation.from_matrix({turn}) * {rotation}(time / {unit})"
+        values["turn"] = change.rotation
+        return ground.moving(path, formula(text, rotation=frame.rotation.function, **values))
+
+    def _applied(self, part: Load | ForceElement | Drive) -> Load | ForceElement | Drive:
+        unit = self._change.unit
+        match part:
+            case ph.Force() | ph.Torque():
+                powers = FORCE if isinstance(part, ph.Force) else TORQUE
+                return replace(part, attachment=self._port(part.attachment), value=self._arrows(part, powers))
+            case ph.DistributedForce():
+                return replace(part, body=self._new[part.body], value=self._density(part))
+            case ph.SpringDamper():
+                return replace(
+                    part,
+                    first=self._port(part.first),
+                    second=self._port(part.second),
+                    stiffness=unit(STIFFNESS) * part.stiffness,
+                    damping=unit(DAMPING) * part.damping,
+                    length=None if part.length is None else self._change.length * part.length,
+                )
+            case ph.Bushing():
+                return self._bushing(part)
+            case JointElement():
+                return self._joint_element(part)
+            case Drive():
+                factor = 1.0 if part.coordinate.endswith("angle") else self._change.length
+                path = self._of_time(part.path.function, factor)
+                return replace(part, joint=self._new[part.joint], path=TimePath(path, None, part.path.name))
+        raise NotImplementedError(f"say here how {type(part).__name__} changes with the units")
+
+    def _bushing(self, bushing: ph.Bushing) -> ph.Bushing:
+        """Its axes are those of the world: only turns by right angles, which give them another order."""
+        unit, order = self._change.unit, np.abs(np.rint(self._change.rotation))
+        assert np.allclose(order, np.abs(self._change.rotation)), "a bushing has no other axes"
+        return ph.Bushing(
+            self._port(bushing.first),
+            self._port(bushing.second),
+            unit(STIFFNESS) * order @ np.asarray(bushing.stiffness),
+            unit(DAMPING) * order @ np.asarray(bushing.damping),
+            unit(TORQUE) * order @ np.asarray(bushing.rotational_stiffness),
+            unit(ROTATIONAL_DAMPING) * order @ np.asarray(bushing.rotational_damping),
+            name=bushing.name,
+        )
+
+    def _joint_element(self, element: JointElement) -> JointElement:
+        unit, is_angle = self._change.unit, element.coordinate.endswith("angle")
+        size = 1.0 if is_angle else self._change.length
+        return replace(
+            element,
+            joint=self._new[element.joint],
+            stiffness=unit(TORQUE if is_angle else STIFFNESS) * element.stiffness,
+            damping=unit(ROTATIONAL_DAMPING if is_angle else DAMPING) * element.damping,
+            rest=None if element.rest is None else size * element.rest,
+            potential=None if element.potential is None else self._potential(element.potential, size),
+            force=self._number(element.force, unit(TORQUE if is_angle else FORCE)),
+            breakpoints=tuple(self._change.time * time for time in element.breakpoints),
+        )
+
+    def _potential(self, potential: Potential, size: float) -> Potential:
+        """Of a coordinate that is so many times as large."""
+        unit = self._change.unit(ENERGY)
+        energy = formula("lambda x: {unit} * {f}(x / {size})", unit=unit, f=potential.energy, size=size)
+        slope = formula("lambda x: {unit} * {f}(x / {size})", unit=unit / size, f=potential.slope, size=size)
+        low, high = potential.around
+        return Potential(energy, slope, (size * low, size * high))
+
+    def _number(self, value: Any, unit: float) -> Any:
+        """A number, a function of time or of what a joint measures, in the new units."""
+        if isinstance(value, Feedback):
+            names = [name for joint in value.measured for name in joint.coordinate_names]
+            lengths = np.where([name.endswith("angle") for name in names], 1.0, self._change.length)
+            units = np.outer(lengths, [1.0, 1 / self._change.time]).ravel()
+            text = "lambda time, measured: {unit} * {f}(time / {second}, measured / {units})"
+            controller = formula(text, unit=unit, f=value.controller, second=self._change.time, units=units)
+            return Feedback(controller, tuple(self._new[joint] for joint in value.measured))
+        return self._of_time(value, unit) if callable(value) else unit * value
+
+    def _of_time(self, function: Callable[[float], Any], unit: float) -> Callable[[float], Any]:
+        second = self._change.time
+        return formula("lambda time: {unit} * {f}(time / {second})", unit=unit, f=function, second=second)
+
+    def _arrows(self, load: ph.Force | ph.Torque, powers: Powers) -> Any:
+        """Forces or torques in the axes that they are given in."""
+        turn = self._turn(load.axes, powers)
+        if not callable(load.value):
+            return turn @ np.asarray(load.value, dtype=float)
+        text = "lambda time: {turn} @ np.asarray({f}(time / {second}))"
+        return formula(text, turn=turn, f=load.value, second=self._change.time)
+
+    def _density(self, load: ph.DistributedForce) -> Any:
+        sizes = {"length": self._change.length, "second": self._change.time}
+        text = "lambda x, time: {turn} @ np.asarray({f}(x / {length}, time / {second}))"
+        return formula(text, turn=self._turn(load.axes, FORCE_PER_LENGTH), f=load.value, **sizes)
+
+    def _turn(self, axes: Any, powers: Powers) -> Array:
+        turn = self._change.rotation if axes is Axes.WORLD else np.eye(3)
+        return self._change.unit(powers) * turn

@@ -1,0 +1,164 @@
+"""The case of a seed: a random mechanism with anything in it, and how it is run."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+import phlexible as ph
+from formulas import formula
+from fuzz.copies import Change, copied
+from laws.cases import BODY_CASES, random_place
+from laws.elements import ELEMENT_CASES, Adding, with_elements
+from laws.models import DEFORMED, H_OMEGA, Sample, Wishes, random_mechanism
+from phlexible.errors import ModelError
+from phlexible.joints.joint import Joint
+from phlexible.ports.attachments import PlacedBody
+from phlexible.time_integration.composition import check_lossless
+
+STEPS = 40
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A model and how to run it.
+
+    Attributes:
+        model: its functions are formulas.
+        step: [s].
+        steps: how many.
+        options: of ``simulate``.
+        is_assembled: whether its joints close only after ``assemble``.
+    """
+
+    model: ph.Model
+    step: float
+    steps: int = STEPS
+    options: dict[str, Any] = field(default_factory=dict)
+    is_assembled: bool = False
+
+    def run(self) -> ph.Motion:
+        """The motion."""
+        model = self.model.assemble().model if self.is_assembled else self.model
+        return model.simulate(self.steps * self.step, self.step, progress=False, **self.options)
+
+
+def drawn(seed: int) -> Case:
+    """The case of a seed."""
+    rng = np.random.default_rng([seed, 1])
+    body = rng.choice([None, None, None, *BODY_CASES])
+    wishes = Wishes(
+        dimension=int(rng.integers(2, 4)),
+        h_omega=float(rng.choice(H_OMEGA)),
+        ground=str(rng.choice(["free", "fixed", "moving"])),
+        gravity=bool(rng.integers(2)),
+        loads=int(rng.integers(4)),
+        loop=bool(rng.random() < 0.15),
+        body=body,
+    )
+    limit = BODY_CASES[body].h_omega if body else np.inf
+    if wishes.loop:  # all is at rest, and at large steps it jumps between its two closures
+        wishes, limit = replace(wishes, gravity=True), min(limit, 10.0)
+    elif rng.random() < 0.2:
+        wishes = replace(wishes, initial=DEFORMED)
+    sample = random_mechanism(seed, replace(wishes, h_omega=min(wishes.h_omega, limit)))
+    damped = bool(rng.random() < 0.3)
+    for kind in ELEMENT_CASES:
+        if rng.random() < 0.25:
+            with_elements(seed, sample, [kind], damped)
+    is_driven = _act(rng, sample)
+    if rng.random() < 0.3:
+        sample = sample.damped(**{str(rng.choice(["viscosity", "damping_ratio"])): 0.05})
+    is_displaced = bool(rng.random() < 0.25)
+    if is_displaced:
+        if rng.random() < 0.5:
+            _close_a_loop(rng, sample)
+        sample = replace(sample, model=_displaced(rng, sample))
+    return Case(sample.model, sample.step, STEPS, _options(rng, sample), is_displaced or is_driven)
+
+
+def _options(rng: np.random.Generator, sample: Sample) -> dict[str, Any]:
+    options: dict[str, Any] = {"initial": sample.initial.value}
+    kind = rng.random()
+    if kind < 0.15:
+        options["numerical_damping"] = 0.05
+    elif kind < 0.3 and _is_lossless(sample.model):
+        options["order"] = 4
+    return options
+
+
+def _is_lossless(model: ph.Model) -> bool:
+    """Whether steps of order 4 are possible, one part of which goes backwards."""
+    try:
+        check_lossless(model, 0.0)
+    except ModelError:
+        return False
+    return True
+
+
+def _act(rng: np.random.Generator, sample: Sample) -> bool:
+    """A prescribed force, a motor or a drive in a coordinate of a joint, or nothing; whether it is a drive."""
+    adding, kind = Adding(rng, sample), rng.random()
+    found = adding.coordinate()
+    if kind > 0.35 or found is None:
+        return False
+    joint, name = found
+    is_angle = name.endswith("angle")
+    size, rate = 1.0 if is_angle else sample.scale.length, 1 / (STEPS * sample.step)
+    force = 0.1 * adding.stiffness * sample.scale.length**2 / size
+    names = list(joint.coordinate_names)
+    if kind < 0.12:
+        value = formula("lambda time: {force} * np.cos({rate} * time)", force=force, rate=rate)
+        sample.model.apply((joint.torque if is_angle else joint.force)(value, of=name))
+    elif kind < 0.22 and len(names) == 1:
+        gains = 0.1 * np.array([1.0, 1 / rate])
+        begin = joint.initial_coordinate(sample.model.dimension, name)
+        text = "lambda time, measured: {force} * {gains} @ ({target} - measured)"
+        target = np.array([begin + 0.3 * size, 0.0])
+        sample.model.apply(joint.motor(formula(text, force=-force / size, gains=-gains, target=target), of=name))
+    elif joint.second.has_orientation or not is_angle:
+        begin = joint.initial_coordinate(sample.model.dimension, name)
+        text = "lambda time: {begin} + {size} * np.sin({rate} * time) ** 2"
+        path = formula(text, begin=begin, size=0.2 * size, rate=rate)
+        sample.model.apply(joint.drive(**{"angle" if is_angle else "position": path}, of=name))
+        return True
+    return False
+
+
+def _close_a_loop(rng: np.random.Generator, sample: Sample) -> None:
+    """A joint between two bodies that have none yet, or between a body and the ground; assembled later."""
+    model = sample.model
+    joined = [{port.placed for port in (j.first, j.second) if hasattr(port, "placed")} for j in model.joints]
+    bodies = list(model.bodies)
+    one, two = bodies[rng.integers(len(bodies))], bodies[rng.integers(len(bodies))]
+    port = _place(rng, sample, one)
+    if one is two or {one, two} in joined:
+        near = port.initial_position() + 0.1 * sample.scale.length * rng.normal(size=3) * _axes(model)
+        model.connect(ph.Spherical(model.ground.at(near), port))
+        return
+    joint: list[Joint] = [ph.Spherical(port, other := _place(rng, sample, two))]
+    gap = np.linalg.norm(port.initial_position() - other.initial_position())
+    if gap > 0.1 * sample.scale.length:
+        joint.append(ph.Distance(port, other, length=gap * rng.uniform(0.9, 1.1)))
+    model.connect(joint[rng.integers(len(joint))])
+
+
+def _place(rng: np.random.Generator, sample: Sample, placed: PlacedBody) -> Any:
+    return random_place(rng, placed.body, sample.scale, sample.model.dimension)(placed)
+
+
+def _displaced(rng: np.random.Generator, sample: Sample) -> ph.Model:
+    """With bodies at places that are a little wrong."""
+    model, axes = sample.model, _axes(sample.model)
+    changes = {}
+    for placed in model.bodies:
+        turn = 0.05 * rng.normal(size=3) * ((1, 1, 1) if model.dimension == 3 else (0, 0, 1))
+        shift = 0.02 * sample.scale.length * rng.normal(size=3) * axes
+        changes[placed.name] = Change(Rotation.from_rotvec(turn).as_matrix(), shift)
+    return copied(model, displaced=changes)
+
+
+def _axes(model: ph.Model) -> tuple[int, int, int]:
+    """1 for the axes that positions of the model have."""
+    return 1, 1, int(model.dimension == 3)

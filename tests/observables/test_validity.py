@@ -1,0 +1,71 @@
+"""Runs that are out of the depth of a model or of a step say so, name the body and what to do."""
+
+import warnings
+
+import numpy as np
+
+import phlexible as ph
+
+
+def clamped(modulus=2e8, gravity=9.81, **options):
+    """A soft strip of 1 m, clamped, under its weight."""
+    model = ph.Model(gravity=(0, -gravity, 0), dimension=2)
+    strip = ph.Beam(1.0, ph.RectangularSection(0.02, 0.02), ph.Material(modulus, 1000.0), elements=4, **options)
+    placed = model.add(strip, "strip")
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), placed.start))
+    return model
+
+
+def messages(run):
+    """Category and text of each warning."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        motion = run()
+    return motion, [(each.category, str(each.message)) for each in caught]
+
+
+def test_a_beam_that_bends_too_far_is_told_to_be_cut():
+    motion, found = messages(lambda: clamped().simulate(0.6, 2e-3))
+    assert [category for category, _ in found] == [ph.LargeDeflectionWarning]
+    text = found[0][1]
+    assert text.startswith("strip bends further") and "beam.split(" in text
+    deflection = np.linalg.norm(motion.displacement(motion["strip"].end)[:, 1:], axis=1).max()
+    assert f"deflection up to {deflection:.2g} of its length" in text
+    assert motion.check().findings == (text,) and text in str(motion.check())
+
+
+def test_a_cut_beam_and_a_stiff_one_are_not():
+    for model in (clamped(modulus=5e9), clamped(gravity=0.5)):
+        motion, found = messages(lambda model=model: model.simulate(0.3, 2e-3))
+        assert not found and motion.check().is_clean
+
+
+def test_gigapascal_in_place_of_pascal_show_as_strain():
+    motion, found = messages(lambda: clamped(modulus=210.0).simulate(0.2, 1e-3))
+    texts = [text for category, text in found if category is ph.LargeStrainWarning]
+    assert len(texts) == 1 and "Young's modulus is 210 Pa" in texts[0]
+    assert set(texts) <= set(motion.check().findings)
+
+
+def test_long_steps_are_told():
+    _, found = messages(lambda: ph.gallery.heavy_top().simulate(0.5, 1e-2))
+    assert [category for category, _ in found] == [ph.StepWarning] and "motion.step_error" in found[0][1]
+    _, found = messages(lambda: ph.gallery.heavy_top().simulate(0.5, 1e-3))
+    assert not found
+
+
+def test_vibrations_that_alternate_from_step_to_step_are_told():
+    """A rod whose end is pulled suddenly rings along its axis, much faster than the step."""
+    model = clamped(modulus=1e9, gravity=0.0)
+    model.apply(ph.Force(model["strip"].end, (1e4, 0, 0)))
+    _, found = messages(lambda: model.simulate(0.2, 5e-3))
+    assert any(category is ph.StepWarning and "change their sign in every step" in text for category, text in found)
+    _, found = messages(lambda: model.simulate(0.02, 2e-5))
+    assert not found
+
+
+def test_a_check_says_what_was_kept():
+    check = ph.gallery.double_pendulum().simulate(0.5, 1e-3).check()
+    assert check.is_clean and "nothing was found" in str(check)
+    assert check.balance_error < 1e-13 and check.joint_gap < 1e-13 and 0 < check.step_error < 1e-5
+    assert check.halvings == 0 and check.iterations > 500
