@@ -86,7 +86,13 @@ class SlackStringWarning(UserWarning):
 
 
 class ResultFileError(PhlexibleError, OSError):
-    """A results file that cannot be read, written or resumed."""
+    """A results file that cannot be read, written or resumed.
+
+    Attributes:
+        motion: what a run had computed that could not write (a ``Motion``), or None.
+    """
+
+    motion: object = None
 
 
 class MissingExtraError(PhlexibleError, ImportError):

@@ -164,7 +164,8 @@ class Model(Mechanism):
         """Go on with the run of this model in a results file, and return the whole motion.
 
         With the arguments of the first run, and controllers that remember nothing themselves, it has the
-        same digits as if it had not stopped. The file stays as it is until there is something new.
+        same digits as if it had not stopped (with a ``tolerance``: if it had not come to its end). The file
+        stays as it is until there is something new.
 
         Args:
             path: a results file of ``simulate(output=...)`` or ``motion.save``, finished, interrupted or killed.

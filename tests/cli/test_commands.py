@@ -143,7 +143,7 @@ def test_results_are_replaced_only_where_that_is_asked_for(tmp_path: Path) -> No
     words = ("run", "double-pendulum", "--out", out, "--step", 1e-3, "--duration", 0.01)
     assert call(*words).exit_code == 0
     before = out.read_bytes()
-    assert "exists: add --overwrite to replace it, --resume to continue it" in refusal(*words)
+    assert "exists: add --overwrite to replace it, --resume to go on" in refusal(*words)
     assert "leave one out" in refusal(*words, "--resume", "--overwrite")
     assert out.read_bytes() == before
     assert call(*words, "--every", 2, "--overwrite").exit_code == 0

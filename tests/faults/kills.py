@@ -22,19 +22,19 @@ from faults.models import CASES
 from phlexible.results.files import run_output
 from phlexible.system.recording import ARRAYS, Recording
 
-STEPS = {"halved": 3000, "controlled": 1000, "driven": 9000, "tolerant": 1000}
-LONGEST = 1.5  # [s] that a run is left alone
+STEPS = {"halved": 6000, "controlled": 1600, "driven": 16000, "tolerant": 1600}
+LONGEST = 0.7  # [s] that a run is left alone
 OPEN = ("multipliers", "forces")  # means with the next step, which the last instant does not have yet
 
 
-def victim(name: str, path: Path) -> None:
+def victim(name: str, path: Path, steps: int) -> None:
     """A run that is to be killed; it writes as often as it can."""
     run_output.SECONDS = 0.0
     print("begun", flush=True)
     if path.exists():
-        CASES[name].resume(path, STEPS[name])
+        CASES[name].resume(path, steps)
     else:
-        CASES[name].simulate(STEPS[name], output=path)
+        CASES[name].simulate(steps, output=path)
 
 
 def differences(found: Recording, whole: Recording) -> list[str]:
@@ -46,9 +46,9 @@ def differences(found: Recording, whole: Recording) -> list[str]:
     return [name for name, (a, b) in pairs.items() if a.shape != b.shape or a.tobytes() != b.tobytes()]
 
 
-def kill_one(name: str, path: Path, delay: float) -> None:
+def kill_one(name: str, path: Path, steps: int, delay: float) -> None:
     """Starts a run, or lets it go on, and kills it so long after its first block, or after it went on [s]."""
-    command = [sys.executable, __file__, name, str(path)]
+    command = [sys.executable, __file__, name, str(path), str(steps)]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"begun\n"
@@ -58,18 +58,21 @@ def kill_one(name: str, path: Path, delay: float) -> None:
         process.kill()
 
 
-def kill_many(count: int, folder: Path, names: Sequence[str] = tuple(CASES), seed: int = 0) -> Counter[str]:
-    """Kills so many runs; how many left the file of a run that had not ended, and were resumed to the end.
+def kill_many(
+    count: int, folder: Path, names: Sequence[str] = tuple(CASES), share: float = 1.0, seed: int = 0
+) -> Counter[str]:
+    """Kills so many runs of a share of the steps; how many left files, and were resumed to the end from there.
 
     Raises:
         AssertionError: a file that differs from the run that was not killed, or that cannot be read.
     """
     draw, found = random.Random(seed), Counter[str]()
-    whole = {name: CASES[name].simulate(STEPS[name]).recording for name in names}
+    steps = {name: int(share * STEPS[name]) for name in names}
+    whole = {name: CASES[name].simulate(steps[name]).recording for name in names}
     for number in range(count):
         name = names[number % len(names)]
         path, copy = folder / f"{name}.h5", folder / f"copy of {name}.h5"
-        kill_one(name, path, draw.uniform(0.0, LONGEST))
+        kill_one(name, path, steps[name], draw.uniform(0.0, share * LONGEST))
         left = ph.Motion.load(path)
         assert not (unlike := differences(left.recording, whole[name])), f"{name}, kill {number}: {unlike}"
         found["files"] += 1
@@ -77,7 +80,7 @@ def kill_many(count: int, folder: Path, names: Sequence[str] = tuple(CASES), see
             path.unlink()
             continue
         shutil.copy(path, copy)
-        resumed = CASES[name].resume(copy, STEPS[name])
+        resumed = CASES[name].resume(copy, steps[name])
         for motion in (resumed, ph.Motion.load(copy)):
             assert motion.is_complete and len(motion.time) == len(whole[name].time)
             assert not (unlike := differences(motion.recording, whole[name])), f"{name}, resume {number}: {unlike}"
@@ -86,8 +89,8 @@ def kill_many(count: int, folder: Path, names: Sequence[str] = tuple(CASES), see
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 3:
-        victim(sys.argv[1], Path(sys.argv[2]))
+    if len(sys.argv) == 4:
+        victim(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]))
     else:
         with tempfile.TemporaryDirectory() as place:
             print(dict(kill_many(int(sys.argv[1]), Path(place))))

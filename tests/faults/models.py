@@ -47,7 +47,7 @@ def hit_beam() -> ph.Model:
     soft = ph.Material(youngs_modulus=2e11, density=7870.0, viscosity=1e-3)
     beam = model.add(ph.Beam(1.0, ph.CircularSection(2e-3), soft, elements=2), "beam")
     model.connect(ph.Revolute(model.ground.at((0, 0, 0)), beam.start))
-    hits = ph.Force(beam.end, lambda t: (0.0, 100.0 * np.cos(9 * t) ** 9 - t**3, 0.0), breakpoints=[0.035, 1.111])
+    hits = ph.Force(beam.end, lambda t: (0.0, 200.0 * np.cos(9 * t) ** 9 - t**3, 0.0), breakpoints=[0.035, 1.111])
     model.apply(hits)
     return model
 

@@ -16,7 +16,7 @@ from phlexible.results.files import journal, run_output
 from phlexible.system.recording import Recording
 from phlexible.time_integration import run
 
-STEPS = 240
+STEPS = 120
 
 
 @cache
@@ -40,6 +40,17 @@ def test_a_finished_run_goes_on_with_the_same_digits(tmp_path, name):
     for found in (motion, ph.Motion.load(path)):
         assert found.is_complete
         assert_the_same(found.recording, whole(name))
+
+
+def test_steps_that_are_halved_stay_so(tmp_path):
+    """Stopped after each step that was halved, and after the steps that follow it."""
+    path, expected = tmp_path / "run.h5", CASES["halved"].simulate(60).recording
+    halved = np.flatnonzero(np.diff(expected.halvings)) + 1
+    stops = sorted({int(k) for step in halved[:2] for k in (step, step + 1)})
+    assert len(stops) >= 3
+    for stop in stops:
+        CASES["halved"].simulate(stop, output=path, overwrite=True)
+        assert_the_same(CASES["halved"].resume(path, 60).recording, expected)
 
 
 def test_an_instant_that_only_the_end_has_stored_stays(tmp_path):
@@ -93,24 +104,28 @@ def test_an_error_of_a_function_at_any_call_loses_nothing(tmp_path, monkeypatch,
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_an_interruption_while_a_block_is_written_keeps_file_and_motion_alike(tmp_path, monkeypatch, name):
+@pytest.mark.parametrize("block", [1, 2, 6])
+def test_an_interruption_while_a_block_is_written_keeps_file_and_motion_alike(tmp_path, monkeypatch, name, block):
     """Ctrl-C used to leave blocks in the motion that were not in the file."""
-    path, record = tmp_path / "run.h5", journal.record
+    path, record, written = tmp_path / "run.h5", journal.record, []
 
     def interrupted(*arguments):
-        monkeypatch.setattr(journal, "record", record)
-        signal.raise_signal(signal.SIGINT)
+        written.append(1)
+        if len(written) == block:
+            signal.raise_signal(signal.SIGINT)
         return record(*arguments)
 
+    monkeypatch.setattr(run, "FIRST_BLOCK", 5)
+    monkeypatch.setattr(run, "BLOCK_SECONDS", 0.0)
+    expected = CASES[name].simulate(70).recording
     monkeypatch.setattr(run_output, "SECONDS", 0.0)
     monkeypatch.setattr(journal, "record", interrupted)
-    motion = CASES[name].simulate(STEPS, output=path)
-    monkeypatch.undo()
-    assert not motion.is_complete and 1 <= len(motion.time) < len(whole(name).time)
+    motion = CASES[name].simulate(70, output=path)
+    assert not motion.is_complete and 1 <= len(motion.time) < len(expected.time)
     loaded = ph.Motion.load(path)
     assert not loaded.is_complete
     assert_the_same(loaded.recording, motion.recording)
-    assert_the_same(CASES[name].resume(path, STEPS).recording, whole(name))
+    assert_the_same(CASES[name].resume(path, 70).recording, expected)
 
 
 def test_an_interruption_at_the_end_leaves_a_whole_file(tmp_path, monkeypatch):

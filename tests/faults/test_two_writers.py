@@ -1,5 +1,6 @@
 """One run a results file: a second writer is refused, in the same process and in another, and readers are not."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -10,7 +11,8 @@ import pytest
 import phlexible as ph
 from faults.kills import differences
 from faults.models import CASES
-from phlexible.results.files import run_output
+from phlexible.results.files import lock, run_output
+from phlexible.results.files.lock import FileLock
 
 STEPS = 140
 SAVE = """
@@ -55,3 +57,13 @@ def test_who_comes_second_is_refused_and_the_first_loses_nothing(tmp_path, monke
 def test_a_folder_that_takes_no_files_is_told_before_anything_is_computed(tmp_path):
     with pytest.raises(ph.ResultFileError, match="cannot write .*no folder/run.h5: No such file or directory"):
         CASES["driven"].simulate(STEPS, output=tmp_path / "no folder" / "run.h5")
+
+
+def test_a_file_system_without_locks_is_told(tmp_path, monkeypatch):
+    def refuse(descriptor: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(lock, "_lock", refuse)
+    with pytest.warns(RuntimeWarning, match="has no locks"):
+        FileLock(tmp_path / "run.h5").release()
+    assert not os.listdir(tmp_path)

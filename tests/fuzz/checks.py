@@ -24,7 +24,7 @@ UNITS = {
     "millimetres and tonnes": Change(length=1e3, mass=1e-3),
     "milliseconds": Change(time=1e3),
     "micrometres, milligrams and milliseconds": Change(length=1e6, mass=1e6, time=1e3),
-    "kilometres and hours": Change(length=1e-3, time=1 / 3600),
+    "kilometres and minutes": Change(length=1e-3, time=1 / 60),
 }
 
 
@@ -93,15 +93,9 @@ def is_reversible(case: Case, motion: ph.Motion) -> bool:
 
 
 def elsewhere(model: ph.Model, rng: np.random.Generator) -> Change:
-    """A turn and a shift of the whole scene.
-
-    By right angles where there are bushings, whose axes are those of the world; a shift alone where something
-    acts along a position in a ``Planar`` joint, whose directions depend on the world's.
-    """
-    space, acting = model.dimension == 3, [e for e in (*model.elements, *model.drives) if hasattr(e, "joint")]
-    if any(isinstance(each.joint, ph.Planar) and each.coordinate != "angle" for each in acting):
-        matrix = np.eye(3)
-    elif any(isinstance(element, ph.Bushing) for element in model.elements):
+    """A turn and a shift of the whole scene; by right angles where there are bushings, with axes of the world."""
+    space = model.dimension == 3
+    if any(isinstance(element, ph.Bushing) for element in model.elements):
         right = Rotation.create_group("O")[int(rng.integers(24))] if space else Rotation.from_euler("z", np.pi / 2)
         matrix = np.rint(right.as_matrix())
     else:

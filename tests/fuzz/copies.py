@@ -184,7 +184,7 @@ class _Copy:
 
     def _joint(self, joint: Joint) -> Joint:
         changes: dict[str, Any] = {"first": self._port(joint.first), "second": self._port(joint.second)}
-        for name in ("axis", "second_axis"):
+        for name in ("axis", "along", "second_axis"):
             if hasattr(joint, name):
                 changes[name] = self._change.rotation @ np.asarray(getattr(joint, name), dtype=float)
         if isinstance(joint, ph.Distance) and joint.length is not None:

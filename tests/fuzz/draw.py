@@ -75,7 +75,7 @@ def drawn(seed: int) -> Case:
         if rng.random() < 0.5:
             _close_a_loop(rng, sample)
         sample = replace(sample, model=_displaced(rng, sample))
-    return Case(sample.model, sample.step, STEPS, _options(rng, sample), is_displaced or is_driven)
+    return Case(sample.model, float(sample.step), STEPS, _options(rng, sample), is_displaced or is_driven)
 
 
 def _options(rng: np.random.Generator, sample: Sample) -> dict[str, Any]:

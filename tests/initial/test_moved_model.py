@@ -99,11 +99,11 @@ def test_bodies_and_strings_share_the_way_to_a_joint():
     assert nodes[-1] == pytest.approx(-nodes[0] / 2)
 
 
-def test_a_bar_turns_as_far_towards_a_string_as_the_string_comes():
+@pytest.mark.parametrize("far", [(0.6, 1.1, 0), (2.5, 4.0, 0)])
+def test_a_bar_turns_as_far_towards_a_string_as_the_string_comes(far):
     """Least int rho |d|^2 over the angle a: of the bar 2 (1 - cos a) m / 3, of the string m |e|^2 / 4."""
     model = ph.Model(dimension=2)
     bar = model.add(ph.RigidBody(1.0, 1 / 12, center=(0.5, 0, 0)), "bar")
-    far = np.array([0.6, 1.1, 0])
     rope = model.add(ph.String(1.0, 4.0, 4, ph.LogarithmicLaw(50.0)), "rope", far)
     model.connect(ph.Revolute(model.ground.at((0, 0, 0)), bar.origin))
     model.connect(ph.Spherical(bar.point((1, 0, 0)), rope.start))

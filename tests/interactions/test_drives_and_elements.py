@@ -188,3 +188,20 @@ def test_moving_frames_that_jump_are_refused_with_the_time(motion, message):
     with pytest.raises(ph.ParameterError, match=message) as caught:
         run(model)
     assert caught.value.motion.time[-1] == pytest.approx(0.5, abs=0.2)
+
+
+@pytest.mark.parametrize(
+    ("energy", "slope"),
+    [
+        (lambda x: 50 * min(0.0, x + 0.4037) ** 2, lambda x: 100 * min(0.0, x + 0.4037)),  # a stop
+        (lambda x: 0.5 * abs(x + 0.4037), lambda x: 0.5 * np.sign(x + 0.4037)),
+    ],
+)
+def test_a_potential_may_have_kinks_and_the_ledger_closes_across_them(energy, slope):
+    model, _, pin = pendulum()
+    model.apply(pin.spring(4.0, potential=ph.Potential(energy, slope)))
+    motion = model.simulate(5.0, 5e-3, progress=False)
+    assert np.sum(np.diff(np.sign(motion.angle(pin) + 0.4037)) != 0) >= 2
+    assert np.abs(motion.energy.balance_error).max() < 1e-12 * np.abs(motion.energy.gravity).max()
+    with pytest.raises(ph.ParameterError, match="slope of the Potential is not the derivative"):
+        ph.Potential(energy, lambda x: 1.01 * slope(x))

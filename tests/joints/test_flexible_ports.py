@@ -7,7 +7,7 @@ from scipy.spatial.transform import Rotation
 import phlexible as ph
 from fuzz.copies import Change, copied
 
-RUBBER = ph.Material(youngs_modulus=3e7, density=1000.0)
+RUBBER = ph.Material(youngs_modulus=1e8, density=1000.0)
 BEAM = ph.Beam(1.0, ph.RectangularSection(0.05, 0.04), RUBBER, elements=2)
 AXIS = (0.3, -0.5, 0.8)
 TURN = Rotation.from_rotvec([0.7, -1.1, 0.4]).as_matrix()
@@ -20,7 +20,7 @@ JOINTS = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::phlexible.LargeDeflectionWarning", "ignore::phlexible.StepWarning")
+@pytest.mark.filterwarnings("ignore::phlexible.LargeDeflectionWarning")
 @pytest.mark.parametrize("kind", JOINTS)
 def test_a_turned_scene_moves_as_the_scene_turned(kind):
     model = ph.Model(gravity=(1.0, -9.81, 2.0))
@@ -29,7 +29,7 @@ def test_a_turned_scene_moves_as_the_scene_turned(kind):
     model.connect(ph.Fixed(model.ground.at((0, 0, 0)), one.start))
     JOINTS[kind](model, one.end, two.start)
     here, there = (
-        each.simulate(0.5, 0.01, progress=False) for each in (model, copied(model, Change(rotation=TURN)))
+        each.simulate(0.3, 0.01, progress=False) for each in (model, copied(model, Change(rotation=TURN)))
     )
     bent = here.displacement(one.end)[-1]
     assert np.linalg.norm(bent) > 0.01

@@ -17,6 +17,11 @@ def _sum_of_values(address, places):
     return total
 
 
+@njit
+def _twice(x):
+    return 2 * x
+
+
 PLACES = np.linspace(0.5, 2.0, 7)
 TABLE = {1.0: 5.0}
 
@@ -41,6 +46,7 @@ class Cubic:
         (Cubic(2.0), False),
         (lambda x: TABLE.get(x, x), False),
         (np.exp, False),
+        (lambda x: _twice(x), False),  # what it raised would be lost
     ],
 )
 def test_compiled_code_gets_the_value_of_the_python_function(function, is_compiled):
@@ -75,3 +81,16 @@ def test_values_that_the_compiled_function_would_change_stay_with_python():
 
     user = user_function(lambda x: 7 // 2 * x if isinstance(x, Half) else x / 2)
     assert _sum_of_values(user.address, PLACES) == pytest.approx(PLACES.sum() / 2)
+
+
+def test_an_error_in_a_function_that_could_be_compiled_is_nan_and_kept():
+    """Numba would print it and go on with 0."""
+
+    def limited(x):
+        if x > 1:
+            raise ValueError("no such place")
+        return x
+
+    user = user_function(limited)
+    assert np.isnan(_sum_of_values(user.address, PLACES))
+    assert isinstance(user.errors[0], ValueError)

@@ -32,6 +32,8 @@ ENERGIES: dict[type[StringLaw], int] = {
 }
 """Stored energies of strings by the number that the kernels know them by."""
 
+PLACES = 17
+
 
 @dataclass(frozen=True)
 class ForceData:
@@ -43,6 +45,7 @@ class ForceData:
         stiffness, damping, rest: of spring and damper; of a string EA and tau EA / 4.
         modulus: what numerical damping multiplies.
         weight: measure of a string's strain.
+        energy_size: of a user's energy, for its round-off.
         functions: users' energy and its slope.
         value: number among the prescribed forces, or -1.
     """
@@ -54,6 +57,7 @@ class ForceData:
     rest: float = 0.0
     modulus: float = 0.0
     weight: float = 1.0
+    energy_size: float = 0.0
     functions: tuple[UserFunction, UserFunction] | None = None
     value: int = -1
 
@@ -71,8 +75,10 @@ def coordinate_kind(coordinate: Coordinate) -> int:
 
 def element_law(force: CoordinateForce, value: int) -> ForceData:
     """The law of an element's force; ``value``: number of its prescribed part, or -1."""
-    functions = None
+    functions, size = None, 0.0
     if force.potential is not None:
+        places = np.linspace(*force.potential.around, PLACES)
+        size = max(abs(force.potential.energy_at(float(place))) for place in places)
         sample = float(np.mean(force.potential.around))
         functions = (
             user_function(force.potential.energy, sample),
@@ -84,6 +90,7 @@ def element_law(force: CoordinateForce, value: int) -> ForceData:
         force.stiffness,
         force.damping,
         force.rest,
+        energy_size=size,
         functions=functions,
         value=value,
     )
@@ -110,6 +117,7 @@ class StrainLaws:
             group.viscosity * quarter,
             modulus=quarter,
             weight=weight,
+            energy_size=law.modulus,
             functions=functions,
         )
 
@@ -130,4 +138,5 @@ def law_tables(laws: Sequence[ForceData], constraints: int, loads: int) -> Table
         "force_rest": np.array([law.rest for law in laws], dtype=np.float64),
         "force_modulus": np.array([law.modulus for law in laws], dtype=np.float64),
         "force_weight": np.array([law.weight for law in laws], dtype=np.float64),
+        "force_energy": np.array([law.energy_size for law in laws], dtype=np.float64),
     }

@@ -6,6 +6,8 @@ address is a plain integer, so that no kernel is compiled again for a new functi
 """
 
 import ctypes
+import dis
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +15,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import cfunc, types
+from numba.core.dispatcher import Dispatcher
 from numba.extending import intrinsic
 
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)
@@ -39,12 +42,12 @@ class UserFunction:
     Attributes:
         address: of double(double), valid as long as this object lives.
         is_compiled: False: each call goes through Python.
-        errors: exceptions of a Python function; the compiled code got NaN for them.
+        errors: the last exception of a Python function, if any; the compiled code got NaN for it.
     """
 
     address: int
     is_compiled: bool
-    errors: list[Exception]
+    errors: list[BaseException]
     _keeps: Any  # the compiled function or the callback behind the address
 
 
@@ -52,25 +55,39 @@ def user_function(function: Callable[[float], float], sample: float = 1.0) -> Us
     """The address of a function of one number.
 
     What the function reads from around it is frozen where it is compiled. A compiled function whose
-    value at ``sample`` is not that of the Python function is not used.
+    value at ``sample`` is not that of the Python function is not used, and functions that raise errors are not
+    compiled: called by address they would return 0 instead.
     """
     try:
+        if _may_raise(function):
+            raise TypeError
         compiled = cfunc(types.float64(types.float64), error_model="numpy")(function)
         expected = float(function(sample))
         if np.isclose(compiled.ctypes(sample), expected, rtol=1e-12, atol=0, equal_nan=True):
             return UserFunction(int(compiled.address), True, [], compiled)
     except Exception:  # whatever Numba or its compiler say about code that is not theirs: Python it is
         pass
-    errors: list[Exception] = []
+    errors: list[BaseException] = []
 
     def guarded(x: float) -> float:
+        if errors and isinstance(errors[0], KeyboardInterrupt):  # the compiled code is to come to its end
+            return np.nan
         try:
             return float(function(x))
-        except Exception as error:  # must not cross compiled code
-            errors.append(error)
+        except BaseException as error:  # must not cross compiled code, where it would be lost
+            error.add_note(f"raised in the time step, for the argument {x!r}")
+            errors[:] = [error]
             return np.nan
 
     callback = _CALLBACK(guarded)
     address = ctypes.cast(callback, ctypes.c_void_p).value
     assert address is not None, "a callback has an address"
     return UserFunction(address, False, errors, callback)
+
+
+def _may_raise(function: Callable[[float], float]) -> bool:
+    """Whether a Python function has a raise or an assert, or calls functions that Numba has compiled."""
+    around = inspect.getclosurevars(function)
+    called = [*around.nonlocals.values(), *around.globals.values()]
+    raises = any(step.opname == "RAISE_VARARGS" for step in dis.get_instructions(function))
+    return raises or any(isinstance(each, Dispatcher) for each in called)

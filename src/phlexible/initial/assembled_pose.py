@@ -3,8 +3,8 @@
 Bodies move as rigid, undeformed ones; the displacement of a string is linear along it between its ends and
 the nodes that joints hold, so that it is stretched evenly and keeps its curve. Nearest is least
 ``sum weight int rho |d|^2`` over the displacements d of all material. First a Levenberg-Marquardt iteration
-on the gaps closes the joints or finds where they come closest; then Newton's method on the Lagrangian moves
-along the closed poses to the nearest one.
+on the gaps closes the joints or finds where they come closest; then a descent along the closed poses leads
+to the nearest one.
 """
 
 from collections.abc import Mapping
@@ -20,13 +20,14 @@ from phlexible.bodies.string.string import String
 from phlexible.errors import JointGapError
 from phlexible.initial.closure import check_drives, described_gap, undeformed
 from phlexible.initial.initial_velocity import with_rigid_velocity
-from phlexible.initial.nearest_pose import rigid_moments
+from phlexible.initial.nearest_pose import rigid_moments, squared_distance
 from phlexible.system.displacement import displaced
 from phlexible.system.layout import State
 from phlexible.system.system import System
 
 CLOSED, CLOSE = 1e-12, 1e-4
-ITERATIONS, POLISHING = 200, 60
+ITERATIONS, DESCENTS, CLOSINGS = 200, 200, 5
+SHARES, MEMORY = (1 / 64, 4.0), 4  # of the way down in one step; distances that are not to grow
 LONGEST_TURN = 0.5  # of a body in one iteration [rad]
 LEAST_DAMPING, MOST_DAMPING = 1e-12, 1e8
 
@@ -108,6 +109,10 @@ class _Problem:
         """Of the weighted displacements since the given pose, against the motions."""
         return np.asarray(self.motions.T @ (self.factors * rigid_moments(self.system, state, self.given)))
 
+    def distance(self, state: State) -> float:
+        """sum weight int rho |d|^2 since the given pose."""
+        return squared_distance(self.system, state, self.given, self.factors)
+
     def moved(self, state: State, change: Array) -> State:
         """The state after a change along the motions, which turns no body too far at once."""
         full = self.motions @ change
@@ -165,21 +170,50 @@ def _closed(problem: _Problem) -> State:
 
 
 def _nearest(problem: _Problem, state: State) -> State:
-    """Along the closed poses to the nearest one; the closed one that came in if it leads astray."""
-    best, best_error = state, problem.openness(state)
-    if best_error > CLOSE:
+    """Down along the closed poses to the nearest one; a pose that is not closed stays as it is.
+
+    Steps are those of Barzilai and Borwein (1988): a share of the way down that fits the curvature met on the
+    last step. One that does not come nearer than the last few is cut.
+    """
+    closed = _reclosed(problem, state)
+    if problem.openness(closed) > CLOSED:
         return state
-    for _ in range(POLISHING):
-        metric, matrix = problem.metric(state), problem.matrix(state)
-        pull = splu(sparse.csc_matrix(metric)).solve(problem.moments(state))
-        step = smallest_solution(metric, matrix, matrix @ pull - problem.gaps(state)) - pull
-        state = problem.moved(state, step)
-        error = problem.openness(state)
-        if error <= max(best_error, CLOSED):
-            best, best_error = state, error
-        if _largest(step) < CLOSED * problem.system.body_length:
+    state = closed
+    share, distances = 1.0, [problem.distance(state)]
+    metric, way = _way_down(problem, state)
+    for _ in range(DESCENTS):
+        if _largest(way) < CLOSED * problem.system.body_length:
             break
-    return best
+        trial = _reclosed(problem, problem.moved(state, share * way))
+        distance = problem.distance(trial)
+        if problem.openness(trial) > CLOSED or not distance <= max(distances[-MEMORY:]) * (1 + CLOSED):
+            share /= 4
+            continue
+        step, before = share * way, way
+        metric_there, way = _way_down(problem, trial)
+        curvature = step @ metric @ (before - way)
+        share = float(np.clip((step @ metric @ step) / curvature, *SHARES)) if curvature > 0 else 1.0
+        state, metric = trial, metric_there
+        distances.append(distance)
+    return state
+
+
+def _way_down(problem: _Problem, state: State) -> tuple[sparse.csr_array, Array]:
+    """The metric at a closed pose, and the way along the closed ones to where the nearest would be if all
+    were flat."""
+    metric, matrix = problem.metric(state), problem.matrix(state)
+    pull = splu(sparse.csc_matrix(metric)).solve(problem.moments(state))
+    return metric, smallest_solution(metric, matrix, matrix @ pull) - pull
+
+
+def _reclosed(problem: _Problem, state: State) -> State:
+    """A pose that is nearly closed, closed by Newton's method on the shortest way."""
+    for _ in range(CLOSINGS):
+        if problem.openness(state) <= CLOSED:
+            break
+        step = smallest_solution(problem.metric(state), problem.matrix(state), -problem.gaps(state))
+        state = problem.moved(state, step)
+    return state
 
 
 def _with_nearest_velocity(problem: _Problem, state: State) -> State:

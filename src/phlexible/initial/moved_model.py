@@ -71,11 +71,11 @@ def _between(nodes: Array, values: Array) -> Callable[[float], Array]:
 
 
 def _turned(joint: Joint, turns: dict[str, Array]) -> Joint:
-    """The joint with ``axis`` turned with its first port's body and ``second_axis`` with its second one's."""
+    """The joint with ``axis`` and ``along`` turned with the first body, ``second_axis`` with the second one."""
     fields = {field.name for field in dataclasses.fields(joint)}
     changes: dict[str, Any] = {
         name: _turn(port, turns) @ np.asarray(getattr(joint, name), dtype=np.float64)
-        for name, port in (("axis", joint.first), ("second_axis", joint.second))
+        for name, port in (("axis", joint.first), ("along", joint.first), ("second_axis", joint.second))
         if name in fields
     }
     if not changes:

@@ -32,3 +32,23 @@ def rigid_moments(system: System, state: State, given: State) -> Array:
         moved = system.elastic(state, index) - system.elastic(given, index)
         moments[layout.place(index)] = system.body_mass(state, index) @ moved
     return moments
+
+
+def squared_distance(system: System, state: State, given: State, factors: Array) -> float:
+    """sum factor int rho |d|^2 over all bodies, which are not deformed; strings by their nodes.
+
+    Args:
+        factors: one for each body, in all its places of nu.
+    """
+    layout, total = system.layout, 0.0
+    for index, placed in enumerate(system.bodies):
+        if index < layout.frames:
+            spread = system.frames[index].second_moments[:, :, 0, 0]
+            turn = state.rotation[index].T @ given.rotation[index]
+            way = state.position[index] - given.position[index]
+            square = placed.data.mass * (way @ way) + 2 * np.trace(spread - turn @ spread)
+        else:
+            moved = system.elastic(state, index) - system.elastic(given, index)
+            square = moved @ (system.body_mass(state, index) @ moved)
+        total += float(factors[layout.velocity[index]] * square)
+    return total

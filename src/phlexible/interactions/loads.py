@@ -112,7 +112,7 @@ class Torque(PointLoad):
     def __post_init__(self) -> None:
         if isinstance(self.attachment, Attachment) and not self.attachment.has_orientation:
             raise ModelError(
-                f"a torque needs an orientation to turn, {self.attachment} has none (a point mass, a string)"
+                f"a torque turns things: {self.attachment} has no orientation (a point mass, a string)"
             )
         super().__post_init__()
 

@@ -51,7 +51,8 @@ def discrete_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[f
     if kind == SPRING:
         value, slope = k * (theta + 0.5 * change - t.force_rest[f]), 0.5 * k
         if t.energy_address[f] != 0:
-            more, steeper = user_gradient(t.energy_address[f], t.slope_address[f], theta, change, 1.0, 0.0)
+            energy, slopes = t.energy_address[f], t.slope_address[f]
+            more, steeper = user_gradient(energy, slopes, theta, change, 1.0, t.force_energy[f])
             value, slope = value + more, slope + steeper
         return value, slope
     end = theta + change
@@ -67,7 +68,8 @@ def discrete_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[f
     elif kind == ST_VENANT_KIRCHHOFF:
         value, slope = 0.25 * k * (theta - 1.0 + 0.5 * change), 0.125 * k
     else:
-        value, slope = user_gradient(t.energy_address[f], t.slope_address[f], theta, change, theta, k)
+        energy, slopes = t.energy_address[f], t.slope_address[f]
+        value, slope = user_gradient(energy, slopes, theta, change, theta, t.force_energy[f])
     return t.force_weight[f] * value, t.force_weight[f] * slope
 
 
@@ -85,12 +87,12 @@ def _log_slope(d: float) -> float:
 
 @compiled
 def user_gradient(
-    energy: int, slope: int, x: float, change: float, scale: float, modulus: float
+    energy: int, slope: int, x: float, change: float, scale: float, energy_size: float
 ) -> tuple[float, float]:
     """Of a user's energy: eight Gauss points of its slope where x changes little, the quotient elsewhere.
 
-    ``scale``: what changes are compared with, at least. ``modulus``: of the round-off in energies; where mean
-    and quotient differ by more, the slope has a kink in between and the quotient is right. 0: not asked.
+    ``scale``: what changes are compared with, at least. ``energy_size``: of the round-off in energies; where mean
+    and quotient differ by more, the slope has a kink in between and the quotient is right.
     """
     end, size = x + change, max(abs(x), abs(x + change), scale)
     step = DIFFERENCE * size
@@ -101,10 +103,10 @@ def user_gradient(
     for point in range(4):
         place, weight = GAUSS[point]
         mean += 0.5 * weight * (call(slope, middle - half * place) + call(slope, middle + half * place))
-    if modulus != 0.0 and change != 0.0:
+    if change != 0.0:
         before, after = call(energy, x), call(energy, end)
         quotient = (after - before) / change
-        round_off = 64.0 * EPSILON * (abs(before) + abs(after) + abs(modulus)) / abs(change)
+        round_off = 64.0 * EPSILON * (abs(before) + abs(after) + energy_size) / abs(change)
         if not abs(mean - quotient) <= round_off:  # nor where an energy is not a number
             mean = quotient
     if abs(change) > step:

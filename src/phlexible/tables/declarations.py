@@ -236,6 +236,7 @@ TABLES: tuple[Table, ...] = (
         force_modulus     | forces | | EA / 4 of strings, on which numerical damping acts
         force_rest        | forces | | where a spring is relaxed
         force_weight      | forces | | measure: 1, or length of a string
+        force_energy      | forces | | size of a user's energy, EA of strings: what its round-off is compared with
         """,
     ),
     *_tables(

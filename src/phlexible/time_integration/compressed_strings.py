@@ -8,7 +8,7 @@ from phlexible.bodies.absolute_body import AbsoluteBody
 
 
 def most_compressed(assembly: Assembly) -> str:
-    """A clause for an error message, with what a user's law raised; empty where there are no strings."""
+    """A clause for an error message; empty where there are no strings."""
     first = assembly.element_forces
     before: Array = assembly.memory["theta0"][first:]
     change: Array = assembly.memory["theta_change"][first:]
@@ -24,9 +24,7 @@ def most_compressed(assembly: Assembly) -> str:
         for element in group.elements
     ]
     name, element = elements[worst]
-    functions = [f for law in assembly.laws if law.functions for f in law.functions]
-    known = [f"; a function of a law raised {error!r}" for f in functions for error in f.errors[:1]]
-    return "".join(known[:1]) + (
+    return (
         f"; of all strings element {element} of {name} was compressed most,"
         f" to C = |dr/ds|^2 = {max(float(C[worst]), 0.0):.3g} in the last try"
     )

@@ -16,6 +16,7 @@ from phlexible.time_integration.composition import substep_times
 from phlexible.time_integration.compressed_strings import most_compressed
 from phlexible.time_integration.controllers import Controllers
 from phlexible.time_integration.projection import projection
+from phlexible.time_integration.python_laws import PythonLaws
 from phlexible.time_integration.stepper import Advance, Stepper, Storage
 from phlexible.time_integration.work_sources import work_sources
 
@@ -47,6 +48,7 @@ class ConservingStepper(Stepper):
         self._substeps = np.array(substeps, dtype=np.float64)
         self._damping, self._is_redundant = numerical_damping, is_redundant
         self._controllers = Controllers(assembly)
+        self._laws = PythonLaws(assembly)
         sizes = {table.name: numbers(table, self._memory.counts) for table in STATE}
         sizes["angles of controllers"] = len(self._controllers.angles)
         self.layout = ", ".join(f"{name}: {size}" for name, size in sizes.items())
@@ -70,16 +72,18 @@ class ConservingStepper(Stepper):
         stored = np.zeros((kept, len(self._memory.state)))
         reactions = np.zeros(self._memory.counts["reactions"])
         scale = 1e-6 * self._assembly.system.reach / step
-        done, status = advance(
-            self._memory.header,
-            step * self._substeps,
-            np.array([self._damping, scale, float(self._is_redundant), self._assembly.system.largest_length]),
-            np.array([count, storage.every, storage.phase, storage.continues, count == 0], dtype=np.int64),
-            self._assembly.moving_values(ends),
-            values + self._held if self._held.size else values,
-            reactions,
-            stored,
-        )
+        moving = self._assembly.moving_values(ends)
+        with self._laws.called():
+            done, status = advance(
+                self._memory.header,
+                step * self._substeps,
+                np.array([self._damping, scale, float(self._is_redundant), self._assembly.system.largest_length]),
+                np.array([count, storage.every, storage.phase, storage.continues, count == 0], dtype=np.int64),
+                moving,
+                values + self._held if self._held.size else values,
+                reactions,
+                stored,
+            )
         rows = state_views(stored, self._memory.counts)
         error = max(float(rows["step_error"].max(initial=0.0)), float(self._memory["step_error"][0]))
         return Advance(int(done), status == SINGULAR, rows, reactions, error)
@@ -130,7 +134,18 @@ class ConservingStepper(Stepper):
         history = np.asarray(self._memory["history"], dtype=np.float64)
         history = history[: int(np.flatnonzero(history)[-1]) + 1].copy() if history.any() else history[:1].copy()
         words = f"the scaled Newton update was still {history[-1]:.2g} after {len(history)} iterations"
+        if self.cause is not None:
+            words += f"; a function of a law raised {self.cause!r}"
         return words + most_compressed(self._assembly), history
+
+    def let_interrupt(self) -> None:
+        """Ctrl-C inside of Python functions that compiled code calls was held back."""
+        self._laws.let_interrupt()
+
+    @property
+    def cause(self) -> BaseException | None:
+        """What a function of a law raised in the last step."""
+        return self._laws.error
 
     @property
     def dependent_steps(self) -> int:

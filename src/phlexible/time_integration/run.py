@@ -157,6 +157,7 @@ class Simulation:
                 if done == self._block and is_fast:
                     self._block = min(2 * self._block, self._longest_block())
             self._recorder.hand_over(self._checkpoint(k))
+        stepper.let_interrupt()
         progress(clock.count, clock.count)
 
     def _of_dependent_steps(self) -> str:
@@ -276,6 +277,7 @@ class Simulation:
 
     def _advance(self, instants: Array, step: float, storage: Storage) -> Advance:
         """Steps between the instants, each of size ``step``."""
+        self._stepper.let_interrupt()
         check_jumps(self._system, instants)
         if abs(step - self._last_step) > SAME * step:
             self._stepper.project(float(instants[0]))
@@ -287,13 +289,17 @@ class Simulation:
         return taken
 
     def _failure(self, start: float, end: float, taken: Advance) -> ConvergenceError:
+        self._stepper.let_interrupt()
+        cause = self._stepper.cause
         why, history = self._stepper.failure()
         if taken.is_singular:
             why = "Newton's matrix is singular (a joint at a dead point, or redundant joints)"
-        return ConvergenceError(
+        error = ConvergenceError(
             f"the step from t = {start:.9g} s failed after {MOST_HALVINGS} halvings"
             f" (size {end - start:.3g} s): {why};"
             " take a smaller step, check loads and drives there, or add viscosity",
             start,
             history,
         )
+        error.__cause__ = cause
+        return error

@@ -99,6 +99,15 @@ class Stepper(ABC):
     def failure(self) -> tuple[str, Array]:
         """Why the last step failed, in words, and the scaled updates of its iteration."""
 
+    @abstractmethod
+    def let_interrupt(self) -> None:
+        """Ctrl-C that was held back in the last step comes now."""
+
+    @property
+    @abstractmethod
+    def cause(self) -> BaseException | None:
+        """What a user's function raised in the last step; None: nothing."""
+
     @property
     @abstractmethod
     def dependent_steps(self) -> int:

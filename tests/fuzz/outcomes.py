@@ -1,0 +1,90 @@
+"""What becomes of the case of a seed: it obeys, it is refused with a reason, or it fails."""
+
+import signal
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import FrameType
+
+import phlexible as ph
+from fuzz.checks import failures
+from fuzz.draw import Case, drawn
+from phlexible.errors import JointGapError
+
+LONGEST = 60.0  # of a run [s]
+
+
+class TooSlowError(Exception):
+    """A run takes longer than it may."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Of one case.
+
+    Attributes:
+        kind: "fine"; a name of an error of phlexible, which explains itself; else what failed.
+        is_failure: whether that must not be.
+        text: the message, or how far a law is missed.
+        seconds: of the run itself.
+    """
+
+    kind: str
+    is_failure: bool
+    text: str = ""
+    seconds: float = 0.0
+
+
+def outcome_of(case: Case, seed: int, longest: float = LONGEST) -> Outcome:
+    """Runs and checks a case."""
+    begin = time.monotonic()
+    with warnings.catch_warnings(), _limit(longest):
+        warnings.simplefilter("ignore")
+        warnings.filterwarnings("error", category=RuntimeWarning)  # nobody explains those
+        try:
+            motion = case.run()
+            seconds = time.monotonic() - begin
+        except TooSlowError:
+            return Outcome("too slow", True, f"more than {longest:g} s", longest)
+        except ph.errors.PhlexibleError as error:
+            seconds = time.monotonic() - begin
+            is_promised = case.is_assembled and type(error) is JointGapError and "cannot close" not in str(error)
+            return Outcome(type(error).__name__, is_promised, str(error), seconds)
+        except Exception as error:
+            return Outcome(f"raw {type(error).__name__}", True, str(error), time.monotonic() - begin)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for kind, text in failures(case, motion, seed):
+            return Outcome(kind, True, text, seconds)
+    return Outcome("fine", False, "", seconds)
+
+
+def outcome_of_seed(seed: int, longest: float = LONGEST) -> tuple[Outcome, Case | None]:
+    """Draws the case of a seed, runs and checks it."""
+    try:
+        with warnings.catch_warnings(), _limit(longest):
+            warnings.simplefilter("ignore")
+            case = drawn(seed)
+    except TooSlowError:
+        return Outcome("too slow to draw", True, f"more than {longest:g} s"), None
+    except ph.errors.PhlexibleError as error:
+        return Outcome(f"{type(error).__name__} while drawn", False, str(error)), None
+    return outcome_of(case, seed, longest), case
+
+
+@contextmanager
+def _limit(seconds: float) -> Iterator[None]:
+    """Raises ``TooSlowError`` after so many seconds."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise TooSlowError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,150 @@
+"""A case as a program of plain phlexible calls that does what the case does, digit by digit."""
+
+from collections.abc import Iterator
+from dataclasses import MISSING, fields, is_dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+import phlexible as ph
+from formulas import literal
+from fuzz.draw import Case
+from phlexible.bodies.beam.reduced_basis import ReducedBasis
+from phlexible.bodies.locations import Along, Cut, End, MaterialPosition, Origin, Start
+from phlexible.interactions.drives import Drive
+from phlexible.interactions.feedback import Feedback
+from phlexible.interactions.force_elements import JointElement
+from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody, Port
+from phlexible.ports.placed_split_beam import PlacedSplitBeam
+
+IMPORTS = "import numpy as np\nimport phlexible as ph\nfrom scipy.spatial.transform import Rotation\n"
+
+
+def program(case: Case) -> str:
+    """Its source; the last line makes ``motion``."""
+    return IMPORTS + "\n" + "\n".join(_Writer(case.model).lines()) + "\n" + _run(case) + "\n"
+
+
+def _run(case: Case) -> str:
+    model = "model.assemble().model" if case.is_assembled else "model"
+    options = "".join(f", {name}={value!r}" for name, value in case.options.items())
+    duration = f"{case.steps} * {case.step!r}"
+    return f"motion = {model}.simulate({duration}, {case.step!r}{options}, progress=False)"
+
+
+class _Writer:
+    def __init__(self, model: ph.Model) -> None:
+        self._model = model
+        self._names: dict[Any, str] = {}
+
+    def lines(self) -> Iterator[str]:
+        """One for each part of the model."""
+        model = self._model
+        yield f"model = ph.Model(gravity={literal(model.gravity)}, dimension={model.dimension})"
+        for number, placed in enumerate(model.bodies, start=1):
+            self._names[placed] = f"body_{number}"
+            yield f"body_{number} = model.add({self._placed(placed)})"
+        for number, split in enumerate(model.split_beams, start=1):
+            self._names[split] = f"split_{number}"
+            yield f"split_{number} = model.group({split.name!r}, {[part.name for part in split.parts]})"
+        for number, joint in enumerate(model.joints, start=1):
+            yield from self._new_frames(joint.first, joint.second)
+            self._names[joint] = f"joint_{number}"
+            yield f"joint_{number} = model.connect({self.written(joint)})"
+        for part in (*model.loads, *model.elements, *model.drives):
+            yield from self._new_frames(*(getattr(part, name, None) for name in ("first", "second")))
+            yield f"model.apply({self.written(part)})"
+
+    def _placed(self, placed: PlacedBody) -> str:
+        given: dict[str, Any] = {"position": placed.position, "rotation": placed.rotation}
+        if placed.nodes is not None:
+            given = {"shape": placed.nodes.positions, "velocity": placed.nodes.velocities}
+        elif placed.data.rotates:
+            given |= {"velocity": placed.velocity, "angular_velocity": placed.angular_velocity}
+        else:
+            given = {"position": placed.position, "velocity": placed.velocity}
+        words = [f"{name}={literal(value)}" for name, value in given.items() if value is not None]
+        return ", ".join([self.written(placed.body), repr(placed.name), *words])
+
+    def _new_frames(self, *ports: Any) -> Iterator[str]:
+        for port in ports:
+            if isinstance(port, MovingFrame) and not port.is_fixed and port not in self._names:
+                self._names[port] = f"frame_{len(self._names)}"
+                functions = [port.path.function, *([port.rotation.function] if port.rotation else [])]
+                yield f"{self._names[port]} = model.ground.moving({', '.join(f.source for f in functions)})"
+
+    def written(self, value: Any) -> str:
+        """Any value as Python writes it."""
+        match value:
+            case PlacedBody() | PlacedSplitBeam():
+                return self._names[value]
+            case Enum():
+                return repr(value.value)
+            case None | bool() | str() | int():
+                return repr(value)
+            case Attachment() | MovingFrame():
+                return self._port(value)
+            case JointElement():
+                return self._joint_element(value)
+            case Drive():
+                kind = "angle" if value.coordinate.endswith("angle") else "position"
+                return self._of(value, "drive", {kind: value.path.function})
+            case ReducedBasis(columns=columns):
+                return literal(columns)
+            case ph.Section():
+                numbers = ", ".join(literal(getattr(value, each.name)) for each in fields(value))
+                return f"ph.Section({numbers})"
+            case tuple():
+                return "(" + "".join(f"{self.written(each)}, " for each in value) + ")"
+        if callable(value):
+            return str(value.source)
+        return self._dataclass(value) if is_dataclass(value) else literal(value)
+
+    def _dataclass(self, value: Any) -> str:
+        words = []
+        for each in fields(value):
+            given = getattr(value, each.name)
+            default = each.default if each.default is not MISSING else None
+            if each.default is MISSING or not _is_equal(given, default):
+                words.append(f"{each.name}={self.written(given)}")
+        return f"ph.{type(value).__name__}({', '.join(words)})"
+
+    def _port(self, port: Port) -> str:
+        if isinstance(port, MovingFrame):
+            fixed = f"model.ground.at({literal(port.initial_position())})"
+            return fixed if port.is_fixed else self._names[port]
+        body = self._names[port.placed]
+        match port.location:
+            case Start():
+                return f"{body}.start"
+            case End():
+                return f"{body}.end"
+            case Origin():
+                return f"{body}.origin"
+            case Along(x):
+                return f"{body}.at({x!r})"
+            case Cut(at_end):
+                return f"{body}.cut(at_end={at_end})"
+            case MaterialPosition(position):
+                return f"{body}.point({position!r})"
+
+    def _joint_element(self, element: JointElement) -> str:
+        if isinstance(element.force, Feedback):
+            return self._of(element, "motor", {"controller": element.force.controller})
+        if element.is_active:
+            kind = "torque" if element.coordinate.endswith("angle") else "force"
+            return self._of(element, kind, {"value": element.force})
+        names = ("stiffness", "rest", "damping", "potential")
+        return self._of(element, "spring", {name: getattr(element, name) for name in names})
+
+    def _of(self, part: Any, method: str, given: dict[str, Any]) -> str:
+        """A call of a method of the part's joint."""
+        words = [f"{name}={self.written(value)}" for name, value in given.items() if value is not None]
+        return f"{self._names[part.joint]}.{method}({', '.join(words)}, of={part.coordinate!r})"
+
+
+def _is_equal(one: Any, other: Any) -> bool:
+    if callable(one) or is_dataclass(one):
+        return one is other
+    return bool(np.array_equal(np.asarray(one, dtype=object), np.asarray(other, dtype=object)))
