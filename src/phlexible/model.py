@@ -316,9 +316,13 @@ def _attach(motion: Motion | None, error: BaseException) -> None:
 
 def _explained(motion: Motion, steps: int) -> Motion:
     """The motion, with warnings where steps were too long, or bodies beyond what their models hold."""
-    found: list[tuple[str, type[Warning]]] = [(text, StepWarning) for text in motion.long_steps(steps or None)]
-    for text, category in [*found, *_explanations(motion)]:
-        warnings.warn(text, category, stacklevel=4)
+    try:
+        found: list[tuple[str, type[Warning]]] = [(text, StepWarning) for text in motion.long_steps(steps or None)]
+        for text, category in [*found, *_explanations(motion)]:
+            warnings.warn(text, category, stacklevel=4)
+    except Exception as error:  # also a warning that the user has made an error
+        error.motion = motion  # type: ignore[attr-defined]
+        raise
     return motion
 
 

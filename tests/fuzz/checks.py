@@ -19,6 +19,7 @@ from phlexible.time_integration.composition import check_lossless
 Array = np.ndarray
 
 LIMIT = 1e-10
+DIFFERENCES = 1e3  # by which starts are worse where rates of paths are differences, in windows of some seconds
 UNITS = {
     "millimetres": Change(length=1e3),
     "millimetres and tonnes": Change(length=1e3, mass=1e-3),
@@ -128,6 +129,8 @@ def _apart(
         return
     other = kicked()
     spread = np.inf if other is None else _distance(motion, here, other)
+    if motion.mechanism.drives or moving_frames(motion.mechanism):
+        spread *= DIFFERENCES
     if not error <= spread:
         yield name, f"{error:.2g} of the reach; a kick of 1e-9 moves it by {spread:.2g}"
 

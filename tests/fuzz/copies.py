@@ -21,6 +21,7 @@ from phlexible.interactions.potentials import Potential
 from phlexible.interactions.time_paths import TimePath
 from phlexible.joints.joint import Joint
 from phlexible.mechanism.membership import joints_of, ports_of
+from phlexible.mechanism.relocation import relocated
 from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody, Port
 
 Array = np.ndarray
@@ -52,6 +53,12 @@ class Change:
     def unit(self, powers: Powers) -> float:
         """What a quantity of these powers is multiplied with."""
         return float(self.length ** powers[0] * self.mass ** powers[1] * self.time ** powers[2])
+
+    @property
+    def is_none(self) -> bool:
+        """Whether all stays as it is, so that functions need not become longer."""
+        sizes = self.length, self.mass, self.time
+        return sizes == (1, 1, 1) and not self.shift.any() and bool((self.rotation == np.eye(3)).all())
 
     def point(self, position: Array) -> Array:
         """Where points come to, shape (..., 3)."""
@@ -102,6 +109,7 @@ class _Copy:
         for placed in model.bodies:
             if placed not in gone:
                 self._new[placed] = self._placed(placed)
+        self._bodies = {placed.name: placed for placed in self.model.bodies}
         for split in model.split_beams:
             if all(part in self._new for part in split.parts):
                 self._new[split] = self.model.group(split.name, [part.name for part in split.parts])
@@ -177,6 +185,8 @@ class _Copy:
 
     def _law(self, law: StringLaw) -> StringLaw:
         unit = self._change.unit(FORCE)
+        if self._change.is_none:
+            return law
         if isinstance(law, ph.Law):
             functions = (formula("lambda C: {unit} * {law}(C)", unit=unit, law=each) for each in (law.W, law.dW))
             return ph.Law(*functions)
@@ -206,6 +216,8 @@ class _Copy:
 
     def _frame(self, frame: MovingFrame) -> MovingFrame:
         change, ground = self._change, self.model.ground
+        if change.is_none:
+            return frame
         if frame.is_fixed:
             return ground.at(change.point(frame.initial_position()))
         values = {
@@ -226,6 +238,8 @@ class _Copy:
 
     def _applied(self, part: Load | ForceElement | Drive) -> Load | ForceElement | Drive:
         unit = self._change.unit
+        if self._change.is_none:
+            return relocated(part, self._bodies, self._new)
         match part:
             case ph.Force() | ph.Torque():
                 powers = FORCE if isinstance(part, ph.Force) else TORQUE

@@ -2,10 +2,12 @@
 
 import signal
 import time
+import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from types import FrameType
 
 import phlexible as ph
@@ -39,26 +41,32 @@ class Outcome:
 
 def outcome_of(case: Case, seed: int, longest: float = LONGEST) -> Outcome:
     """Runs and checks a case."""
-    begin = time.monotonic()
-    with warnings.catch_warnings(), _limit(longest):
+    begin, seconds = time.monotonic(), 0.0
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.filterwarnings("error", category=RuntimeWarning)  # nobody explains those
         try:
-            motion = case.run()
+            with _limit(longest):
+                motion = case.run()
             seconds = time.monotonic() - begin
+            for kind, text in failures(case, motion, seed):
+                return Outcome(kind, True, text, seconds)
         except TooSlowError:
             return Outcome("too slow", True, f"more than {longest:g} s", longest)
         except ph.errors.PhlexibleError as error:
-            seconds = time.monotonic() - begin
-            is_promised = case.is_assembled and type(error) is JointGapError and "cannot close" not in str(error)
-            return Outcome(type(error).__name__, is_promised, str(error), seconds)
+            is_promised = bool(seconds) or (case.is_assembled and _is_open(error))
+            kind = f"{type(error).__name__} of its twin" if seconds else type(error).__name__
+            return Outcome(kind, is_promised, str(error), seconds or time.monotonic() - begin)
         except Exception as error:
-            return Outcome(f"raw {type(error).__name__}", True, str(error), time.monotonic() - begin)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for kind, text in failures(case, motion, seed):
-            return Outcome(kind, True, text, seconds)
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            text = f"{error} ({Path(where.filename).name}, line {where.lineno})"
+            return Outcome(f"raw {type(error).__name__}", True, text, seconds or time.monotonic() - begin)
     return Outcome("fine", False, "", seconds)
+
+
+def _is_open(error: Exception) -> bool:
+    """Whether joints do not close that ``assemble`` said it had closed."""
+    return type(error) is JointGapError and "cannot close" not in str(error)
 
 
 def outcome_of_seed(seed: int, longest: float = LONGEST) -> tuple[Outcome, Case | None]:

@@ -205,3 +205,18 @@ def test_a_potential_may_have_kinks_and_the_ledger_closes_across_them(energy, sl
     assert np.abs(motion.energy.balance_error).max() < 1e-12 * np.abs(motion.energy.gravity).max()
     with pytest.raises(ph.ParameterError, match="slope of the Potential is not the derivative"):
         ph.Potential(energy, lambda x: 1.01 * slope(x))
+
+
+@pytest.mark.filterwarnings("ignore::phlexible.errors.RedundancyWarning")
+def test_drives_and_joints_share_a_redundant_moment_as_the_smallest_forces_do():
+    """A door held by a pin with a drive that rests, and by a slide: the moment is in the drive and in the slide."""
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    door = model.add(ph.RigidBody(2.0, 0.4, center=(0.5, 0, 0)), "door")
+    pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), door.origin))
+    slide = model.connect(ph.Prismatic(model.ground.at((0.2, 0, 0)), door.point((0.2, 0, 0))))
+    drive = model.apply(pin.drive(angle=lambda t: 0.0 * t))
+    motion = model.simulate(0.1, 1e-2, progress=False)
+    force, moment = motion.reaction(slide), motion.reaction_moment(slide)
+    shared = motion.element_force(drive) + moment[:, 2] + 0.2 * force[:, 1]
+    assert shared == pytest.approx(2.0 * 9.81 * 0.5, rel=1e-7)
+    assert motion.element_force(drive) == pytest.approx(moment[:, 2], rel=1e-6)

@@ -1,8 +1,10 @@
 """Compiled code is never older than the sources that were inlined into it."""
 
 import pytest
+from numba import njit
 
-from phlexible.compilation.compiled import discard_stale_cache
+from phlexible.compilation import compiled
+from phlexible.compilation.compiled import discard_stale_cache, entry_point, is_compiled, is_kept
 
 
 @pytest.fixture
@@ -37,3 +39,17 @@ def test_a_change_in_any_source_removes_the_code(folder):
     (folder / "inertia.py").write_text("b = 2")
     assert discard_stale_cache([folder], folder / "__pycache__")
     assert compiled_files(folder) == []
+
+
+def test_where_no_folder_can_be_written_code_is_compiled_in_each_process(monkeypatch):
+    """As Numba does it on a read-only installation with a home that cannot be written."""
+
+    def njit_without_a_folder(cache=False, **options):
+        if cache:
+            raise RuntimeError("cannot cache function 'double': no locator available for file")
+        return njit(**options)
+
+    monkeypatch.setattr(compiled, "njit", njit_without_a_folder)
+    entry = entry_point(lambda x: 2 * x)
+    assert not is_kept(entry) and not is_compiled(entry)
+    assert entry(2.0) == 4.0 and is_compiled(entry)

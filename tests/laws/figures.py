@@ -130,7 +130,7 @@ def joint_gaps(motion: ph.Motion, count: int = 11) -> tuple[float, float]:
 def orthogonality_error(motion: ph.Motion) -> float:
     """Largest entry of R^T R - I."""
     rotation = motion.recording.rotation
-    return float(np.abs(np.swapaxes(rotation, -1, -2) @ rotation - np.eye(3)).max())
+    return float(np.abs(np.swapaxes(rotation, -1, -2) @ rotation - np.eye(3)).max(initial=0.0))
 
 
 def deflection(motion: ph.Motion) -> float:

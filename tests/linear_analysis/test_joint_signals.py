@@ -103,7 +103,7 @@ def bent_pair(make):
 
 @pytest.mark.parametrize("case", ["revolute", "prismatic", "slider", "cylindrical", "planar"])
 def test_rows_are_the_differences_of_angles_and_displacements(case):
-    """About a bent, slid and turned state: s = (x_b - x_a).d_a and atan2(a2.b, a.b)."""
+    """About a bent, slid and turned state: s = (x_b - x_a).d_a and atan2(a2.b - a.b2, a.b + a2.b2)."""
     model, joint = bent_pair(CASES[case][0])
     linear, rng = model.linearize([joint]).linearization, np.random.default_rng(5)
     system, state = linear.system, linear.point.state
@@ -150,8 +150,8 @@ def coordinates(system, joint, state):
 
     across = perpendicular_axes(AXIS)
     a, a2 = (value(DirectionOf(joint.first, each)) for each in across)
-    b = value(DirectionOf(joint.second, across[0]))
-    angle = np.arctan2(a2 @ b, a @ b)
+    b, b2 = (value(DirectionOf(joint.second, each)) for each in across)
+    angle = np.arctan2(a2 @ b - a @ b2, a @ b + a2 @ b2)
     return np.array(
         {
             ph.Revolute: [angle],

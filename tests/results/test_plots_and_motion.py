@@ -216,3 +216,13 @@ def test_a_beam_in_parts_is_drawn_as_one(tmp_path):
     figure = motion.plot_mechanism(2, tmp_path / "arm.png")
     colors = {line.get_color() for line in figure.axes[0].lines if len(line.get_xdata()) == 33}
     assert len(colors) == 1
+
+
+def test_a_table_of_a_motion_has_rows():
+    """Models without drives, frames or strings have none in their data."""
+    pytest.importorskip("xarray")
+    model = Model(dimension=2)
+    model.add(PointMass(1.0), "ball", velocity=(1, 0, 0))
+    data = model.simulate(0.1, 1e-2, progress=False).to_xarray()
+    assert len(data.to_dataframe()) == np.prod(list(data.sizes.values())) > 0
+    assert "paths" not in data and data["kinetic"].values == pytest.approx(0.5)

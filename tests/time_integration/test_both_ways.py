@@ -53,6 +53,7 @@ def place(form, x, port):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::phlexible.LargeDeflectionWarning")
 @pytest.mark.parametrize("case", CASES)
 def test_differences_fall_with_the_order(case):
     make, name, duration = CASES[case]

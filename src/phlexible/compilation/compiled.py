@@ -101,18 +101,29 @@ def discard_stale_cache(sources: Iterable[Path], cache: Path) -> bool:
 
 def is_compiled(entry: Any) -> bool:
     """Whether an entry point is compiled in this process or can be read from its cache."""
-    if CHECKED:
+    if not is_kept(entry):
         return bool(entry.signatures)
     cached = Path(entry.stats.cache_path).glob(f"*{entry.py_func.__name__}-*.nbc")
     return bool(entry.signatures) or any(cached)
 
 
+def is_kept(entry: Any) -> bool:
+    """Whether what is compiled is written to a cache, for other processes."""
+    return entry.stats.cache_path is not None
+
+
 def entry_point(function: Any) -> Any:
-    """For the few functions that Python calls: compiled once, then read from the cache."""
+    """For the few functions that Python calls: compiled once, then read from the cache.
+
+    Where neither the package nor a folder of the user can be written it is compiled in each process.
+    """
     options = {"fastmath": FAST, "error_model": "numpy", "no_cfunc_wrapper": True}
     if CHECKED:  # another program under the same name: compiled each time
         return njit(**options)(function)
-    dispatcher = njit(cache=True, **options)(function)
+    try:
+        dispatcher = njit(cache=True, **options)(function)
+    except RuntimeError:  # Numba found no folder for its cache
+        return njit(**options)(function)
     package = Path(__file__).parent.parent
     discard_stale_cache([package / folder for folder in _KERNELS], Path(dispatcher.stats.cache_path))
     return dispatcher

@@ -1,5 +1,7 @@
 """What joints transmit: the force lambda dg/dx on each vector x ((8.3); docs/theory.md, 8)."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from phlexible.algebra.arrays import Array
@@ -26,8 +28,13 @@ def in_axes(run: RecordedRun, joint: Joint, vectors: Array, axes: Axes) -> Array
     return np.asarray(np.einsum("tji,tj->ti", rotation(run, second), vectors))
 
 
-def element_force(run: RecordedRun, element: ForceElement | Drive) -> Array:
+def element_force(run: RecordedRun, element: ForceElement | Drive, multipliers: Callable[[], Array]) -> Array:
     """Forces along the coordinates of an element or drive, shape (N + 1,) or (N + 1, forces) [N or N m].
+
+    Args:
+        run: what moved.
+        element: of the model.
+        multipliers: of all constraints, shape (N + 1, rows); asked for by drives only.
 
     Raises:
         ModelError: it is not part of the model.
@@ -35,7 +42,7 @@ def element_force(run: RecordedRun, element: ForceElement | Drive) -> Array:
     place = int(run.system.layout.multiplier[len(run.mechanism.joints)])
     for drive in run.mechanism.drives:
         if drive is element:
-            return run.recording.multipliers[:, place].copy()
+            return multipliers()[:, place].copy()
         place += 1
     own = [k for k, each in enumerate(run.system.forces) if each.element is element]
     if not own:

@@ -12,6 +12,8 @@ from phlexible.observables.run import RecordedRun
 from phlexible.ports.attachments import PlacedBody
 
 SLACK = 1e-2  # a part is slack where it is pressed by more than this part of the largest tension
+ROUND_OFF = 1e-9  # of EA: tensions that are none
+SAMPLES = 65  # of the strains, in which the law is looked at
 CHUNK_NUMBERS = 4_000_000
 """About this many numbers are held at a time."""
 
@@ -58,14 +60,19 @@ def slack_parts(run: RecordedRun) -> list[SlackPart]:
 
 
 def _slack_strain(law: StringLaw, lowest: float, highest: float) -> float | None:
-    """C below which a string is slack; None: it never is."""
+    """C below which a string with C between these two is slack; None: it never is."""
     from scipy.optimize import brentq
 
-    least, most = float(law.tension(lowest)), float(law.tension(highest))
-    limit = -SLACK * max(abs(least), abs(most))
-    if not least < limit:
+    strains = np.linspace(lowest, highest, SAMPLES)
+    tensions = law.tension(strains)
+    limit = -max(SLACK * float(np.abs(tensions).max()), ROUND_OFF * law.modulus)
+    pressed = np.flatnonzero(tensions < limit)
+    if not len(pressed):
         return None
-    root: float = brentq(lambda C: float(law.tension(C)) - limit, lowest, highest)
+    last = int(pressed[-1])
+    if last == SAMPLES - 1:
+        return float(np.nextafter(highest, np.inf))
+    root: float = brentq(lambda C: float(law.tension(C)) - limit, strains[last], strains[last + 1])
     return max(root, float(np.nextafter(lowest, np.inf)))
 
 

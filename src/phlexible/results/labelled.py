@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 
 
 def to_xarray(run: RecordedRun) -> "xarray.Dataset":
-    """One variable for each array of the recording, with dimensions by name.
+    """One variable for each array of the recording that has entries, with dimensions by name.
+
+    Without the others a table of it, ``to_xarray().to_dataframe()``, has rows.
 
     Raises:
         MissingExtraError: xarray is not installed.
@@ -24,7 +26,9 @@ def to_xarray(run: RecordedRun) -> "xarray.Dataset":
             {"units": field.units, "long_name": field.meaning},
         )
         for name, field in FIELDS.items()
+        if getattr(run.recording, name).size
     }
-    coordinates = labels(run.system, run.recording)
+    used = {dimension for dimensions, _, _ in variables.values() for dimension in dimensions}
+    coordinates = {name: values for name, values in labels(run.system, run.recording).items() if name in used}
     dataset: xarray.Dataset = xr.Dataset(variables, coordinates, {"units": "SI"})
     return dataset

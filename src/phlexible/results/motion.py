@@ -156,7 +156,7 @@ class Motion:
         Positive where it enlarges the coordinate; the mean of the adjacent steps [N or N m]. Of a
         ``Bushing`` the forces along and about its axes, shape (N + 1, 6), (N + 1, 3) in the plane.
         """
-        return reactions.element_force(self.run, element)
+        return reactions.element_force(self.run, element, lambda: self.multipliers)
 
     @cached_property
     def multipliers(self) -> Array:

@@ -7,7 +7,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.assembly.assembly import Assembly
-from phlexible.compilation.compiled import is_compiled
+from phlexible.compilation.compiled import is_compiled, is_kept
 from phlexible.kernels.loop import advance
 from phlexible.kernels.newton import SINGULAR
 from phlexible.system.layout import State
@@ -21,6 +21,10 @@ from phlexible.time_integration.stepper import Advance, Stepper, Storage
 from phlexible.time_integration.work_sources import work_sources
 
 COMPILING = "phlexible: compiling the time step; done once, later runs start at once"
+NOT_KEPT = (
+    "phlexible: compiling the time step; neither the package nor the home folder can be written, so that each"
+    " program compiles again: set the environment variable NUMBA_CACHE_DIR to a folder that can be written"
+)
 
 
 class ConservingStepper(Stepper):
@@ -54,7 +58,7 @@ class ConservingStepper(Stepper):
         self.layout = ", ".join(f"{name}: {size}" for name, size in sizes.items())
         self._held = np.zeros(0)  # values of the controllers during a step
         if not is_compiled(advance):
-            print(COMPILING, file=sys.stderr, flush=True)
+            print(COMPILING if is_kept(advance) else NOT_KEPT, file=sys.stderr, flush=True)
 
     def begin(self, state: State) -> None:
         """Put a state in."""
