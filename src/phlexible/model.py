@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
 from os import PathLike
-from typing import Self, TypeVar
+from typing import Self
 
 import numpy as np
 
 from phlexible.algebra.arrays import non_negative, positive
+from phlexible.algebra.options import file_path, flag, option, whole
 from phlexible.errors import (
     LargeDeflectionWarning,
     LargeStrainWarning,
@@ -31,6 +32,7 @@ from phlexible.linear_analysis.observed import observed_linearization
 from phlexible.linear_analysis.operating_points.operating_point import OperatingKind
 from phlexible.linear_analysis.signals.signals import Input, Output
 from phlexible.mechanism.mechanism import Mechanism
+from phlexible.mechanism.unused_parts import warn_of_unused_parts
 from phlexible.ports.attachments import PlacedBody
 from phlexible.rank.redundancy_check import check_redundancy
 from phlexible.results.assembled_model import AssembledModel, assembled_model
@@ -47,8 +49,6 @@ from phlexible.time_integration.composition import SUBSTEPS, check_lossless
 from phlexible.time_integration.given_motion import check_rates
 from phlexible.time_integration.run import Simulation
 from phlexible.time_integration.stepper import Stepper
-
-Choice = TypeVar("Choice", bound=Enum)
 
 
 class Scheme(Enum):
@@ -84,15 +84,19 @@ class StepOptions:
         Raises:
             ParameterError: a value out of range, or a tolerance where steps are composed.
         """
-        if isinstance(self.every, bool) or not isinstance(self.every, int | np.integer) or self.every < 1:
-            raise ParameterError(f"every must be a whole number of at least 1, got {self.every!r}")
-        if isinstance(self.order, bool) or self.order not in (2, 4):
+        if not isinstance(self.order, int | np.integer) or int(self.order) not in (2, 4):
             raise ParameterError(f"order must be 2 or 4, got {self.order!r}")
         tolerance = None if self.tolerance is None else positive("tolerance", self.tolerance)
         if tolerance is not None and self.order == 4:
             raise ParameterError("tolerance= goes with order=2: the error of composed steps is not estimated")
         damping = non_negative("numerical_damping", self.numerical_damping)
-        return replace(self, every=int(self.every), numerical_damping=damping, tolerance=tolerance)
+        return replace(
+            self,
+            every=whole("every", self.every),
+            order=int(self.order),
+            numerical_damping=damping,
+            tolerance=tolerance,
+        )
 
 
 class Model(Mechanism):
@@ -143,9 +147,13 @@ class Model(Mechanism):
             ConvergenceError: a step failed even after halving. Like any error during the run, of a function of
                 time or of the disk, it has what was computed before in ``error.motion``.
         """
-        kind = _choice("initial", initial, InitialKind)
-        chosen = _choice("scheme", scheme, Scheme)
-        results = partial(RunOutput, path=output, overwrite=overwrite)
+        kind = option("initial", initial, InitialKind)
+        chosen = option("scheme", scheme, Scheme)
+        duration, step = positive("duration", duration), positive("step", step)
+        if step > duration:
+            raise ParameterError(f"step must not be longer than duration = {duration:g}, got {step:g}; swap them?")
+        file = None if output is None else file_path("output", output)
+        results = partial(RunOutput, path=file, overwrite=flag("overwrite", overwrite))
         options = StepOptions(chosen, order, every, numerical_damping, tolerance)
         return self._run(duration, step, options, progress, results, kind)
 
@@ -177,7 +185,8 @@ class Model(Mechanism):
             ResultFileError: no such file, a damaged one, one of another model, or one that a run writes to.
             ParameterError: the file already reaches ``duration``.
         """
-        results = partial(RunOutput, path=path, is_resumed=True)
+        duration, step = positive("duration", duration), positive("step", step)
+        results = partial(RunOutput, path=file_path("path", path), is_resumed=True)
         options = StepOptions(Scheme.CONSERVING, order, every, numerical_damping, tolerance)
         return self._run(duration, step, options, progress, results, InitialKind.UNDEFORMED)
 
@@ -212,7 +221,10 @@ class Model(Mechanism):
             EquilibriumError: no equilibrium, an unstable one, or a motion that is not steady.
             ModelError: signals that are not of this model.
         """
-        kind, shape = _choice("at", at, OperatingKind), _choice("form", form, Form)
+        for name, signals in (("inputs", inputs), ("outputs", outputs)):
+            if not isinstance(signals, list | tuple) and (signals is not None or name == "inputs"):
+                raise ParameterError(f"{name} must be a list such as [beam.end], got {signals!r}")
+        kind, shape = option("at", at, OperatingKind), option("form", form, Form)
         linear = linearization(system_of(self), inputs, outputs, kind, state)
         return LinearModel.of(observed_linearization(linear, shape))
 
@@ -242,7 +254,12 @@ class Model(Mechanism):
             ModelError: names of bodies that are not in the model.
             ParameterError: weights that are not positive.
         """
-        names = [body if isinstance(body, str) else body.name for body in fixed]
+        if not isinstance(fixed, list | tuple | set | frozenset) or not isinstance(weights, Mapping | None):
+            raise ParameterError(
+                "assemble takes fixed=[bodies] and weights={name: weight}, got"
+                f" fixed={fixed!r} and weights={weights!r}"
+            )
+        names = [body.name if isinstance(body, PlacedBody) else body for body in fixed]
         shares = {name: positive(f"weight of {name}", weight) for name, weight in (weights or {}).items()}
         for name in (*names, *shares):
             self[name]
@@ -267,7 +284,8 @@ class Model(Mechanism):
             check_lossless(self, options.numerical_damping)
         breakpoints = [time for load in self.loads for time in load.breakpoints]
         breakpoints += [time for element in self.elements for time in element.times]
-        show = sys.stderr.isatty() if progress is None else progress
+        show = sys.stderr.isatty() if progress is None else flag("progress", progress)
+        warn_of_unused_parts(self, stacklevel=4)
         system = system_of(self)
         with output(system) as results:
             start: State | tuple[Recording, Checkpoint]
@@ -338,11 +356,3 @@ def _explanations(motion: Motion) -> list[tuple[str, type[Warning]]]:
         )
         found.append((text, SlackStringWarning))
     return found
-
-
-def _choice(name: str, value: Choice | str, options: type[Choice]) -> Choice:
-    try:
-        return options(value)
-    except ValueError:
-        allowed = ", ".join(repr(option.value) for option in options)
-        raise ParameterError(f"{name} must be one of {allowed}, got {value!r}") from None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import phlexible as ph
-from bad_inputs.wrong_values import stage, wrong_values
+from bad_inputs.wrong_values import simple_values, stage, wrong_values
 
 OURS = tuple(kind for kind in vars(ph.errors).values() if isinstance(kind, type) and issubclass(kind, Warning))
 
@@ -23,7 +23,7 @@ NAME = frozenset({"None", "'x'", "'1'"})
 TIMES = frozenset({"()", "(1, 2)", "(1, 2, 3)"})
 NUMBER_FUNCTION = frozenset({"f -> 1.0"})
 VECTOR_FUNCTION = frozenset({"f -> (0, 0, 0)"})
-PORT = frozenset({"attachment", "ground", "frame", "foreign attachment"})
+PORT = frozenset({"ground", "frame", "foreign attachment", "foreign ground", "foreign frame"})
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,10 @@ class Call:
     make_stage: Callable[[], Any] = stage
 
 
-def outcome(call: Call, argument: str, value: object) -> str:
-    """ "refused", "warned" or "accepted"; what else was raised, in words."""
+def outcome(call: Call, argument: str, label: str) -> str:
+    """Whether a value is refused, warned of or accepted; what else was raised, in words."""
     here = call.make_stage()
+    value = simple_values()[label] if label in simple_values() else wrong_values(here)[label]
     function, arguments = call.function(here), {**call.good(here), argument: value}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -67,8 +68,8 @@ def surprises(call: Call) -> list[str]:
     """What neither refuses, nor warns, nor is listed as accepted; and what is listed and is not accepted."""
     found = []
     for argument, taken in call.takes.items():
-        for label, value in wrong_values().items():
-            result = outcome(call, argument, value)
+        for label in wrong_values(call.make_stage()):
+            result = outcome(call, argument, label)
             expected = ("accepted", "warned") if label in taken else ("refused", "warned")
             if result not in expected:
                 found.append(f"{call.name}({argument}={label}): {result}")

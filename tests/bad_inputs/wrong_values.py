@@ -13,23 +13,30 @@ BOB = ph.RigidBody(1.0, (0.1, 0.2, 0.2), center=(0.1, 0.0, 0.0))
 
 
 class Stage:
-    """A model with a body and a joint of every family, and a second one whose parts are foreign."""
+    """A model with a body and a joint of every family; its own parts are ``body``, ``attachment``, ..."""
 
-    def __init__(self, dimension=3):
-        self.model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=dimension)
+    def __init__(self):
+        self.model = ph.Model(gravity=(0.0, -9.81, 0.0))
         self.beam = self.model.add(ROD, "beam")
-        self.bob = self.model.add(BOB, "bob", position=(1.0, 0.0, 0.0))
-        self.mass = self.model.add(ph.PointMass(0.5), "mass", position=(2.0, 0.0, 0.0))
+        self.body = self.model.add(BOB, "bob", position=(1.0, 0.0, 0.0))
         self.rope = self.model.add(ROPE, "rope", position=(0.0, 1.0, 0.0))
         self.split = self.model.add(ROD.split(2), "split", position=(0.0, 2.0, 0.0))
+        self.attachment = self.body.origin
         self.ground = self.model.ground.at((0.0, 0.0, 0.0))
         self.frame = self.model.ground.moving(lambda t: (0.0, 0.0, 0.0))
-        self.pin = self.model.connect(ph.Revolute(self.ground, self.beam.start))
-        self.elbow = self.model.connect(ph.Revolute(self.beam.end, self.bob.origin))
-        self.rail = self.model.connect(ph.Prismatic(self.bob.origin, self.beam.end))
-        self.spring = self.model.apply(self.pin.spring(1.0))
+        self.joint = self.model.connect(ph.Revolute(self.ground, self.beam.start))
+        self.elbow = self.model.connect(ph.Revolute(self.beam.end, self.body.origin))
+        self.rail = self.model.connect(ph.Prismatic(self.body.origin, self.beam.end))
+        self.element = self.model.apply(self.joint.spring(1.0))
         self.drive = self.model.apply(self.elbow.drive(angle=lambda t: 0.0))
         self.load = self.model.apply(ph.Force(self.beam.end, (0.0, 1.0, 0.0)))
+
+
+class Empty:
+    """A model to add things to."""
+
+    def __init__(self):
+        self.model = ph.Model(gravity=(0.0, -9.81, 0.0))
 
 
 @cache
@@ -105,23 +112,16 @@ FUNCTIONS = {
     "f raises": _raises,
     **{f"f -> {label}": lambda *_, value=value: value for label, value in RETURNED.items()},
 }
-PARTS = {
-    "model": lambda: stage().model,
-    "description": lambda: ROD,
-    "body": lambda: stage().bob,
-    "attachment": lambda: stage().beam.end,
-    "ground": lambda: stage().ground,
-    "frame": lambda: stage().frame,
-    "joint": lambda: stage().pin,
-    "element": lambda: stage().spring,
-    "load": lambda: stage().load,
-    "foreign body": lambda: foreign().bob,
-    "foreign attachment": lambda: foreign().bob.origin,
-    "foreign joint": lambda: foreign().pin,
-}
+PARTS = ("model", "body", "attachment", "ground", "frame", "joint", "element", "drive", "load")
 
 
 @cache
-def wrong_values():
-    """All values by their labels."""
-    return {**NUMBERS, **OTHERS, **FUNCTIONS, **{label: make() for label, make in PARTS.items()}}
+def simple_values():
+    """Those that are no parts of models, by their labels."""
+    return {**NUMBERS, **OTHERS, **FUNCTIONS, "description": ROD}
+
+
+def wrong_values(own):
+    """All values by their labels, with the parts of a stage, and those of a foreign model."""
+    mine = {name: getattr(own, name) for name in PARTS if hasattr(own, name)}
+    return {**simple_values(), **mine, **{f"foreign {name}": getattr(foreign(), name) for name in PARTS}}

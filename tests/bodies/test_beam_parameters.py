@@ -42,6 +42,7 @@ def test_size_and_mass():
         ("length", -0.3, "positive"),
         ("length", np.nan, "finite"),
         ("length", "long", "one number"),
+        ("length", 5e-3, "not be below the thickness of the section, 0.006 m"),
         ("section", 6e-3, "a Section, CircularSection or RectangularSection"),
         ("material", "steel", "a Material"),
         ("elements", 0, "a whole number of at least 1"),

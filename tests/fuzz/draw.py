@@ -112,11 +112,14 @@ def _act(rng: np.random.Generator, sample: Sample) -> bool:
         value = formula("lambda time: {force} * np.cos({rate} * time)", force=force, rate=rate)
         sample.model.apply((joint.torque if is_angle else joint.force)(value, of=name))
     elif kind < 0.22 and len(names) == 1:
-        gains = 0.1 * np.array([1.0, 1 / rate])
         begin = joint.initial_coordinate(sample.model.dimension, name)
-        text = "lambda time, measured: {force} * {gains} @ ({target} - measured)"
-        target = np.array([begin + 0.3 * size, 0.0])
-        sample.model.apply(joint.motor(formula(text, force=-force / size, gains=-gains, target=target), of=name))
+        text = "lambda time, measured: {gains} @ ({target} - measured)"
+        inertia = sample.scale.mass * (sample.scale.length / size) ** 2
+        gain = min(
+            0.1 * force / size, 0.1 * inertia * rate / sample.step
+        )  # held over a step, more would feed energy
+        target, gains = np.array([begin + 0.3 * size, 0.0]), gain * np.array([1.0, 1 / rate])
+        sample.model.apply(joint.motor(formula(text, gains=gains, target=target), of=name))
     elif joint.second.has_orientation or not is_angle:
         begin = joint.initial_coordinate(sample.model.dimension, name)
         text = "lambda time: {begin} + {size} * np.sin({rate} * time) ** 2"

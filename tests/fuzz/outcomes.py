@@ -13,7 +13,7 @@ from types import FrameType
 import phlexible as ph
 from fuzz.checks import failures
 from fuzz.draw import Case, drawn
-from phlexible.errors import JointGapError
+from phlexible.errors import JointGapError, VelocityError
 
 LONGEST = 60.0  # of a run [s]
 
@@ -54,7 +54,7 @@ def outcome_of(case: Case, seed: int, longest: float = LONGEST) -> Outcome:
         except TooSlowError:
             return Outcome("too slow", True, f"more than {longest:g} s", longest)
         except ph.errors.PhlexibleError as error:
-            is_promised = bool(seconds) or (case.is_assembled and _is_open(error))
+            is_promised = bool(seconds) or (case.is_assembled and _is_contradiction(error))
             kind = f"{type(error).__name__} of its twin" if seconds else type(error).__name__
             return Outcome(kind, is_promised, str(error), seconds or time.monotonic() - begin)
         except Exception as error:
@@ -64,9 +64,10 @@ def outcome_of(case: Case, seed: int, longest: float = LONGEST) -> Outcome:
     return Outcome("fine", False, "", seconds)
 
 
-def _is_open(error: Exception) -> bool:
-    """Whether joints do not close that ``assemble`` said it had closed."""
-    return type(error) is JointGapError and "cannot close" not in str(error)
+def _is_contradiction(error: Exception) -> bool:
+    """Whether joints or velocities do not fit that ``assemble`` said it had made fit."""
+    refused = isinstance(error, JointGapError) and "cannot close" in str(error)
+    return isinstance(error, JointGapError | VelocityError) and not refused
 
 
 def outcome_of_seed(seed: int, longest: float = LONGEST) -> tuple[Outcome, Case | None]:

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, numbers
 from phlexible.elements.sections import CircularSection, CrossSection, RectangularSection
 from phlexible.errors import ParameterError
 
@@ -48,10 +48,7 @@ def fibre_places(fibres: ArrayLike) -> tuple[Array, Array]:
     Raises:
         ParameterError: no pairs of finite numbers.
     """
-    try:
-        places = np.asarray(fibres, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ParameterError(f"fibres must be pairs (y, z) [m], got {fibres!r}") from None
+    places = numbers("fibres", fibres, "pairs (y, z) [m]")
     if places.ndim != 2 or places.shape[1] != 2 or not len(places) or not np.isfinite(places).all():
         raise ParameterError(f"fibres must be pairs (y, z) [m] of shape (f, 2), got {fibres!r}")
     return places[:, 0], places[:, 1]

@@ -6,7 +6,7 @@ in G J theta'^2) and ``polar_moment`` = int (y^2 + z^2) dA (in the inertia), all
 """
 
 from dataclasses import dataclass
-from math import exp, pi
+from math import exp, pi, sqrt
 
 from phlexible.algebra.arrays import positive
 
@@ -141,3 +141,13 @@ class RectangularSection:
 
 
 CrossSection = Section | CircularSection | RectangularSection
+
+
+def thickness(section: CrossSection) -> float:
+    """The least width of a section, of one given by its numbers that of a rectangle with the same [m]."""
+    match section:
+        case CircularSection(diameter=diameter):
+            return diameter
+        case RectangularSection(width=width, height=height):
+            return min(width, height)
+    return sqrt(12 * min(section.second_moment_y, section.second_moment_z) / section.area)

@@ -61,6 +61,7 @@ class Joint(KinematicPair):
             check_callable(f"rate of a drive of {coordinate}", rate, "time")
         path = TimePath(function, rate, f"{coordinate} driven at {self}")
         path(0.0)
+        path.rates(0.0)
         path.check_rate(SOON)
         return Drive(self, coordinate, path, name)
 

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, numbers
 from phlexible.errors import ParameterError, PoleError
 from phlexible.linear_analysis.mechanics import LinearMechanics
 from phlexible.linear_analysis.observed import ObservedPHDAE
@@ -57,7 +57,7 @@ def frequency_response(model: ObservedPHDAE, omegas: ArrayLike) -> FrequencyResp
         ParameterError: frequencies that are negative or not finite, or a model without inputs or outputs.
         PoleError: one of them is an undamped pole, to 1e-8 of itself.
     """
-    frequencies = np.atleast_1d(np.asarray(omegas, dtype=np.float64))
+    frequencies = np.atleast_1d(numbers("frequencies", omegas))
     if frequencies.ndim != 1 or not np.isfinite(frequencies).all() or (frequencies < 0).any():
         raise ParameterError(f"frequencies must be finite and not negative, shape (k,), got {omegas!r}")
     if not model.inputs or not model.outputs:

@@ -18,7 +18,12 @@ def displacement(run: RecordedRun, attachment: Attachment) -> Array:
     """Elastic displacement in the body frame, shape (N + 1, 3) [m]; zero on rigid bodies.
 
     Of a string: from its place at t = 0, world axes.
+
+    Raises:
+        ModelError: no attachment, or one of another model.
     """
+    if not isinstance(attachment, Attachment):
+        raise ModelError(f"expected an attachment such as beam.end, got {attachment!r}")
     if attachment.placed.nodes is not None:
         return position(run, attachment) - attachment.initial_position()
     return np.asarray(run.elastic(run.body_index(attachment)) @ attachment.point.shapes.T)

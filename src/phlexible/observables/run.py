@@ -79,6 +79,8 @@ class RecordedRun:
         Raises:
             ModelError: the body is not in the model, or no joint of the model uses the frame.
         """
+        if not isinstance(port, Port):
+            raise ModelError(f"expected a point such as beam.end or ground.at(...), got {port!r}")
         if isinstance(port, MovingFrame):
             if not port.is_fixed:
                 self.frame_index(port)

@@ -121,6 +121,8 @@ def element_ends(run: RecordedRun, target: PlacedBody | PlacedSplitBeam) -> Arra
 
 def _parts(run: RecordedRun, target: PlacedBody | PlacedSplitBeam) -> list[tuple[int, float]]:
     """Indices of the beams that a handle stands for, and where they start on the whole [m]."""
+    if not isinstance(target, PlacedBody | PlacedSplitBeam):
+        raise ModelError(f"section forces are those of a beam that model.add returned, got {target!r}")
     parts = [(run.body_index(placed), begin) for placed, begin in line_parts(target)]
     for index, _ in parts:
         placed = run.system.bodies[index]

@@ -83,7 +83,9 @@ def _strains(run: RecordedRun, placed: PlacedBody) -> list[tuple[QuadraticStrain
     index = run.body_index(placed)
     data = run.system.bodies[index].data
     if not isinstance(data, AbsoluteBody):
-        raise ModelError(f"{placed.name} is no string and has no tension; ask for its section forces")
+        raise ModelError(
+            f"{run.system.bodies[index].name} is no string and has no tension; ask for its section forces"
+        )
     nodes = run.elastic(index).reshape(run.count, -1, data.dimension)
     step = max(1, CHUNK_NUMBERS // (6 * data.node_count))
     chunks = [nodes[k : k + step] for k in range(0, run.count, step)]

@@ -4,12 +4,12 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from operator import index
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, numbers
+from phlexible.algebra.options import whole
 from phlexible.errors import ModelError, ParameterError, ReductionWarning
 from phlexible.linear_analysis.constraint_elimination.standard_form import without_constraints
 from phlexible.linear_analysis.mechanics import LinearMechanics
@@ -73,7 +73,7 @@ def reduced_model(
             undamped modes where damping is needed.
         MissingExtraError: IRKA without pyMOR.
     """
-    order = _order(order)
+    order = whole("order", order)
     mechanics = model.mechanics
     if mechanics is None:
         raise ModelError("a reduction needs the mechanical form; reduce the model that linearize returned")
@@ -129,20 +129,10 @@ def _reduction(
     return Reduction(reduced, basis)
 
 
-def _order(order: int) -> int:
-    try:
-        number = index(order)
-    except TypeError:
-        number = 0
-    if number < 1 or isinstance(order, bool):
-        raise ParameterError(f"order must be a whole number of at least 1, got {order!r}")
-    return number
-
-
 def _frequencies(values: ArrayLike | None) -> Sequence[float] | None:
     if values is None:
         return None
-    array: Array = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    array: Array = np.atleast_1d(numbers("frequencies", values))
     if array.ndim != 1 or not array.size or not np.isfinite(array).all() or (array < 0).any():
         raise ParameterError(f"frequencies must be finite and not negative, shape (k,), got {values!r}")
     return [float(value) for value in array]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Self
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array
-from phlexible.errors import ModelError, ParameterError
+from phlexible.algebra.options import option
+from phlexible.errors import ModelError
 from phlexible.linear_analysis.composition import body_model, composed_model
 from phlexible.linear_analysis.constraint_elimination.standard_form import without_constraints
 from phlexible.linear_analysis.constraint_elimination.state_space import save_mat, state_space_matrices
@@ -114,12 +115,7 @@ class LinearModel(ObservedPHDAE):
                 needs it.
             MissingExtraError: "irka" without pyMOR.
         """
-        try:
-            kind = ReductionMethod(method)
-        except ValueError:
-            allowed = ", ".join(repr(option.value) for option in ReductionMethod)
-            raise ParameterError(f"method must be one of {allowed}, got {method!r}") from None
-        found = reduced_model(self, order, kind, frequencies)
+        found = reduced_model(self, order, option("method", method, ReductionMethod), frequencies)
         values = {field.name: getattr(found.model, field.name) for field in fields(ObservedPHDAE)}
         return ReducedModel(**values, full=self, basis=found.basis)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.options import file_path, option
 from phlexible.interactions.drives import Drive
 from phlexible.interactions.force_elements import ForceElement
 from phlexible.interactions.loads import Axes
@@ -143,12 +144,12 @@ class Motion:
             axes: "world", or "body": those of the material at the second attachment.
         """
         force = reactions.reaction(self.run, joint, self.multipliers)[0]
-        return reactions.in_axes(self.run, joint, force, Axes(axes))
+        return reactions.in_axes(self.run, joint, force, option("axes", axes, Axes))
 
     def reaction_moment(self, joint: Joint, axes: Axes | str = Axes.WORLD) -> Array:
         """Moment of a joint on its second attachment about its point, shape (N + 1, 3) [N m]."""
         moment = reactions.reaction(self.run, joint, self.multipliers)[1]
-        return reactions.in_axes(self.run, joint, moment, Axes(axes))
+        return reactions.in_axes(self.run, joint, moment, option("axes", axes, Axes))
 
     def element_force(self, element: ForceElement | Drive) -> Array:
         """Force or torque of a spring, damper, motor or drive along its coordinate, shape (N + 1,).
@@ -265,7 +266,7 @@ class Motion:
         """
         from phlexible.results.files import files
 
-        files.save(path, files.SavedRun(self.run, self.is_complete, self.checkpoint))
+        files.save(file_path("path", path), files.SavedRun(self.run, self.is_complete, self.checkpoint))
 
     @classmethod
     def load(cls, path: FilePath) -> Self:
@@ -276,7 +277,7 @@ class Motion:
         """
         from phlexible.results.files import files
 
-        saved = files.load(path)
+        saved = files.load(file_path("path", path))
         return cls(saved.run.system, saved.run.recording, saved.is_complete, saved.checkpoint)
 
     def summary(self) -> report.Figures:

@@ -23,7 +23,7 @@ from phlexible.bodies.forms.stress_space import Stress, StressSpace
 from phlexible.bodies.locations import End, Location, Start
 from phlexible.bodies.material import Material
 from phlexible.bodies.mechanics.floating import elastic_mass
-from phlexible.elements.sections import CircularSection, CrossSection, RectangularSection, Section
+from phlexible.elements.sections import CircularSection, CrossSection, RectangularSection, Section, thickness
 from phlexible.errors import ParameterError
 
 MODAL = "kg^0.5 m"  # of coordinates with unit mass
@@ -83,6 +83,11 @@ class Beam(Body):
             ("damping_ratio", non_negative("damping_ratio", self.damping_ratio)),
         ):
             object.__setattr__(self, name, value)
+        if (across := thickness(self.section)) > self.length:
+            raise ParameterError(
+                f"length must not be below the thickness of the section, {across:g} m (metres, and a beam is"
+                f" slender), got {self.length!r}"
+            )
 
     def discretize(self, dimension: int) -> FloatingBody:
         """Invariants, strains and points in the plane (dimension 2) or in space (3).

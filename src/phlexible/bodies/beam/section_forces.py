@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, numbers
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.beam.mesh import BeamMesh
 from phlexible.bodies.beam.points import ROUND_OFF, BeamPoints
@@ -46,10 +46,7 @@ def places_along(length: float, x: ArrayLike) -> Array:
     Raises:
         ParameterError: no numbers in one row, or one outside 0 <= x <= length.
     """
-    try:
-        places = np.atleast_1d(np.asarray(x, dtype=np.float64))
-    except (TypeError, ValueError):
-        raise ParameterError(f"x must be places along the beam [m], got {x!r}") from None
+    places = np.atleast_1d(numbers("x", x, "places along the beam [m]"))
     slack = ROUND_OFF * length
     if places.ndim != 1 or not places.size or not np.all((places >= -slack) & (places <= length + slack)):
         raise ParameterError(f"x must lie in 0 <= x <= {length:g} (the length of the beam), got {x!r}")

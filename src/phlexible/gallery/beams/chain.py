@@ -7,11 +7,13 @@ from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.elements.sections import CircularSection
 from phlexible.errors import ParameterError
+from phlexible.gallery.parameters import ready_model
 from phlexible.joints.revolute import Revolute
 from phlexible.joints.spherical import Spherical
 from phlexible.model import Model
 
 
+@ready_model
 def chain(
     links: int = 5,
     dimension: int = 2,

@@ -3,10 +3,12 @@
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.elements.sections import RectangularSection
+from phlexible.gallery.parameters import ready_model
 from phlexible.joints.revolute import Revolute
 from phlexible.model import Model
 
 
+@ready_model
 def flexible_pendulum(
     length: float = 1.0,
     thickness: float = 2e-3,

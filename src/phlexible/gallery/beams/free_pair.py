@@ -5,12 +5,14 @@ import numpy as np
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.elements.sections import RectangularSection
+from phlexible.gallery.parameters import ready_model
 from phlexible.joints.spherical import Spherical
 from phlexible.model import Model
 
 BEND = (0.0, -0.3, 1.0)  # rotation vector of the second beam against the first one, at t = 0
 
 
+@ready_model
 def free_pair(
     length: float = 1.0,
     width: float = 6e-3,

@@ -4,10 +4,12 @@ from phlexible.algebra.arrays import finite, positive
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.elements.sections import Section
+from phlexible.gallery.parameters import ready_model
 from phlexible.joints.fixed import Fixed
 from phlexible.model import Model
 
 
+@ready_model
 def rotating_cantilever(speed: float = 6.0, slenderness: float = 1e3, elements: int = 20) -> Model:
     """A beam clamped to a hub of radius zero that turns about z; the rotation stiffens its bending.
 

@@ -7,6 +7,7 @@ import numpy as np
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.elements.sections import Section
+from phlexible.gallery.parameters import ready_model
 from phlexible.interactions.loads import Force, Torque
 from phlexible.joints.spherical import Spherical
 from phlexible.model import Model
@@ -15,6 +16,7 @@ SPIN_UP = (0.0, 2e-4, 1e-2, 1.02e-2)
 BLOW = (1.5e-2, 1.52e-2, 1.54e-2)
 
 
+@ready_model
 def spatial_beam(elements: int = 8, strain: str = "von_karman", modes: int | None = None) -> Model:
     """A beam that a torque spins up about z and a blow along z lifts out of the plane.
 

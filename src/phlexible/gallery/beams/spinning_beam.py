@@ -8,10 +8,12 @@ from phlexible.algebra.arrays import finite, positive
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.elements.sections import Section
+from phlexible.gallery.parameters import ready_model
 from phlexible.joints.fixed import Fixed
 from phlexible.model import Model
 
 
+@ready_model
 def spinning_beam(
     speed: float = 6.0,
     rise_time: float = 15.0,

@@ -4,11 +4,13 @@ from phlexible.algebra.arrays import positive
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.elements.sections import CircularSection
+from phlexible.gallery.parameters import ready_model
 from phlexible.joints.slider import Slider
 from phlexible.joints.spherical import Spherical
 from phlexible.model import Model
 
 
+@ready_model
 def spinning_shaft(
     speed: float = 100.0,
     length: float = 1.0,

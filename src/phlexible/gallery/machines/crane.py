@@ -7,12 +7,14 @@ from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.bodies.string.law import LinearLaw
 from phlexible.bodies.string.string import String
+from phlexible.gallery.parameters import ready_model
 from phlexible.interactions.loads import Force
 from phlexible.joints.slider import Slider
 from phlexible.joints.spherical import Spherical
 from phlexible.model import Model
 
 
+@ready_model
 def crane(
     trolley_mass: float = 100.0,
     load_mass: float = 250.0,

@@ -9,6 +9,7 @@ from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.elements.sections import RectangularSection
+from phlexible.gallery.parameters import ready_model
 from phlexible.interactions.potentials import Potential
 from phlexible.joints.revolute import Revolute
 from phlexible.model import Model
@@ -16,6 +17,7 @@ from phlexible.model import Model
 LOCK_WIDTH = 0.02  # of the well that holds a hinge in place [rad]
 
 
+@ready_model
 def deployable_panels(panels: int = 3, lock_energy: float = 3.0, elements: int = 4) -> Model:
     """A free satellite in the plane with a stack of flexible panels, folded to and fro.
 

@@ -7,6 +7,7 @@ from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.elements.sections import RectangularSection
+from phlexible.gallery.parameters import ready_model
 from phlexible.joints.fixed import Fixed
 from phlexible.joints.revolute import Revolute
 from phlexible.model import Model
@@ -22,6 +23,7 @@ DAMPING = (40.0, 120.0, 50.0, 0.8, 1.2, 0.2)
 """Gains of the motors [N m/rad, N m s/rad]."""
 
 
+@ready_model
 def robot_arm(rise_time: float = 1.0, elements: int = 4, payload: float = 2.0) -> Model:
     """Six revolute joints, aluminium tubes as upper arm and forearm, proportional-derivative control.
 

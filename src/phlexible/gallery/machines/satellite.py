@@ -7,10 +7,12 @@ from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.elements.sections import RectangularSection
+from phlexible.gallery.parameters import ready_model
 from phlexible.joints.fixed import Fixed
 from phlexible.model import Model
 
 
+@ready_model
 def satellite(
     hub_mass: float = 200.0,
     hub_inertia: float = 60.0,

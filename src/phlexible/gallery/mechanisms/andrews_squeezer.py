@@ -1,6 +1,7 @@
 """Seven rigid links in the plane, the classical test of solvers for constrained motion."""
 
 from phlexible.bodies.rigid_body import RigidBody
+from phlexible.gallery.parameters import ready_model
 from phlexible.interactions.force_elements import SpringDamper
 from phlexible.joints.revolute import Revolute
 from phlexible.model import Model
@@ -20,6 +21,7 @@ INITIAL = (
 """beta, Theta, gamma, Phi, delta, Omega, epsilon at rest [rad]."""
 
 
+@ready_model
 def andrews_squeezer(torque: float = 0.033) -> Model:
     """Andrews' squeezing mechanism: seven links, three closed loops, a spring, a motor.
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, positive
 from phlexible.bodies.rigid_body import RigidBody
+from phlexible.gallery.parameters import ready_model
 from phlexible.joints.revolute import Revolute
 from phlexible.model import Model
 
@@ -11,6 +12,7 @@ CORNERS = np.array([(0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0
 """Of a cube, along its edges; the edge from the last one to the first is the ground."""
 
 
+@ready_model
 def bricard(length: float = 1.0, mass: float = 1.0, width: float = 0.1, gravity: float = 9.81) -> Model:
     """Five rigid rods and the ground along six edges of a cube, hinged to a ring, released at rest.
 

@@ -7,11 +7,13 @@ from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.bodies.point_mass import PointMass
 from phlexible.elements.sections import CircularSection
+from phlexible.gallery.parameters import ready_model
 from phlexible.joints.revolute import Revolute
 from phlexible.joints.slider import Slider
 from phlexible.model import Model
 
 
+@ready_model
 def crank_slider(
     crank_length: float = 0.15,
     crank_speed: float = 150.0,

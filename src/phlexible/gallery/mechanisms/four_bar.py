@@ -8,6 +8,7 @@ from phlexible.bodies.material import Material
 from phlexible.bodies.point_mass import PointMass
 from phlexible.elements.sections import Section
 from phlexible.errors import ParameterError
+from phlexible.gallery.parameters import ready_model
 from phlexible.joints.fixed import Fixed
 from phlexible.joints.revolute import Revolute
 from phlexible.model import Model
@@ -17,6 +18,7 @@ PIN_MASS = 0.042
 GROUND_LENGTH = 0.254
 
 
+@ready_model
 def four_bar(crank_angle: float = 0.0, elements: int = 10, crank_speed: float = 0.0) -> Model:
     """Three flexible aluminium links and the ground, pinned to a loop; the crank is clamped.
 

@@ -5,6 +5,7 @@ import numpy as np
 from phlexible.algebra.arrays import finite, positive
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.errors import ParameterError
+from phlexible.gallery.parameters import ready_model
 from phlexible.joints.revolute import Revolute
 from phlexible.model import Model
 
@@ -12,6 +13,7 @@ THICKNESS = 0.01
 """Of the rods over their length; it gives them an inertia about their own axis, which nothing excites."""
 
 
+@ready_model
 def n_four_bar(
     loops: int = 2,
     length: float = 1.0,

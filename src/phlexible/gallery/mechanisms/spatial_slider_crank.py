@@ -4,6 +4,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import finite
 from phlexible.bodies.rigid_body import RigidBody
+from phlexible.gallery.parameters import ready_model
 from phlexible.joints.prismatic import Prismatic
 from phlexible.joints.revolute import Revolute
 from phlexible.joints.spherical import Spherical
@@ -14,6 +15,7 @@ CRANK_LENGTH, ROD_LENGTH = 0.08, 0.3
 PIVOT = np.array([0.0, 0.1, 0.12])
 
 
+@ready_model
 def spatial_slider_crank(crank_speed: float = 6.0, gravity: float = 9.81) -> Model:
     """The rigid spatial slider-crank: revolute, spherical, universal and prismatic joint, one motion.
 

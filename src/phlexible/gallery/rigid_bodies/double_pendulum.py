@@ -4,10 +4,12 @@ import numpy as np
 
 from phlexible.algebra.arrays import positive
 from phlexible.bodies.rigid_body import RigidBody
+from phlexible.gallery.parameters import ready_model
 from phlexible.joints.revolute import Revolute
 from phlexible.model import Model
 
 
+@ready_model
 def double_pendulum(
     length: float = 1.0,
     mass: float = 1.0,

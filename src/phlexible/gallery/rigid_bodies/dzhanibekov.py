@@ -1,9 +1,11 @@
 """A free body that turns over again and again: rotation about the middle axis of inertia."""
 
 from phlexible.bodies.rigid_body import RigidBody
+from phlexible.gallery.parameters import ready_model
 from phlexible.model import Model
 
 
+@ready_model
 def dzhanibekov(disturbance: float = 0.05) -> Model:
     """A free rigid body that spins about its middle axis, which is unstable: it flips periodically.
 

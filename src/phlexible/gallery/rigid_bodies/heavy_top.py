@@ -3,12 +3,14 @@
 import numpy as np
 
 from phlexible.bodies.rigid_body import RigidBody
+from phlexible.gallery.parameters import ready_model
 from phlexible.joints.spherical import Spherical
 from phlexible.model import Model
 
 INERTIA, AXIAL_INERTIA = 0.05, 0.01  # about the fixed point, across and along the axis [kg m2]
 
 
+@ready_model
 def heavy_top(precession: float = 3.0, nutation: float = 30.0, gravity: float = 9.81) -> Model:
     """A symmetric top on a fixed point that precesses about the vertical.
 

@@ -4,10 +4,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, positive
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.bodies.string.law import LinearLaw
 from phlexible.bodies.string.string import String
+from phlexible.gallery.parameters import ready_model
 from phlexible.joints.slider import Slider
 from phlexible.joints.spherical import Spherical
 from phlexible.model import Model
@@ -15,6 +16,7 @@ from phlexible.model import Model
 CORNERS = ((-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0))
 
 
+@ready_model
 def cable_robot(
     width: float = 3.0,
     height: float = 2.0,
@@ -59,6 +61,7 @@ def cable_robot(
         elements: of each cable.
     """
     model = Model(gravity=(0.0, -gravity, 0.0), dimension=2)
+    axial_stiffness, period = positive("axial_stiffness", axial_stiffness), positive("period", period)
     moment = mass * (platform_width**2 + platform_height**2) / 12
     platform = model.add(RigidBody(mass, moment), "platform")
     for number, (x, y) in enumerate(CORNERS, start=1):

@@ -5,6 +5,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.string.law import LogarithmicLaw
 from phlexible.bodies.string.string import String
+from phlexible.gallery.parameters import ready_model
 from phlexible.interactions.loads import Force
 from phlexible.joints.spherical import Spherical
 from phlexible.model import Model
@@ -12,6 +13,7 @@ from phlexible.model import Model
 LOADING = 0.2  # [s]
 
 
+@ready_model
 def string_pendulum(
     elements: int = 30,
     axial_stiffness: float = 20.0,

@@ -2,14 +2,16 @@
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, positive
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.bodies.string.law import StringLaw, StVenantKirchhoffLaw
 from phlexible.bodies.string.string import String
+from phlexible.gallery.parameters import ready_model
 from phlexible.joints.spherical import Spherical
 from phlexible.model import Model
 
 
+@ready_model
 def tethered_satellites(
     first_mass: float = 400.0,
     second_mass: float = 150.0,
@@ -45,11 +47,16 @@ def tethered_satellites(
         elements: of the tether.
         law: of the tether; None: St. Venant-Kirchhoff.
     """
+    first_mass, second_mass = positive("first_mass", first_mass), positive("second_mass", second_mass)
+    tether_length = positive("tether_length", tether_length)
+    axial_stiffness = positive("axial_stiffness", axial_stiffness)
     total = first_mass + second_mass
     pull = first_mass * second_mass / total * (tether_length + 2 * radius) * spin**2
     stretched = tether_length * (1 + pull / axial_stiffness)
     distance = stretched + 2 * radius
-    tether = String(tether_length, line_density, elements, law or StVenantKirchhoffLaw(axial_stiffness))
+    tether = String(
+        tether_length, line_density, elements, StVenantKirchhoffLaw(axial_stiffness) if law is None else law
+    )
     model = Model(dimension=3)
     left = -second_mass / total * distance
 

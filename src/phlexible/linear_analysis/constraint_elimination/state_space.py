@@ -7,6 +7,7 @@ import numpy as np
 from scipy import io, linalg
 
 from phlexible.algebra.arrays import Array
+from phlexible.algebra.options import file_path
 from phlexible.errors import ModelError, ParameterError, ResultFileError
 from phlexible.linear_analysis.constraint_elimination.standard_form import without_constraints
 from phlexible.linear_analysis.observed import ObservedPHDAE
@@ -69,7 +70,7 @@ def save_mat(matrices: StateSpaceMatrices, path: str | PathLike[str]) -> None:
         ParameterError: a path that does not end in ``.mat``.
         ResultFileError: the file cannot be written.
     """
-    if not str(path).endswith(".mat"):
+    if not file_path("path", path).endswith(".mat"):
         raise ParameterError(f"the path of a MATLAB file must end in .mat, got {str(path)!r}")
     variables: dict[str, object] = {name: getattr(matrices, name) for name in "ABCD"}
     for name in ("states", "inputs", "outputs"):

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from phlexible.algebra.arrays import Array
-from phlexible.errors import ModelError, ParameterError
+from phlexible.algebra.options import whole
+from phlexible.errors import ModelError
 from phlexible.linear_analysis.constraint_elimination.algebraic_states import without_algebraic_states
 from phlexible.linear_analysis.linearize import Linearization
 from phlexible.linear_analysis.mechanics import LinearMechanics
@@ -86,7 +87,7 @@ def lowest_modes(mechanics: LinearMechanics, count: int, linear: Linearization |
     Raises:
         ParameterError: a count below 1.
     """
-    _check_count(count)
+    whole("count", count)
     if mechanics.is_gyroscopic or mechanics.is_damped:
         values, shapes, rigid = lowest_complex_modes(mechanics, int(count))
         return Modes(values, shapes, rigid, linear)
@@ -104,7 +105,7 @@ def lowest_model_modes(model: ObservedPHDAE, count: int) -> Modes:
     """
     if model.mechanics is not None:
         return lowest_modes(model.mechanics, count, model.linearization)
-    _check_count(count)
+    whole("count", count)
     values, shapes = _first_order_modes(model)
     largest = float(np.abs(values).max(initial=0.0))
     upper = values.imag > -ZERO * largest
@@ -140,8 +141,3 @@ def _first_order_modes(model: ObservedPHDAE) -> tuple[ComplexArray, ComplexArray
         raise ModelError("E is singular: some states have no inertia, and modes need a regular E")
     values, states = linalg.eig(A, E)
     return values, states
-
-
-def _check_count(count: int) -> None:
-    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-        raise ParameterError(f"count must be a whole number of at least 1, got {count!r}")

@@ -54,6 +54,8 @@ def operating_point(system: System, kind: OperatingKind, state: State | None) ->
         EquilibriumError: no static equilibrium was found, or a motion that is no steady rotation.
     """
     need_bodies(system)
+    if not isinstance(state, State | None):
+        raise ModelError(f"state must be a state of the model such as motion.recording.state(-1), got {state!r}")
     pose = undeformed(system) if state is None else state
     layout = system.layout
     if pose.velocity.shape != (layout.velocity[-1],) or pose.eta.shape != (layout.eta[-1],):

@@ -7,12 +7,12 @@ the operating point are the rows; the transposed row is the force of a motor in 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from operator import index
 from typing import ClassVar
 
 import numpy as np
 
 from phlexible.algebra.arrays import Array
+from phlexible.algebra.options import whole
 from phlexible.errors import ModelError, ParameterError
 from phlexible.interactions.functions import AXES
 from phlexible.interactions.loads import Torque
@@ -97,12 +97,8 @@ def check_coordinate(coordinate: int | None) -> None:
     Raises:
         ParameterError: naming it.
     """
-    try:
-        fine = coordinate is None or (index(coordinate) >= 0 and not isinstance(coordinate, bool))
-    except TypeError:
-        fine = False
-    if not fine:
-        raise ParameterError(f"coordinate must be None or a whole number from 0 on, got {coordinate!r}")
+    if coordinate is not None:
+        whole("coordinate", coordinate, least=0)
 
 
 def joint_rows(

@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from phlexible.algebra.arrays import finite, positive
+from phlexible.algebra.options import file_path, whole
+from phlexible.algebra.user_functions import check_callable
 from phlexible.errors import MissingExtraError, ParameterError, ResultFileError
 from phlexible.observables.poses import position
 from phlexible.observables.run import RecordedRun
@@ -53,14 +56,14 @@ def animate(
         MissingExtraError: matplotlib, or for .mp4 imageio-ffmpeg, is not installed.
         ResultFileError: the film cannot be written.
     """
-    target = Path(path)
+    target = Path(file_path("path", path))
     if target.suffix.lower() not in (".mp4", ".gif"):
         raise ParameterError(f"path must end in .mp4 or .gif, got {str(path)!r}")
-    length = SECONDS if seconds is None else seconds
-    if not (length > 0 and frames_per_second > 0):
-        raise ParameterError(
-            f"seconds and frames_per_second must be positive, got {seconds!r} and {frames_per_second!r}"
-        )
+    length = SECONDS if seconds is None else positive("seconds", seconds)
+    scale, frames_per_second = finite("scale", scale), whole("frames_per_second", frames_per_second)
+    if progress is not None:
+        check_callable("progress", progress, "done", "all")
+    track = None if trace is None else position(run, trace)
     count = max(2, round(length * frames_per_second))
     instants = picked_instants(run.recording.time, count)
     drawn = scene(run, instants, scale)
@@ -77,8 +80,7 @@ def animate(
         figure.set_layout_engine("none")  # so that nothing moves but the mechanism
         label = figure.text(0.98, 0.98, "", ha="right", va="top", color=INK, fontsize=10)
         trail = None
-        if trace is not None:
-            track = position(run, trace)
+        if track is not None:
             (trail,) = axes.plot(*track[:1].T[: run.mechanism.dimension], color=QUIET, lw=0.9, zorder=2)
         digits = max(0, 2 - int(np.floor(np.log10(max(float(drawn.time[-1] - drawn.time[0]), 1e-12)))))
         try:
@@ -86,7 +88,7 @@ def animate(
                 for k in range(count):
                     for artist, points in artists:
                         _place(artist, points[k], run.mechanism.dimension)
-                    if trail is not None:
+                    if trail is not None and track is not None:
                         _place(trail, track[: instants[k] + 1], run.mechanism.dimension)
                     label.set_text(f"t = {drawn.time[k]:.{digits}f} s")
                     writer.grab_frame()

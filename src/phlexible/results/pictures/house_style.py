@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from phlexible.algebra.options import file_path
 from phlexible.errors import ParameterError, ResultFileError
 from phlexible.results.extras import optional
 
@@ -92,6 +93,15 @@ def new_figure(width: float, height: float, layout: str | None = "constrained") 
     return figure
 
 
+def picture_path(path: str | PathLike[str] | None) -> str | None:
+    """The path of a picture, refused before anything is drawn unless it is a path or None.
+
+    Raises:
+        ParameterError: names it.
+    """
+    return None if path is None else file_path("path", path)
+
+
 def finish(figure: "Figure", path: str | PathLike[str] | None) -> "Figure":
     """Writes the figure if a path is given; its ending says the format.
 
@@ -99,7 +109,7 @@ def finish(figure: "Figure", path: str | PathLike[str] | None) -> "Figure":
         ParameterError: a format that matplotlib does not write.
         ResultFileError: the file cannot be written.
     """
-    if path is not None:
+    if (path := picture_path(path)) is not None:
         try:
             figure.savefig(path)
         except ValueError as error:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.arrays import Array, IntArray, finite, numbers
+from phlexible.algebra.options import whole
 from phlexible.errors import ParameterError
 from phlexible.observables.run import RecordedRun
 from phlexible.results.pictures.drawing import Scene, scene
@@ -19,6 +20,7 @@ from phlexible.results.pictures.house_style import (
     house_style,
     legend_above,
     new_figure,
+    picture_path,
 )
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 FAINTEST = 0.22
 MARGIN = 1.12
 ZOOM = 1.05
+MOST_PICTURES = 10_000
 DASHED = (0, (6, 4))
 
 
@@ -45,6 +48,7 @@ def plot_mechanism(
         ParameterError: no time, or one outside the motion.
         MissingExtraError: matplotlib is not installed.
     """
+    path, scale = picture_path(path), finite("scale", scale)
     drawn = scene(run, picked_instants(run.recording.time, times), scale)
     center, half = drawn.bounds()
     with house_style():
@@ -66,11 +70,10 @@ def picked_instants(time: Array, times: int | Sequence[float]) -> IntArray:
         ParameterError: no time, or one outside the motion.
     """
     if isinstance(times, int | np.integer):
-        if times < 1:
-            raise ParameterError(f"times must be a count of at least 1 or times in seconds, got {times!r}")
-        wanted = np.linspace(time[0], time[-1], times) if times > 1 else time[-1:]
+        count = min(whole("times", times), MOST_PICTURES)
+        wanted = np.linspace(time[0], time[-1], count) if count > 1 else time[-1:]
     else:
-        wanted = np.asarray(times, dtype=np.float64).reshape(-1)
+        wanted = numbers("times", times, "a count of at least 1 or times in seconds").reshape(-1)
     slack = 1e-9 * (time[-1] - time[0])
     if not len(wanted) or not np.all((wanted >= time[0] - slack) & (wanted <= time[-1] + slack)):
         raise ParameterError(f"times must lie in {time[0]:g} .. {time[-1]:g} s, got {times!r}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from phlexible.algebra.arrays import positive
+from phlexible.algebra.options import file_path, whole
 from phlexible.errors import ModelError, ParameterError, ResultFileError
 from phlexible.linear_analysis.modes.natural_modes import Modes
 from phlexible.results.extras import optional
@@ -82,10 +83,10 @@ class ModeShapes(Modes):
             MissingExtraError: matplotlib, or for .mp4 imageio-ffmpeg, is not installed.
             ResultFileError: the film cannot be written.
         """
-        target = Path(path)
+        target = Path(file_path("path", path))
         if target.suffix.lower() not in (".mp4", ".gif"):
             raise ParameterError(f"path must end in .mp4 or .gif, got {str(path)!r}")
-        outline = self._outline(self._checked(mode))
+        outline, frames = self._outline(self._checked(mode)), whole("frames", frames)
         matplotlib = optional("matplotlib", "plot")
         size = self._amplitude(outline, amplitude)
         view = _view(outline, size)
@@ -119,7 +120,7 @@ class ModeShapes(Modes):
                 raise ResultFileError(f"cannot write {target}: {error}") from error
 
     def _checked(self, mode: int) -> int:
-        if not 0 <= mode < len(self.eigenvalues):
+        if not whole("mode", mode, least=0) < len(self.eigenvalues):
             raise ParameterError(f"mode must be 0 to {len(self.eigenvalues) - 1}, got {mode!r}")
         return mode
 

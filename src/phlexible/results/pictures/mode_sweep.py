@@ -1,6 +1,6 @@
 """Natural frequencies over a parameter of a model, as in Fig. 6 of Brugnoli et al. (2020)."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from phlexible.algebra.arrays import Array, finite
+from phlexible.algebra.options import option, text, whole
+from phlexible.algebra.user_functions import called, check_callable
 from phlexible.errors import ParameterError, PhlexibleError
 from phlexible.linear_analysis.linearize import linearization
 from phlexible.linear_analysis.modes.natural_modes import lowest_modes
@@ -90,18 +92,17 @@ def mode_sweep(
         ParameterError: no values, or one that is not finite; a count or an option out of range.
         PhlexibleError: what ``build`` or ``linearize`` raise, with a note that names the value.
     """
+    check_callable("build", build, "parameter")
+    kind, parameter, count = option("at", at, OperatingKind), text("parameter", parameter), whole("count", count)
+    if isinstance(values, str | bytes | Mapping | Set) or not isinstance(values, Iterable):
+        raise ParameterError(f"values must be numbers (k,), got {values!r}")
     numbers = np.array([finite("values", value) for value in values])
     if not numbers.size:
         raise ParameterError("values must hold at least one number, got none")
-    try:
-        kind = OperatingKind(at)
-    except ValueError:
-        allowed = ", ".join(repr(option.value) for option in OperatingKind)
-        raise ParameterError(f"at must be one of {allowed}, got {at!r}") from None
     frequencies, ratios = [], []
     for number in numbers:
         try:
-            linear = linearization(system_of(build(float(number))), at=kind)
+            linear = linearization(system_of(_built(build, float(number), f"at {parameter} = {number:g}")), at=kind)
             modes = lowest_modes(linear.mechanics, count, linear)
         except PhlexibleError as error:
             error.add_note(f"at {parameter} = {number:g}")
@@ -110,3 +111,10 @@ def mode_sweep(
         frequencies.append(np.pad(modes.frequencies, missing, constant_values=np.nan))
         ratios.append(np.pad(modes.damping_ratios, missing, constant_values=np.nan))
     return ModeSweep(parameter, numbers, np.array(frequencies), np.array(ratios))
+
+
+def _built(build: Callable[[float], Mechanism], number: float, at: str) -> Mechanism:
+    model = called(build, "build", number, at=at)
+    if not isinstance(model, Mechanism):
+        raise ParameterError(f"build must return a Model, got {model!r}")
+    return model

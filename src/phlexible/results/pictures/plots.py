@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from phlexible.algebra.arrays import Array
+from phlexible.algebra.options import flag
 from phlexible.errors import ModelError
 from phlexible.observables.energy import Energy, energy_of
 from phlexible.observables.poses import displacement
@@ -19,6 +20,7 @@ from phlexible.results.pictures.house_style import (
     house_style,
     legend_above,
     new_figure,
+    picture_path,
 )
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ def plot_energy(run: RecordedRun, path: str | PathLike[str] | None = None) -> "F
     Raises:
         MissingExtraError: matplotlib is not installed.
     """
-    energy, time = energy_of(run.recording), run.recording.time
+    path, energy, time = picture_path(path), energy_of(run.recording), run.recording.time
     with house_style():
         figure = new_figure(5.6, 4.2)
         upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
@@ -64,8 +66,8 @@ def plot_displacement(
         ModelError: normalized by a body without size.
         MissingExtraError: matplotlib is not installed.
     """
-    values, unit = displacement(run, attachment), "[m]"
-    if normalized:
+    path, values, unit = picture_path(path), displacement(run, attachment), "[m]"
+    if flag("normalized", normalized):
         size = run.mechanism.bodies[run.body_index(attachment)].data.size
         if size == 0:
             raise ModelError(f"{attachment.placed.name} has no size by which to normalize a displacement")

@@ -8,7 +8,16 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.observables.section_forces import SectionForces
-from phlexible.results.pictures.house_style import COLORS, FAINT, INK, QUIET, finish, house_style, new_figure
+from phlexible.results.pictures.house_style import (
+    COLORS,
+    FAINT,
+    INK,
+    QUIET,
+    finish,
+    house_style,
+    new_figure,
+    picture_path,
+)
 from phlexible.results.pictures.mechanism_plot import picked_instants
 
 if TYPE_CHECKING:
@@ -33,7 +42,7 @@ def plot_section_forces(
         ParameterError: no time, or one outside the motion.
         MissingExtraError: matplotlib is not installed.
     """
-    panels = _panels(forces)
+    path, panels = picture_path(path), _panels(forces)
     instants = picked_instants(forces.time, times)
     with house_style():
         figure = new_figure(5.6, 0.5 + 1.25 * len(panels))

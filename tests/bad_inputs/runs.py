@@ -1,0 +1,225 @@
+"""What models and motions are asked."""
+
+import warnings
+from functools import cache
+
+import phlexible as ph
+from bad_inputs.outcomes import (
+    COUNT,
+    FINITE,
+    FLAG,
+    NON_NEGATIVE,
+    NONE,
+    POSITIVE,
+    REFUSED,
+    Call,
+)
+from bad_inputs.wrong_values import ROD, ROPE
+
+POINT = frozenset({"attachment", "ground", "foreign ground"})
+ORIENTED = POINT | {"body"}
+BODY, END, FILE = frozenset({"body"}), frozenset({"attachment"}), frozenset({"'x'", "'1'"})
+JOINT = frozenset({"joint", "foreign joint"})  # one that reads the same is taken from a model that was built again
+FREQUENCIES = NON_NEGATIVE | {"()", "(1, 2)", "(1, 2, 3)"}
+
+
+class Runnable:
+    """A beam on a driven pin with a rope at its end, for short runs."""
+
+    def __init__(self):
+        self.model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+        self.body = self.model.add(ROD, "beam")
+        self.rope = self.model.add(ROPE, "rope", position=(1.0, 0.0, 0.0))
+        self.attachment = self.body.end
+        self.ground = self.model.ground.at((0.0, 0.0, 0.0))
+        self.joint = self.model.connect(ph.Revolute(self.ground, self.body.start))
+        self.model.connect(ph.Spherical(self.body.end, self.rope.start))
+        self.element = self.model.apply(self.joint.spring(1.0))
+        self.drive = self.model.apply(self.joint.drive(angle=lambda t: 0.0 * t))
+        self.load = self.model.apply(ph.Force(self.body.end, (0.0, 1.0, 0.0)))
+
+
+@cache
+def runnable():
+    """One for all calls, which leave it as it is."""
+    return Runnable()
+
+
+@cache
+def flying():
+    """A point mass."""
+    model = ph.Model(dimension=2)
+    model.add(ph.PointMass(1.0), "ball", velocity=(1.0, 0.0, 0.0))
+    return model
+
+
+@cache
+def motion():
+    """Of this model, with its linear model, in which the beam hangs on its clamped start."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return runnable().model.simulate(2e-4, 1e-4, progress=False)
+
+
+@cache
+def linear():
+    """A clamped beam with a force and a velocity at its end."""
+    model = ph.Model(dimension=2)
+    beam = model.add(ROD, "beam")
+    model.connect(ph.Fixed(model.ground.at((0.0, 0.0, 0.0)), beam.start))
+    return model.linearize(inputs=[ph.Force(beam.end, (0, 1, 0))])
+
+
+def of(label, function, good, /, **takes):
+    return Call(label, function, good, takes, runnable)
+
+
+def asked(name, good, /, **takes):
+    """A method of the motion; ``good`` maps the model to its arguments."""
+    return Call(f"motion.{name}", lambda s: getattr(motion(), name), good, takes, runnable)
+
+
+def at_end(s):
+    return {"attachment": s.attachment}
+
+
+RUNS = [
+    of(
+        "simulate",
+        lambda s: flying().simulate,
+        lambda s: {"duration": 1.0, "step": 0.5, "progress": False},
+        duration=POSITIVE,
+        step=POSITIVE,
+        initial=REFUSED,
+        scheme=REFUSED,
+        order=REFUSED,
+        every=COUNT,
+        numerical_damping=NON_NEGATIVE,
+        tolerance=POSITIVE | NONE,
+        output=FILE | NONE,
+        overwrite=FLAG,
+        progress=FLAG | NONE,
+    ),
+    of(
+        "resume",
+        lambda s: s.model.resume,
+        lambda s: {"path": "there_is_no_such_file.h5", "duration": 2e-4, "step": 1e-4, "progress": False},
+        path=REFUSED,
+        duration=REFUSED,
+        step=REFUSED,
+        order=REFUSED,
+        every=REFUSED,
+        numerical_damping=REFUSED,
+        tolerance=REFUSED,
+        progress=REFUSED,
+    ),
+    of(
+        "linearize",
+        lambda s: s.model.linearize,
+        lambda s: {},
+        inputs=frozenset({"()"}),
+        outputs=frozenset({"()"}) | NONE,
+        at=REFUSED,
+        form=REFUSED,
+        state=NONE,
+    ),
+    of(
+        "assemble",
+        lambda s: s.model.assemble,
+        lambda s: {},
+        fixed=frozenset({"()"}),
+        weights=NONE | {"{}"},
+    ),
+    asked("position", at_end, attachment=POINT),
+    asked("velocity", at_end, attachment=POINT),
+    asked("rotation", lambda s: {"target": s.body}, target=ORIENTED),
+    asked("angular_velocity", lambda s: {"target": s.body}, target=ORIENTED),
+    asked("displacement", at_end, attachment=END),
+    asked("elastic_coordinates", lambda s: {"body": s.body}, body=BODY | END),
+    asked("tension", lambda s: {"string": s.rope}, string=REFUSED),
+    asked("stretch", lambda s: {"string": s.rope}, string=REFUSED),
+    asked("reaction", lambda s: {"joint": s.joint}, joint=JOINT, axes=REFUSED),
+    asked("reaction_moment", lambda s: {"joint": s.joint}, joint=JOINT, axes=REFUSED),
+    asked("element_force", lambda s: {"element": s.drive}, element=frozenset({"element", "drive"})),
+    asked("angle", lambda s: {"joint": s.joint}, joint=JOINT),
+    asked("translation", lambda s: {"joint": s.joint}, joint=REFUSED),
+    asked("translation_rate", lambda s: {"joint": s.joint}, joint=REFUSED),
+    asked("rate", lambda s: {"joint": s.joint}, joint=JOINT),
+    asked(
+        "section_forces",
+        lambda s: {"body": s.body},
+        body=BODY,
+        x=NONE | NON_NEGATIVE,
+    ),
+    asked(
+        "stress",
+        lambda s: {"body": s.body},
+        body=BODY,
+        x=NONE | NON_NEGATIVE,
+        fibres=NONE | {"2 x 2"},
+    ),
+    asked("save", lambda s: {}, path=FILE),
+    of("Motion.load", lambda s: ph.Motion.load, lambda s: {}, path=REFUSED),
+    of("motion[...]", lambda s: lambda name: motion()[name], lambda s: {}, name=REFUSED),
+    asked("plot_energy", lambda s: {}, path=FILE | NONE),
+    asked("plot_displacement", at_end, attachment=END, path=FILE | NONE, normalized=FLAG),
+    asked("plot_section_forces", lambda s: {"body": s.body}, body=BODY, times=COUNT, path=FILE | NONE),
+    asked("plot_mechanism", lambda s: {}, times=COUNT, path=FILE | NONE, scale=FINITE),
+    asked(
+        "animate",
+        lambda s: {"path": "film.txt"},
+        path=REFUSED,
+        trace=REFUSED,
+        scale=REFUSED,
+        seconds=REFUSED,
+        frames_per_second=REFUSED,
+        progress=REFUSED,
+    ),
+    *(
+        of(
+            kind.__name__,
+            lambda s, kind=kind: kind,
+            lambda s: {"attachment": s.body.end},
+            attachment=frozenset({"attachment", "foreign attachment"}),
+            direction=frozenset({"(1, 2, 3)"}),
+        )
+        for kind in (ph.Displacement, ph.Velocity, ph.Acceleration, ph.Angle, ph.AngularVelocity)
+    ),
+    *(
+        of(
+            kind.__name__,
+            lambda s, kind=kind: kind,
+            lambda s: {"joint": s.joint},
+            joint=frozenset({"joint", "foreign joint"}),
+            coordinate=NONE | {"0", "1"},
+        )
+        for kind in (ph.JointForce, ph.JointPosition, ph.JointRate, ph.JointAcceleration)
+    ),
+    of("linear.modes", lambda s: linear().modes, lambda s: {}, count=COUNT),
+    of(
+        "linear.frequency_response",
+        lambda s: linear().frequency_response,
+        lambda s: {},
+        frequencies=FREQUENCIES,
+    ),
+    of(
+        "linear.reduce",
+        lambda s: linear().reduce,
+        lambda s: {"order": 2},
+        order=REFUSED,
+        method=REFUSED,
+        frequencies=NONE | NON_NEGATIVE | {"(1, 2)", "(1, 2, 3)"},
+    ),
+    of("linear.body_model", lambda s: linear().body_model, lambda s: {}, body=REFUSED),
+    of("linear.save_mat", lambda s: linear().save_mat, lambda s: {}, path=REFUSED),
+    of(
+        "mode_sweep",
+        lambda s: ph.mode_sweep,
+        lambda s: {"build": lambda x: s.model, "values": [1.0], "count": 1},
+        build=REFUSED,
+        values=frozenset({"(1, 2)", "(1, 2, 3)"}),
+        count=COUNT,
+        at=REFUSED,
+        parameter=FILE,
+    ),
+]

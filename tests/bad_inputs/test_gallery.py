@@ -1,0 +1,42 @@
+"""Every wrong value for every parameter of the gallery: refused by name, or a model."""
+
+import inspect
+from typing import get_type_hints
+
+import pytest
+
+import phlexible as ph
+from bad_inputs.outcomes import Call, outcome
+from bad_inputs.wrong_values import simple_values
+
+# By the annotation of a parameter: what may be taken, and need not (a model may have no negative length).
+TAKEN = {
+    "float": {"-1", "0", "1"},
+    "int": {"0", "1"},
+    "int | None": {"None", "0", "1"},
+    "str": set(),
+    "tuple[float, float, float]": {"(1, 2, 3)"},
+    "phlexible.bodies.string.law.StringLaw | None": {"None"},
+}
+
+
+@pytest.mark.parametrize("name", ph.gallery.__all__)
+def test_wrong_parameters_are_refused_by_name(name):
+    function = getattr(ph.gallery, name)
+    call = Call(name, lambda s: function, lambda s: {}, {}, lambda: None)
+    surprises = []
+    for parameter in inspect.signature(function).parameters:
+        hint = get_type_hints(function)[parameter]
+        taken = TAKEN[hint.__name__ if isinstance(hint, type) else str(hint)]
+        for label in simple_values().keys() - {"0.5"}:  # one number less to build models of
+            result = outcome(call, parameter, label)
+            if result != "refused" and not (label in taken and result in ("accepted", "warned")):
+                surprises.append(f"{name}({parameter}={label}): {result}")
+    assert surprises == []
+
+
+def test_unknown_parameters_are_refused_with_the_known_ones():
+    with pytest.raises(ph.ParameterError, match="crank_slider got an unexpected .* 'speed'; its parameters are"):
+        ph.gallery.crank_slider(speed=3.0)
+    with pytest.raises(ph.ParameterError, match="dzhanibekov too many positional arguments"):
+        ph.gallery.dzhanibekov(*range(30))
