@@ -55,6 +55,7 @@ from phlexible.joints.revolute import Revolute
 from phlexible.joints.slider import Slider
 from phlexible.joints.spherical import Spherical
 from phlexible.joints.universal import Universal
+from phlexible.shapes.solids import Box, Cylinder, Sphere, TriangleMesh
 from phlexible.version import __version__
 
 if TYPE_CHECKING:
@@ -91,9 +92,11 @@ __all__ = [
     "AngularVelocity",
     "AttachmentError",
     "Beam",
+    "Box",
     "Bushing",
     "CircularSection",
     "ConvergenceError",
+    "Cylinder",
     "Cylindrical",
     "Displacement",
     "Distance",
@@ -139,6 +142,7 @@ __all__ = [
     "SingularMassError",
     "SlackStringWarning",
     "Slider",
+    "Sphere",
     "Spherical",
     "SpringDamper",
     "StVenantKirchhoffLaw",
@@ -147,6 +151,7 @@ __all__ = [
     "String",
     "StructureError",
     "Torque",
+    "TriangleMesh",
     "Universal",
     "UnusedPartWarning",
     "Velocity",

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from typing import Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array
@@ -14,13 +15,33 @@ from phlexible.bodies.forms.stress_space import Stress, StressSpace, energy_stre
 from phlexible.bodies.forms.variants import body_form
 from phlexible.bodies.initial_nodes import Field, InitialNodes
 from phlexible.bodies.locations import Location, Origin
+from phlexible.bodies.skin import Skin, line_skin
 
 BodyData = FloatingBody | AbsoluteBody
 """What a body is in the plane or in space."""
 
 
+OUTLINE_POINTS = 33
+
+
 class Body(ABC):
     """An immutable description that a user writes down once and places any number of times."""
+
+    @property
+    def paint(self) -> str | None:
+        """Colour in pictures, "#rrggbb"; None: as the picture likes."""
+        return getattr(self, "color", None)
+
+    def skin(self, data: BodyData, ports: Array) -> Skin:
+        """What the body looks like.
+
+        Args:
+            data: what ``discretize`` gave.
+            ports: places in the undeformed body where joints hold it, shape (k, 3) [m].
+        """
+        positions, shapes = data.points.outline(OUTLINE_POINTS)
+        line = (np.arange(len(positions)),) if len(positions) > 1 else ()
+        return line_skin(positions, shapes, line, np.arange(len(positions) if not line else 0))
 
     @abstractmethod
     def discretize(self, dimension: int) -> BodyData:

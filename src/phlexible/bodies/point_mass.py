@@ -1,6 +1,6 @@
 """A point mass: it has a place and no orientation."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -10,20 +10,27 @@ from phlexible.bodies.body import Body
 from phlexible.bodies.floating_body import FloatingBody, no_strain
 from phlexible.bodies.locations import Location, MaterialPoint, MaterialPoints, Origin
 from phlexible.errors import AttachmentError
+from phlexible.shapes.colors import optional_color
 
 
 @dataclass(frozen=True)
 class PointMass(Body):
-    """A mass [kg] at a point.
+    """A mass at a point.
+
+    Attributes:
+        mass: [kg].
+        color: in pictures, a name or "#rrggbb"; None: as the picture likes.
 
     Raises:
         ParameterError: the mass is not finite and positive.
     """
 
     mass: float
+    color: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "mass", positive("mass", self.mass))
+        object.__setattr__(self, "color", optional_color(self.color))
 
     def discretize(self, dimension: int) -> FloatingBody:
         """S = 0, W = 0 and no rotation, so that only m |v|^2 / 2 remains."""

@@ -1,16 +1,24 @@
 """A rigid body: six numbers of inertia and no elastic coordinates (docs/theory.md, 2)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, numbers, positive, vector
-from phlexible.algebra.options import plane_or_space
-from phlexible.bodies.body import Body
+from phlexible.algebra.options import file_path, plane_or_space
+from phlexible.bodies.body import Body, BodyData
 from phlexible.bodies.floating_body import FloatingBody, no_strain
 from phlexible.bodies.locations import Location, MaterialPoint, MaterialPoints, MaterialPosition, Origin
+from phlexible.bodies.skin import Skin, solid_skin
+from phlexible.bodies.unshaped import unshaped_skin
 from phlexible.errors import AttachmentError, ParameterError
+from phlexible.shapes.colors import optional_color
+from phlexible.shapes.solids import Box, Cylinder, Shape, Sphere
+from phlexible.shapes.stl import read_stl
 
 ROUND_OFF = 1e-12
 INERTIA = "I_zz, three numbers or a matrix (3, 3)"
@@ -25,6 +33,9 @@ class RigidBody(Body):
         inertia: about the center of mass, in body axes [kg m2]: a matrix (3, 3), its diagonal (3,)
             or, for motion in the plane only, the single number I_zz. Stored as an array.
         center: center of mass in body axes from the origin, shape (3,) [m].
+        shape: what it looks like, ``Box``, ``Cylinder``, ``Sphere``, ``TriangleMesh``; None: rods to where
+            joints hold it, or a box of its inertia. It does not change the motion.
+        color: in pictures, a name or "#rrggbb"; None: as the picture likes.
 
     Raises:
         ParameterError: the mass is not positive, or no body has this inertia: not symmetric, not
@@ -34,11 +45,83 @@ class RigidBody(Body):
     mass: float
     inertia: ArrayLike
     center: ArrayLike = (0.0, 0.0, 0.0)
+    shape: Shape | None = field(default=None, kw_only=True)
+    color: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "mass", positive("mass", self.mass))
         object.__setattr__(self, "inertia", _inertia(self.inertia))
         object.__setattr__(self, "center", vector("center", self.center))
+        object.__setattr__(self, "color", optional_color(self.color))
+        if not isinstance(self.shape, Shape | None):
+            raise ParameterError(f"shape must be a Box, Cylinder, Sphere or TriangleMesh, got {self.shape!r}")
+
+    @classmethod
+    def box(
+        cls, size: ArrayLike, density: float, center: ArrayLike = (0.0, 0.0, 0.0), *, color: str | None = None
+    ) -> Self:
+        """A homogeneous box with edges along the body axes.
+
+        Args:
+            size: edges along x, y, z, shape (3,) [m].
+            density: [kg/m3].
+            center: of the box from the origin of the body, shape (3,) [m].
+            color: in pictures.
+        """
+        return cls._solid(Box(size, center=vector("center", center)), density, color)
+
+    @classmethod
+    def cylinder(
+        cls,
+        radius: float,
+        length: float,
+        density: float,
+        center: ArrayLike = (0.0, 0.0, 0.0),
+        *,
+        axis: ArrayLike = (0.0, 0.0, 1.0),
+        color: str | None = None,
+    ) -> Self:
+        """A homogeneous round cylinder.
+
+        Args:
+            radius, length: [m].
+            density: [kg/m3].
+            center: of the cylinder from the origin of the body, shape (3,) [m].
+            axis: in body axes, shape (3,).
+            color: in pictures.
+        """
+        return cls._solid(Cylinder(radius, length, axis, center=vector("center", center)), density, color)
+
+    @classmethod
+    def sphere(
+        cls, radius: float, density: float, center: ArrayLike = (0.0, 0.0, 0.0), *, color: str | None = None
+    ) -> Self:
+        """A homogeneous ball of that radius [m] and density [kg/m3] around ``center`` (3,) [m]."""
+        return cls._solid(Sphere(radius, center=vector("center", center)), density, color)
+
+    @classmethod
+    def from_stl(
+        cls, path: str | PathLike[str], density: float, *, scale: float = 1.0, color: str | None = None
+    ) -> Self:
+        """The homogeneous solid inside the surface of an STL file, text or binary; body axes are the file's.
+
+        Args:
+            path: of the file.
+            density: [kg/m3].
+            scale: metres for a unit of length of the file: 1e-3 for millimetres.
+            color: in pictures.
+
+        Raises:
+            ParameterError: no such file, no triangles in it, or a surface that is not closed.
+        """
+        mesh = read_stl(Path(file_path("path", path)), positive("scale", scale))
+        return cls._solid(mesh, density, color)
+
+    @classmethod
+    def _solid(cls, shape: Shape, density: float, color: str | None) -> Self:
+        weight, moments = positive("density", density), shape.moments()
+        center = np.asarray(shape.center) + moments.center
+        return cls(weight * moments.volume, weight * moments.inertia, center, shape=shape, color=color)
 
     def discretize(self, dimension: int) -> FloatingBody:
         """S = m c and W[a, b] = E_ab with E = tr(J_c)/2 I - J_c + m c c^T (2.11).
@@ -76,6 +159,13 @@ class RigidBody(Body):
             points=RigidPoints(center, dimension),
             size=float(np.linalg.norm(center)) + float(np.sqrt(np.trace(euler) / self.mass)),
         )
+
+    def skin(self, data: BodyData, ports: Array) -> Skin:
+        """Its shape, or what its inertia and ports suggest."""
+        center = np.asarray(self.center, dtype=np.float64)
+        if self.shape is not None:
+            return solid_skin(self.shape.placed(center))
+        return unshaped_skin(self.mass, np.asarray(self.inertia), center, ports)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
 """A straight prismatic elastic beam (docs/theory.md, 2 and 3)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, Self
 
 import numpy as np
@@ -17,14 +17,20 @@ from phlexible.bodies.beam.points import BeamPoints
 from phlexible.bodies.beam.reduced_basis import ReducedBasis
 from phlexible.bodies.beam.strain import Strain, beam_strain, linear_stiffness
 from phlexible.bodies.beam.stress import beam_stress
-from phlexible.bodies.body import Body
+from phlexible.bodies.body import Body, BodyData
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.forms.stress_space import Stress, StressSpace
 from phlexible.bodies.locations import End, Location, Start
 from phlexible.bodies.material import Material
 from phlexible.bodies.mechanics.floating import elastic_mass
+from phlexible.bodies.skin import Skin, tube_skin
 from phlexible.elements.sections import CircularSection, CrossSection, RectangularSection, Section, thickness
 from phlexible.errors import ParameterError
+from phlexible.shapes.colors import optional_color
+from phlexible.shapes.outlines import outline_of
+
+STATIONS, FEWEST_AND_MOST = 4, (8, 64)
+"""Of a drawn beam: so many an element, within these numbers."""
 
 MODAL = "kg^0.5 m"  # of coordinates with unit mass
 
@@ -51,6 +57,7 @@ class Beam(Body):
             for example of ``craig_bampton_basis`` or of ``ReducedModel.elastic_basis``.
         damping_ratio: modal damping of all modes of the beam held by its frame, on top of the
             viscosity of the material [-].
+        color: in pictures, a name or "#rrggbb"; None: as the picture likes.
 
     Raises:
         ParameterError: a parameter is outside its range or no option.
@@ -65,6 +72,7 @@ class Beam(Body):
     rotary_inertia: bool = True
     modes: int | ArrayLike | ReducedBasis | None = None
     damping_ratio: float = 0.0
+    color: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if not isinstance(self.section, Section | CircularSection | RectangularSection):
@@ -81,6 +89,7 @@ class Beam(Body):
             ("rotary_inertia", flag("rotary_inertia", self.rotary_inertia)),
             ("modes", _basis(self.modes)),
             ("damping_ratio", non_negative("damping_ratio", self.damping_ratio)),
+            ("color", optional_color(self.color)),
         ):
             object.__setattr__(self, name, value)
         if (across := thickness(self.section)) > self.length:
@@ -183,6 +192,14 @@ class Beam(Body):
         each = -(-self.elements // count) if elements is None else elements
         frame = Frame.SIMPLY_SUPPORTED if self.frame is Frame.AUTO else self.frame
         return SplitBeam(replace(self, length=self.length / count, elements=each, frame=frame), count)
+
+    def skin(self, data: BodyData, ports: Array) -> Skin:
+        """A tube or prism with the section of the beam."""
+        points = data.points
+        assert isinstance(points, BeamPoints)
+        count = int(np.clip(STATIONS * self.elements, *FEWEST_AND_MOST)) + 1
+        positions, shapes = points.centerline(count)
+        return tube_skin(positions, shapes, points.turns(positions[:, 0]), outline_of(self.section))
 
     def port_locations(self) -> dict[str, Location]:
         """Both ends."""

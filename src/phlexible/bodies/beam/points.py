@@ -66,6 +66,11 @@ class BeamPoints(MaterialPoints):
         positions[:, 0] = x
         return positions, np.stack([at.axial, at.deflection_y, at.deflection_z], axis=1)
 
+    def turns(self, x: Array) -> Array:
+        """Small rotations of the sections at x (k,) of the axis, shape (k, 3, n)."""
+        at = self.fields(x)
+        return np.stack([at.twist, -at.slope_z, at.slope_y], axis=1)
+
     def outline(self, count: int) -> tuple[Array, Array]:
         """The centerline."""
         return self.centerline(count)

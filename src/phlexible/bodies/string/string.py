@@ -1,6 +1,6 @@
 """Hyperelastic string: large motion and large strain, no bending stiffness (Kinon et al. 2023)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,14 +8,16 @@ from numpy.typing import ArrayLike
 from phlexible.algebra.arrays import Array, non_negative, positive, vector
 from phlexible.algebra.options import plane_or_space, whole
 from phlexible.bodies.absolute_body import AbsoluteBody
-from phlexible.bodies.body import NodalBody
+from phlexible.bodies.body import BodyData, NodalBody
 from phlexible.bodies.forms.string import StringForm
 from phlexible.bodies.initial_nodes import Field, InitialNodes, initial_nodes
+from phlexible.bodies.skin import Skin
 from phlexible.bodies.string.form_options import string_form
 from phlexible.bodies.string.law import StringLaw
 from phlexible.bodies.string.mesh import StringMesh
 from phlexible.bodies.string.points import StringPoints
 from phlexible.errors import ParameterError
+from phlexible.shapes.colors import optional_color
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,8 @@ class String(NodalBody):
         law: stored energy, for example ``LogarithmicLaw(axial_stiffness=20.0)``.
         order: of the shape functions: 1 (linear, as in the paper) or 2 (quadratic).
         viscosity: Kelvin-Voigt time tau [s]: the stress grows by tau EA d((C - 1) / 2)/dt.
+        diameter: in pictures [m]; None: as thin as can be seen.
+        color: in pictures, a name or "#rrggbb"; None: as the picture likes.
 
     Raises:
         ParameterError: a number out of its range, or no law.
@@ -43,11 +47,16 @@ class String(NodalBody):
     law: StringLaw
     order: int = 1
     viscosity: float = 0.0
+    diameter: float | None = field(default=None, kw_only=True)
+    color: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "length", positive("length", self.length))
         object.__setattr__(self, "line_density", positive("line_density", self.line_density))
         object.__setattr__(self, "viscosity", non_negative("viscosity", self.viscosity))
+        if self.diameter is not None:
+            object.__setattr__(self, "diameter", positive("diameter", self.diameter))
+        object.__setattr__(self, "color", optional_color(self.color))
         for name in ("elements", "order"):
             object.__setattr__(self, name, whole(name, getattr(self, name)))
         if self.order not in (1, 2):
@@ -66,6 +75,11 @@ class String(NodalBody):
         """Nodes, mass and strains in the plane (dimension 2) or in space (3)."""
         plane_or_space(dimension)
         return self._absolute(dimension)
+
+    def skin(self, data: BodyData, ports: Array) -> Skin:
+        """A line along the nodes."""
+        width = 0.0 if self.diameter is None else self.diameter
+        return replace(super().skin(data, ports), width=(width, width))
 
     def initial_nodes(
         self, dimension: int, shape: Field | None, velocity: Field | None, position: Array, rotation: Array

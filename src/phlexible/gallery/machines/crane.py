@@ -12,6 +12,7 @@ from phlexible.interactions.loads import Force
 from phlexible.joints.slider import Slider
 from phlexible.joints.spherical import Spherical
 from phlexible.model import Model
+from phlexible.shapes.solids import Box
 
 
 @ready_model
@@ -63,7 +64,7 @@ def crane(
         return s + gravity * pulled / axial_stiffness
 
     moment = load_mass * load_height**2 / 6
-    block = RigidBody(load_mass, moment, center=(0.0, -load_height / 2, 0.0))
+    block = RigidBody(load_mass, moment, center=(0.0, -load_height / 2, 0.0), shape=Box([load_height] * 3))
     trolley = model.add(PointMass(trolley_mass), "trolley")
     load = model.add(block, "load", position=(0.0, -depth(cable_length), 0.0))
     rope = model.add(cable, "cable", shape=lambda s: (0.0, -depth(s)))

@@ -13,6 +13,7 @@ from phlexible.gallery.parameters import ready_model
 from phlexible.interactions.potentials import Potential
 from phlexible.joints.revolute import Revolute
 from phlexible.model import Model
+from phlexible.shapes.solids import Box
 
 LOCK_WIDTH = 0.02  # of the well that holds a hinge in place [rad]
 
@@ -44,7 +45,7 @@ def deployable_panels(panels: int = 3, lock_energy: float = 3.0, elements: int =
     )
 
     model = Model(dimension=2)
-    hub = model.add(RigidBody(200.0, 60.0), "hub")
+    hub = model.add(RigidBody(200.0, 60.0, shape=Box((1.0, 1.0, 1.0)), color="silver"), "hub")
     port = hub.point((0.5, 0.0, 0.0))
     place, direction = np.array([0.5, 0.0, 0.0]), np.pi / 2
     for k in range(panels):

@@ -12,6 +12,7 @@ from phlexible.joints.fixed import Fixed
 from phlexible.joints.revolute import Revolute
 from phlexible.model import Model
 from phlexible.ports.attachments import Port
+from phlexible.shapes.solids import Box, Cylinder, Sphere
 
 Y, Z, X = (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)
 AXES = (Z, Y, Y, X, Y, X)
@@ -48,11 +49,17 @@ def robot_arm(rise_time: float = 1.0, elements: int = 4, payload: float = 2.0) -
     aluminium = Material(youngs_modulus=7e10, density=2700.0, poissons_ratio=0.33, viscosity=2e-5)
     upper = Beam(0.5, tube, aluminium, elements=elements, frame="cantilever", modes=2)
     fore = Beam(0.4, tube, aluminium, elements=elements, frame="cantilever", modes=2)
-    housing = RigidBody(3.0, (0.3, 0.3, 0.3))  # with the rotor, seen through the gear
-    stator, wrist = RigidBody(1.5, (0.1, 0.1, 0.1)), RigidBody(0.6, (2e-3, 2e-3, 2e-3))
+    across = Cylinder(0.05, 0.12, axis=Y)
+    housing = RigidBody(3.0, (0.3, 0.3, 0.3), shape=across)  # with the rotor, seen through the gear
+    stator = RigidBody(1.5, (0.1, 0.1, 0.1), shape=Cylinder(0.04, 0.08, axis=X), color="gray")
+    wrist = RigidBody(0.6, (2e-3, 2e-3, 2e-3), shape=Sphere(0.035))
+
+    column, jaws = Cylinder(0.07, 0.2, center=(0.0, 0.0, 0.1)), Box((0.08, 0.06, 0.06))
+    foot = RigidBody(8.0, (0.1, 0.1, 0.1), shape=column, color="gray")
+    gripper = RigidBody(0.5 + payload, (5e-3, 5e-3, 5e-3), center=(0.05, 0.0, 0.0), shape=jaws, color="yellow")
 
     model = Model(gravity=(0.0, 0.0, -9.81))
-    base = model.add(RigidBody(8.0, (0.1, 0.1, 0.1)), "base", (0.0, 0.0, 0.2))
+    base = model.add(foot, "base", (0.0, 0.0, 0.2))
     shoulder = model.add(housing, "shoulder", (0.0, 0.0, 0.4))
     upper_arm = model.add(upper, "upper arm", (0.0, 0.0, 0.4))
     upper_end = model.add(stator, "upper arm motor", (0.5, 0.0, 0.4))
@@ -61,7 +68,7 @@ def robot_arm(rise_time: float = 1.0, elements: int = 4, payload: float = 2.0) -
     fore_end = model.add(stator, "forearm motor", (0.9, 0.0, 0.4))
     first = model.add(wrist, "wrist 1", (0.9, 0.0, 0.4))
     second = model.add(wrist, "wrist 2", (0.9, 0.0, 0.4))
-    hand = model.add(RigidBody(0.5 + payload, (5e-3, 5e-3, 5e-3), center=(0.05, 0.0, 0.0)), "hand", (0.9, 0.0, 0.4))
+    hand = model.add(gripper, "hand", (0.9, 0.0, 0.4))
 
     model.connect(Fixed(shoulder.origin, upper_arm.start))
     model.connect(Fixed(upper_arm.end, upper_end.origin))

@@ -10,6 +10,7 @@ from phlexible.elements.sections import RectangularSection
 from phlexible.gallery.parameters import ready_model
 from phlexible.joints.fixed import Fixed
 from phlexible.model import Model
+from phlexible.shapes.solids import Box
 
 
 @ready_model
@@ -62,7 +63,7 @@ def satellite(
         damping_ratio=damping_ratio,
     )
     model = Model(dimension=2)
-    hub = model.add(RigidBody(hub_mass, hub_inertia), "hub")
+    hub = model.add(RigidBody(hub_mass, hub_inertia, shape=Box([2 * radius] * 3), color="silver"), "hub")
     right = model.add(panel, "right panel", position=(radius, 0.0, 0.0))
     left = model.add(panel, "left panel", position=(-radius, 0.0, 0.0), rotation=pi)
     model.connect(Fixed(hub.point((radius, 0.0, 0.0)), right.start))

@@ -7,6 +7,7 @@ from phlexible.bodies.rigid_body import RigidBody
 from phlexible.gallery.parameters import ready_model
 from phlexible.joints.revolute import Revolute
 from phlexible.model import Model
+from phlexible.shapes.solids import Box
 
 CORNERS = np.array([(0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0, 0, 1)], dtype=np.float64)
 """Of a cube, along its edges; the edge from the last one to the first is the ground."""
@@ -36,7 +37,8 @@ def bricard(length: float = 1.0, mass: float = 1.0, width: float = 0.1, gravity:
     """
     length, width = positive("length", length), positive("width", width)
     across = mass * (length**2 + width**2) / 12
-    rod = RigidBody(mass, (mass * width**2 / 6, across, across), center=(length / 2, 0.0, 0.0))
+    looks = Box((length, width, width))
+    rod = RigidBody(mass, (mass * width**2 / 6, across, across), center=(length / 2, 0.0, 0.0), shape=looks)
     corners = length * CORNERS
     tip = (length, 0.0, 0.0)
 

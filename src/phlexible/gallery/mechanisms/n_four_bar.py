@@ -8,6 +8,7 @@ from phlexible.errors import ParameterError
 from phlexible.gallery.parameters import ready_model
 from phlexible.joints.revolute import Revolute
 from phlexible.model import Model
+from phlexible.shapes.solids import Box
 
 THICKNESS = 0.01
 """Of the rods over their length; it gives them an inertia about their own axis, which nothing excites."""
@@ -55,7 +56,8 @@ def n_four_bar(
     length, mass, speed = positive("length", length), positive("mass", mass), finite("speed", speed)
     across = mass * length**2 / 12
     along = across * 2 * THICKNESS**2
-    rod = RigidBody(mass, (along, across * (1 + THICKNESS**2), across), center=(length / 2, 0.0, 0.0))
+    looks = Box((length, 0.03 * length, 0.03 * length))
+    rod = RigidBody(mass, (along, across * (1 + THICKNESS**2), across), center=(length / 2, 0.0, 0.0), shape=looks)
     tip = (length, 0.0, 0.0)
     upright = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
 

@@ -10,6 +10,7 @@ from phlexible.joints.revolute import Revolute
 from phlexible.joints.spherical import Spherical
 from phlexible.joints.universal import Universal
 from phlexible.model import Model
+from phlexible.shapes.solids import Box
 
 CRANK_LENGTH, ROD_LENGTH = 0.08, 0.3
 PIVOT = np.array([0.0, 0.1, 0.12])
@@ -46,15 +47,19 @@ def spatial_slider_crank(crank_speed: float = 6.0, gravity: float = 9.81) -> Mod
 
     model = Model(gravity=(0.0, 0.0, -gravity))
     crank = model.add(
-        RigidBody(0.12, (1e-4, 1e-4, 1e-5), center=(0.0, 0.0, CRANK_LENGTH / 2)),
+        RigidBody(
+            0.12, (1e-4, 1e-4, 1e-5), center=(0.0, 0.0, CRANK_LENGTH / 2), shape=Box((0.012, 0.012, CRANK_LENGTH))
+        ),
         "crank",
         PIVOT,
         velocity=(0.0, 0.0, 0.0),
         angular_velocity=(crank_speed, 0.0, 0.0),
     )
     rod_inertia, half = (4e-4, 4e-3, 4e-3), (ROD_LENGTH / 2, 0.0, 0.0)
-    rod = model.add(RigidBody(0.5, rod_inertia, center=half), "rod", tip, rotation)
-    slider = model.add(RigidBody(2.0, (1e-4, 1e-4, 1e-4)), "slider", slide)
+    rod = model.add(
+        RigidBody(0.5, rod_inertia, center=half, shape=Box((ROD_LENGTH, 0.008, 0.008))), "rod", tip, rotation
+    )
+    slider = model.add(RigidBody(2.0, (1e-4, 1e-4, 1e-4), shape=Box((0.04, 0.03, 0.03))), "slider", slide)
     x_axis = (1.0, 0.0, 0.0)
     model.connect(Revolute(model.ground.at(PIVOT), crank.origin, axis=x_axis))
     model.connect(Spherical(crank.point((0.0, 0.0, CRANK_LENGTH)), rod.origin))

@@ -7,6 +7,7 @@ from phlexible.bodies.rigid_body import RigidBody
 from phlexible.gallery.parameters import ready_model
 from phlexible.joints.revolute import Revolute
 from phlexible.model import Model
+from phlexible.shapes.solids import Box
 
 
 @ready_model
@@ -37,7 +38,8 @@ def double_pendulum(
         gravity: [m/s2].
     """
     length = positive("length", length)
-    rod = RigidBody(mass, inertia=mass * length**2 / 12, center=(length / 2, 0.0, 0.0))
+    looks = Box((length, 0.05 * length, 0.05 * length))
+    rod = RigidBody(mass, inertia=mass * length**2 / 12, center=(length / 2, 0.0, 0.0), shape=looks)
     hinge = (length * np.sin(upper_angle), -length * np.cos(upper_angle), 0.0)
     end_of_rod = (length, 0.0, 0.0)
 

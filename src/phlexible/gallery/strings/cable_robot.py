@@ -12,6 +12,7 @@ from phlexible.gallery.parameters import ready_model
 from phlexible.joints.slider import Slider
 from phlexible.joints.spherical import Spherical
 from phlexible.model import Model
+from phlexible.shapes.solids import Box
 
 CORNERS = ((-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0))
 
@@ -63,7 +64,9 @@ def cable_robot(
     model = Model(gravity=(0.0, -gravity, 0.0), dimension=2)
     axial_stiffness, period = positive("axial_stiffness", axial_stiffness), positive("period", period)
     moment = mass * (platform_width**2 + platform_height**2) / 12
-    platform = model.add(RigidBody(mass, moment), "platform")
+    platform = model.add(
+        RigidBody(mass, moment, shape=Box((platform_width, platform_height, platform_height))), "platform"
+    )
     for number, (x, y) in enumerate(CORNERS, start=1):
         corner = np.array([x * width / 2, y * height / 2, 0.0])
         held = np.array([x * platform_width / 2, -y * platform_height / 2, 0.0])

@@ -9,6 +9,7 @@ from phlexible.bodies.string.string import String
 from phlexible.gallery.parameters import ready_model
 from phlexible.joints.spherical import Spherical
 from phlexible.model import Model
+from phlexible.shapes.solids import Sphere
 
 
 @ready_model
@@ -68,7 +69,8 @@ def tethered_satellites(
         ("first", first_mass, left, 1.0),
         ("second", second_mass, left + distance, -1.0),
     ):
-        ball, center = RigidBody(mass, [0.4 * mass * radius**2] * 3), np.array([x, 0.0, 0.0])
+        ball = RigidBody(mass, [0.4 * mass * radius**2] * 3, shape=Sphere(radius))
+        center = np.array([x, 0.0, 0.0])
         satellite = model.add(
             ball, name, position=center, velocity=turning(center), angular_velocity=(side * roll, 0.0, spin)
         )

@@ -30,8 +30,9 @@ from phlexible.joints.joint import Joint
 from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody
 from phlexible.ports.placed_split_beam import PlacedSplitBeam
 from phlexible.results.files.unstored_law import UnstoredLaw
+from phlexible.shapes.solids import Shape
 
-FAMILIES: tuple[type[Any], ...] = (Body, StringLaw, Joint, Load, ForceElement)
+FAMILIES: tuple[type[Any], ...] = (Body, StringLaw, Joint, Load, ForceElement, Shape)
 """Their subclasses can be named by a file, also those of users: bodies, joints, loads that are dataclasses."""
 
 VALUES: dict[str, type[Any]] = {

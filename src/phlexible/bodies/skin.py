@@ -1,0 +1,136 @@
+"""What a body looks like: a surface that moves with its elastic coordinates."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.shapes.outlines import Outline
+from phlexible.shapes.surface import Surface
+
+NO_LINES: tuple[IntArray, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Skin:
+    """N nodes that move with eta, and what they carry: vertices of a surface, lines, balls.
+
+    A node is at ``positions + shapes @ eta`` in the body frame; what it carries turns with it by the small
+    rotation vector ``turns @ eta``. Lines and balls without a thickness of their own are drawn as thick as
+    a picture allows.
+
+    Attributes:
+        positions: undeformed, shape (N, 3) [m].
+        shapes: shape (N, 3, n).
+        turns: shape (N, 3, n).
+        vertex_nodes: node that carries each vertex, shape (v,).
+        offsets: vertex from its node in the undeformed body, shape (v, 3) [m].
+        normals: outward unit normals in the undeformed body, shape (v, 3).
+        triangles: numbers of vertices, shape (t, 3).
+        lines: nodes along the lines that stand for the body in line drawings.
+        balls: nodes that are drawn as balls.
+        width: greatest and least thickness of what is around the lines [m]; 0: none of its own.
+    """
+
+    positions: Array
+    shapes: Array
+    turns: Array
+    vertex_nodes: IntArray
+    offsets: Array
+    normals: Array
+    triangles: IntArray
+    lines: tuple[IntArray, ...] = NO_LINES
+    balls: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    width: tuple[float, float] = (0.0, 0.0)
+
+    @property
+    def has_surface(self) -> bool:
+        """Whether there is more than lines and balls."""
+        return len(self.triangles) > 0
+
+
+def line_skin(positions: Array, shapes: Array, lines: tuple[IntArray, ...], balls: IntArray) -> Skin:
+    """A body of no known thickness."""
+    nothing = np.zeros((0, 3))
+    empty = np.zeros(0, dtype=np.int64)
+    return Skin(
+        positions, shapes, 0 * shapes, empty, nothing, nothing, np.zeros((0, 3), dtype=np.int64), lines, balls
+    )
+
+
+def tube_skin(positions: Array, shapes: Array, turns: Array, outline: Outline) -> Skin:
+    """A section carried along an axis that lies along body x, with a cap at each end."""
+    stations, corners = len(positions), outline.corners
+    ring, ring_normals = _ring(outline)
+    count = len(ring)
+    vertex_nodes = np.repeat(np.arange(stations), count)
+    around = np.tile(ring, (stations, 1))
+    normals = np.tile(ring_normals, (stations, 1))
+    triangles = _sides(stations, count, outline.is_round)
+    middle = corners.mean(axis=0)
+    for station, direction in ((0, -1.0), (stations - 1, 1.0)):
+        first = len(vertex_nodes)
+        cap = np.concatenate([[middle], corners])
+        around = np.concatenate([around, cap])
+        normals = np.concatenate([normals, np.tile([direction, 0.0, 0.0], (len(cap), 1))])
+        vertex_nodes = np.concatenate([vertex_nodes, np.full(len(cap), station)])
+        here = np.arange(len(corners))
+        after = (here + 1) % len(corners)
+        one, two = (here, after) if direction > 0 else (after, here)
+        fan = np.stack([np.zeros_like(here), one + 1, two + 1], axis=1) + first
+        triangles = np.concatenate([triangles, fan])
+    offsets = np.zeros((len(vertex_nodes), 3))
+    offsets[:, 1:] = around
+    extent = np.ptp(corners, axis=0)
+    return Skin(
+        positions=positions,
+        shapes=shapes,
+        turns=turns,
+        vertex_nodes=vertex_nodes.astype(np.int64),
+        offsets=offsets,
+        normals=normals,
+        triangles=triangles.astype(np.int64),
+        lines=(np.arange(stations),),
+        width=(float(extent.max()), float(extent.min())),
+    )
+
+
+def solid_skin(surface: Surface) -> Skin:
+    """A surface that does not deform: flat triangles on one node at the origin."""
+    corners = surface.corners()
+    return Skin(
+        positions=np.zeros((1, 3)),
+        shapes=np.zeros((1, 3, 0)),
+        turns=np.zeros((1, 3, 0)),
+        vertex_nodes=np.zeros(3 * len(corners), dtype=np.int64),
+        offsets=corners.reshape(-1, 3),
+        normals=np.repeat(surface.normals(), 3, axis=0),
+        triangles=np.arange(3 * len(corners)).reshape(-1, 3),
+    )
+
+
+def _ring(outline: Outline) -> tuple[Array, Array]:
+    """Corners and normals of one ring; each corner twice where sides meet in an edge."""
+    corners = outline.corners
+    if outline.is_round:
+        flat = corners / np.linalg.norm(corners, axis=1, keepdims=True)
+        return corners, np.column_stack([np.zeros(len(corners)), flat])
+    ahead = np.roll(corners, -1, axis=0)
+    side = ahead - corners
+    outward = np.stack([side[:, 1], -side[:, 0]], axis=1)
+    outward /= np.linalg.norm(outward, axis=1, keepdims=True)
+    ring = np.stack([corners, ahead], axis=1).reshape(-1, 2)
+    normals = np.column_stack([np.zeros(len(ring)), np.repeat(outward, 2, axis=0)])
+    return ring, normals
+
+
+def _sides(stations: int, count: int, is_round: bool) -> IntArray:
+    """Two triangles for each side between neighbouring rings."""
+    first = np.arange(count) if is_round else np.arange(0, count, 2)
+    second = (first + 1) % count
+    quads = []
+    for k in range(stations - 1):
+        a, b = k * count, (k + 1) * count
+        quads.append(np.stack([a + first, a + second, b + second], axis=1))
+        quads.append(np.stack([a + first, b + second, b + first], axis=1))
+    return np.concatenate(quads).astype(np.int64)

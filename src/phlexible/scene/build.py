@@ -1,0 +1,112 @@
+"""Scenes of models before a run, and of recorded runs."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.mechanism.mechanism import Mechanism
+from phlexible.observables.run import RecordedRun
+from phlexible.ports.attachments import Attachment, PlacedBody
+from phlexible.scene.anchors import Places
+from phlexible.scene.arrows import arrows
+from phlexible.scene.palette import body_colors
+from phlexible.scene.scene import DrawnBody, Scene
+from phlexible.scene.symbols import symbols
+from phlexible.system.system import moving_frames
+
+PATH_POINTS = 240
+"""At least this many points draw the path of a moving frame, however few instants are stored."""
+
+
+def scene_at_start(mechanism: Mechanism) -> Scene:
+    """A model as it was put together, undeformed; one instant, t = 0."""
+    bodies, moving = mechanism.bodies, moving_frames(mechanism)
+    poses = []
+    for placed in bodies:
+        if placed.nodes is None:
+            poses.append((placed.position[None], placed.rotation[None], placed.elastic[None]))
+        else:
+            poses.append((np.zeros((1, 3)), np.eye(3)[None], placed.elastic[None]))
+    frames = np.array([frame.initial_position() for frame in moving]).reshape(1, -1, 3)
+    turns = np.tile(np.eye(3), (1, len(moving), 1, 1))
+    return _scene(mechanism, np.zeros(1), poses, frames, turns, frames)
+
+
+def scene_of(run: RecordedRun, instants: IntArray) -> Scene:
+    """A recorded run at chosen instants."""
+    picked, record = run.at(instants), run.recording
+    poses = []
+    for index, placed in enumerate(run.system.bodies):
+        if placed.nodes is None:
+            rotation = picked.recording.rotation[:, index]
+            poses.append((picked.reference_point(index), rotation, picked.elastic(index)))
+        else:
+            still = np.tile(np.eye(3), (len(instants), 1, 1))
+            poses.append((np.zeros((len(instants), 3)), still, picked.elastic(index)))
+    time, frames, turns = record.time[instants], record.frames[instants], record.frame_rotations[instants]
+    return _scene(run.mechanism, time, poses, frames, turns, _smooth_paths(run))
+
+
+def _scene(
+    mechanism: Mechanism,
+    time: Array,
+    poses: Sequence[tuple[Array, Array, Array]],
+    frames: Array,
+    turns: Array,
+    paths: Array,
+) -> Scene:
+    places = Places.of(mechanism)
+    wholes = [_whole(mechanism, placed) for placed in mechanism.bodies]
+    colors = body_colors(mechanism.bodies, wholes)
+    drawn = [
+        DrawnBody(
+            placed.name,
+            whole,
+            type(placed.body).__name__,
+            color,
+            placed.held.skin(placed.data, _ports(mechanism, placed)),
+            *pose,
+            placed.nodes is not None,
+        )
+        for placed, whole, color, pose in zip(mechanism.bodies, wholes, colors, poses, strict=True)
+    ]
+    without = Scene(
+        mechanism.dimension,
+        mechanism.gravity,
+        time,
+        tuple(drawn),
+        frames,
+        turns,
+        paths,
+        tuple(symbols(mechanism, places, wholes)),
+        (),
+    )
+    return Scene(**{**vars(without), "arrows": tuple(arrows(mechanism, places, without))})
+
+
+def _whole(mechanism: Mechanism, placed: PlacedBody) -> str:
+    """Name of the split beam that a body is a part of, or its own."""
+    wholes = (split.name for split in mechanism.split_beams if placed in split.parts)
+    return next(wholes, placed.name)
+
+
+def _ports(mechanism: Mechanism, placed: PlacedBody) -> Array:
+    """Where joints and force elements hold a body, in body axes, shape (k, 3)."""
+    parts = [(joint.first, joint.second) for joint in mechanism.joints]
+    parts += [element.ports for element in mechanism.elements]
+    ports = [port for pair in parts for port in pair if isinstance(port, Attachment) and port.placed is placed]
+    return np.array([port.point.position for port in ports]).reshape(-1, 3)
+
+
+def _smooth_paths(run: RecordedRun) -> Array:
+    """Paths of the moving frames, through the stored instants with the recorded velocities there."""
+    time, places = run.recording.time, run.recording.frames
+    if len(time) < 2 or not places.shape[1]:
+        return places
+    from scipy.interpolate import CubicHermiteSpline
+
+    shares = np.linspace(0.0, 1.0, 1 - (-PATH_POINTS // (len(time) - 1)))[:-1]
+    inside = time[:-1, None] + np.diff(time)[:, None] * shares
+    fine = np.append(inside.ravel(), time[-1])
+    return np.asarray(CubicHermiteSpline(time, places, run.recording.frame_velocities)(fine))

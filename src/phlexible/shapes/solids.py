@@ -1,0 +1,208 @@
+"""Shapes of rigid bodies: box, cylinder, sphere, any closed surface."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import Array, IntArray, numbers, positive, unit_vector, vector
+from phlexible.errors import ParameterError
+from phlexible.shapes.revolution import frame_along, revolved
+from phlexible.shapes.surface import SolidMoments, Surface, enclosed, open_edges
+
+ROUND = 24
+"""Corners of a circle."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shape(ABC):
+    """What a rigid body looks like, in body axes. It does not change the motion.
+
+    Attributes:
+        center: of the shape from the origin of the body, shape (3,) [m]; None: the center of mass.
+    """
+
+    center: ArrayLike | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.center is not None:
+            object.__setattr__(self, "center", vector("center", self.center))
+
+    @abstractmethod
+    def centred(self) -> Surface:
+        """The surface about its own center."""
+
+    @abstractmethod
+    def moments(self) -> SolidMoments:
+        """Of the homogeneous solid, about its own center."""
+
+    def placed(self, center_of_mass: Array) -> Surface:
+        """The surface in body axes."""
+        return self.centred().moved(center_of_mass if self.center is None else np.asarray(self.center))
+
+
+@dataclass(frozen=True, eq=False)
+class Box(Shape):
+    """A box with edges along the body axes.
+
+    Attributes:
+        size: edges along x, y, z, shape (3,) [m].
+
+    Raises:
+        ParameterError: edges that are not three positive numbers.
+    """
+
+    size: ArrayLike
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        size = vector("size", self.size)
+        if not (size > 0).all():
+            raise ParameterError(f"size must be three positive edges, got {self.size!r}")
+        object.__setattr__(self, "size", size)
+
+    def centred(self) -> Surface:
+        """Twelve triangles."""
+        signs = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
+        return Surface(signs * np.asarray(self.size) / 2, BOX_TRIANGLES)
+
+    def moments(self) -> SolidMoments:
+        """m (b^2 + c^2) / 12."""
+        size = np.asarray(self.size)
+        volume = float(size.prod())
+        return SolidMoments(volume, np.zeros(3), np.diag(volume / 12 * ((size**2).sum() - size**2)))
+
+
+@dataclass(frozen=True, eq=False)
+class Cylinder(Shape):
+    """A round cylinder.
+
+    Attributes:
+        radius: [m].
+        length: [m].
+        axis: in body axes, shape (3,).
+
+    Raises:
+        ParameterError: numbers that are not positive, or an axis that is zero.
+    """
+
+    radius: float
+    length: float
+    axis: ArrayLike = (0.0, 0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("radius", "length"):
+            object.__setattr__(self, name, positive(name, getattr(self, name)))
+        object.__setattr__(self, "axis", unit_vector("axis", self.axis))
+
+    def centred(self) -> Surface:
+        """A prism of many sides."""
+        half, r = self.length / 2, self.radius
+        profile = np.array([[-half, 0.0], [-half, r], [half, r], [half, 0.0]])
+        return revolved(profile, np.asarray(self.axis), ROUND)
+
+    def moments(self) -> SolidMoments:
+        """m r^2 / 2 about the axis, m (3 r^2 + l^2) / 12 across."""
+        volume = np.pi * self.radius**2 * self.length
+        along, across = self.radius**2 / 2, (3 * self.radius**2 + self.length**2) / 12
+        turned = frame_along(np.asarray(self.axis))
+        return SolidMoments(volume, np.zeros(3), volume * turned @ np.diag([along, across, across]) @ turned.T)
+
+
+@dataclass(frozen=True, eq=False)
+class Sphere(Shape):
+    """A ball of that radius [m].
+
+    Raises:
+        ParameterError: a radius that is not positive.
+    """
+
+    radius: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "radius", positive("radius", self.radius))
+
+    def centred(self) -> Surface:
+        """Rings of triangles."""
+        polar = np.linspace(0.0, np.pi, ROUND // 2 + 1)
+        profile = self.radius * np.stack([-np.cos(polar), np.sin(polar)], axis=1)
+        profile[[0, -1], 1] = 0.0
+        return revolved(profile, np.array([0.0, 0.0, 1.0]), ROUND)
+
+    def moments(self) -> SolidMoments:
+        """2 m r^2 / 5."""
+        volume = 4 / 3 * np.pi * self.radius**3
+        return SolidMoments(volume, np.zeros(3), np.eye(3) * 0.4 * volume * self.radius**2)
+
+
+@dataclass(frozen=True, eq=False)
+class TriangleMesh(Shape):
+    """A surface of triangles, for example of an STL file; ``center`` is where its own origin is.
+
+    Attributes:
+        vertices: shape (v, 3) [m].
+        triangles: numbers of vertices from 0, counter-clockwise seen from outside, shape (t, 3).
+
+    Raises:
+        ParameterError: arrays of other shapes, numbers that are not finite, or numbers of no vertex.
+    """
+
+    vertices: ArrayLike
+    triangles: ArrayLike
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.center is None:
+            object.__setattr__(self, "center", np.zeros(3))
+        vertices = numbers("vertices", self.vertices, "points (v, 3)")
+        if vertices.ndim != 2 or vertices.shape[1] != 3 or not np.isfinite(vertices).all():
+            raise ParameterError(f"vertices must be finite points of shape (v, 3), got shape {vertices.shape}")
+        corners = numbers("triangles", self.triangles, "numbers of vertices (t, 3)")
+        if corners.ndim != 2 or corners.shape[1] != 3 or not len(corners):
+            raise ParameterError(f"triangles must be numbers of vertices (t, 3), got shape {corners.shape}")
+        if (corners != np.round(corners)).any() or corners.min() < 0 or corners.max() >= len(vertices):
+            raise ParameterError(f"triangles must be numbers 0 to {len(vertices) - 1} of vertices")
+        for name, array in (("vertices", vertices), ("triangles", corners.astype(np.int64))):
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    def centred(self) -> Surface:
+        """As given."""
+        return Surface(np.asarray(self.vertices, dtype=np.float64), np.asarray(self.triangles, dtype=np.int64))
+
+    def moments(self) -> SolidMoments:
+        """Of what the surface encloses.
+
+        Raises:
+            ParameterError: the surface is not closed, or encloses nothing.
+        """
+        return self._moments
+
+    @cached_property
+    def _moments(self) -> SolidMoments:
+        surface = self.centred()
+        if holes := open_edges(surface):
+            raise ParameterError(
+                f"the surface is not closed: {holes} edges have no triangle on one side; close it, or give mass= "
+                "and inertia= with shape=TriangleMesh(...)"
+            )
+        found = enclosed(surface)
+        if not found.volume > 0:
+            raise ParameterError(
+                f"the surface encloses a volume of {found.volume:g} m3; triangles must go round counter-clockwise,"
+                " seen from outside"
+            )
+        return found
+
+
+def _box_triangles() -> IntArray:
+    """Two for each side; vertices are numbered 4 x + 2 y + z."""
+    sides = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    return np.array([t for a, b, c, d in sides for t in ((a, b, c), (a, c, d))], dtype=np.int64)
+
+
+BOX_TRIANGLES = _box_triangles()
