@@ -31,6 +31,7 @@ class ObservedPHDAE(LinearPHDAE):
         differentiations: k_i, 0 or 1 (1: accelerations).
         mechanics: the same model in second-order form, where it has one.
         linearization: where it comes from, as long as its coordinates are those of the bodies.
+        form: whether displacements or stresses are states beside velocities; None: not known.
     """
 
     outputs: tuple[str, ...]
@@ -39,6 +40,7 @@ class ObservedPHDAE(LinearPHDAE):
     mechanics: LinearMechanics | None = None
     linearization: Linearization | None = None
     output_units: tuple[str, ...] = ()
+    form: Form | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -71,7 +73,7 @@ def observed_linearization(linear: Linearization, form: Form) -> ObservedPHDAE:
     rows = np.zeros((len(linear.outputs), model.order))
     rows[:, : mechanics.size] = mechanics.rows
     levels = tuple(k - 1 for k in mechanics.differentiations)
-    return observed(model, linear.outputs, rows, levels, mechanics, linear, linear.output_units)
+    return observed(model, linear.outputs, rows, levels, mechanics, linear, linear.output_units, Form.STRESS)
 
 
 def mechanical_model(
@@ -90,7 +92,7 @@ def mechanical_model(
         begin = 0 if level == 0 else n
         rows[i, begin : begin + n] = mechanics.rows[i]
     levels = tuple(max(k - 1, 0) for k in mechanics.differentiations)
-    return observed(model, outputs, rows, levels, mechanics, linear, output_units)
+    return observed(model, outputs, rows, levels, mechanics, linear, output_units, Form.DISPLACEMENT)
 
 
 def collocated(model: LinearPHDAE) -> ObservedPHDAE:
@@ -132,6 +134,7 @@ def observed(
     mechanics: LinearMechanics | None = None,
     linear: Linearization | None = None,
     units: tuple[str, ...] = (),
+    form: Form | None = None,
 ) -> ObservedPHDAE:
     """A linear model with outputs."""
     return ObservedPHDAE(
@@ -148,4 +151,5 @@ def observed(
         mechanics=mechanics,
         linearization=linear,
         output_units=units,
+        form=form,
     )

@@ -14,7 +14,7 @@ from phlexible.linear_analysis.constraint_elimination.standard_form import witho
 from phlexible.linear_analysis.constraint_elimination.state_space import save_mat, state_space_matrices
 from phlexible.linear_analysis.frequency_response import frequency_response
 from phlexible.linear_analysis.linearize import Linearization
-from phlexible.linear_analysis.modes.natural_modes import lowest_model_modes
+from phlexible.linear_analysis.modes.model_modes import lowest_model_modes
 from phlexible.linear_analysis.observed import ObservedPHDAE, collocated
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.ports.attachments import PlacedBody
@@ -37,8 +37,8 @@ class LinearModel(ObservedPHDAE):
     def of(cls, model: LinearPHDAE) -> Self:
         """Any linear model with these methods; outputs are the power-conjugate ones unless it has others.
 
-        Displacements whose rates constraints hold count as modes of frequency 0: a ``LinearPHDAE`` does not
-        say that a constraint holds them, too.
+        Constraints of a ``LinearPHDAE`` hold rates: displacements that violate them stay as they are, and their
+        forces count among the self-stresses of ``modes``.
         """
         seen = model if isinstance(model, ObservedPHDAE) else collocated(model)
         return cls(**{field.name: getattr(seen, field.name) for field in fields(ObservedPHDAE)})

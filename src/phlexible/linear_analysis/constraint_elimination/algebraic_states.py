@@ -21,20 +21,14 @@ def algebraic_states(model: ObservedPHDAE) -> IntArray:
     return np.flatnonzero(abs(model.descriptor).sum(axis=1) == 0).astype(np.int64)
 
 
-def without_algebraic_states(model: ObservedPHDAE) -> ObservedPHDAE:
-    """The model without multipliers; itself where it has none.
-
-    Displacements stay states even where a constraint holds their rate: they then keep their initial
-    value, and the model has a zero eigenvalue for each.
+def dynamic_and_multipliers(model: ObservedPHDAE) -> tuple[IntArray, IntArray]:
+    """The states that move and the multipliers of constraints on them.
 
     Raises:
-        ModelError: E is singular in another way, or inputs or outputs need the multipliers.
+        ModelError: E is singular at states that are no multipliers.
     """
     algebraic = algebraic_states(model)
-    if not algebraic.size:
-        return model
     kept = np.setdiff1d(np.arange(model.order), algebraic)
-    names = [name for k, name in enumerate(model.state_names) if k in set(algebraic.tolist())]
     J, R, Q, E = model.structure, model.dissipation, model.effort_matrix, model.descriptor
     coupled = (
         abs(J[algebraic][:, algebraic]).sum()
@@ -45,12 +39,28 @@ def without_algebraic_states(model: ObservedPHDAE) -> ObservedPHDAE:
     )
     if coupled:
         raise ModelError(
-            f"E is singular at {', '.join(names)}, which are no multipliers of constraints; "
+            f"E is singular at {_listed(model, algebraic)}, which are no multipliers of constraints; "
             "this form cannot be eliminated"
         )
+    return kept, algebraic
+
+
+def without_algebraic_states(model: ObservedPHDAE) -> ObservedPHDAE:
+    """The model without multipliers; itself where it has none.
+
+    Displacements stay states even where a constraint holds their rate: they then keep their initial
+    value, and the model has a zero eigenvalue for each.
+
+    Raises:
+        ModelError: E is singular in another way, or inputs or outputs need the multipliers.
+    """
+    kept, algebraic = dynamic_and_multipliers(model)
+    if not algebraic.size:
+        return model
+    J, R, Q, E = model.structure, model.dissipation, model.effort_matrix, model.descriptor
     if model.port_map[algebraic].nnz or np.abs(model.output_matrix[:, algebraic]).any():
         raise ModelError(
-            f"E is singular: inputs or outputs act on {', '.join(names)} (an improper model); connect "
+            f"E is singular: inputs or outputs act on {_listed(model, algebraic)} (an improper model); connect "
             "them to something proper first"
         )
     N, inner = J[kept][:, algebraic], Q[kept][:, kept]
@@ -70,6 +80,12 @@ def without_algebraic_states(model: ObservedPHDAE) -> ObservedPHDAE:
         differentiations=model.differentiations,
         output_units=model.output_units,
     )
+
+
+def _listed(model: ObservedPHDAE, states: IntArray) -> str:
+    """The names of the first of them."""
+    names = [model.state_names[k] for k in states[:5]]
+    return ", ".join(names) + (f" and {len(states) - 5} others" if len(states) > 5 else "")
 
 
 def _scaled_rows(matrix: sparse.sparray) -> sparse.csr_array:

@@ -1,5 +1,6 @@
 """Pictures and films of mode shapes."""
 
+from dataclasses import fields
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -29,7 +30,7 @@ class ModeShapes(Modes):
     @classmethod
     def of(cls, modes: Modes) -> Self:
         """The same modes with pictures."""
-        return cls(modes.eigenvalues, modes.shapes, modes.rigid_modes, modes.linearization)
+        return cls(**{field.name: getattr(modes, field.name) for field in fields(Modes)})
 
     def plot(
         self, mode: int | None = None, path: str | PathLike[str] | None = None, amplitude: float | None = None
