@@ -60,6 +60,7 @@ from phlexible.version import __version__
 
 if TYPE_CHECKING:
     from phlexible import gallery
+    from phlexible.bodies.forms.linearized import linearized
     from phlexible.bodies.string.string import String
     from phlexible.linear_analysis.signals.joint_signals import (
         JointAcceleration,

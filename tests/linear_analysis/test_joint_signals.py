@@ -203,7 +203,7 @@ def test_one_coordinate_can_be_picked_and_what_is_refused():
     with pytest.raises(ph.ParameterError, match="coordinate must be below 3 for Planar.*, got 3"):
         model.linearize([ph.JointForce(joint, 3)])
     for bad in (-1, 1.5, True):
-        with pytest.raises(ph.ParameterError, match="coordinate must be None or a whole number"):
+        with pytest.raises(ph.ParameterError, match="coordinate must be a whole number of at least 0"):
             ph.JointPosition(joint, bad)
     with pytest.raises(ph.ModelError, match="acts in a joint, got 'pin'"):
         ph.JointForce("pin")
