@@ -86,13 +86,38 @@ class Newton:
         full = np.zeros((m.counts["unknowns"],) * 2)
         for a in range(m.counts["nodes"]):
             own = self._place(a)
-            full[own, own] = self._block(m["node_diagonal"][a], own, own)
+            is_frame = a < m.counts["frames"]
+            full[own, own] = self._frame(a) if is_frame else self._block(m["node_diagonal"][a], own, own)
             begin = m["neighbour_start"][a]
             for k in range(begin, begin + m["neighbour_count"][a]):
                 other = self._place(m["neighbour"][k])
                 full[own, other] = self._block(m["upper"][k], own, other)
                 full[other, own] = self._block(m["lower"][k], other, own)
         return full
+
+    def _frame(self, b):
+        """The block of a frame, with y of its border eliminated where it has segments."""
+        m, kind = self.memory, int(self.memory["type_of"][b])
+        rigid, n, blocks = int(m["rigid_of"][b]), int(m["elastic_count"][kind]), m["blocks"]
+        first, count = int(m["segment_start"][kind]), int(m["segment_count"][kind])
+        border = rigid + (self.assembly.system.dimension if count else 0)
+        full = np.zeros((n + border, n + border))  # eta, then V, w and y
+        for k in range(border):
+            corner = m["node_diagonal"][b] + k * m["corner_stride"][b]
+            bottom = m["bottom"][b] + k * m["bottom_stride"][b]
+            full[n + k, n:] = blocks[corner : corner + border]
+            full[n + k, :n] = blocks[bottom : bottom + n]
+        ends = np.cumsum(m["segment_rows"][first : first + count]) if count else np.array([n])
+        for i in range(n):
+            own = int(np.searchsorted(ends, i, side="right"))
+            low, high = ends[own - 2] if own > 1 else 0, ends[min(own + 1, len(ends) - 1)]
+            line, side = m["line"][m["elastic_start"][b] + i], m["side"][b] + i * m["side_stride"][b]
+            full[i, low:high] = blocks[line + low : line + high]
+            full[i, n:] = blocks[side : side + border]
+        order = np.r_[n : n + rigid, :n]
+        y = slice(n + rigid, n + border)
+        inner = np.linalg.solve(full[y, y], full[y][:, order])
+        return full[np.ix_(order, order)] - full[order, y] @ inner
 
     def _place(self, node) -> slice:
         row = int(self.memory["node_row"][node])

@@ -1,7 +1,7 @@
 """Schedule of a block elimination: order, fill and places of the blocks. Numbers come in the kernels."""
 
 import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,7 +31,10 @@ class BlockSchedule:
 
 
 def block_schedule(
-    sizes: Sequence[int], edges: Iterable[tuple[int, int]], waits: Sequence[Iterable[int]]
+    sizes: Sequence[int],
+    edges: Iterable[tuple[int, int]],
+    waits: Sequence[Iterable[int]],
+    own_lengths: Mapping[int, int],
 ) -> BlockSchedule:
     """The schedule that eliminates in each turn the node whose neighbours have the fewest rows.
 
@@ -39,6 +42,7 @@ def block_schedule(
         sizes: rows of each node.
         edges: pairs of coupled nodes.
         waits: for each node those that have to be eliminated before it.
+        own_lengths: numbers in the block (node, node) of nodes where it is not dense.
     """
     count = len(sizes)
     adjacent: list[set[int]] = [set() for _ in range(count)]
@@ -76,10 +80,12 @@ def block_schedule(
         for other in {*others, *freed_by[node]}:
             if is_left[other] and not waiting[other]:
                 heapq.heappush(queue, (width[other], other))
-    return _placed(np.array(sizes, dtype=np.int64), order, tuple(later))
+    return _placed(np.array(sizes, dtype=np.int64), order, tuple(later), own_lengths)
 
 
-def _placed(size: IntArray, order: list[int], later: tuple[tuple[int, ...], ...]) -> BlockSchedule:
+def _placed(
+    size: IntArray, order: list[int], later: tuple[tuple[int, ...], ...], own_lengths: Mapping[int, int]
+) -> BlockSchedule:
     """Blocks of a node lie together, nodes in the order of their elimination."""
     places: dict[tuple[int, int], int] = {}
     length = 0
@@ -88,6 +94,7 @@ def _placed(size: IntArray, order: list[int], later: tuple[tuple[int, ...], ...]
         pairs += [pair for other in later[node] for pair in ((node, other), (other, node))]
         for row, column in pairs:
             places[row, column] = length
-            length += int(size[row] * size[column])
+            dense = int(size[row] * size[column])
+            length += own_lengths.get(node, dense) if row == column else dense
     row_start = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
     return BlockSchedule(np.array(order, dtype=np.int64), size, row_start, later, places, length)

@@ -8,6 +8,7 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.elimination_order import BlockSchedule, block_schedule
+from phlexible.assembly.bands import Tables, place_tables
 from phlexible.assembly.controlled import ControlledValue, controlled_values
 from phlexible.assembly.interactions import (
     Function,
@@ -16,7 +17,7 @@ from phlexible.assembly.interactions import (
     MovingPart,
 )
 from phlexible.assembly.laws import ForceData, StrainLaws, element_law, law_tables
-from phlexible.assembly.types import Tables, TypeTables, velocity_weights
+from phlexible.assembly.types import TypeTables, velocity_weights
 from phlexible.interactions.feedback import Feedback
 from phlexible.interactions.force_elements import ForceValue
 from phlexible.interactions.time_paths import TimePath, numbers_at
@@ -127,16 +128,20 @@ def assemble(system: System) -> Assembly:
     for load in system.loads:
         tables.add_load(load)
     controlled = controlled_values(system, prescribed, tables)
-    coupled = tables.finished()
+    types = TypeTables(system.frames, system.floating)
+    places = types.places()
+    coupled = tables.finished(frozenset(b for b, kind in enumerate(types.type_of) if types.bands[kind]))
     masses = _masses(system)
     edges = {(a, b) for a, b, _ in masses if a != b} | coupled.edges()
-    schedule = block_schedule(coupled.node_sizes(), edges, coupled.waits())
+    lengths = {b: own.length for b, own in enumerate(places)}
+    schedule = block_schedule(coupled.node_sizes(), edges, coupled.waits(), lengths)
     laws = tuple(each.force for each in tables.interactions if each.force is not None)
     counts, given = _merged(
-        TypeTables(system.frames),
+        types,
         coupled.tables(schedule),
         _carrier_tables(system, masses, schedule),
         _node_tables(schedule),
+        place_tables(places, [schedule.places[b, b] for b in range(layout.frames)]),
     )
     given |= law_tables(laws, coupled.constraint_count, len(system.loads))
     apart = np.zeros(len(schedule.size), dtype=np.int64)
@@ -148,6 +153,7 @@ def assemble(system: System) -> Assembly:
         "load_values": len(system.loads) + len(prescribed),
         "sources": len(system.loads) + counts["interactions"],
         "history_length": HISTORY,
+        "border_numbers": max((own.strides[0] for own in places), default=0) * max(coupled.node_sizes(), default=1),
         "reactions": counts["rows"] + counts["forces"],
     }
     memory = Memory(counts, given)

@@ -10,8 +10,9 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.elimination_order import BlockSchedule
+from phlexible.assembly.bands import Tables
 from phlexible.assembly.laws import ForceData
-from phlexible.assembly.types import Tables, support
+from phlexible.assembly.types import support
 from phlexible.interactions.functions import DirectionOf, PointOf, Row
 from phlexible.interactions.loads import Axes, Force, PointLoad
 from phlexible.interactions.time_paths import Timed, TimePath
@@ -122,12 +123,12 @@ class InteractionTables:
             self.moving.append(timed.path)
         return 3 * self.moving.index(timed.path) + timed.factor.value
 
-    def finished(self) -> "CoupledTables":
+    def finished(self, long_carriers: frozenset[int]) -> "CoupledTables":
         """The structure of all interactions: what couples what."""
         for vector in self.collector.vectors:
             if vector.carrier == MOVING:
                 self.moving.append(vector)
-        return CoupledTables(self.layout, self)
+        return CoupledTables(self.layout, self, long_carriers)
 
 
 class CoupledTables:
@@ -135,15 +136,16 @@ class CoupledTables:
 
     Second derivatives of functions, and laws, couple carriers with each other. Between rigid carriers these blocks
     stay; the change of a vector on an elastic body that meets another body becomes an auxiliary unknown, so
-    that blocks between two elastic bodies never arise (8.6).
+    that blocks between two elastic bodies never arise (8.6). So does that of any vector on a long body.
 
     Args:
         layout: of the carriers.
         given: all interactions.
+        long_carriers: those with segments, in whose block any two coordinates do not meet.
     """
 
-    def __init__(self, layout: Layout, given: InteractionTables) -> None:
-        self._given, self._layout = given, layout
+    def __init__(self, layout: Layout, given: InteractionTables, long_carriers: frozenset[int]) -> None:
+        self._given, self._layout, self._long = given, layout, long_carriers
         self.vectors = given.collector.vectors
         self.chords = given.collector.chords
         self.functions = [f for each in given.interactions for f in each.functions]
@@ -207,6 +209,9 @@ class CoupledTables:
             for _, k, l, _ in self._pairs_of(number):
                 found.add((self.vectors[k].carrier, self._column(k, l)))
                 found.add((self.vectors[l].carrier, self._column(l, k)))
+        for kind, point, triad in self._given.loads:
+            if kind == FOLLOWER_FORCE:
+                found |= {(self.vectors[point].carrier, self._column(point, triad + i)) for i in range(3)}
         return {(a, b) for a, b in found if a != b}
 
     def tables(self, schedule: BlockSchedule) -> tuple[dict[str, int], Tables]:
@@ -231,6 +236,15 @@ class CoupledTables:
         load_tables: Tables = {
             name: loads[:, k] for k, name in enumerate(("load_kind", "load_point", "load_triad"))
         }
+        load_tables["load_block"] = _integers(
+            [
+                schedule.places[self.vectors[point].carrier, self._column(point, triad + i)]
+                if kind == FOLLOWER_FORCE
+                else -1
+                for kind, point, triad in self._given.loads
+                for i in range(3)
+            ]
+        )
         totals = {"auxiliaries": len(keys), "moving": len(self._given.moving), "loads": len(loads)}
         return {**counts, **more_counts, **law_counts, **totals}, {
             **tables,
@@ -279,12 +293,25 @@ class CoupledTables:
         for number in range(len(self.interactions)):
             for _, k, l, _ in self._pairs_of(number):
                 for own, other in ((k, l), (l, k)):
-                    if self.vectors[own].carrier != self.vectors[other].carrier:
+                    if self._are_apart(self.vectors[other].carrier, self.vectors[own].carrier):
                         self._need(own)
-            if number >= self.constraint_count and len(self._carriers(number)) > 1:
+            if number >= self.constraint_count and self._has_auxiliaries(number):
                 for m in range(self._starts[number], self._starts[number + 1]):
                     for vector in self.parts[m]:
                         self._need(vector)
+
+        for kind, point, triad in self._given.loads:
+            if kind == FOLLOWER_FORCE and self.vectors[point].carrier in self._long:
+                for vector in range(triad, triad + 3):
+                    self._need(vector)
+
+    def _are_apart(self, a: int, b: int) -> bool:
+        """Whether the balance of carrier a does not see the velocities of carrier b itself."""
+        return a != b or b in self._long
+
+    def _has_auxiliaries(self, number: int) -> bool:
+        carriers = self._carriers(number)
+        return len(carriers) > 1 or any(carrier in self._long for carrier in carriers)
 
     def _need(self, vector: int) -> None:
         if self._is_elastic(self.vectors[vector].carrier):
@@ -296,7 +323,7 @@ class CoupledTables:
     def _column(self, k: int, l: int) -> int:
         """Node by which the change of vector l is seen from the balance of vector k's carrier."""
         a, b = self.vectors[k].carrier, self.vectors[l].carrier
-        return b if a == b or not self._is_elastic(b) else len(self._widths) + self.auxiliary[l]
+        return len(self._widths) + self.auxiliary[l] if self._are_apart(a, b) and self._is_elastic(b) else b
 
     def _columns(self, number: int, carrier: int) -> list[tuple[int, int]]:
         """Nodes of a law's groups as its carrier sees them, each with the number of its group."""
@@ -306,16 +333,16 @@ class CoupledTables:
             is_auxiliary = node >= len(self._widths)
             if is_auxiliary:
                 vector = list(self.auxiliary)[node - len(self._widths)]
-                if self.vectors[vector].carrier != carrier:
+                if self._are_apart(carrier, self.vectors[vector].carrier):
                     found.append((node, place))
-            elif node == carrier or not self._is_elastic(node):
+            elif not self._is_elastic(node) or not self._are_apart(carrier, node):
                 found.append((node, place))
         return found
 
     def _groups(self, number: int) -> list[int]:
         """Nodes of a law's groups: carriers, then the auxiliaries of their vectors where there are several."""
         carriers = self._carriers(number)
-        if len(carriers) == 1:
+        if not self._has_auxiliaries(number):
             return carriers
         found: dict[int, None] = {}
         for m in range(self._starts[number], self._starts[number + 1]):
@@ -374,7 +401,7 @@ class CoupledTables:
                         upper, lower = schedule.places[carrier, node], schedule.places[node, carrier]
                     else:
                         upper, lower = groups.index(carrier), -1
-                        if len(self._carriers(number)) > 1 and vector in self.auxiliary:
+                        if self._has_auxiliaries(number) and vector in self.auxiliary:
                             lower = groups.index(len(self._widths) + self.auxiliary[vector])
                     part_rows.append((vector, upper, lower))
                 for p, k, l, weight in self.pairs[m]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from phlexible.assembly.types import Tables
+from phlexible.assembly.bands import Tables
 from phlexible.bodies.absolute_body import QuadraticStrains
 from phlexible.bodies.string.law import LinearLaw, LogarithmicLaw, StringLaw, StVenantKirchhoffLaw
 from phlexible.bodies.string.user_law import Law

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.arrays import Array
 from phlexible.algebra.patches import patches
+from phlexible.assembly.bands import Band, BlockPlaces, Tables, band_of, dense_places
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import mass_matrix
 from phlexible.system.layout import offsets
 
-Tables = dict[str, Array | IntArray]
 PATCH = ("first", "second", "row", "rows", "column", "columns", "number")
 
 
@@ -19,20 +19,24 @@ class TypeTables:
 
     Args:
         frames: about their centres of mass.
+        bodies: the same about the points of their frames.
 
     Attributes:
         type_of: number of the type of each body.
+        bands: of each type, None where eta is dense.
     """
 
-    def __init__(self, frames: Sequence[FloatingBody]) -> None:
+    def __init__(self, frames: Sequence[FloatingBody], bodies: Sequence[FloatingBody]) -> None:
         self._types: list[FloatingBody] = []
+        self.bands: list[Band | None] = []
         known: dict[tuple[object, ...], int] = {}
         self.type_of: list[int] = []
-        for data in frames:
+        for data, body in zip(frames, bodies, strict=True):
             key = _fingerprint(data)
             if key not in known:
                 known[key] = len(self._types)
                 self._types.append(data)
+                self.bands.append(band_of(body))
             self.type_of.append(known[key])
         self._numbers: list[Array] = []
         self._length = 0
@@ -42,12 +46,21 @@ class TypeTables:
         self._squares: list[tuple[int, int, int]] = []
         self._factors: list[float] = []
 
+    def places(self) -> list[BlockPlaces]:
+        """Where the parts of the block of each body are in it."""
+        found = []
+        for kind in self.type_of:
+            body, band = self._types[kind], self.bands[kind]
+            rigid, n = body.rigid_count, body.elastic_count
+            found.append(dense_places(rigid, n) if band is None else band.places(body.dimension, rigid))
+        return found
+
     def tables(self) -> tuple[dict[str, int], Tables]:
         """Counts and tables."""
         rows: dict[str, list[float]] = {}
         inertia = []
-        for body in self._types:
-            for name, value in self._row(body).items():
+        for body, band in zip(self._types, self.bands, strict=True):
+            for name, value in self._row(body, band).items():
                 rows.setdefault(name, []).append(value)
             rigid = np.zeros((3, 3))
             if body.elastic_count == 0 and body.rotates:
@@ -58,14 +71,19 @@ class TypeTables:
         squares = np.array(self._squares, dtype=np.int64).reshape(-1, 3)
         names = (
             "elastic_count",
-            "stiffness",
-            "damping",
             "patch_start",
             "patch_count",
+            "stiffness_start",
+            "stiffness_count",
+            "damping_start",
+            "damping_count",
+            "first_moment",
+            "segment_count",
             "strain_start",
             "strain_count",
         )
         tables: Tables = {name: np.array(rows.get(name, []), dtype=np.int64) for name in names}
+        tables |= _segment_tables(self.bands)
         patch_table = np.array(self._patches, dtype=np.int64).reshape(-1, 7)
         tables |= {f"patch_{name}": patch_table[:, k] for k, name in enumerate(PATCH)}
         strain_names = ("strain_row", "strain_first", "strain_last", "square_start", "square_count")
@@ -95,6 +113,7 @@ class TypeTables:
             "types": len(self._types),
             "planes": 2 if all(body.dimension == 2 for body in self._types) else 9,
             "patches": len(self._patches),
+            "segments": len(tables["segment_first"]),
             "strains": len(strains),
             "squares": len(squares),
             "frame_strains": int(strain_starts[-1]),
@@ -103,30 +122,32 @@ class TypeTables:
         }
         return totals, tables
 
-    def _row(self, body: FloatingBody) -> dict[str, float]:
-        first, first_patch = len(self._strains), len(self._patches)
-        if body.elastic_count:
-            self._add_patches(body)
-        row = {
-            "elastic_count": body.elastic_count,
-            "stiffness": self._add(body.strain.stiffness),
-            "damping": self._add(body.damping) if body.damping.any() else -1,
-            "viscosity": body.viscosity,
-            "patch_start": first_patch,
-            "patch_count": len(self._patches) - first_patch,
-            "strain_start": first,
+    def _row(self, body: FloatingBody, band: "Band | None") -> dict[str, float]:
+        row: dict[str, float] = {"elastic_count": body.elastic_count, "viscosity": body.viscosity}
+        moments = body.second_moments if band is None else band.second_moments
+        for name, planes in (
+            ("patch", _planes(moments, body.dimension) if body.elastic_count else {}),
+            ("stiffness", {(0, 0): body.strain.stiffness}),
+            ("damping", {(0, 0): body.damping}),
+        ):
+            first = len(self._patches)
+            self._add_patches(planes, 1 if name == "patch" and band is not None else 0)
+            row |= {f"{name}_start": first, f"{name}_count": len(self._patches) - first}
+        row |= {
+            "first_moment": -1 if band is None else self._add(band.first_moments[: body.dimension]),
+            "segment_count": 0 if band is None else len(band.ends),
+            "strain_start": len(self._strains),
         }
         self._add_strains(body)
-        return {**row, "strain_count": len(self._strains) - first}
+        return {**row, "strain_count": len(self._strains) - row["strain_start"]}
 
-    def _add_patches(self, body: FloatingBody) -> None:
-        """What is not zero of the planes of ``kernels/moments.py``."""
-        w = body.second_moments
-        planes = {(p, q): w[p, q] for q in range(3) for p in range(3)}
-        if body.dimension == 2:
-            planes = {(0, 0): w[0, 0] + w[1, 1], (1, 0): w[1, 0] - w[0, 1]}
+    def _add_patches(self, planes: dict[tuple[int, int], Array], apart: int) -> None:
+        """What is not zero of matrices (p, q); the first ``apart`` rows, full in a band, by themselves."""
         for (p, q), plane in planes.items():
-            for rows, columns in patches(plane):
+            found = [(slice(0, apart), columns) for _, columns in patches(plane[:apart])]
+            below = patches(plane[apart:])
+            found += [(slice(rows.start + apart, rows.stop + apart), columns) for rows, columns in below]
+            for rows, columns in found:
                 number = self._add(plane[rows, columns].T)
                 sizes = (rows.start, rows.stop - rows.start, columns.start, columns.stop - columns.start)
                 self._patches.append((p, q, *sizes, number))
@@ -137,11 +158,16 @@ class TypeTables:
         for s, linear in enumerate(strain.rows):
             mine = np.flatnonzero(strain.square_strain == s)
             touched = np.vstack([linear, *strain.squares[mine]])
-            self._strains.append((self._add(linear), *support(touched), len(self._squares), len(mine)))
+            self._strains.append((*self._add_support(linear, touched), len(self._squares), len(mine)))
             self._weights.append(float(strain.weights[s]))
             for g in mine:
-                self._squares.append((self._add(strain.squares[g]), *support(strain.squares[g])))
+                self._squares.append(self._add_support(strain.squares[g], strain.squares[g]))
                 self._factors.append(float(strain.factors[g]))
+
+    def _add_support(self, row: Array, touched: Array) -> tuple[int, int, int]:
+        """Append a row where others are not zero; where its entry 0 would be, and the support."""
+        first, last = support(touched)
+        return self._add(row[first:last]) - first, first, last
 
     def _add(self, block: Array) -> int:
         """Append a block row by row; its start."""
@@ -149,6 +175,22 @@ class TypeTables:
         self._numbers.append(np.ascontiguousarray(block, dtype=np.float64).ravel())
         self._length += block.size
         return start
+
+
+def _planes(w: Array, dimension: int) -> dict[tuple[int, int], Array]:
+    """The planes of ``kernels/moments.py`` of second moments (3, 3, n + 1, n + 1)."""
+    if dimension == 2:
+        return {(0, 0): w[0, 0] + w[1, 1], (1, 0): w[1, 0] - w[0, 1]}
+    return {(p, q): w[p, q] for q in range(3) for p in range(3)}
+
+
+def _segment_tables(bands: Sequence[Band | None]) -> Tables:
+    counts = [0 if band is None else len(band.ends) for band in bands]
+    known = [band for band in bands if band is not None]
+    rows = [row for band in known for row in zip(band.begins, band.sizes, band.strides, strict=True)]
+    table = np.array(rows, dtype=np.int64).reshape(-1, 3)
+    tables: Tables = {"segment_start": offsets(counts)[:-1]}
+    return tables | {f"segment_{name}": table[:, k] for k, name in enumerate(("first", "rows", "stride"))}
 
 
 def support(row: Array) -> tuple[int, int]:

@@ -5,8 +5,9 @@ exactly gamma delta(eps)^T D delta(eps) (3.4).
 """
 
 from phlexible.compilation.compiled import compiled
-from phlexible.compilation.notation import Reals, Tables
-from phlexible.kernels.dense import multiply, product
+from phlexible.compilation.dense import add_multiple, fill, product
+from phlexible.compilation.notation import Integers, Reals, Tables
+from phlexible.kernels.patches import add_image, quadratic_form
 
 
 @compiled
@@ -46,10 +47,8 @@ def begin_strains(t: Tables, b: int) -> None:
 def strain_energy(t: Tables, b: int, eta: Reals, strain: Reals) -> float:
     """V(eta) of frame b; the strains must be up to date."""
     kind = t.type_of[b]
-    n, K, own = t.elastic_count[kind], t.type_number + t.stiffness[kind], strain + t.frame_strain[b]
-    energy = 0.0
-    for i in range(n):
-        energy += 0.5 * eta[i] * product(K + i * n, eta, n)
+    own = strain + t.frame_strain[b]
+    energy = 0.5 * quadratic_form(t, t.stiffness_start[kind], t.stiffness_count[kind], eta)
     for s in range(t.strain_start[kind], t.strain_start[kind] + t.strain_count[kind]):
         energy += 0.5 * t.strain_weight[s] * own[s] * own[s]
     return energy
@@ -65,7 +64,8 @@ def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
     for i in range(n):
         start, end = t.xi0[c + i], eta1[i]
         mean[i] = 0.5 * (start + end) + gamma * (end - start)
-    multiply(t.type_number + t.stiffness[kind], n, n, mean, force)
+    fill(force, n, 0.0)
+    add_image(t, t.stiffness_start[kind], t.stiffness_count[kind], mean, force)
     slopes0, slopes1, gradient = t.slope0 + t.frame_square[b], t.slope1 + t.frame_square[b], t.gradient + c
     for s in range(t.strain_start[kind], t.strain_start[kind] + t.strain_count[kind]):
         k = t.frame_strain[b] + s
@@ -78,27 +78,21 @@ def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
         stress = t.strain_weight[s] * (t.strain0[k] + (0.5 + gamma) * change)
         for i in range(t.strain_first[s], t.strain_last[s]):
             force[i] += stress * gradient[i]
-    if t.damping[kind] >= 0:
-        C = t.type_number + t.damping[kind]
+    if t.damping_count[kind] > 0:
         for i in range(n):
             mean[i] = 0.5 * (t.rate0[c + i] + t.rate1[c + i])
-        for i in range(n):
-            force[i] += product(C + i * n, mean, n)
+        add_image(t, t.damping_start[kind], t.damping_count[kind], mean, force)
 
 
 @compiled
-def elastic_tangent(t: Tables, b: int, h: float, damping: float, block: Reals) -> None:
-    """Add the exact derivative of h ``elastic_forces`` to the frame's block."""
-    kind, c, width, rigid = t.type_of[b], t.coordinate_start[b] + 1, t.width_of[b], t.rigid_of[b]
-    n, corner = width - rigid, block + rigid * (width + 1)
+def elastic_tangent(t: Tables, b: int, h: float, damping: float) -> None:
+    """Add the exact derivative of h ``elastic_forces`` to the block (eta, eta) of frame b."""
+    kind, c, lines = t.type_of[b], t.coordinate_start[b] + 1, t.line + t.elastic_start[b]
     gamma = t.viscosity[kind] / h + damping
     slopes0, slopes1 = t.slope0 + t.frame_square[b], t.slope1 + t.frame_square[b]
     mean, end = t.gradient + c, t.gradient1 + c
-    K, C = t.type_number + t.stiffness[kind], t.type_number + max(t.damping[kind], 0)
-    k_factor, c_factor = 0.5 * h * h * (0.5 + gamma), 0.5 * h if t.damping[kind] >= 0 else 0.0
-    for i in range(n):
-        for j in range(n):
-            corner[i * width + j] += k_factor * K[i * n + j] + c_factor * C[i * n + j]
+    _add_matrix(t, lines, t.stiffness_start[kind], t.stiffness_count[kind], 0.5 * h * h * (0.5 + gamma))
+    _add_matrix(t, lines, t.damping_start[kind], t.damping_count[kind], 0.5 * h)
     for s in range(t.strain_start[kind], t.strain_start[kind] + t.strain_count[kind]):
         k = t.frame_strain[b] + s
         strain_gradient(t, s, slopes0, slopes1, mean)
@@ -106,16 +100,26 @@ def elastic_tangent(t: Tables, b: int, h: float, damping: float, block: Reals) -
         first, last = t.strain_first[s], t.strain_last[s]
         weight = 0.5 * h * h * (0.5 + gamma) * t.strain_weight[s]
         for i in range(first, last):
-            x, line = weight * mean[i], corner + i * width
+            x, line = weight * mean[i], t.blocks + lines[i]
             for j in range(first, last):
                 line[j] += x * end[j]
         stress = 0.25 * h * h * t.strain_weight[s] * (t.strain0[k] + (0.5 + gamma) * t.strain_change[k])
         for g in range(t.square_start[s], t.square_start[s] + t.square_count[s]):
             slope, begin, stop = t.type_number + t.square_row[g], t.square_first[g], t.square_last[g]
             for i in range(begin, stop):
-                x, line = stress * t.square_factor[g] * slope[i], corner + i * width
+                x, line = stress * t.square_factor[g] * slope[i], t.blocks + lines[i]
                 for j in range(begin, stop):
                     line[j] += x * slope[j]
+
+
+@compiled
+def _add_matrix(t: Tables, lines: Integers, first: int, count: int, factor: float) -> None:
+    """Add a symmetric matrix in patches to the block (eta, eta): a column is a row."""
+    for s in range(first, first + count):
+        length = t.patch_rows[s]
+        for k in range(t.patch_columns[s]):
+            A = t.type_number + (t.patch_number[s] + k * length)
+            add_multiple(t.blocks + (lines[t.patch_column[s] + k] + t.patch_row[s]), factor, A, length)
 
 
 @compiled
@@ -124,18 +128,15 @@ def dissipation(t: Tables, b: int, h: float, damping: float) -> float:
     kind, c = t.type_of[b], t.coordinate_start[b] + 1
     n, gamma, lost = t.elastic_count[kind], t.viscosity[kind] / h + damping, 0.0
     if gamma != 0.0:
-        K = t.type_number + t.stiffness[kind]
         change = t.elastic_mean + c
         for i in range(n):
             change[i] = t.xi1[c + i] - t.xi0[c + i]
-        for i in range(n):
-            lost += gamma * change[i] * product(K + i * n, change, n)
+        lost += gamma * quadratic_form(t, t.stiffness_start[kind], t.stiffness_count[kind], change)
         for s in range(t.strain_start[kind], t.strain_start[kind] + t.strain_count[kind]):
             lost += gamma * t.strain_weight[s] * t.strain_change[t.frame_strain[b] + s] ** 2
-    if t.damping[kind] >= 0:
-        C, mean = t.type_number + t.damping[kind], t.elastic_mean + c
+    if t.damping_count[kind] > 0:
+        mean = t.elastic_mean + c
         for i in range(n):
             mean[i] = 0.5 * (t.rate0[c + i] + t.rate1[c + i])
-        for i in range(n):
-            lost += h * mean[i] * product(C + i * n, mean, n)
+        lost += h * quadratic_form(t, t.damping_start[kind], t.damping_count[kind], mean)
     return lost

@@ -1,8 +1,9 @@
 """Block LU of Newton's matrix along the graph of bodies and interactions (docs/theory.md, 4)."""
 
 from phlexible.compilation.compiled import compiled
+from phlexible.compilation.dense import factor, fill, scale, solve, solve_vector, subtract_image, subtract_product
 from phlexible.compilation.notation import Reals, Tables
-from phlexible.kernels.dense import factor, fill, scale, solve, solve_vector, subtract_image, subtract_product
+from phlexible.kernels.segments import factor_segments, has_segments, solve_segments
 
 
 @compiled
@@ -19,22 +20,25 @@ def eliminate(t: Tables, relaxation: float) -> bool:
         fill(t.row_scale, t.rows, 0.0)
     for index in range(t.nodes):
         node = t.node_order[index]
-        n, block, pivots = t.node_size[node], t.blocks + t.node_diagonal[node], t.pivots + t.node_row[node]
+        n, block, pivots = t.node_size[node], t.blocks + t.node_diagonal[node], t.pivots + 2 * t.node_row[node]
         if relaxation > 0.0 and node >= first:
             row = t.interaction_start[node - first]
             for r in range(n):
                 t.row_relaxation[row + r] = relaxation * t.row_scale[row + r]
                 block[r * n + r] += t.row_relaxation[row + r]
-        apart = t.node_apart[node]
+        apart, is_long = t.node_apart[node], has_segments(t, node)
         rest = block + apart * (n + 1)
-        if not factor(rest, n - apart, n, pivots):
+        if not (factor_segments(t, node) if is_long else factor(rest, n - apart, n, pivots)):
             return False
         begin, end = t.neighbour_start[node], t.neighbour_start[node] + t.neighbour_count[node]
         for j in range(begin, end):
             upper, columns = t.blocks + t.upper[j], t.node_size[t.neighbour[j]]
+            if is_long:
+                solve_segments(t, node, upper, columns)
+                continue
             if apart > 0:
                 scale(upper, apart * columns, 1.0 / block[0])
-            solve(rest, n - apart, n, pivots, upper + apart * columns, columns)
+            solve(rest, n - apart, n, pivots, upper + apart * columns, columns, columns)
         target = t.target_start[node]
         for i in range(begin, end):
             rows = t.node_size[t.neighbour[i]]
@@ -66,9 +70,12 @@ def substitute(t: Tables, b: Reals) -> None:
         node = t.node_order[index]
         n, own, apart = t.node_size[node], b + t.node_row[node], t.node_apart[node]
         block = t.blocks + t.node_diagonal[node]
-        if apart > 0:
-            scale(own, apart, 1.0 / block[0])
-        solve_vector(block + apart * (n + 1), n - apart, n, t.pivots + t.node_row[node], own + apart)
+        if has_segments(t, node):
+            solve_segments(t, node, own, 1)
+        else:
+            if apart > 0:
+                scale(own, apart, 1.0 / block[0])
+            solve_vector(block + apart * (n + 1), n - apart, n, t.pivots + 2 * t.node_row[node], own + apart)
         for i in range(t.neighbour_start[node], t.neighbour_start[node] + t.neighbour_count[node]):
             other = t.neighbour[i]
             subtract_image(t.blocks + t.lower[i], t.node_size[other], n, own, b + t.node_row[other])

@@ -10,6 +10,7 @@ to nu_{n+1}.
 """
 
 from phlexible.compilation.compiled import compiled
+from phlexible.compilation.dense import copy, fill, product
 from phlexible.compilation.notation import (
     Matrix,
     Reals,
@@ -22,7 +23,6 @@ from phlexible.compilation.notation import (
     transposed,
     vector,
 )
-from phlexible.kernels.dense import copy, fill, product
 from phlexible.kernels.moments import (
     add_moments,
     axis_of,
@@ -129,18 +129,20 @@ def centrifugal(t: Tables, b: int, h: float) -> Matrix:
 
 
 @compiled
-def inertia_tangent(t: Tables, b: int, h: float, block: Reals) -> None:
-    """Write the derivative of (4.7) and (4.8) into the carrier's block (width, width)."""
-    kind, axes, d = t.type_of[b], t.axes_of[b], t.dimension
-    width, rigid, c = t.width_of[b], t.rigid_of[b], t.coordinate_start[b]
-    m, half, own = width - rigid + 1, 0.5 * h, 9 * c
+def inertia_tangent(t: Tables, b: int, h: float) -> None:
+    """Write the derivative of (4.7) and (4.8) into the block of frame b."""
+    kind, axes, d, across = t.type_of[b], t.axes_of[b], t.dimension, t.corner_stride[b]
+    c = t.coordinate_start[b]
+    m, half, own = t.elastic_count[kind] + 1, 0.5 * h, 9 * c
+    corner = t.blocks + (t.node_diagonal[b] + d * (across + 1))
+    side, bottom = t.blocks + (t.side[b] + d), t.blocks + (t.bottom[b] + d * t.bottom_stride[b])
     a, p, w0, w1 = t.half_turn[b], t.angular0[b] + t.angular1[b], crossing(t.spin0[b]), crossing(t.spin1[b])
     N0, N1, D0, D1 = t.moment0 + own, t.moment1 + own, t.moment_rate0 + own, t.moment_rate1 + own
     J = inertia(t, t.xi1 + c, t.moment1 + own, m) if m > 1 else t.rigid_inertia[kind]
     pi = t.scratch
     for l in range(axes):
         e = unit(axis_of(l, axes))
-        add_column(block + (d * width + d + l), width, J @ e + cross(a, J @ e) + (0.25 * h) * cross(e, p), axes)
+        add_column(corner + l, across, J @ e + cross(a, J @ e) + (0.25 * h) * cross(e, p), axes)
         if m == 1:
             continue
         E = crossing(e)
@@ -154,14 +156,14 @@ def inertia_tangent(t: Tables, b: int, h: float, block: Reals) -> None:
         contract(t, slope, C, N0, m)
         contract_crossing(t, slope, half * e, D0, m)
         for j in range(1, m):
-            block[(rigid + j - 1) * width + d + l] = slope[j]
+            side[(j - 1) * t.side_stride[b] + l] = slope[j]
     if m == 1:
         return
     for j in range(1, m):
         dpi = vector(0.0, 0.0, pi[j]) if axes == 1 else vector(pi[j], pi[m + j], pi[2 * m + j])
-        add_column(block + (d * width + rigid + j - 1), width, dpi + cross(a, dpi), axes)
+        add_column(bottom + (j - 1), t.bottom_stride[b], dpi + cross(a, dpi), axes)
     C = one() + half * (w0 + w1) + half * centrifugal(t, b, h)
-    add_moments(t, kind, C, block + (rigid - 1) * (width + 1), width)
+    add_moments(t, b, C)
 
 
 @compiled

@@ -7,9 +7,9 @@ a law gives g from w at both ends (``coordinates.py``).
 """
 
 from phlexible.compilation.compiled import compiled
+from phlexible.compilation.dense import fill
 from phlexible.compilation.notation import Reals, Tables, Vector, Vectors, along, dot, vector
 from phlexible.kernels.coordinates import begin_coordinate, end_coordinate
-from phlexible.kernels.dense import fill
 from phlexible.kernels.vectors import couple, moved_by, velocity_of
 from phlexible.tables.declarations import ANGLE, MOVING
 

@@ -3,9 +3,9 @@
 from math import sqrt
 
 from phlexible.compilation.compiled import compiled
+from phlexible.compilation.dense import copy
 from phlexible.compilation.notation import Tables, Vectors, dot
 from phlexible.kernels.coordinates import dissipated_by, supplied_by
-from phlexible.kernels.dense import copy
 from phlexible.kernels.elasticity import dissipation, strain_energy
 from phlexible.kernels.inertia import end_inertia, rotational_energy
 from phlexible.kernels.interactions import given_work

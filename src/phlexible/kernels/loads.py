@@ -10,7 +10,6 @@ Follower loads are given in the mean triad.
 from phlexible.compilation.compiled import compiled
 from phlexible.compilation.notation import (
     Matrix,
-    Reals,
     Tables,
     Vector,
     along,
@@ -22,6 +21,7 @@ from phlexible.compilation.notation import (
     vector,
 )
 from phlexible.kernels.moments import unit
+from phlexible.kernels.segments import place_of
 from phlexible.kernels.vectors import couple, mean_place, moved_by, velocity_of
 from phlexible.tables.declarations import FOLLOWER_FORCE, FOLLOWER_TORQUE, FORCE
 
@@ -91,32 +91,38 @@ def load_tangent(t: Tables, h: float) -> None:
         kind, k = t.load_kind[q], t.load_triad[q]
         if kind == FORCE:
             continue
-        block = t.blocks + t.node_diagonal[t.vector_carrier[k]]
         if kind == FOLLOWER_FORCE:
             for i in range(3):
+                block = t.blocks + t.load_block[3 * q + i]
                 couple(t, 0.5 * h * along(t.load_value[q], i), block, t.load_point[q], k + i, h)
         else:
-            _torque_tangent(t, q, k, h, block)
+            rigid, first, last = t.rigid_of[t.vector_carrier[k]], t.widest, 0
+            for j in range(t.dimension, rigid):
+                _torque_tangent(t, q, j, h)
+            for i in range(3):
+                if t.vector_last[k + i] > t.vector_first[k + i]:
+                    first, last = min(first, t.vector_first[k + i]), max(last, t.vector_last[k + i])
+            for j in range(rigid + first, rigid + last):
+                _torque_tangent(t, q, j, h)
 
 
 @compiled
-def _torque_tangent(t: Tables, q: int, k: int, h: float, block: Reals) -> None:
-    """d(t x m_i) = dt x m_i + t x dm_i with (4.16) differentiated, column by column."""
-    width = t.width_of[t.vector_carrier[k]]
+def _torque_tangent(t: Tables, q: int, j: int, h: float) -> None:
+    """d(t x m_i) = dt x m_i + t x dm_i with (4.16) differentiated, for velocity j."""
+    k, b = t.load_triad[q], t.vector_carrier[t.load_triad[q]]
     turn, follows = solved_for_triad(t, k, world_load(t, q)), t.load_kind[q] == FOLLOWER_TORQUE
-    for j in range(width):
-        right = vector(0.0, 0.0, 0.0)
-        for i in range(3):
-            m, dm = mean_place(t, k + i), 0.5 * motion_by(t, k + i, j)
-            right += dot(dm, turn) * m + dot(m, turn) * dm - (2.0 * dot(m, dm)) * turn
-            if follows:
-                right += along(t.load_value[q], i) * dm
-        dt = solved_for_triad(t, k, right)
-        for i in range(3):
-            df = h * (cross(dt, mean_place(t, k + i)) + cross(turn, 0.5 * motion_by(t, k + i, j)))
-            lever = t.lever + t.vector_lever[k + i]
-            for v in range(moved_by(t, k + i)):
-                block[velocity_of(t, k + i, v) * width + j] -= dot(lever[v], df)
+    right = vector(0.0, 0.0, 0.0)
+    for i in range(3):
+        m, dm = mean_place(t, k + i), 0.5 * motion_by(t, k + i, j)
+        right += dot(dm, turn) * m + dot(m, turn) * dm - (2.0 * dot(m, dm)) * turn
+        if follows:
+            right += along(t.load_value[q], i) * dm
+    dt = solved_for_triad(t, k, right)
+    for i in range(3):
+        df = h * (cross(dt, mean_place(t, k + i)) + cross(turn, 0.5 * motion_by(t, k + i, j)))
+        lever = t.lever + t.vector_lever[k + i]
+        for v in range(t.dimension, moved_by(t, k + i)):  # a direction does not move with V
+            place_of(t, b, velocity_of(t, k + i, v), j)[0] -= dot(lever[v], df)
 
 
 @compiled

@@ -1,8 +1,8 @@
 """The compiled entry point: many conserving steps of one size, up to the first that fails (docs/theory.md, 4)."""
 
 from phlexible.compilation.compiled import compiled, entry_point
+from phlexible.compilation.dense import copy, fill
 from phlexible.compilation.notation import Reals, Tables, Vectors, dot, reals_at, tables_at, vector
-from phlexible.kernels.dense import copy, fill
 from phlexible.kernels.interactions import angles_can_be_counted, drives_are_smooth
 from phlexible.kernels.ledger import end_step, energies, ledger_closes
 from phlexible.kernels.newton import CONVERGED, NOT_CONVERGED, remove_null_space_multipliers, solve_step

@@ -1,8 +1,8 @@
 """Newton's method for one step: natural monotonicity, reuse of the factors, stopping (docs/theory.md, 4)."""
 
 from phlexible.compilation.compiled import compiled
+from phlexible.compilation.dense import copy, fill
 from phlexible.compilation.notation import Reals, Tables
-from phlexible.kernels.dense import copy, fill
 from phlexible.kernels.elimination import eliminate, substitute
 from phlexible.kernels.interactions import gap, gap_size
 from phlexible.kernels.step import jacobian, motion_and_forces, residuals

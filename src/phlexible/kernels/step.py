@@ -1,8 +1,8 @@
 """The equations of one conserving step and their exact derivative, for everything (docs/theory.md, 4)."""
 
 from phlexible.compilation.compiled import compiled
+from phlexible.compilation.dense import add_multiple, copy, fill
 from phlexible.compilation.notation import Reals, Tables, Vectors
-from phlexible.kernels.dense import add_multiple, copy, fill
 from phlexible.kernels.elasticity import begin_strains, elastic_forces, elastic_tangent
 from phlexible.kernels.inertia import angular_momentum, end_rotation, inertia_balance, inertia_tangent, read
 from phlexible.kernels.interactions import (
@@ -129,11 +129,11 @@ def jacobian(t: Tables, h: float, damping: float) -> None:
     """Newton's matrix at the point of the last ``residuals``, as blocks."""
     fill(t.blocks, t.block_numbers, 0.0)
     for b in range(t.frames):
-        block = t.blocks + t.node_diagonal[b]
-        inertia_tangent(t, b, h, block)
-        elastic_tangent(t, b, h, damping, block)
+        inertia_tangent(t, b, h)
+        elastic_tangent(t, b, h, damping)
     for p in range(t.mass_pairs):
-        block, width = t.blocks + t.mass_block[p], t.width_of[t.mass_second[p]]
+        b = t.mass_second[p]
+        block, width = t.blocks + t.mass_block[p], t.corner_stride[b] if b < t.frames else t.width_of[b]
         for i in range(t.dimension):
             block[i * width + i] += t.mass[p]
     for k in range(t.vectors):

@@ -12,6 +12,7 @@ from phlexible.compilation.compiled import compiled
 from phlexible.compilation.notation import Reals, Tables, Vector, along, cross, dot, row, vector
 from phlexible.kernels.inertia import add_column
 from phlexible.kernels.moments import axis_of, unit
+from phlexible.kernels.segments import has_segments
 from phlexible.tables.declarations import GIVEN, MOVING
 
 
@@ -145,7 +146,7 @@ def force_tangent(t: Tables, h: float) -> None:
     """Add the derivative of ``apply_forces`` at constant forces to the blocks of the frames (4.12)."""
     d = t.dimension
     for b in range(t.frames):
-        axes, width, block = t.axes_of[b], t.width_of[b], t.blocks + t.node_diagonal[b]
+        axes, width, block = t.axes_of[b], t.corner_stride[b], t.blocks + t.node_diagonal[b]
         m = t.moment_sum[b] @ t.rotation[b]
         for l in range(axes):
             e = (0.25 * h * h) * unit(axis_of(l, axes))
@@ -154,23 +155,28 @@ def force_tangent(t: Tables, h: float) -> None:
         b = t.vector_carrier[k]
         if not 0 <= b < t.frames or t.axes_of[b] == 0:
             continue
-        axes, width, rigid, block = t.axes_of[b], t.width_of[b], t.rigid_of[b], t.blocks + t.node_diagonal[b]
+        axes, across, down = t.axes_of[b], t.corner_stride[b], t.bottom_stride[b]
         f, motion, B = t.pull[k], t.motion + t.vector_lever[k], t.inverse_mean[b]
-        for i in range(d, moved_by(t, k)):
-            y = (-0.5 * h) * (B @ cross(motion[i], f))
-            add_column(block + (d * width + velocity_of(t, k, i)), width, y, axes)
+        corner, bottom = t.blocks + (t.node_diagonal[b] + d * across), t.blocks + (t.bottom[b] + d * down)
+        for i in range(d, d + axes):
+            add_column(corner + i, across, (-0.5 * h) * (B @ cross(motion[i], f)), axes)
+        motion, bottom = motion + (d + axes), bottom + t.vector_first[k]
+        for j in range(t.vector_last[k] - t.vector_first[k]):
+            add_column(bottom + j, down, (-0.5 * h) * (B @ cross(motion[j], f)), axes)
         phi, P = f @ t.rotation[b], t.shape + t.vector_shape[k]
+        side = t.blocks + (t.side[b] + t.vector_first[k] * t.side_stride[b] + d)
         for l in range(axes):
             g = cross((0.25 * h * h) * unit(axis_of(l, axes)), phi)
             for j in range(t.vector_last[k] - t.vector_first[k]):
-                block[(rigid + t.vector_first[k] + j) * width + d + l] += dot(P[j], g)
+                side[j * t.side_stride[b] + l] += dot(P[j], g)
 
 
 @compiled
 def couple(t: Tables, c: float, block: Reals, k: int, l: int, h: float) -> None:
     """Subtract c lever_k motion_l: a force c dx_l on vector k.
 
-    Columns are the velocities of l's carrier, or, on another elastic body, the components of its auxiliary.
+    Columns are the velocities of l's carrier, or, on another elastic body and on any with segments, the components
+    of its auxiliary.
     """
     a, b, d = t.vector_carrier[k], t.vector_carrier[l], t.dimension
     if a >= t.frames and b >= t.frames:  # two nodes
@@ -178,7 +184,7 @@ def couple(t: Tables, c: float, block: Reals, k: int, l: int, h: float) -> None:
             block[i * d + i] -= 0.5 * h * c
         return
     lever, motion = t.lever + t.vector_lever[k], t.motion + t.vector_lever[l]
-    is_auxiliary = a != b and t.width_of[b] > t.rigid_of[b]
+    is_auxiliary = t.width_of[b] > t.rigid_of[b] and (a != b or has_segments(t, b))
     count = d if is_auxiliary else moved_by(t, l)
     width = d if is_auxiliary else t.width_of[b]
     for i in range(moved_by(t, k)):

@@ -87,6 +87,11 @@ class System:
         return self.mechanism.dimension
 
     @cached_property
+    def floating(self) -> tuple[FloatingBody, ...]:
+        """Data of the bodies with a frame, about the points of their frames."""
+        return tuple(placed.data for placed in self.bodies if isinstance(placed.data, FloatingBody))
+
+    @cached_property
     def nodal(self) -> tuple[AbsoluteBody, ...]:
         """Data of the bodies in absolute coordinates."""
         return tuple(placed.data for placed in self.bodies if isinstance(placed.data, AbsoluteBody))

@@ -75,7 +75,8 @@ TABLES: tuple[Table, ...] = (
         coordinates     | 1 | | entries of (1, eta) of all frames
         elastic         | 1 | | entries of eta of all frames
         planes          | 1 | | of second moments W_pq: 2 in the plane, 9 in space
-        patches         | 1 | | dense parts that hold all of the second moments that is not zero, of all types
+        patches         | 1 | | dense parts that hold all of a type's matrices that is not zero, of all types
+        segments        | 1 | | of the coordinates of all types
         strains         | 1 | | of all types
         squares         | 1 | | of all strains of all types
         frame_strains   | 1 | | of all frames
@@ -111,6 +112,7 @@ TABLES: tuple[Table, ...] = (
         reactions       | 1 | | rows, then forces
         block_numbers   | 1 | | in all blocks
         widest          | 1 | | velocities of one carrier, the most of any
+        border_numbers  | 1 | | right-hand sides in the border of a segmented frame, the most of any
         history_length  | 1 | | updates of Newton's method that are remembered
         state_numbers   | 1 | | of the state
         """,
@@ -127,25 +129,39 @@ TABLES: tuple[Table, ...] = (
         rigid_of          | carriers | | entries of nu before deta/dt
         axes_of           | carriers | | axes of rotation: 0, 1 (z) or 3
         elastic_count     | types | | n; m = n + 1
-        patch_start       | types | | first patch
+        patch_start       | types | | first patch of W
         patch_count       | types | | how many
-        stiffness         | types | | start of K (n, n)
-        damping           | types | | start of C (n, n), or -1
+        stiffness_start   | types | | first patch of K
+        stiffness_count   | types | | how many
+        damping_start     | types | | first patch of C
+        damping_count     | types | | how many
+        first_moment      | types | | start of S / sqrt(m) (d, m) that W still has to lose, or -1
+        segment_start     | types | | first segment
+        segment_count     | types | | how many; 0: eta is dense
+        segment_first     | segments | | first entry of eta
+        segment_rows      | segments | | how many
+        segment_stride    | segments | | from row to row
+        corner_stride     | frames | | of the rows of V, w and, where there are segments, y
+        side              | frames | | block (eta, V and w and y)
+        side_stride       | frames | |
+        bottom            | frames | | block (V and w and y, eta)
+        bottom_stride     | frames | |
+        line              | elastic | | row of the block (eta, eta)
         strain_start      | types | | first strain
         strain_count      | types | | how many
-        patch_first       | patches | | p of W_pq
-        patch_second      | patches | | q
+        patch_first       | patches | | p of W_pq; of K and C 0
+        patch_second      | patches | | q; of K and C 0
         patch_row         | patches | | first i
         patch_rows        | patches | | how many
         patch_column      | patches | | first j
         patch_columns     | patches | | how many
         patch_number      | patches | | start in type_number, column by column
-        strain_row        | strains | | start of the linear row (n,) in type_number
+        strain_row        | strains | | where entry 0 of the linear row would be; its support is stored
         strain_first      | strains | | support of the gradient: first ..
         strain_last       | strains | | .. last + 1
         square_start      | strains | | first square
         square_count      | strains | | how many
-        square_row        | squares | | start of the slope function (n,)
+        square_row        | squares | | where entry 0 of the slope function would be
         square_first      | squares | |
         square_last       | squares | |
         frame_strain      | frames | | first strain of a frame among frame_strains, less that of its type
@@ -201,6 +217,7 @@ TABLES: tuple[Table, ...] = (
         load_kind         | loads | | FORCE .. FOLLOWER_TORQUE
         load_point        | loads | | vector of the point, of forces
         load_triad        | loads | | first of three directions, or -1
+        load_block        | 3 loads | | of a follower force: block (carrier, carrier or auxiliary of the direction)
         node_order        | nodes | | in which nodes are eliminated
         node_size         | nodes | | rows
         node_row          | nodes | | first row of the right-hand side
@@ -268,7 +285,7 @@ TABLES: tuple[Table, ...] = (
         Kind.INTEGER,
         Writer.STEP,
         """
-        pivots            | unknowns | |
+        pivots            | 2 unknowns | | of each node, from twice its first row on
         """,
     ),
     *_tables(
@@ -351,6 +368,7 @@ TABLES: tuple[Table, ...] = (
         multiplier1       | rows | |
         saved_multiplier  | rows | |
         scratch           | 9 widest | |
+        border            | border_numbers | | right-hand sides of V, w and y
         coefficient       | 9 one | | of a contraction
         history           | history_length | | scaled updates of the last step
         mean_reaction     | reactions | | multipliers and forces, mean over the substeps of a composed step

@@ -90,16 +90,16 @@ def _swap(a: Reals, b: Reals, count: int) -> None:
 
 
 @compiled
-def solve(a: Reals, n: int, stride: int, pivots: Integers, b: Reals, columns: int) -> None:
-    """Solve with the factors of ``factor`` for the (n, columns) block b, in place."""
+def solve(a: Reals, n: int, stride: int, pivots: Integers, b: Reals, step: int, columns: int) -> None:
+    """Solve with the factors of ``factor`` for the (n, columns) block b, its rows ``step`` apart, in place."""
     for k in range(n):
         if pivots[k] != k:
-            _swap(b + k * columns, b + pivots[k] * columns, columns)
+            _swap(b + k * step, b + pivots[k] * step, columns)
     for i in range(1, n):
-        subtract_rows(a + i * stride, i, b, columns, b + i * columns, columns)
+        subtract_rows(a + i * stride, i, b, step, b + i * step, columns)
     for i in range(n - 1, -1, -1):
-        own = b + i * columns
-        subtract_rows(a + (i * stride + i + 1), n - i - 1, own + columns, columns, own, columns)
+        own = b + i * step
+        subtract_rows(a + (i * stride + i + 1), n - i - 1, own + step, step, own, columns)
         scale(own, columns, 1.0 / a[i * stride + i])
 
 
