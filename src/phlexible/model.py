@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
 from os import PathLike
-from typing import Self
+from typing import TYPE_CHECKING, Self, overload
 
 import numpy as np
 
@@ -39,6 +39,7 @@ from phlexible.results.assembled_model import AssembledModel, assembled_model
 from phlexible.results.files.run_output import RunOutput
 from phlexible.results.linear_model import LinearModel
 from phlexible.results.motion import Motion
+from phlexible.results.pictures.mechanism_plot import plot_model
 from phlexible.results.progress import progress_bar
 from phlexible.system.layout import State
 from phlexible.system.recording import Recording
@@ -49,6 +50,10 @@ from phlexible.time_integration.composition import SUBSTEPS, check_lossless
 from phlexible.time_integration.given_motion import check_rates
 from phlexible.time_integration.run import Simulation
 from phlexible.time_integration.stepper import Stepper
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 class Scheme(Enum):
@@ -268,6 +273,56 @@ class Model(Mechanism):
         moved = moved_model(self, system, pose.state)
         return assembled_model(self, moved, (pose.gap_before, pose.gap_after))
 
+    @overload
+    def plot(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        axes: None = None,
+        labels: bool = True,
+        frames: bool = False,
+    ) -> "Figure": ...
+
+    @overload
+    def plot(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        axes: "Axes",
+        labels: bool = True,
+        frames: bool = False,
+    ) -> "Axes": ...
+
+    def plot(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        axes: "Axes | None" = None,
+        labels: bool = True,
+        frames: bool = False,
+    ) -> "Figure | Axes":
+        """A picture of the model as it was put together, before any run.
+
+        Args:
+            path: of the file to write, ``.png``, ``.pdf`` or ``.svg``; None: none.
+            axes: to draw into, of the model's dimension; None: a new figure.
+            labels: whether to name the bodies, and to explain the symbols.
+            frames: whether to draw the axes of the world and of the bodies.
+
+        Returns:
+            The axes that were given, or the new figure.
+
+        Raises:
+            ModelError: the model has no bodies.
+            MissingExtraError: matplotlib is not installed.
+        """
+        self._need_bodies()
+        return plot_model(self, path, axes, labels, frames)
+
+    def _need_bodies(self) -> None:
+        if not self.bodies:
+            raise ModelError("the model has no bodies; add one with model.add(...)")
+
     def _run(
         self,
         duration: float,
@@ -277,8 +332,7 @@ class Model(Mechanism):
         output: Callable[[System], RunOutput],
         kind: InitialKind,
     ) -> Motion:
-        if not self.bodies:
-            raise ModelError("the model has no bodies; add one with model.add(...)")
+        self._need_bodies()
         options = options.checked()
         if options.order == 4:
             check_lossless(self, options.numerical_damping)

@@ -196,3 +196,16 @@ def test_a_body_that_files_cannot_hold_is_refused_before_anything_is_computed(tm
     with pytest.raises(ResultFileError, match="frozen dataclasses, and Spring is none"):
         RunOutput(system_of(model), tmp_path / "run.h5")
     assert not os.listdir(tmp_path)
+
+
+def test_a_motion_with_a_potential_is_read_back(tmp_path):
+    model = phlexible.Model(dimension=2)
+    bar = model.add(phlexible.RigidBody(1.0, 0.1), "bar", angular_velocity=(0, 0, 1.0))
+    pin = model.connect(phlexible.Revolute(model.ground.at((0, 0, 0)), bar.origin))
+    model.apply(pin.spring(potential=phlexible.Potential(lambda x: x**4, lambda x: 4 * x**3)))
+    motion = model.simulate(0.1, 0.01, progress=False)
+    motion.save(tmp_path / "run.h5")
+    loaded = Motion.load(tmp_path / "run.h5")
+    assert loaded.energy.spring.tolist() == motion.energy.spring.tolist()
+    with pytest.raises(phlexible.ModelError, match="do not hold the functions of a Potential"):
+        loaded.mechanism.elements[0].potential.energy_at(0.1)

@@ -116,3 +116,16 @@ def test_looks_are_kept_in_files_and_do_not_keep_a_run_from_going_on(tmp_path):
     assert loaded["ball"].body.color == loaded["mass"].body.color == "#b03a5b"
     assert loaded["ball"].body.shape.radius == 0.2
     assert model(None).resume(path, 0.2, 0.01, progress=False).time[-1] == pytest.approx(0.2)
+
+
+def test_the_path_of_a_moving_frame_is_a_curve_however_few_instants_are_stored():
+    """A circle through five instants is drawn round, also from a file, which holds no functions."""
+    model = ph.Model(dimension=2)
+    mass = model.add(ph.PointMass(1.0), position=(0.2, 0, 0))
+    pin = model.ground.moving(lambda t: (0.2 * np.cos(2 * np.pi * t), 0.2 * np.sin(2 * np.pi * t), 0.0))
+    model.connect(ph.Revolute(pin, mass.origin))
+    motion = model.simulate(1.0, 0.01, every=25, progress=False)
+    paths = scene_of(motion.run, np.arange(5)).paths
+    assert paths.shape[0] > 200 and paths.shape[1:] == (1, 3)
+    assert np.linalg.norm(paths[:, 0], axis=1) == pytest.approx(0.2, rel=0.03)
+    assert paths[0, 0] == pytest.approx([0.2, 0, 0]) and paths[-1, 0] == pytest.approx([0.2, 0, 0])

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, overload
 
 from numpy.typing import ArrayLike
 
@@ -28,13 +28,14 @@ from phlexible.observables.smallest_multipliers import smallest_multipliers
 from phlexible.ports.attachments import Attachment, PlacedBody, Port
 from phlexible.ports.placed_split_beam import PlacedSplitBeam
 from phlexible.results import labelled, report
-from phlexible.results.pictures import animation, mechanism_plot, plots, section_plot
+from phlexible.results.pictures import animation, mechanism_plot, overview, plots, section_plot
 from phlexible.system.recording import Recording
 from phlexible.system.system import System
 from phlexible.time_integration.checkpoint import Checkpoint
 
 if TYPE_CHECKING:
     import xarray
+    from matplotlib.axes import Axes as PlotAxes
     from matplotlib.figure import Figure
 
 FilePath = str | PathLike[str]
@@ -288,15 +289,69 @@ class Motion:
         """The summary as lines of text."""
         return report.text(self.summary())
 
-    def plot_energy(self, path: FilePath | None = None) -> "Figure":
-        """Energies, supplied and dissipated work, and below them the balance error."""
-        return plots.plot_energy(self.run, path)
+    def plot(self, path: FilePath | None = None, points: Sequence[Attachment] = ()) -> "Figure":
+        """The run at a glance: the mechanism at some instants, what tells most, the energies since the start.
+
+        Args:
+            path: of the file to write, ``.png``, ``.pdf`` or ``.svg``; None: none.
+            points: whose deflections are shown beside; none: what moves is chosen.
+        """
+        return overview.plot_overview(self.run, self, points, path)
+
+    @overload
+    def plot_energy(self, path: FilePath | None = None, *, axes: None = None) -> "Figure": ...
+
+    @overload
+    def plot_energy(self, path: FilePath | None = None, *, axes: "PlotAxes") -> "PlotAxes": ...
+
+    def plot_energy(self, path: FilePath | None = None, *, axes: "PlotAxes | None" = None) -> "Figure | PlotAxes":
+        """Energies since the start, supplied and dissipated work, and below them the balance error.
+
+        Args:
+            path: of the file to write; None: none.
+            axes: to draw the energies into, and to return; None: a new figure, which is returned. So do the
+                other ``plot_`` methods.
+        """
+        return plots.plot_energy(self.run, path, axes)
+
+    @overload
+    def plot_displacement(
+        self,
+        attachment: Attachment,
+        path: FilePath | None = None,
+        normalized: bool = False,
+        *,
+        axes: None = None,
+    ) -> "Figure": ...
+
+    @overload
+    def plot_displacement(
+        self, attachment: Attachment, path: FilePath | None = None, normalized: bool = False, *, axes: "PlotAxes"
+    ) -> "PlotAxes": ...
 
     def plot_displacement(
-        self, attachment: Attachment, path: FilePath | None = None, normalized: bool = False
-    ) -> "Figure":
+        self,
+        attachment: Attachment,
+        path: FilePath | None = None,
+        normalized: bool = False,
+        *,
+        axes: "PlotAxes | None" = None,
+    ) -> "Figure | PlotAxes":
         """Elastic displacement over time; ``normalized``: divided by the size of the body."""
-        return plots.plot_displacement(self.run, attachment, path, normalized)
+        return plots.plot_displacement(self.run, attachment, path, normalized, axes)
+
+    @overload
+    def plot_reaction(self, joint: Joint, path: FilePath | None = None, *, axes: None = None) -> "Figure": ...
+
+    @overload
+    def plot_reaction(self, joint: Joint, path: FilePath | None = None, *, axes: "PlotAxes") -> "PlotAxes": ...
+
+    def plot_reaction(
+        self, joint: Joint, path: FilePath | None = None, *, axes: "PlotAxes | None" = None
+    ) -> "Figure | PlotAxes":
+        """Force of a joint on its second attachment over time, and in a figure of its own its moment."""
+        force, moment = self.reaction(joint), self.reaction_moment(joint)
+        return plots.plot_reaction(self.run, joint, force, moment, path, axes)
 
     def plot_section_forces(
         self,
@@ -308,11 +363,36 @@ class Motion:
         forces = self.section_forces(body, section_forces.element_ends(self.run, body))
         return section_plot.plot_section_forces(forces, times, path, body.name)
 
+    @overload
     def plot_mechanism(
-        self, times: int | Sequence[float] = 6, path: FilePath | None = None, scale: float = 1.0
-    ) -> "Figure":
+        self,
+        times: int | Sequence[float] = 6,
+        path: FilePath | None = None,
+        scale: float = 1.0,
+        *,
+        axes: None = None,
+    ) -> "Figure": ...
+
+    @overload
+    def plot_mechanism(
+        self,
+        times: int | Sequence[float] = 6,
+        path: FilePath | None = None,
+        scale: float = 1.0,
+        *,
+        axes: "PlotAxes",
+    ) -> "PlotAxes": ...
+
+    def plot_mechanism(
+        self,
+        times: int | Sequence[float] = 6,
+        path: FilePath | None = None,
+        scale: float = 1.0,
+        *,
+        axes: "PlotAxes | None" = None,
+    ) -> "Figure | PlotAxes":
         """The deformed mechanism at some times [s], or at so many times; ``scale`` enlarges deformations."""
-        return mechanism_plot.plot_mechanism(self.run, times, path, scale)
+        return mechanism_plot.plot_mechanism(self.run, times, path, scale, axes)
 
     def animate(
         self,

@@ -6,7 +6,8 @@ from phlexible.bodies.rigid_body import RigidBody
 from phlexible.gallery.parameters import ready_model
 from phlexible.joints.spherical import Spherical
 from phlexible.model import Model
-from phlexible.shapes.solids import Cylinder
+from phlexible.shapes.revolution import revolved
+from phlexible.shapes.solids import TriangleMesh
 
 INERTIA, AXIAL_INERTIA = 0.05, 0.01  # about the fixed point, across and along the axis [kg m2]
 
@@ -33,8 +34,11 @@ def heavy_top(precession: float = 3.0, nutation: float = 30.0, gravity: float = 
     mass, distance, tilt = 1.0, 0.2, np.radians(nutation)
     spin = (INERTIA * precession**2 * np.cos(tilt) + mass * gravity * distance) / (AXIAL_INERTIA * precession)
     across = INERTIA - mass * distance**2
-    disc = Cylinder(0.4 * distance, 0.1 * distance)  # its looks; the inertia is the one above
-    top = RigidBody(mass, (across, across, AXIAL_INERTIA), center=(0.0, 0.0, distance), shape=disc)
+    # It looks like a disc on a spike; the inertia is the one above.
+    profile = [[0, 0], [0.9, 0.04], [0.9, 0.45], [1.1, 0.45], [1.1, 0.04], [1.4, 0.04], [1.4, 0]]
+    looks = revolved(distance * np.array(profile), np.array([0.0, 0.0, 1.0]), 24)
+    shape = TriangleMesh(looks.vertices, looks.triangles)
+    top = RigidBody(mass, (across, across, AXIAL_INERTIA), center=(0.0, 0.0, distance), shape=shape)
     axis = np.array([0.0, -np.sin(tilt), np.cos(tilt)])
     rotation = np.column_stack([(1.0, 0.0, 0.0), np.cross(axis, (1.0, 0.0, 0.0)), axis])
     spin_of_body = spin - precession * np.cos(tilt)

@@ -30,6 +30,7 @@ from phlexible.joints.joint import Joint
 from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody
 from phlexible.ports.placed_split_beam import PlacedSplitBeam
 from phlexible.results.files.unstored_law import UnstoredLaw
+from phlexible.results.files.unstored_potential import UnstoredPotential
 from phlexible.shapes.solids import Shape
 
 FAMILIES: tuple[type[Any], ...] = (Body, StringLaw, Joint, Load, ForceElement, Shape)
@@ -191,8 +192,14 @@ def decode(tree: Tree, context: Context) -> Any:
         case {"class": Law.__name__}:
             return UnstoredLaw()
         case {"class": name, "fields": values}:
-            return _known(name)(**{key: decode(each, context) for key, each in values.items()})
+            return _known(name)(**{key: _decoded_field(key, each, context) for key, each in values.items()})
     raise ResultFileError(f"the description in the file cannot be read: {tree!r}")
+
+
+def _decoded_field(name: str, tree: Tree, context: Context) -> Any:
+    if name == "potential" and tree is not None:
+        return UnstoredPotential()
+    return decode(tree, context)
 
 
 def _name(kind: type[Any]) -> str:

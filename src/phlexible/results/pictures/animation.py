@@ -15,15 +15,10 @@ from phlexible.observables.poses import position
 from phlexible.observables.run import RecordedRun
 from phlexible.ports.attachments import Attachment
 from phlexible.results.extras import optional
-from phlexible.results.pictures.drawing import scene
-from phlexible.results.pictures.house_style import INK, QUIET, house_style, new_figure
-from phlexible.results.pictures.mechanism_plot import (
-    draw_fixed_parts,
-    draw_instant,
-    figure_height,
-    mechanism_axes,
-    picked_instants,
-)
+from phlexible.results.pictures.house_style import INK, QUIET, house_style
+from phlexible.results.pictures.mechanism_plot import figure_height, new_axes, picked_instants, scene_figure
+from phlexible.results.pictures.scene_artists import draw_arrows, draw_bodies, draw_surroundings, draw_symbols
+from phlexible.scene.build import scene_of
 
 SECONDS = 8.0
 DOTS_PER_INCH = 125
@@ -66,15 +61,17 @@ def animate(
     track = None if trace is None else position(run, trace)
     count = max(2, round(length * frames_per_second))
     instants = picked_instants(run.recording.time, count)
-    drawn = scene(run, instants, scale)
+    drawn = scene_of(run, instants)
     matplotlib = optional("matplotlib", "plot")
     with house_style():
         writer, settings = film_writer(target, frames_per_second)
-        height = figure_height(run.mechanism.dimension, drawn, WIDTH) + 0.2
-        figure = new_figure(WIDTH, 2 * round(height * DOTS_PER_INCH / 2) / DOTS_PER_INCH)
-        axes = mechanism_axes(figure, run.mechanism.dimension, drawn)
-        draw_fixed_parts(axes, run.mechanism.dimension, drawn, *drawn.bounds())
-        artists = draw_instant(axes, run.mechanism.dimension, drawn, 0, 1.0)
+        height = figure_height(drawn, WIDTH) + 0.2
+        figure = scene_figure(drawn, WIDTH, 2 * round(height * DOTS_PER_INCH / 2) / DOTS_PER_INCH)
+        axes = new_axes(figure, drawn)
+        draw_surroundings(axes, drawn)
+        made = draw_bodies(axes, drawn, 0, scale=scale)
+        draw_symbols(axes, drawn, 0, made, scale)
+        draw_arrows(axes, drawn, 0, made, scale)
         axes.set_title(" ", fontsize=10)  # keeps room for the time
         figure.draw_without_rendering()
         figure.set_layout_engine("none")  # so that nothing moves but the mechanism
@@ -86,8 +83,8 @@ def animate(
         try:
             with matplotlib.rc_context(settings), writer.saving(figure, str(target), DOTS_PER_INCH):
                 for k in range(count):
-                    for artist, points in artists:
-                        _place(artist, points[k], run.mechanism.dimension)
+                    for update in made.updates:
+                        update(k)
                     if trail is not None and track is not None:
                         _place(trail, track[: instants[k] + 1], run.mechanism.dimension)
                     label.set_text(f"t = {drawn.time[k]:.{digits}f} s")

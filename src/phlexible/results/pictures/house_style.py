@@ -119,6 +119,12 @@ def finish(figure: "Figure", path: str | PathLike[str] | None) -> "Figure":
     return figure
 
 
-def legend_above(axes: "Axes", columns: int) -> None:
-    """The legend in a row above the axes, flush with the left side."""
-    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=columns, borderaxespad=0.2, columnspacing=1.2)
+def finished(drawn: "Axes", given: "Axes | None", path: str | PathLike[str] | None) -> "Figure | Axes":
+    """Writes the figure of the axes that were drawn into if a path is given.
+
+    Returns:
+        The axes that somebody gave, or else the figure.
+    """
+    figure: Any = drawn.get_figure(root=True)
+    finish(figure, path)
+    return figure if given is None else given

@@ -1,4 +1,4 @@
-"""A picture of a mechanism: bodies, joints and ground at some instants, the latest darkest."""
+"""Pictures of a mechanism: before a run, and at some instants of a motion, the latest darkest."""
 
 from collections.abc import Sequence
 from os import PathLike
@@ -7,35 +7,46 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray, finite, numbers
-from phlexible.algebra.options import whole
+from phlexible.algebra.options import flag, whole
 from phlexible.errors import ParameterError
+from phlexible.mechanism.mechanism import Mechanism
 from phlexible.observables.run import RecordedRun
-from phlexible.results.pictures.drawing import Scene, scene
-from phlexible.results.pictures.house_style import (
-    COLORS,
-    INK,
-    PALE,
-    QUIET,
-    finish,
-    house_style,
-    legend_above,
-    new_figure,
-    picture_path,
+from phlexible.results.pictures.house_style import INK, QUIET, finished, house_style, new_figure, picture_path
+from phlexible.results.pictures.layout import fitting_legend, spread_labels
+from phlexible.results.pictures.scene_artists import (
+    SceneArtists,
+    draw_arrows,
+    draw_bodies,
+    draw_surroundings,
+    draw_symbols,
 )
+from phlexible.scene.build import scene_at_start, scene_of
+from phlexible.scene.scene import Scene
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 FAINTEST = 0.22
-MARGIN = 1.12
-ZOOM = 1.05
+NARROWEST = np.array([0.5, 0.3, 0.3])
+"""The least that is shown across, along and up, of the longest."""
+MARGIN = 0.12
+SPACE = (0.0, 0.01, 0.88, 0.88)
+"""Where axes in space are in their figure: labels reach out to the right, the legend is above."""
+WIDTH = 5.6
 MOST_PICTURES = 10_000
-DASHED = (0, (6, 4))
+MOST_NAMES = 12
+MOST_IN_LEGEND = 8
+FRAME = 0.07  # of the scene, the axes of a body
 
 
 def plot_mechanism(
-    run: RecordedRun, times: int | Sequence[float] = 6, path: str | PathLike[str] | None = None, scale: float = 1.0
-) -> "Figure":
+    run: RecordedRun,
+    times: int | Sequence[float] = 6,
+    path: str | PathLike[str] | None = None,
+    scale: float = 1.0,
+    axes: "Axes | None" = None,
+) -> "Figure | Axes":
     """The deformed mechanism at some instants.
 
     Args:
@@ -43,24 +54,74 @@ def plot_mechanism(
         times: so many, evenly spread, or the times [s]; the nearest stored instants are drawn.
         path: of the file to write; None: none.
         scale: factor on the elastic displacements.
+        axes: to draw into; None: a new figure.
+
+    Returns:
+        The axes that were given, or the new figure.
 
     Raises:
         ParameterError: no time, or one outside the motion.
         MissingExtraError: matplotlib is not installed.
     """
     path, scale = picture_path(path), finite("scale", scale)
-    drawn = scene(run, picked_instants(run.recording.time, times), scale)
-    center, half = drawn.bounds()
+    drawn = scene_of(run, picked_instants(run.recording.time, times))
     with house_style():
-        figure = new_figure(5.6, figure_height(run.mechanism.dimension, drawn, 5.6))
-        axes = mechanism_axes(figure, run.mechanism.dimension, drawn)
-        draw_fixed_parts(axes, run.mechanism.dimension, drawn, center, half)
-        for k, opacity in enumerate(_opacities(len(drawn.time))):
-            draw_instant(axes, run.mechanism.dimension, drawn, k, opacity)
-        if 1 < len(drawn.bodies) <= len(COLORS):
-            legend_above(axes, 4)
-        axes.set_title(_caption(drawn.time, scale), loc="right", fontsize=8, color=QUIET)
-        return finish(figure, path)
+        place = _axes(drawn, axes)
+        draw_instants(place, drawn, scale)
+        legend_of_bodies(place, drawn)
+        place.set_title(_caption(drawn.time, scale), loc="right", fontsize=8, color=QUIET)
+        return finished(place, axes, path)
+
+
+def plot_model(
+    mechanism: Mechanism,
+    path: str | PathLike[str] | None = None,
+    axes: "Axes | None" = None,
+    labels: bool = True,
+    frames: bool = False,
+) -> "Figure | Axes":
+    """A model as it was put together; see ``Model.plot``."""
+    path, labels, frames = picture_path(path), flag("labels", labels), flag("frames", frames)
+    drawn = scene_at_start(mechanism)
+    with house_style():
+        place = _axes(drawn, axes)
+        draw_surroundings(place, drawn)
+        made = draw_bodies(place, drawn, 0)
+        draw_symbols(place, drawn, 0, made)
+        draw_arrows(place, drawn, 0, made)
+        if frames:
+            _draw_frames(place, drawn)
+        names = _draw_names(place, drawn) if labels else []
+        if labels:
+            _legend_of_symbols(place, made)
+        if names:
+            place.get_figure(root=True).draw_without_rendering()
+            spread_labels(place, names)
+        return finished(place, axes, path)
+
+
+def draw_instants(axes: Any, scene: Scene, scale: float = 1.0) -> None:
+    """All instants of a scene, the latest darkest."""
+    draw_surroundings(axes, scene)
+    count = len(scene.time)
+    made = SceneArtists()
+    for k, strength in enumerate(np.linspace(FAINTEST, 1.0, count) if count > 1 else np.ones(1)):
+        made = draw_bodies(axes, scene, k, float(strength), scale)
+    draw_symbols(axes, scene, count - 1, made, scale)
+    draw_arrows(axes, scene, count - 1, made, scale)
+    if scene.dimension == 2:
+        for name, artist in made.handles.items():
+            artist.set_label(name)
+
+
+def legend_of_bodies(axes: Any, scene: Scene, width: float | None = None) -> None:
+    """Names of the bodies, where there are a few."""
+    from matplotlib.lines import Line2D
+
+    colors = {body.whole: body.color for body in scene.bodies}
+    if 1 < len(colors) <= MOST_IN_LEGEND:
+        handles = [Line2D([], [], color=color, lw=3) for color in colors.values()]
+        fitting_legend(axes, 4, width, handles=handles, labels=list(colors))
 
 
 def picked_instants(time: Array, times: int | Sequence[float]) -> IntArray:
@@ -84,98 +145,123 @@ def picked_instants(time: Array, times: int | Sequence[float]) -> IntArray:
     return np.asarray(right - nearer_left, dtype=np.int64)
 
 
-def mechanism_axes(figure: "Figure", dimension: int, drawn: Scene) -> Any:
-    """Axes with equal scales around everything that is drawn."""
-    center, _ = drawn.bounds()
-    reach = _reach(drawn)
-    if dimension == 2:
-        axes = figure.subplots()
+def prepare_axes(axes: Any, scene: Scene) -> None:
+    """Equal scales around everything that is drawn."""
+    low, high = scene.corners
+    center, reach = (low + high) / 2, box_of(scene)
+    if scene.dimension == 2:
         axes.set_aspect("equal")
         axes.set_xlim(center[0] - reach[0], center[0] + reach[0])
         axes.set_ylim(center[1] - reach[1], center[1] + reach[1])
         axes.set(xlabel="x [m]", ylabel="y [m]")
-        return axes
+        return
     from matplotlib.ticker import MaxNLocator
 
-    space: Any = figure.add_subplot(projection="3d")
     for k, name in enumerate("xyz"):
-        getattr(space, f"set_{name}lim")(center[k] - reach[k], center[k] + reach[k])
-        getattr(space, f"set_{name}label")(f"{name} [m]")
-        getattr(space, f"{name}axis").set_pane_color("white")
-        getattr(space, f"{name}axis").set_major_locator(MaxNLocator(4))
-    space.set_box_aspect(reach, zoom=ZOOM)
-    space.view_init(elev=22, azim=-58)
-    return space
+        getattr(axes, f"set_{name}lim")(center[k] - reach[k], center[k] + reach[k])
+        getattr(axes, f"set_{name}label")(f"{name} [m]")
+        getattr(axes, f"{name}axis").set_pane_color("white")
+        getattr(axes, f"{name}axis").set_major_locator(MaxNLocator(4 if reach[k] > 0.5 * reach.max() else 2))
+    axes.set_box_aspect(reach, zoom=1.0 - 0.15 * float(reach.min() / reach.max()))
+    upwards = "xyz"[int(np.argmax(np.abs(scene.gravity)))] if scene.gravity.any() else "z"
+    axes.view_init(elev=22, azim=-58, vertical_axis=upwards)
 
 
-def _reach(drawn: Scene) -> Array:
+def box_of(scene: Scene) -> Array:
     """Half the edges of the box that is shown, shape (3,) [m]."""
-    low, high = drawn.corners()
-    half = drawn.bounds()[1]
-    return np.asarray(np.maximum((high - low) / 2 + (MARGIN - 1) * half, 0.3 * half))
+    low, high = scene.corners
+    half = scene.size / 2
+    return np.asarray(np.maximum((high - low) / 2 + MARGIN * half, half * NARROWEST))
 
 
-def draw_fixed_parts(axes: Any, dimension: int, drawn: Scene, center: Array, half: float) -> None:
-    """Ground points, guides of sliders and the paths of moving frames."""
-    for point, axis in drawn.guides:
-        along = float((center - point) @ axis)
-        ends = point + np.outer([along - 3 * half, along + 3 * half], axis)
-        if dimension == 3:
-            ends = np.clip(ends, center - half, center + half)
-        axes.plot(*ends.T[:dimension], color=QUIET, lw=0.8, ls=DASHED, zorder=1, scalex=False, scaley=False)
-    for k in range(drawn.paths.shape[1]):
-        axes.plot(*drawn.paths[:, k].T[:dimension], color=PALE, lw=1.0, zorder=1)
-    if len(drawn.ground):
-        axes.plot(
-            *drawn.ground.T[:dimension],
-            ls="none",
-            marker="^",
-            ms=9,
-            mfc="#c8c8c8",
-            mec=INK,
-            mew=0.8,
-            zorder=2,
-        )
+def new_axes(figure: Any, scene: Scene) -> Any:
+    """Axes of the scene's dimension, prepared, in a figure or a part of one."""
+    axes = figure.subplots() if scene.dimension == 2 else figure.add_axes(SPACE, projection="3d")
+    prepare_axes(axes, scene)
+    return axes
 
 
-def draw_instant(axes: Any, dimension: int, drawn: Scene, k: int, opacity: float) -> list[tuple[Any, Any]]:
-    """Bodies, joints and moving frames at one instant.
-
-    Returns:
-        Each line of matplotlib with the function of an instant that gives its points, for animations.
-    """
-    artists: list[tuple[Any, Any]] = []
-
-    def add(points: Array, **look: Any) -> None:
-        """Points of shape (instants, m, 3)."""
-        (artist,) = axes.plot(*points[k].T[:dimension], alpha=opacity, **look)
-        artists.append((artist, points))
-
-    last = k == len(drawn.time) - 1 or len(drawn.time) == 0
-    for index, body in enumerate(drawn.bodies):
-        color, label = COLORS[index % len(COLORS)], body.name if last else None
-        for line in body.lines:
-            add(line, color=color, lw=2.2, label=label, zorder=3)
-            label = None
-        if body.points.shape[1]:
-            add(body.points, color=color, ls="none", marker="o", ms=7, label=label, zorder=4)
-    if drawn.joints.shape[1]:
-        add(drawn.joints, ls="none", marker="o", ms=4.5, mfc="white", mec=INK, mew=0.9, zorder=5)
-    if drawn.frames.shape[1]:
-        add(drawn.frames, ls="none", marker="s", ms=5, mfc="white", mec=INK, mew=0.9, zorder=5)
-    return artists
+def scene_figure(scene: Scene, width: float, height: float) -> "Figure":
+    """An empty figure for ``new_axes`` alone: axes in space have their place and need no layout."""
+    return new_figure(width, height, layout="constrained" if scene.dimension == 2 else None)
 
 
-def figure_height(dimension: int, drawn: Scene, width: float) -> float:
+def figure_height(scene: Scene, width: float) -> float:
     """Of a figure of that width without empty space [inch]."""
-    if dimension == 3:
-        return 0.75 * width
-    reach = _reach(drawn)
+    if scene.dimension == 3:
+        return 0.8 * width
+    reach = box_of(scene)
     return float(np.clip((width - 0.8) * reach[1] / reach[0] + 0.9, 0.4 * width, 1.2 * width))
 
 
-def _opacities(count: int) -> Array:
-    return np.linspace(FAINTEST, 1.0, count) if count > 1 else np.ones(1)
+def _axes(scene: Scene, given: Any) -> Any:
+    """Prepared axes: the given ones, or those of a new figure."""
+    if given is None:
+        return new_axes(scene_figure(scene, WIDTH, figure_height(scene, WIDTH)), scene)
+    if (getattr(given, "name", "") == "3d") != (scene.dimension == 3):
+        kind = 'figure.add_subplot(projection="3d")' if scene.dimension == 3 else "figure.add_subplot()"
+        raise ParameterError(f"axes must be those of {kind}: the model has dimension {scene.dimension}")
+    prepare_axes(given, scene)
+    return given
+
+
+def _draw_frames(axes: Any, scene: Scene) -> None:
+    """Axes of every body and of the world, named at their ends."""
+    length = FRAME * scene.reach
+    low, high = scene.corners
+    is_near = bool((np.abs((low + high) / 2) <= box_of(scene)).all())
+    frames = [(np.zeros(3), np.eye(3), INK)] if is_near else []
+    frames += [(b.origins[0], b.rotations[0], INK) for b in scene.bodies if not b.is_nodal]
+    for origin, rotation, color in frames:
+        for k in range(scene.dimension):
+            ends = np.stack([origin, origin + length * rotation[:, k]])[:, : scene.dimension]
+            axes.plot(*ends.T, color=color, lw=0.9, zorder=8)
+            axes.text(*(origin + 1.25 * length * rotation[:, k])[: scene.dimension], "xyz"[k], **SMALL)
+
+
+SMALL: dict[str, Any] = dict(fontsize=7, color=INK, ha="center", va="center", zorder=9, clip_on=False)
+
+
+def _draw_names(axes: Any, scene: Scene) -> list[Any]:
+    """The name of each body beside its middle, of a few."""
+    from matplotlib.patheffects import withStroke
+
+    names = list(dict.fromkeys(body.whole for body in scene.bodies))
+    if len(names) > MOST_NAMES:
+        axes.set_title(f"{len(names)} bodies", loc="right", fontsize=8, color=QUIET)
+        return []
+    texts = []
+    for name in names:
+        parts = [body for body in scene.bodies if body.whole == name]
+        body = parts[len(parts) // 2]
+        surface = body.vertices()[0] if body.skin.has_surface else body.nodes()[0]
+        place = surface.mean(axis=0) if len(surface) else body.nodes()[0, 0]
+        if body.skin.lines and len(parts) == 1:
+            line = body.skin.lines[0]
+            place = body.nodes()[0, line[len(line) // 2]]
+        halo = [withStroke(linewidth=2.5, foreground="white")]
+        look: dict[str, Any] = dict(fontsize=8, color=body.color, zorder=1000, path_effects=halo)
+        look |= dict(xytext=(5, 5), textcoords="offset points")
+        if scene.dimension == 2:
+            texts.append(axes.annotate(name, place[:2], **look))
+        else:
+            texts.append(_annotation_in_space(axes, name, place, look))
+    return texts
+
+
+def _annotation_in_space(axes: Any, name: str, place: Array, look: dict[str, Any]) -> Any:
+    """An annotation at the projection of a point for the view that the axes have now."""
+    from mpl_toolkits.mplot3d import proj3d
+
+    x, y, _ = proj3d.proj_transform(*place, axes.get_proj())
+    return axes.annotate(name, (x, y), **look)
+
+
+def _legend_of_symbols(axes: Any, made: SceneArtists) -> None:
+    handles = [*made.symbols.values(), *(made.handles[k] for k in ("force", "torque") if k in made.handles)]
+    labels = [*(k.value for k in made.symbols), *(k for k in ("force", "torque") if k in made.handles)]
+    if handles:
+        fitting_legend(axes, 6, handles=handles, labels=labels)
 
 
 def _caption(time: Array, scale: float) -> str:

@@ -1,0 +1,146 @@
+"""What tells most about a motion: a few panels over time."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Protocol
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.bodies.floating_body import FloatingBody
+from phlexible.errors import ModelError
+from phlexible.joints.joint import Joint
+from phlexible.mechanism.mechanism import Mechanism
+from phlexible.ports.attachments import Attachment, PlacedBody, Port
+
+NOTHING = 1e-6
+"""Of what such a number could be: smaller changes are not shown."""
+MOST_CURVES = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """Curves over time.
+
+    Attributes:
+        label: of the axis, with the unit.
+        curves: name and values (N + 1,) of each.
+    """
+
+    label: str
+    curves: tuple[tuple[str, Array], ...]
+
+
+class Moved(Protocol):
+    """What is asked of a motion."""
+
+    @property
+    def mechanism(self) -> Mechanism: ...
+    @property
+    def time(self) -> Array: ...
+    def position(self, attachment: Port) -> Array: ...
+    def displacement(self, attachment: Attachment) -> Array: ...
+    def tension(self, string: PlacedBody) -> Array: ...
+    def angle(self, joint: Joint) -> Array: ...
+    def rotation(self, target: PlacedBody) -> Array: ...
+    def angular_velocity(self, target: PlacedBody) -> Array: ...
+
+
+def telling_panels(motion: Moved, points: Sequence[Attachment], most: int = 2) -> list[Panel]:
+    """The first few of: deflection of points, tension of strings, angles of joints, spins, positions."""
+    makers: tuple[Callable[[Moved, Sequence[Attachment]], Panel | None], ...]
+    makers = (_deflections, _tensions, _angles, _spins, _positions)
+    return list(islice(_made(makers, motion, points), most))
+
+
+def _made(
+    makers: Sequence[Callable[[Moved, Sequence[Attachment]], Panel | None]],
+    motion: Moved,
+    points: Sequence[Attachment],
+) -> Iterator[Panel]:
+    for make in makers:
+        if (panel := make(motion, points)) is not None:
+            yield panel
+
+
+def _panel(label: str, curves: list[tuple[str, Array]], size: float | None = None) -> Panel | None:
+    """With the curves that vary most; None if none varies by much less than a size, or than their values."""
+    moving = [(name, values) for name, values in curves if np.isfinite(values).all()]
+    spans = [float(np.ptp(values)) for _, values in moving]
+    largest = max(spans, default=0.0)
+    common = max((float(np.abs(values).max()) for _, values in moving), default=0.0) if size is None else size
+    if largest <= NOTHING * common:
+        return None
+    order = sorted(range(len(moving)), key=lambda k: -spans[k])[:MOST_CURVES]
+    kept = [moving[k] for k in sorted(order) if spans[k] > 1e-3 * largest]
+    return Panel(label, tuple(kept))
+
+
+def _deflections(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
+    curves, across = [], "yz"[: motion.mechanism.dimension - 1]
+    for point in points:
+        percent = 100 * motion.displacement(point) / point.placed.data.size
+        curves += [(f"$u_{axis}$ at {point}", percent[:, "xyz".index(axis)]) for axis in across]
+    return _panel("deflection / length [%]", curves, size=1.0)
+
+
+def _tensions(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
+    curves = []
+    for placed in motion.mechanism.bodies:
+        if placed.nodes is not None:
+            tension = motion.tension(placed)
+            curves += [(f"{placed.name}, start", tension[:, 0]), (f"{placed.name}, end", tension[:, -1])]
+    return _panel("tension [N]", curves)
+
+
+def _angles(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
+    curves = []
+    for joint in motion.mechanism.joints:
+        if any(name.endswith("angle") for name in joint.coordinate_names):
+            try:
+                angle = motion.angle(joint)
+            except ModelError:  # of a point mass
+                continue
+            port = joint.second if isinstance(joint.second, Attachment) else joint.first
+            name = port.placed.name if isinstance(port, Attachment) else str(port)
+            if angle.ndim == 1:
+                curves.append((name, angle))
+            else:  # of a universal joint
+                curves += [(f"{name}, angle {k + 1}", values) for k, values in enumerate(angle.T)]
+    return _panel("angle of joints [rad]", _told_apart(curves), size=1.0)
+
+
+def _spins(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
+    """Of bodies that turn freely, in body axes; about z in the plane."""
+    mechanism, curves = motion.mechanism, []
+    if mechanism.joints:
+        return None
+    for placed in mechanism.bodies[:2]:
+        if placed.data.rotates:
+            spin = motion.angular_velocity(placed)
+            local = np.einsum("tji,tj->ti", motion.rotation(placed), spin)
+            axes = "xyz" if mechanism.dimension == 3 else "z"
+            name = f" of {placed.name}" if len(mechanism.bodies) > 1 else ""
+            curves += [(f"$\\omega_{axis}${name}", local[:, "xyz".index(axis)]) for axis in axes]
+    return _panel("spin in body axes [rad/s]", curves)
+
+
+def _positions(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
+    curves, size = [], 0.0
+    for placed in motion.mechanism.bodies:
+        size = max(size, placed.data.size)
+        if isinstance(placed.data, FloatingBody):
+            rigid = not placed.data.elastic_count and placed.data.rotates
+            center = placed.data.first_moments[:, 0] / placed.data.mass
+            place = motion.position(placed.point(center) if rigid else placed.origin)
+            curves += [(f"{'xyz'[k]} of {placed.name}", place[:, k]) for k in range(motion.mechanism.dimension)]
+    return _panel("position [m]", curves, size or None)
+
+
+def _told_apart(curves: list[tuple[str, Array]]) -> list[tuple[str, Array]]:
+    names = [name for name, _ in curves]
+    return [
+        (name if names.count(name) == 1 else f"{name}, joint {k + 1}", values)
+        for k, (name, values) in enumerate(curves)
+    ]
