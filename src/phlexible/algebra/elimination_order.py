@@ -80,7 +80,31 @@ def block_schedule(
         for other in {*others, *freed_by[node]}:
             if is_left[other] and not waiting[other]:
                 heapq.heappush(queue, (width[other], other))
-    return _placed(np.array(sizes, dtype=np.int64), order, tuple(later), own_lengths)
+    return _placed(np.array(sizes, dtype=np.int64), _depth_first(order, later), tuple(later), own_lengths)
+
+
+def _depth_first(order: list[int], later: list[tuple[int, ...]]) -> list[int]:
+    """The same elimination with each node soon after those that it waits for, so that numbers in use are near.
+
+    A node waits for those whose first later neighbour it is; any order that keeps this has the same fill.
+    """
+    turn = {node: number for number, node in enumerate(order)}
+    before: list[list[int]] = [[] for _ in order]
+    found: list[int] = []
+    stack: list[tuple[int, bool]] = []
+    for node in order:
+        if later[node]:
+            before[min(later[node], key=turn.__getitem__)].append(node)
+        else:
+            stack.append((node, False))
+    while stack:
+        node, is_ready = stack.pop()
+        if is_ready:
+            found.append(node)
+        else:
+            stack.append((node, True))
+            stack += [(each, False) for each in before[node]]
+    return found
 
 
 def _placed(

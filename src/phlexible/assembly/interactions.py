@@ -5,6 +5,7 @@ Vectors, chords, functions, constraints, laws, loads.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -162,7 +163,7 @@ class CoupledTables:
         self.auxiliary: dict[int, int] = {}
         self._find_auxiliaries()
 
-    @property
+    @cached_property
     def constraint_count(self) -> int:
         """How many interactions are constraints."""
         return sum(each.force is None for each in self.interactions)

@@ -1,6 +1,7 @@
 """A model as the user writes it: placed bodies, joints and loads, each checked where it is given."""
 
 import dataclasses
+from collections import ChainMap, Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Self, TypeVar, overload
@@ -53,7 +54,10 @@ class Mechanism:
         self.ground = Ground(dimension)
         self._bodies: dict[str, PlacedBody] = {}
         self._split_beams: dict[str, PlacedSplitBeam] = {}
-        self._joints: list[Joint] = []
+        self._ordered: tuple[PlacedBody, ...] | None = ()
+        self._kinds: Counter[type] = Counter()
+        self._applied: dict[str, Load | ForceElement | Drive] = {}
+        self._joints: dict[int, Joint] = {}
         self._loads: list[Load] = []
         self._elements: list[ForceElement] = []
         self._drives: list[Drive] = []
@@ -71,7 +75,9 @@ class Mechanism:
     @property
     def bodies(self) -> tuple[PlacedBody, ...]:
         """The placed bodies: those with a frame, then strings, each in the order they were added."""
-        return tuple(sorted(self._bodies.values(), key=lambda placed: placed.nodes is not None))
+        if self._ordered is None:
+            self._ordered = tuple(sorted(self._bodies.values(), key=lambda placed: placed.nodes is not None))
+        return self._ordered
 
     @property
     def split_beams(self) -> tuple[PlacedSplitBeam, ...]:
@@ -81,7 +87,7 @@ class Mechanism:
     @property
     def joints(self) -> tuple[Joint, ...]:
         """The joints, in the order they were connected."""
-        return tuple(self._joints)
+        return tuple(self._joints.values())
 
     @property
     def loads(self) -> tuple[Load, ...]:
@@ -101,7 +107,7 @@ class Mechanism:
     @property
     def constraints(self) -> tuple[Joint | Drive, ...]:
         """Whatever has functions that vanish: the joints, then the drives."""
-        return (*self._joints, *self._drives)
+        return (*self._joints.values(), *self._drives)
 
     def __getitem__(self, name: str) -> PlacedBody | PlacedSplitBeam:
         """The body with a name, or the handle of a beam that was added in parts.
@@ -174,7 +180,8 @@ class Mechanism:
         """
         if not isinstance(body, Body | SplitBeam):
             raise ModelError(f"add takes a body such as Beam or RigidBody, got {described(body)}")
-        name = free_name(body, name, self.bodies, self.split_beams)
+        taken: Mapping[str, object] = ChainMap[str, Any](self._bodies, self._split_beams)
+        name = free_name(body, name, taken, self._kinds[type(body)])
         if isinstance(body, SplitBeam):
             if shape is not None:
                 raise ModelError(f"{name} is no string and has no shape; give position= and rotation=")
@@ -185,10 +192,10 @@ class Mechanism:
                 placed = self.add(body.part, *each)
                 self.connect(Fixed(self._bodies[before[0]].cut(at_end=True), placed.cut(at_end=False)))
             return self.group(name, [each for each, _, _ in places])
-        self._bodies[name] = place(
-            body, name, self._dimension, position, rotation, velocity, angular_velocity, shape
-        )
-        return self._bodies[name]
+        placed = place(body, name, self._dimension, position, rotation, velocity, angular_velocity, shape)
+        self._bodies[name], self._ordered = placed, None
+        self._kinds[type(body)] += 1
+        return placed
 
     def group(self, name: str, parts: Sequence[str]) -> PlacedSplitBeam:
         """Calls bodies that are in the model, named from start to end, one beam; joins nothing.
@@ -204,6 +211,7 @@ class Mechanism:
         if missing := [each for each in parts if not (isinstance(each, str) and each in self._bodies)]:
             raise ModelError(f"no body is named {missing[0]!r}")
         self._split_beams[name] = grouped(name, [self._bodies[each] for each in parts])
+        self._kinds[type(self._split_beams[name].body)] += 1
         return self._split_beams[name]
 
     def connect(self, joint: JointType) -> JointType:
@@ -216,7 +224,7 @@ class Mechanism:
         if not isinstance(joint, Joint):
             raise ModelError(f"connect takes a joint such as Revolute(a, b), got {described(joint)}")
         receive(joint, *ports_of(joint))
-        if any(joint is other for other in self._joints):
+        if id(joint) in self._joints:
             raise ModelError(f"{joint} is already connected")
         check_belongs(joint, self._bodies, self._joints)
         check_nodes(joint)
@@ -224,7 +232,7 @@ class Mechanism:
         joint.rows(self._dimension)
         for port in clamped_starts(joint):
             port.placed.clamp()
-        self._joints.append(joint)
+        self._joints[id(joint)] = joint
         return joint
 
     def apply(self, part: Applied) -> Applied:
@@ -246,8 +254,7 @@ class Mechanism:
                 f"apply takes a load such as Force(beam.end, f), a force element or a drive, got {described(part)}"
             )
         receive(part, *ports_of(part))
-        known: list[Load | ForceElement | Drive] = [*self._loads, *self._elements, *self._drives]
-        if any(part is other for other in known):
+        if self._applied.get(str(part)) is part:
             raise ModelError(f"{part} is already applied")
         check_belongs(part, self._bodies, self._joints)
         check_nodes(part)
@@ -257,11 +264,12 @@ class Mechanism:
             part.check_against(self.drives)
         elif isinstance(part, ForceElement):
             part.forces(self._dimension)
-        taken = {str(other) for other in known}
-        if (name := str(part)) in taken:
-            renamed: Any = dataclasses.replace(part, name=numbered(name, taken, start=2))  # type: ignore[arg-type]
+        if (name := str(part)) in self._applied:
+            another = numbered(name, self._applied, start=2)
+            renamed: Any = dataclasses.replace(part, name=another)  # type: ignore[arg-type]
             part = renamed
             receive(part, *ports_of(part))
+        self._applied[str(part)] = part
         match part:
             case Load():
                 self._loads.append(part)

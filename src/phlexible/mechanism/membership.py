@@ -1,7 +1,7 @@
 """Checks of a joint, load, element or drive against the model that it is given to."""
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -52,14 +52,14 @@ def clamped_starts(joint: Joint) -> Iterator[Attachment]:
             yield port
 
 
-def check_belongs(part: Part, bodies: Mapping[str, PlacedBody], joints: Sequence[Joint]) -> None:
-    """Refuses a part that is attached to a body or acts in a joint of another model.
+def check_belongs(part: Part, bodies: Mapping[str, PlacedBody], joints: Mapping[int, Joint]) -> None:
+    """Refuses a part that is attached to a body or acts in a joint of another model; joints come by their ``id``.
 
     Raises:
         ModelError: names the attachment or the joint.
     """
     for joint in joints_of(part):
-        if not any(joint is known for known in joints):
+        if id(joint) not in joints:
             raise ModelError(f"{part}: {joint} is not connected in this model; call model.connect(joint) first")
     for port in ports_of(part):
         if isinstance(port, Attachment) and bodies.get(port.placed.name) is not port.placed:

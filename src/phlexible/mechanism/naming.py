@@ -1,8 +1,7 @@
 """Names of bodies and loads, given or made, and how messages call what a user handed in."""
 
 import re
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container
 
 from phlexible.algebra.options import text
 from phlexible.bodies.beam.beam import SplitBeam
@@ -14,30 +13,22 @@ from phlexible.ports.attachments import Attachment, PlacedBody
 from phlexible.ports.placed_split_beam import PlacedSplitBeam
 
 
-def free_name(
-    body: Body | SplitBeam,
-    name: str | None,
-    bodies: Sequence[PlacedBody],
-    split_beams: Sequence[PlacedSplitBeam],
-) -> str:
-    """The name for a new body; None: "beam 1", "beam 2", ...
+def free_name(body: Body | SplitBeam, name: str | None, taken: Container[str], alike: int) -> str:
+    """The name for a new body; None: "beam 1", "beam 2", ... after those that are ``alike``.
 
     Raises:
         ParameterError: no text.
         ModelError: a name that is taken.
     """
-    known: list[PlacedBody | PlacedSplitBeam] = [*bodies, *split_beams]
-    taken = {placed.name for placed in known}
     if name is None:
         kind = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(body).__name__).lower()
-        count = Counter(type(placed.body) for placed in known)[type(body)]
-        return numbered(kind, taken, start=count + 1)
+        return numbered(kind, taken, start=alike + 1)
     if text("name of a body", name) in taken:
         raise ModelError(f"a body named {name!r} is already in the model; give another name")
     return name
 
 
-def numbered(name: str, taken: set[str], start: int) -> str:
+def numbered(name: str, taken: Container[str], start: int) -> str:
     """The name with the first number from ``start`` on that is free."""
     number = start
     while (candidate := f"{name} {number}") in taken:

@@ -112,7 +112,7 @@ def _body_fronts(system: System, state: State, at: Instants) -> tuple[list[_Fron
         if len(columns):
             rows = part.tocsr()[columns].toarray().T
             factor = np.linalg.cholesky(system.body_mass(state, index))
-            parts.append((columns, linalg.solve_triangular(factor, rows, lower=True)))
+            parts.append((columns, np.linalg.solve(factor, rows)))
     for columns, block in parts:
         squares[columns] += (block**2).sum(axis=0)
     lengths = np.sqrt(np.where(squares > 0, squares, 1.0))

@@ -189,7 +189,11 @@ def _port_rows(point: SignalPoint, item: Attachment, words: tuple[str, str]) -> 
 
 def _check(point: SignalPoint, load: Load) -> None:
     system = point.system
-    check_belongs(load, {placed.name: placed for placed in system.bodies}, system.mechanism.joints)
+    check_belongs(
+        load,
+        {placed.name: placed for placed in system.bodies},
+        {id(joint): joint for joint in system.mechanism.joints},
+    )
     check_plane(load, system.dimension)
 
 
