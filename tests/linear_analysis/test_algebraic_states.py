@@ -78,9 +78,10 @@ def test_an_improper_model_is_refused_where_a_regular_descriptor_is_needed():
     """(43): the input of the inverted port prescribes a velocity; at rest there, nothing is left to move."""
     improper = ph.LinearModel.of(ph.inverted(mass("a"), "a.force"))
     assert len(improper.modes(1).eigenvalues) == 0
-    for ask in (improper.eliminate_constraints, improper.to_state_space):
-        with pytest.raises(ph.ModelError, match="multiplier of a.force .an improper model.; connect"):
-            ask()
+    with pytest.raises(ph.ModelError, match="multiplier of a.force .an improper model.; connect"):
+        improper.eliminate_constraints()
+    with pytest.raises(ph.ModelError, match="'rate to a.force' answers to the rate of 'a.force'; give rates"):
+        improper.to_state_space()
 
 
 def test_a_state_without_inertia_is_refused():
@@ -95,7 +96,7 @@ def test_a_state_without_inertia_is_refused():
     for ask in ("modes", "to_state_space"):
         with pytest.raises(ph.ModelError, match="E is singular: some states have no inertia"):
             getattr(ph.LinearModel.of(mixed), ask)()
-    with pytest.raises(ph.ModelError, match="a reduction needs the mechanical form"):
+    with pytest.raises(ph.ModelError, match="E is singular at v"):
         ph.LinearModel.of(overdamped).reduce(1, "modal")
 
 

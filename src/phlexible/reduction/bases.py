@@ -50,18 +50,18 @@ def static_answers(mechanics: LinearMechanics, modes: SymmetricModes, directions
     return np.asarray(answers - rigid @ (rigid.T @ (mechanics.mass @ answers)))
 
 
-def joined(mechanics: LinearMechanics, basis: Array, columns: Array, most: int) -> Array:
-    """The basis with those columns that are new to it, M-orthonormal, at most ``most`` columns."""
+def joined(metric: sparse.csr_array, basis: Array, columns: Array, most: int) -> Array:
+    """The basis with those columns that are new to it, orthonormal in the metric, at most ``most`` columns."""
     for column in columns.T:
-        if basis.shape[1] == most:
+        if basis.shape[1] >= most:
             break
-        size = float(np.sqrt(column @ (mechanics.mass @ column)))
+        size = float(np.sqrt(max(column @ (metric @ column), 0.0)))
         if size == 0:
             continue
         rest = column / size
         for _ in range(2):
-            rest = rest - basis @ (basis.T @ (mechanics.mass @ rest))
-        left = float(np.sqrt(max(rest @ (mechanics.mass @ rest), 0.0)))
+            rest = rest - basis @ (basis.T @ (metric @ rest))
+        left = float(np.sqrt(max(rest @ (metric @ rest), 0.0)))
         if left > DEPENDENT:
             basis = np.hstack([basis, (rest / left)[:, None]])
     return basis

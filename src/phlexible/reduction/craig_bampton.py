@@ -29,7 +29,7 @@ def craig_bampton_basis(mechanics: LinearMechanics, count: int) -> Array:
     directions = _independent(ports(mechanics) / np.sqrt(mechanics.mass.diagonal())[:, None])
     directions = directions * np.sqrt(mechanics.mass.diagonal())[:, None]
     basis = joined(
-        mechanics,
+        mechanics.mass,
         reachable_rigid_motions(mechanics, modes),
         static_answers(mechanics, modes, directions),
         mechanics.size,
@@ -39,12 +39,15 @@ def craig_bampton_basis(mechanics: LinearMechanics, count: int) -> Array:
             f"order must be at least {2 * basis.shape[1]} for rigid motions and static answers at the ports"
         )
     held = sparse.csr_array(sparse.vstack([mechanics.constraint_matrix, sparse.csr_array(directions.T)]))
-    inner = undamped_modes(replace(mechanics, constraint_matrix=held), count)
-    return joined(mechanics, basis, inner.shapes, count)
+    inner = undamped_modes(replace(mechanics, constraint_matrix=held), count + rigid)
+    # rigid motions that leave the ports where they are: no force reaches them
+    return joined(mechanics.mass, basis, inner.shapes[:, inner.squares != 0], count)
 
 
 def _independent(columns: Array) -> Array:
     """An orthonormal basis of the span of columns of comparable size."""
     sizes = np.linalg.norm(columns, axis=0)
+    if not sizes.any():
+        return columns[:, :0]
     left, values, _ = linalg.svd(columns[:, sizes > 0] / sizes[sizes > 0], full_matrices=False)
     return np.asarray(left[:, values > DEPENDENT])

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import linalg
 
 from phlexible.algebra.arrays import Array
-from phlexible.errors import MissingExtraError, ParameterError
+from phlexible.errors import MissingExtraError, ModelError, ParameterError
 from phlexible.reduction.normal_form import NormalForm
 
 MOST_ROUNDS = 30
@@ -22,6 +22,7 @@ def irka_basis(form: NormalForm, order: int) -> Array:
     Raises:
         MissingExtraError: pyMOR is not installed.
         ParameterError: an order below the number of rigid motions.
+        ModelError: the iteration ends with nothing.
     """
     count = order - form.rigid.shape[1]
     if count < 1:
@@ -33,10 +34,15 @@ def irka_basis(form: NormalForm, order: int) -> Array:
     except ImportError as error:
         raise MissingExtraError("pyMOR is needed here; install it with: pip install phlexible[mor]") from error
     V = form.moving
+    if count >= V.shape[1]:
+        return np.hstack([form.rigid, V])
     model = models.PHLTIModel.from_matrices(
         V.T @ form.structure @ V, V.T @ form.dissipation @ V, V.T @ form.ports, Q=np.eye(V.shape[1])
     )
     reductor = reductors.PHIRKAReductor(model)
     reductor.reduce(count, tol=1e-3, maxit=MOST_ROUNDS)
-    columns, _ = linalg.qr(V @ reductor.V.to_numpy(), mode="economic")
-    return np.hstack([form.rigid, np.real(columns)])
+    found = reductor.V.to_numpy()
+    if not found.shape[1]:
+        raise ModelError(f"IRKA finds no basis of order {order}; take another order or method")
+    columns, _, _ = linalg.svd(np.hstack([found.real, found.imag]), full_matrices=False)  # of an odd one out: real
+    return np.hstack([form.rigid, V @ columns[:, : min(count, found.shape[1])]])

@@ -40,14 +40,14 @@ def krylov_basis(mechanics: LinearMechanics, count: int, frequencies: Sequence[f
         raise ParameterError(f"order must be at least {2 * basis.shape[1]}: the inputs cause as many rigid motions")
     if frequencies is not None:
         for omega in frequencies:
-            basis = joined(mechanics, basis, _answers(mechanics, modes, omega), count)
+            basis = joined(mechanics.mass, basis, _answers(mechanics, modes, omega), count)
         return basis
     poles = np.sqrt(modes.squares[seen_modes(mechanics, modes)])
     poles = poles[: int(np.ceil(RESONANCES * (count - basis.shape[1])))]
     for pole in poles:
-        answer = _real_columns(harmonic_answers(mechanics, pole * (1 + ASIDE)))
-        basis = joined(mechanics, basis, answer[:, : mechanics.forces.shape[1]], count)
-    grid = _grid(poles)
+        answer = real_columns(harmonic_answers(mechanics, pole * (1 + ASIDE)))
+        basis = joined(mechanics.mass, basis, answer[:, : mechanics.forces.shape[1]], count)
+    grid = frequency_grid(poles)
     answers = [harmonic_answers(mechanics, omega) for omega in grid]
     exact = np.array([mechanics.rows @ x for x in answers])
     unused = np.ones(len(grid), dtype=bool)
@@ -55,7 +55,7 @@ def krylov_basis(mechanics: LinearMechanics, count: int, frequencies: Sequence[f
         error = _errors(mechanics, basis, grid, exact)
         worst = int(np.argmax(np.where(unused, error, -1.0)))
         unused[worst] = False
-        basis = joined(mechanics, basis, _real_columns(answers[worst]), count)
+        basis = joined(mechanics.mass, basis, real_columns(answers[worst]), count)
     return basis
 
 
@@ -63,19 +63,19 @@ def _answers(mechanics: LinearMechanics, modes: SymmetricModes, omega: float) ->
     if omega == 0:
         return static_answers(mechanics, modes, ports(mechanics))
     try:
-        return _real_columns(harmonic_answers(mechanics, omega))
+        return real_columns(harmonic_answers(mechanics, omega))
     except PoleError:
         raise PoleError(f"no moments are matched at {omega:.10g} rad/s, an undamped pole; move it aside") from None
 
 
-def _real_columns(answers: ComplexArray | Array) -> Array:
+def real_columns(answers: ComplexArray | Array) -> Array:
     """The larger one of real and imaginary part of each column first, then the others."""
     real, imaginary = np.real(answers), np.imag(answers)
     larger = np.linalg.norm(real, axis=0) >= np.linalg.norm(imaginary, axis=0)
     return np.hstack([np.where(larger, real, imaginary), np.where(larger, imaginary, real)])
 
 
-def _grid(poles: Array) -> Array:
+def frequency_grid(poles: Array) -> Array:
     """Frequencies from well below the first resonance to a little above the last."""
     if not len(poles):
         return np.array([1.0])

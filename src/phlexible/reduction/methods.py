@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,22 +15,12 @@ from phlexible.linear_analysis.mechanics import LinearMechanics
 from phlexible.linear_analysis.observed import ObservedPHDAE, mechanical_model
 from phlexible.linear_analysis.signals.state_names import UNIT_MASS, same_unit
 from phlexible.reduction.craig_bampton import craig_bampton_basis
+from phlexible.reduction.flexible_part import flexible_reduction, kept_size
+from phlexible.reduction.galerkin import state_galerkin
 from phlexible.reduction.krylov import krylov_basis
 from phlexible.reduction.modal import modal_basis
 from phlexible.reduction.normal_form import galerkin_model, normal_form
-
-
-class ReductionMethod(StrEnum):
-    """MODAL: the lowest modes that inputs and outputs see. CRAIG_BAMPTON: static answers to forces at inputs
-    and outputs, and modes with these held. KRYLOV: answers at chosen frequencies (moment matching).
-    BALANCED: the states that are reached and seen best. IRKA: frequencies that are optimal in the H2 norm.
-    """
-
-    MODAL = "modal"
-    CRAIG_BAMPTON = "craig_bampton"
-    KRYLOV = "krylov"
-    BALANCED = "balanced"
-    IRKA = "irka"
+from phlexible.reduction.state_bases import ReductionMethod, energy_basis, state_basis
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +38,11 @@ class Reduction:
 
 
 def reduced_model(
-    model: ObservedPHDAE, order: int, method: ReductionMethod, frequencies: ArrayLike | None = None
+    model: ObservedPHDAE,
+    order: int,
+    method: ReductionMethod,
+    frequencies: ArrayLike | None = None,
+    keep_rigid: bool = False,
 ) -> Reduction:
     """A model with ``order`` states and the same inputs and outputs, without multipliers.
 
@@ -57,40 +50,49 @@ def reduced_model(
 
     Modal, Craig-Bampton and Krylov bases V project the second-order form, ``V^T M V`` and so on, directly
     on the model with joints ([B] (46)); order counts displacements and rates, two for each column of V.
-    Balanced and IRKA bases project the first-order form without constraints.
+    Balanced and IRKA bases project the first-order form without constraints. A model without second-order
+    form is reduced in its states, whatever the method.
 
     Args:
-        model: with second-order form.
-        order: of the reduced model; even for the first three methods.
+        model: any linear model.
+        order: of the reduced model; with second-order form even for the first three methods. With
+            ``keep_rigid`` the number of flexible states.
         method: how the basis is made.
         frequencies: for Krylov: where moments are matched, shape (k,) [rad/s]; None: chosen one after
             the other where the error is greatest.
+        keep_rigid: [B] (46): rigid velocities and multipliers stay, flexible velocities and stresses are
+            projected.
 
     Raises:
         ParameterError: an order that is not below the model's, odd, or too small; frequencies for
             another method.
-        ModelError: no second-order form, inputs or outputs; inputs that reach nothing that outputs see;
-            undamped modes where damping is needed.
+        ModelError: no inputs or outputs; inputs that reach nothing that outputs see; undamped modes where damping
+            is needed; a model that does not have what a method needs.
         MissingExtraError: IRKA without pyMOR.
     """
     order = whole("order", order)
-    mechanics = model.mechanics
-    if mechanics is None:
-        raise ModelError("a reduction needs the mechanical form; reduce the model that linearize returned")
     if not model.inputs or not model.outputs:
         raise ModelError("a reduction needs inputs and outputs: linearize(inputs=[...])")
     if frequencies is not None and method is not ReductionMethod.KRYLOV:
         raise ParameterError(f'frequencies= belongs to method="krylov", not to "{method}"')
-    freedom = mechanics.size - mechanics.constraint_matrix.shape[0]
-    if order >= 2 * freedom:
-        raise ParameterError(f"order must be below the {2 * freedom} states of the model, got {order}")
-    found = _reduction(model, mechanics, order, method, frequencies)
-    if not found.model.order:
-        raise ModelError("no input reaches a motion that an output sees, so there is nothing to reduce to")
-    if found.model.order < order:
+    matched = _frequencies(frequencies)
+    if keep_rigid:
+        found = Reduction(flexible_reduction(model, order, method, matched), None)
+        reached = found.model.order - kept_size(model)
+    else:
+        if model.mechanics is None:
+            basis = state_basis(model, order, method, matched)
+            found = Reduction(state_galerkin(model, basis), None)
+            reached = basis.columns.shape[1] - basis.prescribed
+        else:
+            found = _mechanical_reduction(model, model.mechanics, order, method, matched)
+            reached = found.model.order
+        if not reached:
+            raise ModelError("no input reaches a motion that an output sees, so there is nothing to reduce to")
+    if reached < order:
         where = "" if frequencies is None else " at the given frequencies"
         warnings.warn(
-            f'the reduced model has order {found.model.order}, not {order}: method="{method}" finds no more '
+            f'the reduced model has order {reached}, not {order}: method="{method}" finds no more '
             f"independent states that inputs reach and outputs see{where}",
             ReductionWarning,
             stacklevel=3,
@@ -98,22 +100,20 @@ def reduced_model(
     return found
 
 
-def _reduction(
+def _mechanical_reduction(
     model: ObservedPHDAE,
     mechanics: LinearMechanics,
     order: int,
     method: ReductionMethod,
-    frequencies: ArrayLike | None,
+    frequencies: Sequence[float] | None,
 ) -> Reduction:
+    freedom = mechanics.size - mechanics.constraint_matrix.shape[0]
+    if order >= 2 * freedom:
+        raise ParameterError(f"order must be below the {2 * freedom} states of the model, got {order}")
     if method in (ReductionMethod.BALANCED, ReductionMethod.IRKA):
         form = normal_form(without_constraints(model))
-        if method is ReductionMethod.BALANCED:
-            from phlexible.reduction.balanced import balanced_basis
-
-            return Reduction(galerkin_model(form, balanced_basis(form, order), model), None)
-        from phlexible.reduction.irka import irka_basis
-
-        return Reduction(galerkin_model(form, irka_basis(form, order), model), None)
+        basis = energy_basis(form, order, method)
+        return Reduction(galerkin_model(form, basis, model), None)
     if order % 2:
         raise ParameterError(f'order must be even for method="{method}" (positions and rates), got {order}')
     match method:
@@ -122,7 +122,7 @@ def _reduction(
         case ReductionMethod.CRAIG_BAMPTON:
             basis = craig_bampton_basis(mechanics, order // 2)
         case _:
-            basis = krylov_basis(mechanics, order // 2, _frequencies(frequencies))
+            basis = krylov_basis(mechanics, order // 2, frequencies)
     small = mechanics.projected(basis)
     names = same_unit((f"{method} coordinate {k}" for k in range(basis.shape[1])), UNIT_MASS)
     reduced = mechanical_model(small, names, model.ports, model.outputs, model.output_units)

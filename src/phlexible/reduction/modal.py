@@ -23,7 +23,7 @@ def modal_basis(mechanics: LinearMechanics, count: int) -> Array:
     basis = reachable_rigid_motions(mechanics, modes)
     if basis.shape[1] > count:
         raise ParameterError(f"order must be at least {2 * basis.shape[1]}: the inputs cause as many rigid motions")
-    return joined(mechanics, basis, modes.shapes[:, seen_modes(mechanics, modes)], count)
+    return joined(mechanics.mass, basis, modes.shapes[:, seen_modes(mechanics, modes)], count)
 
 
 def seen_modes(mechanics: LinearMechanics, modes: SymmetricModes) -> Array:

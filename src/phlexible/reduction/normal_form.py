@@ -11,6 +11,7 @@ from scipy import linalg
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ModelError
+from phlexible.linear_analysis.first_order.energy_form import EnergyForm
 from phlexible.linear_analysis.observed import ObservedPHDAE, dense_model
 
 LARGEST = 1500
@@ -76,10 +77,26 @@ def normal_form(model: ObservedPHDAE) -> NormalForm:
     dissipation[r:, r:] = (C + C.T) / 2
     ports = np.vstack([np.zeros((r, mechanics.forces.shape[1])), halved(mechanics.forces)])
     outputs = np.hstack([np.zeros((len(mechanics.rows), r)), halved(mechanics.rows.T).T])
-    # J x = R x = 0: velocities that strain nothing and that nothing damps
+    return _with_constants(structure, dissipation, ports, outputs)
+
+
+def normal_form_of_states(form: EnergyForm) -> NormalForm:
+    """That of the states that constraints leave free; inputs that prescribe velocities act by inertia.
+
+    With y = P a + N T u the constraints hold for any u, and ``P^T dy/dt`` leaves ``da/dt``: inputs act on a by
+    ``P^T ((J - R) N T + B)``, and multipliers see it by ``-N^T (J - R) P``.
+    """
+    rates = form.structure - form.dissipation
+    ports = form.free.T @ (rates @ form.ties @ form.tie_ports + form.ports)
+    outputs = (form.outputs - form.tie_outputs @ form.ties.T @ rates) @ form.free
+    return _with_constants(form.among_free(form.structure), form.among_free(form.dissipation), ports, outputs)
+
+
+def _with_constants(structure: Array, dissipation: Array, ports: Array, outputs: Array) -> NormalForm:
+    """J x = R x = 0: velocities that strain nothing and that nothing damps, and self-stresses."""
     size = np.abs(structure).max(initial=0.0) or 1.0
     still = linalg.null_space(np.vstack([structure, dissipation]) / size, rcond=1e-9)
-    moving = linalg.null_space(still.T) if still.shape[1] else np.eye(r + n)
+    moving = linalg.null_space(still.T) if still.shape[1] else np.eye(len(structure))
     parts = still.T @ ports
     left, sizes, _ = linalg.svd(parts, full_matrices=False) if parts.size else (np.zeros((0, 0)), np.zeros(0), 0)
     rigid = still @ left[:, sizes > REACHED * np.linalg.norm(ports)] if parts.size else still[:, :0]

@@ -1,5 +1,6 @@
 """What ``Model.linearize`` returns: a linear port-Hamiltonian model and what can be asked of it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from os import PathLike
 from typing import TYPE_CHECKING, Self
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array
-from phlexible.algebra.options import option
+from phlexible.algebra.options import flag, option
 from phlexible.errors import ModelError
 from phlexible.linear_analysis.composition import body_model, composed_model
 from phlexible.linear_analysis.constraint_elimination.standard_form import without_constraints
@@ -19,8 +20,9 @@ from phlexible.linear_analysis.observed import ObservedPHDAE, collocated
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.ports.attachments import PlacedBody
 from phlexible.reduction.body_basis import body_deformations
-from phlexible.reduction.methods import ReductionMethod, reduced_model
+from phlexible.reduction.methods import reduced_model
 from phlexible.reduction.quality import PassivityCertificate, ReductionError, passivity, reduction_error
+from phlexible.reduction.state_bases import ReductionMethod
 from phlexible.results.extras import optional
 from phlexible.results.pictures.bode import BodeResponse
 from phlexible.results.pictures.mode_shapes import ModeShapes
@@ -98,36 +100,55 @@ class LinearModel(ObservedPHDAE):
         """Figures that show that the model cannot give more energy than it got."""
         return passivity(self)
 
-    def reduce(self, order: int, method: str = "krylov", frequencies: ArrayLike | None = None) -> "ReducedModel":
-        """A smaller port-Hamiltonian model with the same inputs and outputs, without multipliers.
+    def reduce(
+        self,
+        order: int,
+        method: str = "krylov",
+        frequencies: ArrayLike | None = None,
+        keep_rigid: bool = False,
+    ) -> "ReducedModel":
+        """A smaller port-Hamiltonian model with the same inputs and outputs.
+
+        It has no multipliers, unless inputs prescribe velocities or joint forces are outputs: these add as many
+        states as they need to the order.
 
         It has fewer states than asked for, and a ``ReductionWarning`` says so, where inputs reach and outputs
         see no more of them.
 
         Args:
-            order: number of states; even for the first three methods.
+            order: number of states; of a model of bodies even for the first three methods.
             method: "modal", "craig_bampton", "krylov", "balanced" or "irka", see ``ReductionMethod``.
             frequencies: for "krylov": where to match the full model [rad/s]; None: chosen.
+            keep_rigid: [B] (46), of a model in velocities and stresses: rigid velocities and multipliers stay what
+                they are, ``order`` states take the place of all flexible velocities and stresses.
 
         Raises:
             ParameterError: an order or a method out of range.
-            ModelError: no inputs, or none that reaches what outputs see; modes without damping where the method
-                needs it.
+            ModelError: no inputs, or none that reaches what outputs see; a model that does not have what the method
+                needs: modes with damping, velocities and stresses told apart.
             MissingExtraError: "irka" without pyMOR.
         """
-        found = reduced_model(self, order, option("method", method, ReductionMethod), frequencies)
+        found = reduced_model(
+            self, order, option("method", method, ReductionMethod), frequencies, flag("keep_rigid", keep_rigid)
+        )
         values = {field.name: getattr(found.model, field.name) for field in fields(ObservedPHDAE)}
         return ReducedModel(**values, full=self, basis=found.basis)
 
-    def to_state_space(self) -> "StateSpace":
+    def to_state_space(self, accelerations: Sequence[str] = ()) -> "StateSpace":
         """A python-control StateSpace with named states, inputs and outputs.
+
+        Args:
+            accelerations: names of ports or inputs that prescribe a velocity (``inverted``) and are given by their
+                rates instead. Forces at such ports answer to the acceleration: without it they are improper.
 
         Raises:
             MissingExtraError: python-control is not installed.
-            ModelError: too many states for dense matrices, or algebraic states.
+            ParameterError: accelerations of inputs that prescribe no velocity.
+            ModelError: too many states for dense matrices, algebraic states that are no multipliers, or outputs
+                that answer to the rate of an input, named.
         """
         control = optional("control", "control")
-        found = state_space_matrices(self)
+        found = state_space_matrices(self, accelerations)
         return control.ss(
             found.A,
             found.B,
@@ -138,13 +159,13 @@ class LinearModel(ObservedPHDAE):
             outputs=list(_plain(found.outputs)),
         )
 
-    def save_mat(self, path: str | PathLike[str]) -> None:
-        """Writes A, B, C, D and all names to a MATLAB file.
+    def save_mat(self, path: str | PathLike[str], accelerations: Sequence[str] = ()) -> None:
+        """Writes A, B, C, D and all names to a MATLAB file; ``accelerations`` as of ``to_state_space``.
 
         Raises:
             ParameterError, ResultFileError: the path is no ``.mat`` file, or cannot be written.
         """
-        save_mat(state_space_matrices(self), path)
+        save_mat(state_space_matrices(self, accelerations), path)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,6 +1,6 @@
 """The matrices A, B, C, D of a model without multipliers, for control software and ``.mat`` files."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from os import PathLike
 
 import numpy as np
@@ -9,30 +9,23 @@ from scipy import io, linalg
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.options import file_path
 from phlexible.errors import ModelError, ParameterError, ResultFileError
+from phlexible.linear_analysis.constraint_elimination.algebraic_states import algebraic_states
 from phlexible.linear_analysis.constraint_elimination.standard_form import without_constraints
+from phlexible.linear_analysis.first_order.prescribed_velocities import StateSpaceMatrices, prescribed_state_space
 from phlexible.linear_analysis.observed import ObservedPHDAE
 
 LARGEST = 4000
 SINGULAR = 1e-14
 
 
-@dataclass(frozen=True, eq=False)
-class StateSpaceMatrices:
-    """``dx/dt = A x + B u``, ``y = C x + D u`` with names of states, inputs and outputs."""
-
-    A: Array
-    B: Array
-    C: Array
-    D: Array
-    states: tuple[str, ...]
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-
-
-def state_space_matrices(model: ObservedPHDAE) -> StateSpaceMatrices:
+def state_space_matrices(model: ObservedPHDAE, accelerations: Sequence[str] = ()) -> StateSpaceMatrices:
     """The dense matrices; multipliers are eliminated first.
 
+    Args:
+        accelerations: ports or inputs that prescribe a velocity, given by its rate instead.
+
     Raises:
+        ParameterError: accelerations that name no such input.
         ModelError: more than 4000 states, or an E that is singular beyond multipliers of constraints.
     """
     if model.mechanics is not None:
@@ -45,6 +38,9 @@ def state_space_matrices(model: ObservedPHDAE) -> StateSpaceMatrices:
         raise ModelError(
             f"a dense state space of {model.order} states is refused (at most {LARGEST}); reduce first"
         )
+    algebraic = algebraic_states(model)
+    if accelerations or model.port_map[algebraic].nnz or model.output_matrix[:, algebraic].any():
+        return prescribed_state_space(model, accelerations)
     model = without_constraints(model)
     E = model.descriptor.toarray()
     size = np.abs(E).max(axis=1)

@@ -106,7 +106,7 @@ def energy_form(model: ObservedPHDAE) -> EnergyForm:
     inner, places = np.zeros((len(J), model.order)), np.zeros((model.order, len(J)))
     inner[:, moving], places[moving] = to_energy, from_energy
     forces = map_forces @ model.structure[moving][:, tied].toarray()
-    ties, tie_ports, tie_outputs, free = _orthonormal_ties(
+    ties, tie_ports, tie_outputs, free = orthonormal_ties(
         forces, model.port_map[tied].toarray(), model.output_matrix[:, tied]
     )
     free_velocities = None
@@ -186,7 +186,7 @@ def _energy_coordinates(energy: Array) -> tuple[Array, Array]:
     return (vectors * roots).T * scale, vectors / roots / scale[:, None]
 
 
-def _orthonormal_ties(ties: Array, ports: Array, outputs: Array) -> tuple[Array, Array, Array, Array]:
+def orthonormal_ties(ties: Array, ports: Array, outputs: Array) -> tuple[Array, Array, Array, Array]:
     """The constraints ``N^T y = -(rows of B) u`` with orthonormal N, and a basis of what they leave free.
 
     In the model the algebraic rows read ``0 = -N^T z + B_a u``.
@@ -212,13 +212,13 @@ def _orthonormal_ties(ties: Array, ports: Array, outputs: Array) -> tuple[Array,
         )
         missed = ports - rotated.T @ (rotated @ ports)
         outputs = outputs - (outputs / size) @ rotated.T @ rotated * size
-    if np.abs(outputs / size).max(initial=0.0) > DEPENDENT * np.abs(found[2]).max(initial=0.0):
-        raise ModelError(
-            "outputs see joint forces that the model leaves undetermined: joints hold the same motion twice"
-        )
     if np.abs(missed).max(initial=0.0) > DEPENDENT * np.abs(ports).max(initial=0.0):
         raise ModelError(
             "inputs prescribe velocities that joints, or other inputs, prescribe already; leave one of them out"
+        )
+    if np.abs(outputs / size).max(initial=0.0) > DEPENDENT * np.abs(found[2]).max(initial=0.0):
+        raise ModelError(
+            "outputs see joint forces that the model leaves undetermined: joints hold the same motion twice"
         )
     return found
 

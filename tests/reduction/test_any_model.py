@@ -1,0 +1,126 @@
+"""Reductions of models that no mechanism is behind: by hand, by transformer and gyrator, rods and meshes."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+from skfem import MeshTri
+
+import phlexible as ph
+from phlexible.port_hamiltonian.elastodynamics import rod, solid
+from phlexible.port_hamiltonian.model import Port, StateBlock
+
+METHODS = ("modal", "craig_bampton", "krylov", "balanced", "irka")
+PUSH = Port("push", "N", "m/s", 1)
+
+
+def damped(model, time):
+    """Viscosity: stresses answer to strain rates after this time [s]."""
+    v, s = model.state_slice("velocity"), model.state_slice("stress")
+    rate, compliance = model.structure[s, v].toarray(), model.descriptor[s, s].toarray()
+    dissipation = model.dissipation.tolil()
+    dissipation[v, v] = time * rate.T @ np.linalg.solve(compliance, rate)
+    return replace(model, dissipation=dissipation)
+
+
+def pushed(model, place):
+    """The model with one force, on one velocity."""
+    column = np.zeros((model.order, 1))
+    column[place] = 1.0
+    return replace(model, port_map=column, ports=(PUSH,))
+
+
+def clamped_rod():
+    """Of 12 elements, pulled at its free end."""
+    return pushed(damped(rod(1.0, 12, 2e11, 7800.0, 1e-4, is_clamped=True), 1e-6), 11)
+
+
+def mass(kilograms, *ports):
+    return ph.LinearPHDAE(
+        [[kilograms]], [[0.0]], [[0.0]], np.ones((1, len(ports))), (StateBlock("v", "m/s", 1),), ports
+    )
+
+
+def on_a_transformer():
+    """The rod's end moves 2 kg."""
+    load = mass(2.0, PUSH, Port("outer", "N", "m/s", 1))
+    rods, loads = ph.with_prefix(clamped_rod(), "rod"), ph.with_prefix(load, "mass")
+    return ph.transformer(rods, loads, [[-1.0]], ("rod.push", "mass.push"))
+
+
+def on_a_gyrator():
+    """A spring, that is its velocity as input and its force as output, between the rod's end and a mass."""
+    ends = tuple(Port(name, "m/s", "N", 1) for name in ("left", "right"))
+    spring = ph.LinearPHDAE([[1e-6]], [[0.0]], [[0.0]], [[1.0, -1.0]], (StateBlock("force", "N", 1),), ends)
+    load = mass(2.0, PUSH, Port("outer", "N", "m/s", 1))
+    parts = [ph.with_prefix(part, name) for part, name in ((clamped_rod(), "rod"), (spring, "spring"))]
+    whole = ph.gyrator(*parts, [[1.0]], ("rod.push", "spring.left"))
+    return ph.gyrator(whole, ph.with_prefix(load, "mass"), [[1.0]], ("spring.right", "mass.push"))
+
+
+def plate(clamped):
+    mesh = MeshTri().refined(2).with_boundaries({"left": lambda x: x[0] < 1e-9})
+    return pushed(damped(solid(mesh, 2e11, 0.3, 7800.0, clamped=clamped), 2e-7), 5)
+
+
+def oscillator(units=("m/s", "N")):
+    states = tuple(StateBlock(name, unit, 1) for name, unit in zip("vf", units, strict=True))
+    coupling = np.array([[0.0, -1.0], [1.0, 0.0]])
+    return ph.LinearPHDAE(np.diag([2.0, 0.1]), coupling, np.diag([0.3, 0.0]), [[1.0], [0.0]], states, (PUSH,))
+
+
+CASES = {
+    "oscillator": (oscillator, 2, 1e-12),
+    "rod": (clamped_rod, 10, 0.05),
+    "transformer": (on_a_transformer, 8, 1e-3),
+    "gyrator": (on_a_gyrator, 4, 0.01),
+    "clamped plate": (lambda: plate("left"), 24, 0.1),
+    "free plate": (lambda: plate(None), 25, 0.05),
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("case", CASES)
+def test_any_model_is_reduced_by_every_method(case, method):
+    """Up to the second elastic mode: error at the peak, and a certificate."""
+    if method == "irka":
+        pytest.importorskip("pymor")
+    make, order, error = CASES[case]
+    model = ph.LinearModel.of(make())
+    poles = model.modes(6).elastic_frequencies[:2]
+    reduced = model.reduce(order, method)
+    assert reduced.order == order
+    assert reduced.error(np.linspace(0.05 * poles[0], 1.1 * poles[-1], 40)).peak.max() < error
+    assert reduced.passivity().is_passive
+    assert reduced.inputs == model.inputs and reduced.outputs == model.outputs
+
+
+def test_krylov_answers_exactly_where_it_matches():
+    model = ph.LinearModel.of(plate("left"))
+    reduced = model.reduce(4, "krylov", frequencies=[4000.0])
+    assert reduced.error([4000.0]).pointwise.max() < 1e-9
+    assert reduced.error([3000.0]).pointwise.max() > 1e-6
+
+
+def test_a_large_model_is_matched_without_dense_matrices():
+    """3 001 states; the first resonance of the rod is c pi / 2."""
+    model = pushed(rod(1.0, 1500, 2e11, 7800.0, 1e-4), 1500)
+    large = ph.LinearModel.of(replace(model, dissipation=1e-6 * sparse.eye_array(model.order)))
+    reduced = large.reduce(16, "krylov", frequencies=[100.0, 7954.0, 15909.0, 24000.0])
+    assert reduced.error([100.0, 24000.0]).pointwise.max() < 1e-8
+    with pytest.raises(ph.ModelError, match='3001 states .* method="krylov" and frequencies= first'):
+        large.reduce(8, "balanced")
+
+
+def test_what_a_method_needs_is_said():
+    """Velocities and stresses cannot be told apart without units; Krylov and the others do without."""
+    port = Port("input", "", "", 1)
+    unknown = ph.LinearModel.of(replace(oscillator(("", "")), ports=(port,)))
+    with pytest.raises(ph.ModelError, match="which states are velocities .* give the states units"):
+        unknown.reduce(2, "modal")
+    assert unknown.reduce(2, "krylov").error([1.0, 3.0]).peak.max() < 1e-12
+    with pytest.raises(ph.ParameterError, match="order must be odd .* beside 1 rigid motions; got 8"):
+        ph.LinearModel.of(plate(None)).reduce(8, "craig_bampton")
+    with pytest.raises(ph.ParameterError, match="order must be at most the 2 states"):
+        ph.LinearModel.of(oscillator()).reduce(3, "krylov")
