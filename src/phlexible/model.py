@@ -26,7 +26,6 @@ from phlexible.errors import (
 from phlexible.initial.assembled_pose import assembled_pose
 from phlexible.initial.initial_state import InitialKind, initial_state
 from phlexible.initial.moved_model import moved_model
-from phlexible.initial.resumed_velocity import warn_of_velocity_gap
 from phlexible.linear_analysis.linearize import Form, linearization
 from phlexible.linear_analysis.observed import observed_linearization
 from phlexible.linear_analysis.operating_points.operating_point import OperatingKind
@@ -44,7 +43,7 @@ from phlexible.results.progress import progress_bar
 from phlexible.system.layout import State
 from phlexible.system.recording import Recording
 from phlexible.system.system import System, system_of
-from phlexible.time_integration.checkpoint import Checkpoint, clock_from, is_on_grid
+from phlexible.time_integration.checkpoint import Checkpoint, clock_from
 from phlexible.time_integration.clock import clock
 from phlexible.time_integration.composition import SUBSTEPS, check_lossless
 from phlexible.time_integration.given_motion import check_rates
@@ -177,14 +176,15 @@ class Model(Mechanism):
         """Go on with the run of this model in a results file, and return the whole motion.
 
         With the arguments of the first run, and controllers that remember nothing themselves, it has the
-        same digits as if it had not stopped (with a ``tolerance``: if it had not come to its end). The file
-        stays as it is until there is something new.
+        same digits as if it had not stopped; with a ``tolerance`` the last instants of a run that had come to
+        its end are computed once more, since a longer run may have taken other steps there. With other
+        steps it goes on from velocities that are brought back onto the joints. The file stays as it is until
+        there is something new.
 
         Args:
             path: a results file of ``simulate(output=...)`` or ``motion.save``, finished, interrupted or killed.
             duration: end of the run, counted from t = 0 [s].
-            step, order, every, numerical_damping, tolerance, progress: as in ``simulate``. With much smaller steps
-                than the stored ones joint forces of single steps swing (a ``StepWarning`` says by how much).
+            step, order, every, numerical_damping, tolerance, progress: as in ``simulate``.
 
         Raises:
             ResultFileError: no such file, a damaged one, one of another model, or one that a run writes to.
@@ -349,14 +349,12 @@ class Model(Mechanism):
                 start = initial = initial_state(system, kind)
             else:
                 recording, begun = results.recording, results.begun
-                if not duration > begun.time:
+                if not duration > results.reached:
                     raise ParameterError(
-                        f"duration must be beyond the {begun.time:g} s that the file holds, got {duration!r}"
+                        f"duration must be beyond the {results.reached:g} s that the file holds, got {duration!r}"
                     )
                 instants = clock_from(begun, duration, step, breakpoints)
                 start, initial = (recording.rows(slice(-1, None)), begun), recording.state(0)
-                if not is_on_grid(begun, instants):
-                    warn_of_velocity_gap(system, recording.state(-1), recording.multipliers[-1], float(step))
             is_redundant = check_redundancy(system, initial)
             stepper = STEPPERS[options.scheme](system, options.order, options.numerical_damping, is_redundant)
             try:
@@ -402,11 +400,4 @@ def _explanations(motion: Motion) -> list[tuple[str, type[Warning]]]:
     found: list[tuple[str, type[Warning]]] = [(text, StiffeningWarning) for text in motion.missing_stiffening()]
     found += [(text, LargeDeflectionWarning) for text in motion.large_deflections()]
     found += [(text, LargeStrainWarning) for text in motion.large_strains()]
-    for part in motion.slack_parts():
-        text = (
-            f"{part.name}: element {part.element} is slack from t = {part.time:.4g} s on; energy and "
-            "momenta stay exact, but slack parts have no unique limit as step and mesh are refined: "
-            "a real string has some bending stiffness or viscosity there"
-        )
-        found.append((text, SlackStringWarning))
-    return found
+    return [*found, *((part.text, SlackStringWarning) for part in motion.slack_parts())]

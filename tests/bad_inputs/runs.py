@@ -3,6 +3,8 @@
 import warnings
 from functools import cache
 
+import numpy as np
+
 import phlexible as ph
 from bad_inputs.outcomes import (
     COUNT,
@@ -158,6 +160,7 @@ RUNS = [
         x=NONE | NON_NEGATIVE,
         fibres=NONE | {"2 x 2"},
     ),
+    asked("long_steps", lambda s: {}, steps=NONE | COUNT),
     asked("save", lambda s: {}, path=FILE),
     of("Motion.load", lambda s: ph.Motion.load, lambda s: {}, path=REFUSED),
     of("motion[...]", lambda s: lambda name: motion()[name], lambda s: {}, name=REFUSED),
@@ -183,7 +186,14 @@ RUNS = [
             attachment=frozenset({"attachment", "foreign attachment"}),
             direction=frozenset({"(1, 2, 3)"}),
         )
-        for kind in (ph.Displacement, ph.Velocity, ph.Acceleration, ph.Angle, ph.AngularVelocity)
+        for kind in (
+            ph.Displacement,
+            ph.Velocity,
+            ph.Acceleration,
+            ph.Angle,
+            ph.AngularVelocity,
+            ph.AngularAcceleration,
+        )
     ),
     *(
         of(
@@ -212,6 +222,48 @@ RUNS = [
     ),
     of("linear.body_model", lambda s: linear().body_model, lambda s: {}, body=REFUSED),
     of("linear.save_mat", lambda s: linear().save_mat, lambda s: {}, path=REFUSED),
+    *(
+        of(
+            f"linear.{name}",
+            lambda s, name=name: getattr(linear(), name),
+            lambda s, name=name: {"x": np.zeros(linear().state_size)} if name == "output_coordinates" else {},
+            name=REFUSED,
+        )
+        for name in ("port", "port_slice", "state_slice", "output_coordinates")
+    ),
+    of(
+        "check_structure",
+        lambda s: ph.check_structure,
+        lambda s: {"model": linear(), "x": np.zeros(linear().state_size)},
+        model=REFUSED,
+        x=REFUSED,
+        seed=COUNT | {"0"},
+    ),
+    of("inverted", lambda s: ph.inverted, lambda s: {"model": linear(), "port": "x"}, model=REFUSED, port=REFUSED),
+    of(
+        "with_prefix",
+        lambda s: ph.with_prefix,
+        lambda s: {"model": linear(), "prefix": "a"},
+        model=REFUSED,
+        prefix=FILE,
+    ),
+    *(
+        of(
+            join.__name__,
+            lambda s, join=join: join,
+            lambda s: {
+                "a": ph.with_prefix(linear(), "a "),
+                "b": ph.with_prefix(linear(), "b "),
+                "coupling": np.eye(1),
+                "ports": tuple(f"{each}{linear().ports[0].name}" for each in ("a ", "b ")),
+            },
+            a=REFUSED,
+            b=REFUSED,
+            coupling=REFUSED,
+            ports=REFUSED,
+        )
+        for join in (ph.gyrator, ph.transformer)
+    ),
     of(
         "mode_sweep",
         lambda s: ph.mode_sweep,

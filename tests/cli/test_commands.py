@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,22 @@ def test_run_prints_a_table_and_writes_files(tmp_path: Path) -> None:
     assert balance and float(balance[1]) < 1e-11
     assert len(ph.Motion.load(out).time) == 51
     assert plot.read_bytes().startswith(b"\x89PNG") and film.read_bytes()[4:8] == b"ftyp"
+
+
+def test_run_says_once_what_should_be_looked_at() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # what the summary says is said there only
+        coarse = call("run", "double-pendulum", "--duration", 2, "--step", 0.1)
+        fine = call("run", "double-pendulum", "--duration", 0.1, "--step", 1e-3)
+    assert coarse.exit_code == fine.exit_code == 0, (coarse.output, fine.output)
+    steps = re.findall(r"- .*errs by .*smaller step", coarse.stdout)
+    assert len(steps) == 1 and "look at" in coarse.stdout and "nothing was found" not in coarse.stdout
+    assert "nothing was found" in fine.stdout and "look at" not in fine.stdout
+    for result in (coarse, fine):
+        gap = re.search(r"open by at most (\S+) of the largest body", result.stdout)
+        assert gap and float(gap[1]) < 1e-12
+    error = re.search(r"at most (\S+) of the longest body, estimated", fine.stdout)
+    assert error and 1e-9 < float(error[1]) < 1e-5
 
 
 def test_run_of_the_crank_slider_agrees_with_its_references() -> None:

@@ -30,7 +30,7 @@ def assert_the_same(found: Recording, expected: Recording) -> None:
     assert differences(found, expected) == []
 
 
-@pytest.mark.parametrize("name", ["halved", "controlled", "driven"])
+@pytest.mark.parametrize("name", list(CASES))
 def test_a_finished_run_goes_on_with_the_same_digits(tmp_path, name):
     path, every = tmp_path / "run.h5", CASES[name].every
     CASES[name].simulate(16 * every, output=path)

@@ -14,11 +14,13 @@ GOAL = 1e-11
 ROUND_OFF = 16 * float(np.finfo(float).eps)
 
 
-def derivatives(function: Callable[[float], Array], time: float, begin: float = 0.0) -> tuple[Array, Array]:
+def derivatives(
+    function: Callable[[float], Array], time: float, begin: float = 0.0, end: float = np.inf
+) -> tuple[Array, Array]:
     """df/dt and d2f/dt2 at a time; f returns arrays of one shape.
 
-    A polynomial of degree 12 through Chebyshev points of a window around the time (after it where
-    the function begins, before it where the function ends with a ValueError) is differentiated;
+    A polynomial of degree 12 through Chebyshev points of a window around the time (after it near the
+    ``begin``, before it near the ``end`` and where the function ends with a ValueError) is differentiated;
     the window is halved until two successive derivatives agree to 1e-11, or no longer come closer. Short
     windows in which the values of the function differ by their round-off only tell nothing.
 
@@ -28,10 +30,10 @@ def derivatives(function: Callable[[float], Array], time: float, begin: float = 
     best_first, best_second = np.inf, np.inf
     round_off = float(ROUND_OFF * np.abs(function(time)).max(initial=0.0))
     length = LONGEST
-    coarse = fine = _window_derivatives(function, time, length, begin)
+    coarse = fine = _window_derivatives(function, time, length, begin, end)
     first, second = fine
     while (length := length / 2) > SHORTEST:
-        fine = _window_derivatives(function, time, length, begin)
+        fine = _window_derivatives(function, time, length, begin, end)
         gaps = (float(np.abs(a - b).max()) for a, b in zip(coarse, fine, strict=True))
         first_gap, second_gap = (gap + round_off / length**k for k, gap in enumerate(gaps, start=1))
         if first_gap < best_first:
@@ -90,10 +92,12 @@ def _joint_derivatives(function: Callable[[Array], Array], times: Array, begin: 
 
 
 def _window_derivatives(
-    function: Callable[[float], Array], time: float, length: float, begin: float
+    function: Callable[[float], Array], time: float, length: float, begin: float, end: float
 ) -> tuple[Array, Array]:
     """The derivatives of the interpolant on one window of the given length [s]."""
     place = 0.0 if time - length / 2 >= begin else -1.0
+    if time + length / 2 > end and time - length >= begin:
+        place = 1.0
     try:
         return _interpolant_derivatives(function, time, length, place)
     except ValueError:

@@ -46,8 +46,8 @@ def initial_nodes(
     Args:
         nodes: s of the nodes, shape (N,) [m].
         dimension: 2 or 3.
-        shape: a function of s that returns a position (2 or 3 numbers), two end points (2, 2 or 3)
-            of a straight and evenly stretched string, or the nodes (N, 2 or 3); None: along x from the
+        shape: a function of s that returns a position (3 numbers; in the plane 2 do), two end points (2, 3)
+            of a straight and evenly stretched string, or the nodes (N, 3); None: along x from the
             origin, not stretched.
         speed: a velocity (3,) of all nodes, a function of s, or one for each node; world axes.
         position: added to the shape, shape (3,) [m].
@@ -59,15 +59,15 @@ def initial_nodes(
     if shape is None:
         local = np.outer(nodes, [1.0, 0.0, 0.0])
     elif callable(shape):
-        local = _values("shape", shape, nodes)
+        local = _values("shape", shape, nodes, dimension)
     else:
-        given = _table("shape", shape, (2, len(nodes)))
+        given = _table("shape", shape, (2, len(nodes)), dimension)
         local = given
         if len(given) == 2:
             part = nodes[:, None] / nodes[-1]
             local = given[0] * (1 - part) + given[1] * part
     positions = position + local @ rotation.T
-    velocities = None if speed is None else _velocities(speed, nodes)
+    velocities = None if speed is None else _velocities(speed, nodes, dimension)
     for name, values in (("shape", positions), ("velocity", velocities)):
         if dimension == 2 and values is not None and values[:, 2].any():
             worst = values[np.abs(values[:, 2]).argmax()]
@@ -75,30 +75,40 @@ def initial_nodes(
     return InitialNodes(positions, velocities, shape, speed)
 
 
-def _velocities(speed: Field, nodes: Array) -> Array:
+def _velocities(speed: Field, nodes: Array, dimension: int) -> Array:
     if callable(speed):
-        return _values("velocity", speed, nodes)
+        return _values("velocity", speed, nodes, dimension)
     given = numbers("velocity", speed, FIELD)
-    return _table("velocity", np.tile(given, (len(nodes), 1)) if given.ndim == 1 else given, (len(nodes),))
+    if given.ndim == 1:
+        return np.tile(_components("velocity", "be", given, dimension), (len(nodes), 1))
+    return _table("velocity", given, (len(nodes),), dimension)
 
 
-def _values(name: str, function: Callable[[float], ArrayLike], nodes: Array) -> Array:
+def _components(name: str, verb: str, value: Array, dimension: int, at: str = "") -> Array:
+    """Three finite numbers, of which the third may be missing in the plane, shape (3,)."""
+    wanted = "two or three" if dimension == 2 else "three"
+    if value.shape not in _widths(dimension) or not np.isfinite(value).all():
+        raise ParameterError(f"{name} must {verb} {wanted} finite numbers, got {value.tolist()}{at}")
+    return np.array([*value, 0.0][:3])
+
+
+def _widths(dimension: int) -> tuple[tuple[int], ...]:
+    return ((2,), (3,)) if dimension == 2 else ((3,),)
+
+
+def _values(name: str, function: Callable[[float], ArrayLike], nodes: Array, dimension: int) -> Array:
     check_callable(name, function, "s")
     values = []
     for s in nodes:
         at = f"at s = {s:g} m"
-        value = numbers(f"{name} {at}", called(function, name, float(s), at=at), "two or three numbers")
-        if value.shape not in ((2,), (3,)) or not np.isfinite(value).all():
-            raise ParameterError(
-                f"{name} must return two or three finite numbers, got {value.tolist()} at s = {s:g} m"
-            )
-        values.append([*value, 0.0][:3])
+        value = numbers(f"{name} {at}", called(function, name, float(s), at=at), "three numbers")
+        values.append(_components(name, "return", value, dimension, f" {at}"))
     return np.array(values)
 
 
-def _table(name: str, value: ArrayLike, lengths: tuple[int, ...]) -> Array:
+def _table(name: str, value: ArrayLike, lengths: tuple[int, ...], dimension: int) -> Array:
     given = numbers(name, value, FIELD)
-    if given.ndim != 2 or len(given) not in lengths or given.shape[1] not in (2, 3):
+    if given.ndim != 2 or len(given) not in lengths or given.shape[1:] not in _widths(dimension):
         counts = " or ".join(str(length) for length in lengths)
         raise ParameterError(
             f"{name} must be a function of s or an array of shape ({counts}, 3), got shape {given.shape}"

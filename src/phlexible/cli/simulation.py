@@ -1,6 +1,7 @@
 """Runs a program and writes the files that were asked for."""
 
 import time
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,12 +11,21 @@ from phlexible.cli.failures import FAILED, INTERRUPTED, UsageError, complain
 from phlexible.cli.picture import draw
 from phlexible.cli.programs import Program
 from phlexible.cli.summary import print_summary
-from phlexible.errors import ConvergenceError
+from phlexible.errors import (
+    ConvergenceError,
+    LargeDeflectionWarning,
+    LargeStrainWarning,
+    SlackStringWarning,
+    StepWarning,
+    StiffeningWarning,
+)
 from phlexible.results.motion import Motion
 
 PICTURES = (".png", ".pdf", ".svg")
 FILMS = (".mp4", ".gif")
 RESULTS = (".h5", ".hdf5")
+IN_SUMMARY = (LargeDeflectionWarning, LargeStrainWarning, SlackStringWarning, StepWarning, StiffeningWarning)
+"""What ``motion.check`` says once more, at the end."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +98,10 @@ def _prepare_files(order: Order) -> None:
 def _simulate(program: Program, order: Order) -> tuple[Motion, int]:
     """The motion, as far as it came, and the exit code."""
     try:
-        motion = _motion(program, order)
+        with warnings.catch_warnings():
+            for shown in IN_SUMMARY:
+                warnings.simplefilter("ignore", shown)
+            motion = _motion(program, order)
     except ConvergenceError as error:
         if not isinstance(error.motion, Motion):
             raise

@@ -5,12 +5,14 @@ import math
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.beam.beam import Beam, SplitBeam
 from phlexible.cli.programs import Program
 from phlexible.gallery.table import BeamPoint, Reference
 from phlexible.model import Model
+from phlexible.observables.quality.check import MotionCheck
 from phlexible.ports.attachments import Attachment
 from phlexible.results.motion import Motion
 
@@ -32,7 +34,7 @@ def length_of(model: Model, point: BeamPoint) -> float:
 
 
 def print_summary(console: Console, program: Program, motion: Motion, step: float, wall_time: float) -> None:
-    """Prints what was computed, how much work it was, the peaks and the energy balance."""
+    """Prints what was computed, how much work it was, how good it is (``motion.check``), and the peaks."""
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="bold")
     table.add_column()
@@ -42,12 +44,27 @@ def print_summary(console: Console, program: Program, motion: Motion, step: floa
     table.add_row("wall time", f"{wall_time:.2f} s, with loading of compiled code")
     table.add_row("Newton", f"{motion.iterations[-1] / steps:.2f} iterations a step")
     table.add_row("halved steps", f"{motion.halvings[-1]}")
-    for row in _energy_rows(motion):
+    check = motion.check()
+    for row in (*_energy_rows(motion), *_quality_rows(check)):
         table.add_row(*row)
     console.print(table)
+    if check.findings:
+        findings = Table(box=None, show_header=False, pad_edge=False)
+        for finding in check.findings:
+            findings.add_row("-", Text(finding))
+        console.print("\n[bold]look at[/bold]")
+        console.print(findings)
     if program.points:
         console.print()
         console.print(_peaks(program, motion))
+
+
+def _quality_rows(check: MotionCheck) -> list[tuple[str, str]]:
+    return [
+        ("joints", f"open by at most {check.joint_gap:.1e} of the largest body"),
+        ("error of a step", f"at most {check.step_error:.1e} of the longest body, estimated"),
+        *([] if check.findings else [("check", "nothing was found")]),
+    ]
 
 
 def _peaks(program: Program, motion: Motion) -> Table:

@@ -38,15 +38,15 @@ class TimePath:
         """
         return number_at(self.function, self.name, time)
 
-    def rates(self, time: float) -> tuple[float, float]:
-        """dp/dt and d2p/dt2."""
+    def rates(self, time: float, end: float = np.inf) -> tuple[float, float]:
+        """dp/dt and d2p/dt2, from differences up to ``end``."""
         if self.rate is None:
-            first, second = derivatives(lambda t: np.array([self(t)]), time)
+            first, second = derivatives(lambda t: np.array([self(t)]), time, end=end)
             return float(first[0]), float(second[0])
         rate = self.rate
         name = f"rate of {self.name}"
         slope = number_at(rate, name, time)
-        return slope, float(derivatives(lambda t: np.array([number_at(rate, name, t)]), time)[0][0])
+        return slope, float(derivatives(lambda t: np.array([number_at(rate, name, t)]), time, end=end)[0][0])
 
     def rates_at(self, times: Array) -> Array:
         """dp/dt at many times, shape (times,)."""

@@ -22,7 +22,7 @@ from phlexible.bodies.mechanics.floating import (
     kept_velocities,
     mass_matrix,
     split_velocity,
-    strain_rows,
+    viscous_matrix,
 )
 from phlexible.errors import EquilibriumError, SlackStringWarning
 
@@ -54,10 +54,8 @@ def body_matrices(body: FloatingBody, eta: Array, nu: Array) -> BodyMatrices:
     """
     mass, rigid = mass_matrix(body, eta), body.rigid_count
     stiffness, damping = np.zeros_like(mass), np.zeros_like(mass)
-    rows = strain_rows(body, eta)
-    material = body.strain.stiffness + rows.T @ (body.strain.weights[:, None] * rows)
     stiffness[rigid:, rigid:] = elastic_tangent(body, eta)
-    damping[rigid:, rigid:] = body.damping + body.viscosity * material
+    damping[rigid:, rigid:] = viscous_matrix(body, eta)
     if not nu.any():
         return BodyMatrices(mass, np.zeros_like(mass), damping, stiffness)
     transport = transport_matrix(body, nu)

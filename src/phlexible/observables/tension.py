@@ -25,6 +25,15 @@ class SlackPart(NamedTuple):
     element: int
     time: float
 
+    @property
+    def text(self) -> str:
+        """What it means."""
+        return (
+            f"{self.name}: element {self.element} is slack from t = {self.time:.4g} s on; energy and "
+            "momenta stay exact, but slack parts have no unique limit as step and mesh are refined: "
+            "a real string has some bending stiffness or viscosity there"
+        )
+
 
 def stretch(run: RecordedRun, placed: PlacedBody) -> Array:
     """|dr/ds| = sqrt(C) at the quadrature points, from s = 0 on, shape (N + 1, points).

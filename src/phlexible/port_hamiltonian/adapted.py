@@ -7,8 +7,9 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array
+from phlexible.algebra.options import text
 from phlexible.port_hamiltonian.linear import LinearPHDAE
-from phlexible.port_hamiltonian.model import Matrix, Port, PortHamiltonianModel, StateBlock
+from phlexible.port_hamiltonian.model import Matrix, Port, PortHamiltonianModel, StateBlock, check_model
 
 
 @overload
@@ -16,7 +17,14 @@ def with_prefix(model: LinearPHDAE, prefix: str) -> LinearPHDAE: ...
 @overload
 def with_prefix(model: PortHamiltonianModel, prefix: str) -> PortHamiltonianModel: ...
 def with_prefix(model: PortHamiltonianModel, prefix: str) -> PortHamiltonianModel:
-    """The same model with states and ports named ``prefix.name``, so that two can be connected."""
+    """The same model with states and ports named ``prefix.name``, so that two can be connected.
+
+    Raises:
+        ModelError: no model.
+        ParameterError: a prefix that is no text.
+    """
+    check_model("model", model)
+    prefix = text("prefix", prefix)
     states = tuple(replace(block, name=f"{prefix}.{block.name}") for block in model.states)
     ports = tuple(replace(port, name=f"{prefix}.{port.name}") for port in model.ports)
     if isinstance(model, LinearPHDAE):
@@ -36,8 +44,9 @@ def inverted(model: PortHamiltonianModel, port: str) -> PortHamiltonianModel:
     The port keeps its name and its place.
 
     Raises:
-        ModelError: there is no port of that name.
+        ModelError: no model, or there is no port of that name.
     """
+    check_model("model", model)
     result = Inverted(model, model.port_slice(port), port)
     if not isinstance(model, LinearPHDAE):
         return result

@@ -9,10 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.arrays import Array, IntArray, numbers
+from phlexible.algebra.user_functions import check_callable
 from phlexible.errors import ModelError
 from phlexible.port_hamiltonian.linear import LinearPHDAE
-from phlexible.port_hamiltonian.model import Matrix, Port, PortHamiltonianModel, StateBlock, check_names
+from phlexible.port_hamiltonian.model import (
+    Matrix,
+    Port,
+    PortHamiltonianModel,
+    StateBlock,
+    check_model,
+    check_names,
+)
 
 StateDependent: TypeAlias = Callable[[Array, Array], ArrayLike]
 Coupling: TypeAlias = ArrayLike | StateDependent
@@ -163,13 +171,18 @@ class Interconnection(PortHamiltonianModel):
 def _connected(
     kind: Kind, a: PortHamiltonianModel, b: PortHamiltonianModel, coupling: Coupling, ports: PortNames
 ) -> PortHamiltonianModel:
-    names_a, names_b = ([each] if isinstance(each, str) else list(each) for each in ports)
+    check_model("a", a)
+    check_model("b", b)
+    if not isinstance(ports, list | tuple) or len(ports) != 2:
+        raise ModelError(f"ports must be a pair (ports of a, ports of b), got {ports!r}")
+    names_a, names_b = (_names(each) for each in ports)
     inner_a, inner_b = _columns(a, names_a), _columns(b, names_b)
     _check_units(kind, a, b, names_a, names_b)
     if callable(coupling):
+        check_callable("coupling", coupling, "x_a", "x_b")
         constant, function = None, coupling
     else:
-        constant = given = np.array(coupling, dtype=np.float64)
+        constant = given = numbers("coupling", coupling, "an array of numbers, or a function of (x_a, x_b)")
 
         def function(x_a: Array, x_b: Array) -> ArrayLike:
             return given
@@ -203,6 +216,14 @@ def _connected(
         left,
         effort_map,
     )
+
+
+def _names(ports: object) -> list[str]:
+    """Of one port, or of several."""
+    names = [ports] if isinstance(ports, str) else ports
+    if not isinstance(names, list | tuple) or not names or not all(isinstance(each, str) for each in names):
+        raise ModelError(f"ports of a model are a name or a list of names, got {ports!r}")
+    return list(names)
 
 
 def _columns(model: PortHamiltonianModel, names: list[str]) -> IntArray:

@@ -161,6 +161,18 @@ class DiscreteGradientModel(PortHamiltonianModel):
         """d((J - R) z)/dx, shape (n, n)."""
 
 
+def check_model(name: str, value: object) -> None:
+    """Refuses what is no port-Hamiltonian model.
+
+    Raises:
+        ModelError: says what came.
+    """
+    if not isinstance(value, PortHamiltonianModel):
+        raise ModelError(
+            f"{name} must be a port-Hamiltonian model such as model.linearize() returns, got {value!r}"
+        )
+
+
 def check_names(parts: Iterable[StateBlock | Port], what: str) -> None:
     """Refuses a name that occurs twice.
 
@@ -179,7 +191,7 @@ def check_names(parts: Iterable[StateBlock | Port], what: str) -> None:
 def _slice(parts: tuple[StateBlock, ...] | tuple[Port, ...], name: str, what: str) -> slice:
     begin = 0
     for part in parts:
-        if part.name == name:
+        if isinstance(name, str) and part.name == name:
             return slice(begin, begin + part.size)
         begin += part.size
     known = ", ".join(part.name for part in parts) or "none"

@@ -6,9 +6,10 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import eigsh, splu
 
-from phlexible.algebra.arrays import Array
-from phlexible.errors import StructureError
-from phlexible.port_hamiltonian.model import Matrix, PortHamiltonianModel, StateBlock
+from phlexible.algebra.arrays import Array, numbers
+from phlexible.algebra.options import whole
+from phlexible.errors import ParameterError, StructureError
+from phlexible.port_hamiltonian.model import Matrix, PortHamiltonianModel, StateBlock, check_model
 
 DENSE = 1500
 """Up to this size eigenvalues and rates come from dense matrices."""
@@ -43,11 +44,19 @@ def check_structure(model: PortHamiltonianModel, x: Array, seed: int = 0) -> Str
     their residual and is counted, so that any x will do.
 
     Args:
+        model: any.
+        x: a state, shape (n,).
         seed: of the random inputs.
 
     Raises:
+        ModelError, ParameterError: no model, or no state of it.
         StructureError: names the blocks of states where a law breaks, with the figure.
     """
+    check_model("model", model)
+    x = numbers("x", x, f"a state of shape ({model.state_size},)")
+    if x.shape != (model.state_size,) or not np.isfinite(x).all():
+        raise ParameterError(f"x must be {model.state_size} finite numbers, got shape {x.shape}")
+    seed = whole("seed", seed, least=0)
     structure, dissipation = model.structure_matrix(x), model.dissipation_matrix(x)
     skewness = _entries(model, structure + structure.T, structure, "J is not skew")
     symmetry = _entries(model, dissipation - dissipation.T, dissipation, "R is not symmetric")

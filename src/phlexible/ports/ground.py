@@ -135,21 +135,21 @@ def frame_velocity(frame: MovingFrame, time: float) -> Array:
     return derivatives(lambda t: frame_position(frame, t), time)[0]
 
 
-def frame_acceleration(frame: MovingFrame, time: float) -> Array:
-    """World acceleration of the frame's origin from differences, shape (3,) [m/s^2]."""
+def frame_acceleration(frame: MovingFrame, time: float, end: float = np.inf) -> Array:
+    """World acceleration of the frame's origin from differences up to ``end``, shape (3,) [m/s^2]."""
     if frame.is_fixed:
         return np.zeros(3)
     if frame.velocity is not None:
-        return derivatives(lambda t: frame_velocity(frame, t), time)[0]
-    return derivatives(lambda t: frame_position(frame, t), time)[1]
+        return derivatives(lambda t: frame_velocity(frame, t), time, end=end)[0]
+    return derivatives(lambda t: frame_position(frame, t), time, end=end)[1]
 
 
-def frame_rotation_rates(frame: MovingFrame, time: float) -> tuple[Array, Array]:
-    """First and second time derivative of ``frame_rotation``, each of shape (3, 3)."""
+def frame_rotation_rates(frame: MovingFrame, time: float, end: float = np.inf) -> tuple[Array, Array]:
+    """First and second time derivative of ``frame_rotation``, each of shape (3, 3); asked for up to ``end``."""
     if frame.rotation is None:
         return np.zeros((3, 3)), np.zeros((3, 3))
     turn = frame.rotation
-    return derivatives(turn, time)
+    return derivatives(turn, time, end=end)
 
 
 def frame_angular_velocity(frame: MovingFrame, time: float) -> Array:

@@ -52,7 +52,7 @@ class PlacedSplitBeam:
         Raises:
             AttachmentError: x lies outside 0 <= x <= length.
         """
-        placed, local = self.part_at(finite("x", x))
+        placed, local = self.part_at(x)
         return placed.at(local)
 
     def point(self, position: ArrayLike) -> Attachment:
@@ -67,6 +67,7 @@ class PlacedSplitBeam:
 
     def part_at(self, x: float) -> tuple[PlacedBody, float]:
         """The part that holds x and the distance from its start; at a cut the part that begins there."""
+        x = finite("x", x)
         whole, length = self.body.length, self.body.part.length
         if not -ROUND_OFF * whole <= x <= (1 + ROUND_OFF) * whole:
             raise AttachmentError(f"x must lie in 0 <= x <= {whole:g} (the length of the beam), got {x!r}")

@@ -248,7 +248,7 @@ class MechanismModel(PortHamiltonianModel):
         system = self.system
         vectors = system.vectors(loaded_vectors(load))
         triad = system.vectors(body_triad(load.attachment)).places(at)[0] if needs_triad(load) else AXES
-        units = [forces_of(replace(load, value=axis), triad, 0.0).ravel() for axis in AXES]
+        units = [forces_of(load, triad, axis).ravel() for axis in AXES]
         return np.asarray(vectors.jacobian(at).T @ np.array(units).T)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self, overload
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.algebra.options import file_path, option
+from phlexible.algebra.options import file_path, option, whole
 from phlexible.interactions.drives import Drive
 from phlexible.interactions.force_elements import ForceElement
 from phlexible.interactions.loads import Axes
@@ -155,7 +155,7 @@ class Motion:
     def element_force(self, element: ForceElement | Drive) -> Array:
         """Force or torque of a spring, damper, motor or drive along its coordinate, shape (N + 1,).
 
-        Positive where it enlarges the coordinate; the mean of the adjacent steps [N or N m]. Of a
+        Positive where it enlarges the coordinate; as ``multipliers`` [N or N m]. Of a
         ``Bushing`` the forces along and about its axes, shape (N + 1, 6), (N + 1, 3) in the plane.
         """
         return reactions.element_force(self.run, element, lambda: self.multipliers)
@@ -163,6 +163,9 @@ class Motion:
     @cached_property
     def multipliers(self) -> Array:
         """Multipliers of all joints' rows, joint after joint, shape (N + 1, rows) [N or N m].
+
+        Of second order in the step: the mean of the adjacent steps where these have one length, otherwise, and
+        at both ends, from the accelerations there (docs/theory.md, 4).
 
         Those of redundant joints are not unique; these are the smallest ones (``RedundancyWarning``).
         """
@@ -241,7 +244,7 @@ class Motion:
         Args:
             steps: how many there were, if all of them had one length and are stored.
         """
-        return long_steps(self.run, steps)
+        return long_steps(self.run, None if steps is None else whole("steps", steps))
 
     def large_deflections(self) -> list[str]:
         """Beams that bent further than small slopes allow, in words; mostly none."""

@@ -96,13 +96,29 @@ def applied_forces(system: System, state: State, at: Instants | None = None) -> 
         result += vectors.jacobian(here).T @ forces.ravel()
     if system.forces:
         elements = element_state(system, here)
-        rates = elements.rows @ state.velocity + elements.drifts
-        pulls = [
-            force.conservative(float(theta)) - force.damping * float(rate) + prescribed_part(force, state.time)
-            for (_, force), theta, rate in zip(system.forces, elements.theta, rates, strict=True)
-        ]
-        result += elements.rows.T @ np.array(pulls)
+        prescribed = np.array([prescribed_part(force, state.time) for _, force in system.forces])
+        pulls = element_pulls(system, elements, elements.theta, state.velocity, prescribed)
+        result += elements.rows.T @ pulls
     return result
+
+
+def element_pulls(
+    system: System, elements: ElementState, theta: Array, velocity: Array, prescribed: Array
+) -> Array:
+    """Springs, potentials, dampers and what is prescribed, along the coordinates theta, shape (forces,).
+
+    Args:
+        system: what moves.
+        elements: at the instant.
+        theta: the coordinates there; angles over full turns where springs are wound up.
+        velocity: nu, flat.
+        prescribed: parts of the forces that are, shape (forces,).
+    """
+    rates = elements.rows @ velocity + elements.drifts
+    forces = [force for _, force in system.forces]
+    stored = [force.conservative(float(each)) for force, each in zip(forces, theta, strict=True)]
+    damping = np.array([force.damping for force in forces])
+    return np.asarray(np.array(stored, dtype=np.float64) - damping * rates + prescribed)
 
 
 def gravity_forces(system: System) -> Array:
@@ -119,12 +135,19 @@ def gravity_forces(system: System) -> Array:
     return result
 
 
-def load_forces(system: System, at: Instants) -> Iterator[tuple[VectorSet, Array]]:
-    """The vectors that each load acts on, and the force on each, shape (k, 3)."""
-    for load in system.loads:
+def load_forces(system: System, at: Instants, values: Array | None = None) -> Iterator[tuple[VectorSet, Array]]:
+    """The vectors that each load acts on, and the force on each, shape (k, 3).
+
+    Args:
+        system: what moves.
+        at: one instant.
+        values: of the loads, shape (loads, 3); None: those at the instant, of controllers zero.
+    """
+    for number, load in enumerate(system.loads):
         vectors = system.vectors(loaded_vectors(load))
         triad = system.vectors(body_triad(load.attachment)).places(at)[0] if needs_triad(load) else AXES
-        yield vectors, forces_of(load, triad, float(at.time[0]))
+        value = load.at_time(float(at.time[0])) if values is None else values[number]
+        yield vectors, forces_of(load, triad, value)
 
 
 def needs_triad(load: PointLoad) -> bool:
@@ -143,12 +166,11 @@ def loaded_vectors(load: PointLoad) -> tuple[Vector, ...]:
     return (PointOf(load.attachment),) if isinstance(load, Force) else body_triad(load.attachment)
 
 
-def forces_of(load: PointLoad, triad: Array, time: float) -> Array:
-    """The force on each of a load's vectors, shape (k, 3); ``triad``: its directions now, as rows.
+def forces_of(load: PointLoad, triad: Array, value: Array) -> Array:
+    """The force that a value (3,) is on each of a load's vectors, (k, 3); ``triad``: its directions now, as rows.
 
     A moment m acts on the directions d_i with t x d_i, where sum_i (|d_i|^2 I - d_i d_i^T) t = m (4.16).
     """
-    value = load.at_time(time)
     world = triad.T @ value if load.axes is Axes.BODY else value
     if isinstance(load, Force):
         return np.asarray(world)[None]

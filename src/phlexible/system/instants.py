@@ -78,11 +78,13 @@ class GivenFunctions:
         moving: frames.
         driven: paths.
         times: shape (T,) [s].
+        end: accelerations are differences of values up to here [s].
     """
 
     moving: Sequence[MovingFrame]
     driven: Sequence[TimePath]
     times: Array
+    end: float = np.inf
 
     @cached_property
     def frames(self) -> Array:
@@ -111,22 +113,28 @@ class GivenFunctions:
     @cached_property
     def frame_accelerations(self) -> Array:
         """Of the origins, shape (T, f, 3) [m/s^2]."""
-        each = [np.array([frame_acceleration(frame, float(t)) for t in self.times]) for frame in self.moving]
+        each = [
+            np.array([frame_acceleration(frame, float(t), self.end) for t in self.times]) for frame in self.moving
+        ]
         return self._stacked(each, 3)
 
     @cached_property
     def frame_rotation_curvatures(self) -> Array:
         """d2/dt2 of the turns, shape (T, f, 3, 3)."""
-        each = [np.array([frame_rotation_rates(frame, float(t))[1] for t in self.times]) for frame in self.moving]
+        each = [
+            np.array([frame_rotation_rates(frame, float(t), self.end)[1] for t in self.times])
+            for frame in self.moving
+        ]
         return self._stacked(each, 3, 3)
 
     @cached_property
     def path_accelerations(self) -> Array:
         """d2p/dt2, shape (T, p)."""
-        return self._stacked([np.array([path.rates(float(t))[1] for t in self.times]) for path in self.driven])
+        each = [np.array([path.rates(float(t), self.end)[1] for t in self.times]) for path in self.driven]
+        return self._stacked(each)
 
     def at(self, instants: Points) -> Self:
-        return type(self)(self.moving, self.driven, self.times[instants])
+        return type(self)(self.moving, self.driven, self.times[instants], self.end)
 
     def _stacked(self, arrays: list[Array], *shape: int) -> Array:
         return np.stack(arrays, axis=1) if arrays else np.zeros((len(self.times), 0, *shape))

@@ -22,9 +22,10 @@ class Recording:
         eta: elastic coordinates of all floating bodies, shape (N + 1, sum n).
         velocity: nu of all carriers (unprojected): V in world axes, w in body axes, deta/dt,
             shape (N + 1, sum of velocity counts).
-        multipliers: of joints and drives, mean of the adjacent steps, shape (N + 1, rows) [N or N m].
-        forces: along the coordinates of force elements, then of the strains of strings, mean of the adjacent
-            steps, shape (N + 1, forces).
+        multipliers: of joints and drives, mean of the adjacent steps where these have one length, otherwise
+            from accelerations (4.23), shape (N + 1, rows) [N or N m].
+        forces: along the coordinates of force elements, alike, then of the strains of strings, always the mean,
+            shape (N + 1, forces).
         theta: coordinates of the forces, angles over full turns, shape (N + 1, forces).
         paths: p(t) of the drives, shape (N + 1, drives) [rad or m].
         path_rates: dp/dt, shape (N + 1, drives).

@@ -135,9 +135,10 @@ class System:
         parts = self.resolver.parts(PointOf(port))
         return np.array([weight for weight, _ in parts]), VectorSet(tuple(v for _, v in parts), self.layout)
 
-    def at(self, state: State) -> Instants:
-        """A state as one instant, with the frames and paths of its time."""
-        given = GivenFunctions(self.moving_frames, self.paths, np.array([state.time]))
+    def at(self, state: State, end: float = np.inf) -> Instants:
+        """A state as one instant, with the frames and paths of its time, whose accelerations are differences of
+        values up to ``end`` [s]."""
+        given = GivenFunctions(self.moving_frames, self.paths, np.array([state.time]), end)
         return instant_of(state, given)
 
     def elastic(self, state: State, index: int) -> Array:

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, IntArray
 from phlexible.assembly.assembly import Assembly
 from phlexible.compilation.compiled import is_compiled, is_kept
 from phlexible.kernels.loop import advance
 from phlexible.kernels.newton import SINGULAR
+from phlexible.rank.redundancy import independent_rows
 from phlexible.system.layout import State
 from phlexible.tables.memory import STATE, numbers, state_views
 from phlexible.time_integration.composition import substep_times
@@ -17,6 +18,7 @@ from phlexible.time_integration.compressed_strings import most_compressed
 from phlexible.time_integration.controllers import Controllers
 from phlexible.time_integration.projection import projection
 from phlexible.time_integration.python_laws import PythonLaws
+from phlexible.time_integration.reactions import reactions
 from phlexible.time_integration.stepper import Advance, Stepper, Storage
 from phlexible.time_integration.work_sources import work_sources
 
@@ -57,6 +59,7 @@ class ConservingStepper(Stepper):
         sizes["angles of controllers"] = len(self._controllers.angles)
         self.layout = ", ".join(f"{name}: {size}" for name, size in sizes.items())
         self._held = np.zeros(0)  # values of the controllers during a step
+        self._rows: IntArray | None = None  # that do not depend on others
         if not is_compiled(advance):
             print(COMPILING if is_kept(advance) else NOT_KEPT, file=sys.stderr, flush=True)
 
@@ -99,13 +102,38 @@ class ConservingStepper(Stepper):
     def project(self, time: float) -> None:
         """Into the state; what moving frames and drives supply is booked as their work, what goes as dissipated."""
         memory = self._memory
-        state = State(time, *(memory[name].copy() for name in ("position", "rotation", "eta", "velocity")))
-        found = projection(self._assembly.system, state)
+        found = projection(self._assembly.system, self._state(time))
         loads = self._memory.counts["loads"]
         memory["velocity"][:] = found.velocity
         memory["work"][loads : loads + len(found.work)] += found.work
         memory["dissipated"][0] += found.lost
         memory["known_velocities"][0] = 0.0
+
+    @property
+    def last_reactions(self) -> tuple[Array, Array]:
+        """Of the last step."""
+        return np.array(self._memory["multiplier"]), np.array(self._memory["force"])
+
+    def reactions(self, time: float, end: float) -> tuple[Array, Array] | None:
+        """From accelerations; of strings, whose forces are no reactions, those of the last step."""
+        assembly, state = self._assembly, self._state(time)
+        if self._rows is None:
+            rows = np.arange(int(assembly.system.layout.multiplier[-1]))
+            self._rows = independent_rows(assembly.system, state) if self._is_redundant else rows
+        values = assembly.load_values(np.array([time]))[0]
+        if self._held.size:
+            values = values + self._held
+        theta = self._memory["theta"][: assembly.element_forces].copy()
+        found = reactions(assembly.system, state, theta, values.reshape(-1, 3), self._rows, end)
+        if found is None:
+            return None
+        forces = self.last_reactions[1]
+        forces[: assembly.element_forces] = found[1]
+        return found[0], forces
+
+    def _state(self, time: float) -> State:
+        arrays = (self._memory[name].copy() for name in ("position", "rotation", "eta", "velocity"))
+        return State(time, *arrays)
 
     def control(self, time: float) -> None:
         """Ask the controllers for the values that they hold in the steps to come."""

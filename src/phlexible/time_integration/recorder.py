@@ -12,14 +12,18 @@ from phlexible.time_integration.checkpoint import Checkpoint
 
 Sink = Callable[[Recording, Checkpoint], None]
 Rows = Mapping[str, Array]
+Reactions = tuple[Array, Array]  # multipliers and forces of an instant
+
+OPEN = 0.5
+"""Share of an instant's own multipliers in a mean whose next step has not been taken."""
 
 
 class Recorder:
     """Turns stored rows into ``Recording`` blocks for a sink, each with the checkpoint at its end.
 
-    Multipliers of an instant are the mean of the steps before and after it (docs/theory.md, 4), so that
-    those of a block's last instant change with the next step: each block begins with the last instant of
-    the one before once more, which takes its place. So every block is whole at any time.
+    Multipliers of an instant are the mean of the steps before and after it where these have one length
+    (docs/theory.md, 4), so that those of a block's last instant change with the next step: each block begins
+    with the last instant of the one before once more, which takes its place. So every block is whole at any time.
 
     Args:
         system: what moves.
@@ -36,12 +40,33 @@ class Recorder:
         self.own_share = 1.0
 
     def begin(self, time: float, rows: Rows, halvings: int) -> None:
-        """The first instant; its multipliers are those of the first step."""
+        """The first instant; its multipliers are those of the first step, until they are ``settled``."""
         self._blocks, self.own_share = [self._block(np.array([time]), rows, halvings)], 0.0
 
-    def go_on(self, last: Recording, own_share: float) -> None:
-        """The last instant of a run that goes on."""
+    def go_on(self, last: Recording, own_share: float, own: Reactions) -> None:
+        """The last instant of a run that goes on; ``own``: what the step before it had."""
         self._blocks, self.own_share = [concatenated([last])], own_share
+        if own_share == OPEN:
+            self._put(own)
+
+    def settled(self, found: Reactions | None) -> None:
+        """Multipliers and forces of the last instant where the step changes, which no mean has to tell.
+
+        None where there are none: the mean is taken after all.
+        """
+        if self.own_share < 1.0 and found is not None:
+            self._put(found)
+            self.own_share = 1.0
+
+    def ended(self, found: Reactions | None, checkpoint: Checkpoint) -> None:
+        """The same for the last instant of the run, after it was handed over."""
+        last = concatenated([self._last])
+        if found is not None:
+            last.multipliers[-1], last.forces[-1] = found
+            self._sink(last, checkpoint)
+
+    def _put(self, reactions: Reactions) -> None:
+        self._blocks[-1].multipliers[-1], self._blocks[-1].forces[-1] = reactions
 
     def next_step(self, reactions: Array) -> None:
         """Multipliers and forces of the step that follows the last stored instant."""
@@ -56,12 +81,13 @@ class Recorder:
         """Stored instants; ``is_last_open``: the step after the last one has not been taken yet."""
         if len(times):
             self._blocks.append(self._block(times, rows, halvings))
-            self.own_share = 0.5 if is_last_open else 1.0
+            self.own_share = OPEN if is_last_open else 1.0
 
     def hand_over(self, checkpoint: Checkpoint) -> None:
         """Give all instants up to the checkpoint to the sink."""
         block = concatenated(self._blocks)
-        self._blocks = [concatenated([block.rows(slice(-1, None))])]
+        self._last = block.rows(slice(-1, None))
+        self._blocks = [concatenated([self._last])]
         self._sink(block, checkpoint)
 
     def _block(self, times: Array, rows: Rows, halvings: int) -> Recording:

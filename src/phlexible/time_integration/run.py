@@ -3,6 +3,7 @@
 import time as wall
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from math import ceil, log2
 
 import numpy as np
@@ -15,7 +16,7 @@ from phlexible.system.system import System
 from phlexible.time_integration.checkpoint import Checkpoint, is_on_grid
 from phlexible.time_integration.clock import Clock
 from phlexible.time_integration.given_motion import check_jumps
-from phlexible.time_integration.recorder import Recorder, Sink
+from phlexible.time_integration.recorder import OPEN, Reactions, Recorder, Sink
 from phlexible.time_integration.stepper import Advance, Stepper, Storage
 
 MOST_HALVINGS = 12  # of one step, one inside the other
@@ -69,10 +70,12 @@ class Simulation:
         self._continues = False
         self._failed = False  # the next step at full size
         self._dependent_time: float | None = None
+        self._reached: Checkpoint | None = None  # where the sink stands
+        self._before_end: Checkpoint | None = None  # where the last block began that a longer run would take else
         if isinstance(start, State):
             stepper.begin(start)
             self._recorder.begin(clock.start, stepper.now(clock.start), 0)
-            self._recorder.hand_over(self._checkpoint(0))
+            self._hand_over(0)
         else:
             self._go_on(*start)
 
@@ -83,12 +86,14 @@ class Simulation:
                 "can read it but not go on with it; simulate again, or resume with the phlexible that wrote it"
             )
         self._stepper.restore(checkpoint.numbers)
-        self._recorder.go_on(last, checkpoint.own_share)
+        self._recorder.go_on(last, checkpoint.own_share, self._stepper.last_reactions)
+        self._last_step = checkpoint.last_step
         self._halvings, self._since_stored = checkpoint.halvings, checkpoint.since_stored
         if is_on_grid(checkpoint, self._clock):
             self._depth, self._successes = checkpoint.depth, checkpoint.successes
-            self._level, self._easy, self._last_step = checkpoint.level, checkpoint.easy, checkpoint.last_step
             self._continues, self._failed = checkpoint.continues, checkpoint.failed
+            if self._tolerance is not None:
+                self._level, self._easy = checkpoint.level, checkpoint.easy
             self._block = min(checkpoint.block, self._longest_block())
 
     def _checkpoint(self, k: int) -> Checkpoint:
@@ -113,6 +118,19 @@ class Simulation:
             numbers=self._stepper.snapshot(),
         )
 
+    def _hand_over(self, k: int) -> None:
+        """All instants up to the start of step k."""
+        self._reached = self._checkpoint(k)
+        self._recorder.hand_over(self._before_end or self._reached)
+
+    def _end(self) -> None:
+        """The last instant has one step only: its reactions come from accelerations."""
+        reached = self._reached
+        if reached is not None and reached.own_share == OPEN:
+            self._stepper.restore(reached.numbers)
+            self._stepper.project(reached.time)
+            self._recorder.ended(self._reactions(reached.time, reached.time), self._before_end or reached)
+
     def run(self, progress: Progress) -> bool:
         """Take all steps; True, or False after an interruption from the keyboard.
 
@@ -122,9 +140,13 @@ class Simulation:
         is_complete = True
         try:
             self._run(progress)
+            self._end()
         except KeyboardInterrupt:
             is_complete = False
+            self._end()
         except Exception as error:
+            with suppress(Exception):  # the first error says more
+                self._end()
             if self._dependent_time is not None:
                 error.add_note(self._of_dependent_steps())
             raise
@@ -136,6 +158,8 @@ class Simulation:
         clock, stepper = self._clock, self._stepper
         k = clock.first
         while k < clock.count:
+            if self._tolerance is not None and self._before_end is None and clock.full - k <= self._block:
+                self._before_end = self._checkpoint(k)
             if stepper.is_controlled and not self._failed:
                 stepper.control(clock.instant(k))
             progress(k, clock.count)
@@ -156,7 +180,7 @@ class Simulation:
                 is_fast = self._tolerance is not None or wall.perf_counter() - begin < BLOCK_SECONDS / 2
                 if done == self._block and is_fast:
                     self._block = min(2 * self._block, self._longest_block())
-            self._recorder.hand_over(self._checkpoint(k))
+            self._hand_over(k)
         stepper.let_interrupt()
         progress(clock.count, clock.count)
 
@@ -279,14 +303,27 @@ class Simulation:
         """Steps between the instants, each of size ``step``."""
         self._stepper.let_interrupt()
         check_jumps(self._system, instants)
-        if abs(step - self._last_step) > SAME * step:
-            self._stepper.project(float(instants[0]))
+        if not abs(step - self._last_step) <= SAME * step:
+            self._change_step(float(instants[0]))
         self._last_step = step
         before = self._stepper.dependent_steps
         taken = self._stepper.advance(instants, step, storage)
         if self._stepper.dependent_steps > before and self._dependent_time is None:
             self._dependent_time = float(instants[-1])
         return taken
+
+    def _change_step(self, time: float) -> None:
+        """At the first instant, and where steps get another length."""
+        if not np.isnan(self._last_step):
+            self._stepper.project(time)
+        if self._recorder.own_share < 1.0:
+            self._recorder.settled(self._reactions(time, np.inf))
+
+    def _reactions(self, time: float, end: float) -> Reactions | None:
+        """From accelerations; None where users' functions cannot be asked there."""
+        with suppress(ValueError):
+            return self._stepper.reactions(time, end)
+        return None
 
     def _failure(self, start: float, end: float, taken: Advance) -> ConvergenceError:
         self._stepper.let_interrupt()

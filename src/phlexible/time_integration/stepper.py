@@ -72,6 +72,22 @@ class Stepper(ABC):
     def project(self, time: float) -> None:
         """Bring velocities back onto the joints, before steps of another length."""
 
+    @property
+    @abstractmethod
+    def last_reactions(self) -> tuple[Array, Array]:
+        """Multipliers and forces of the last step, shape (rows,) and (forces,)."""
+
+    @abstractmethod
+    def reactions(self, time: float, end: float) -> tuple[Array, Array] | None:
+        """The same at the state that it holds, from accelerations (4.23); None where joints contradict each other.
+
+        Velocities must satisfy the joints (``project``).
+
+        Args:
+            time: of the state [s].
+            end: functions of time are asked up to here [s].
+        """
+
     @abstractmethod
     def control(self, time: float) -> None:
         """Ask the controllers for the values that they hold in the steps to come."""

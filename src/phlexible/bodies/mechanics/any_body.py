@@ -27,6 +27,13 @@ def elastic_force(body: BodyData, eta: Array) -> Array:
     return floating.elastic_force(body, eta)
 
 
+def viscous_force(body: BodyData, eta: Array, rates: Array) -> Array:
+    """C(eta) deta/dt of the material and of ``FloatingBody.damping``, shape (elastic_count,)."""
+    if isinstance(body, AbsoluteBody):
+        return np.asarray(absolute.viscous_matrix(body, eta) @ rates)
+    return floating.viscous_matrix(body, eta) @ rates
+
+
 def gross_force(body: BodyData, eta: Array) -> Array:
     """The size of the forces that ``elastic_force`` is the sum of, shape (elastic_count,)."""
     if isinstance(body, AbsoluteBody):

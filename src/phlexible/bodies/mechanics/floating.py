@@ -109,6 +109,13 @@ def elastic_force(body: FloatingBody, eta: Array) -> Array:
     return body.strain.stiffness @ eta + strain_rows(body, eta).T @ stress
 
 
+def viscous_matrix(body: FloatingBody, eta: Array) -> Array:
+    """C of the force -C deta/dt: of the material (3.4) and ``body.damping``, shape (n, n)."""
+    rows = strain_rows(body, eta)
+    material = body.strain.stiffness + rows.T @ (body.strain.weights[:, None] * rows)
+    return np.asarray(body.damping + body.viscosity * material)
+
+
 def elastic_tangent(body: FloatingBody, eta: Array) -> Array:
     """d2V / d eta2, shape (n, n), symmetric."""
     strain, rows = body.strain, strain_rows(body, eta)

@@ -31,7 +31,7 @@ def string_form(
     """
     d = body.dimension
     speed = np.zeros(3) if velocity is None else velocity
-    curve = initial_nodes(mesh.nodes, 3, shape, speed, np.zeros(3), np.eye(3))
+    curve = initial_nodes(mesh.nodes, min(max(d, 2), 3), shape, speed, np.zeros(3), np.eye(3))
     assert curve.velocities is not None, "a speed was given"
     for name, values in (("gravity", gravity), ("shape", curve.positions), ("velocity", curve.velocities)):
         if values[..., d:].any():

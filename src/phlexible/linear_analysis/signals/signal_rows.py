@@ -61,7 +61,7 @@ class SignalPoint:
         """The generalized forces of a load at rest, shape (velocities,)."""
         vectors = self.system.vectors(loaded_vectors(load))
         triad = self.system.vectors(body_triad(load.attachment)).places(self.at)[0] if needs_triad(load) else AXES
-        forces = forces_of(load, triad, 0.0)
+        forces = forces_of(load, triad, load.at_time(0.0))
         return np.asarray(self.motion.T @ (vectors.jacobian(self.at).T @ forces.ravel()))
 
     def coordinate_row(self, coordinate: Coordinate) -> Array:

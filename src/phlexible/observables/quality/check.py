@@ -54,10 +54,7 @@ def checked(run: RecordedRun) -> MotionCheck:
     stored = energy.kinetic + np.abs(energy.strain) + np.abs(energy.gravity) + np.abs(energy.spring)
     scale = float(stored.max()) + sum(float(np.abs(work).max()) for work in energy.work.values())
     gaps = np.abs(run.system.rows.values(record.instants())) / run.system.gap_lengths
-    slack = [
-        f"{part.name}: element {part.element} is slack from t = {part.time:.4g} s on, without unique limit"
-        for part in slack_parts(run)
-    ]
+    slack = [part.text for part in slack_parts(run)]
     limits = [each.text for each in (*large_deflections(run), *large_strains(run))]
     return MotionCheck(
         float(np.abs(energy.balance_error).max()) / scale if scale else 0.0,

@@ -12,6 +12,7 @@ from phlexible.observables.run import RecordedRun
 
 GREATEST_SLOPE = 0.2
 GREATEST_DEFLECTION = 0.1  # of the length
+MOST_PARTS = 32  # of a beam, beyond which cutting it is no remedy
 GREATEST_STRAIN = 0.1
 INSTANTS = 2000  # at most so many are looked at
 
@@ -42,13 +43,16 @@ def large_deflections(run: RecordedRun) -> list[Excess]:
         if len(beyond):
             parts = int(np.ceil(2 * max(far[0].max(), far[1].max()))) + 1
             name = run.system.bodies[index].name
+            remedy = f"cut the beam, model.add(beam.split({parts}), ...), or check its material"
+            if parts > MOST_PARTS:
+                remedy = "check its material (units?), its loads and whether the motion is stable"
             found.append(
                 Excess(
                     name,
                     f"{name} bends further than small slopes allow, from t = {time[beyond[0]]:.4g} s on: slope up "
                     f"to {slope.max():.2g}, deflection up to {away.max() / beam.length:.2g} of its length in its "
                     f"frame (good to {GREATEST_SLOPE:g} and {GREATEST_DEFLECTION:g}); energy and momenta are exact "
-                    f"but not the shape: cut the beam, model.add(beam.split({parts}), ...), or check its material",
+                    f"but not the shape: {remedy}",
                 )
             )
     return found

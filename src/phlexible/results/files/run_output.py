@@ -5,6 +5,8 @@ from os import PathLike
 from types import TracebackType
 from typing import Any, Self
 
+import numpy as np
+
 from phlexible.errors import ResultFileError
 from phlexible.observables.run import RecordedRun
 from phlexible.results.files.description import describe
@@ -33,7 +35,8 @@ class RunOutput:
         is_resumed: whether the run in the file goes on.
 
     Attributes:
-        begun: where the resumed run stands, or None.
+        begun: where the resumed run goes on, or None.
+        reached: last instant of the file that is resumed, or 0 [s].
 
     Raises:
         ResultFileError: a file that exists, that others write to or that cannot be written; a model that
@@ -54,13 +57,18 @@ class RunOutput:
         self._failure: ResultFileError | None = None
         self._is_closed = False
         self.begun: Checkpoint | None = None
+        self.reached = 0.0
         self._lock = None if self._path is None else FileLock(self._path)
         try:
             if self._path is not None:  # described now: functions that break in the run are asked for values
                 self._description = describe(system.mechanism)
             if self._path is not None and is_resumed:
                 saved, self.begun = load_for_resume(self._path, system)
-                self._checkpoint, self._blocks = self.begun, [saved.run.recording]
+                recording = saved.run.recording
+                self.reached = float(recording.time[-1])
+                self._checkpoint = self.begun
+                kept = int(np.searchsorted(recording.time, self.begun.time, side="right"))
+                self._blocks = [recording.rows(slice(0, kept))]  # see Simulation
             elif self._path is not None:
                 refuse_existing(self._path, overwrite)
         except BaseException:
@@ -85,7 +93,7 @@ class RunOutput:
                 self._blocks[-1] = self._blocks[-1].rows(slice(0, -1))
             self._blocks.append(block)
             self._checkpoint = checkpoint
-            if self._has_steps and time.monotonic() - self._last_time > SECONDS:
+            if self._failure is None and self._has_steps and time.monotonic() - self._last_time > SECONDS:
                 self._settle(checkpoint)
 
     def finish(self, is_complete: bool) -> Motion:
@@ -121,8 +129,7 @@ class RunOutput:
     @property
     def _has_steps(self) -> bool:
         """Whether there is more than the file that is resumed, or than the start."""
-        begin = 0.0 if self.begun is None else self.begun.time
-        return self._checkpoint is not None and self._checkpoint.time > begin
+        return bool(self._blocks) and self._blocks[-1].time[-1] > self.reached
 
     def _settle(self, checkpoint: Checkpoint, is_complete: bool = False) -> None:
         """Joins the blocks that are not in the file, and writes them."""

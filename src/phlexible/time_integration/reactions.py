@@ -1,0 +1,76 @@
+"""Forces of joints and elements at an instant, from the accelerations there (4.23; docs/theory.md, 4).
+
+For instants without equal steps on both sides: the first one, the last one and those where steps change.
+"""
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.nearest_solution import smallest_with_multipliers
+from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.mechanics.any_body import elastic_force, viscous_force
+from phlexible.bodies.mechanics.balance import quadratic_velocity_forces
+from phlexible.system.forces import element_pulls, element_state, gravity_forces, load_forces
+from phlexible.system.instants import Instants
+from phlexible.system.layout import State
+from phlexible.system.system import System
+
+CONTRADICTORY = 1e-6  # of the accelerations that the rows ask for: they ask for what no motion does
+
+
+def reactions(
+    system: System, state: State, theta: Array, values: Array, rows: IntArray, end: float
+) -> tuple[Array, Array] | None:
+    """Multipliers, shape (rows,), and forces of elements, shape (forces,), at a state.
+
+    Args:
+        system: what moves.
+        state: with velocities that satisfy the joints.
+        theta: coordinates of the forces, angles over full turns, shape (forces,).
+        values: of loads, then of the forces that have a prescribed part, shape (values, 3).
+        rows: of G that do not depend on others; multipliers of the others are zero.
+        end: functions of time are asked up to here [s].
+
+    Returns:
+        None where joints contradict each other, at singular positions.
+    """
+    at = system.at(state, end)
+    applied, pulls = _applied(system, state, at, theta, values)
+    mass, matrix = system.mass(state), system.rows.matrix(at)
+    free = splu(sparse.csc_matrix(mass)).solve(applied + _own_forces(system, state))
+    asked = -(matrix @ free + system.rows.accelerations(at)[0])[rows]
+    change, mu = smallest_with_multipliers(mass, matrix[rows], asked)
+    multipliers = np.zeros(matrix.shape[0])
+    multipliers[rows] = -mu
+    missed = np.abs(matrix[rows] @ change - asked).max(initial=0.0)
+    return None if missed > CONTRADICTORY * np.abs(asked).max(initial=0.0) else (multipliers, pulls)
+
+
+def _applied(system: System, state: State, at: Instants, theta: Array, values: Array) -> tuple[Array, Array]:
+    """Gravity, loads and elements against nu, shape (velocities,), and the elements along their coordinates."""
+    loads = len(system.loads)
+    result = gravity_forces(system)
+    for vectors, forces in load_forces(system, at, values[:loads]):
+        result += vectors.jacobian(at).T @ forces.ravel()
+    if not system.forces:
+        return result, np.zeros(0)
+    elements, prescribed = element_state(system, at), np.zeros(len(system.forces))
+    prescribed[[each.is_prescribed for each in system.forces]] = values[loads:, 0]
+    pulls = element_pulls(system, elements, theta, state.velocity, prescribed)
+    return result + elements.rows.T @ pulls, pulls
+
+
+def _own_forces(system: System, state: State) -> Array:
+    """Of the bodies themselves: inertia of nu, elasticity, damping (2.10), shape (velocities,)."""
+    result = np.zeros(len(state.velocity))
+    for index, placed in enumerate(system.bodies):
+        own, data, eta = system.layout.place(index), placed.data, system.elastic(state, index)
+        nu = state.velocity[own].copy()
+        rates, here = nu[data.rigid_count :], result[own]
+        here[data.rigid_count :] -= elastic_force(data, eta) + viscous_force(data, eta, rates)
+        if not isinstance(data, AbsoluteBody):
+            nu[: system.dimension] = 0.0  # the translation of the centre of mass is apart from the rest
+            here += quadratic_velocity_forces(system.frames[index], eta, nu)
+    return result

@@ -1,0 +1,65 @@
+"""The table of wrong values covers all that users call."""
+
+import inspect
+
+import phlexible as ph
+from bad_inputs.bodies import BODIES
+from bad_inputs.parts import PARTS
+from bad_inputs.runs import RUNS
+
+# Made by this package, or made of what it made.
+NOT_CALLED_BY_USERS = {"LinearModel", "LinearPHDAE", "Motion", "PortHamiltonianModel"}
+OWNERS = {
+    "Mechanism": ph.Model,
+    "Model": ph.Model,
+    "Motion": ph.Motion,
+    "LinearModel": ph.LinearModel,
+    "joint": ph.Revolute,
+    "Beam": ph.Beam,
+    "String": ph.String,
+}
+# Methods that this package calls: how joints, bodies and models in port-Hamiltonian form are written.
+WITHIN = {
+    *("rows", "coordinate", "coordinates", "initial_coordinate"),
+    *("described_coordinates", "discretize", "held", "initial_nodes", "stress_space", "of"),
+    *("descriptor_matrix", "structure_matrix", "dissipation_matrix", "port_matrix"),
+    *("effort", "force_slope", "forces", "output", "storage"),
+}
+# In signatures: what stands for other names, and what ``output_coordinates`` takes like the methods above.
+NO_ARGUMENTS = {"self", "cls", "args", "kwargs", "named", "x of output_coordinates"}
+
+
+def arguments(function):
+    return [name for name in inspect.signature(function).parameters if name not in NO_ARGUMENTS]
+
+
+def covered():
+    """Arguments in the table by the last word of what is called: "Beam", "add", "drive"."""
+    found: dict[str, set[str]] = {}
+    for call in (*BODIES, *PARTS, *RUNS):
+        found.setdefault(call.name.split(" ")[0].split(".")[-1], set()).update(call.takes)
+    return found
+
+
+def public_callables():
+    """Everything in the package by name, and the methods of what it hands out."""
+    for name in ph.__all__:
+        each = getattr(ph, name)
+        is_error = inspect.isclass(each) and issubclass(each, Exception)
+        if callable(each) and not is_error and name not in NOT_CALLED_BY_USERS:
+            yield name, each
+    for owner in OWNERS.values():
+        for name, method in inspect.getmembers(owner, callable):
+            if not name.startswith("_") and name not in WITHIN:
+                yield name, method
+
+
+def test_every_argument_is_in_the_table():
+    table = covered()
+    missing = [
+        f"{name}({argument})"
+        for name, function in public_callables()
+        for argument in arguments(function)
+        if argument not in table.get(name, set()) and f"{argument} of {name}" not in NO_ARGUMENTS
+    ]
+    assert sorted(set(missing)) == []

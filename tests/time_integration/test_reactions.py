@@ -1,0 +1,114 @@
+"""Reactions are of second order at every instant: at both ends of a run, and where steps change their length."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+from phlexible.time_integration.conserving import ConservingStepper
+from phlexible.time_integration.stepper import Advance, no_rows
+
+INSTANTS = 10  # at which runs are compared, and both ends
+
+
+def pendulum(breakpoints=()):
+    """Two rigid links in space on spherical joints."""
+    model = ph.Model((0, -9.81, 0))
+    rod = ph.RigidBody(1.0, (0.01, 0.08, 0.08), center=(0.5, 0, 0))
+    upper = model.add(rod, "upper", angular_velocity=(0.3, 1.0, 4.0))
+    lower = model.add(rod, "lower", (1, 0, 0), angular_velocity=(0.3, -2.0, 1.0))
+    model.connect(ph.Spherical(model.ground.at((0, 0, 0)), upper.origin))
+    elbow = model.connect(ph.Spherical(upper.point((1, 0, 0)), lower.origin))
+    model.apply(ph.SpringDamper(model.ground.at((1, 1, 0)), lower.origin, 20.0, damping=2.0))
+    model.apply(ph.Force(lower.origin, lambda t: (0, 0, 3 * np.sin(4 * t)), breakpoints=breakpoints))
+    return model, elbow
+
+
+def crank_slider(breakpoints=()):
+    """Driven through its angle, with an elastic coupler of resolved vibrations, damped by its material."""
+    model = ph.Model((0, -9.81, 0), 2)
+    crank = model.add(ph.RigidBody(1.0, 0.01, center=(0.05, 0, 0)), "crank")
+    soft = ph.Material(youngs_modulus=2e7, density=1000.0, viscosity=1e-3)
+    beam = ph.Beam(0.3, ph.CircularSection(0.02), soft, elements=2)
+    coupler = model.add(beam, "coupler", position=(0.1, 0, 0))
+    slider = model.add(ph.PointMass(0.1), "slider", position=(0.4, 0, 0))
+    shaft = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), crank.origin))
+    model.apply(shaft.drive(angle=lambda t: 6 * t + 5 * t**3))
+    pin = model.connect(ph.Revolute(crank.point((0.1, 0, 0)), coupler.start))
+    model.connect(ph.Revolute(coupler.end, slider.origin))
+    model.connect(ph.Slider(model.ground.at((0, 0, 0)), slider.origin, axis=(1, 0, 0)))
+    model.apply(ph.Force(slider.origin, (0, 0, 0), breakpoints=breakpoints))
+    return model, pin
+
+
+CASES = {"pendulum": (pendulum, 1.0, 0.01), "crank-slider": (crank_slider, 0.2, 1e-3)}
+
+
+def forces_of(model, joint, duration, step):
+    """Reactions of a joint, and forces of all elements and drives, at the instants; and |G nu + g_t| at all."""
+    motion = model.simulate(duration, step, initial="quasi_static" if model.drives else "undeformed")
+    rows = [int(np.argmin(np.abs(motion.time - t))) for t in np.linspace(0, duration, INSTANTS + 1)]
+    forces = [motion.reaction(joint)]
+    forces += [motion.element_force(part)[:, None] for part in (*model.elements, *model.drives)]
+    functions, record = motion.run.system.rows, motion.recording
+    gap = np.abs(functions.rates(record.instants(), record.velocity)).max()
+    return np.concatenate(forces, axis=1)[rows], gap, motion
+
+
+@cache
+def reference(case):
+    """With steps of a sixteenth of the smallest."""
+    make, duration, step = CASES[case]
+    return forces_of(*make(), duration, step / 64)[0]
+
+
+def irregular(duration, step):
+    """Numbers of the steps after and before every second of the instants."""
+    instants = np.round(np.linspace(0, duration, INSTANTS + 1) / step).astype(int)
+    return np.concatenate([instants[:-1:2], instants[1::2] - 1])
+
+
+def cut(duration, step):
+    """A third of the way into some steps."""
+    return tuple((irregular(duration, step) + 1 / 3) * step)
+
+
+def halving(monkeypatch, duration, step):
+    """Some steps do not converge at full length."""
+    original, bad = ConservingStepper.advance, irregular(duration, step)
+
+    def advance(self, instants, size, storage):
+        starts = np.round(instants[:-1] / step).astype(int)
+        is_bad = np.isin(starts, bad) & (abs(size - step) < 1e-9 * step)
+        if not is_bad.any():
+            return original(self, instants, size, storage)
+        if not (done := int(np.argmax(is_bad))):
+            return Advance(0, False, no_rows(), np.zeros(0), 0.0)
+        return original(self, instants[: done + 1], size, storage)
+
+    monkeypatch.setattr(ConservingStepper, "advance", advance)
+
+
+@pytest.mark.parametrize("kind", ["equal", "cut", "halved"])
+@pytest.mark.parametrize("case", CASES)
+def test_reactions_converge_at_all_instants(case, kind, monkeypatch):
+    make, duration, longest = CASES[case]
+    errors, gaps = [], []
+    expected = reference(case)
+    for step in (longest, longest / 2, longest / 4):
+        with monkeypatch.context() as patch:
+            if kind == "halved":
+                halving(patch, duration, step)
+            model, joint = make(cut(duration, step) if kind == "cut" else ())
+            found, gap, motion = forces_of(model, joint, duration, step)
+        assert bool(motion.halvings[-1]) == (kind == "halved")
+        energy = motion.energy
+        assert np.abs(energy.balance_error).max() <= 1e-12 * energy.kinetic.max()
+        errors.append(np.abs(found - expected).max(axis=1))
+        gaps.append(gap)
+    ends, inside = np.array(errors)[:, [0, -1]].max(axis=1), np.array(errors)[:, 1:-1].max(axis=1)
+    ends = np.maximum(ends, 1e-9 * np.abs(expected).max())  # the first one is exact
+    for values in (ends, inside, np.array(gaps)):
+        assert np.log2(values[1] / values[2]) == pytest.approx(2, abs=0.3), (ends, inside, gaps)
+    assert np.abs(np.array(errors)[:, 0]).max() <= 1e-6 * np.abs(expected).max()
