@@ -23,7 +23,7 @@ class Recording:
         velocity: nu of all carriers (unprojected): V in world axes, w in body axes, deta/dt,
             shape (N + 1, sum of velocity counts).
         multipliers: of joints and drives, mean of the adjacent steps where these have one length, otherwise
-            from accelerations (4.23), shape (N + 1, rows) [N or N m].
+            from accelerations (docs/theory.md, 4; (4.23)), shape (N + 1, rows) [N or N m].
         forces: along the coordinates of force elements, alike, then of the strains of strings, always the mean,
             shape (N + 1, forces).
         theta: coordinates of the forces, angles over full turns, shape (N + 1, forces).
