@@ -92,6 +92,13 @@ BODIES = [
         {},
         {"variant": REFUSED, "dimension": DIMENSION, "gravity": VECTOR, "stress": REFUSED},
     ),
+    description(
+        "Cylinder",
+        ph.Cylinder,
+        {"radius": 0.1, "length": 1.0},
+        {"radius": POSITIVE, "length": POSITIVE, "axis": VECTOR, "center": NONE | VECTOR},
+    ),
+    description("Sphere", ph.Sphere, {"radius": 0.1}, {"radius": POSITIVE, "center": NONE | VECTOR}),
     description("PointMass", ph.PointMass, {"mass": 1.0}, {"mass": POSITIVE, "color": NONE}),
     description(
         "RigidBody",

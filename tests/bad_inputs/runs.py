@@ -241,6 +241,12 @@ RUNS = [
     ),
     of("inverted", lambda s: ph.inverted, lambda s: {"model": linear(), "port": "x"}, model=REFUSED, port=REFUSED),
     of(
+        "linearized",
+        lambda s: ph.linearized,
+        lambda s: {"form": ROD.port_hamiltonian()},
+        form=REFUSED,
+    ),
+    of(
         "with_prefix",
         lambda s: ph.with_prefix,
         lambda s: {"model": linear(), "prefix": "a"},
