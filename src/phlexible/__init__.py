@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 
 from phlexible import errors
 from phlexible.bodies.beam.beam import Beam
+from phlexible.bodies.beam.lumped_mass import LumpedMass
 from phlexible.bodies.material import Material
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.bodies.string.law import LinearLaw, LogarithmicLaw, StVenantKirchhoffLaw
 from phlexible.bodies.string.user_law import Law
+from phlexible.elements.general_section import GeneralSection
 from phlexible.elements.sections import CircularSection, RectangularSection, Section
+from phlexible.elements.varying_section import VaryingSection
 from phlexible.errors import (
     AttachmentError,
     ConvergenceError,
@@ -107,6 +110,7 @@ __all__ = [
     "Fixed",
     "Force",
     "FunctionError",
+    "GeneralSection",
     "JointAcceleration",
     "JointForce",
     "JointGapError",
@@ -119,6 +123,7 @@ __all__ = [
     "LinearModel",
     "LinearPHDAE",
     "LogarithmicLaw",
+    "LumpedMass",
     "Material",
     "MissingExtraError",
     "Model",
@@ -155,6 +160,7 @@ __all__ = [
     "TriangleMesh",
     "Universal",
     "UnusedPartWarning",
+    "VaryingSection",
     "Velocity",
     "VelocityError",
     "__version__",

@@ -12,7 +12,6 @@ from phlexible.bodies.beam.reduced_basis import ReducedBasis
 from phlexible.bodies.body import Body
 from phlexible.bodies.locations import Along, MaterialPosition
 from phlexible.bodies.string.law import StringLaw
-from phlexible.elements.sections import CrossSection
 from phlexible.interactions.drives import Drive
 from phlexible.interactions.feedback import Feedback
 from phlexible.interactions.force_elements import ForceElement, JointElement
@@ -142,14 +141,14 @@ class _Copy:
         unit, length = self._change.unit, self._change.length
         match body:
             case ph.Beam():
-                material = replace(
-                    body.material,
-                    youngs_modulus=unit((-1, 1, -2)) * body.material.youngs_modulus,
-                    density=unit((-3, 1, 0)) * body.material.density,
-                    viscosity=unit(TIME) * body.material.viscosity,
+                return replace(
+                    body,
+                    length=length * body.length,
+                    section=self._section(body.section),
+                    material=self._material(body.material),
+                    modes=self._modes(body),
+                    masses=tuple(self._lumped(each) for each in body.masses),
                 )
-                section, modes = self._section(body.section), self._modes(body)
-                return replace(body, length=length * body.length, section=section, material=material, modes=modes)
             case ph.RigidBody():
                 inertia = unit((2, 1, 0)) * np.asarray(body.inertia, dtype=float)
                 return ph.RigidBody(unit((0, 1, 0)) * body.mass, inertia, length * np.asarray(body.center))
@@ -165,15 +164,40 @@ class _Copy:
                 )
         raise NotImplementedError(f"say here how {type(body).__name__} changes with the units")
 
-    def _section(self, section: CrossSection) -> CrossSection:
-        length = self._change.length
+    def _material(self, material: ph.Material | None) -> ph.Material | None:
+        unit = self._change.unit
+        if material is None:
+            return None
+        return replace(
+            material,
+            youngs_modulus=unit((-1, 1, -2)) * material.youngs_modulus,
+            density=unit((-3, 1, 0)) * material.density,
+            viscosity=unit(TIME) * material.viscosity,
+        )
+
+    def _lumped(self, mass: ph.LumpedMass) -> ph.LumpedMass:
+        unit, length = self._change.unit, self._change.length
+        inertia, offset = unit((2, 1, 0)) * np.array(mass.inertia), length * np.array(mass.offset)
+        return ph.LumpedMass(length * mass.x, unit((0, 1, 0)) * mass.mass, inertia, offset)
+
+    def _section(self, section: Any) -> Any:
+        length, unit = self._change.length, self._change.unit
         match section:
             case ph.CircularSection():
                 return ph.CircularSection(length * section.diameter)
             case ph.RectangularSection():
                 return ph.RectangularSection(length * section.width, length * section.height)
-        moments = section.second_moment_y, section.second_moment_z, section.torsion_constant
-        return ph.Section(length**2 * section.area, *(length**4 * moment for moment in moments))
+            case ph.VaryingSection(places=places, sections=sections):
+                return ph.VaryingSection(length * np.array(places), [self._section(each) for each in sections])
+            case ph.GeneralSection():
+                arms = np.outer(*2 * [np.repeat([1.0, length], 3)])
+                stiffness = unit((1, 1, -2)) * arms * section.stiffness_matrix
+                mass = unit((-1, 1, 0)) * arms * section.mass_matrix
+                return ph.GeneralSection(stiffness, mass, unit(TIME) * section.viscosity)
+        powers = {"area": 2, "second_moment_y": 4, "second_moment_z": 4, "torsion_constant": 4}
+        powers |= {"shear_area_y": 2, "shear_area_z": 2, "shear_center": 1, "mass_center": 1}
+        given = {name: getattr(section, name) for name in powers if getattr(section, name) is not None}
+        return ph.Section(**{name: length ** powers[name] * np.array(each) for name, each in given.items()})
 
     def _modes(self, beam: ph.Beam) -> Any:
         """A basis over the coordinates of the elements, of which some are lengths and some are angles."""

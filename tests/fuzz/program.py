@@ -92,9 +92,6 @@ class _Writer:
                 return self._of(value, "drive", {kind: value.path.function})
             case ReducedBasis(columns=columns):
                 return literal(columns)
-            case ph.Section():
-                numbers = ", ".join(literal(getattr(value, each.name)) for each in fields(value))
-                return f"ph.Section({numbers})"
             case tuple():
                 return "(" + "".join(f"{self.written(each)}, " for each in value) + ")"
         if callable(value):

@@ -11,8 +11,11 @@ import numpy as np
 
 import phlexible as ph
 from formulas import formula
+from phlexible.bodies.beam.constitution import stiffness_at
+from phlexible.bodies.beam.mesh import Theory
 from phlexible.bodies.body import Body
 from phlexible.bodies.string.law import StringLaw
+from phlexible.elements.general_section import flat_mass
 from phlexible.interactions.loads import Load
 from phlexible.joints.joint import Joint
 from phlexible.ports.attachments import Attachment, PlacedBody, Port
@@ -48,8 +51,17 @@ def random_scale(rng: np.random.Generator) -> Scale:
     return Scale(length, length / rng.uniform(30, 150), 10 ** rng.uniform(3, 4), 10 ** rng.uniform(8, 11.3))
 
 
-def random_beam(rng: np.random.Generator, scale: Scale, dimension: int, **options: Any) -> ph.Beam:
-    """Any frame, strain, section and number of coordinates or basis; ``options`` decides some of them."""
+BEAM_KINDS = ("plain", "shearing", "tapered", "laden", "eccentric", "matrices")
+
+
+def random_beam(
+    rng: np.random.Generator, scale: Scale, dimension: int, kind: str | None = None, **options: Any
+) -> ph.Beam:
+    """Any frame, strain, kind of section and number of coordinates or basis; ``options`` decides some of them.
+
+    Args:
+        kind: one of ``BEAM_KINDS``; None: drawn, half of them plain.
+    """
     elements = int(rng.integers(2, 5))
     wide, high = scale.thickness * rng.uniform(0.7, 1.4, 2)
     sections = [
@@ -70,10 +82,61 @@ def random_beam(rng: np.random.Generator, scale: Scale, dimension: int, **option
         "rotary_inertia": bool(rng.integers(2)),
         "modes": modes[rng.integers(4)],
     }
+    own = np.random.default_rng(int(1e9 * chosen["length"]))  # the other draws do not depend on the kind
+    drawn = kind or own.choice([*BEAM_KINDS[1:], *["plain"] * (len(BEAM_KINDS) - 1)])
+    if kind or not {"section", "rotary_inertia", "theory"} & set(options):
+        chosen |= beam_kind(drawn, own, chosen, scale)
     beam = ph.Beam(**{**chosen, **options})
     if "modes" not in options and beam.modes == 2:  # half of the reduced ones by a basis of their own
         return replace(beam, modes=beam.craig_bampton_basis(1, dimension, ["all", "condensed"][elements % 2]))
     return beam
+
+
+def beam_kind(kind: str, rng: np.random.Generator, plain: dict[str, Any], scale: Scale) -> dict[str, Any]:
+    """What a kind of beam has in other ways than a plain one."""
+    length, thick = plain["length"], scale.thickness
+
+    def rectangle() -> ph.RectangularSection:
+        return ph.RectangularSection(*(thick * rng.uniform(0.6, 1.5, 2)))
+
+    sheared = {"theory": "timoshenko", "rotary_inertia": True}
+    match kind:
+        case "shearing":
+            return {**sheared, "section": rectangle()}
+        case "tapered":
+            ends = ph.VaryingSection([0.0, 0.6 * length, length], [rectangle(), rectangle(), rectangle()])
+            return {"section": ends} | [{}, sheared][rng.integers(2)]
+        case "laden":
+            heavy = scale.mass * rng.uniform(0.1, 1.0, 2)
+            moments = heavy[1] * (0.1 * length) ** 2 * np.array([0.9, 1.1, 1.3])
+            masses = (
+                ph.LumpedMass(length * rng.uniform(), heavy[0], 0.01 * heavy[0] * length**2),
+                ph.LumpedMass(length, heavy[1], moments, offset=0.1 * length * rng.normal(size=2)),
+            )
+            return {"masses": masses, "section": rectangle()}
+        case "eccentric":
+            area, moment = thick**2, thick**4 / 12
+            section = ph.Section(
+                *(area, 1.5 * moment, moment, 0.5 * moment, 0.8 * area, 0.6 * area),
+                shear_center=thick * rng.normal(size=2),
+                mass_center=thick * rng.normal(size=2),
+            )
+            return {**sheared, "section": section}
+        case "matrices":
+            units = np.array([1, 1, 1, thick, thick, thick])
+            mixed = np.diag([1.0, 0.3, 0.2, 0.1, 0.08, 0.1]) + 0.02 * rng.uniform(-1, 1, (6, 6))
+            stiffness = scale.modulus * thick**2 * (mixed + mixed.T) / 2 * np.outer(units, units)
+            y, z = 0.3 * thick * rng.normal(size=2)
+            place = np.array([1.0, y, z])
+            moments = scale.density * thick**2 * (np.outer(place, place) + thick**2 / 12 * np.diag([0, 1, 1.2]))
+            return {"section": ph.GeneralSection(stiffness, flat_mass(moments)), "material": None, **sheared}
+    return {}
+
+
+def bending_stiffness(beam: ph.Beam) -> float:
+    """E I about z in the middle of a beam [N m2]."""
+    middle = np.array([beam.length / 2])
+    return float(stiffness_at(beam.section, beam.material, Theory.EULER_BERNOULLI, middle)[0, 5, 5])
 
 
 def random_rigid_body(rng: np.random.Generator, scale: Scale, dimension: int, **options: Any) -> ph.RigidBody:

@@ -6,6 +6,7 @@ import numpy as np
 
 import phlexible as ph
 from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.beam.constitution import moments_at
 from phlexible.bodies.mechanics.floating import kept_velocities, mass_matrix, split_velocity
 from phlexible.system.layout import State
 from phlexible.system.system import System
@@ -60,7 +61,7 @@ def nodal_momenta(data: AbsoluteBody, positions: Array, velocities: Array) -> tu
 def center_of_mass_path(motion: ph.Motion) -> Array:
     """sum m x / sum m of all bodies at all instants from the positions of their material points, shape (times, 3).
 
-    Beams by three Gauss points an element, which integrate their cubic shapes; strings by their nodes.
+    Beams by four Gauss points an element, as their mass is integrated; strings by their nodes.
     """
     total, mass = np.zeros((len(motion.time), 3)), 0.0
     for placed in motion.mechanism.bodies:
@@ -75,15 +76,19 @@ def material_points(placed: Any) -> list[tuple[Any, float]]:
     body = placed.body
     match body:
         case ph.Beam(length=length, elements=elements):
-            points, weights = np.polynomial.legendre.leggauss(3)
+            points, weights = np.polynomial.legendre.leggauss(4)
             size = length / elements
-            mass = body.material.density * body.section.area * size
-            places = size * (np.arange(elements)[:, None] + (points + 1) / 2)
-            return [
-                (placed.at(float(s)), mass * weight / 2)
-                for element in places
-                for s, weight in zip(element, weights, strict=True)
-            ]
+            places = (size * (np.arange(elements)[:, None] + (points + 1) / 2)).ravel()
+            moments = (
+                size
+                / 2
+                * np.tile(weights, elements)[:, None]
+                * moments_at(body.section, body.material, places)[:, 0]
+            )
+            plane = (1, 1, placed.data.dimension == 3)
+            shares = [((x, *each[1:] / each[0]), each[0]) for x, each in zip(places, moments, strict=True)]
+            shares += [((each.x, *each.offset), each.mass) for each in body.masses]
+            return [(placed.point(np.array(place) * plane), float(mass)) for place, mass in shares]
         case ph.String():
             shares = np.asarray(placed.data.nodal_mass.sum(axis=1)).ravel()
             return [(placed.at(float(s)), float(m)) for s, m in zip(body.mesh.nodes, shares, strict=True)]

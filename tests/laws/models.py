@@ -18,6 +18,7 @@ from laws.cases import (
     Array,
     Place,
     Scale,
+    bending_stiffness,
     joint_types,
     random_place,
     random_scale,
@@ -99,8 +100,9 @@ class Sample:
         """A copy with these in all beams; the viscosity is given in steps."""
         beams = {p.name: p.body for p in self.model.bodies if isinstance(p.body, ph.Beam)}
         for name, beam in beams.items():
-            material = replace(beam.material, viscosity=viscosity * self.step)
-            beams[name] = replace(beam, material=material, damping_ratio=damping_ratio)
+            damped = "section" if beam.material is None else "material"
+            viscous = {damped: replace(getattr(beam, damped), viscosity=viscosity * self.step)}
+            beams[name] = replace(beam, damping_ratio=damping_ratio, **viscous)
         return replace(self, model=self.model.replace(bodies=beams))
 
     def simulate(self, steps: int = STEPS, **options: Any) -> ph.Motion:
@@ -313,8 +315,7 @@ class _Builder:
         if not beams:
             return
         beam = beams[0].body
-        stiffness = beam.material.youngs_modulus * beam.section.second_moment_z
-        greatest = DEFLECTION * 3 * stiffness / beam.length**2
+        greatest = DEFLECTION * 3 * bending_stiffness(beam) / beam.length**2
         force = self._vector(self._rng.uniform(0.3, 1) * greatest)
         released = formula("lambda time: {force} * (time <= 0)", force=force)
         self._model.apply(ph.Force(self._place(beam)(beams[0]), released))

@@ -1,5 +1,6 @@
 """What a body looks like: a surface that moves with its elastic coordinates."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -58,18 +59,17 @@ def line_skin(positions: Array, shapes: Array, lines: tuple[IntArray, ...], ball
     )
 
 
-def tube_skin(positions: Array, shapes: Array, turns: Array, outline: Outline) -> Skin:
-    """A section carried along an axis that lies along body x, with a cap at each end."""
-    stations, corners = len(positions), outline.corners
-    ring, ring_normals = _ring(outline)
-    count = len(ring)
+def tube_skin(positions: Array, shapes: Array, turns: Array, outlines: Sequence[Outline]) -> Skin:
+    """Sections of one kind, one at each position, carried along body x, with a cap at each end."""
+    stations, rings = len(positions), [_ring(outline) for outline in outlines]
+    count = len(rings[0][0])
     vertex_nodes = np.repeat(np.arange(stations), count)
-    around = np.tile(ring, (stations, 1))
-    normals = np.tile(ring_normals, (stations, 1))
-    triangles = _sides(stations, count, outline.is_round)
-    middle = corners.mean(axis=0)
+    around = np.concatenate([ring for ring, _ in rings])
+    normals = np.concatenate([each for _, each in rings])
+    triangles = _sides(stations, count, outlines[0].is_round)
     for station, direction in ((0, -1.0), (stations - 1, 1.0)):
-        first = len(vertex_nodes)
+        first, corners = len(vertex_nodes), outlines[station].corners
+        middle = corners.mean(axis=0)
         cap = np.concatenate([[middle], corners])
         around = np.concatenate([around, cap])
         normals = np.concatenate([normals, np.tile([direction, 0.0, 0.0], (len(cap), 1))])
@@ -81,7 +81,7 @@ def tube_skin(positions: Array, shapes: Array, turns: Array, outline: Outline) -
         triangles = np.concatenate([triangles, fan])
     offsets = np.zeros((len(vertex_nodes), 3))
     offsets[:, 1:] = around
-    extent = np.ptp(corners, axis=0)
+    extent = np.max([np.ptp(outline.corners, axis=0) for outline in outlines], axis=0)
     return Skin(
         positions=positions,
         shapes=shapes,

@@ -2,13 +2,18 @@
 
 Every section has ``area`` [m2], ``second_moment_y`` = int z^2 dA (bending in the xz plane),
 ``second_moment_z`` = int y^2 dA (bending in the xy plane), ``torsion_constant`` (Saint-Venant's,
-in G J theta'^2) and ``polar_moment`` = int (y^2 + z^2) dA (in the inertia), all [m4].
+in G J theta'^2) and ``polar_moment`` = int (y^2 + z^2) dA (in the inertia), all [m4]. Shear, for
+``Beam(theory="timoshenko")``, is G A_s gamma^2 with ``shear_areas(poissons_ratio)`` [m2], on the shear centre.
 """
 
 from dataclasses import dataclass
 from math import exp, pi, sqrt
 
-from phlexible.algebra.arrays import positive
+from phlexible.algebra.arrays import finite, numbers, positive
+from phlexible.errors import ParameterError
+
+Place = tuple[float, float]
+CENTROID: Place = (0.0, 0.0)
 
 
 @dataclass(frozen=True, init=False)
@@ -20,15 +25,25 @@ class Section:
         second_moment_y: int z^2 dA [m4].
         second_moment_z: int y^2 dA [m4]; left out: equal to second_moment_y.
         torsion_constant: Saint-Venant's [m4]; left out: the polar moment, right for a circle only.
+        shear_area_y: A_s of shear along y, the shear coefficient times the area [m2]; only shear needs it.
+        shear_area_z: of shear along z [m2]; left out: equal to shear_area_y.
+        shear_center: (y, z) from the centroid [m]: where a shear force does not twist. Elsewhere than at the
+            centroid it needs ``theory="timoshenko"``.
+        mass_center: (y, z) from the centroid [m] of mass that is spread otherwise than stiffness; the second
+            moments in the inertia are then about it.
 
     Raises:
-        ParameterError: a number is not finite and positive.
+        ParameterError: a number is not finite and positive, or a place is no pair of numbers.
     """
 
     area: float
     second_moment_y: float
     second_moment_z: float
     torsion_constant: float
+    shear_area_y: float | None
+    shear_area_z: float | None
+    shear_center: Place
+    mass_center: Place
 
     def __init__(
         self,
@@ -36,6 +51,10 @@ class Section:
         second_moment_y: float,
         second_moment_z: float | None = None,
         torsion_constant: float | None = None,
+        shear_area_y: float | None = None,
+        shear_area_z: float | None = None,
+        shear_center: Place = CENTROID,
+        mass_center: Place = CENTROID,
     ) -> None:
         about_y = positive("second_moment_y", second_moment_y)
         about_z = about_y if second_moment_z is None else positive("second_moment_z", second_moment_z)
@@ -45,6 +64,30 @@ class Section:
         object.__setattr__(self, "second_moment_y", about_y)
         object.__setattr__(self, "second_moment_z", about_z)
         object.__setattr__(self, "torsion_constant", twist)
+        along_y = _optional("shear_area_y", shear_area_y)
+        along_z = _optional("shear_area_z", shear_area_z)
+        object.__setattr__(self, "shear_area_y", along_y)
+        object.__setattr__(self, "shear_area_z", along_y if along_z is None else along_z)
+        object.__setattr__(self, "shear_center", _place("shear_center", shear_center))
+        object.__setattr__(self, "mass_center", _place("mass_center", mass_center))
+
+    def shear_areas(self, poissons_ratio: float) -> tuple[float, float]:
+        """A_s along y and along z [m2].
+
+        Raises:
+            ParameterError: the section has none.
+        """
+        if self.shear_area_y is None or self.shear_area_z is None:
+            raise ParameterError(
+                'a Section given by its numbers needs shear_area_y= [m2] for theory="timoshenko" (5/6 of the area'
+                " of a rectangle, about 9/10 of a full circle)"
+            )
+        return self.shear_area_y, self.shear_area_z
+
+    @property
+    def radii_of_gyration(self) -> tuple[float, float]:
+        """Across y and across z [m]."""
+        return sqrt(self.second_moment_z / self.area), sqrt(self.second_moment_y / self.area)
 
     @property
     def polar_moment(self) -> float:
@@ -56,14 +99,27 @@ class Section:
 class CircularSection:
     """A full circle of that diameter [m].
 
+    Attributes:
+        diameter: [m].
+        shear_coefficient: A_s / A; None: 6 (1 + nu) / (7 + 6 nu), G. R. Cowper, *The shear coefficient in
+            Timoshenko's beam theory*, Journal of Applied Mechanics 33, 1966.
+
     Raises:
-        ParameterError: the diameter is not finite and positive.
+        ParameterError: a number is not finite and positive.
     """
 
     diameter: float
+    shear_coefficient: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "diameter", positive("diameter", self.diameter))
+        object.__setattr__(self, "shear_coefficient", _optional("shear_coefficient", self.shear_coefficient))
+
+    def shear_areas(self, poissons_ratio: float) -> tuple[float, float]:
+        """A_s along y and along z [m2]."""
+        k = 6 * (1 + poissons_ratio) / (7 + 6 * poissons_ratio)
+        area = self.area * (k if self.shear_coefficient is None else self.shear_coefficient)
+        return area, area
 
     @property
     def area(self) -> float:
@@ -81,6 +137,11 @@ class CircularSection:
         return self.second_moment_y
 
     @property
+    def radii_of_gyration(self) -> tuple[float, float]:
+        """Across y and across z [m]."""
+        return sqrt(self.second_moment_z / self.area), sqrt(self.second_moment_y / self.area)
+
+    @property
     def polar_moment(self) -> float:
         """int (y^2 + z^2) dA [m4]."""
         return 2 * self.second_moment_y
@@ -93,18 +154,31 @@ class CircularSection:
 
 @dataclass(frozen=True)
 class RectangularSection:
-    """A full rectangle: width along y [m], height along z [m].
+    """A full rectangle.
+
+    Attributes:
+        width: along y [m].
+        height: along z [m].
+        shear_coefficient: A_s / A along both sides; None: 10 (1 + nu) / (12 + 11 nu), Cowper 1966.
 
     Raises:
-        ParameterError: a side is not finite and positive.
+        ParameterError: a number is not finite and positive.
     """
 
     width: float
     height: float
+    shear_coefficient: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "width", positive("width", self.width))
         object.__setattr__(self, "height", positive("height", self.height))
+        object.__setattr__(self, "shear_coefficient", _optional("shear_coefficient", self.shear_coefficient))
+
+    def shear_areas(self, poissons_ratio: float) -> tuple[float, float]:
+        """A_s along y and along z [m2]."""
+        k = 10 * (1 + poissons_ratio) / (12 + 11 * poissons_ratio)
+        area = self.area * (k if self.shear_coefficient is None else self.shear_coefficient)
+        return area, area
 
     @property
     def area(self) -> float:
@@ -120,6 +194,11 @@ class RectangularSection:
     def second_moment_z(self) -> float:
         """int y^2 dA [m4]: resists bending in the xy plane."""
         return self.height * self.width**3 / 12
+
+    @property
+    def radii_of_gyration(self) -> tuple[float, float]:
+        """Across y and across z [m]."""
+        return sqrt(self.second_moment_z / self.area), sqrt(self.second_moment_y / self.area)
 
     @property
     def polar_moment(self) -> float:
@@ -141,6 +220,7 @@ class RectangularSection:
 
 
 CrossSection = Section | CircularSection | RectangularSection
+"""A section of one material that gives its geometry."""
 
 
 def thickness(section: CrossSection) -> float:
@@ -151,3 +231,14 @@ def thickness(section: CrossSection) -> float:
         case RectangularSection(width=width, height=height):
             return min(width, height)
     return sqrt(12 * min(section.second_moment_y, section.second_moment_z) / section.area)
+
+
+def _optional(name: str, value: float | None) -> float | None:
+    return None if value is None else positive(name, value)
+
+
+def _place(name: str, value: Place) -> Place:
+    found = numbers(name, value, "two numbers (y, z) [m]")
+    if found.shape != (2,):
+        raise ParameterError(f"{name} must be two numbers (y, z) [m], got {value!r}")
+    return finite(name, found[0]), finite(name, found[1])

@@ -188,8 +188,8 @@ class Mechanism:
             places = part_places(body, name, position, rotation, self._dimension, self._bodies)
             speed = None if velocity is None else single_velocity(name, velocity)
             self.add(body.part, *places[0], speed, angular_velocity)
-            for before, each in pairwise(places):  # their velocities follow from the joints
-                placed = self.add(body.part, *each)
+            for part, (before, each) in zip(body.parts[1:], pairwise(places), strict=True):
+                placed = self.add(part, *each)  # their velocities follow from the joints
                 self.connect(Fixed(self._bodies[before[0]].cut(at_end=True), placed.cut(at_end=False)))
             return self.group(name, [each for each, _, _ in places])
         placed = place(body, name, self._dimension, position, rotation, velocity, angular_velocity, shape)

@@ -39,12 +39,14 @@ def grouped(name: str, parts: Sequence[PlacedBody]) -> PlacedSplitBeam:
     """The handle of bodies that are the parts of one beam, from start to end.
 
     Raises:
-        ModelError: they are not equal beams.
+        ModelError: they are not beams of one length.
     """
-    part = parts[0].body
-    if not isinstance(part, Beam) or any(placed.body != part for placed in parts):
-        raise ModelError(f"the parts of {name!r} must be equal beams, got {[placed.body for placed in parts]}")
-    return PlacedSplitBeam(name, SplitBeam(part, len(parts)), tuple(parts))
+    beams = tuple(placed.body for placed in parts if isinstance(placed.body, Beam))
+    if len(beams) != len(parts) or len({beam.length for beam in beams}) != 1:
+        raise ModelError(
+            f"the parts of {name!r} must be beams of one length, got {[placed.body for placed in parts]}"
+        )
+    return PlacedSplitBeam(name, SplitBeam(beams), tuple(parts))
 
 
 def part_names(name: str, count: int) -> list[str]:
@@ -64,7 +66,7 @@ def parts_by_name(new: Mapping[str, Body | SplitBeam], known: Mapping[str, Place
         if split is None and isinstance(body, Body):
             result[name] = body
         elif split is not None and isinstance(body, SplitBeam) and body.count == split.body.count:
-            result |= dict.fromkeys(part_names(name, body.count), body.part)
+            result |= dict(zip(part_names(name, body.count), body.parts, strict=True))
         else:
             expected = "one body" if split is None else f"split({split.body.count})"
             raise ModelError(f"{name!r} was added as {expected} and can only be replaced by such, got {body!r}")

@@ -12,7 +12,8 @@ from phlexible.bodies.beam.mesh import BeamMesh
 from phlexible.bodies.beam.points import ROUND_OFF, BeamPoints
 from phlexible.bodies.beam.section_forces import places_along, section_resultants, stations
 from phlexible.bodies.floating_body import FloatingBody
-from phlexible.elements.section_stress import fibre_places, fibre_stress, stress_range
+from phlexible.elements.section_stress import fibre_places, fibre_stress, greatest_shear, stress_range
+from phlexible.elements.varying_section import UniformSection
 from phlexible.errors import ModelError
 from phlexible.observables.run import RecordedRun
 from phlexible.ports.attachments import PlacedBody
@@ -51,19 +52,22 @@ class SectionForces:
 
 @dataclass(frozen=True, eq=False)
 class BeamStress:
-    """Normal stress sigma_x over the cross-sections at T instants and s stations, positive in tension.
+    """Stress over the cross-sections at T instants and s stations: normal sigma_x, positive in tension, and shear.
 
     Attributes:
         time: shape (T,) [s].
         x: stations along the undeformed axis, shape (s,) [m].
         greatest: over the section, or over the given fibres, shape (T, s) [Pa].
         smallest: the same, shape (T, s) [Pa].
+        shear: greatest of shear forces and torsion, added as if at one place (exact in a circle, else an upper
+            bound), shape (T, s) [Pa]; not a number where a ``Section`` has no outline.
     """
 
     time: Array
     x: Array
     greatest: Array
     smallest: Array
+    shear: Array
 
 
 Velocities = Callable[[], Array]
@@ -98,15 +102,29 @@ def stress(
 ) -> BeamStress:
     """See ``Motion.stress``."""
     forces = section_forces(run, velocities, target, x)
-    beam = run.system.bodies[_parts(run, target)[0][0]].body
-    assert isinstance(beam, Beam)
-    parts = (beam.section, forces.normal, forces.moment_y, forces.moment_z)
-    if fibres is None:
-        greatest, smallest = stress_range(*parts)
-    else:
-        each = fibre_stress(*parts, *fibre_places(fibres))
-        greatest, smallest = each.max(axis=-1), each.min(axis=-1)
-    return BeamStress(forces.time, forces.x, greatest, smallest)
+    places = None if fibres is None else fibre_places(fibres)
+    greatest, smallest, shear = (np.empty_like(forces.normal) for _ in range(3))
+    for k, section in enumerate(_sections(run, target, forces.x)):
+        parts = (section, forces.normal[:, k], forces.moment_y[:, k], forces.moment_z[:, k])
+        if places is None:
+            greatest[:, k], smallest[:, k] = stress_range(*parts)
+        else:
+            each = fibre_stress(*parts, *places)
+            greatest[:, k], smallest[:, k] = each.max(axis=-1), each.min(axis=-1)
+        shear[:, k] = greatest_shear(section, forces.shear_y[:, k], forces.shear_z[:, k], forces.torsion[:, k])
+    return BeamStress(forces.time, forces.x, greatest, smallest, shear)
+
+
+def _sections(run: RecordedRun, target: PlacedBody | PlacedSplitBeam, x: Array) -> list[UniformSection]:
+    """The cross-sections at places on the whole beam."""
+    parts = _parts(run, target)
+    found = []
+    for place in x.tolist():
+        index, begin = [each for each in parts if each[1] <= place * (1 + ROUND_OFF)][-1]
+        beam = run.system.bodies[index].body
+        assert isinstance(beam, Beam)
+        found += beam.sections_at(np.array([place - begin]))
+    return found
 
 
 def element_ends(run: RecordedRun, target: PlacedBody | PlacedSplitBeam) -> Array:

@@ -6,7 +6,8 @@ from math import sqrt
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.elements.sections import CircularSection, CrossSection, RectangularSection
+from phlexible.elements.sections import CircularSection, RectangularSection
+from phlexible.elements.varying_section import UniformSection
 
 ROUND = 12
 """Corners of a circle."""
@@ -31,16 +32,15 @@ def circle(radius: float) -> Outline:
     return Outline(radius * np.stack([np.cos(angle), np.sin(angle)], axis=1), True)
 
 
-def outline_of(section: CrossSection) -> Outline:
+def outline_of(section: UniformSection) -> Outline:
     """The section; of one given by its numbers the rectangle with the same radii of gyration."""
     match section:
         case CircularSection(diameter=diameter):
             return circle(diameter / 2)
         case RectangularSection(width=width, height=height):
             return _rectangle(width, height)
-    return _rectangle(
-        sqrt(12 * section.second_moment_z / section.area), sqrt(12 * section.second_moment_y / section.area)
-    )
+    radii = section.radii_of_gyration
+    return _rectangle(sqrt(12) * radii[0], sqrt(12) * radii[1])
 
 
 def _rectangle(width: float, height: float) -> Outline:

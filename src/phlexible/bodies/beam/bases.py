@@ -14,7 +14,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.beam.frames import BeamBasis
-from phlexible.bodies.beam.mesh import BeamMesh, Component, Family
+from phlexible.bodies.beam.mesh import BeamMesh, Family
 from phlexible.bodies.beam.modes import modal_basis
 from phlexible.bodies.beam.reduced_basis import independent
 from phlexible.bodies.beam.strain import linear_stiffness
@@ -22,6 +22,7 @@ from phlexible.bodies.floating_body import StrainEnergy
 from phlexible.errors import ParameterError
 
 DEPENDENT = 1e-10
+ALIKE = 1e-9  # of unit energy: what is left of axial shapes that others follow already
 LOCKED = 1e-2  # of the mean squared slopes that no axial displacement of the basis can follow
 
 
@@ -79,10 +80,22 @@ def with_axial_columns(columns: Array, strain: StrainEnergy, axial: IntArray, ki
         across[axial] = 0.0
         return independent(np.eye(n)[:, axial], across, stiffness)
     sizes = np.sqrt(np.einsum("ij,ij->j", columns, stiffness @ columns))
-    targets = np.column_stack([np.ones(len(strain.rows)), _slope_products(columns / sizes, strain)])
+    tension = strain.weights.mean() / strain.weights  # strains of one tension along the beam
+    targets = np.column_stack([tension, _slope_products(columns / sizes, strain)])
     following = np.zeros((n, targets.shape[1]))
     following[axial] = np.linalg.solve(strain.rows[:, axial], targets)
-    return independent(following[:, :1], np.hstack([following[:, 1:], columns]), stiffness)
+    return independent(_spanning(following, stiffness), columns, stiffness)
+
+
+def _spanning(columns: Array, stiffness: Array) -> Array:
+    """The first column and as few as span the others, of its energy and orthogonal in it, (n, m)."""
+    lower = np.linalg.cholesky(stiffness)
+    sizes = np.linalg.norm(lower.T @ columns, axis=0)
+    unit = columns[:, sizes > 0] / sizes[sizes > 0]
+    rest = unit[:, 1:] - np.outer(unit[:, 0], (lower.T @ unit[:, 0]) @ (lower.T @ unit[:, 1:]))
+    _, values, mixed = np.linalg.svd(lower.T @ rest, full_matrices=False)
+    found = values > ALIKE
+    return np.asarray(sizes[0] * np.hstack([unit[:, :1], rest @ mixed[found].T / values[found]]))
 
 
 def craig_bampton_columns(mesh: BeamMesh, frame: BeamBasis, mass: Array, stiffness: Array, modes: int) -> Array:
@@ -116,27 +129,10 @@ def craig_bampton_columns(mesh: BeamMesh, frame: BeamBasis, mass: Array, stiffne
     held = modal_basis(
         BeamBasis(np.eye(mesh.size)[:, inner], families[inner]), mass[block], stiffness[block], modes
     ).columns
-    seen = np.linalg.solve(np.hstack([frame.columns, _rigid_motions(mesh)]), np.hstack([static, held]))
+    seen = np.linalg.solve(np.hstack([frame.columns, mesh.rigid_motions()]), np.hstack([static, held]))
     n = frame.columns.shape[1]
     own = frame.columns.T @ stiffness @ frame.columns
     return independent(np.zeros((n, 0)), seen[:n], own)
-
-
-def _rigid_motions(mesh: BeamMesh) -> Array:
-    """Small rigid motions of the free beam as mesh coordinates, shape (size, 3 or 6)."""
-    place = np.linspace(0.0, mesh.length, mesh.elements + 1)
-    shapes: list[dict[Component, Array]] = [
-        {c: np.ones_like(place)} for c in (Component.AXIAL, Component.DEFLECTION_Y)
-    ]
-    shapes.append({Component.DEFLECTION_Y: place, Component.SLOPE_Y: np.ones_like(place)})
-    if mesh.dimension == 3:
-        shapes += [{Component.DEFLECTION_Z: np.ones_like(place)}, {Component.TWIST: np.ones_like(place)}]
-        shapes.append({Component.DEFLECTION_Z: place, Component.SLOPE_Z: np.ones_like(place)})
-    motions = np.zeros((mesh.size, len(shapes)))
-    for column, shape in enumerate(shapes):
-        for component, values in shape.items():
-            motions[component :: mesh.node_size, column] = values
-    return motions
 
 
 def _slope_products(columns: Array, strain: StrainEnergy) -> Array:

@@ -1,5 +1,6 @@
-"""A straight prismatic elastic beam (docs/theory.md, 2 and 3)."""
+"""A straight elastic beam (docs/theory.md, 2 and 3)."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Self
 
@@ -9,14 +10,17 @@ from numpy.typing import ArrayLike
 from phlexible.algebra.arrays import Array, non_negative, positive
 from phlexible.algebra.options import flag, option, plane_or_space, whole
 from phlexible.bodies.beam.bases import Axial, check_basis, craig_bampton_columns, with_axial_columns
+from phlexible.bodies.beam.constitution import check_section, gyration_at
 from phlexible.bodies.beam.frames import BeamBasis, Frame, clamped_coordinates, coordinate_units, frame_basis
-from phlexible.bodies.beam.inertia import beam_moments, section_inertia
-from phlexible.bodies.beam.mesh import BeamMesh, Family
+from phlexible.bodies.beam.inertia import BeamInertia, beam_inertia, beam_moments
+from phlexible.bodies.beam.lumped_mass import LumpedMass
+from phlexible.bodies.beam.mesh import BeamMesh, Family, Theory
 from phlexible.bodies.beam.modes import modal_basis, modal_damping
 from phlexible.bodies.beam.points import BeamPoints
 from phlexible.bodies.beam.reduced_basis import ReducedBasis
+from phlexible.bodies.beam.resultants import ElementForces, element_forces
 from phlexible.bodies.beam.strain import Strain, beam_strain, linear_stiffness
-from phlexible.bodies.beam.stress import beam_stress
+from phlexible.bodies.beam.stress import discontinuous_stress, hermite_stress
 from phlexible.bodies.body import Body, BodyData
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.forms.stress_space import Stress, StressSpace
@@ -24,7 +28,15 @@ from phlexible.bodies.locations import End, Location, Start
 from phlexible.bodies.material import Material
 from phlexible.bodies.mechanics.floating import elastic_mass
 from phlexible.bodies.skin import Skin, tube_skin
-from phlexible.elements.sections import CircularSection, CrossSection, RectangularSection, Section, thickness
+from phlexible.elements.general_section import GeneralSection
+from phlexible.elements.varying_section import (
+    AnySection,
+    UniformSection,
+    VaryingSection,
+    least_width,
+    sampled,
+    sections_at,
+)
 from phlexible.errors import ParameterError
 from phlexible.shapes.colors import optional_color
 from phlexible.shapes.outlines import outline_of
@@ -32,20 +44,22 @@ from phlexible.shapes.outlines import outline_of
 STATIONS, FEWEST_AND_MOST = 4, (8, 64)
 """Of a drawn beam: so many an element, within these numbers."""
 
+ROUND_OFF = 1e-9
 MODAL = "kg^0.5 m"  # of coordinates with unit mass
 
 
 @dataclass(frozen=True)
 class Beam(Body):
-    """A slender beam along its local x axis, from ``start`` (x = 0) to ``end`` (x = length).
+    """A beam along its local x axis, from ``start`` (x = 0) to ``end`` (x = length).
 
-    Euler-Bernoulli bending (in the plane v along y; in space also w along z), extension and, in
-    space, Saint-Venant torsion. In the plane it bends about z.
+    Bending (in the plane v along y; in space also w along z), extension and, in space, Saint-Venant
+    torsion; shear with ``theory="timoshenko"``. In the plane it bends about z.
 
     Attributes:
         length: [m].
-        section: principal axes along local y and z.
-        material: elasticity, density, viscosity.
+        section: principal axes along local y and z; ``VaryingSection``, or a function of x [m] that returns a
+            section and is sampled at once, at four points of each element: steps belong between elements.
+        material: elasticity, density, viscosity; of a ``GeneralSection``, which has its own, None.
         elements: equal finite elements, at least 1.
         frame: ``"cantilever"``, ``"simply_supported"`` or ``"mean_axis"``: which motion counts as
             elastic, see docs/conventions.md for what it costs; ``"auto"``: by how a model holds the
@@ -57,30 +71,29 @@ class Beam(Body):
             for example of ``craig_bampton_basis`` or of ``ReducedModel.elastic_basis``.
         damping_ratio: modal damping of all modes of the beam held by its frame, on top of the
             viscosity of the material [-].
+        theory: ``"euler_bernoulli"``: sections stay normal to the axis; ``"timoshenko"``: they shear, for beams
+            that are thick, made of soft cores, or have a shear centre off the axis. It needs rotary inertia.
+        masses: rigid masses that sit on the beam.
         color: in pictures, a name or "#rrggbb"; None: as the picture likes.
 
     Raises:
-        ParameterError: a parameter is outside its range or no option.
+        ParameterError: a parameter is outside its range or no option, or parameters that contradict each other.
     """
 
     length: float
-    section: CrossSection
-    material: Material
+    section: AnySection | Callable[[float], UniformSection]
+    material: Material | None = None
     elements: int = 8
     frame: Frame | Literal["auto", "cantilever", "simply_supported", "mean_axis"] = Frame.AUTO
     strain: Strain | Literal["von_karman", "linear"] = Strain.VON_KARMAN
     rotary_inertia: bool = True
     modes: int | ArrayLike | ReducedBasis | None = None
     damping_ratio: float = 0.0
+    theory: Theory | Literal["euler_bernoulli", "timoshenko"] = Theory.EULER_BERNOULLI
+    masses: Sequence[LumpedMass] = ()
     color: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.section, Section | CircularSection | RectangularSection):
-            raise ParameterError(
-                f"section must be a Section, CircularSection or RectangularSection, got {self.section!r}"
-            )
-        if not isinstance(self.material, Material):
-            raise ParameterError(f"material must be a Material, got {self.material!r}")
         for name, value in (
             ("length", positive("length", self.length)),
             ("elements", whole("elements", self.elements)),
@@ -90,13 +103,51 @@ class Beam(Body):
             ("modes", _basis(self.modes)),
             ("damping_ratio", non_negative("damping_ratio", self.damping_ratio)),
             ("color", optional_color(self.color)),
+            ("theory", option("theory", self.theory, Theory)),
+            ("masses", _masses(self.masses, self.length)),
+            ("section", _section(self.section, self.length, self.elements)),
         ):
             object.__setattr__(self, name, value)
-        if (across := thickness(self.section)) > self.length:
+        _check_material(self._section, self.material)
+        if (across := least_width(self._section)) > self.length:
             raise ParameterError(
                 f"length must not be below the thickness of the section, {across:g} m (metres, and a beam is"
                 f" slender), got {self.length!r}"
             )
+        theory = Theory(self.theory)
+        if theory is Theory.TIMOSHENKO and not self.rotary_inertia:
+            raise ParameterError(
+                'theory="timoshenko" needs rotary_inertia=True: sections that turn on their own and carry no'
+                " inertia have no equation of motion"
+            )
+        for each in {*self._sections}:
+            check_section(each, self.material, theory, self.rotary_inertia)
+
+    @property
+    def viscosity(self) -> float:
+        """Kelvin-Voigt time tau of the material or of the sections [s]."""
+        if self.material is not None:
+            return self.material.viscosity
+        return max(each.viscosity for each in self._sections if isinstance(each, GeneralSection))
+
+    def radii_of_gyration(self, x: Array) -> tuple[Array, Array]:
+        """Of the sections at x (k,) across y and across z, each (k,) [m]."""
+        return gyration_at(self._section, x)
+
+    def sections_at(self, x: Array) -> list[UniformSection]:
+        """The cross-sections at x (k,) [m]."""
+        return sections_at(self._section, x)
+
+    @property
+    def _section(self) -> AnySection:
+        """The section, of which a function has become a table."""
+        assert isinstance(self.section, AnySection)
+        return self.section
+
+    @property
+    def _sections(self) -> tuple[UniformSection, ...]:
+        section = self._section
+        return section.sections if isinstance(section, VaryingSection) else (section,)
 
     def discretize(self, dimension: int) -> FloatingBody:
         """Invariants, strains and points in the plane (dimension 2) or in space (3).
@@ -190,8 +241,8 @@ class Beam(Body):
         """
         count = whole("parts", parts)
         each = -(-self.elements // count) if elements is None else elements
-        frame = Frame.SIMPLY_SUPPORTED if self.frame is Frame.AUTO else self.frame
-        return SplitBeam(replace(self, length=self.length / count, elements=each, frame=frame), count)
+        frame = Frame.SIMPLY_SUPPORTED if self.frame is Frame.AUTO else Frame(self.frame)
+        return SplitBeam(tuple(self._part(number, count, each, frame) for number in range(count)))
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
         """A tube or prism with the section of the beam."""
@@ -199,7 +250,8 @@ class Beam(Body):
         assert isinstance(points, BeamPoints)
         count = int(np.clip(STATIONS * self.elements, *FEWEST_AND_MOST)) + 1
         positions, shapes = points.centerline(count)
-        return tube_skin(positions, shapes, points.turns(positions[:, 0]), outline_of(self.section))
+        outlines = [outline_of(each) for each in self.sections_at(positions[:, 0])]
+        return tube_skin(positions, shapes, points.turns(positions[:, 0]), outlines)
 
     def port_locations(self) -> dict[str, Location]:
         """Both ends."""
@@ -207,17 +259,34 @@ class Beam(Body):
 
     def stress_space(self, data: FloatingBody, stress: str) -> StressSpace:
         """Moments, torque and normal force as states, see ``beam_stress``."""
-        points = data.points
+        points, strain = data.points, Strain(self.strain)
         assert isinstance(points, BeamPoints)
-        strain, kind = Strain(self.strain), Stress(stress)
-        return beam_stress(points.mesh, points.basis, self.section, self.material, strain, kind)
+        if Stress(stress) is Stress.HERMITE:
+            return hermite_stress(points.mesh, points.basis, self._section, self.material, strain)
+        return discontinuous_stress(self.element_forces(points), strain)
+
+    def _part(self, number: int, count: int, elements: int, frame: Frame) -> "Beam":
+        """One of so many equal parts, with its own sections and masses."""
+        length, section = self.length / count, self._section
+        start = number * length
+        if isinstance(section, VaryingSection):
+            section = section.part(start, start + length)
+        own = [mass for mass in self.masses if _is_on_part(mass, number, count, length)]
+        masses = tuple(replace(mass, x=min(max(mass.x - start, 0.0), length)) for mass in own)
+        return replace(self, length=length, elements=elements, frame=frame, section=section, masses=masses)
+
+    def element_forces(self, points: BeamPoints) -> ElementForces:
+        """The section forces of the elements, as functions of the coordinates that the points have."""
+        return element_forces(points.mesh, points.basis, self._section, self.material)
+
+    def _inertia(self, mesh: BeamMesh) -> BeamInertia:
+        return beam_inertia(mesh, self._section, self.material, self.masses, self.rotary_inertia)
 
     def _coordinates(self, dimension: int) -> tuple[BeamMesh, BeamBasis]:
         """The mesh and all elastic coordinates of the frame."""
         plane_or_space(dimension)
-        mesh = BeamMesh(self.length, self.elements, dimension)
-        inertia = section_inertia(self.section, dimension, self.rotary_inertia)
-        return mesh, frame_basis(Frame(self.frame), mesh, inertia.gyration_y, inertia.gyration_z)
+        mesh = BeamMesh(self.length, self.elements, dimension, Theory(self.theory))
+        return mesh, frame_basis(Frame(self.frame), mesh, self._inertia(mesh))
 
     def _checked(self, basis: ReducedBasis, dimension: int) -> Array:
         """The columns, refused unless they are over the coordinates in this dimension."""
@@ -231,20 +300,20 @@ class Beam(Body):
 
     def _assemble(self, mesh: BeamMesh, columns: Array, damping_ratio: float, unit: str = "1") -> FloatingBody:
         """The body whose mesh coordinates are ``columns @ eta``; ``unit`` of eta that are not nodal."""
-        inertia = section_inertia(self.section, mesh.dimension, self.rotary_inertia)
-        first, second = beam_moments(mesh, columns, inertia, self.material.density)
-        strain = beam_strain(mesh, columns, self.section, self.material, Strain(self.strain))
+        inertia, points = self._inertia(mesh), BeamPoints(mesh, columns)
+        first, second = beam_moments(mesh, columns, inertia)
+        strain = beam_strain(self.element_forces(points), Strain(self.strain))
         mass = np.einsum("aaij->ij", second)[1:, 1:]
         return FloatingBody(
             dimension=mesh.dimension,
-            mass=self.material.density * self.section.area * self.length,
+            mass=inertia.mass,
             first_moments=first,
             second_moments=second,
             rotates=True,
             strain=strain,
             damping=modal_damping(mass, linear_stiffness(strain), damping_ratio),
-            viscosity=self.material.viscosity,
-            points=BeamPoints(mesh, columns),
+            viscosity=self.viscosity,
+            points=points,
             size=self.length,
             elastic_units=coordinate_units(mesh, columns, unit),
         )
@@ -259,12 +328,20 @@ class SplitBeam:
     dynamic analysis of multi-body systems*, Computers & Structures 20, 1985.
 
     Attributes:
-        part: one part of the beam.
-        count: how many there are.
+        parts: from start to end, of equal length.
     """
 
-    part: Beam
-    count: int
+    parts: tuple[Beam, ...]
+
+    @property
+    def part(self) -> Beam:
+        """The first part; the others differ from it where the sections vary or masses sit."""
+        return self.parts[0]
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.parts)
 
     @property
     def length(self) -> float:
@@ -279,3 +356,48 @@ def _basis(modes: object) -> int | ReducedBasis | None:
     if isinstance(modes, list | tuple) or (isinstance(modes, np.ndarray) and modes.ndim):
         return ReducedBasis(modes)
     return whole("modes", modes)
+
+
+def _masses(masses: object, length: float) -> tuple[LumpedMass, ...]:
+    if not isinstance(masses, list | tuple) or not all(isinstance(each, LumpedMass) for each in masses):
+        raise ParameterError(f"masses must be a list of LumpedMass, got {masses!r}")
+    for each in masses:
+        if not 0 <= each.x <= length:
+            raise ParameterError(f"a LumpedMass must lie in 0 <= x <= {length:g} (the length), got {each.x!r}")
+    return tuple(masses)
+
+
+def _section(section: object, length: float, elements: int) -> AnySection:
+    """The section, a function of x as a table."""
+    if isinstance(section, VaryingSection):
+        if section.start > ROUND_OFF * length or section.end < (1 - ROUND_OFF) * length:
+            raise ParameterError(
+                f"section must be known for 0 <= x <= {length:g} (the length), its places go from"
+                f" {section.start:g} to {section.end:g}"
+            )
+        return section
+    if isinstance(section, AnySection):
+        return section
+    if callable(section) and not isinstance(section, type):
+        return sampled(section, length, elements)
+    raise ParameterError(
+        "section must be a Section, CircularSection or RectangularSection, a GeneralSection, a VaryingSection or a"
+        f" function of x, got {section!r}"
+    )
+
+
+def _check_material(section: AnySection, material: object) -> None:
+    first = section.sections[0] if isinstance(section, VaryingSection) else section
+    if isinstance(first, GeneralSection):
+        if material is not None:
+            raise ParameterError(
+                "material must be left out: a GeneralSection has stiffness, mass and viscosity of its own,"
+                f" got {material!r}"
+            )
+    elif not isinstance(material, Material):
+        raise ParameterError(f"material must be a Material, got {material!r}")
+
+
+def _is_on_part(mass: LumpedMass, number: int, count: int, length: float) -> bool:
+    """Whether a mass sits on a part; at a cut on the part that ends there."""
+    return number == min(max(int(np.ceil(mass.x / length * (1 - ROUND_OFF))) - 1, 0), count - 1)

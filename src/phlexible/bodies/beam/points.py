@@ -69,7 +69,7 @@ class BeamPoints(MaterialPoints):
     def turns(self, x: Array) -> Array:
         """Small rotations of the sections at x (k,) of the axis, shape (k, 3, n)."""
         at = self.fields(x)
-        return np.stack([at.twist, -at.slope_z, at.slope_y], axis=1)
+        return np.stack([at.twist, -at.tilt_z, at.tilt_y], axis=1)
 
     def outline(self, count: int) -> tuple[Array, Array]:
         """The centerline."""
@@ -97,10 +97,10 @@ class BeamPoints(MaterialPoints):
         at = self.fields(np.array([x]))
         shapes = np.concatenate(
             [
-                at.axial - y * at.slope_y - z * at.slope_z,
+                at.axial - y * at.tilt_y - z * at.tilt_z,
                 at.deflection_y - z * at.twist,
                 at.deflection_z + y * at.twist,
             ]
         )
-        rotations = np.concatenate([at.twist, -at.slope_z, at.slope_y])
+        rotations = np.concatenate([at.twist, -at.tilt_z, at.tilt_y])
         return MaterialPoint(np.array([x, y, z]), shapes, rotations)

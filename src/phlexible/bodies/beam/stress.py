@@ -1,4 +1,4 @@
-"""Stress spaces of a beam: bending moments, torque and normal force as states.
+"""Stress spaces of a beam: section moments and forces as states.
 
 Sections 4.3 and 6 of Brugnoli et al. (2020), in the plane and in space. The normal force with von
 Karman strain works on ``u' + (v'^2 + w'^2)/2``.
@@ -7,87 +7,88 @@ Karman strain works on ``u' + (v'^2 + w'^2)/2``.
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.bodies.beam.mesh import BeamFields, BeamMesh, Component
-from phlexible.bodies.beam.strain import SLOPE_POINTS, Strain
-from phlexible.bodies.forms.stress_space import Stress, StressSpace
+from phlexible.bodies.beam.constitution import Measure, stiffness_at, strain_fields
+from phlexible.bodies.beam.mesh import BeamMesh, Component
+from phlexible.bodies.beam.resultants import POINTS, ElementForces
+from phlexible.bodies.beam.strain import Strain
+from phlexible.bodies.forms.stress_space import StressSpace
 from phlexible.bodies.material import Material
-from phlexible.elements.sections import CrossSection
+from phlexible.elements.varying_section import AnySection
+from phlexible.errors import ParameterError
 
-MOMENT_POINTS = 4  # products of cubics
+ORDER = (Measure.BEND_Z, Measure.BEND_Y, Measure.TWIST, Measure.SHEAR_Y, Measure.SHEAR_Z, Measure.STRETCH)
+SIGN = {Measure.BEND_Y: -1.0}  # its state is E I_y w'', in the plane of w
+COUPLED = 1e-12
 
 
-def beam_stress(
-    mesh: BeamMesh, basis: Array, section: CrossSection, material: Material, strain: Strain, kind: Stress
+def discontinuous_stress(forces: ElementForces, strain: Strain) -> StressSpace:
+    """The section forces of the elements; eliminated, they give the displacement stiffness exactly.
+
+    Coordinates in the order moment about z, (moment -M_y, torque, shear forces,) normal force, each element after
+    element: values at two Gauss points where the force is linear, else one [N m, N].
+    """
+    elements, count, n = forces.strains.shape
+    places = np.arange(elements * count).reshape(elements, count)
+    order = np.concatenate([places[:, forces.coefficients_of(kind)].ravel() for kind in ORDER])
+    signs = np.tile([SIGN.get(kind, 1.0) for kind in forces.kinds], elements)[order]
+    compliance = np.zeros((elements * count,) * 2)
+    for own, block in zip(places, forces.compliance, strict=True):
+        compliance[np.ix_(own, own)] = block
+    squares, factors = np.zeros((0, n)), np.zeros((elements * count, 0))
+    if strain is Strain.VON_KARMAN:
+        squares = forces.slopes.reshape(-1, n)
+        factors = np.zeros((elements * count, len(squares)))
+        factors[places[:, 0]] = np.kron(np.eye(elements), forces.factors)
+    rows = forces.strains.reshape(-1, n)
+    ordered = compliance[np.ix_(order, order)] * np.outer(signs, signs)
+    return StressSpace(ordered, rows[order] * signs[:, None], squares, factors[order])
+
+
+def hermite_stress(
+    mesh: BeamMesh, basis: Array, section: AnySection, material: Material | None, strain: Strain
 ) -> StressSpace:
-    """Stress coordinates in the order moment about z, (moment about y, torque,) normal force.
+    """Nodal values and slopes of the moments, nodal values of torque and normal force.
 
-    Discontinuous: two Gauss values an element of the moments, one of torque and normal force [N m, N].
-    Hermite: nodal values and slopes of the moments, nodal values of the others.
+    Raises:
+        ParameterError: a beam with shear, or sections that couple strains.
     """
     from scipy.linalg import block_diag
 
-    parts = _discontinuous(mesh) if kind is Stress.DISCONTINUOUS else _hermite(mesh)
-    bending = material.youngs_modulus
-    stiffness = {
-        "curvature_y": bending * section.second_moment_z,
-        "curvature_z": bending * section.second_moment_y,
-        "twist_rate": material.shear_modulus * section.torsion_constant,
-        "stretch": bending * section.area,
-    }
-    names = ["curvature_y", "stretch"] if mesh.dimension == 2 else list(stiffness)
-    compliances: list[Array] = []
-    rows: list[Array] = []
-    for name in names:
-        x, weights, functions = parts[name]
-        compliances.append((functions.T * weights) @ functions / stiffness[name])
-        rate: Array = getattr(_fields(mesh, basis, x), name)
-        rows.append((functions.T * weights) @ rate)
+    if mesh.shears:
+        raise ParameterError('stress="hermite" is for beams without shear; take stress="discontinuous"')
+    x, weights = mesh.gauss_points(POINTS)
+    stiffness = stiffness_at(section, material, mesh.theory, x)
+    fields = strain_fields(mesh.fields(x, basis))
+    cubic, linear = _cubics(mesh, x), _linears(mesh, x)
+    kinds = [Measure.BEND_Z, Measure.STRETCH]
+    if mesh.dimension == 3:
+        kinds = [Measure.BEND_Z, Measure.BEND_Y, Measure.TWIST, Measure.STRETCH]
+    own = stiffness[:, kinds][:, :, kinds]
+    if np.abs(own - own * np.eye(len(kinds))).max() > COUPLED * np.abs(own).max():
+        raise ParameterError('stress="hermite" is for sections without couplings; take stress="discontinuous"')
+    functions = [cubic if kind in (Measure.BEND_Y, Measure.BEND_Z) else linear for kind in kinds]
+    compliances, rows = [], []
+    for kind, function in zip(kinds, functions, strict=True):
+        weighted = (function.T * weights) / stiffness[:, kind, kind]
+        compliances.append(weighted @ function)
+        rows.append(SIGN.get(kind, 1.0) * (function.T * weights) @ fields[kind])
     n, count = basis.shape[1], sum(map(len, compliances))
     squares, factors = np.zeros((0, n)), np.zeros((count, 0))
     if strain is Strain.VON_KARMAN:
-        squares, factors = _squares(mesh, basis, parts["stretch"][2].shape[1], kind, count)
+        at = mesh.fields(x, basis)
+        slopes = [at.slope_y] if mesh.dimension == 2 else [at.slope_y, at.slope_z]
+        squares = np.concatenate(slopes)
+        factors = np.zeros((count, len(squares)))
+        factors[count - linear.shape[1] :] = np.tile(linear.T * weights, len(slopes))
     return StressSpace(block_diag(*compliances), np.concatenate(rows), squares, factors)
 
 
-def _squares(mesh: BeamMesh, basis: Array, forces: int, kind: Stress, count: int) -> tuple[Array, Array]:
-    """Slopes at Gauss points (g, n) and their factors (count, g) in the normal force's strain."""
-    points = SLOPE_POINTS if kind is Stress.DISCONTINUOUS else MOMENT_POINTS
-    x, weights = mesh.gauss_points(points)
-    at = _fields(mesh, basis, x)
-    slopes = [at.slope_y] if mesh.dimension == 2 else [at.slope_y, at.slope_z]
-    functions = _constant(mesh, points) if kind is Stress.DISCONTINUOUS else _linear(mesh, x)
-    factors = np.zeros((count, len(slopes) * len(x)))
-    factors[count - forces :] = np.tile(functions.T * weights, len(slopes))
-    return np.concatenate(slopes), factors
+def _cubics(mesh: BeamMesh, x: Array) -> Array:
+    """Hermite functions of all nodes at x, values and slopes in turn, shape (k, 2 nodes)."""
+    columns = np.stack([mesh.at_nodes(c) for c in (Component.DEFLECTION_Y, Component.SLOPE_Y)], axis=1)
+    return mesh.fields(x, np.eye(mesh.size)).deflection_y[:, columns.ravel()]
 
 
-def _discontinuous(mesh: BeamMesh) -> dict[str, tuple[Array, Array, Array]]:
-    """Points, weights and stress functions (points, s) for each strain rate."""
-    two, one = mesh.gauss_points(2), mesh.gauss_points(1)
-    moment = (*two, np.eye(len(two[0])))
-    force = (*one, np.eye(len(one[0])))
-    return {"curvature_y": moment, "curvature_z": moment, "twist_rate": force, "stretch": force}
-
-
-def _hermite(mesh: BeamMesh) -> dict[str, tuple[Array, Array, Array]]:
-    x, weights = mesh.gauss_points(MOMENT_POINTS)
-    nodes = range(mesh.elements + 1)
-    pairs = [mesh.index(k, c) for k in nodes for c in (Component.DEFLECTION_Y, Component.SLOPE_Y)]
-    moment = (x, weights, mesh.fields(x, np.eye(mesh.size)).deflection_y[:, pairs])
-    force = (x, weights, _linear(mesh, x))
-    return {"curvature_y": moment, "curvature_z": moment, "twist_rate": force, "stretch": force}
-
-
-def _linear(mesh: BeamMesh, x: Array) -> Array:
+def _linears(mesh: BeamMesh, x: Array) -> Array:
     """Continuous linear functions of the nodes at x, shape (k, nodes)."""
-    nodes = [mesh.index(k, Component.AXIAL) for k in range(mesh.elements + 1)]
-    return mesh.fields(x, np.eye(mesh.size)).axial[:, nodes]
-
-
-def _constant(mesh: BeamMesh, points: int) -> Array:
-    """One function an element at its Gauss points, shape (elements * points, elements)."""
-    return np.asarray(np.kron(np.eye(mesh.elements), np.ones((points, 1))), dtype=np.float64)
-
-
-def _fields(mesh: BeamMesh, basis: Array, x: Array) -> BeamFields:
-    return mesh.fields(x, basis)
+    return mesh.fields(x, np.eye(mesh.size)).axial[:, mesh.at_nodes(Component.AXIAL)]

@@ -71,23 +71,28 @@ def large_strains(run: RecordedRun) -> list[Excess]:
                 Excess(
                     name,
                     f"{name} is strained by up to {100 * strain.max():.3g} %, from t = {time[beyond[0]]:.4g} s on "
-                    f"by more than {100 * GREATEST_STRAIN:.0f} %, where no material is linear; check its material "
-                    f"(Young's modulus is {beam.material.youngs_modulus:.4g} Pa) and its loads",
+                    f"by more than {100 * GREATEST_STRAIN:.0f} %, where no material is linear; check its "
+                    f"{_stiffness_of(beam)} and its loads",
                 )
             )
     return found
 
 
 def _greatest_strain(beam: Beam, points: BeamPoints, eta: Array) -> Array:
-    """Largest normal strain of a fibre at each instant, shape (T,): of the axis and of bending."""
+    """Largest strain at each instant, shape (T,): of a fibre, of the axis and of bending, or of shear."""
     fields = points.mesh.fields(_stations(beam), points.basis)
     slopes = (eta @ fields.slope_y.T) ** 2 + (eta @ fields.slope_z.T) ** 2
     axial = np.abs(eta @ fields.stretch.T + slopes / 2)
-    section = beam.section
-    radius_y = np.sqrt(section.second_moment_z / section.area)  # of gyration, less than the half height
-    radius_z = np.sqrt(section.second_moment_y / section.area)
+    radius_y, radius_z = beam.radii_of_gyration(_stations(beam))  # less than the half height
     bending = radius_y * np.abs(eta @ fields.curvature_y.T) + radius_z * np.abs(eta @ fields.curvature_z.T)
-    return np.asarray((axial + bending).max(axis=1, initial=0.0))
+    shear = np.hypot(eta @ fields.shear_y.T, eta @ fields.shear_z.T)
+    return np.asarray(np.maximum(axial + bending, shear).max(axis=1, initial=0.0))
+
+
+def _stiffness_of(beam: Beam) -> str:
+    if beam.material is None:
+        return "stiffness matrix"
+    return f"material (Young's modulus is {beam.material.youngs_modulus:.4g} Pa)"
 
 
 def _beams(run: RecordedRun) -> list[tuple[int, Beam, BeamPoints]]:

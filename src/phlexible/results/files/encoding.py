@@ -9,6 +9,8 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.beam.frames import Frame
+from phlexible.bodies.beam.lumped_mass import LumpedMass
+from phlexible.bodies.beam.mesh import Theory
 from phlexible.bodies.beam.reduced_basis import ReducedBasis
 from phlexible.bodies.beam.strain import Strain
 from phlexible.bodies.body import Body
@@ -17,7 +19,9 @@ from phlexible.bodies.material import Material
 from phlexible.bodies.string.law import StringLaw
 from phlexible.bodies.string.string import String
 from phlexible.bodies.string.user_law import Law
+from phlexible.elements.general_section import GeneralSection
 from phlexible.elements.sections import CircularSection, RectangularSection, Section
+from phlexible.elements.varying_section import VaryingSection
 from phlexible.errors import ModelError, ResultFileError
 from phlexible.interactions.distributed_force import DistributedForce
 from phlexible.interactions.drives import Drive
@@ -40,6 +44,7 @@ VALUES: dict[str, type[Any]] = {
     known.__name__: known
     for known in (
         *(ReducedBasis, Material, CircularSection, RectangularSection, Section, Frame, Strain),
+        *(GeneralSection, VaryingSection, LumpedMass, Theory),
         *(Start, End, Cut, Along, Origin, MaterialPosition),
         *(Axes, Drive, TimePath, Feedback, String),
     )
