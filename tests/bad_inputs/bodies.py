@@ -19,6 +19,7 @@ from bad_inputs.outcomes import (
 from bad_inputs.wrong_values import ROD, ROPE, STEEL
 
 DIMENSION = REFUSED
+PAIR = frozenset({"(1, 2)"})
 SHAPE = NONE | VECTOR_FUNCTION
 
 
@@ -38,12 +39,17 @@ BODIES = [
             "viscosity": NON_NEGATIVE,
         },
     ),
-    description("CircularSection", ph.CircularSection, {}, {"diameter": POSITIVE}),
+    description(
+        "CircularSection",
+        ph.CircularSection,
+        {"diameter": 0.1},
+        {"diameter": POSITIVE, "shear_coefficient": POSITIVE | NONE},
+    ),
     description(
         "RectangularSection",
         ph.RectangularSection,
         {"width": 0.1, "height": 0.1},
-        {"width": POSITIVE, "height": POSITIVE},
+        {"width": POSITIVE, "height": POSITIVE, "shear_coefficient": POSITIVE | NONE},
     ),
     description(
         "Section",
@@ -54,7 +60,29 @@ BODIES = [
             "second_moment_y": POSITIVE,
             "second_moment_z": POSITIVE | NONE,
             "torsion_constant": POSITIVE | NONE,
+            "shear_area_y": POSITIVE | NONE,
+            "shear_area_z": POSITIVE | NONE,
+            "shear_center": PAIR,
+            "mass_center": PAIR,
         },
+    ),
+    description(
+        "VaryingSection",
+        ph.VaryingSection,
+        {"places": (0.0, 1.0), "sections": 2 * [ph.CircularSection(0.1)]},
+        {"places": PAIR, "sections": REFUSED, "breaks": NONE},
+    ),
+    description(
+        "GeneralSection",
+        ph.GeneralSection,
+        {"stiffness": np.eye(6), "mass": np.diag([1.0, 1.0, 1.0, 2.0, 1.0, 1.0])},
+        {"stiffness": REFUSED, "mass": REFUSED, "viscosity": NON_NEGATIVE},
+    ),
+    description(
+        "LumpedMass",
+        ph.LumpedMass,
+        {"x": 0.0, "mass": 1.0},
+        {"x": FINITE, "mass": POSITIVE, "inertia": NON_NEGATIVE | VECTOR, "offset": PAIR},
     ),
     description(
         "Beam",
@@ -70,6 +98,8 @@ BODIES = [
             "rotary_inertia": FLAG,
             "modes": COUNT | NONE | {"2 x 2", "3 x 3"},
             "damping_ratio": NON_NEGATIVE,
+            "theory": REFUSED,
+            "masses": {"()"},
             "color": NONE,
         },
     ),

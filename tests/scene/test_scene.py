@@ -82,7 +82,7 @@ def test_a_beam_is_a_closed_prism_of_its_section(section):
     assert enclosed(surface).volume == pytest.approx(2.0 * section.area, rel=0.05)
     along = np.einsum("ti,tki->tk", surface.normals(), skin.normals[skin.triangles])
     assert along.min() > 0.9  # of a polygon the corners point elsewhere than the sides
-    tube = tube_skin(np.zeros((2, 3)), np.zeros((2, 3, 0)), np.zeros((2, 3, 0)), circle(0.1))
+    tube = tube_skin(np.zeros((2, 3)), np.zeros((2, 3, 0)), np.zeros((2, 3, 0)), 2 * [circle(0.1)])
     assert tube.width == pytest.approx((0.2, 0.2))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, numbers
+from phlexible.algebra.user_functions import called, check_callable
 from phlexible.elements.general_section import GeneralSection
 from phlexible.elements.quadrature import gauss
 from phlexible.elements.sections import CircularSection, CrossSection, RectangularSection, Section, thickness
@@ -56,8 +57,13 @@ class VaryingSection:
         if self.breaks is not None:
             breaks = _ascending("breaks", self.breaks)
             object.__setattr__(self, "breaks", tuple(breaks.tolist()))
-            if len(places) % (len(breaks) - 1):
-                raise ParameterError(f"breaks must have the same number of the {len(places)} places between them")
+            pieces = len(breaks) - 1
+            between = places.reshape(pieces, -1) if len(places) % pieces == 0 else np.full((pieces, 1), inf)
+            if (between < breaks[:-1, None]).any() or (between > breaks[1:, None]).any():
+                raise ParameterError(
+                    f"breaks must have the same number of the {len(places)} places between each two, got"
+                    f" {self.breaks!r}"
+                )
 
     @property
     def start(self) -> float:
@@ -126,14 +132,16 @@ def sampled(section: Callable[[float], UniformSection], length: float, elements:
     """A function of x [m] as the table of its values at four Gauss points of each element.
 
     Raises:
-        ParameterError: the function fails or returns no section.
+        ParameterError: no function of one number, or one that returns no section.
+        FunctionError: it raised.
     """
     points, _ = gauss(SAMPLES)
     breaks = np.linspace(0.0, length, elements + 1)
     places = (breaks[:-1, None] + points * np.diff(breaks)[:, None]).ravel()
     found = []
+    check_callable("section", section, "x")
     for x in places.tolist():
-        each = section(x)
+        each = called(section, "section", x, at=f"at x = {x:g} m")
         if not isinstance(each, UniformSection):
             raise ParameterError(f"section must be a function of x [m] that returns a section, got {each!r}")
         found.append(each)
