@@ -219,9 +219,17 @@ RUNS = [
         order=REFUSED,
         method=REFUSED,
         frequencies=NONE | NON_NEGATIVE | {"(1, 2)", "(1, 2, 3)"},
+        keep_rigid=frozenset({"False"}),  # the model is in displacements
     ),
+    of("linear.to_state_space", lambda s: linear().to_state_space, lambda s: {}, accelerations=frozenset({"()"})),
     of("linear.body_model", lambda s: linear().body_model, lambda s: {}, body=REFUSED),
     of("linear.save_mat", lambda s: linear().save_mat, lambda s: {}, path=REFUSED),
+    of(
+        "linear.save_mat of",
+        lambda s: linear().save_mat,
+        lambda s: {"path": "linear.mat"},
+        accelerations=frozenset({"()"}),
+    ),
     *(
         of(
             f"linear.{name}",

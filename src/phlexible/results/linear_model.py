@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.options import flag, option
-from phlexible.errors import ModelError
+from phlexible.errors import ModelError, ParameterError
 from phlexible.linear_analysis.composition import body_model, composed_model
 from phlexible.linear_analysis.constraint_elimination.standard_form import without_constraints
 from phlexible.linear_analysis.constraint_elimination.state_space import save_mat, state_space_matrices
@@ -148,6 +148,7 @@ class LinearModel(ObservedPHDAE):
                 that answer to the rate of an input, named.
         """
         control = optional("control", "control")
+        _check_names(accelerations)
         found = state_space_matrices(self, accelerations)
         return control.ss(
             found.A,
@@ -165,6 +166,7 @@ class LinearModel(ObservedPHDAE):
         Raises:
             ParameterError, ResultFileError: the path is no ``.mat`` file, or cannot be written.
         """
+        _check_names(accelerations)
         save_mat(state_space_matrices(self, accelerations), path)
 
 
@@ -217,3 +219,8 @@ class ReducedModel(LinearModel):
 def _plain(names: tuple[str, ...]) -> tuple[str, ...]:
     """Names without dots, which python-control reserves for subsystems."""
     return tuple(name.replace(".", "_") for name in names)
+
+
+def _check_names(accelerations: object) -> None:
+    if not isinstance(accelerations, list | tuple) or not all(isinstance(each, str) for each in accelerations):
+        raise ParameterError(f"accelerations must be a list of names of inputs, got {accelerations!r}")
