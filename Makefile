@@ -1,18 +1,21 @@
 # Two commands do everything on a machine with Python 3.11 or newer, make and a package index:
 #   make demo    environment, install, crank-slider run, files in results/, summary
 #   make test    environment, install, style and type checks, all tests
+#   make fuzz    SEEDS=2000 FIRST=0: random mechanisms against the laws; a failure prints a small program
 
 PYTHON ?= $(firstword $(shell command -v python3.11 2>/dev/null) $(shell command -v python3 2>/dev/null) python3)
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PYTEST_OPTIONS ?= -n 2
+SEEDS ?= 2000
+FIRST ?= 0
 
 # One thread a process: the matrices are small, and the tests run in several processes.
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test check format bench clean
+.PHONY: demo test check format bench fuzz clean
 .DEFAULT_GOAL := demo
 
 demo: $(READY)
@@ -33,6 +36,9 @@ format: $(READY)
 
 bench: $(READY)
 	for program in benchmarks/*.py; do echo "== $$program"; $(BIN)/python $$program || exit 1; done
+
+fuzz: $(READY)
+	cd tests && ../$(BIN)/python -m fuzz --seeds $(SEEDS) --first $(FIRST)
 
 clean:
 	rm -rf $(VENV) results build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

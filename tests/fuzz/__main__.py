@@ -34,7 +34,7 @@ def main() -> int:
         if outcome.is_failure:
             failed += 1
             if case is not None:
-                print(_smallest(case, outcome, seed, options.shrink), flush=True)
+                print(smallest(case, outcome, seed, options.shrink), flush=True)
     print(f"{options.seeds} seeds in {time.monotonic() - begin:.0f} s")
     print(f"slowest run: {slowest[0]:.1f} s, seed {slowest[1]}")
     for kind, count in counts.most_common():
@@ -42,7 +42,7 @@ def main() -> int:
     return int(failed > 0)
 
 
-def _smallest(case: Case, outcome: Outcome, seed: int, seconds: float) -> str:
+def smallest(case: Case, outcome: Outcome, seed: int, seconds: float) -> str:
     """A program with the smallest case that fails in the same way."""
     limit = min(LONGEST, max(1.0, 2 * outcome.seconds)) if outcome.kind != "too slow" else outcome.seconds
 

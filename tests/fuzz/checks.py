@@ -20,6 +20,7 @@ Array = np.ndarray
 
 LIMIT = 1e-10
 AT_REST = 1e-6  # of the reach, by which something may creep in a run
+UNPREDICTABLE = 1e-3  # of the reach: where a kick of 1e-9 grows to more, round-off may do so in some other way
 DIFFERENCES = 1e3  # by which starts are worse where rates of paths are differences, in windows of some seconds
 UNITS = {
     "millimetres": Change(length=1e3),
@@ -48,7 +49,8 @@ def failures(case: Case, motion: ph.Motion, seed: int) -> Iterator[tuple[str, st
     )  # by differences in windows of seconds
     known = [name for name, change in UNITS.items() if change.time == 1 or not is_timed]
     units = known[rng.integers(len(known))]
-    for name, change in (("another place", elsewhere(case.model, rng)), (units, UNITS[units])):
+    changes = [("another place", elsewhere(case.model, rng)), (units, UNITS[units])]
+    for name, change in [changes[seed % 2]] if case.is_small else changes:
         yield from _apart(name, motion, ends, changed_places(case, change), twin.kicked)
 
 
@@ -138,7 +140,7 @@ def _apart(
     spread = np.inf if other is None else _distance(motion, here, other)
     if motion.mechanism.drives or moving_frames(motion.mechanism):
         spread *= DIFFERENCES
-    if not error <= spread:
+    if not error <= spread and spread < UNPREDICTABLE:
         yield name, f"{error:.2g} of the reach; a kick of 1e-9 moves it by {spread:.2g}"
 
 

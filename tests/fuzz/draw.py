@@ -18,6 +18,8 @@ from phlexible.ports.attachments import PlacedBody
 from phlexible.time_integration.composition import check_lossless
 
 STEPS = 40
+FEW_STEPS = 10  # of small cases
+FEW_MOVING = 0.4, 0.4, 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +32,7 @@ class Case:
         steps: how many.
         options: of ``simulate``.
         is_assembled: whether its joints close only after ``assemble``.
+        is_small: whether it is run once more only, elsewhere or in other units.
     """
 
     model: ph.Model
@@ -37,6 +40,7 @@ class Case:
     steps: int = STEPS
     options: dict[str, Any] = field(default_factory=dict)
     is_assembled: bool = False
+    is_small: bool = False
 
     def run(self) -> ph.Motion:
         """The motion."""
@@ -44,38 +48,40 @@ class Case:
         return model.simulate(self.steps * self.step, self.step, progress=False, **self.options)
 
 
-def drawn(seed: int) -> Case:
-    """The case of a seed."""
+def drawn(seed: int, is_small: bool = False) -> Case:
+    """The case of a seed; a small one has two bodies, and one or two more on a string, and takes few steps."""
     rng = np.random.default_rng([seed, 1])
     body = rng.choice([None, None, None, *BODY_CASES])
     wishes = Wishes(
         dimension=int(rng.integers(2, 4)),
         h_omega=float(rng.choice(H_OMEGA)),
-        ground=str(rng.choice(["free", "fixed", "moving"])),
+        ground=str(rng.choice(["free", "fixed", "moving"], p=FEW_MOVING if is_small else None)),
         gravity=bool(rng.integers(2)),
         loads=int(rng.integers(4)),
         loop=bool(rng.random() < 0.15),
         body=body,
+        bodies=2 if is_small else None,
     )
     limit = BODY_CASES[body].h_omega if body else np.inf
     if wishes.loop:  # all is at rest, and at large steps it jumps between its two closures
         wishes, limit = replace(wishes, gravity=True), min(limit, 10.0)
-    elif rng.random() < 0.2:
+    elif rng.random() < (0.05 if is_small else 0.2):
         wishes = replace(wishes, initial=DEFORMED)
     sample = random_mechanism(seed, replace(wishes, h_omega=min(wishes.h_omega, limit)))
     damped = bool(rng.random() < 0.3)
     for kind in ELEMENT_CASES:
         if rng.random() < 0.25:
             with_elements(seed, sample, [kind], damped)
-    is_driven = _act(rng, sample)
+    steps = FEW_STEPS if is_small else STEPS
+    is_driven = _act(rng, sample, steps)
     if rng.random() < 0.3:
         sample = sample.damped(**{str(rng.choice(["viscosity", "damping_ratio"])): 0.05})
-    is_displaced = bool(rng.random() < 0.25)
+    is_displaced = bool(rng.random() < (0.1 if is_small else 0.25))
     if is_displaced:
         if rng.random() < 0.5:
             _close_a_loop(rng, sample)
         sample = replace(sample, model=_displaced(rng, sample))
-    return Case(sample.model, float(sample.step), STEPS, _options(rng, sample), is_displaced or is_driven)
+    return Case(sample.model, float(sample.step), steps, _options(rng, sample), is_displaced or is_driven, is_small)
 
 
 def _options(rng: np.random.Generator, sample: Sample) -> dict[str, Any]:
@@ -97,7 +103,7 @@ def _is_lossless(model: ph.Model) -> bool:
     return True
 
 
-def _act(rng: np.random.Generator, sample: Sample) -> bool:
+def _act(rng: np.random.Generator, sample: Sample, steps: int) -> bool:
     """A prescribed force, a motor or a drive in a coordinate of a joint, or nothing; whether it is a drive."""
     adding, kind = Adding(rng, sample), rng.random()
     found = adding.coordinate()
@@ -105,7 +111,7 @@ def _act(rng: np.random.Generator, sample: Sample) -> bool:
         return False
     joint, name = found
     is_angle = name.endswith("angle")
-    size, rate = 1.0 if is_angle else sample.scale.length, 1 / (STEPS * sample.step)
+    size, rate = 1.0 if is_angle else sample.scale.length, 1 / (steps * sample.step)
     force = 0.1 * adding.stiffness * sample.scale.length**2 / size
     names = list(joint.coordinate_names)
     if kind < 0.12:
@@ -122,7 +128,8 @@ def _act(rng: np.random.Generator, sample: Sample) -> bool:
         sample.model.apply(joint.motor(formula(text, gains=gains, target=target), of=name))
     elif joint.second.has_orientation or not is_angle:
         begin = joint.initial_coordinate(sample.model.dimension, name)
-        text = "lambda time: {begin} + {size} * np.sin({rate} * time) ** 2"
+        # It starts without acceleration: one of this rate would bend soft beams beyond what they hold at rest.
+        text = "lambda time: {begin} + {size} * np.sin({rate} * time) ** 4"
         path = formula(text, begin=begin, size=0.2 * size, rate=rate)
         sample.model.apply(joint.drive(**{"angle" if is_angle else "position": path}, of=name))
         return True

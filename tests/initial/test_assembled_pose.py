@@ -153,3 +153,15 @@ def test_given_velocities_become_the_nearest_that_fit():
     free = ph.Model(dimension=2)
     free.add(BAR, "bar", velocity=(0.5, 0.2, 0))
     assert free.assemble().model["bar"].velocity == pytest.approx([0.5, 0.2, 0])
+
+
+def test_velocities_that_joints_leave_nothing_of_become_zero():
+    """Not the round-off of those given, which the next check would find to contradict the joints."""
+    for angle in np.linspace(0.1, 3.0, 12):
+        model, along = ph.Model(dimension=2), np.array([np.cos(angle), np.sin(angle), 0])
+        bar = model.add(BAR, "bar", 0.02 * along, angle + 0.01, (0.5, 0.2, 0), (0, 0, 2.0))
+        model.connect(ph.Slider(model.ground.at((0, 0, 0)), bar.origin, axis=(0.7, 0.1, 0)))
+        model.connect(ph.Spherical(model.ground.at(0.97 * along), bar.point((1, 0, 0))))
+        after = model.assemble().model
+        assert not after["bar"].velocity.any() and not after["bar"].angular_velocity.any()
+        assert after.simulate(1e-3, 1e-3).energy.kinetic[0] == 0

@@ -54,6 +54,24 @@ def test_long_steps_are_told():
     assert not found
 
 
+def test_motions_so_slow_that_round_off_of_positions_shows_are_told():
+    """Two hinged bars that turn at so many rad/s. The estimate is the error of the balance to a factor of 20."""
+    for rate, far, is_told in ((1e-6, 0.0, True), (1e-3, 100.0, True), (1.0, 0.0, False), (1.0, 100.0, False)):
+        model, pin = ph.Model(dimension=2), np.array([far, 0, 0])
+        bar = ph.RigidBody(1.0, 0.1, center=(0.5, 0, 0))
+        first = model.add(bar, None, pin, velocity=(0, 0, 0), angular_velocity=(0, 0, rate))
+        second = model.add(bar, None, pin + (1, 0, 0), velocity=(0, rate, 0), angular_velocity=(0, 0, -2 * rate))
+        model.connect(ph.Revolute(model.ground.at(pin), first.origin))
+        model.connect(ph.Revolute(first.point((1, 0, 0)), second.origin))
+        motion, found = messages(lambda model=model: model.simulate(0.02, 1e-5))
+        error = np.abs(motion.energy.balance_error).max() / motion.energy.kinetic[0]
+        assert (error > 1e-10) == is_told
+        assert [category for category, _ in found] == [ph.StepWarning] * is_told
+        if is_told:
+            lost = float(found[0][1].split("changes about ")[1].split(" ")[0])
+            assert lost / 20 < error < 20 * lost
+
+
 def test_vibrations_that_alternate_from_step_to_step_are_told():
     """A rod whose end is pulled suddenly rings along its axis, much faster than the step."""
     model = clamped(modulus=1e9, gravity=0.0)

@@ -30,6 +30,7 @@ ITERATIONS, DESCENTS, CLOSINGS = 200, 200, 5
 SHARES, MEMORY = (1 / 64, 4.0), 4  # of the way down in one step; distances that are not to grow
 LONGEST_TURN = 0.5  # of a body in one iteration [rad]
 LEAST_DAMPING, MOST_DAMPING = 1e-12, 1e8
+NOTHING = 1e-12  # of the given velocities
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,7 +224,10 @@ def _with_nearest_velocity(problem: _Problem, state: State) -> State:
     at = system.at(state)
     missing = system.rows.matrix(at) @ moving.velocity + system.rows.drift(at)[0]
     change = smallest_solution(problem.metric(state), problem.matrix(state), missing)
-    return replace(moving, velocity=moving.velocity - problem.motions @ change)
+    velocity = moving.velocity - problem.motions @ change
+    if _largest(velocity) <= NOTHING * _largest(moving.velocity):  # joints hold all, and the rest is round-off
+        velocity = np.zeros_like(velocity)
+    return replace(moving, velocity=velocity)
 
 
 def _largest(values: Array) -> float:

@@ -58,8 +58,11 @@ def with_rigid_velocity(system: System, state: State, at: Instants | None = None
     return replace(state, velocity=shift @ reference)
 
 
-def check_velocity(system: System, state: State) -> None:
+def check_velocity(system: System, state: State, is_deformed: bool = False) -> None:
     """Refuses rigid velocities that miss G nu = -g_t by more than 1e-7 of their scale, and round-off.
+
+    Args:
+        is_deformed: they fit where the bodies are undeformed, and here these are not.
 
     Raises:
         VelocityError: names the worst joint, its residual and the nearest velocities that fit.
@@ -77,7 +80,7 @@ def check_velocity(system: System, state: State) -> None:
     nearest = state.velocity.copy()
     nearest[rigid] += _smallest(system.mass(state), matrix, -residual, rigid)
     is_given = given_velocity(system, state)[1]
-    raise _contradiction(system, replace(state, velocity=nearest), residual, bool(is_given.any()))
+    raise _contradiction(system, replace(state, velocity=nearest), residual, bool(is_given.any()), is_deformed)
 
 
 def _noise(system: System, state: State) -> float:
@@ -138,7 +141,9 @@ def _smallest(mass: sparse.csr_array, matrix: sparse.csr_array, values: Array, f
     return smallest_solution(mass[free][:, free].tocsr(), matrix[:, free].tocsr(), values)
 
 
-def _contradiction(system: System, nearest: State, residual: Array, any_given: bool) -> VelocityError:
+def _contradiction(
+    system: System, nearest: State, residual: Array, any_given: bool, is_deformed: bool
+) -> VelocityError:
     worst = int(np.abs(residual).argmax())
     owner = system.owners[worst]
     found = (
@@ -149,8 +154,11 @@ def _contradiction(system: System, nearest: State, residual: Array, any_given: b
         return VelocityError(f"no rigid motion fits all joints and moving frames; their velocities {found}")
     bodies = [port.placed for port in ports_of(owner.joint) if isinstance(port, Attachment)]
     offers = [_offer(system, nearest, system.index[placed]) for placed in bodies]
+    given = "the given velocities"
+    if is_deformed:
+        given += " fit the undeformed bodies, and where these are deformed they"
     return VelocityError(
-        f"the given velocities {found}; leave velocity and angular_velocity out and the joints decide, "
+        f"{given} {found}; leave velocity and angular_velocity out and the joints decide, "
         f"or take the nearest that fit: {'; '.join(offers)}"
     )
 

@@ -106,7 +106,7 @@ def quasi_static_motion(system: System, state: State) -> QuasiStaticMotion:
             "forces in them; loads or initial rotation may be more than the elastic forces can hold "
             '(try strain="von_karman", or start undeformed)'
         )
-    check_velocity(system, found.state)
+    check_velocity(system, found.state, is_deformed=True)
     if len(problem.rows) < rows:
         smallest = smallest_multipliers_at(system, found.state, found.multipliers)
         found = replace(found, multipliers=smallest)

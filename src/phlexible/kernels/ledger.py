@@ -13,7 +13,7 @@ from phlexible.kernels.laws import stored_energy
 from phlexible.kernels.loads import load_work
 from phlexible.tables.declarations import ANGLE, SPRING
 
-LEDGER_TOLERANCE = 1e-7  # Newton's worst accepted update is 1e-8
+LEDGER_TOLERANCE = 1e-10  # what the laws promise
 ROUND_OFF = 1e-12
 
 

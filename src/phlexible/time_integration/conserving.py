@@ -22,6 +22,8 @@ from phlexible.time_integration.reactions import reactions
 from phlexible.time_integration.stepper import Advance, Stepper, Storage
 from phlexible.time_integration.work_sources import work_sources
 
+LEAST_MOTION = 1e-6
+"""Of the reach, in a step. Newton's updates may stop at 1e-8 of it, where the round-off of positions is."""
 COMPILING = "phlexible: compiling the time step; done once, later runs start at once"
 NOT_KEPT = (
     "phlexible: compiling the time step; neither the package nor the home folder can be written, so that each"
@@ -78,7 +80,7 @@ class ConservingStepper(Stepper):
         kept = (storage.phase + count) // storage.every if count else 1
         stored = np.zeros((kept, len(self._memory.state)))
         reactions = np.zeros(self._memory.counts["reactions"])
-        scale = 1e-6 * self._assembly.system.reach / step
+        scale = LEAST_MOTION * self._assembly.system.reach / step
         moving = self._assembly.moving_values(ends)
         with self._laws.called():
             done, status = advance(

@@ -1,4 +1,4 @@
-"""Finds runs whose steps were too long for what moved in them (docs/theory.md, 4)."""
+"""Finds runs whose steps were too long, or too short, for what moved in them (docs/theory.md, 4)."""
 
 import numpy as np
 
@@ -10,10 +10,12 @@ GREATEST_ERROR = 1e-2  # of a step, (4.22)
 ALTERNATING = 0.05  # of the energy
 NOTICEABLE = 1e-9  # errors of a step below it are noise
 MANY_ITERATIONS = 15  # a step
+AT_REST = 1e-6  # energies below this share of the round-off of a step are those of nothing that moves
+LOST = 1e-10  # of the energy, in round-off of positions
 
 
 def long_steps(run: RecordedRun, steps: int | None = None) -> list[str]:
-    """What says that the steps were too long, in words.
+    """What says that the steps were too long, or too short, in words.
 
     Args:
         steps: how many there were, or parts of composed steps, between the first and the last instant; None:
@@ -39,7 +41,29 @@ def long_steps(run: RecordedRun, steps: int | None = None) -> list[str]:
             f"Newton's method needs {mean:.0f} iterations a step: the steps are too long for the motion, or the "
             "bodies too soft for the loads; take a smaller step"
         )
+    if steps and (lost := lost_in_round_off(run, steps)) > LOST:
+        found.append(
+            f"the motion is too slow for such short steps: round-off of positions changes about {lost:.1g} of "
+            "its energy; take longer steps, or place the model closer to the origin"
+        )
     return found
+
+
+def lost_in_round_off(run: RecordedRun, steps: int) -> float:
+    """Share of the energy, about, that closing joints to the last digit of positions adds in all steps (4.24)."""
+    record, system = run.recording, run.system
+    duration = float(record.time[-1] - record.time[0])
+    if not system.owners or not duration:
+        return 0.0
+    mass = sum(placed.data.mass for placed in system.bodies)
+    digit = float(np.finfo(float).eps * np.abs(record.position).max())
+    noise = mass * (digit * steps / duration) ** 2  # of one step
+    stored = record.kinetic + np.abs(record.strain) + np.abs(record.spring)
+    weight = mass * float(np.linalg.norm(system.mechanism.gravity)) * system.body_length
+    given = weight + float(np.abs(record.work).max(axis=0).sum())
+    if stored[0] + given <= AT_REST * noise:
+        return 0.0
+    return steps * noise / (float(stored.max()) + given)
 
 
 def alternating_share(run: RecordedRun) -> float:
