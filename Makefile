@@ -35,6 +35,7 @@ format: $(READY)
 	$(BIN)/ruff format .
 
 bench: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	for program in benchmarks/*.py; do echo "== $$program"; $(BIN)/python $$program || exit 1; done
 
 fuzz: $(READY)
