@@ -14,6 +14,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import non_negative, positive
 from phlexible.algebra.options import file_path, flag, option, whole
+from phlexible.bodies.forms.stress_space import Stress
 from phlexible.errors import (
     LargeDeflectionWarning,
     LargeStrainWarning,
@@ -203,6 +204,7 @@ class Model(Mechanism):
         at: str = "given",
         form: str = "displacement",
         state: State | None = None,
+        stress: str | None = None,
     ) -> LinearModel:
         """The linear port-Hamiltonian model of small motions about an operating point.
 
@@ -217,8 +219,11 @@ class Model(Mechanism):
                 of gravity, loads and joints near it; "steady_rotation": the rotation of the initial
                 velocities, in axes that turn with it.
             form: "displacement": states (q, v, multipliers); "stress": states (v, stresses,
-                multipliers), about an undeformed pose at rest only.
+                multipliers), about an undeformed pose at rest only: normal forces [N], moments [N m] and forces of
+                springs, [B] (45).
             state: where to look for the operating point; None: the initial pose.
+            stress: of form="stress": "discontinuous" (None: this) or "hermite", the space of the stresses of beams,
+                see ``port_hamiltonian``.
 
         Raises:
             ParameterError: option strings or directions out of range.
@@ -230,8 +235,11 @@ class Model(Mechanism):
             if not isinstance(signals, list | tuple) and (signals is not None or name == "inputs"):
                 raise ParameterError(f"{name} must be a list such as [beam.end], got {signals!r}")
         kind, shape = option("at", at, OperatingKind), option("form", form, Form)
+        if stress is not None and shape is not Form.STRESS:
+            raise ParameterError(f'stress= belongs to form="stress", not to "{shape}"')
+        space = option("stress", "discontinuous" if stress is None else stress, Stress)
         linear = linearization(system_of(self), inputs, outputs, kind, state)
-        return LinearModel.of(observed_linearization(linear, shape))
+        return LinearModel.of(observed_linearization(linear, shape, space))
 
     def assemble(
         self,

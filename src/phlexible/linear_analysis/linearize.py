@@ -4,9 +4,9 @@ Displacement form, x = (q, v, lambda)::
 
     diag(I, M, 0) dx/dt = ([0 I 0; -I -D G^T; 0 -G 0] - diag(0, C, 0)) diag(K, I, I) x + (0, F, 0) u
 
-Stress form, [B] (45), x = (v, s, lambda) with K = L L^T and stresses s = L^T q::
+Stress form, [B] (45), x = (v, s, lambda) with ``M_s ds/dt = B v`` of ``stress_states``::
 
-    diag(M, I, 0) dx/dt = ([-D -L G^T; L^T 0 0; -G 0 0] - diag(C, 0, 0)) x + (F, 0, 0) u
+    diag(M, M_s, 0) dx/dt = ([-D -B^T G^T; B 0 0; -G 0 0] - diag(C, 0, 0)) x + (F, 0, 0) u
 """
 
 from collections.abc import Sequence
@@ -16,6 +16,7 @@ from enum import StrEnum
 import numpy as np
 from scipy import sparse
 
+from phlexible.bodies.forms.stress_space import Stress
 from phlexible.errors import EquilibriumError, ParameterError
 from phlexible.linear_analysis.mechanics import LinearMechanics, linear_mechanics
 from phlexible.linear_analysis.operating_points.operating_point import (
@@ -26,14 +27,8 @@ from phlexible.linear_analysis.operating_points.operating_point import (
 from phlexible.linear_analysis.operating_points.stability import check_stability
 from phlexible.linear_analysis.signals.signal_rows import SignalPoint
 from phlexible.linear_analysis.signals.signals import Input, Output, input_rows, output_rows
-from phlexible.linear_analysis.signals.state_names import (
-    UNIT_ENERGY,
-    coordinates,
-    multipliers,
-    rates,
-    same_unit,
-)
-from phlexible.linear_analysis.stress_factor import stress_factor
+from phlexible.linear_analysis.signals.state_names import coordinates, multipliers, rates
+from phlexible.linear_analysis.stress_states import stress_states
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.port_hamiltonian.model import Port, StateBlock
 from phlexible.rank.redundancy import independent_rows
@@ -147,11 +142,12 @@ def kept_multipliers(linear: Linearization) -> tuple[StateBlock, ...]:
     return tuple(names[k] for k in independent_rows(linear.system, linear.point.state))
 
 
-def stress_form(linear: Linearization) -> LinearPHDAE:
+def stress_form(linear: Linearization, stress: Stress) -> LinearPHDAE:
     """The model with states (v, stress, lambda).
 
     Raises:
         EquilibriumError: prestress, gravity, rotation or strings, which need displacements as states.
+        ParameterError: a stress space that a body does not have.
     """
     if linear.point.kind is not OperatingKind.GIVEN or linear.point.state.eta.any() or linear.system.nodal:
         raise EquilibriumError(
@@ -159,23 +155,20 @@ def stress_form(linear: Linearization) -> LinearPHDAE:
             'tension makes stiff; take form="displacement"'
         )
     mechanics = linear.mechanics
-    L, stresses = stress_factor(linear.system)
+    found = stress_states(linear.system, linear.point.state, stress)
+    B, count = found.rates, len(found.blocks)
     n, rows, G = mechanics.size, mechanics.constraint_matrix.shape[0], mechanics.constraint_matrix
-    elastic, ties = sparse.csr_array((len(stresses),) * 2), sparse.csr_array((rows, rows))
-    total = n + len(stresses) + rows
+    elastic, ties = sparse.csr_array((count, count)), sparse.csr_array((rows, rows))
+    total = n + count + rows
     forces = np.zeros((total, len(linear.ports)))
     forces[:n] = mechanics.forces
     return LinearPHDAE(
-        descriptor=sparse.block_diag([mechanics.mass, sparse.eye_array(len(stresses)), ties], "csr"),
-        structure=_blocks([[-mechanics.velocity, -L, G.T], [L.T, elastic, None], [-G, None, ties]]),
+        descriptor=sparse.block_diag([mechanics.mass, found.compliance, ties], "csr"),
+        structure=_blocks([[-mechanics.velocity, -B.T, G.T], [B, elastic, None], [-G, None, ties]]),
         dissipation=sparse.block_diag([mechanics.damping, elastic, ties], "csr"),
         port_map=sparse.csr_array(forces),
         effort_map=sparse.eye_array(total, format="csr"),
-        states=(
-            *rates(linear.coordinates),
-            *same_unit(stresses, UNIT_ENERGY),
-            *kept_multipliers(linear),
-        ),
+        states=(*rates(linear.coordinates), *found.blocks, *kept_multipliers(linear)),
         ports=linear.ports,
     )
 

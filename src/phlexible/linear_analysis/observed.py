@@ -1,11 +1,12 @@
 """A linear port-Hamiltonian model with outputs of the user's choice beside the power-conjugate ones."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array
+from phlexible.bodies.forms.stress_space import Stress
 from phlexible.errors import ModelError, ParameterError
 from phlexible.linear_analysis.linearize import (
     Form,
@@ -16,6 +17,7 @@ from phlexible.linear_analysis.linearize import (
 )
 from phlexible.linear_analysis.mechanics import LinearMechanics
 from phlexible.linear_analysis.signals.state_names import UNIT_ENERGY, same_unit
+from phlexible.linear_analysis.stress_states import with_stress_space
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.port_hamiltonian.model import Port, StateBlock
 
@@ -50,8 +52,11 @@ class ObservedPHDAE(LinearPHDAE):
             )
 
 
-def observed_linearization(linear: Linearization, form: Form) -> ObservedPHDAE:
+def observed_linearization(linear: Linearization, form: Form, stress: Stress) -> ObservedPHDAE:
     """The linear model of a mechanism in one of its forms.
+
+    Args:
+        stress: space of the stresses of the stress form.
 
     Raises:
         EquilibriumError: the stress form about a loaded point.
@@ -66,8 +71,9 @@ def observed_linearization(linear: Linearization, form: Form) -> ObservedPHDAE:
             linear.output_units,
             linear,
         )
-    model = stress_form(linear)
-    mechanics = linear.mechanics
+    model = stress_form(linear, stress)
+    mechanics = with_stress_space(linear.mechanics, linear.system, stress)
+    linear = replace(linear, mechanics=mechanics)
     if 0 in mechanics.differentiations:
         raise ModelError('displacements and angles are no outputs of form="stress"; take velocities')
     rows = np.zeros((len(linear.outputs), model.order))

@@ -5,6 +5,7 @@ flexible rows, made orthonormal in M_ff, are V_f, and every motion in the span o
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
@@ -54,6 +55,7 @@ def flexible_reduction(
     rigid = rigid_states(model)
     moving, tied = dynamic_and_multipliers(model)
     flexible = np.setdiff1d(moving, rigid)
+    model = replace(model, mechanics=None, linearization=None)
     V = _flexible_columns(model, flexible, order, method, frequencies)
     places = (_picked(rigid, model.order), V, _picked(tied, model.order))
     whole = sparse.csr_array(sparse.hstack(places))

@@ -11,7 +11,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.algebra.options import flag, option
 from phlexible.errors import ModelError, ParameterError
 from phlexible.linear_analysis.composition import body_model, composed_model
-from phlexible.linear_analysis.constraint_elimination.standard_form import without_constraints
+from phlexible.linear_analysis.constraint_elimination.standard_form import with_momenta, without_constraints
 from phlexible.linear_analysis.constraint_elimination.state_space import save_mat, state_space_matrices
 from phlexible.linear_analysis.frequency_response import frequency_response
 from phlexible.linear_analysis.linearize import Linearization
@@ -54,8 +54,22 @@ class LinearModel(ObservedPHDAE):
         return ModeShapes.of(lowest_model_modes(self, count))
 
     def eliminate_constraints(self) -> "LinearModel":
-        """The same model in coordinates that the joints leave free: standard form, regular E."""
+        """The same model in coordinates that the joints leave free, with a regular E; in the variables it has.
+
+        Raises:
+            ModelError: algebraic states that are no multipliers, or inputs and outputs that need the multipliers.
+        """
         return LinearModel.of(without_constraints(self))
+
+    def standard_form(self) -> "LinearModel":
+        """``dx/dt = (J - R) Q x + B u``, without constraints, with E = I: momenta as states, [B] (47).
+
+        Of a model in velocities and stresses the states are x = M p, the momenta and strains, and Q = M^-1.
+
+        Raises:
+            ModelError: as of ``eliminate_constraints``, or more than 4000 states: Q is dense.
+        """
+        return LinearModel.of(with_momenta(without_constraints(self)))
 
     def body_model(self, body: PlacedBody) -> LinearPHDAE:
         """One body without its joints, with a port for each of their rows; see ``composition``.

@@ -15,22 +15,35 @@ from phlexible.bodies.forms.stress_space import StressSpace
 from phlexible.bodies.material import Material
 from phlexible.elements.varying_section import AnySection
 from phlexible.errors import ParameterError
+from phlexible.port_hamiltonian.model import StateBlock
 
 ORDER = (Measure.BEND_Z, Measure.BEND_Y, Measure.TWIST, Measure.SHEAR_Y, Measure.SHEAR_Z, Measure.STRETCH)
-SIGN = {Measure.BEND_Y: -1.0}  # its state is E I_y w'', in the plane of w
+SYMBOLS = {
+    Measure.BEND_Z: ("M_z", "N m"),
+    Measure.BEND_Y: ("M_y", "N m"),
+    Measure.TWIST: ("M_x", "N m"),
+    Measure.SHEAR_Y: ("Q_y", "N"),
+    Measure.SHEAR_Z: ("Q_z", "N"),
+    Measure.STRETCH: ("N", "N"),
+}
 COUPLED = 1e-12
 
 
 def discontinuous_stress(forces: ElementForces, strain: Strain) -> StressSpace:
     """The section forces of the elements; eliminated, they give the displacement stiffness exactly.
 
-    Coordinates in the order moment about z, (moment -M_y, torque, shear forces,) normal force, each element after
-    element: values at two Gauss points where the force is linear, else one [N m, N].
+    Coordinates in the order moment about z, (moment about y, torque, shear forces,) normal force, each element
+    after element: values at two Gauss points where the force is linear, else one [N m, N]. Signs are those of
+    section forces (docs/conventions.md).
     """
     elements, count, n = forces.strains.shape
     places = np.arange(elements * count).reshape(elements, count)
     order = np.concatenate([places[:, forces.coefficients_of(kind)].ravel() for kind in ORDER])
-    signs = np.tile([SIGN.get(kind, 1.0) for kind in forces.kinds], elements)[order]
+    blocks = [
+        StateBlock(f"{symbol} at {'element' if points == 1 else 'Gauss point'} {k}", unit, 1)
+        for (symbol, unit), points in ((SYMBOLS[kind], len(forces.coefficients_of(kind))) for kind in ORDER)
+        for k in range(elements * points)
+    ]
     compliance = np.zeros((elements * count,) * 2)
     for own, block in zip(places, forces.compliance, strict=True):
         compliance[np.ix_(own, own)] = block
@@ -40,14 +53,13 @@ def discontinuous_stress(forces: ElementForces, strain: Strain) -> StressSpace:
         factors = np.zeros((elements * count, len(squares)))
         factors[places[:, 0]] = np.kron(np.eye(elements), forces.factors)
     rows = forces.strains.reshape(-1, n)
-    ordered = compliance[np.ix_(order, order)] * np.outer(signs, signs)
-    return StressSpace(ordered, rows[order] * signs[:, None], squares, factors[order])
+    return StressSpace(compliance[np.ix_(order, order)], rows[order], squares, factors[order], tuple(blocks))
 
 
 def hermite_stress(
     mesh: BeamMesh, basis: Array, section: AnySection, material: Material | None, strain: Strain
 ) -> StressSpace:
-    """Nodal values and slopes of the moments, nodal values of torque and normal force.
+    """Nodal values [N m] and slopes [N] of the moments, nodal values of torque and normal force.
 
     Raises:
         ParameterError: a beam with shear, or sections that couple strains.
@@ -71,7 +83,7 @@ def hermite_stress(
     for kind, function in zip(kinds, functions, strict=True):
         weighted = (function.T * weights) / stiffness[:, kind, kind]
         compliances.append(weighted @ function)
-        rows.append(SIGN.get(kind, 1.0) * (function.T * weights) @ fields[kind])
+        rows.append((function.T * weights) @ fields[kind])
     n, count = basis.shape[1], sum(map(len, compliances))
     squares, factors = np.zeros((0, n)), np.zeros((count, 0))
     if strain is Strain.VON_KARMAN:
@@ -80,7 +92,18 @@ def hermite_stress(
         squares = np.concatenate(slopes)
         factors = np.zeros((count, len(squares)))
         factors[count - linear.shape[1] :] = np.tile(linear.T * weights, len(slopes))
-    return StressSpace(block_diag(*compliances), np.concatenate(rows), squares, factors)
+    blocks = tuple(block for kind in kinds for block in _nodal_blocks(mesh, kind))
+    return StressSpace(block_diag(*compliances), np.concatenate(rows), squares, factors, blocks)
+
+
+def _nodal_blocks(mesh: BeamMesh, kind: Measure) -> list[StateBlock]:
+    """Names and units of the nodal coordinates of one stress, in their order."""
+    symbol, unit = SYMBOLS[kind]
+    values = [StateBlock(f"{symbol} at node {k}", unit, 1) for k in range(mesh.elements + 1)]
+    if kind not in (Measure.BEND_Y, Measure.BEND_Z):
+        return values
+    slopes = [StateBlock(f"slope of {block.name}", "N", 1) for block in values]
+    return [block for pair in zip(values, slopes, strict=True) for block in pair]
 
 
 def _cubics(mesh: BeamMesh, x: Array) -> Array:
