@@ -7,6 +7,7 @@ import argparse
 import sys
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 
 from fuzz.draw import Case
@@ -25,18 +26,19 @@ def main() -> int:
     options = given.parse_args()
     counts: Counter[str] = Counter()
     slowest, begin, failed = (0.0, -1), time.monotonic(), 0
-    for seed in range(options.first, options.first + options.seeds):
-        outcome, case = outcome_of_seed(seed, options.longest)
-        counts[outcome.kind] += 1
-        slowest = max(slowest, (outcome.seconds, seed))
-        if outcome.kind != "fine":
-            print(f"seed {seed}: {outcome.kind}: {outcome.text}", flush=True)
-        if outcome.is_failure:
-            failed += 1
-            if case is not None:
-                print(smallest(case, outcome, seed, options.shrink), flush=True)
-    print(f"{options.seeds} seeds in {time.monotonic() - begin:.0f} s")
-    print(f"slowest run: {slowest[0]:.1f} s, seed {slowest[1]}")
+    with suppress(KeyboardInterrupt):  # what was found until then is told
+        for seed in range(options.first, options.first + options.seeds):
+            outcome, case = outcome_of_seed(seed, options.longest)
+            counts[outcome.kind] += 1
+            slowest = max(slowest, (outcome.seconds, seed))
+            if outcome.kind != "fine":
+                print(f"seed {seed}: {outcome.kind}: {outcome.text}", flush=True)
+            if outcome.is_failure:
+                failed += 1
+                if case is not None:
+                    print(smallest(case, outcome, seed, options.shrink), flush=True)
+    print(f"{counts.total()} seeds in {time.monotonic() - begin:.0f} s, {failed} failed")
+    print(f"slowest run: {slowest[0]:.1f} s of the processor, seed {slowest[1]}")
     for kind, count in counts.most_common():
         print(f"{count:6d}  {kind}")
     return int(failed > 0)
