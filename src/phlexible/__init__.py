@@ -64,6 +64,7 @@ from phlexible.version import __version__
 if TYPE_CHECKING:
     from phlexible import gallery
     from phlexible.bodies.forms.linearized import linearized
+    from phlexible.bodies.forms.momentum import with_momenta
     from phlexible.bodies.string.string import String
     from phlexible.linear_analysis.signals.joint_signals import (
         JointAcceleration,
@@ -172,6 +173,7 @@ __all__ = [
     "linearized",
     "mode_sweep",
     "transformer",
+    "with_momenta",
     "with_prefix",
 ]
 
@@ -198,6 +200,7 @@ _LATER = {
     "linearized": "bodies.forms.linearized",
     "mode_sweep": "results.pictures.mode_sweep",
     "transformer": "port_hamiltonian.interconnection",
+    "with_momenta": "bodies.forms.momentum",
     "with_prefix": "port_hamiltonian.adapted",
 }
 

@@ -1,6 +1,7 @@
 """What users write down once and place any number of times."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Self
 
 import numpy as np
@@ -14,7 +15,7 @@ from phlexible.bodies.forms.floating import FloatingBodyForm
 from phlexible.bodies.forms.stress_space import Stress, StressSpace, energy_stress
 from phlexible.bodies.forms.variants import body_form
 from phlexible.bodies.initial_nodes import Field, InitialNodes
-from phlexible.bodies.locations import Location, Origin
+from phlexible.bodies.locations import Location, Origin, given_locations
 from phlexible.bodies.skin import Skin, line_skin
 
 BodyData = FloatingBody | AbsoluteBody
@@ -62,6 +63,7 @@ class Body(ABC):
         dimension: int = 3,
         gravity: ArrayLike = (0.0, 0.0, 0.0),
         stress: str = "discontinuous",
+        ports: Mapping[str, ArrayLike] | None = None,
     ) -> FloatingBodyForm:
         """This body alone as a port-Hamiltonian model in the form of the papers.
 
@@ -71,15 +73,21 @@ class Body(ABC):
             dimension: 2: in the plane; 3: in space.
             gravity: acceleration of gravity, world axes, shape (3,) [m/s^2].
             stress: space of the stress states, see ``Stress``.
+            ports: further boundary ports by name: a distance from the start of a beam [m], or body coordinates of a
+                material point, shape (3,) [m].
 
         Raises:
-            ParameterError: no such option.
+            ParameterError: no such option, or a port that has the name of another.
+            AttachmentError: a port that is not on the body.
         """
 
         data = self.discretize(dimension)
         assert isinstance(data, FloatingBody), "bodies without a frame have their own form"
         space = self.stress_space(data, option("stress", stress, Stress))
-        return body_form(data, self.port_locations(), variant, gravity, space)
+        places = {**self.port_locations(), **given_locations(ports or {}, self.port_locations())}
+        for location in places.values():
+            data.points.locate(location)
+        return body_form(data, places, variant, gravity, space)
 
     def port_locations(self) -> dict[str, Location]:
         """Where the boundary ports of ``port_hamiltonian`` are, by name."""

@@ -1,12 +1,16 @@
 """Where on a body an attachment sits, and the material point that the body returns for it."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, numbers, vector
+from phlexible.algebra.options import text
 from phlexible.algebra.rotations import cross_matrix
+from phlexible.errors import ParameterError
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,27 @@ class Cut:
 
 
 Location = Cut | Start | End | Along | Origin | MaterialPosition
+
+
+def given_locations(places: Mapping[str, ArrayLike], taken: Iterable[str]) -> dict[str, Location]:
+    """Places that a user names: distances along a line body [m], or body coordinates, shape (3,) [m].
+
+    Raises:
+        ParameterError: no mapping of names to places, a name that is taken, or numbers of another shape.
+    """
+    if not isinstance(places, Mapping):
+        raise ParameterError(f'ports must be a mapping such as {{"middle": 0.5}}, got {places!r}')
+    found: dict[str, Location] = {}
+    for name, place in places.items():
+        if text("a port's name", name) in taken:
+            raise ParameterError(f"ports must have names of their own, but {name!r} is one of the body's")
+        where = f"the place of port {name!r}"
+        if np.ndim(numbers(where, place)):
+            x, y, z = (float(entry) for entry in vector(where, place))
+            found[name] = MaterialPosition((x, y, z))
+        else:
+            found[name] = Along(float(numbers(where, place)))
+    return found
 
 
 @dataclass(frozen=True, eq=False)
