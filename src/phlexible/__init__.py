@@ -26,6 +26,7 @@ from phlexible.errors import (
     JointGapError,
     LargeDeflectionWarning,
     LargeStrainWarning,
+    MeshWarning,
     MissingExtraError,
     ModelError,
     ParameterError,
@@ -63,6 +64,8 @@ from phlexible.version import __version__
 
 if TYPE_CHECKING:
     from phlexible import gallery
+    from phlexible.bodies.flexible.files.read_matrices import read_matrices
+    from phlexible.bodies.flexible.flexible_body import FlexibleBody
     from phlexible.bodies.forms.linearized import linearized
     from phlexible.bodies.forms.momentum import with_momenta
     from phlexible.bodies.string.string import String
@@ -109,6 +112,7 @@ __all__ = [
     "EquilibriumError",
     "Feedback",
     "Fixed",
+    "FlexibleBody",
     "Force",
     "FunctionError",
     "GeneralSection",
@@ -126,6 +130,7 @@ __all__ = [
     "LogarithmicLaw",
     "LumpedMass",
     "Material",
+    "MeshWarning",
     "MissingExtraError",
     "Model",
     "ModelError",
@@ -172,6 +177,7 @@ __all__ = [
     "inverted",
     "linearized",
     "mode_sweep",
+    "read_matrices",
     "transformer",
     "with_momenta",
     "with_prefix",
@@ -183,6 +189,7 @@ _LATER = {
     "AngularAcceleration": "linear_analysis.signals.signals",
     "AngularVelocity": "linear_analysis.signals.signals",
     "Displacement": "linear_analysis.signals.signals",
+    "FlexibleBody": "bodies.flexible.flexible_body",
     "JointAcceleration": "linear_analysis.signals.joint_signals",
     "JointForce": "linear_analysis.signals.joint_signals",
     "JointPosition": "linear_analysis.signals.joint_signals",
@@ -199,6 +206,7 @@ _LATER = {
     "inverted": "port_hamiltonian.adapted",
     "linearized": "bodies.forms.linearized",
     "mode_sweep": "results.pictures.mode_sweep",
+    "read_matrices": "bodies.flexible.files.read_matrices",
     "transformer": "port_hamiltonian.interconnection",
     "with_momenta": "bodies.forms.momentum",
     "with_prefix": "port_hamiltonian.adapted",

@@ -41,6 +41,10 @@ class StepWarning(UserWarning):
     """Steps too long for the motion, or a step size after which joint forces swing about their mean."""
 
 
+class MeshWarning(UserWarning):
+    """A mesh, its units or its elements are not what a good model has; the message says what and where."""
+
+
 class UnusedPartWarning(UserWarning):
     """Joints, springs, drives or loads that were made and never connected or applied; the message names them."""
 

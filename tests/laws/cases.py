@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import skfem
 
 import phlexible as ph
 from formulas import formula
@@ -139,6 +140,33 @@ def bending_stiffness(beam: ph.Beam) -> float:
     return float(stiffness_at(beam.section, beam.material, Theory.EULER_BERNOULLI, middle)[0, 5, 5])
 
 
+def random_flexible_body(rng: np.random.Generator, scale: Scale, dimension: int, **options: Any) -> ph.FlexibleBody:
+    """A bar of few cells of any kind, along a random direction, with any frame, strain and kinds of interfaces."""
+    length, high = scale.length * rng.uniform(0.6, 1.3), scale.thickness * rng.uniform(2, 4)
+    cells = [skfem.MeshTri, skfem.MeshQuad] if dimension == 2 else [skfem.MeshTet, skfem.MeshHex]
+    across = [np.linspace(-high / 2, high / 2, 2)] * (dimension - 1)
+    mesh = cells[rng.integers(2)].init_tensor(np.linspace(0, length, int(rng.integers(2, 4))), *across)
+    kinds = rng.choice(["average", "rigid"], 2)
+    frames = ["mean_axis", "start", ("start", "end")]
+    chosen = {
+        "mesh": mesh,
+        "material": ph.Material(
+            scale.modulus * rng.uniform(0.7, 1.4), scale.density * rng.uniform(0.7, 1.4), rng.uniform(0, 0.45)
+        ),
+        "interfaces": {
+            "start": (lambda x: x[0] < 1e-6 * length, str(kinds[0])),
+            "end": (lambda x: x[0] > (1 - 1e-6) * length, str(kinds[1])),
+        },
+        "modes": int(rng.integers(0, 4)),
+        "frame": frames[rng.integers(3)],
+        "strain": rng.choice(["green_lagrange", "linear"]),
+        "thickness": scale.thickness if dimension == 2 else None,
+        "moments": bool(rng.integers(2)),
+        "inertial_shapes": bool(rng.integers(2)),
+    }
+    return ph.FlexibleBody.from_mesh(**{**chosen, **options})
+
+
 def random_rigid_body(rng: np.random.Generator, scale: Scale, dimension: int, **options: Any) -> ph.RigidBody:
     """A cloud of points, so that its inertia is that of a body."""
     cloud = 0.3 * scale.length * rng.normal(size=(6, 3))
@@ -198,6 +226,7 @@ class BodyCase:
 
 BODY_CASES: dict[type[Body], BodyCase] = {
     ph.Beam: BodyCase(random_beam, share=3),
+    ph.FlexibleBody: BodyCase(random_flexible_body, share=0),  # small, but takes its time
     ph.RigidBody: BodyCase(random_rigid_body),
     ph.PointMass: BodyCase(random_point_mass),
     ph.String: BodyCase(random_string, share=0, h_omega=10.0),  # slack, it does not converge at any step
@@ -224,6 +253,9 @@ def random_place(rng: np.random.Generator, body: Body, scale: Scale, dimension: 
             x = length * rng.uniform(0.2, 0.8)
             ends: list[Place] = [lambda placed: placed.start, lambda placed: placed.end]
             return [*ends, ends[1], lambda placed: placed.at(x)][rng.integers(4)]
+        case ph.FlexibleBody(interfaces=names):
+            name = names[rng.integers(len(names))]
+            return lambda placed: placed[name]
         case ph.String(elements=elements):
             node = length_of_node(body, rng.integers(1, body.order * elements + 1))
             return [lambda placed: placed.start, lambda placed: placed.end, lambda placed: placed.at(node)][

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import skfem
 
 import phlexible as ph
 from phlexible.bodies.absolute_body import AbsoluteBody
@@ -94,6 +95,13 @@ def material_points(placed: Any) -> list[tuple[Any, float]]:
             return [(placed.at(float(s)), float(m)) for s, m in zip(body.mesh.nodes, shares, strict=True)]
         case ph.RigidBody():
             return [(placed.point(body.center), body.mass)]
+        case ph.FlexibleBody():
+            mesh = body.points.mesh
+            basis = skfem.CellBasis(mesh.mesh, mesh.element, intorder=3)
+            places = np.zeros((3, basis.dx.size))
+            places[: mesh.dimension] = np.asarray(basis.global_coordinates()).reshape(mesh.dimension, -1)
+            shares = basis.dx.ravel() / basis.dx.sum() * body.mass
+            return [(placed.point(place), share) for place, share in zip(places.T, shares, strict=True)]
         case _:
             return [(placed.origin, body.mass)]
 

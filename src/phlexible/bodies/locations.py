@@ -43,6 +43,13 @@ class MaterialPosition:
 
 
 @dataclass(frozen=True)
+class Interface:
+    """A named part of a flexible body that joints and loads act on."""
+
+    name: str
+
+
+@dataclass(frozen=True)
 class Cut:
     """An end of a part of a beam, where ``Fixed`` holds it to the next part.
 
@@ -53,7 +60,7 @@ class Cut:
     at_end: bool
 
 
-Location = Cut | Start | End | Along | Origin | MaterialPosition
+Location = Cut | Start | End | Along | Origin | MaterialPosition | Interface
 
 
 def given_locations(places: Mapping[str, ArrayLike], taken: Iterable[str]) -> dict[str, Location]:
@@ -92,6 +99,8 @@ class MaterialPoint:
         node: number of the node that the point is, on a body in absolute coordinates; None: elsewhere.
         stretch: shape (n,); directions there are longer by ``stretch @ eta``, see ``BeamPoints``. None: they
             keep their length to first order.
+        is_watched_only: True: sensors may look there, joints and loads may not act: the body does not keep how it
+            answers to them.
     """
 
     position: Array
@@ -99,6 +108,7 @@ class MaterialPoint:
     rotations: Array | None
     node: int | None = None
     stretch: Array | None = None
+    is_watched_only: bool = False
 
     def direction_shapes(self, direction: Array) -> Array:
         """How a direction (3,) of the undeformed body changes with eta: theta x d + stretch d, (3, n).

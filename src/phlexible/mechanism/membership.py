@@ -69,12 +69,19 @@ def check_belongs(part: Part, bodies: Mapping[str, PlacedBody], joints: Mapping[
 
 
 def check_nodes(part: Part) -> None:
-    """Refuses a part that acts between two nodes of a string.
+    """Refuses a part that acts between two nodes of a string, or beside the interfaces of a flexible body.
 
     Raises:
-        AttachmentError: names the attachment and the nodes around it.
+        AttachmentError: names the attachment and the places that would do.
     """
+    watched = [port for value in _values(part) if isinstance(value, Feedback) for port in value.measured]
     for port in ports_of(part):
+        if isinstance(port, Attachment) and port.point.is_watched_only and port not in watched:
+            names = ", ".join(map(repr, port.placed.body.port_locations())) or "none"
+            raise AttachmentError(
+                f"{part}: {port} is no interface of {port.placed.name}, which does not keep how it answers to "
+                f"forces there; joints and loads act on interfaces ({names}): name one there with interfaces="
+            )
         if isinstance(port, Attachment) and port.placed.nodes is not None and port.point.node is None:
             assert isinstance(port.location, Along), "ends are nodes"
             assert isinstance(port.placed.body, String), "only strings have curves"

@@ -7,12 +7,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, finite, vector
+from phlexible.algebra.options import text
 from phlexible.bodies.body import Body, BodyData
 from phlexible.bodies.initial_nodes import InitialNodes
 from phlexible.bodies.locations import (
     Along,
     Cut,
     End,
+    Interface,
     Location,
     MaterialPoint,
     MaterialPosition,
@@ -107,6 +109,17 @@ class PlacedBody:
     def at(self, x: float) -> "Attachment":
         """The axis point of a line body at distance x [m] from its start."""
         return self._attach(Along(finite("x", x)))
+
+    def __getitem__(self, name: str) -> "Attachment":
+        """The interface of a flexible body with a name, ``part["tip"]``.
+
+        Raises:
+            AttachmentError: the body has no such interface; the message lists those it has.
+        """
+        return self._attach(Interface(text("name of an interface", name)))
+
+    def __iter__(self) -> None:  # or Python would call [0], [1], ...
+        raise TypeError("a body is no sequence")
 
     def cut(self, at_end: bool) -> "Attachment":
         """An end of a part of a split beam, for the joint that holds it to the next one."""
@@ -206,5 +219,7 @@ def _label(location: Location) -> str:
             return "origin"
         case Along(x):
             return f"at({x:g})"
+        case Interface(name):
+            return name
         case MaterialPosition(position):
             return f"point({position[0]:g}, {position[1]:g}, {position[2]:g})"

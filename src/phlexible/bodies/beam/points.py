@@ -53,6 +53,7 @@ class BeamPoints(MaterialPoints):
             case MaterialPosition(position):
                 x, y, z = (float(each) for each in vector("position", position))
                 return self._point(x, y, z)
+        raise AttachmentError(f"a Beam has no {location}; it offers start, end, at(x) and point((x, y, z))")
 
     def fields(self, x: Array) -> BeamFields:
         """Shape functions of eta at x (k,): displacements, slopes, curvatures."""

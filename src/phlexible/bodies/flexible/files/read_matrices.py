@@ -1,0 +1,52 @@
+"""Matrices that finite element programs write to files."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from phlexible.algebra.options import file_path
+from phlexible.bodies.flexible.files.abaqus import read_abaqus
+from phlexible.bodies.flexible.files.labelled_matrix import LabelledMatrix, unlabelled
+from phlexible.bodies.flexible.files.nastran import read_punch
+from phlexible.bodies.flexible.files.output4 import read_output4
+from phlexible.errors import ParameterError
+
+Matrices = dict[str, LabelledMatrix]
+
+
+def read_matrices(path: str | os.PathLike[str]) -> Matrices:
+    """All matrices of a file, by name (of files with one the name of the file without its ending).
+
+    Matrix Market (``.mtx``, ``.mm``), Abaqus (``.mtx`` of ``*MATRIX OUTPUT`` in any of its formats), Nastran
+    punch files with ``DMIG`` entries (``.pch``, ``.bdf``, ``.dat``) and Nastran OUTPUT4 (``.op4``), text or binary.
+
+    Raises:
+        ParameterError: no such file, or one of another format.
+    """
+    file = Path(file_path("path", path))
+    if not file.is_file():
+        raise ParameterError(f"path: there is no file {file}")
+    try:
+        return _reader(file)(file)
+    except ParameterError:
+        raise
+    except Exception as error:  # of files that are not what they seem
+        raise ParameterError(f"path: {file} cannot be read: {error}") from error
+
+
+def _reader(file: Path) -> Callable[[Path], Matrices]:
+    with file.open("rb") as stream:
+        begin = stream.read(2048)
+    if begin.startswith(b"%%MatrixMarket"):
+        return _read_matrix_market
+    if file.suffix.lower() == ".op4":
+        return read_output4
+    if b"DMIG" in begin.upper() or file.suffix.lower() in (".pch", ".bdf", ".dat", ".nas"):
+        return read_punch
+    return read_abaqus
+
+
+def _read_matrix_market(file: Path) -> Matrices:
+    from scipy.io import mmread
+
+    return {file.stem: unlabelled(mmread(file, spmatrix=False))}

@@ -1,0 +1,301 @@
+"""Bodies from finite element meshes (docs/theory.md, 2 and 3)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array, non_negative, positive
+from phlexible.algebra.options import flag, option, plane_or_space, whole
+from phlexible.bodies.body import Body
+from phlexible.bodies.flexible.condensation import Choice, condensed, interface_motion
+from phlexible.bodies.flexible.frames import MEAN_AXIS
+from phlexible.bodies.flexible.from_matrices import MODAL, body_of_matrices
+from phlexible.bodies.flexible.inertia import mesh_moments
+from phlexible.bodies.flexible.interfaces import Interface, InterfaceSpec, given_interfaces
+from phlexible.bodies.flexible.mesh.assembly import geometric_stiffness, mass_matrix, stiffness_matrix
+from phlexible.bodies.flexible.mesh.element_mesh import ElementMesh
+from phlexible.bodies.flexible.mesh.given_mesh import element_mesh, given_mesh
+from phlexible.bodies.flexible.mesh.materials import ElementMaterials, Plane, element_materials
+from phlexible.bodies.flexible.mesh.mesh_checks import (
+    check_elements,
+    check_given,
+    check_units,
+    warn_of_stiff_elements,
+)
+from phlexible.bodies.flexible.nodal_model import (
+    GeometricStiffness,
+    MatrixLike,
+    nodal_interfaces,
+    nodal_model,
+)
+from phlexible.bodies.flexible.points import FlexiblePoints, MeshPoints
+from phlexible.bodies.flexible.stiffening import MeshStrain, condensed_strain, linear_strain
+from phlexible.bodies.flexible.unknowns import mesh_unknowns
+from phlexible.bodies.floating_body import FloatingBody
+from phlexible.bodies.locations import Interface as InterfaceLocation
+from phlexible.bodies.locations import Location
+from phlexible.bodies.material import Material
+from phlexible.errors import ParameterError
+
+
+@dataclass(frozen=True, eq=False)
+class FlexibleBody(Body):
+    """An elastic body of any form, described by a few retained shapes of a finite element model.
+
+    Made by ``from_mesh``. Body axes and origin are those of the mesh.
+
+    Attributes:
+        data: invariants, strains and points of the retained coordinates.
+        frequencies: of the retained shapes, held by the frame, shape (n,) [rad/s].
+        effective_mass: part of the body's mass (x, y, z) and of its inertia about the mesh's origin (about x, y, z)
+            that each coordinate carries, shape (n, 6), in the plane (n, 3); zero in the mean-axis frame.
+        shape_counts: how many retained shapes come from unit loads on interfaces, from inertial loads, from modes.
+    """
+
+    data: FloatingBody
+    frequencies: Array
+    effective_mass: Array
+    shape_counts: tuple[int, int, int]
+
+    @classmethod
+    def from_mesh(
+        cls,
+        mesh: Any,
+        material: Material | Mapping[str, Material],
+        interfaces: Mapping[str, InterfaceSpec] | None = None,
+        modes: int = 20,
+        frame: str | Sequence[str] = MEAN_AXIS,
+        strain: MeshStrain | str = MeshStrain.GREEN_LAGRANGE,
+        *,
+        order: int = 2,
+        thickness: float | None = None,
+        plane: Plane | str = Plane.STRESS,
+        damping_ratio: float = 0.0,
+        moments: bool = True,
+        inertial_shapes: bool = True,
+    ) -> Self:
+        """A body from a mesh of triangles or quadrilaterals (plane) or tetrahedra or hexahedra (space).
+
+        It keeps the answers to unit forces and moments on the interfaces, those to the inertial loads of an
+        accelerated and spinning frame, and the lowest modes.
+
+        Args:
+            mesh: of scikit-fem or meshio, or the path of a file that meshio reads [m].
+            material: of all elements, or one for each group of elements by name.
+            interfaces: where joints and loads act, by name: numbers of nodes, a function of places x (x[0], x[1],
+                x[2] are arrays) or the name of a group of the mesh; these move by the mean over the area, as one
+                with ``(nodes, "rigid")``.
+            modes: number of the lowest modes held by the frame.
+            frame: "mean_axis", the name of an interface, or two names for the chord between them.
+            strain: "green_lagrange" (stiffens under tension, also in spin), or "linear".
+            order: of the displacement elements, 1 or 2, also on straight cells.
+            thickness: of a plane mesh [m].
+            plane: "stress" or "strain" of a plane mesh.
+            damping_ratio: of all retained shapes, on top of the viscosity of the material [-].
+            moments: False: interfaces keep no answers to moments; for interfaces that only pins hold.
+            inertial_shapes: False: no answers to inertial loads; only for bodies that do not rotate fast.
+
+        Raises:
+            ParameterError: a mesh that is no body, names that it lacks, or numbers out of range.
+        """
+        given = given_mesh(mesh)
+        check_given(given)
+        elements = element_mesh(given, _order(order))
+        check_elements(elements)
+        materials = element_materials(
+            material,
+            given.element_groups,
+            elements.cell_count,
+            elements.dimension,
+            option("plane", plane, Plane),
+            _thickness(thickness, elements.dimension),
+        )
+        check_units([material] if isinstance(material, Material) else list(material.values()))
+        warn_of_stiff_elements(elements)
+        found = given_interfaces(interfaces, given, elements)
+        choice = Choice(
+            whole("modes", modes, 0),
+            frame,
+            option("strain", strain, MeshStrain),
+            non_negative("damping_ratio", damping_ratio),
+            flag("moments", moments),
+            flag("inertial_shapes", inertial_shapes),
+        )
+        return cls(*_body_of_mesh(elements, materials, found, choice))
+
+    @classmethod
+    def from_matrices(
+        cls,
+        mass: MatrixLike,
+        stiffness: MatrixLike,
+        nodes: ArrayLike,
+        interfaces: Mapping[str, InterfaceSpec] | None = None,
+        modes: int | None = 20,
+        frame: str | Sequence[str] = MEAN_AXIS,
+        *,
+        damping: MatrixLike | None = None,
+        geometric_stiffness: GeometricStiffness | None = None,
+        modal: int = 0,
+        damping_ratio: float = 0.0,
+        viscosity: float = 0.0,
+        moments: bool = True,
+        inertial_shapes: bool = True,
+    ) -> Self:
+        """A body from the matrices of a finite element program, free of supports; ``read_matrices`` reads files.
+
+        Without a mesh there is no strain: it is linear unless geometric stiffness matrices are given.
+
+        Args:
+            mass, stiffness: SciPy sparse or dense, shape (N, N), unknowns node after node in global axes [SI].
+            nodes: their places, shape (k, 3), in the plane (k, 2) [m]; each has its displacements, or also its
+                rotations (in the plane that about z).
+            interfaces: as of ``from_mesh``, with equal weights of nodes; a single node needs rotations.
+            modes: number of modes; None: all shapes, for models that are reduced already.
+            frame: as of ``from_mesh``.
+            damping: shape (N, N).
+            geometric_stiffness: a function of a displacement (N,) that returns the geometric (differential)
+                stiffness matrix of its linear stress, or lists of these matrices: for each interface by name those
+                of its unit forces (and moments), for "inertial" those of accelerations e_k, e_k x x and
+                e_k x (e_l x x), k <= l, about the mean of the nodes, in equilibrium with the frame; None where one
+                does not matter.
+            modal: number of modal coordinates behind the unknowns of the nodes (Craig-Bampton models); what
+                inertia changes with them is known only from the nodes and the mass matrix.
+            damping_ratio, moments, inertial_shapes: as of ``from_mesh``.
+            viscosity: Kelvin-Voigt time of the material [s].
+
+        Raises:
+            ParameterError: shapes that do not fit, matrices that are not symmetric or of no free body, a mass
+                matrix that moves a rigid body wrongly, or names and numbers out of range.
+        """
+        model = nodal_model(mass, stiffness, nodes, damping, whole("modal", modal, 0))
+        choice = Choice(
+            None if modes is None else whole("modes", modes, 0),
+            frame,
+            MeshStrain.LINEAR if geometric_stiffness is None else MeshStrain.GREEN_LAGRANGE,
+            non_negative("damping_ratio", damping_ratio),
+            flag("moments", moments),
+            flag("inertial_shapes", inertial_shapes),
+        )
+        found = nodal_interfaces(interfaces, model)
+        lag = non_negative("viscosity", viscosity)
+        data, kept = body_of_matrices(model, found, choice, geometric_stiffness, lag)
+        return cls(data, kept.kept.frequencies, kept.effective_mass, kept.kept.counts)
+
+    @property
+    def dimension(self) -> int:
+        """2: of a plane mesh, for models in the plane; 3: for models in space."""
+        return self.data.dimension
+
+    @property
+    def interfaces(self) -> tuple[str, ...]:
+        """Names for ``part["name"]``."""
+        return self.points.interfaces.names
+
+    @property
+    def points(self) -> FlexiblePoints:
+        """Nodes, retained shapes and interfaces."""
+        assert isinstance(self.data.points, FlexiblePoints)
+        return self.data.points
+
+    @property
+    def mass(self) -> float:
+        """[kg]."""
+        return self.data.mass
+
+    @property
+    def center(self) -> Array:
+        """Centre of mass in body axes from the mesh's origin, shape (3,) [m]."""
+        return self.data.first_moments[:, 0] / self.data.mass
+
+    @property
+    def inertia(self) -> Array:
+        """About the centre of mass in body axes, shape (3, 3) [kg m2]; of a plane body only the zz entry counts."""
+        spread = self.data.second_moments[:, :, 0, 0] - self.mass * np.outer(self.center, self.center)
+        result: Array = np.trace(spread) * np.eye(3) - spread
+        return result
+
+    def discretize(self, dimension: int) -> FloatingBody:
+        """The data, in the dimension of the mesh.
+
+        Raises:
+            ParameterError: another dimension.
+        """
+        if plane_or_space(dimension) != self.dimension:
+            mesh, model = ("plane", "space") if self.dimension == 2 else ("spatial", "the plane (dimension=2)")
+            raise ParameterError(f"a body from a {mesh} mesh cannot move in a model in {model}")
+        return self.data
+
+    def port_locations(self) -> dict[str, Location]:
+        """The interfaces."""
+        return {name: InterfaceLocation(name) for name in self.interfaces}
+
+    def summary(self) -> str:
+        """Mass, centre, inertia, and what the retained coordinates are and carry, as lines of text."""
+        answers, inertial, modes = self.shape_counts
+        axes = "x y rz".split() if self.dimension == 2 else "x y z rx ry rz".split()
+        lines = [
+            f"mass {self.mass:.6g} kg, centre {_shown(self.center)} m",
+            f"inertia {_shown(np.diag(self.inertia))} kg m2 about it",
+            f"{self.data.elastic_count} coordinates: {answers} of loads, {inertial} inertial, {modes} modes",
+            "frequency [Hz]   part of mass and inertia along " + " ".join(axes),
+        ]
+        for frequency, parts in zip(self.frequencies / (2 * np.pi), self.effective_mass, strict=True):
+            lines.append(f"{frequency:14.6g}   " + " ".join(f"{100 * part:5.1f}%" for part in parts))
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        names = ", ".join(self.interfaces) or "none"
+        return f"FlexibleBody({self.data.elastic_count} coordinates, interfaces {names})"
+
+
+def _body_of_mesh(
+    mesh: ElementMesh, materials: ElementMaterials, interfaces: tuple[Interface, ...], choice: Choice
+) -> tuple[FloatingBody, Array, Array, tuple[int, int, int]]:
+    d = mesh.dimension
+    nodal_mass, unknowns = mass_matrix(mesh, materials), mesh_unknowns(mesh.nodes, d)
+    mass = sparse.csr_array(sparse.kron(nodal_mass, sparse.eye_array(d)))
+    found = condensed(mass, stiffness_matrix(mesh, materials), unknowns, interfaces, choice)
+    frequencies, shapes = found.kept.frequencies, unknowns.vectors(found.shapes, mesh.node_count)
+    if choice.strain is MeshStrain.LINEAR:
+        strain = linear_strain(frequencies)
+    else:
+        strain = condensed_strain(frequencies, geometric_stiffness(mesh, materials, shapes[:, :d]))
+    total, first, second = mesh_moments(nodal_mass, mesh.nodes, shapes)
+    data = FloatingBody(
+        dimension=d,
+        mass=total,
+        first_moments=first,
+        second_moments=second,
+        rotates=True,
+        strain=strain,
+        damping=np.diag(2 * choice.damping_ratio * frequencies),
+        viscosity=materials.viscosity,
+        points=MeshPoints(shapes, interface_motion(interfaces, found), mesh),
+        size=float(np.ptp(mesh.nodes, axis=0).max()),
+        elastic_units=(MODAL,) * len(frequencies),
+    )
+    return data, frequencies, found.effective_mass, found.kept.counts
+
+
+def _order(order: int) -> int:
+    if whole("order", order) > 2:
+        raise ParameterError(f"order must be 1 or 2, got {order!r}")
+    return order
+
+
+def _thickness(thickness: float | None, dimension: int) -> float:
+    if dimension == 3:
+        if thickness is not None:
+            raise ParameterError(f"thickness is that of a plane mesh; this mesh is solid, got {thickness!r}")
+        return 1.0
+    if thickness is None:
+        raise ParameterError("thickness of a plane mesh is needed [m]")
+    return positive("thickness", thickness)
+
+
+def _shown(values: Array) -> str:
+    return "(" + ", ".join(f"{value:.5g}" for value in values) + ")"

@@ -1,0 +1,124 @@
+"""First and second moments of a finite element model (docs/theory.md, 2)."""
+
+import numpy as np
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array
+from phlexible.bodies.flexible.unknowns import Unknowns
+from phlexible.errors import ParameterError
+
+RIGHTLY = 1e-4
+"""Difference, of mass times size, by which rigid motions may carry another momentum than a rigid body."""
+
+
+def mesh_moments(mass: sparse.csr_array, places: Array, shapes: Array) -> tuple[float, Array, Array]:
+    """m, S (3, n + 1) and W (3, 3, n + 1, n + 1), exactly those of the mesh (2.16).
+
+    Args:
+        mass: of the nodes, shape (N, N) [kg].
+        places: of the nodes, shape (N, 3) [m].
+        shapes: nodal fields, shape (N, 3, n).
+    """
+    fields = np.concatenate([places[:, :, None], shapes], axis=2)  # Psi at the nodes, (N, 3, n + 1)
+    size = fields.shape[2]
+    momenta = (mass @ fields.reshape(len(places), -1)).reshape(fields.shape)
+    second = np.einsum("Nai,Nbj->abij", fields, momenta, optimize=True)
+    second = (second + second.transpose(1, 0, 3, 2)) / 2
+    first = momenta.sum(axis=0).reshape(3, size)
+    return float(mass.sum()), first, second
+
+
+def nodal_moments(mass: sparse.csr_array, unknowns: Unknowns, shapes: Array) -> tuple[float, Array, Array]:
+    """The same of a mass matrix as programs write it: lumped or not, with rotations and modal coordinates (2.17).
+
+    Args:
+        mass: shape (N, N).
+        shapes: retained shapes, shape (N, n).
+
+    Raises:
+        ParameterError: the matrix does not move a rigid body rightly.
+    """
+    n = shapes.shape[1]
+    translations = [unknowns.translation(axis) for axis in unknowns.translation_axes]
+    total, center = rigid_momenta(mass, unknowns)
+    first = np.zeros((3, n + 1))
+    first[:, 0] = center
+    for axis, translation in zip(unknowns.translation_axes, translations, strict=True):
+        first[axis, 1:] = (mass @ translation) @ shapes
+    turned = {axis: _turned(unknowns, shapes, axis) for axis in unknowns.spin_axes}  # R_k, (N, n + 1)
+    own = np.column_stack([np.zeros(len(shapes)), shapes])
+    elastic = own.T @ (mass @ own)
+    second = np.zeros((3, 3, n + 1, n + 1))
+    if unknowns.dimension == 2:
+        spread = turned[2].T @ (mass @ turned[2])
+        spread[1:, 1:] = elastic[1:, 1:]
+        second[0, 0] = second[1, 1] = spread / 2
+        second[0, 1] = _skew(turned[2].T @ (mass @ own)) / 2
+        second[1, 0] = second[0, 1].T
+        return total, first, second
+    spin = {(k, l): _even(turned[k].T @ (mass @ turned[l])) for k in range(3) for l in range(3)}
+    half = sum((spin[k, k] for k in range(3)), np.zeros((n + 1, n + 1))) / 2
+    rest = np.zeros_like(half)
+    rest[1:, 1:] = (elastic - half)[1:, 1:] / 3
+    for k in range(3):
+        l, m = (k + 1) % 3, (k + 2) % 3
+        second[k, k] = half - spin[k, k] + rest
+        second[l, m] = -(spin[l, m] + spin[m, l]) / 2 + _skew(turned[k].T @ (mass @ own)) / 2
+        second[m, l] = second[l, m].T
+    return total, first, second
+
+
+def rigid_momenta(mass: sparse.csr_array, unknowns: Unknowns) -> tuple[float, Array]:
+    """m and m times the centre of mass; refused unless rigid motions carry the momentum of a rigid body."""
+    moves = np.column_stack([unknowns.translation(axis) for axis in unknowns.translation_axes])
+    masses = moves.T @ (mass @ moves)
+    total = float(np.trace(masses)) / unknowns.dimension
+    if not total > 0:
+        raise ParameterError("mass: rigid translations carry no kinetic energy; are mass and stiffness exchanged?")
+    if np.abs(masses - total * np.eye(len(masses))).max() > RIGHTLY * total:
+        shown = ", ".join(f"{value:.6g}" for value in np.diag(masses))
+        raise ParameterError(
+            f"mass: it differs with the direction ({shown} kg along the axes): unknowns are missing, held or in "
+            "axes of their own; a body needs the matrix of all unknowns, free, in one set of axes"
+        )
+    turns = np.column_stack([unknowns.rotation(axis) for axis in unknowns.spin_axes])
+    momenta = moves.T @ (mass @ turns)  # e_k x S in column k
+    center = np.zeros(3)
+    if unknowns.dimension == 2:
+        center[:2] = momenta[1, 0], -momenta[0, 0]
+        return total, center
+    center = np.array([momenta[1, 2], momenta[2, 0], momenta[0, 1]])
+    center = (center - np.array([momenta[2, 1], momenta[0, 2], momenta[1, 0]])) / 2
+    exact = np.array([np.cross(axis, center) for axis in np.eye(3)]).T
+    size = np.abs(unknowns.places).max() * total
+    if np.abs(momenta - exact).max() > RIGHTLY * size:
+        raise ParameterError(
+            "mass: turning about an axis does not carry the momentum of a rigid body (by "
+            f"{np.abs(momenta - exact).max() / size:.1e} of mass times size): masses beside their nodes; give such "
+            "a mass a node of its own, tied by a rigid interface"
+        )
+    return total, center
+
+
+def _turned(unknowns: Unknowns, shapes: Array, axis: int) -> Array:
+    """Velocities of the displaced body that turns about an axis: e x (x + u), and e in rotations, (N, n + 1)."""
+    result = np.zeros((len(shapes), shapes.shape[1] + 1))
+    result[:, 0] = unknowns.rotation(axis)
+    count = int(unknowns.node.max(initial=-1)) + 1
+    vectors = unknowns.vectors(shapes, count)  # (k, 3, n)
+    crossed = np.cross(np.eye(3)[axis], vectors, axisb=1, axisc=1)
+    moves = np.flatnonzero((unknowns.component >= 0) & (unknowns.component < 3))
+    result[moves, 1:] = crossed[unknowns.node[moves], unknowns.component[moves]]
+    return result
+
+
+def _even(matrix: Array) -> Array:
+    return np.asarray((matrix + matrix.T) / 2)
+
+
+def _skew(matrix: Array) -> Array:
+    """Z with its column of the undeformed body, which moves nothing, filled so that it is skew."""
+    result = (matrix - matrix.T) / 2
+    result[0], result[:, 0] = matrix[0], -matrix[0]
+    result[0, 0] = 0.0
+    return np.asarray(result)

@@ -1,0 +1,208 @@
+"""Interfaces: parts of a mesh that joints and loads act on, averaged or held rigid (docs/theory.md, 3)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.options import option, text
+from phlexible.algebra.rotations import cross_matrix
+from phlexible.bodies.flexible.mesh.element_mesh import ElementMesh
+from phlexible.bodies.flexible.mesh.given_mesh import GivenMesh
+from phlexible.errors import ParameterError
+
+Nodes = str | Sequence[int] | Callable[[Array], ArrayLike]
+InterfaceSpec = Nodes | tuple[Nodes, str]
+ON_A_LINE = 1e-9
+
+
+class InterfaceKind(StrEnum):
+    """How an interface moves.
+
+    AVERAGE: by the mean displacement and rotation of its area, which stays free to deform. RIGID: all its nodes
+    move as one.
+    """
+
+    AVERAGE = "average"
+    RIGID = "rigid"
+
+
+@dataclass(frozen=True, eq=False)
+class Interface:
+    """A part of a mesh.
+
+    Attributes:
+        name: by which users find it.
+        kind: averaged or rigid.
+        position: centroid of its area, shape (3,) [m].
+        nodes: displacement nodes on it, ascending.
+        rows: mean displacement and rotation of nodal displacements, component after component at each node:
+            shape (3, N d) in the plane (x, y, about z), (6, N d) in space.
+    """
+
+    name: str
+    kind: InterfaceKind
+    position: Array
+    nodes: IntArray
+    rows: Array
+
+
+def given_interfaces(
+    interfaces: Mapping[str, InterfaceSpec] | None, given: GivenMesh, mesh: ElementMesh
+) -> tuple[Interface, ...]:
+    """The interfaces that a user named.
+
+    Raises:
+        ParameterError: no such group or nodes, fewer nodes than have an area, or two rigid ones that share nodes.
+    """
+    if interfaces is None:
+        interfaces = {}
+    if not isinstance(interfaces, Mapping):
+        raise ParameterError(f'interfaces must be a dictionary such as {{"tip": nodes}}, got {interfaces!r}')
+    found = [_interface(text("name of an interface", name), spec, given, mesh) for name, spec in interfaces.items()]
+    rigid = [each for each in found if each.kind is InterfaceKind.RIGID]
+    for k, first in enumerate(rigid):
+        for second in rigid[k + 1 :]:
+            if common := len(np.intersect1d(first.nodes, second.nodes)):
+                raise ParameterError(
+                    f"interfaces {first.name!r} and {second.name!r} are both rigid and share {common} nodes; "
+                    "make one interface of them"
+                )
+    return tuple(found)
+
+
+def _interface(name: str, spec: InterfaceSpec, given: GivenMesh, mesh: ElementMesh) -> Interface:
+    nodes: Any = spec
+    kind = InterfaceKind.AVERAGE
+    if isinstance(spec, tuple) and len(spec) == 2 and isinstance(spec[1], str):
+        nodes, kind = spec[0], option(f"kind of interface {name!r}", spec[1], InterfaceKind)
+    facets = _facets(name, nodes, given, mesh)
+    measures, squares = _area(mesh, facets)
+    rows = _mean_rows(name, measures, squares, mesh)
+    position = measures[:3].sum(axis=1) / measures[3].sum()
+    return Interface(name, kind, position, mesh.facet_nodes(facets), rows)
+
+
+def _facets(name: str, nodes: Any, given: GivenMesh, mesh: ElementMesh) -> IntArray:
+    """Facets of the mesh on an interface: on its boundary, or inside it if none is there."""
+    corners = np.asarray(mesh.mesh.facets.T)  # vertices of each facet
+    used = np.unique(given.corners)
+    vertex_of = np.full(len(given.points), -1)
+    vertex_of[used] = np.arange(len(used))
+    if isinstance(nodes, str) and nodes in given.facet_groups:
+        wanted = np.sort(vertex_of[given.facet_groups[nodes]], axis=1)
+        known = {tuple(row): k for k, row in enumerate(np.sort(corners, axis=1).tolist())}
+        numbers = [known.get(tuple(row)) for row in wanted.tolist()]
+        facets = np.array(sorted({k for k in numbers if k is not None}), dtype=np.int64)
+        if len(facets):
+            return facets
+    chosen = chosen_points(name, nodes, given.points, _node_groups(given))
+    inside = np.zeros(len(used), dtype=bool)
+    inside[vertex_of[chosen][vertex_of[chosen] >= 0]] = True
+    if not inside.any():
+        raise ParameterError(f"interface {name!r} has no nodes of the mesh: {_near_miss(nodes, given)}")
+    covered = np.flatnonzero(inside[corners].all(axis=1))
+    boundary = np.intersect1d(covered, mesh.mesh.boundary_facets())
+    facets = boundary if len(boundary) else covered
+    if not len(facets):
+        area = "an area" if mesh.dimension == 3 else "a length"
+        raise ParameterError(
+            f"interface {name!r} has {int(inside.sum())} node(s) that cover no side of an element: an interface "
+            f"needs {area}, or it has no rotation and what it carries depends on the mesh; take all nodes of a face"
+        )
+    return facets.astype(np.int64)
+
+
+def chosen_points(name: str, nodes: Any, places: Array, groups: Mapping[str, IntArray]) -> IntArray:
+    """Numbers of the points that an interface is given by.
+
+    Args:
+        nodes: numbers, a function of places, or the name of a group.
+        places: of all points, shape (k, 3) [m].
+        groups: points by name.
+
+    Raises:
+        ParameterError: none of these.
+    """
+    if isinstance(nodes, str):
+        if nodes in groups:
+            return groups[nodes]
+        known = ", ".join(map(repr, groups)) or "none"
+        raise ParameterError(f"interface {name!r}: there is no group {nodes!r} of facets or nodes, only {known}")
+    if callable(nodes):
+        try:
+            answer = np.asarray(nodes(places.T.copy()))
+        except Exception as error:
+            raise ParameterError(
+                f"interface {name!r}: its function of places x (x[0], x[1], x[2] are arrays) raised {error!r}"
+            ) from error
+        if answer.shape != (len(places),) or answer.dtype != np.bool_:
+            raise ParameterError(
+                f"interface {name!r}: its function must return True or False for each place, such as "
+                f"lambda x: x[0] < 1e-6, got {answer!r}"
+            )
+        return np.flatnonzero(answer)
+    numbers = np.asarray(nodes)
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or not len(numbers):
+        raise ParameterError(
+            f"interface {name!r} must be numbers of nodes, a function of places or a group's name, got {nodes!r}"
+        )
+    if numbers.min() < 0 or numbers.max() >= len(places):
+        raise ParameterError(
+            f"interface {name!r}: the nodes are 0 to {len(places) - 1}, got {numbers.min()} to {numbers.max()}"
+        )
+    return numbers.astype(np.int64)
+
+
+def _node_groups(given: GivenMesh) -> dict[str, IntArray]:
+    """Points of groups of nodes and of facets."""
+    facets = {name: np.unique(corners) for name, corners in given.facet_groups.items()}
+    return {**facets, **given.node_groups}
+
+
+def _near_miss(nodes: Any, given: GivenMesh) -> str:
+    low, high = given.points.min(axis=0), given.points.max(axis=0)
+    box = ", ".join(f"{a:g} <= {c} <= {b:g}" for a, b, c in zip(low, high, "xyz", strict=True))
+    return f"the mesh lies in {box}" + ("; compare with a tolerance, not with ==" if callable(nodes) else "")
+
+
+def _area(mesh: ElementMesh, facets: IntArray) -> tuple[Array, Array]:
+    """int (x, y, z) N_a and int N_a over facets, shape (4, N), and int x x^T, shape (3, 3)."""
+    import skfem
+
+    basis = skfem.FacetBasis(mesh.mesh, mesh.element, facets=facets.astype(np.int32), intorder=2 * mesh.order + 2)
+    x = np.asarray(basis.global_coordinates())
+    weights = np.asarray(basis.dx)
+    fields = np.zeros((4, *weights.shape))
+    fields[: len(x)], fields[3] = x, 1.0
+    values = np.array([np.broadcast_to(np.asarray(each[0]), weights.shape) for each in basis.basis])
+    entries = np.einsum("aeq,ceq,eq->cae", values, fields, weights)
+    result = np.zeros((4, mesh.node_count))
+    for component in range(4):
+        np.add.at(result[component], np.asarray(basis.element_dofs), entries[component])
+    squares = np.einsum("ceq,feq,eq->cf", fields[:3], fields[:3], weights)
+    return result, squares
+
+
+def _mean_rows(name: str, measures: Array, squares: Array, mesh: ElementMesh) -> Array:
+    """Rows of the mean displacement and of the rotation by least squares over the area (3.14)."""
+    area = measures[3].sum()
+    center = measures[:3].sum(axis=1) / area
+    arms = measures[:3] - center[:, None] * measures[3]  # int xi N_a
+    euler = squares - area * np.outer(center, center)
+    inertia = np.trace(euler) * np.eye(3) - euler
+    d, count = mesh.dimension, mesh.node_count
+    moments = np.array([cross_matrix(arm) for arm in arms.T])  # xi x (.) of each node, (N, 3, 3)
+    axes = [2] if d == 2 else [0, 1, 2]
+    about = inertia[np.ix_(axes, axes)]
+    if np.linalg.eigvalsh(about)[0] <= ON_A_LINE * np.trace(inertia):
+        raise ParameterError(f"interface {name!r} lies on one line: it has no rotation about it")
+    turns = np.linalg.solve(about, moments[:, axes, :d].transpose(1, 0, 2).reshape(len(axes), -1))
+    means = np.zeros((d, count, d))
+    for axis in range(d):
+        means[axis, :, axis] = measures[3] / area
+    return np.vstack([means.reshape(d, -1), turns.reshape(len(axes), -1)])

@@ -1,0 +1,195 @@
+"""A mesh of one kind of cells as plain arrays, and the displacement elements on it.
+
+Geometry and numbering are those of scikit-fem, which gives the shape functions.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, IntArray
+
+CHUNK = 2_000_000  # numbers of shape function gradients that are held at once
+
+
+class CellKind(Enum):
+    """What the cells of a mesh are."""
+
+    TRIANGLE = "triangle"
+    QUADRILATERAL = "quadrilateral"
+    TETRAHEDRON = "tetrahedron"
+    HEXAHEDRON = "hexahedron"
+
+    @property
+    def dimension(self) -> int:
+        """2 in the plane, 3 in space."""
+        return 2 if self in (CellKind.TRIANGLE, CellKind.QUADRILATERAL) else 3
+
+    @property
+    def is_simplex(self) -> bool:
+        """Triangles and tetrahedra."""
+        return self in (CellKind.TRIANGLE, CellKind.TETRAHEDRON)
+
+
+@dataclass(frozen=True, eq=False)
+class ElementMesh:
+    """Cells with displacement elements.
+
+    Attributes:
+        kind: of all cells.
+        geometry_order: 1: straight cells; 2: curved ones.
+        geometry: places of the geometry's nodes in scikit-fem's order, shape (k, d) [m].
+        cells: their corners, shape (e, corners).
+        order: of the displacement elements, 1 or 2, not below that of the geometry.
+    """
+
+    kind: CellKind
+    geometry_order: int
+    geometry: Array
+    cells: IntArray
+    order: int
+
+    @property
+    def dimension(self) -> int:
+        """Of the mesh, 2 or 3."""
+        return self.kind.dimension
+
+    @property
+    def cell_count(self) -> int:
+        """Number of elements."""
+        return len(self.cells)
+
+    @cached_property
+    def mesh(self) -> Any:
+        """As a mesh of scikit-fem."""
+        import skfem
+
+        classes = {
+            (CellKind.TRIANGLE, 1): skfem.MeshTri1,
+            (CellKind.TRIANGLE, 2): skfem.MeshTri2,
+            (CellKind.QUADRILATERAL, 1): skfem.MeshQuad1,
+            (CellKind.QUADRILATERAL, 2): skfem.MeshQuad2,
+            (CellKind.TETRAHEDRON, 1): skfem.MeshTet1,
+            (CellKind.TETRAHEDRON, 2): skfem.MeshTet2,
+            (CellKind.HEXAHEDRON, 1): skfem.MeshHex1,
+            (CellKind.HEXAHEDRON, 2): skfem.MeshHex2,
+        }
+        make = classes[self.kind, self.geometry_order]
+        places, cells = np.ascontiguousarray(self.geometry.T), np.ascontiguousarray(self.cells.T.astype(np.int32))
+        return make(places, cells, sort_t=False)
+
+    @cached_property
+    def element(self) -> Any:
+        """The scalar shape functions, each component of the displacement has them."""
+        import skfem
+
+        classes = {
+            (CellKind.TRIANGLE, 1): skfem.ElementTriP1,
+            (CellKind.TRIANGLE, 2): skfem.ElementTriP2,
+            (CellKind.QUADRILATERAL, 1): skfem.ElementQuad1,
+            (CellKind.QUADRILATERAL, 2): skfem.ElementQuad2,
+            (CellKind.TETRAHEDRON, 1): skfem.ElementTetP1,
+            (CellKind.TETRAHEDRON, 2): skfem.ElementTetP2,
+            (CellKind.HEXAHEDRON, 1): skfem.ElementHex1,
+            (CellKind.HEXAHEDRON, 2): skfem.ElementHex2,
+        }
+        return classes[self.kind, self.order]()
+
+    @cached_property
+    def _numbering(self) -> Any:
+        import skfem
+
+        return skfem.CellBasis(self.mesh, self.element, intorder=1)
+
+    @cached_property
+    def nodes(self) -> Array:
+        """Places of the displacement nodes, z = 0 in the plane, shape (N, 3) [m]."""
+        places = np.zeros((self.node_count, 3))
+        places[:, : self.dimension] = self._numbering.doflocs.T
+        return places
+
+    @property
+    def node_count(self) -> int:
+        """Number N of displacement nodes."""
+        return int(self._numbering.N)
+
+    @cached_property
+    def element_nodes(self) -> IntArray:
+        """Displacement nodes of each element in the order of the shape functions, shape (e, k)."""
+        return np.asarray(self._numbering.element_dofs.T, dtype=np.int64)
+
+    @cached_property
+    def vertex_nodes(self) -> IntArray:
+        """Displacement node at each corner of the mesh, in scikit-fem's order of corners."""
+        return np.asarray(self._numbering.nodal_dofs[0], dtype=np.int64)
+
+    def facet_nodes(self, facets: IntArray) -> IntArray:
+        """Displacement nodes on some facets, ascending."""
+        return np.unique(
+            np.asarray(self._numbering.get_dofs(facets=facets.astype(np.int32)).flatten(), dtype=np.int64)
+        )
+
+    @property
+    def stiffness_degree(self) -> int:
+        """Degree that a quadrature of strain energy has to hold."""
+        if not self.kind.is_simplex:
+            return 2 * self.order
+        return max(3 * (self.order - 1), 1) + (2 if self.geometry_order > 1 else 0)
+
+    @property
+    def mass_degree(self) -> int:
+        """Degree that a quadrature of kinetic energy has to hold."""
+        return 2 * self.order + (2 if self.geometry_order > 1 else 0)
+
+    def quadrature(self, degree: int) -> Iterator["CellQuadrature"]:
+        """The elements in parts that memory holds, with shape functions at quadrature points."""
+        import skfem
+
+        sample = skfem.CellBasis(self.mesh, self.element, intorder=degree, elements=np.array([0]))
+        numbers = sample.Nbfun * self.dimension * sample.dx.shape[1]
+        size = max(1, CHUNK // numbers)
+        for first in range(0, self.cell_count, size):
+            elements = np.arange(first, min(first + size, self.cell_count))
+            basis = skfem.CellBasis(
+                self.mesh, self.element, intorder=degree, elements=elements, disable_doflocs=True
+            )
+            values = np.array([np.broadcast_to(np.asarray(f[0]), basis.dx.shape) for f in basis.basis])
+            gradients = np.array([f[0].grad for f in basis.basis])  # (k, d, e, q)
+            yield CellQuadrature(
+                elements=elements,
+                nodes=self.element_nodes[elements],
+                weights=np.asarray(basis.dx),
+                values=np.ascontiguousarray(values.transpose(1, 2, 0)),
+                gradients=np.ascontiguousarray(gradients.transpose(2, 3, 1, 0)),
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class CellQuadrature:
+    """Shape functions of some elements at their quadrature points.
+
+    Attributes:
+        elements: their numbers, shape (e,).
+        nodes: their nodes, shape (e, k).
+        weights: volume of each point, shape (e, q) [m^d].
+        values: of the shape functions, shape (e, q, k).
+        gradients: shape (e, q, d, k) [1/m].
+    """
+
+    elements: IntArray
+    nodes: IntArray
+    weights: Array
+    values: Array
+    gradients: Array
+
+    def displacement_gradients(self, shapes: Array) -> Array:
+        """du_c/dx_a of nodal fields (N, d, n), shape (e q, c, a, n)."""
+        local = shapes[self.nodes]  # (e, k, c, n)
+        e, q, d, k = self.gradients.shape
+        n = local.shape[-1]
+        product = self.gradients.reshape(e, q * d, k) @ local.reshape(e, k, -1)  # (e, q a, c n)
+        return np.asarray(product.reshape(e * q, d, -1, n).transpose(0, 2, 1, 3))

@@ -1,0 +1,219 @@
+"""Material points of a body from a finite element model: interfaces, nodes, any place in a mesh."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phlexible.algebra.arrays import Array, vector
+from phlexible.bodies.flexible.mesh.element_mesh import ElementMesh
+from phlexible.bodies.locations import (
+    Interface,
+    Location,
+    MaterialPoint,
+    MaterialPoints,
+    MaterialPosition,
+    Origin,
+)
+from phlexible.errors import AttachmentError
+
+OUTSIDE = 1e-6
+"""How far out of its element a point may be, in the element's own coordinates."""
+CANDIDATES = 64
+"""Elements near a point that are searched for it."""
+
+
+@dataclass(frozen=True, eq=False)
+class InterfaceMotion:
+    """How k interfaces of a body with n elastic coordinates move.
+
+    Attributes:
+        names: by which users find them.
+        positions: shape (k, 3) [m].
+        shapes: their displacement, shape (k, 3, n).
+        rotations: their small rotation, shape (k, 3, n).
+    """
+
+    names: tuple[str, ...]
+    positions: Array
+    shapes: Array
+    rotations: Array
+
+    @property
+    def listed(self) -> str:
+        """The names for messages."""
+        return ", ".join(map(repr, self.names)) or "none"
+
+    def locate(self, name: str) -> MaterialPoint:
+        """The interface of a name.
+
+        Raises:
+            AttachmentError: there is none.
+        """
+        if name not in self.names:
+            raise AttachmentError(f"the body has no interface {name!r}; it has {self.listed}")
+        k = self.names.index(name)
+        return MaterialPoint(self.positions[k], self.shapes[k], self.rotations[k])
+
+
+@dataclass(frozen=True, eq=False)
+class FlexiblePoints(MaterialPoints):
+    """Points of a body from a finite element model with n elastic coordinates.
+
+    Attributes:
+        shapes: displacement of the nodes, shape (N, 3, n).
+        interfaces: what joints and loads act on.
+    """
+
+    shapes: Array
+    interfaces: InterfaceMotion
+
+    @property
+    @abstractmethod
+    def nodes(self) -> Array:
+        """Places of the nodes, shape (N, 3) [m]."""
+
+    @abstractmethod
+    def inside(self, place: Array, described: str) -> MaterialPoint:
+        """The material point at a place of the undeformed body.
+
+        Raises:
+            AttachmentError: the body is not there.
+        """
+
+    def locate(self, location: Location) -> MaterialPoint:
+        """An interface, or another place, which joints and loads cannot act on.
+
+        Raises:
+            AttachmentError: no interface of that name, or a place outside the body.
+        """
+        match location:
+            case Interface(name):
+                return self.interfaces.locate(name)
+            case Origin():
+                return self.inside(np.zeros(3), "the origin of the mesh")
+            case MaterialPosition(position):
+                return self.inside(vector("position", position), f"the point {position}")
+        raise AttachmentError(
+            f'a FlexibleBody has no {location}; it offers its interfaces, part["name"] ({self.interfaces.listed}), '
+            "and `point((x, y, z))`"
+        )
+
+    def outline(self, count: int) -> tuple[Array, Array]:
+        """The interfaces one after the other; without them two nodes far apart."""
+        if len(self.interfaces.names) > 1:
+            return self.interfaces.positions, self.interfaces.shapes
+        axis = int(np.ptp(self.nodes, axis=0).argmax())
+        ends = [int(self.nodes[:, axis].argmin()), int(self.nodes[:, axis].argmax())]
+        return self.nodes[ends], self.shapes[ends]
+
+    def nearest(self, place: Array) -> int:
+        """Number of the node closest to a place."""
+        return int(((self.nodes - place) ** 2).sum(axis=1).argmin())
+
+    def refuse(self, described: str, place: Array) -> AttachmentError:
+        """That a place is not in the body, with the nearest that is."""
+        shown = ", ".join(f"{c:g}" for c in self.nodes[self.nearest(place)])
+        return AttachmentError(
+            f"{described} is outside the mesh; the nearest node is at ({shown}), interfaces are "
+            f"{self.interfaces.listed}"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class NodePoints(FlexiblePoints):
+    """Points of a body that is known at its nodes only.
+
+    Attributes:
+        places: of the nodes, shape (N, 3) [m].
+        rotations: of the nodes, shape (N, 3, n); None: they have none.
+    """
+
+    places: Array
+    rotations: Array | None
+
+    @property
+    def nodes(self) -> Array:
+        """Places of the nodes, shape (N, 3) [m]."""
+        return self.places
+
+    def inside(self, place: Array, described: str) -> MaterialPoint:
+        """A node.
+
+        Raises:
+            AttachmentError: no node is there.
+        """
+        node = self.nearest(place)
+        if np.abs(self.places[node] - place).max() > OUTSIDE * np.ptp(self.places, axis=0).max():
+            raise self.refuse(described, place)
+        turns = None if self.rotations is None else self.rotations[node]
+        return MaterialPoint(self.places[node], self.shapes[node], turns, is_watched_only=True)
+
+
+@dataclass(frozen=True, eq=False)
+class MeshPoints(FlexiblePoints):
+    """Points anywhere in a mesh.
+
+    Attributes:
+        mesh: where they are looked for.
+    """
+
+    mesh: ElementMesh
+
+    @property
+    def nodes(self) -> Array:
+        """Places of the displacement nodes, shape (N, 3) [m]."""
+        return self.mesh.nodes
+
+    def inside(self, place: Array, described: str) -> MaterialPoint:
+        """The point in its element; it turns with the skew part of the displacement gradient.
+
+        Raises:
+            AttachmentError: outside the mesh.
+        """
+        d, mesh = self.mesh.dimension, self.mesh
+        if d == 2 and place[2] != 0:
+            raise AttachmentError(f"{described} must have z = 0 in a plane mesh")
+        centers = mesh.geometry[mesh.cells].mean(axis=1)
+        near = np.argsort(((centers - place[:d]) ** 2).sum(axis=1))[:CANDIDATES].astype(np.int32)
+        mapping = mesh.mesh.mapping()
+        local = _local_coordinates(mesh, near, place[:d])
+        outside = _outside(mesh, local)
+        best = int(outside.argmin())
+        if not outside[best] <= OUTSIDE:
+            raise self.refuse(described, place)
+        element = near[best : best + 1]
+        X = local[:, best][:, None]
+        own = self.shapes[mesh.element_nodes[element[0]]]  # (k, 3, n)
+        functions = [mesh.element.gbasis(mapping, X, k, element)[0] for k in range(len(own))]
+        values = np.array([np.ravel(np.asarray(each))[0] for each in functions])
+        gradients = np.array([each.grad[:, 0, 0] for each in functions])  # (k, d)
+        shapes = np.einsum("k,kcn->cn", values, own)
+        slopes = np.zeros((3, 3, own.shape[2]))
+        slopes[:, :d] = np.einsum("ka,kcn->can", gradients, own)
+        turns = np.array([slopes[b, a] - slopes[a, b] for a, b in ((1, 2), (2, 0), (0, 1))]) / 2
+        return MaterialPoint(place, shapes, turns, is_watched_only=True)
+
+
+def _local_coordinates(mesh: ElementMesh, elements: NDArray[np.int32], place: Array) -> Array:
+    """Coordinates of a place in each of these elements by Newton's method, shape (d, e); nan where it fails."""
+    mapping = mesh.mesh.mapping()
+    middle = np.asarray(mesh.mesh.elem.refdom.p).mean(axis=1)
+    X = np.tile(middle[:, None, None], (1, len(elements), 1))
+    for _ in range(25):
+        gap = np.asarray(mapping.F(X, elements))[:, :, 0] - place[:, None]
+        slope = np.moveaxis(np.asarray(mapping.DF(X, elements))[..., 0], -1, 0)
+        step = np.linalg.solve(slope, gap.T[..., None])[..., 0].T
+        X[:, :, 0] -= np.clip(step, -1.0, 1.0)
+    gap = np.asarray(mapping.F(X, elements))[:, :, 0] - place[:, None]
+    size = np.ptp(mesh.geometry[mesh.cells[elements]], axis=1).max(axis=1)
+    X[:, np.abs(gap).max(axis=0) > 1e-9 * size, 0] = np.nan
+    return X[:, :, 0]
+
+
+def _outside(mesh: ElementMesh, local: Array) -> Array:
+    """How far each point is out of its reference element; infinite where it was not found."""
+    over = -local.min(axis=0)
+    over = np.maximum(over, local.sum(axis=0) - 1 if mesh.kind.is_simplex else local.max(axis=0) - 1)
+    return np.where(np.isnan(over), np.inf, over)

@@ -1,0 +1,66 @@
+"""Interfaces that move as one: their nodes follow a few unknowns of their own (docs/theory.md, 3)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array
+from phlexible.bodies.flexible.interfaces import Interface, InterfaceKind
+from phlexible.bodies.flexible.structure import ElasticStructure
+from phlexible.bodies.flexible.unknowns import Unknowns
+
+
+@dataclass(frozen=True, eq=False)
+class TiedStructure:
+    """A structure with its interfaces.
+
+    Attributes:
+        structure: with unknowns q.
+        columns: the unknowns of the finite element model are ``columns @ q``.
+        rows: displacement and rotation of each interface by name, of q.
+        positions: of the interfaces by name, each shape (3,) [m].
+        untied: the structure with all unknowns.
+    """
+
+    structure: ElasticStructure
+    columns: sparse.csr_array
+    rows: dict[str, Array]
+    positions: dict[str, Array]
+    untied: ElasticStructure
+
+    def loads(self, accelerations: Array) -> Array:
+        """Inertial loads of accelerations (N, k) of all unknowns, on q."""
+        return np.asarray(self.columns.T @ (self.untied.mass @ accelerations))
+
+
+def tied_structure(full: ElasticStructure, unknowns: Unknowns, interfaces: tuple[Interface, ...]) -> TiedStructure:
+    """Nodes of rigid interfaces follow displacement and rotation of their position."""
+    r, size = full.rigid.shape[1], len(full.rigid)
+    rigid_ones = [each for each in interfaces if each.kind is InterfaceKind.RIGID]
+    bound = [unknowns.of_nodes(each.nodes) for each in rigid_ones]
+    free = np.setdiff1d(np.arange(size), np.concatenate([*bound, np.zeros(0, dtype=np.int64)]))
+    count = len(free) + r * len(rigid_ones)
+    blocks = [sparse.coo_array((np.ones(len(free)), (free, np.arange(len(free)))), shape=(size, count))]
+    rigid, rows = [full.rigid[free]], {}
+    for number, (each, members) in enumerate(zip(rigid_ones, bound, strict=True)):
+        motion = unknowns.selected(members).rigid_fields(each.position)
+        own = len(free) + r * number + np.arange(r)
+        pairs = (np.repeat(members, r), np.tile(own, len(members)))
+        blocks.append(sparse.coo_array((motion.ravel(), pairs), shape=(size, count)))
+        rigid.append(_rigid_motion_at(each.position, unknowns))
+        rows[each.name] = np.eye(r, count, own[0])
+    columns = sparse.csr_array(sum(block.tocsr() for block in blocks))
+    for each in interfaces:
+        if each.kind is InterfaceKind.AVERAGE:
+            rows[each.name] = np.asarray(columns.T @ each.rows.T).T
+    ordered = {each.name: rows[each.name] for each in interfaces}
+    positions = {each.name: each.position for each in interfaces}
+    return TiedStructure(full.reduced(columns, np.vstack(rigid)), columns, ordered, positions, full)
+
+
+def _rigid_motion_at(position: Array, unknowns: Unknowns) -> Array:
+    """Displacement and rotation at a point for unit rigid motions about the origin, shape (r, r)."""
+    components = np.array([*unknowns.translation_axes, *(3 + axis for axis in unknowns.spin_axes)])
+    places = np.tile(position, (len(components), 1))
+    return Unknowns(unknowns.dimension, np.zeros_like(components), components, places).rigid_fields()

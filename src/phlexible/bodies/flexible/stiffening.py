@@ -1,0 +1,82 @@
+"""Green-Lagrange strain of retained shapes, condensed to as many scalar strains (docs/theory.md, 3)."""
+
+from collections.abc import Callable
+from enum import StrEnum
+
+import numpy as np
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array
+from phlexible.bodies.floating_body import StrainEnergy
+
+
+class MeshStrain(StrEnum):
+    """LINEAR: no geometric stiffening. GREEN_LAGRANGE: exact in rotation, condensed to the retained shapes."""
+
+    LINEAR = "linear"
+    GREEN_LAGRANGE = "green_lagrange"
+
+
+NEGLIGIBLE = 1e-4
+"""Geometric stiffness, relative to the shapes' own stiffness and to the greatest, that is left out."""
+
+
+def linear_strain(frequencies: Array) -> StrainEnergy:
+    """V = sum_k omega_k^2 eta_k^2 / 2."""
+    n = len(frequencies)
+    empty = np.zeros((0, n))
+    return StrainEnergy(
+        np.diag(frequencies**2), empty, np.zeros(0), empty, np.zeros(0), np.zeros(0, dtype=np.int64)
+    )
+
+
+def projected(shapes: Array, matrix_of: Callable[[Array], sparse.csr_array]) -> Array:
+    """H[k, i, j] = phi_i . K_sigma(phi_k) phi_j of geometric stiffness matrices, shape (n, n, n).
+
+    Args:
+        shapes: shape (N, n).
+        matrix_of: K_sigma of the stress of a displacement (N,).
+    """
+    found = []
+    for shape in shapes.T:
+        small = shapes.T @ (matrix_of(shape) @ shapes)
+        found.append((small + small.T) / 2)
+    return np.array(found).reshape((shapes.shape[1],) * 3)
+
+
+def condensed_strain(frequencies: Array, geometric: Array, negligible: float = NEGLIGIBLE) -> StrainEnergy:
+    """V = sum_k eps_k^2 / 2 with eps_k = omega_k eta_k + eta.C_k eta / 2, C_k = H_k / omega_k (3.15).
+
+    What is not retained relaxes the quadratic strain, all but its projection on the linear strains of the
+    retained shapes. C_k is split into squares in coordinates of equal strain energy, where entries tell what
+    they matter: shapes that hardly turn are left out.
+
+    Args:
+        frequencies: omega, shape (n,) [rad/s].
+        geometric: H, shape (n, n, n).
+        negligible: see ``NEGLIGIBLE``.
+    """
+    n = len(frequencies)
+    scaled = geometric / (frequencies[:, None, None] * frequencies[:, None] * frequencies)
+    limit = negligible * np.abs(scaled).max(initial=0.0)
+    rows, squares, factors, owners, rest = [], [], [], [], np.zeros(n)
+    for k in range(n):
+        turning = np.abs(scaled[k]).max(axis=1) > limit
+        values, vectors = np.linalg.eigh(scaled[k] * np.outer(turning, turning))
+        keep = np.abs(values) > limit
+        if not keep.any():
+            rest[k] = frequencies[k] ** 2
+            continue
+        vectors[~turning] = 0.0
+        rows.append(frequencies[k] * np.eye(n)[k])
+        squares.append((frequencies[:, None] * vectors[:, keep]).T)
+        factors.append(values[keep])
+        owners.append(np.full(int(keep.sum()), len(rows) - 1))
+    return StrainEnergy(
+        stiffness=np.diag(rest),
+        rows=np.array(rows).reshape(-1, n),
+        weights=np.ones(len(rows)),
+        squares=np.vstack([*squares, np.zeros((0, n))]),
+        factors=np.concatenate([*factors, np.zeros(0)]),
+        square_strain=np.concatenate([*owners, np.zeros(0)]).astype(np.int64),
+    )

@@ -1,0 +1,135 @@
+"""A free elastic structure, and its answers and modes when a frame holds it (docs/theory.md, 3)."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.errors import ParameterError
+
+WELL_CONDITIONED = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class ElasticStructure:
+    """N unknowns of a body that nothing holds.
+
+    Attributes:
+        mass: shape (N, N), symmetric.
+        stiffness: shape (N, N), symmetric, zero for rigid motions.
+        rigid: displacements of the rigid motions about the origin, translations first, shape (N, r) with r = 3
+            in the plane, 6 in space.
+    """
+
+    mass: sparse.csr_array
+    stiffness: sparse.csr_array
+    rigid: Array
+
+    @property
+    def dimension(self) -> int:
+        """2 in the plane, 3 in space."""
+        return 2 if self.rigid.shape[1] == 3 else 3
+
+    def reduced(self, columns: sparse.csr_array, rigid: Array) -> "ElasticStructure":
+        """The structure whose unknowns are ``columns @ q``; ``rigid`` are the rigid motions in q."""
+        mass, stiffness = (columns.T @ each @ columns for each in (self.mass, self.stiffness))
+        return ElasticStructure(sparse.csr_array(mass), sparse.csr_array(stiffness), rigid)
+
+
+@dataclass(frozen=True, eq=False)
+class HeldStructure:
+    """The same with a frame that removes the rigid motions: F u = 0 for the elastic displacements u (3.13).
+
+    Attributes:
+        structure: what is held.
+        frame: F, shape (r, N), with F rigid well conditioned.
+    """
+
+    structure: ElasticStructure
+    frame: Array
+
+    def __post_init__(self) -> None:
+        scaled = self.frame @ self.structure.rigid
+        scaled = scaled / np.maximum(np.abs(scaled).max(axis=1, keepdims=True), 1e-300)
+        scaled = scaled / np.maximum(np.abs(scaled).max(axis=0, keepdims=True), 1e-300)
+        singular = np.linalg.svd(scaled, compute_uv=False)
+        if not singular[-1] > WELL_CONDITIONED * singular[0]:
+            raise ParameterError(
+                "frame: these interfaces do not hold all rigid motions of the body (a single point, or points on "
+                'one line); take frame="mean_axis" or an interface with an area'
+            )
+
+    def balanced(self, loads: Array) -> Array:
+        """Loads (N, k) with forces on the frame that leave no resultant; zero for loads on the frame alone."""
+        rigid, frame = self.structure.rigid, self.frame
+        result: Array = loads - frame.T @ np.linalg.solve(rigid.T @ frame.T, rigid.T @ loads)
+        return result
+
+    def answers(self, loads: Array) -> Array:
+        """Displacements with F u = 0 under loads, shape (N, k).
+
+        The balanced loads need no support, so that a few unknowns that hold the body without constraint carry
+        nothing: K without them is positive definite and sparse, whatever the frame is. A rigid motion then
+        makes F u = 0.
+        """
+        result = self._grounded(self.balanced(loads))
+        rigid, frame = self.structure.rigid, self.frame
+        result -= rigid @ np.linalg.solve(frame @ rigid, frame @ result)
+        return result
+
+    def elastic(self, columns: Array) -> Array:
+        """Displacements with F u = 0: the columns (N, N) of all displacements moved rigidly, shape (N, N - r)."""
+        rigid, frame = self.structure.rigid, self.frame
+        free = columns[:, self._free]
+        result: Array = free - rigid @ np.linalg.solve(frame @ rigid, frame @ free)
+        return result
+
+    def modes(self, count: int) -> Array:
+        """The lowest modes held by the frame, shape (N, count).
+
+        Raises:
+            ParameterError: more modes than the body has.
+        """
+        from scipy.sparse.linalg import LinearOperator, eigsh
+
+        size, r = self.structure.rigid.shape
+        if not count:
+            return np.zeros((size, 0))
+        if count > size - r - 2:
+            raise ParameterError(f"modes must be at most {size - r - 2} with {size} unknowns, got {count}")
+        inverse = LinearOperator((size, size), matvec=lambda f: self.answers(f.reshape(-1, 1))[:, 0], dtype=float)
+        random = np.random.default_rng(0).normal(size=(size, 1))
+        start = self.answers(self.structure.mass @ random)[:, 0]
+        squares, shapes = eigsh(
+            self.structure.stiffness, k=count, M=self.structure.mass, sigma=0.0, OPinv=inverse, v0=start
+        )
+        return np.asarray(shapes[:, np.argsort(squares)])
+
+    @cached_property
+    def _supports(self) -> IntArray:
+        """Unknowns that hold the body without constraining it: as independent as pivoting finds them."""
+        from scipy.linalg import qr
+
+        rigid = self.structure.rigid
+        scaled = rigid / np.linalg.norm(rigid, axis=0)
+        _, _, order = qr(scaled.T, mode="economic", pivoting=True)
+        return np.sort(order[: rigid.shape[1]]).astype(np.int64)
+
+    @cached_property
+    def _free(self) -> IntArray:
+        return np.setdiff1d(np.arange(len(self.structure.rigid)), self._supports)
+
+    @cached_property
+    def _factors(self) -> Any:
+        from scipy.sparse.linalg import splu
+
+        block = self.structure.stiffness[self._free][:, self._free].tocsc()
+        return splu(block, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+
+    def _grounded(self, loads: Array) -> Array:
+        result = np.zeros_like(loads)
+        result[self._free] = self._factors.solve(np.ascontiguousarray(loads[self._free]))
+        return result

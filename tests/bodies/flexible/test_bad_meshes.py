@@ -1,0 +1,127 @@
+"""Meshes that are no body are refused or warned about by name."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import skfem
+
+import phlexible as ph
+from bodies.flexible.meshes import BAR, STEEL, bar, ends, grid
+
+MESH = grid(*BAR, cells=(3, 1, 1))
+
+
+def refused(message, mesh=MESH, material=STEEL, interfaces=None, **options):
+    with pytest.raises(ph.ParameterError, match=message):
+        ph.FlexibleBody.from_mesh(mesh, material, interfaces, **options)
+
+
+def moved(mesh, node, place):
+    places = mesh.p.copy()
+    places[:, node] = place
+    return type(mesh)(places, mesh.t)
+
+
+def test_inverted_elements():
+    hexahedra = grid(1.0, 1.0, 1.0, cells=(2, 2, 2))
+    inner = int(np.abs(hexahedra.p.T - (0.5, 0, 0)).sum(axis=1).argmin())
+    refused("elements .* inverted", moved(hexahedra, inner, (1.3, 0.3, 0.2)))
+    quads = grid(1.0, 1.0, cells=(2, 2))
+    refused(
+        "elements .* inverted", moved(quads, int(np.abs(quads.p.T - (0.5, 0)).sum(axis=1).argmin()), (1.2, 0.1))
+    )
+    turned = quads.t.copy()
+    turned[:, 2] = turned[::-1, 2]
+    refused("elements 2 are inverted", skfem.MeshQuad(quads.p, turned))
+    for kind, sides in ((skfem.MeshTri, (1.0, 1.0)), (skfem.MeshTet, (1.0, 1.0, 1.0))):
+        mesh = grid(*sides, cells=(2,) * len(sides), kind=kind)
+        inner = int(np.abs(mesh.p.T - (0.5, *(0,) * (len(sides) - 1))).sum(axis=1).argmin())
+        refused("elements .* inverted", moved(mesh, inner, (1.2, 0.3, 0.1)[: len(sides)]))
+
+
+def test_flat_elements():
+    refused(
+        "elements 1 are flat", skfem.MeshTri(np.array([[0, 1, 0, 0.5], [0, 0, 1, 0.5]]), [[0, 1], [1, 3], [2, 2]])
+    )
+
+
+def test_folded_curved_elements():
+    curved = skfem.MeshTri2.from_mesh(skfem.MeshTri())
+    places = curved.doflocs.copy()
+    places[:, 4] = (0.5, 0.45)
+    refused("elements 0 are inverted", replace(curved, doflocs=places))
+
+
+def test_order_one_on_curved_cells():
+    refused("order must be 2 on a mesh of second order", skfem.MeshTri2.from_mesh(skfem.MeshTri()), order=1)
+
+
+def test_parts_that_do_not_hang_together():
+    twice = MESH + MESH.translated((1.0, 0, 0))
+    refused(r"falls into 2 parts that share no nodes \(of 3, 3 elements\)", twice)
+    corner = grid(1.0, 1.0, cells=(1, 1)) + grid(1.0, 1.0, cells=(1, 1)).translated((1.0, 1.0))
+    refused("elements . hang on nodes or edges only, a hinge", corner, thickness=0.1)
+
+
+def test_nodes_without_elements():
+    spare = skfem.MeshHex(np.hstack([MESH.p, [[5.0], [5.0], [5.0]]]), MESH.t)
+    with pytest.warns(ph.MeshWarning, match=r"1 nodes belong to no element and are left out \(16\)"):
+        body = ph.FlexibleBody.from_mesh(spare, STEEL, ends(BAR[0]), modes=2)
+    assert body.mass == pytest.approx(STEEL.density * np.prod(BAR))
+
+
+@pytest.mark.parametrize(
+    ("nodes", "message"),
+    [
+        ([0], "1 node.* needs an area"),
+        (lambda x: (x[0] < 1e-9) & (x[1] < 0), "2 node.* needs an area"),
+        (lambda x: x[0] == 7.0, "no nodes of the mesh: the mesh lies in 0 <= x <= 0.3"),
+        (lambda x: 3.0, "must return True or False"),
+        (lambda x: x[7], "raised IndexError"),
+        ([99], "nodes are 0 to 15, got 99"),
+        ("flange", "no group 'flange'"),
+        (2.5, "must be numbers of nodes"),
+        ((ends(BAR[0])["end"], "soft"), "'average', 'rigid'"),
+    ],
+)
+def test_interfaces_without_area_or_nodes(nodes, message):
+    refused(message, interfaces={"tip": nodes})
+
+
+def test_rigid_interfaces_that_overlap():
+    everywhere = {"a": (ends(BAR[0])["end"], "rigid"), "b": (lambda x: x[0] > 0.15, "rigid")}
+    refused("both rigid and share", interfaces=everywhere)
+
+
+@pytest.mark.parametrize("frame", ["hub", ("start", "start"), 3])
+def test_frames_that_are_none(frame):
+    refused("frame", interfaces=ends(BAR[0]), frame=frame)
+
+
+def test_materials_that_do_not_fit():
+    refused("must be a Material", material=3)
+    refused("no group of elements 'web'", material={"web": STEEL})
+    refused("poissons_ratio must be below", material=ph.Material(1e6, 1000, 0.5))
+    halves = MESH.with_subdomains({"left": lambda x: x[0] < 0.15})
+    refused("2 elements are in none", halves, {"left": STEEL})
+
+
+def test_units_that_are_not_si():
+    with pytest.warns(ph.MeshWarning, match="millimetres and tonnes"):
+        bar((2, 1, 1), modes=1)
+        ph.FlexibleBody.from_mesh(MESH, ph.Material(2.1e5, 7.85e-9), ends(BAR[0]), modes=1)
+
+
+def test_numbers_out_of_range():
+    refused("order must be 1 or 2", order=3)
+    refused("thickness is that of a plane mesh", thickness=0.1)
+    refused("thickness of a plane mesh is needed", grid(1.0, 0.1, cells=(2, 1)))
+    refused("modes must be at most", modes=10**4)
+    refused("keeps no elastic coordinates", modes=0, inertial_shapes=False)
+    refused("mesh must be a mesh of triangles", mesh=3)
+    with pytest.warns(ph.MeshWarning, match="tetrahedrons of order 1 lock"):
+        bar((2, 1, 1), skfem.MeshTet, order=1)
+    body = bar((2, 1, 1))
+    with pytest.raises(ph.ParameterError, match="cannot move in a model in the plane"):
+        ph.Model(dimension=2).add(body, "bar")

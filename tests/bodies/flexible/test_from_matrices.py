@@ -1,0 +1,191 @@
+"""Bodies from matrices against the same bodies from meshes and beams."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import phlexible as ph
+from bodies.flexible.meshes import BAR, STEEL, bar, ends, grid
+from phlexible.bodies.beam.mesh import BeamMesh, Component
+from phlexible.bodies.beam.strain import linear_stiffness
+from phlexible.bodies.flexible.mesh.assembly import mass_matrix, stiffness_matrix
+from phlexible.bodies.flexible.mesh.element_mesh import ElementMesh
+from phlexible.bodies.flexible.mesh.given_mesh import element_mesh, given_mesh
+from phlexible.bodies.flexible.mesh.materials import Plane, element_materials
+from phlexible.bodies.mechanics.floating import elastic_mass
+
+CELLS = (4, 1, 1)
+
+
+def matrices(dimension):
+    """Mesh, mass, stiffness of a steel bar of second order, unknowns node after node."""
+    given = given_mesh(grid(*BAR[:dimension], cells=CELLS[:dimension]))
+    mesh = element_mesh(given, 2)
+    thickness = BAR[2] if dimension == 2 else 1.0
+    materials = element_materials(STEEL, {}, mesh.cell_count, dimension, Plane.STRESS, thickness)
+    mass = sparse.kron(mass_matrix(mesh, materials), sparse.eye_array(dimension))
+    return mesh, mass, stiffness_matrix(mesh, materials), materials
+
+
+def rigid_ends(mesh: ElementMesh):
+    return {name: (np.flatnonzero(where(mesh.nodes.T)), "rigid") for name, where in ends(BAR[0]).items()}
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_matrices_of_a_mesh_make_the_body_of_the_mesh(dimension):
+    """Rigid interfaces are the same for nodes and for areas; inertia is the same to round-off."""
+    mesh, mass, stiffness, _ = matrices(dimension)
+    body = ph.FlexibleBody.from_matrices(mass, stiffness, mesh.nodes[:, :dimension], rigid_ends(mesh), modes=3)
+    thickness = {"thickness": BAR[2]} if dimension == 2 else {}
+    interfaces = {name: (where, "rigid") for name, where in ends(BAR[0]).items()}
+    same = bar(
+        CELLS[:dimension], sides=BAR[:dimension], interfaces=interfaces, modes=3, strain="linear", **thickness
+    )
+    assert body.frequencies == pytest.approx(same.frequencies, rel=1e-6)
+    signs = np.sign((body.points.shapes * same.points.shapes).sum(axis=(0, 1)))
+    turn = np.concatenate([[1.0], signs])
+    assert body.data.first_moments * turn == pytest.approx(same.data.first_moments, abs=1e-6)
+    moments = body.data.second_moments
+    planes = same.data.second_moments
+    if dimension == 2:  # what counts in the plane
+        moments = np.stack([moments[0, 0] + moments[1, 1], moments[1, 0] - moments[0, 1]])
+        planes = np.stack([planes[0, 0] + planes[1, 1], planes[1, 0] - planes[0, 1]])
+    assert moments * np.outer(turn, turn) == pytest.approx(planes, abs=2e-6)
+    assert body.points.interfaces.shapes * signs == pytest.approx(same.points.interfaces.shapes, abs=1e-6)
+
+
+def test_geometric_stiffness_of_a_program_stiffens_as_from_a_mesh():
+    """Its function of a displacement, and its matrices of unit loads: the same strain energy at any amplitude."""
+    dimension = 2
+    mesh, mass, stiffness, materials = matrices(dimension)
+
+    def geometric(u):
+        d, result = dimension, sparse.csr_array((mesh.node_count * dimension,) * 2)
+        for part in mesh.quadrature(4):
+            gradients = part.displacement_gradients(u.reshape(-1, d, 1))[..., 0]
+            count = part.weights.shape[1]
+            stress = materials.stress(np.repeat(part.elements, count), gradients)
+            stress = stress.reshape(*part.weights.shape, d, d) * part.weights[..., None, None]
+            blocks = np.einsum("eqab,eqai,eqbj->eij", stress, part.gradients, part.gradients)
+            rows = np.repeat(part.nodes, part.nodes.shape[1], axis=1).ravel()
+            columns = np.tile(part.nodes, (1, part.nodes.shape[1])).ravel()
+            scalar = sparse.coo_array((blocks.ravel(), (rows, columns)), shape=(mesh.node_count,) * 2)
+            result = result + sparse.kron(scalar.tocsr(), sparse.eye_array(d))
+        return result
+
+    interfaces, options = rigid_ends(mesh), {"modes": 0, "inertial_shapes": False}
+    places = mesh.nodes[:, :dimension]
+    function = ph.FlexibleBody.from_matrices(
+        mass, stiffness, places, interfaces, geometric_stiffness=geometric, **options
+    )
+    rigid = {name: (where, "rigid") for name, where in ends(BAR[0]).items()}
+    meshed = bar(CELLS[:2], sides=BAR[:2], interfaces=rigid, thickness=BAR[2], **options)
+    assert tip_turn(function) == pytest.approx(tip_turn(meshed), rel=1e-6)
+    linear = ph.FlexibleBody.from_matrices(mass, stiffness, places, interfaces, **options)
+    assert abs(tip_turn(linear) / tip_turn(meshed) - 1) > 0.05
+
+    shapes = np.column_stack(
+        [unit_answer(mass, stiffness, mesh, name, axis) for name in ends(1) for axis in range(3)]
+    )
+    lists = {"start": [geometric(u) for u in shapes.T[:3]], "end": [geometric(u) for u in shapes.T[3:]]}
+    listed = ph.FlexibleBody.from_matrices(
+        mass, stiffness, places, interfaces, geometric_stiffness=lists, **options
+    )
+    assert tip_turn(listed) == pytest.approx(tip_turn(meshed), rel=1e-6)
+
+
+def unit_answer(mass, stiffness, mesh, name, axis):
+    """Displacement under a unit load on a rigid end, balanced by the inertia of the free body, by dense algebra."""
+    body = ph.FlexibleBody.from_matrices(
+        mass, stiffness, mesh.nodes[:, :2], rigid_ends(mesh), modes=0, inertial_shapes=False
+    )
+    k = body.interfaces.index(name)
+    motion = np.vstack([body.points.interfaces.shapes[k, :2], body.points.interfaces.rotations[k, 2:]])
+    return (body.points.shapes[:, :2] @ (motion[axis] / body.frequencies**2)).ravel()
+
+
+def tip_turn(body):
+    """Turn of the end about the start under a pull and a cross force, both constant, after a while with damping."""
+    model = ph.Model(dimension=2)
+    part = model.add(body, "bar")
+    model.connect(ph.Fixed(model.ground.at(part["start"].initial_position()), part["start"]))
+    model.apply(ph.Force(part["end"], (3e6, 1e4, 0)))
+    motion = model.simulate(0.02, 1e-4, numerical_damping=0.5, progress=False)
+    x = motion.rotation(part["end"])[-1][:, 0]
+    return np.arctan2(x[1], x[0])
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_beam_from_its_matrices_is_the_beam(dimension):
+    """Frequencies of the pinned beam with a tip mass and its answer to a step, linear strain, to 1e-9."""
+    beam = ph.Beam(0.5, ph.RectangularSection(0.01, 0.02), STEEL, elements=4, strain="linear", frame="cantilever")
+    mesh = BeamMesh(beam.length, beam.elements, dimension)
+    free = beam._assemble(mesh, np.eye(mesh.size), 0.0)
+    order = np.array(  # x, y, (z), rotations; the slope w' is a rotation about -y
+        [mesh.index(k, c) for k in range(5) for c in components(dimension)]
+    )
+    sign = np.tile([1, 1, 1] if dimension == 2 else [1, 1, 1, 1, -1, 1], 5)
+    mass, stiffness = (
+        m[np.ix_(order, order)] * np.outer(sign, sign) for m in (elastic_mass(free), linear_stiffness(free.strain))
+    )
+    places = np.zeros((5, dimension))
+    places[:, 0] = np.linspace(0, beam.length, 5)
+    body = ph.FlexibleBody.from_matrices(mass, stiffness, places, {"start": 0, "end": 4}, modes=None, frame="start")
+    assert body.mass == pytest.approx(STEEL.density * beam.section.area * beam.length, rel=1e-12)
+    assert body.center == pytest.approx(np.array([beam.length / 2, 0, 0]), abs=1e-12)
+    answers = []
+    for made, start, end in ((beam, "start", "end"), (body, None, None)):
+        model = ph.Model(dimension=dimension)
+        part = model.add(made, "beam")
+        first, last = (getattr(part, start), getattr(part, end)) if start else (part["start"], part["end"])
+        model.connect(ph.Revolute(model.ground.at((0, 0, 0)), first))
+        weight = model.add(ph.PointMass(0.3), "weight", position=(0.5, 0, 0))
+        model.connect(ph.Spherical(last, weight.origin))
+        force = ph.Force(weight.origin, (1e-6, 2e-6, 0))
+        response = model.linearize([force], [ph.Velocity(last, (0, 1, 0))]).frequency_response(
+            [10.0, 300.0, 4000.0]
+        )
+        answers.append(response.values[:, 0, 0])
+        model.apply(force)
+        motion = model.simulate(0.01, 1e-4, progress=False)
+        answers[-1] = np.concatenate([np.abs(answers[-1]), motion.position(last)[:, 1] * 1e6])
+    assert np.abs(answers[0] - answers[1]).max() < 1e-9 * np.abs(answers[0]).max()
+
+
+def components(dimension):
+    if dimension == 2:
+        return Component.AXIAL, Component.DEFLECTION_Y, Component.SLOPE_Y
+    turns = (Component.TWIST, Component.SLOPE_Z, Component.SLOPE_Y)
+    return (Component.AXIAL, Component.DEFLECTION_Y, Component.DEFLECTION_Z, *turns)
+
+
+MESH, MASS, STIFFNESS, _ = matrices(2)
+PLACES = MESH.nodes[:, :2]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"stiffness": STIFFNESS[:-2][:, :-2]}, "of shape"),
+        ({"nodes": PLACES[:-1]}, "do not fit"),
+        ({"nodes": PLACES[::-1]}, "needs a force"),
+        ({"stiffness": sparse.tril(STIFFNESS)}, "half of it may be missing"),
+        ({"stiffness": STIFFNESS + sparse.diags_array(np.r_[1e9, np.zeros(len(PLACES) * 2 - 1)])}, "needs a force"),
+        ({"mass": MASS + sparse.diags_array(np.r_[np.inf, np.zeros(len(PLACES) * 2 - 1)])}, "must be finite"),
+        (
+            {"mass": MASS + sparse.diags_array(np.r_[1.0, np.zeros(len(PLACES) * 2 - 1)])},
+            "differs with the direction",
+        ),
+        ({"mass": 0 * MASS}, "carry no kinetic energy"),
+        ({"interfaces": {"tip": 3}}, "lie on one line and have no rotations"),
+        ({"interfaces": {"tip": [999]}}, "nodes are 0 to"),
+        ({"interfaces": {"tip": "flange"}}, "no group 'flange'"),
+        ({"geometric_stiffness": {"tip": [STIFFNESS]}}, "'tip' is none of the loads"),
+        ({"geometric_stiffness": {}}, "holds no matrices"),
+        ({"modal": 3}, "do not fit"),
+    ],
+)
+def test_matrices_that_are_no_body(change, message):
+    given = {"mass": MASS, "stiffness": STIFFNESS, "nodes": PLACES, "modes": 2, **change}
+    with pytest.raises(ph.ParameterError, match=message):
+        ph.FlexibleBody.from_matrices(**given)

@@ -1,0 +1,104 @@
+"""Matrices in files of finite element programs: the same beam in each format."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+from bodies.flexible.meshes import STEEL
+
+DATA = Path(__file__).parent / "data"
+SECTION = ph.RectangularSection(0.01, 0.02)
+NODES = (11, 12, 13)
+ALL = (1, 2, 3, 4, 5, 6)
+
+
+def stiffness():
+    """From the best of the files; its first entry by hand below."""
+    return ph.read_matrices(DATA / "beam_text.op4")["KAA"].matrix.toarray()
+
+
+def test_stiffness_of_the_file_is_that_of_a_beam():
+    K = stiffness()
+    assert K[0, 0] == pytest.approx(STEEL.youngs_modulus * SECTION.area / 0.25)
+    assert K[1, 1] == pytest.approx(12 * STEEL.youngs_modulus * SECTION.second_moment_z / 0.25**3)
+    assert K[1, 5] == pytest.approx(6 * STEEL.youngs_modulus * SECTION.second_moment_z / 0.25**2)
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "of", "digits"),
+    [
+        ("beam_text.op4", "MAA", "MAA", 0),
+        ("beam_sparse.op4", "KAA", "KAA", 0),
+        ("beam_sparse.op4", "MAA", "MAA", 0),
+        ("beam_records.op4", "KAA", "KAA", 0),
+        ("beam_records.op4", "MAA", "MAA", 0),
+        ("beam_records.op4", "MBIG", "MAA", 0),
+        ("beam.pch", "KAAX", "KAA", 1e-9),
+        ("beam.pch", "MAAX", "MAA", 5e-3),  # small fields have three digits
+        ("beam_mass.mtx", "beam_mass", "MAA", 0),
+        ("beam_MASS1.mtx", "beam_MASS1", "MAA", 1e-15),
+        ("beam_STIF1.mtx", "beam_STIF1", "KAA", 0),
+    ],
+)
+def test_every_format_holds_the_same_matrix(file, name, of, digits):
+    found = ph.read_matrices(DATA / file)[name]
+    exact = ph.read_matrices(DATA / "beam_text.op4")[of].matrix.toarray()
+    matrix = found.ordered(NODES, ALL) if len(found.nodes) else found.matrix
+    assert matrix.toarray() == pytest.approx(exact, abs=(digits + 1e-16) * np.abs(exact).max())
+
+
+def test_a_body_from_files():
+    """First free bending frequency 22.3733 within 1 %; masses of three digits are refused."""
+    K = ph.read_matrices(DATA / "beam_STIF1.mtx")["beam_STIF1"].ordered(NODES, ALL)
+    M = ph.read_matrices(DATA / "beam_records.op4")["MAA"].matrix
+    places = [(0, 0, 0), (0.25, 0, 0), (0.5, 0, 0)]
+    body = ph.FlexibleBody.from_matrices(M, K, places, {"tip": 2}, modes=3)
+    rough = ph.read_matrices(DATA / "beam.pch")["MAAX"].ordered(NODES, ALL)
+    with pytest.raises(ph.ParameterError, match="mass: it differs with the direction"):
+        ph.FlexibleBody.from_matrices(rough, K, places, {"tip": 2}, modes=3)
+    line_density = STEEL.density * SECTION.area
+    soft = min(SECTION.second_moment_y, SECTION.second_moment_z)
+    exact = 22.3733 * np.sqrt(STEEL.youngs_modulus * soft / line_density) / 0.5**2
+    assert body.frequencies[0] == pytest.approx(exact, rel=0.01)
+
+
+def test_labels():
+    found = ph.read_matrices(DATA / "beam_STIF1.mtx")["beam_STIF1"]
+    assert found.nodes.tolist() == np.repeat(NODES, 6).tolist()
+    assert found.components.tolist() == [*ALL] * 3
+    with pytest.raises(
+        ph.ParameterError, match=r"6 unknowns of the file are left out \(node.component: 13.1, 13.2"
+    ):
+        found.ordered(NODES[:2], ALL)
+    with pytest.raises(ph.ParameterError, match="no labels of nodes"):
+        ph.read_matrices(DATA / "beam_mass.mtx")["beam_mass"].ordered(NODES)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.mtx", "1 2 3 4\n", "is no Abaqus matrix"),
+        ("a.mtx", "1,1,1,1,2.0\n1,1,2.0\n", "another form than the first"),
+        ("a.mtx", "** nothing\n", "holds no entries"),
+        ("a.pch", "GRID    1\n", "has no DMIG entries"),
+        ("a.pch", "DMIG,STIF,0,9,2\nDMIG,STIF,27,1,,120,3,3.+5\n", "form 9 and type 2"),
+        ("a.op4", f"{1:8}{1:8}{6:8}{3:8}ZAA     1P,3E23.16\n", "ZAA is complex"),
+        ("a.op4", "", "holds no matrix"),
+        ("a.op4", "what is this", "cannot be read"),
+    ],
+)
+def test_files_that_are_something_else(tmp_path, name, text, message):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ph.ParameterError, match=message):
+        ph.read_matrices(tmp_path / name)
+    with pytest.raises(ph.ParameterError, match="there is no file"):
+        ph.read_matrices(tmp_path / "other.mtx")
+
+
+def test_free_fields_and_numbers_without_an_exponent_letter(tmp_path):
+    text = "DMIG,STIF,0,6,2\nDMIG,STIF,27,1,,27,1,2.5+10\n,28,1,-1.-3\n"
+    (tmp_path / "a.bdf").write_text(text)
+    found = ph.read_matrices(tmp_path / "a.bdf")["STIF"].ordered((27, 28), (1,))
+    assert found.toarray().tolist() == [[2.5e10, -1e-3], [-1e-3, 0]]
