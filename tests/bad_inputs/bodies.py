@@ -120,7 +120,7 @@ BODIES = [
         "Beam.port_hamiltonian",
         ROD.port_hamiltonian,
         {},
-        {"variant": REFUSED, "dimension": DIMENSION, "gravity": VECTOR, "stress": REFUSED},
+        {"variant": REFUSED, "dimension": DIMENSION, "gravity": VECTOR, "stress": REFUSED, "ports": NONE | {"{}"}},
     ),
     description(
         "Cylinder",

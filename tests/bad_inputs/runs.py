@@ -124,6 +124,7 @@ RUNS = [
         at=REFUSED,
         form=REFUSED,
         state=NONE,
+        stress=NONE,
     ),
     of(
         "assemble",
@@ -252,6 +253,12 @@ RUNS = [
         "linearized",
         lambda s: ph.linearized,
         lambda s: {"form": ROD.port_hamiltonian()},
+        form=REFUSED,
+    ),
+    of(
+        "with_momenta",
+        lambda s: ph.with_momenta,
+        lambda s: {"form": ph.PointMass(1.0).port_hamiltonian()},
         form=REFUSED,
     ),
     of(

@@ -84,7 +84,7 @@ class Body(ABC):
         data = self.discretize(dimension)
         assert isinstance(data, FloatingBody), "bodies without a frame have their own form"
         space = self.stress_space(data, option("stress", stress, Stress))
-        places = {**self.port_locations(), **given_locations(ports or {}, self.port_locations())}
+        places = {**self.port_locations(), **given_locations({} if ports is None else ports, self.port_locations())}
         for location in places.values():
             data.points.locate(location)
         return body_form(data, places, variant, gravity, space)
