@@ -14,6 +14,8 @@ DEPENDENT = 1e-9
 """Remaining energy below which a shape is spanned by those before it."""
 STIFF = 10.0
 """Frequency over that of the slowest homogeneous strain of the body, beyond which inertial answers are left out."""
+SOME_MASS = 1e-9
+"""Kinetic energy of a homogeneous strain, of that of the largest, below which the body has none of it."""
 MOST_DENSE = 3000
 """Unknowns of a model all shapes of which may be kept."""
 RIGID = 1e-12
@@ -87,6 +89,9 @@ def homogeneous_frequency(structure: ElasticStructure, homogeneous: Array) -> fl
     rigid, mass = structure.rigid, structure.mass
     carried = np.linalg.solve(rigid.T @ (mass @ rigid), rigid.T @ (mass @ homogeneous))
     fields = homogeneous - rigid @ carried
+    small_mass = fields.T @ (mass @ fields)
+    values, vectors = np.linalg.eigh((small_mass + small_mass.T) / 2)
+    fields = fields @ vectors[:, values > SOME_MASS * values[-1]]  # all nodes may lie on one line
     squares = eigh(fields.T @ (structure.stiffness @ fields), fields.T @ (mass @ fields), eigvals_only=True)
     return float(np.sqrt(squares[0]))
 
