@@ -52,6 +52,13 @@ def test_linear_analysis(in_an_empty_folder, capsys) -> None:
     assert names == {"four_bar.png", "bode.png", "arm.mat"}
 
 
+def test_inverse_problems(in_an_empty_folder) -> None:
+    found = run("inverse_problems.md")
+    assert found["missed"] == pytest.approx(0.056, abs=1e-3)
+    assert found["error"] < 2e-5
+    assert found["torque"].lead == pytest.approx(0.6)
+
+
 def test_reduction(in_an_empty_folder, capsys) -> None:
     found = run("reduction.md")
     assert found["errors"].peak.max() < 0.01

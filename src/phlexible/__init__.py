@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from phlexible.bodies.forms.linearized import linearized
     from phlexible.bodies.forms.momentum import with_momenta
     from phlexible.bodies.string.string import String
+    from phlexible.linear_analysis.inverse_input import inverse_input
     from phlexible.linear_analysis.signals.joint_signals import (
         JointAcceleration,
         JointForce,
@@ -174,6 +175,7 @@ __all__ = [
     "errors",
     "gallery",
     "gyrator",
+    "inverse_input",
     "inverted",
     "linearized",
     "mode_sweep",
@@ -203,6 +205,7 @@ _LATER = {
     "Velocity": "linear_analysis.signals.signals",
     "check_structure": "port_hamiltonian.structure_check",
     "gyrator": "port_hamiltonian.interconnection",
+    "inverse_input": "linear_analysis.inverse_input",
     "inverted": "port_hamiltonian.adapted",
     "linearized": "bodies.forms.linearized",
     "mode_sweep": "results.pictures.mode_sweep",

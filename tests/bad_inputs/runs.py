@@ -72,6 +72,20 @@ def linear():
     return model.linearize(inputs=[ph.Force(beam.end, (0, 1, 0))])
 
 
+@cache
+def swung():
+    """A rigid bar on a hinge, from its torque to its angular acceleration."""
+    model = ph.Model(dimension=2)
+    bar = model.add(ph.RigidBody(1.0, 0.1, center=(0.5, 0.0, 0.0)), "bar")
+    hinge = model.connect(ph.Revolute(model.ground.at((0.0, 0.0, 0.0)), bar.origin))
+    return model.linearize(inputs=[hinge], outputs=[ph.JointAcceleration(hinge)])
+
+
+def smooth_turn(t):
+    """From 0 to 1 rad in 1 s."""
+    return t**5 * (126 - 420 * t + 540 * t**2 - 315 * t**3 + 70 * t**4)
+
+
 def of(label, function, good, /, **takes):
     return Call(label, function, good, takes, runnable)
 
@@ -144,6 +158,7 @@ RUNS = [
     asked("reaction", lambda s: {"joint": s.joint}, joint=JOINT, axes=REFUSED),
     asked("reaction_moment", lambda s: {"joint": s.joint}, joint=JOINT, axes=REFUSED),
     asked("element_force", lambda s: {"element": s.drive}, element=frozenset({"element", "drive"})),
+    asked("required", lambda s: {"joint": s.drive.joint}, joint=JOINT),
     asked("angle", lambda s: {"joint": s.joint}, joint=JOINT),
     asked("translation", lambda s: {"joint": s.joint}, joint=REFUSED),
     asked("translation_rate", lambda s: {"joint": s.joint}, joint=REFUSED),
@@ -223,6 +238,16 @@ RUNS = [
         keep_rigid=frozenset({"False"}),  # the model is in displacements
     ),
     of("linear.to_state_space", lambda s: linear().to_state_space, lambda s: {}, accelerations=frozenset({"()"})),
+    of(
+        "inverse_input",
+        lambda s: ph.inverse_input,
+        lambda s: {"model": swung(), "path": smooth_turn, "duration": 1.0, "step": 0.02},
+        model=REFUSED,
+        path=frozenset({"f -> 1.0"}),  # it stands still, and needs nothing
+        duration=frozenset({"1"}),
+        step=REFUSED,
+        lead=NONE | POSITIVE,
+    ),
     of("linear.body_model", lambda s: linear().body_model, lambda s: {}, body=REFUSED),
     of("linear.save_mat", lambda s: linear().save_mat, lambda s: {}, path=REFUSED),
     of(

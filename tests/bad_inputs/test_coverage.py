@@ -25,6 +25,7 @@ WITHIN = {
     *("element_forces", "radii_of_gyration", "sections_at"),
     *("descriptor_matrix", "structure_matrix", "dissipation_matrix", "port_matrix"),
     *("effort", "force_slope", "forces", "output", "storage", "skin"),
+    *("element_forces", "radii_of_gyration", "sections_at"),
 }
 PICTURES = {"plot", "plot_reaction", "TriangleMesh"}  # how things look; a wrong value is seen at once
 # In signatures: what stands for other names, and what ``output_coordinates`` takes like the methods above.

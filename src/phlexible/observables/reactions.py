@@ -51,6 +51,25 @@ def element_force(run: RecordedRun, element: ForceElement | Drive, multipliers: 
     return forces[:, 0].copy() if len(own) == 1 else forces
 
 
+def required(run: RecordedRun, joint: Joint, multipliers: Callable[[], Array]) -> Array:
+    """What the drives of a joint needed, along its driven coordinates, (N + 1,) or (N + 1, drives) [N or N m].
+
+    Raises:
+        ModelError: a joint of another model, or one that no drive moves.
+    """
+    here = run.mechanism.joints[run.joint_index(joint)]
+    own = [drive for drive in run.mechanism.drives if drive.joint is here]
+    if not own:
+        raise ModelError(
+            f"no drive moves {joint!r}: model.apply(joint.drive(angle=...)); what a joint transmits is"
+            " motion.reaction(joint) and motion.reaction_moment(joint)"
+        )
+    names = list(here.coordinate_names)
+    own.sort(key=lambda drive: names.index(drive.coordinate))
+    forces = [element_force(run, drive, multipliers) for drive in own]
+    return forces[0] if len(own) == 1 else np.stack(forces, axis=1)
+
+
 def reaction(run: RecordedRun, joint: Joint, multipliers: Array) -> tuple[Array, Array]:
     """Force [N] and moment [N m] of a joint, with its drives, on its second attachment.
 

@@ -160,6 +160,18 @@ class Motion:
         """
         return reactions.element_force(self.run, element, lambda: self.multipliers)
 
+    def required(self, joint: Joint) -> Array:
+        """Inverse dynamics: the force or torque that the drives of a joint needed, shape (N + 1,) [N or N m].
+
+        Along the driven coordinate, positive where it enlarges it; of a joint with several drives shape (N + 1,
+        drives), in the order of its coordinates. The same over time as ``joint.torque`` or ``joint.force``
+        gives the same motion without the drive. Where a link in between is flexible: docs/inverse_problems.md.
+
+        Raises:
+            ModelError: a joint of another model, or one without a drive.
+        """
+        return reactions.required(self.run, joint, lambda: self.multipliers)
+
     @cached_property
     def multipliers(self) -> Array:
         """Multipliers of all joints' rows, joint after joint, shape (N + 1, rows) [N or N m].
