@@ -15,7 +15,7 @@ FIRST ?= 0
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test check format bench fuzz clean
+.PHONY: demo test check format bench fuzz browser viewer clean
 .DEFAULT_GOAL := demo
 
 demo: $(READY)
@@ -40,6 +40,15 @@ bench: $(READY)
 
 fuzz: $(READY)
 	cd tests && ../$(BIN)/python -m fuzz --seeds $(SEEDS) --first $(FIRST)
+
+# Chromium and its driver for the tests of reports, from the packages of Debian or Ubuntu; needs root.
+browser:
+	apt-get update
+	apt-get install --yes --no-install-recommends chromium chromium-driver
+
+# The viewer of reports with three.js as one file, done for a release; needs node.
+viewer:
+	cd viewer && npm install --no-audit --no-fund && node build.mjs
 
 clean:
 	rm -rf $(VENV) results build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -100,6 +100,18 @@ def test_run_says_once_what_should_be_looked_at() -> None:
     assert error and 1e-9 < float(error[1]) < 1e-5
 
 
+def test_reports_of_a_run_of_a_results_file_and_of_modes(tmp_path: Path) -> None:
+    out, page, again, modes = (tmp_path / name for name in ("run.h5", "new/a.html", "run.html", "modes.html"))
+    result = call("run", "deployable-panels", "--duration", 0.01, "--out", out, "--report", page)
+    assert result.exit_code == 0 and f"wrote {page}" in result.stdout
+    assert call("report", out).stdout == f"wrote {again}\n"
+    assert "<h1>deployable-panels</h1>" in page.read_text() and "<h1>run</h1>" in again.read_text()
+    assert call("modes", "satellite", "--report", modes).exit_code == 0
+    assert "mode 4: 3.0481 rad/s" in modes.read_text()
+    assert "must end with .html" in refusal("report", out, "-o", "run.pdf")
+    assert "leave out --sweep" in refusal("modes", "four-bar", "--sweep", "crank_angle=0:1:3", "--report", modes)
+
+
 def test_run_of_the_crank_slider_agrees_with_its_references() -> None:
     result = call("run", "crank-slider")
     away = [float(x) for x in re.findall(r"([\d.]+) %", result.stdout)]

@@ -160,7 +160,7 @@ def test_a_motion_in_a_few_words():
     numbers = motion.summary()
     assert (numbers["bodies"], numbers["instants"], numbers["duration [s]"]) == (3, 21, 1.0)
     assert numbers["largest balance error [J]"] == pytest.approx(np.abs(motion.energy.balance_error).max())
-    assert "Newton iterations          20" in motion.report()
+    assert "Newton iterations          20" in str(motion.summary())
     assert repr(motion).startswith("Motion(21 instants to t = 1 s, Mechanism(dimension=3, 3 bodies")
     with pytest.raises(ModelError, match="no body is named 'wing'"):
         motion["wing"]

@@ -12,8 +12,9 @@ from phlexible.cli.failures import UsageError, one_line_failures
 from phlexible.cli.mode_table import show_modes, show_sweep
 from phlexible.cli.programs import find_program
 from phlexible.cli.settings import defaults_of, described
-from phlexible.cli.simulation import Order, carry_out
+from phlexible.cli.simulation import Order, carry_out, html_file
 from phlexible.gallery.table import ENTRIES
+from phlexible.results.motion import Motion
 from phlexible.version import __version__
 
 app = typer.Typer(
@@ -82,6 +83,7 @@ def run(
     out: Annotated[Path | None, typer.Option(help="Results file, HDF5.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Picture of the run: png, pdf or svg.")] = None,
     animate: Annotated[Path | None, typer.Option(help="Film of the mechanism: mp4 or gif.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Page with a 3D view and linked plots: html.")] = None,
     every: Annotated[int, typer.Option(help="Keep each k-th step only.", min=1)] = 1,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run in the --out file.")] = False,
     overwrite: Annotated[
@@ -100,6 +102,7 @@ def run(
             out=out,
             plot=plot,
             animation=animate,
+            report=report,
             resume=resume,
             overwrite=overwrite,
         )
@@ -127,20 +130,40 @@ def modes(
         Path | None, typer.Option(help="Picture of the shapes, or of the sweep: png, pdf or svg.")
     ] = None,
     animate: Annotated[Path | None, typer.Option(help="Film of a mode: mp4 or gif.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Page in which every mode moves in a 3D view: html.")] = None,
     mode: Annotated[int | None, typer.Option(help="Which mode --plot and --animate show.", min=1)] = None,
     debug: Debug = False,
 ) -> None:
     """Show natural frequencies, damping ratios and mode shapes."""
     with one_line_failures(debug):
         if sweep is not None:
-            if animate is not None or mode is not None:
-                raise UsageError("--animate and --mode show one model; leave out --sweep")
+            if animate is not None or mode is not None or report is not None:
+                raise UsageError("--animate, --mode and --report show one model; leave out --sweep")
             point = None if at is None else at.value.replace("-", "_")
             show_sweep(model, set_, sweep, count, point, plot, Console(highlight=False))
             return
         program = find_program(model, set_)
         kind = program.operating_point if at is None else at.value.replace("-", "_")
-        show_modes(program, count, kind, plot, animate, mode, Console(highlight=False))
+        if report is not None:
+            html_file("--report", report)
+        show_modes(program, count, kind, plot, animate, mode, report, Console(highlight=False))
+
+
+@app.command()
+def report(
+    results: Annotated[Path, typer.Argument(help="A results file of 'phlexible run --out'.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The page to write: html; usual: beside the file.")
+    ] = None,
+    frames: Annotated[int | None, typer.Option(help="Instants of the 3D view.", min=2)] = None,
+    debug: Debug = False,
+) -> None:
+    """Write a page with a 3D view, linked plots and checks of a run; it needs no network."""
+    with one_line_failures(debug):
+        target = results.with_suffix(".html") if output is None else output
+        html_file("--output", target)
+        Motion.load(results).report(target, frames=frames, title=results.stem)
+        print(f"wrote {target}")
 
 
 def _chosen(name: str, asked: float | None, usual: float | None) -> float:

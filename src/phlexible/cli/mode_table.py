@@ -55,6 +55,7 @@ def show_modes(
     plot: Path | None,
     animation: Path | None,
     chosen: int | None,
+    report: Path | None,
     console: Console,
 ) -> None:
     """Prints the lowest modes; writes a picture of all or of one, and a film of one, if paths are given.
@@ -79,3 +80,6 @@ def show_modes(
         first = min(modes.rigid_modes, len(modes.frequencies) - 1)
         modes.animate(first if chosen is None else chosen - 1, animation)
         console.print(f"wrote {animation}")
+    if report is not None:
+        modes.report(report, title=f"{program.name}, {at.replace('_', ' ')}")
+        console.print(f"wrote {report}")

@@ -10,7 +10,7 @@ from rich.console import Console
 from phlexible.cli.failures import FAILED, INTERRUPTED, UsageError, complain
 from phlexible.cli.picture import draw
 from phlexible.cli.programs import Program
-from phlexible.cli.summary import print_summary
+from phlexible.cli.summary import attachment_of, print_summary
 from phlexible.errors import (
     ConvergenceError,
     LargeDeflectionWarning,
@@ -23,6 +23,7 @@ from phlexible.results.motion import Motion
 
 PICTURES = (".png", ".pdf", ".svg")
 FILMS = (".mp4", ".gif")
+PAGES = (".html", ".htm")
 RESULTS = (".h5", ".hdf5")
 IN_SUMMARY = (LargeDeflectionWarning, LargeStrainWarning, SlackStringWarning, StepWarning, StiffeningWarning)
 """What ``motion.check`` says once more, at the end."""
@@ -40,6 +41,7 @@ class Order:
         out: results file.
         plot: picture.
         animation: film.
+        report: page with a 3D view.
         resume: continue the run in the results file.
         overwrite: a results file of that name may be replaced.
     """
@@ -51,6 +53,7 @@ class Order:
     out: Path | None
     plot: Path | None
     animation: Path | None
+    report: Path | None
     resume: bool
     overwrite: bool
 
@@ -79,12 +82,10 @@ def _prepare_files(order: Order) -> None:
         ("--out", order.out, RESULTS),
         ("--plot", order.plot, PICTURES),
         ("--animate", order.animation, FILMS),
+        ("--report", order.report, PAGES),
     ):
-        if path is None:
-            continue
-        if path.suffix.lower() not in suffixes:
-            raise UsageError(f"{option} {path}: the name must end with {' or '.join(suffixes)}")
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if path is not None:
+            _prepare_file(option, path, suffixes)
     if order.resume and order.out is None:
         raise UsageError("--resume continues the run in a results file: say which with --out")
     if order.resume and order.overwrite:
@@ -93,6 +94,21 @@ def _prepare_files(order: Order) -> None:
         raise UsageError(
             f"--out {order.out} exists: add --overwrite to replace it, --resume to go on with it, or name another"
         )
+
+
+def html_file(option: str, path: Path) -> None:
+    """Makes the folder of a page.
+
+    Raises:
+        UsageError: another ending.
+    """
+    _prepare_file(option, path, PAGES)
+
+
+def _prepare_file(option: str, path: Path, suffixes: tuple[str, ...]) -> None:
+    if path.suffix.lower() not in suffixes:
+        raise UsageError(f"{option} {path}: the name must end with {' or '.join(suffixes)}")
+    path.parent.mkdir(parents=True, exist_ok=True)
 
 
 def _simulate(program: Program, order: Order) -> tuple[Motion, int]:
@@ -135,3 +151,7 @@ def _write_files(program: Program, order: Order, motion: Motion, console: Consol
     if order.animation is not None:
         motion.animate(order.animation)
         console.print(f"wrote {order.animation}")
+    if order.report is not None:
+        points = [attachment_of(program.model, point) for point in program.points]
+        motion.report(order.report, points=points, title=program.name)
+        console.print(f"wrote {order.report}")

@@ -1,6 +1,6 @@
 """Motion: what a simulation returns, and the one object that users ask about it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Self, overload
@@ -27,8 +27,9 @@ from phlexible.observables.section_forces import BeamStress, SectionForces
 from phlexible.observables.smallest_multipliers import smallest_multipliers
 from phlexible.ports.attachments import Attachment, PlacedBody, Port
 from phlexible.ports.placed_split_beam import PlacedSplitBeam
-from phlexible.results import labelled, report
+from phlexible.results import key_figures, labelled
 from phlexible.results.pictures import animation, mechanism_plot, overview, plots, section_plot
+from phlexible.results.report.motion_report import report_motion
 from phlexible.system.recording import Recording
 from phlexible.system.system import System
 from phlexible.time_integration.checkpoint import Checkpoint
@@ -296,13 +297,33 @@ class Motion:
         saved = files.load(file_path("path", path))
         return cls(saved.run.system, saved.run.recording, saved.is_complete, saved.checkpoint)
 
-    def summary(self) -> report.Figures:
-        """Sizes, solver work and the ledger at the end, by name."""
-        return report.figures(self.run)
+    def summary(self) -> key_figures.Figures:
+        """Sizes, solver work and the ledger at the end, by name; ``print`` shows aligned lines."""
+        return key_figures.figures(self.run)
 
-    def report(self) -> str:
-        """The summary as lines of text."""
-        return report.text(self.summary())
+    def report(
+        self,
+        path: FilePath,
+        *,
+        frames: int | None = None,
+        points: Sequence[Attachment] = (),
+        curves: Mapping[str, ArrayLike] | None = None,
+        title: str | None = None,
+    ) -> None:
+        """Writes one HTML file with a 3D view, linked plots, checks and the model; it needs no network.
+
+        Args:
+            path: ends in ``.html``.
+            frames: instants of the 3D view, evenly spread; None: at most 600, fewer of large models.
+            points: whose deflections are plotted.
+            curves: what else is plotted over time, by name: shape (N + 1,), or (N + 1, 3) with the components.
+            title: None: "motion".
+
+        Raises:
+            ParameterError: another ending, curves of another length.
+            ResultFileError: the file cannot be written.
+        """
+        report_motion(self, path, frames, points, curves, title)
 
     def plot(self, path: FilePath | None = None, points: Sequence[Attachment] = ()) -> "Figure":
         """The run at a glance: the mechanism at some instants, what tells most, the energies since the start.

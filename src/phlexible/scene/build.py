@@ -15,22 +15,22 @@ from phlexible.scene.scene import DrawnBody, Scene
 from phlexible.scene.symbols import symbols
 from phlexible.system.system import moving_frames
 
+Pose = tuple[Array, Array, Array]
+"""Origins (k, 3) [m], rotations (k, 3, 3) and elastic coordinates (k, n) of a body."""
+
 PATH_POINTS = 240
 """At least this many points draw the path of a moving frame, however few instants are stored."""
 
 
 def scene_at_start(mechanism: Mechanism) -> Scene:
     """A model as it was put together, undeformed; one instant, t = 0."""
-    bodies, moving = mechanism.bodies, moving_frames(mechanism)
     poses = []
-    for placed in bodies:
+    for placed in mechanism.bodies:
         if placed.nodes is None:
             poses.append((placed.position[None], placed.rotation[None], placed.elastic[None]))
         else:
             poses.append((np.zeros((1, 3)), np.eye(3)[None], placed.elastic[None]))
-    frames = np.array([frame.initial_position() for frame in moving]).reshape(1, -1, 3)
-    turns = np.tile(np.eye(3), (1, len(moving), 1, 1))
-    return _scene(mechanism, np.zeros(1), poses, frames, turns, frames)
+    return posed_scene(mechanism, np.zeros(1), poses)
 
 
 def scene_of(run: RecordedRun, instants: IntArray) -> Scene:
@@ -48,10 +48,24 @@ def scene_of(run: RecordedRun, instants: IntArray) -> Scene:
     return _scene(run.mechanism, time, poses, frames, turns, _smooth_paths(run))
 
 
+def posed_scene(mechanism: Mechanism, time: Array, poses: Sequence[Pose]) -> Scene:
+    """A mechanism in given poses, moving frames where they are at t = 0.
+
+    Args:
+        mechanism: what is drawn.
+        time: shape (k,) [s].
+        poses: of each body: origins (k, 3) [m], rotations (k, 3, 3), elastic coordinates (k, n).
+    """
+    moving, count = moving_frames(mechanism), len(time)
+    frames = np.array([frame.initial_position() for frame in moving]).reshape(1, -1, 3)
+    turns = np.tile(np.eye(3), (count, len(moving), 1, 1))
+    return _scene(mechanism, time, poses, np.tile(frames, (count, 1, 1)), turns, frames)
+
+
 def _scene(
     mechanism: Mechanism,
     time: Array,
-    poses: Sequence[tuple[Array, Array, Array]],
+    poses: Sequence[Pose],
     frames: Array,
     turns: Array,
     paths: Array,

@@ -102,6 +102,16 @@ def picture_path(path: str | PathLike[str] | None) -> str | None:
     return None if path is None else file_path("path", path)
 
 
+def check_axes(axes: object) -> None:
+    """Refuses what is neither axes of matplotlib nor None, before anything is drawn.
+
+    Raises:
+        ParameterError: names it.
+    """
+    if axes is not None and not (hasattr(axes, "get_figure") and hasattr(axes, "plot")):
+        raise ParameterError(f"axes must be axes of matplotlib such as figure.add_subplot(), got {axes!r}")
+
+
 def finish(figure: "Figure", path: str | PathLike[str] | None) -> "Figure":
     """Writes the figure if a path is given; its ending says the format.
 

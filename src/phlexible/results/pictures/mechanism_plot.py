@@ -11,7 +11,15 @@ from phlexible.algebra.options import flag, whole
 from phlexible.errors import ParameterError
 from phlexible.mechanism.mechanism import Mechanism
 from phlexible.observables.run import RecordedRun
-from phlexible.results.pictures.house_style import INK, QUIET, finished, house_style, new_figure, picture_path
+from phlexible.results.pictures.house_style import (
+    INK,
+    QUIET,
+    check_axes,
+    finished,
+    house_style,
+    new_figure,
+    picture_path,
+)
 from phlexible.results.pictures.layout import fitting_legend, spread_labels
 from phlexible.results.pictures.scene_artists import (
     SceneArtists,
@@ -63,6 +71,7 @@ def plot_mechanism(
         ParameterError: no time, or one outside the motion.
         MissingExtraError: matplotlib is not installed.
     """
+    check_axes(axes)
     path, scale = picture_path(path), finite("scale", scale)
     drawn = scene_of(run, picked_instants(run.recording.time, times))
     with house_style():
@@ -81,6 +90,7 @@ def plot_model(
     frames: bool = False,
 ) -> "Figure | Axes":
     """A model as it was put together; see ``Model.plot``."""
+    check_axes(axes)
     path, labels, frames = picture_path(path), flag("labels", labels), flag("frames", frames)
     drawn = scene_at_start(mechanism)
     with house_style():

@@ -93,8 +93,9 @@ def _lines(linear: Linearization, placed: PlacedBody) -> list[tuple[Array, Array
 
 
 def _motion(placed: PlacedBody, local: Array, shapes: Array, x: ComplexArray) -> ComplexArray:
-    """Small displacements of points in body axes, (points, 3)."""
-    assert isinstance(placed.data, FloatingBody)
+    """Small displacements of points in body axes, (points, 3); of a string in world axes."""
+    if not isinstance(placed.data, FloatingBody):
+        return np.asarray(shapes @ x)
     full = np.zeros(6 + placed.data.elastic_count, dtype=np.complex128)
     full[kept_velocities(placed.data)] = x
     return np.asarray(full[:3] + np.cross(full[3:6], local) + shapes @ full[6:])

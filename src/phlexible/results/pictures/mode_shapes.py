@@ -15,6 +15,7 @@ from phlexible.results.extras import optional
 from phlexible.results.pictures.animation import DOTS_PER_INCH, film_writer
 from phlexible.results.pictures.house_style import COLORS, INK, PALE, finish, house_style, new_figure
 from phlexible.results.pictures.mode_outline import ModeOutline, mode_outline
+from phlexible.results.report.modes_report import report_modes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -119,6 +120,22 @@ class ModeShapes(Modes):
                         writer.grab_frame()
             except OSError as error:
                 raise ResultFileError(f"cannot write {target}: {error}") from error
+
+    def report(self, path: str | PathLike[str], title: str | None = None) -> None:
+        """Writes one HTML file in which every mode moves in a 3D view; it needs no network.
+
+        Args:
+            path: ends in ``.html``.
+            title: None: "modes".
+
+        Raises:
+            ParameterError: another ending.
+            ModelError: the modes of a reduced model.
+            ResultFileError: the file cannot be written.
+        """
+        if self.linearization is None:
+            raise ModelError("the shapes of a reduced model cannot be drawn; draw those of the full one")
+        report_modes(self, self.linearization, path, title)
 
     def _checked(self, mode: int) -> int:
         if not whole("mode", mode, least=0) < len(self.eigenvalues):

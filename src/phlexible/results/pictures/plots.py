@@ -17,6 +17,7 @@ from phlexible.results.pictures.house_style import (
     COLORS,
     INK,
     QUIET,
+    check_axes,
     finish,
     finished,
     house_style,
@@ -44,6 +45,7 @@ def plot_energy(run: RecordedRun, path: FilePath | None = None, axes: "Axes | No
     Raises:
         MissingExtraError: matplotlib is not installed.
     """
+    check_axes(axes)
     path, energy, time = picture_path(path), energy_of(run.recording), run.recording.time
     with house_style():
         if axes is not None:
@@ -108,6 +110,7 @@ def plot_displacement(
         ModelError: normalized by a body without size.
         MissingExtraError: matplotlib is not installed.
     """
+    check_axes(axes)
     path, values, unit = picture_path(path), displacement(run, attachment), "[m]"
     if flag("normalized", normalized):
         size = run.mechanism.bodies[run.body_index(attachment)].data.size
@@ -130,6 +133,7 @@ def plot_reaction(
 
     Into given axes the force only.
     """
+    check_axes(axes)
     path, dimension = picture_path(path), run.mechanism.dimension
     forces = [(f"$F_{'xyz'[k]}$", force[:, k]) for k in range(dimension)]
     turning = range(3) if dimension == 3 else (2,)

@@ -9,7 +9,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.floating_body import FloatingBody
-from phlexible.errors import ModelError
+from phlexible.errors import ModelError, ParameterError
 from phlexible.joints.joint import Joint
 from phlexible.mechanism.mechanism import Mechanism
 from phlexible.ports.attachments import Attachment, PlacedBody, Port
@@ -48,7 +48,13 @@ class Moved(Protocol):
 
 
 def telling_panels(motion: Moved, points: Sequence[Attachment], most: int = 2) -> list[Panel]:
-    """The first few of: deflection of points, tension of strings, angles of joints, spins, positions."""
+    """The first few of: deflection of points, tension of strings, angles of joints, spins, positions.
+
+    Raises:
+        ParameterError: points that are no list of attachments.
+    """
+    if not isinstance(points, list | tuple) or not all(isinstance(point, Attachment) for point in points):
+        raise ParameterError(f"points must be a list of attachments such as [beam.end], got {points!r}")
     makers: tuple[Callable[[Moved, Sequence[Attachment]], Panel | None], ...]
     makers = (_deflections, _tensions, _angles, _spins, _positions)
     return list(islice(_made(makers, motion, points), most))

@@ -5,14 +5,19 @@ import numpy as np
 from phlexible.observables.energy import energy_of
 from phlexible.observables.run import RecordedRun
 
-Figures = dict[str, str | int | float]
+
+class Figures(dict[str, str | int | float]):
+    """Numbers by name; ``print`` shows them as aligned lines."""
+
+    def __str__(self) -> str:
+        return text(self)
 
 
 def figures(run: RecordedRun) -> Figures:
     """Sizes, duration, work of the solver and the ledger at the end, in SI units."""
     rec, mechanism = run.recording, run.mechanism
     energy = energy_of(rec)
-    return {
+    found: dict[str, str | int | float] = {
         "bodies": len(mechanism.bodies),
         "joints": len(mechanism.joints),
         "velocities": rec.velocity.shape[1],
@@ -27,6 +32,7 @@ def figures(run: RecordedRun) -> Figures:
         "dissipated [J]": float(energy.dissipated[-1]),
         "largest balance error [J]": float(np.abs(energy.balance_error).max()),
     }
+    return Figures(found)
 
 
 def text(numbers: Figures) -> str:

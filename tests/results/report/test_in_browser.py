@@ -1,0 +1,148 @@
+"""Reports in headless Chromium: they draw, play, scrub, without errors or requests."""
+
+import json
+import shutil
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+
+pytestmark = pytest.mark.browser
+
+MODELS = {
+    "crank_slider": ({}, 1e-3, 2e-5),
+    "robot_arm": ({}, 0.03, 1e-3),
+    "crane": ({}, 0.5, 2e-2),
+    "deployable_panels": ({}, 0.1, 5e-3),
+    "chain": ({"links": 100, "modes": 1, "elements": 2}, 0.02, 1e-3),
+}
+PATIENCE = 30.0  # [s]
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    webdriver = pytest.importorskip("selenium.webdriver")
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not (chromium and driver):
+        pytest.skip("no Chromium here: make browser")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    profile = tmp_path_factory.mktemp("profile")
+    for word in (
+        *("--headless=new", "--no-sandbox", "--window-size=1200,900", f"--user-data-dir={profile}"),
+        *("--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update"),
+        *("--disable-sync", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"),
+    ):
+        options.add_argument(word)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    window = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    yield window
+    window.quit()
+
+
+def opened(browser, path) -> None:
+    browser.get_log("browser"), browser.get_log("performance")
+    browser.get(path.as_uri())
+    wait(browser, "document.documentElement.dataset.ready === 'yes'")
+
+
+def wait(browser, condition: str) -> None:
+    end = time.monotonic() + PATIENCE
+    while not browser.execute_script(f"return {condition}"):
+        assert time.monotonic() < end, f"{condition} never came; {browser.get_log('browser')}"
+        time.sleep(0.05)
+
+
+def complaints(browser) -> list[str]:
+    """Messages of the console, and requests that leave the file."""
+    found = [entry["message"] for entry in browser.get_log("browser")]
+    for entry in browser.get_log("performance"):
+        message = json.loads(entry["message"])["message"]
+        if message["method"] == "Network.requestWillBeSent":
+            address = message["params"]["request"]["url"]
+            if not address.startswith(("file:", "data:", "blob:")):
+                found.append(address)
+    return found
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_report_draws_plays_and_scrubs(browser, tmp_path, name):
+    parameters, duration, step = MODELS[name]
+    model = getattr(ph.gallery, name)(**parameters)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        motion = model.simulate(duration, step, progress=False)
+    motion.report(tmp_path / "run.html")
+    opened(browser, tmp_path / "run.html")
+    run = browser.execute_script
+    assert run("return report.meshes.length") == len(model.bodies)
+    assert run("return report.symbols.length") >= len(model.joints)
+    assert run("return report.renderer.info.render.triangles") > 100
+
+    run("report.goTo(report.begin)")
+    run("document.getElementById('play').click()")
+    wait(browser, "report.now > report.begin && report.frames > 3")
+    run("document.getElementById('play').click()")
+
+    run("report.goTo(report.end)")
+    assert run("return Number(document.getElementById('time').value)") == 1000
+    assert run("return report.plots.map((plot) => plot.now)") == pytest.approx(
+        [duration] * run("return report.plots.length")
+    )
+    run("const time = document.getElementById('time'); time.value = 0; time.dispatchEvent(new Event('input'))")
+    assert run("return report.plots[0].now") == 0.0
+
+    points = run("return report.head.points.map((point) => [point.label, point.body])")
+    last = next(k for k in reversed(range(len(points))) if points[k][0].endswith(("end", "slider")))
+    frames = run("return report.times.length")
+    place = run(f"return report.pointAt({last}, {frames - 1}).toArray()")
+    placed = model.bodies[points[last][1]]
+    port = placed.origin if points[last][0].endswith("slider") else placed.end
+    size = run("return report.head.size")
+    assert place == pytest.approx(motion.position(port)[-1], abs=1e-4 * size)
+    assert complaints(browser) == []
+
+
+def test_keys_colours_traces_and_themes(browser, tmp_path):
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+
+    model = ph.gallery.crank_slider()
+    model.simulate(1e-3, 2e-5, progress=False).report(tmp_path / "run.html")
+    opened(browser, tmp_path / "run.html")
+    run, view = browser.execute_script, browser.find_element(By.ID, "view")
+    view.send_keys(Keys.END)
+    assert run("return report.now") == pytest.approx(1e-3)
+    view.send_keys(Keys.ARROW_LEFT)
+    assert run("return report.now") == pytest.approx(1e-3 - 2e-5)
+    view.send_keys("c")
+    assert run("return document.getElementById('bar').hidden") is False
+    assert "axial force" in run("return document.getElementById('bar').getAttribute('aria-label')")
+    before = run("return getComputedStyle(document.body).backgroundColor")
+    view.send_keys("d")
+    assert run("return getComputedStyle(document.body).backgroundColor") != before
+    run("report.toggleTrace(0)")
+    places = run("return Array.from(report.traces.get(0).geometry.getAttribute('position').array)")
+    assert np.reshape(places, (-1, 3)).shape == (51, 3)
+    view.send_keys(" ")
+    assert run("return report.playing") is True
+    view.send_keys(" ")
+    names = run("return Array.from(document.querySelectorAll('canvas')).map((c) => c.getAttribute('aria-label'))")
+    assert all(names) and "energy since the start" in names[1]
+    assert complaints(browser) == []
+
+
+def test_modes_in_the_browser(browser, tmp_path):
+    ph.gallery.satellite().linearize().modes(5).report(tmp_path / "modes.html")
+    opened(browser, tmp_path / "modes.html")
+    run = browser.execute_script
+    assert run("return document.getElementById('clip').options.length") == 5
+    run(
+        "const box = document.getElementById('clip'); box.selectedIndex = 3; box.dispatchEvent(new Event('change'))"
+    )
+    assert run("return document.getElementById('caption').textContent").startswith("mode 4")
+    assert run("return report.begin") > 0
+    assert complaints(browser) == []

@@ -1,0 +1,22 @@
+// Bundles the viewer of reports with three.js into one file, and copies the licence of three.js beside it.
+// Done once for a release: `make viewer`. Users of phlexible need no node.
+import { build } from "esbuild";
+import { createHash } from "node:crypto";
+import { copyFileSync, readFileSync, readdirSync } from "node:fs";
+
+const assets = "../src/phlexible/results/report/assets";
+const sources = createHash("sha256"); // a test compares it with that of the sources
+for (const name of readdirSync("src").sort()) sources.update(readFileSync(`src/${name}`));
+await build({
+  entryPoints: ["src/main.js"],
+  bundle: true,
+  minify: true,
+  format: "iife",
+  target: "es2020",
+  legalComments: "none",
+  banner: {
+    js: `/* phlexible report viewer, MIT. Contains three.js, MIT, (c) three.js authors. Sources ${sources.digest("hex")} */`,
+  },
+  outfile: `${assets}/viewer.js`,
+});
+copyFileSync("node_modules/three/LICENSE", `${assets}/three.LICENSE.txt`);
