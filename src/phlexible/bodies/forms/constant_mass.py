@@ -16,7 +16,10 @@ class ConstantMassForm(FloatingBodyForm):
     Keeps power and linear momentum exactly. Loses: u_f x w is not in the span of Phi; it is projected
     (in the mass metric), ``deta/dt = alpha + N(eta) w``, and the exact dual of that strain rate acts
     on w. So angular momentum holds and the motion agrees with the full form up to this projection
-    error, which vanishes as elements are added (not with few modes).
+    error. It does not vanish with few modes, nor as elements are added where the functions Phi cannot have the
+    slopes of u_f x w: a clamped beam that is stretched at its root needs a slope -u_x' w there that its clamp
+    forbids, and dw/dt stays 2 % off with 8, 16 and 32 elements. With u_x' = 0 at the root the error halves with
+    their size.
 
     The structure is the corrected one: w: p_t x v + p_r x w + int p_f x v_a - int u_f x Div Sigma, with
     p_f = rho (v + w x x + v_a), p_r = int x x p_f.
