@@ -59,6 +59,21 @@ def test_inverse_problems(in_an_empty_folder) -> None:
     assert found["torque"].lead == pytest.approx(0.6)
 
 
+def test_the_paper_on_floating_bodies(in_an_empty_folder, capsys) -> None:
+    found = run("paper_floating_bodies.md")
+    assert found["newton_gap"] < 1e-11 and found["energy_gap"] < 1e-14 and found["power_gap"] < 1e-13
+    assert found["euler_gap"] < 1e-15 and found["jacobi_gap"] < 1e-14
+    assert found["figures"].skewness == 0.0 and found["figures"].gradient < 1e-9
+    assert 5e-5 < found["rod_gap"] < 8e-5
+    assert found["hinge_gap"] < 1e-10
+    assert (found["first"].rigid_modes, found["first"].self_stresses) == (4, 6)
+    assert found["reduction_gap"] < 1e-3 and found["small"].passivity().is_passive
+    assert found["inverse_gap"] < 1e-6
+    assert found["four_bar_gap"] < 1e-6 and found["modes"].self_stresses == 9
+    assert found["index_two"] < 1e3
+    assert "J is not skew" in capsys.readouterr().out
+
+
 def test_reduction(in_an_empty_folder, capsys) -> None:
     found = run("reduction.md")
     assert found["errors"].peak.max() < 0.01
