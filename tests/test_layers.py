@@ -34,6 +34,7 @@ LAYERS = (
     "assembly",
     "time_integration",
     "observables",
+    "sensors",
     "linear_analysis",
     "reduction",
     "scene",

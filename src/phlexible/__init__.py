@@ -70,20 +70,7 @@ if TYPE_CHECKING:
     from phlexible.bodies.forms.momentum import with_momenta
     from phlexible.bodies.string.string import String
     from phlexible.linear_analysis.inverse_input import inverse_input
-    from phlexible.linear_analysis.signals.joint_signals import (
-        JointAcceleration,
-        JointForce,
-        JointPosition,
-        JointRate,
-    )
-    from phlexible.linear_analysis.signals.signals import (
-        Acceleration,
-        Angle,
-        AngularAcceleration,
-        AngularVelocity,
-        Displacement,
-        Velocity,
-    )
+    from phlexible.linear_analysis.signals.joint_signals import JointForce
     from phlexible.model import Model
     from phlexible.port_hamiltonian.adapted import inverted, with_prefix
     from phlexible.port_hamiltonian.interconnection import gyrator, transformer
@@ -93,6 +80,26 @@ if TYPE_CHECKING:
     from phlexible.results.linear_model import LinearModel
     from phlexible.results.motion import Motion
     from phlexible.results.pictures.mode_sweep import mode_sweep
+    from phlexible.sensors.bodies import EnergyOf, SectionForce, Stress, Tension
+    from phlexible.sensors.joints import (
+        ElementForce,
+        JointAcceleration,
+        JointPosition,
+        JointRate,
+        Reaction,
+        ReactionMoment,
+    )
+    from phlexible.sensors.points import (
+        Acceleration,
+        Angle,
+        AngularAcceleration,
+        AngularVelocity,
+        Displacement,
+        Position,
+        Quaternion,
+        Rotation,
+        Velocity,
+    )
 
 __all__ = [
     "Acceleration",
@@ -110,6 +117,8 @@ __all__ = [
     "Displacement",
     "Distance",
     "DistributedForce",
+    "ElementForce",
+    "EnergyOf",
     "EquilibriumError",
     "Feedback",
     "Fixed",
@@ -142,8 +151,12 @@ __all__ = [
     "PointMass",
     "PoleError",
     "PortHamiltonianModel",
+    "Position",
     "Potential",
     "Prismatic",
+    "Quaternion",
+    "Reaction",
+    "ReactionMoment",
     "RectangularSection",
     "ReductionWarning",
     "RedundancyError",
@@ -151,7 +164,9 @@ __all__ = [
     "ResultFileError",
     "Revolute",
     "RigidBody",
+    "Rotation",
     "Section",
+    "SectionForce",
     "SingularMassError",
     "SlackStringWarning",
     "Slider",
@@ -161,8 +176,10 @@ __all__ = [
     "StVenantKirchhoffLaw",
     "StepWarning",
     "StiffeningWarning",
+    "Stress",
     "String",
     "StructureError",
+    "Tension",
     "Torque",
     "TriangleMesh",
     "Universal",
@@ -186,23 +203,33 @@ __all__ = [
 ]
 
 _LATER = {
-    "Acceleration": "linear_analysis.signals.signals",
-    "Angle": "linear_analysis.signals.signals",
-    "AngularAcceleration": "linear_analysis.signals.signals",
-    "AngularVelocity": "linear_analysis.signals.signals",
-    "Displacement": "linear_analysis.signals.signals",
+    "Acceleration": "sensors.points",
+    "Angle": "sensors.points",
+    "AngularAcceleration": "sensors.points",
+    "AngularVelocity": "sensors.points",
+    "Displacement": "sensors.points",
+    "ElementForce": "sensors.joints",
+    "EnergyOf": "sensors.bodies",
     "FlexibleBody": "bodies.flexible.flexible_body",
-    "JointAcceleration": "linear_analysis.signals.joint_signals",
+    "JointAcceleration": "sensors.joints",
     "JointForce": "linear_analysis.signals.joint_signals",
-    "JointPosition": "linear_analysis.signals.joint_signals",
-    "JointRate": "linear_analysis.signals.joint_signals",
+    "JointPosition": "sensors.joints",
+    "JointRate": "sensors.joints",
     "LinearModel": "results.linear_model",
     "LinearPHDAE": "port_hamiltonian.linear",
     "Model": "model",
     "Motion": "results.motion",
     "PortHamiltonianModel": "port_hamiltonian.model",
+    "Position": "sensors.points",
+    "Quaternion": "sensors.points",
+    "Reaction": "sensors.joints",
+    "ReactionMoment": "sensors.joints",
+    "Rotation": "sensors.points",
+    "SectionForce": "sensors.bodies",
+    "Stress": "sensors.bodies",
     "String": "bodies.string.string",
-    "Velocity": "linear_analysis.signals.signals",
+    "Tension": "sensors.bodies",
+    "Velocity": "sensors.points",
     "check_structure": "port_hamiltonian.structure_check",
     "gyrator": "port_hamiltonian.interconnection",
     "inverse_input": "linear_analysis.inverse_input",

@@ -29,13 +29,14 @@ from phlexible.initial.initial_state import InitialKind, initial_state
 from phlexible.initial.moved_model import moved_model
 from phlexible.linear_analysis.linearize import Form, linearization
 from phlexible.linear_analysis.observed import observed_linearization
-from phlexible.linear_analysis.operating_points.operating_point import OperatingKind
+from phlexible.linear_analysis.operating_points.operating_point import OperatingKind, operating_point
 from phlexible.linear_analysis.signals.signals import Input, Output
 from phlexible.mechanism.mechanism import Mechanism
 from phlexible.mechanism.unused_parts import warn_of_unused_parts
 from phlexible.ports.attachments import PlacedBody
 from phlexible.rank.redundancy_check import check_redundancy
 from phlexible.results.assembled_model import AssembledModel, assembled_model
+from phlexible.results.equilibrium import Equilibrium
 from phlexible.results.files.run_output import RunOutput
 from phlexible.results.linear_model import LinearModel
 from phlexible.results.motion import Motion
@@ -48,6 +49,7 @@ from phlexible.time_integration.checkpoint import Checkpoint, clock_from
 from phlexible.time_integration.clock import clock
 from phlexible.time_integration.composition import SUBSTEPS, check_lossless
 from phlexible.time_integration.given_motion import check_rates
+from phlexible.time_integration.given_state import given_state, standing
 from phlexible.time_integration.run import Simulation
 from phlexible.time_integration.stepper import Stepper
 
@@ -112,7 +114,7 @@ class Model(Mechanism):
         duration: float,
         step: float,
         *,
-        initial: InitialKind | str = InitialKind.UNDEFORMED,
+        initial: InitialKind | str | State | Equilibrium = InitialKind.UNDEFORMED,
         scheme: Scheme | str = Scheme.CONSERVING,
         order: int = 2,
         every: int = 1,
@@ -130,7 +132,8 @@ class Model(Mechanism):
             duration: [s]; one that is no multiple of the step ends with a shorter step.
             step: [s].
             initial: "undeformed", or "quasi_static": the elastic deformation of the rigid motion,
-                without the axial ringing that an undeformed start sets off.
+                without the axial ringing that an undeformed start sets off; or a state, ``motion.at(t)`` or
+                ``model.equilibrium()``, with whose time the run begins.
             scheme: "conserving" (docs/theory.md, 4).
             order: 2, or 4 for models without damping and controllers: each step is then composed of three,
                 one of them backwards, and functions of time are called up to 0.35 step beyond its ends.
@@ -152,7 +155,7 @@ class Model(Mechanism):
             ConvergenceError: a step failed even after halving. Like any error during the run, of a function of
                 time or of the disk, it has what was computed before in ``error.motion``.
         """
-        kind = option("initial", initial, InitialKind)
+        kind = _initial(initial)
         chosen = option("scheme", scheme, Scheme)
         duration, step = positive("duration", duration), positive("step", step)
         if step > duration:
@@ -205,6 +208,7 @@ class Model(Mechanism):
         form: str = "displacement",
         state: State | None = None,
         stress: str | None = None,
+        about: State | Equilibrium | None = None,
     ) -> LinearModel:
         """The linear port-Hamiltonian model of small motions about an operating point.
 
@@ -224,9 +228,10 @@ class Model(Mechanism):
             state: where to look for the operating point; None: the initial pose.
             stress: of form="stress": "discontinuous" (None: this) or "hermite", the space of the stresses of beams,
                 see ``port_hamiltonian``.
+            about: an equilibrium, or a state at rest; in place of ``at`` and ``state``.
 
         Raises:
-            ParameterError: option strings or directions out of range.
+            ParameterError: option strings or directions out of range, or ``about`` beside ``at`` or ``state``.
             JointGapError, RedundancyError: joints that are open, or hold the same motion twice.
             EquilibriumError: no equilibrium, an unstable one, or a motion that is not steady.
             ModelError: signals that are not of this model.
@@ -235,11 +240,35 @@ class Model(Mechanism):
             if not isinstance(signals, list | tuple) and (signals is not None or name == "inputs"):
                 raise ParameterError(f"{name} must be a list such as [beam.end], got {signals!r}")
         kind, shape = option("at", at, OperatingKind), option("form", form, Form)
+        if about is not None:
+            if kind is not OperatingKind.GIVEN or state is not None:
+                raise ParameterError("about= takes the place of at= and state=; leave these out")
+            kind = OperatingKind.STATIC if isinstance(about, Equilibrium) else kind
+            state = about.state if isinstance(about, Equilibrium) else about
         if stress is not None and shape is not Form.STRESS:
             raise ParameterError(f'stress= belongs to form="stress", not to "{shape}"')
         space = option("stress", "discontinuous" if stress is None else stress, Stress)
         linear = linearization(system_of(self), inputs, outputs, kind, state)
         return LinearModel.of(observed_linearization(linear, shape, space))
+
+    def equilibrium(self, state: State | None = None) -> Equilibrium:
+        """A pose at rest in which gravity, loads, springs, prestress and joints balance, near the initial one.
+
+        Found by falling towards a minimum of the potential energy, which ends as Newton's method; where there is
+        none nearby it may be a saddle: ask ``is_stable``. Functions of time have their values at the state's time.
+
+        Args:
+            state: where to look; None: the initial pose.
+
+        Raises:
+            EquilibriumError: none was found.
+            JointGapError, RedundancyError: joints that are open, or hold the same motion twice.
+            ModelError: no bodies, or a state of another model.
+        """
+        system = system_of(self)
+        point = operating_point(system, OperatingKind.STATIC, state)
+        stepper = STEPPERS[Scheme.CONSERVING](system, 2, 0.0, check_redundancy(system, point.state))
+        return Equilibrium(system, point, standing(system, stepper, point.state))
 
     def assemble(
         self,
@@ -338,7 +367,7 @@ class Model(Mechanism):
         options: StepOptions,
         progress: bool | None,
         output: Callable[[System], RunOutput],
-        kind: InitialKind,
+        kind: InitialKind | State,
     ) -> Motion:
         self._need_bodies()
         options = options.checked()
@@ -352,9 +381,11 @@ class Model(Mechanism):
         with output(system) as results:
             start: State | tuple[Recording, Checkpoint]
             if results.begun is None:
-                instants = clock(0.0, duration, step, breakpoints)
+                begin = kind.time if isinstance(kind, State) else 0.0
+                instants = clock(begin, duration, step, breakpoints)
                 check_rates(system, instants.start, instants.end)
-                start = initial = initial_state(system, kind)
+                given = given_state(system, kind) if isinstance(kind, State) else initial_state(system, kind)
+                start = initial = given
             else:
                 recording, begun = results.recording, results.begun
                 if not duration > results.reached:
@@ -379,6 +410,12 @@ class Model(Mechanism):
                 else instants.full * (options.every == 1) * len(SUBSTEPS[options.order])
             )
         return _explained(motion, steps)
+
+
+def _initial(given: object) -> InitialKind | State:
+    if isinstance(given, State):
+        return given
+    return given.state if isinstance(given, Equilibrium) else option("initial", given, InitialKind)
 
 
 def _attach(motion: Motion | None, error: BaseException) -> None:

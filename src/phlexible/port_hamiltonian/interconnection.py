@@ -219,9 +219,9 @@ def _connected(
 
 
 def _names(ports: object) -> list[str]:
-    """Of one port, or of several."""
+    """Of one port, or of several; of none where nothing is coupled."""
     names = [ports] if isinstance(ports, str) else ports
-    if not isinstance(names, list | tuple) or not names or not all(isinstance(each, str) for each in names):
+    if not isinstance(names, list | tuple) or not all(isinstance(each, str) for each in names):
         raise ModelError(f"ports of a model are a name or a list of names, got {ports!r}")
     return list(names)
 

@@ -17,24 +17,27 @@ from phlexible.observables import coordinates, poses, reactions, section_forces,
 from phlexible.observables import tension as tensions
 from phlexible.observables.energy import Energy, energy_of
 from phlexible.observables.momentum import Momentum, momentum
-from phlexible.observables.projection import projected_velocities
 from phlexible.observables.quality.check import MotionCheck, checked
 from phlexible.observables.quality.step_quality import long_steps
 from phlexible.observables.quality.stiffening import missing_stiffening
 from phlexible.observables.quality.validity import large_deflections, large_strains
+from phlexible.observables.reader import Reader
 from phlexible.observables.run import RecordedRun
 from phlexible.observables.section_forces import BeamStress, SectionForces
-from phlexible.observables.smallest_multipliers import smallest_multipliers
 from phlexible.ports.attachments import Attachment, PlacedBody, Port
 from phlexible.ports.placed_split_beam import PlacedSplitBeam
-from phlexible.results import key_figures, labelled
+from phlexible.results import key_figures, labelled, sensor_tables
 from phlexible.results.pictures import animation, mechanism_plot, overview, plots, section_plot
 from phlexible.results.report.motion_report import report_motion
+from phlexible.results.stored_state import stored_state
+from phlexible.sensors.sensor import Sensor
+from phlexible.system.layout import State
 from phlexible.system.recording import Recording
 from phlexible.system.system import System
 from phlexible.time_integration.checkpoint import Checkpoint
 
 if TYPE_CHECKING:
+    import pandas
     import xarray
     from matplotlib.axes import Axes as PlotAxes
     from matplotlib.figure import Figure
@@ -51,6 +54,7 @@ class Motion:
         mechanism: what moved; ``motion["coupler"]`` is its body of that name.
         recording: the raw numbers.
         run: these with the system that they are of.
+        reader: what sensors read from.
         is_complete: False if the run stopped before its end.
         checkpoint: where the run can go on once it is saved (``model.resume``), or None.
     """
@@ -67,10 +71,29 @@ class Motion:
         self.checkpoint = checkpoint
         self.recording = recording
         self.run = RecordedRun(system, recording)
+        self.reader = Reader(self.run)
 
-    def __getitem__(self, name: str) -> PlacedBody | PlacedSplitBeam:
-        """The body with a name, for ``motion.position(motion["coupler"].end)``."""
-        return self.mechanism[name]
+    @overload
+    def __getitem__(self, name: str) -> PlacedBody | PlacedSplitBeam: ...
+
+    @overload
+    def __getitem__(self, name: Sensor) -> Array: ...
+
+    def __getitem__(self, name: str | Sensor) -> PlacedBody | PlacedSplitBeam | Array:
+        """What a sensor measured, ``motion[ph.Position(beam.end)]``; or the body with a name, for its ports.
+
+        Raises:
+            ModelError: no body has the name, or the sensor is of another model.
+        """
+        return name.read(self.reader) if isinstance(name, Sensor) else self.mechanism[name]
+
+    def at(self, time: float) -> State:
+        """The state at a stored instant, for ``simulate(initial=...)`` and ``linearize(state=...)``.
+
+        Raises:
+            ParameterError: no instant is stored there; the message names those around it.
+        """
+        return stored_state(self.recording, time)
 
     @property
     def time(self) -> Array:
@@ -173,7 +196,7 @@ class Motion:
         """
         return reactions.required(self.run, joint, lambda: self.multipliers)
 
-    @cached_property
+    @property
     def multipliers(self) -> Array:
         """Multipliers of all joints' rows, joint after joint, shape (N + 1, rows) [N or N m].
 
@@ -182,7 +205,7 @@ class Motion:
 
         Those of redundant joints are not unique; these are the smallest ones (``RedundancyWarning``).
         """
-        return smallest_multipliers(self.run)
+        return self.reader.multipliers
 
     def angle(self, joint: Joint) -> Array:
         """Angle of a joint's second port relative to the first, over full turns, shape (N + 1,) [rad].
@@ -274,6 +297,18 @@ class Motion:
     def to_xarray(self) -> "xarray.Dataset":
         """The raw numbers with names and units (needs ``phlexible[xarray]``)."""
         return labelled.to_xarray(self.run)
+
+    def to_dataframe(self, sensors: Sequence[Sensor]) -> "pandas.DataFrame":
+        """What sensors measured, a column a component with its unit, over time (needs ``phlexible[xarray]``)."""
+        return sensor_tables.to_dataframe(self.reader, sensors)
+
+    def to_csv(self, path: FilePath, sensors: Sequence[Sensor]) -> None:
+        """The same as text, comma-separated, all digits.
+
+        Raises:
+            ResultFileError: the file cannot be written.
+        """
+        sensor_tables.to_csv(self.reader, file_path("path", path), sensors)
 
     def save(self, path: FilePath) -> None:
         """Writes everything to an HDF5 file; one of that name is replaced once the new one is whole.
@@ -454,7 +489,7 @@ class Motion:
     def __repr__(self) -> str:
         return f"Motion({self.run.count} instants to t = {self.time[-1]:g} s, {self.mechanism!r})"
 
-    @cached_property
+    @property
     def _velocities(self) -> Array:
         """Flat velocities that satisfy the joints, computed once for the whole motion."""
-        return projected_velocities(self.run)
+        return self.reader.velocities

@@ -22,6 +22,7 @@ class State:
         eta: elastic coordinates of all floating bodies, flat.
         velocity: nu of all carriers, flat: V in world axes [m/s], w in body axes [rad/s], then deta/dt; only the
             components that a body keeps (``FloatingBody.dimension`` and ``rotation_axes``).
+        theta: coordinates of the forces, angles over full turns, shape (forces,); None: within a half turn.
     """
 
     time: float
@@ -29,6 +30,7 @@ class State:
     rotation: Array
     eta: Array
     velocity: Array
+    theta: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -91,6 +91,7 @@ class Recording:
             self.rotation[instant],
             self.eta[instant],
             self.velocity[instant],
+            self.theta[instant],
         )
 
 

@@ -68,6 +68,8 @@ class ConservingStepper(Stepper):
     def begin(self, state: State) -> None:
         """Put a state in."""
         memory, thetas = self._memory, self._assembly.initial_thetas(state)
+        if state.theta is not None:
+            thetas = state.theta[: len(thetas)]
         memory["position"][:], memory["rotation"][:] = state.position, state.rotation
         memory["eta"][:], memory["velocity"][:] = state.eta, state.velocity
         memory["theta"][: len(thetas)] = thetas

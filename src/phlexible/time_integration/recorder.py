@@ -91,33 +91,40 @@ class Recorder:
         self._sink(block, checkpoint)
 
     def _block(self, times: Array, rows: Rows, halvings: int) -> Recording:
-        count, system = len(times), self._system
-        own = {name: array[:count] for name, array in rows.items()}
-        given = GivenFunctions(system.moving_frames, system.paths, times)
-        work = [own["work"][:, columns].sum(axis=1) for columns in self._sources.values()]
-        return Recording(
-            time=np.array(times),
-            position=own["position"],
-            rotation=own["rotation"],
-            eta=own["eta"],
-            velocity=own["velocity"],
-            multipliers=own["multiplier"],
-            forces=own["force"],
-            theta=own["theta"],
-            paths=given.paths,
-            path_rates=given.path_rates,
-            frames=given.frames,
-            frame_rotations=given.frame_rotations,
-            frame_velocities=given.frame_velocities,
-            frame_angular_velocities=given.frame_angular_velocities,
-            kinetic=own["energy"][:, 0],
-            strain=own["energy"][:, 1],
-            gravity=own["energy"][:, 2],
-            spring=own["energy"][:, 3],
-            work=np.stack(work, axis=1) if work else np.zeros((count, 0)),
-            dissipated=own["dissipated"][:, 0],
-            iterations=own["counter"][:, 0].astype(np.int64),
-            halvings=np.full(count, halvings, dtype=np.int64),
-            step_error=own["step_error"][:, 0],
-            work_names=tuple(self._sources),
-        )
+        return recording_of(self._system, self._sources, times, rows, halvings)
+
+
+def recording_of(
+    system: System, sources: Mapping[str, list[int]], times: Array, rows: Rows, halvings: int = 0
+) -> Recording:
+    """Stored rows of a stepper at some instants as a recording; ``sources`` as of ``Recorder``."""
+    count = len(times)
+    own = {name: array[:count] for name, array in rows.items()}
+    given = GivenFunctions(system.moving_frames, system.paths, times)
+    work = [own["work"][:, columns].sum(axis=1) for columns in sources.values()]
+    return Recording(
+        time=np.array(times),
+        position=own["position"],
+        rotation=own["rotation"],
+        eta=own["eta"],
+        velocity=own["velocity"],
+        multipliers=own["multiplier"],
+        forces=own["force"],
+        theta=own["theta"],
+        paths=given.paths,
+        path_rates=given.path_rates,
+        frames=given.frames,
+        frame_rotations=given.frame_rotations,
+        frame_velocities=given.frame_velocities,
+        frame_angular_velocities=given.frame_angular_velocities,
+        kinetic=own["energy"][:, 0],
+        strain=own["energy"][:, 1],
+        gravity=own["energy"][:, 2],
+        spring=own["energy"][:, 3],
+        work=np.stack(work, axis=1) if work else np.zeros((count, 0)),
+        dissipated=own["dissipated"][:, 0],
+        iterations=own["counter"][:, 0].astype(np.int64),
+        halvings=np.full(count, halvings, dtype=np.int64),
+        step_error=own["step_error"][:, 0],
+        work_names=tuple(sources),
+    )

@@ -7,12 +7,10 @@ the operating point are the rows; the transposed row is the force of a motor in 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.algebra.options import whole
 from phlexible.errors import ModelError, ParameterError
 from phlexible.interactions.functions import AXES
 from phlexible.interactions.loads import Torque
@@ -20,55 +18,11 @@ from phlexible.joints.joint import Joint
 from phlexible.joints.spherical import Spherical
 from phlexible.linear_analysis.signals.signal_rows import SignalPoint, SignalRow
 from phlexible.ports.attachments import Attachment
+from phlexible.sensors.joints import check_coordinate
 
 TURNING = ("torque", "angle", "angular rate", "angular acceleration")
 SLIDING = ("force", "displacement", "sliding rate", "sliding acceleration")
 FORCE = 0
-
-
-@dataclass(frozen=True, eq=False)
-class JointSensor:
-    """A motion in a joint, of the second port relative to the first.
-
-    Attributes:
-        joint: of the model.
-        coordinate: which of its coordinates, from 0; None: all of them. Sliding comes before turning:
-            Revolute: angle. Prismatic, Slider: displacement. Cylindrical: displacement, angle. Planar: two
-            displacements, angle. Universal: angles about ``axis`` and ``second_axis``. Spherical:
-            small turns about the world axes (in the plane about z). Fixed, Distance: none.
-
-    Raises:
-        ModelError: no joint.
-        ParameterError: a coordinate that is no number from 0 on.
-    """
-
-    joint: Joint
-    coordinate: int | None = None
-
-    differentiations: ClassVar[int]
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.joint, Joint):
-            raise ModelError(f"{type(self).__name__} sits in a joint, got {self.joint!r}")
-        check_coordinate(self.coordinate)
-
-
-class JointPosition(JointSensor):
-    """Angle [rad] or displacement [m] from the operating point."""
-
-    differentiations = 0
-
-
-class JointRate(JointSensor):
-    """Its rate [rad/s, m/s]."""
-
-    differentiations = 1
-
-
-class JointAcceleration(JointSensor):
-    """Its second rate [rad/s^2, m/s^2]."""
-
-    differentiations = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,16 +43,6 @@ class JointForce:
         if not isinstance(self.joint, Joint):
             raise ModelError(f"{type(self).__name__} acts in a joint, got {self.joint!r}")
         check_coordinate(self.coordinate)
-
-
-def check_coordinate(coordinate: int | None) -> None:
-    """Refuses what is no number of a coordinate.
-
-    Raises:
-        ParameterError: naming it.
-    """
-    if coordinate is not None:
-        whole("coordinate", coordinate, least=0)
 
 
 def joint_rows(

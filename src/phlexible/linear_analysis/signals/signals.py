@@ -5,105 +5,25 @@ are those seen in the turning axes.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import unit_vector
 from phlexible.errors import ModelError
 from phlexible.interactions.distributed_force import DistributedForce
 from phlexible.interactions.feedback import Feedback
 from phlexible.interactions.functions import AXES
 from phlexible.interactions.loads import Force, Load, Torque
 from phlexible.joints.joint import Joint
-from phlexible.linear_analysis.signals.joint_signals import JointForce, JointSensor, joint_rows
+from phlexible.linear_analysis.signals.joint_signals import JointForce, joint_rows
 from phlexible.linear_analysis.signals.signal_rows import SignalPoint, SignalRow
 from phlexible.mechanism.membership import check_belongs, check_plane
 from phlexible.ports.attachments import Attachment
-
-
-@dataclass(frozen=True, eq=False)
-class Sensor:
-    """A scalar motion of an attachment along or about a world direction.
-
-    Attributes:
-        attachment: where it sits.
-        direction: world axes, shape (3,); divided by its length.
-
-    Raises:
-        ModelError: no attachment, or an angle of a point mass.
-        ParameterError: no direction.
-    """
-
-    attachment: Attachment
-    direction: ArrayLike = (1.0, 0.0, 0.0)
-
-    differentiations: ClassVar[int]
-    is_angular: ClassVar[bool] = False
-    label: ClassVar[str]
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.attachment, Attachment):
-            raise ModelError(
-                f"{type(self).__name__} sits on an attachment such as beam.end, got {self.attachment!r}"
-            )
-        if self.is_angular and not self.attachment.has_orientation:
-            raise ModelError(f"{self.attachment} has no orientation (a point mass or a string) to measure")
-        object.__setattr__(self, "direction", unit_vector("direction", self.direction))
-
-    def __str__(self) -> str:
-        return f"{self.label} of {self.attachment} {_axis(self.direction)}"
-
-
-class Displacement(Sensor):
-    """Displacement of the point from the operating point [m]."""
-
-    differentiations = 0
-    label = "displacement"
-
-
-class Velocity(Sensor):
-    """Its rate [m/s]."""
-
-    differentiations = 1
-    label = "velocity"
-
-
-class Acceleration(Sensor):
-    """Its second rate [m/s2]."""
-
-    differentiations = 2
-    label = "acceleration"
-
-
-class Angle(Sensor):
-    """Small turn of the material about the direction [rad]."""
-
-    differentiations = 0
-    is_angular = True
-    label = "angle"
-
-
-class AngularVelocity(Sensor):
-    """Its rate [rad/s]."""
-
-    differentiations = 1
-    is_angular = True
-    label = "angular velocity"
-
-
-class AngularAcceleration(Sensor):
-    """Its second rate [rad/s2]."""
-
-    differentiations = 2
-    is_angular = True
-    label = "angular acceleration"
-
+from phlexible.sensors.joints import JointSensor
+from phlexible.sensors.points import PointSensor, axis_name
 
 Input: TypeAlias = Force | Torque | DistributedForce | JointForce | Joint | Attachment
-Output: TypeAlias = Sensor | JointSensor | Joint | Attachment
+Output: TypeAlias = PointSensor | JointSensor | Joint | Attachment
 
 
 def input_rows(point: SignalPoint, inputs: Sequence[Input]) -> list[SignalRow]:
@@ -125,7 +45,7 @@ def input_rows(point: SignalPoint, inputs: Sequence[Input]) -> list[SignalRow]:
                 _check(point, item)
                 if callable(item.value) or isinstance(item.value, Feedback):
                     raise ModelError(f"{item}: an input takes a constant value, its direction")
-                name = item.name or f"{type(item).__name__.lower()} on {item.attachment} {_axis(item.value)}"
+                name = item.name or f"{type(item).__name__.lower()} on {item.attachment} {axis_name(item.value)}"
                 row = point.load_row(item)
                 rows.append(SignalRow(name, row, isinstance(item, Torque)))
             case DistributedForce():
@@ -155,7 +75,7 @@ def output_rows(point: SignalPoint, outputs: Sequence[Output]) -> list[SignalRow
     rows = []
     for item in outputs:
         match item:
-            case Sensor():
+            case PointSensor():
                 kind = Torque if item.is_angular else Force
                 load = kind(item.attachment, item.direction)
                 _check(point, load)
@@ -195,11 +115,3 @@ def _check(point: SignalPoint, load: Load) -> None:
         {id(joint): joint for joint in system.mechanism.joints},
     )
     check_plane(load, system.dimension)
-
-
-def _axis(direction: ArrayLike) -> str:
-    numbers = np.asarray(direction, dtype=np.float64)
-    for k in range(3):
-        if np.array_equal(numbers, AXES[k]):
-            return "xyz"[k]
-    return f"({', '.join(f'{number:g}' for number in numbers)})"
