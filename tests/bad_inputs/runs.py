@@ -22,6 +22,10 @@ POINT = frozenset({"attachment", "ground", "foreign ground"})
 ORIENTED = POINT | {"body"}
 BODY, END, FILE = frozenset({"body"}), frozenset({"attachment"}), frozenset({"'x'", "'1'"})
 JOINT = frozenset({"joint", "foreign joint"})  # one that reads the same is taken from a model that was built again
+PARTS = frozenset({"attachment", "ground", "frame", "foreign attachment", "foreign ground", "foreign frame"})
+BODIES = frozenset({"body", "rope", "split", "foreign body", "foreign rope", "foreign split"})
+TURNED = (PARTS | BODIES) - {"rope", "foreign rope"}
+FORCES = frozenset({"element", "drive", "foreign element", "foreign drive"})
 FREQUENCIES = NON_NEGATIVE | {"()", "(1, 2)", "(1, 2, 3)"}
 
 
@@ -52,6 +56,14 @@ def flying():
     """A point mass."""
     model = ph.Model(dimension=2)
     model.add(ph.PointMass(1.0), "ball", velocity=(1.0, 0.0, 0.0))
+    return model
+
+
+@cache
+def hanging():
+    """A clamped beam under gravity."""
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    model.connect(ph.Fixed(model.ground.at((0.0, 0.0, 0.0)), model.add(ROD, "beam").start))
     return model
 
 
@@ -139,7 +151,9 @@ RUNS = [
         form=REFUSED,
         state=NONE,
         stress=NONE,
+        about=NONE,
     ),
+    of("equilibrium", lambda s: hanging().equilibrium, lambda s: {}, state=NONE),
     of(
         "assemble",
         lambda s: s.model.assemble,
@@ -177,6 +191,30 @@ RUNS = [
         fibres=NONE | {"2 x 2"},
     ),
     asked("long_steps", lambda s: {}, steps=NONE | COUNT),
+    asked("at", lambda s: {"time": 0.0}, time=frozenset({"0"})),
+    asked("to_dataframe", lambda s: {"sensors": [ph.Position(s.attachment)]}, sensors=frozenset({"()"})),
+    asked(
+        "to_csv",
+        lambda s: {"path": "x", "sensors": [ph.Position(s.attachment)]},
+        path=FILE,
+        sensors=frozenset({"()"}),
+    ),
+    of("Position", lambda s: ph.Position, lambda s: {}, port=PARTS),
+    *(
+        of(kind.__name__, lambda s, kind=kind: kind, lambda s: {}, target=TURNED)
+        for kind in (ph.Rotation, ph.Quaternion)
+    ),
+    *(
+        of(kind.__name__, lambda s, kind=kind: kind, lambda s: {"joint": s.joint}, joint=JOINT, axes=REFUSED)
+        for kind in (ph.Reaction, ph.ReactionMoment)
+    ),
+    of("ElementForce", lambda s: ph.ElementForce, lambda s: {}, element=FORCES),
+    *(
+        of(kind.__name__, lambda s, kind=kind: kind, lambda s: {"body": s.body, "x": 0.5}, body=BODIES, x=FINITE)
+        for kind in (ph.SectionForce, ph.Stress)
+    ),
+    of("Tension", lambda s: ph.Tension, lambda s: {}, string=frozenset({"rope", "foreign rope"})),
+    of("EnergyOf", lambda s: ph.EnergyOf, lambda s: {}, kind=REFUSED),
     asked("save", lambda s: {}, path=FILE),
     of("Motion.load", lambda s: ph.Motion.load, lambda s: {}, path=REFUSED),
     of("motion[...]", lambda s: lambda name: motion()[name], lambda s: {}, name=REFUSED),

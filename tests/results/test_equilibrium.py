@@ -1,0 +1,90 @@
+"""Equilibria against closed forms; what starts in one stays; what starts in a state goes on as it would have."""
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+import phlexible as ph
+
+STEEL = ph.Material(2e11, 7800.0)
+
+
+def test_a_cantilever_under_its_weight():
+    """w = q L^4 / 8 EI, q L and q L^2 / 2 at the clamp."""
+    model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=2)
+    section = ph.RectangularSection(0.02, 0.01)
+    beam = model.add(ph.Beam(1.0, section, STEEL, elements=4, strain="linear"), "beam")
+    clamp = model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam.start))
+    rest = model.equilibrium()
+    weight, stiffness = 7800.0 * 2e-4 * 9.81, 2e11 * 0.01 * 0.02**3 / 12
+    assert rest.is_stable and rest.growth_rate == 0.0
+    assert rest.displacement(beam.end)[1] == pytest.approx(-weight / (8 * stiffness), rel=1e-9)
+    assert rest.reaction(clamp) == pytest.approx([0.0, weight, 0.0], rel=1e-9, abs=1e-9)
+    assert rest.reaction_moment(clamp)[2] == pytest.approx(weight / 2, rel=1e-9)
+    assert rest[ph.Reaction(clamp)] == pytest.approx(rest.reaction(clamp))
+    motion = model.simulate(0.1, 1e-4, initial=rest, progress=False)
+    assert np.abs(motion.position(beam.end) - rest.position(beam.end)).max() <= 1e-12
+    about = model.linearize([beam.end], about=rest).modes(1).frequencies
+    assert about == pytest.approx(model.linearize([beam.end], at="static").modes(1).frequencies, rel=1e-12)
+
+
+def test_a_pendulum_on_a_spring():
+    """m g l cos(angle) = k (angle0 - angle), found again by root finding."""
+    model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=2)
+    rod = model.add(ph.RigidBody(2.0, 0.1, center=(0.5, 0.0, 0.0)), "rod")
+    pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), rod.origin))
+    model.apply(pin.spring(8.0))
+    rest = model.equilibrium()
+    angle = brentq(lambda a: 2.0 * 9.81 * 0.5 * np.cos(a) + 8.0 * a, -1.5, 0.0, xtol=1e-14)
+    assert rest.angle(pin) == pytest.approx(angle, abs=1e-10)
+    assert rest.element_force(model.elements[0]) == pytest.approx(-8.0 * angle, rel=1e-9)
+
+
+def test_a_catenary():
+    """A chain of length 1 between supports 0.8 apart sags by a (cosh(0.4 / a) - 1), if it does not stretch."""
+    model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=2)
+    law = ph.LinearLaw(axial_stiffness=1e4)
+    rope = model.add(ph.String(1.0, 0.3, 40, law), "rope", shape=lambda s: (0.8 * s, -1.4 * s * (1 - s), 0.0))
+    for end, x in ((rope.start, 0.0), (rope.end, 0.8)):
+        model.connect(ph.Spherical(model.ground.at((x, 0, 0)), end))
+    rest = model.equilibrium()
+    a = brentq(lambda a: 2 * a * np.sinh(0.4 / a) - 1.0, 0.1, 1.0)
+    assert rest.position(rope.at(0.5))[1] == pytest.approx(-a * (np.cosh(0.4 / a) - 1), rel=1e-3)
+    assert rest.is_stable
+    assert rest.tension(rope)[20] == pytest.approx(0.3 * 9.81 * a, rel=2e-3)
+
+
+def test_an_upright_pendulum_is_unstable():
+    """It grows with sqrt(m g l / I)."""
+    model = ph.Model(gravity=(0.0, 9.81, 0.0), dimension=2)
+    rod = model.add(ph.RigidBody(2.0, 0.1, center=(0.0, -0.5, 0.0)), "rod")
+    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), rod.origin))
+    upright = model.equilibrium()
+    assert not upright.is_stable
+    assert upright.growth_rate == pytest.approx(np.sqrt(2.0 * 9.81 * 0.5 / (0.1 + 2.0 * 0.25)), rel=1e-9)
+    with pytest.raises(ph.EquilibriumError, match="unstable"):
+        model.linearize(about=upright)
+
+
+def test_a_run_goes_on_from_a_state():
+    """From the middle of another run, with a driven pin and an angle of more than a turn on a spring."""
+    model = ph.Model(dimension=2)
+    wheel = model.add(ph.RigidBody(1.0, 0.2), "wheel", angular_velocity=(0, 0, 15.0))
+    pin = model.connect(ph.Revolute(model.ground.moving(lambda t: (0.1 * np.sin(t), 0.0, 0.0)), wheel.origin))
+    model.apply(pin.spring(0.3))
+    whole = model.simulate(1.0, 1e-3, progress=False)
+    rest = model.simulate(0.5, 1e-3, initial=whole.at(0.5), progress=False)
+    assert rest.time[0] == 0.5 and rest.time[-1] == pytest.approx(1.0)
+    assert whole.angle(pin)[-1] > 2 * np.pi
+    assert rest.rate(pin)[-1] == pytest.approx(whole.rate(pin)[-1], rel=1e-9)
+    assert rest.position(wheel.origin)[-1] == pytest.approx(whole.position(wheel.origin)[-1], abs=1e-12)
+
+
+def test_states_that_do_not_fit_are_refused():
+    model, motion = ph.gallery.double_pendulum(), ph.gallery.dzhanibekov().simulate(0.1, 0.05, progress=False)
+    with pytest.raises(ph.ModelError, match="take a state of the same model"):
+        model.simulate(0.1, 0.01, initial=motion.at(0.05), progress=False)
+    with pytest.raises(ph.ParameterError, match="the nearest ones are 0, 0.05"):
+        motion.at(0.03)
+    with pytest.raises(ph.ParameterError, match="about= takes the place"):
+        model.linearize(about=model.equilibrium(), at="static")
