@@ -77,9 +77,12 @@ if TYPE_CHECKING:
     from phlexible.port_hamiltonian.linear import LinearPHDAE
     from phlexible.port_hamiltonian.model import PortHamiltonianModel
     from phlexible.port_hamiltonian.structure_check import check_structure
+    from phlexible.reference.mechanism_model import MechanismModel
     from phlexible.results.linear_model import LinearModel
     from phlexible.results.motion import Motion
     from phlexible.results.pictures.mode_sweep import mode_sweep
+    from phlexible.results.port_models.integrate import consistent_state, integrate
+    from phlexible.results.port_models.trajectory import Trajectory
     from phlexible.sensors.bodies import EnergyOf, SectionForce, Stress, Tension
     from phlexible.sensors.joints import (
         ElementForce,
@@ -140,6 +143,7 @@ __all__ = [
     "LogarithmicLaw",
     "LumpedMass",
     "Material",
+    "MechanismModel",
     "MeshWarning",
     "MissingExtraError",
     "Model",
@@ -181,6 +185,7 @@ __all__ = [
     "StructureError",
     "Tension",
     "Torque",
+    "Trajectory",
     "TriangleMesh",
     "Universal",
     "UnusedPartWarning",
@@ -189,9 +194,11 @@ __all__ = [
     "VelocityError",
     "__version__",
     "check_structure",
+    "consistent_state",
     "errors",
     "gallery",
     "gyrator",
+    "integrate",
     "inverse_input",
     "inverted",
     "linearized",
@@ -218,6 +225,7 @@ _LATER = {
     "LinearModel": "results.linear_model",
     "LinearPHDAE": "port_hamiltonian.linear",
     "Model": "model",
+    "MechanismModel": "reference.mechanism_model",
     "Motion": "results.motion",
     "PortHamiltonianModel": "port_hamiltonian.model",
     "Position": "sensors.points",
@@ -228,10 +236,14 @@ _LATER = {
     "SectionForce": "sensors.bodies",
     "Stress": "sensors.bodies",
     "String": "bodies.string.string",
+    "Trajectory": "results.port_models.trajectory",
+    "Velocity": "linear_analysis.signals.signals",
     "Tension": "sensors.bodies",
     "Velocity": "sensors.points",
     "check_structure": "port_hamiltonian.structure_check",
+    "consistent_state": "results.port_models.integrate",
     "gyrator": "port_hamiltonian.interconnection",
+    "integrate": "results.port_models.integrate",
     "inverse_input": "linear_analysis.inverse_input",
     "inverted": "port_hamiltonian.adapted",
     "linearized": "bodies.forms.linearized",

@@ -8,7 +8,7 @@ from bad_inputs.parts import PARTS
 from bad_inputs.runs import RUNS
 
 # Made by this package, or made of what it made.
-NOT_CALLED_BY_USERS = {"LinearModel", "LinearPHDAE", "Motion", "PortHamiltonianModel"}
+NOT_CALLED_BY_USERS = {"LinearModel", "LinearPHDAE", "Motion", "PortHamiltonianModel", "Trajectory"}
 OWNERS = {
     "Mechanism": ph.Model,
     "Model": ph.Model,
@@ -26,6 +26,8 @@ WITHIN = {
     *("descriptor_matrix", "structure_matrix", "dissipation_matrix", "port_matrix"),
     *("effort", "force_slope", "forces", "output", "storage", "skin"),
     *("element_forces", "radii_of_gyration", "sections_at"),
+    *("efforts", "descriptor_products", "flows", "output_products", "discrete_effort", "defect_slope"),
+    *("output_slope", "own_state", "given_inputs"),
 }
 PICTURES = {"plot", "plot_reaction", "TriangleMesh"}  # how things look; a wrong value is seen at once
 # In signatures: what stands for other names, and what ``output_coordinates`` takes like the methods above.

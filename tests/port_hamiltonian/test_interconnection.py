@@ -6,7 +6,7 @@ from scipy.linalg import eig
 from scipy.spatial.transform import Rotation
 
 from bodies.forms import BODIES, beam, random_state
-from phlexible.errors import ModelError
+from phlexible.errors import FunctionError, ModelError
 from phlexible.port_hamiltonian.adapted import inverted, with_prefix
 from phlexible.port_hamiltonian.elastodynamics import rod
 from phlexible.port_hamiltonian.interconnection import gyrator, transformer
@@ -169,7 +169,33 @@ def test_an_unknown_port_is_refused_with_the_known_ones():
         transformer(mass("a"), mass("b"), [[1.0]], ("a.q", "b.p"))
 
 
-def test_a_coupling_function_of_the_wrong_shape_is_refused():
-    whole = transformer(mass("a"), mass("b"), lambda x_a, x_b: np.eye(2), ("a.p", "b.p"))
-    with pytest.raises(ModelError, match=r"shape \(1, 1\)"):
-        whole.structure_matrix(np.zeros(3))
+@pytest.mark.parametrize(
+    ("coupling", "message"),
+    [
+        (lambda x_a, x_b: np.eye(2), r"shape \(1, 1\)"),
+        (lambda x_a, x_b: [[np.nan]], "finite"),
+        (lambda x_a, x_b: x_a[5:6], "the coupling"),
+    ],
+)
+def test_a_coupling_function_is_tried_at_once(coupling, message):
+    with pytest.raises(ModelError, match=message):
+        transformer(mass("a"), mass("b"), coupling, ("a.p", "b.p"))
+
+
+def test_a_coupling_that_raises_is_named():
+    with pytest.raises(FunctionError, match="the coupling raised IndexError"):
+        transformer(mass("a"), mass("b"), lambda x_a, x_b: [[x_a[7]]], ("a.p", "b.p"))
+
+
+def test_a_coupling_gets_the_states_of_its_own_model():
+    """Whatever was exchanged before, and in which order."""
+    seen = []
+
+    def coupling(x_a, x_b):
+        seen.append((len(x_a), len(x_b)))
+        return np.eye(1)
+
+    a, b = mass("a").with_ports(**{"a.more": mass("a").ports[0]}), mass("b")
+    changed = with_prefix(inverted(a, "a.more"), "c")
+    gyrator(changed, inverted(b, "b.p"), coupling, ("c.a.p", "b.p"))
+    assert seen == [(1, 1)]

@@ -68,8 +68,8 @@ class Body(ABC):
         """This body alone as a port-Hamiltonian model in the form of the papers.
 
         Args:
-            variant: "full", "constant_mass" or "zeroth_order", see ``FullForm``, ``ConstantMassForm``,
-                ``ZerothOrderForm``.
+            variant: "full", "constant_mass", "zeroth_order" or (in the plane) "printed", see ``FullForm``,
+                ``ConstantMassForm``, ``ZerothOrderForm``, ``PrintedForm``.
             dimension: 2: in the plane; 3: in space.
             gravity: acceleration of gravity, world axes, shape (3,) [m/s^2].
             stress: space of the stress states, see ``Stress``.

@@ -60,6 +60,7 @@ def inverted(model: PortHamiltonianModel, port: str) -> PortHamiltonianModel:
         result.states,
         result.ports,
         effort_map,
+        exchanged=model.exchanged + result.multipliers,
     )
 
 
@@ -70,6 +71,20 @@ class Renamed(PortHamiltonianModel):
     model: PortHamiltonianModel
     states: tuple[StateBlock, ...]
     ports: tuple[Port, ...]
+
+    @property
+    def flaw(self) -> str:
+        """Of the model."""
+        return self.model.flaw
+
+    @property
+    def rest_state(self) -> Array:
+        """Of the model."""
+        return self.model.rest_state
+
+    def own_state(self, x: Array) -> Array:
+        """Of the model."""
+        return self.model.own_state(x)
 
     def descriptor_matrix(self, x: Array) -> Matrix:
         """E of the model."""
@@ -148,6 +163,20 @@ class Inverted(PortHamiltonianModel):
     def storage(self, x: Array) -> float:
         """H of the model [J]."""
         return self.model.storage(self._inner(x))
+
+    @property
+    def flaw(self) -> str:
+        """Of the model."""
+        return self.model.flaw
+
+    @property
+    def rest_state(self) -> Array:
+        """Of the model, with multipliers 0."""
+        return np.concatenate([self.model.rest_state, np.zeros(self.multipliers)])
+
+    def own_state(self, x: Array) -> Array:
+        """The state of the model as it was before."""
+        return self.model.own_state(self._inner(x))
 
     def _inner(self, x: Array) -> Array:
         return x[: self.model.state_size]

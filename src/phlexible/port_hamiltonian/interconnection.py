@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray, numbers
-from phlexible.algebra.user_functions import check_callable
+from phlexible.algebra.user_functions import called, check_callable
 from phlexible.errors import ModelError
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.port_hamiltonian.model import (
@@ -46,7 +46,8 @@ def gyrator(
     """u_a = -C y_b, u_b = C^T y_a: no new unknown.
 
     Args:
-        coupling: C, shape (size of a's ports, size of b's ports), or C(x_a, x_b) of both states.
+        coupling: C, shape (size of a's ports, size of b's ports), or C(x_a, x_b) of the states of both models as
+            they are without ``inverted``; it is tried at once, at the ``rest_state`` of both.
         ports: names of the ports of a and of b that it uses up; one name or several each.
 
     Returns:
@@ -54,7 +55,8 @@ def gyrator(
 
     Raises:
         ModelError: no such port, names that occur in both models, ports whose sizes do not fit C, or
-            units that do not: inputs of a are outputs of b, and the reverse.
+            units that do not: inputs of a are outputs of b, and the reverse; a C of the wrong shape or not finite.
+        FunctionError: C raises.
     """
     return _connected(Kind.GYRATOR, a, b, coupling, ports)
 
@@ -89,7 +91,9 @@ class Interconnection(PortHamiltonianModel):
     Attributes:
         kind: gyrator or transformer.
         a, b: the models.
-        coupling: C of both states, shape (inner inputs of a, inner inputs of b).
+        coupling: C of both states, shape (inner inputs of a, inner inputs of b); each without the multipliers of
+            exchanged ports (``inverted``).
+        constant: C where it is no function.
         inner_a, inner_b: columns of the inner ports.
         states, ports: of the whole.
     """
@@ -98,6 +102,7 @@ class Interconnection(PortHamiltonianModel):
     a: PortHamiltonianModel
     b: PortHamiltonianModel
     coupling: StateDependent
+    constant: Array | None
     inner_a: IntArray
     inner_b: IntArray
     states: tuple[StateBlock, ...]
@@ -105,13 +110,13 @@ class Interconnection(PortHamiltonianModel):
 
     def descriptor_matrix(self, x: Array) -> Matrix:
         """E of both, zero for the multipliers."""
-        (x_a, x_b), k = self._split(x), self._multipliers
+        (x_a, x_b), k = self._split(x), self.multipliers
         return _diagonal(self.a.descriptor_matrix(x_a), self.b.descriptor_matrix(x_b), k)
 
     def structure_matrix(self, x: Array) -> Matrix:
         """J of (42), or of the gyrator of 5.1."""
         x_a, x_b = self._split(x)
-        c = sparse.csr_array(self._coupling_matrix(x_a, x_b))
+        c = sparse.csr_array(self.coupling_matrix(x_a, x_b))
         port_a = sparse.csr_array(self.a.port_matrix(x_a))[:, self.inner_a]
         port_b = sparse.csr_array(self.b.port_matrix(x_b))[:, self.inner_b]
         j_a, j_b = self.a.structure_matrix(x_a), self.b.structure_matrix(x_b)
@@ -126,7 +131,7 @@ class Interconnection(PortHamiltonianModel):
     def dissipation_matrix(self, x: Array) -> Matrix:
         """R of both."""
         x_a, x_b = self._split(x)
-        return _diagonal(self.a.dissipation_matrix(x_a), self.b.dissipation_matrix(x_b), self._multipliers)
+        return _diagonal(self.a.dissipation_matrix(x_a), self.b.dissipation_matrix(x_b), self.multipliers)
 
     def port_matrix(self, x: Array) -> Matrix:
         """The ports of both that are left."""
@@ -139,12 +144,22 @@ class Interconnection(PortHamiltonianModel):
                 sparse.csr_array(self.b.port_matrix(x_b))[:, outer_b],
             ]
         )
-        return sparse.vstack([blocks, sparse.csr_array((self._multipliers, blocks.shape[1]))], format="csr")
+        return sparse.vstack([blocks, sparse.csr_array((self.multipliers, blocks.shape[1]))], format="csr")
+
+    @property
+    def flaw(self) -> str:
+        """Of both."""
+        return "; ".join(each for each in (self.a.flaw, self.b.flaw) if each)
+
+    @property
+    def rest_state(self) -> Array:
+        """Of both, with multipliers 0."""
+        return np.concatenate([self.a.rest_state, self.b.rest_state, np.zeros(self.multipliers)])
 
     def effort(self, x: Array) -> Array:
         """(z_a, z_b, multipliers)."""
         x_a, x_b = self._split(x)
-        rest = x[len(x) - self._multipliers :]
+        rest = x[len(x) - self.multipliers :]
         return np.concatenate([self.a.effort(x_a), self.b.effort(x_b), rest])
 
     def storage(self, x: Array) -> float:
@@ -153,14 +168,27 @@ class Interconnection(PortHamiltonianModel):
         return self.a.storage(x_a) + self.b.storage(x_b)
 
     @property
-    def _multipliers(self) -> int:
+    def multipliers(self) -> int:
+        """Number of inputs of b that became multipliers."""
         return len(self.inner_b) if self.kind is Kind.TRANSFORMER else 0
 
-    def _coupling_matrix(self, x_a: Array, x_b: Array) -> Array:
-        c = np.asarray(self.coupling(x_a, x_b), dtype=np.float64)
+    def coupling_matrix(self, x_a: Array, x_b: Array) -> Array:
+        """C at the states of a and b.
+
+        Raises:
+            ModelError: the function of the user returns another shape or what is not finite.
+            FunctionError: it raises.
+        """
+        if self.constant is not None:
+            return self.constant
+        own_a, own_b = self.a.own_state(x_a), self.b.own_state(x_b)
+        value = called(self.coupling, "the coupling", own_a, own_b, at="at a state of the two models")
+        c = np.asarray(value, dtype=np.float64)
         shape = (len(self.inner_a), len(self.inner_b))
         if c.shape != shape:
             raise ModelError(f"the coupling must return an array of shape {shape}, got shape {c.shape}")
+        if not np.isfinite(c).all():
+            raise ModelError(f"the coupling must return finite numbers, got {c.tolist()}")
         return c
 
     def _split(self, x: Array) -> tuple[Array, Array]:
@@ -201,7 +229,11 @@ def _connected(
     left = tuple(p for p in a.ports if p.name not in names_a) + tuple(p for p in b.ports if p.name not in names_b)
     check_names(states, "state")
     check_names(left, "port")
-    whole = Interconnection(kind, a, b, function, inner_a, inner_b, states, left)
+    if constant is not None and not np.isfinite(constant).all():
+        raise ModelError(f"the coupling must hold finite numbers, got {constant.tolist()}")
+    whole = Interconnection(kind, a, b, function, constant, inner_a, inner_b, states, left)
+    if constant is None:
+        whole.coupling_matrix(a.rest_state, b.rest_state)
     if constant is None or not isinstance(a, LinearPHDAE) or not isinstance(b, LinearPHDAE):
         return whole
     rest = np.zeros(whole.state_size)
@@ -234,7 +266,7 @@ def _columns(model: PortHamiltonianModel, names: list[str]) -> IntArray:
 def _check_units(
     kind: Kind, a: PortHamiltonianModel, b: PortHamiltonianModel, names_a: list[str], names_b: list[str]
 ) -> None:
-    """One unit against one, or the same list on both sides."""
+    """One unit against one, or the same list on both sides; a port of several units, "", goes unchecked."""
 
     def units(model: PortHamiltonianModel, names: list[str], side: str) -> list[str]:
         found = [getattr(model.port(name), side) for name in names]
@@ -243,7 +275,7 @@ def _check_units(
     partner = ("output_unit", "input_unit") if kind is Kind.GYRATOR else ("input_unit", "output_unit")
     for side, other in zip(("input_unit", "output_unit"), partner, strict=True):
         mine, theirs = units(a, names_a, side), units(b, names_b, other)
-        if mine != theirs:
+        if mine != theirs and "" not in (*mine, *theirs):
             hint = {
                 Kind.GYRATOR: "a gyrator joins inputs with outputs; exchange them with inverted(...)",
                 Kind.TRANSFORMER: "a transformer joins inputs with inputs",

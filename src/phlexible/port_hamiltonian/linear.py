@@ -1,14 +1,22 @@
 """Linear port-Hamiltonian models with constant matrices; (29), (45) of Brugnoli et al. (2020)."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, IntArray
 from phlexible.errors import ModelError, StructureError
-from phlexible.port_hamiltonian.model import Matrix, Port, PortHamiltonianModel, StateBlock, check_names
+from phlexible.port_hamiltonian.model import (
+    Matrix,
+    Port,
+    PortHamiltonianModel,
+    PortPart,
+    StateBlock,
+    check_names,
+)
 from phlexible.port_hamiltonian.structure_errors import structure_errors
 
 ROUND_OFF = 1e-10
@@ -28,6 +36,7 @@ class LinearPHDAE(PortHamiltonianModel):
         states: names of the entries of x.
         ports: names of the columns of B.
         effort_map: Q with E^T Q symmetric, shape (n, n); None: the identity (co-energy variables).
+        exchanged: how many of the last states are multipliers of exchanged ports (``inverted``).
 
     Raises:
         ModelError: a matrix of the wrong shape, or a name twice.
@@ -41,6 +50,7 @@ class LinearPHDAE(PortHamiltonianModel):
     states: tuple[StateBlock, ...]
     ports: tuple[Port, ...]
     effort_map: Matrix | None = None
+    exchanged: int = 0
 
     def __post_init__(self) -> None:
         n, m = self.state_size, self.port_size
@@ -97,6 +107,10 @@ class LinearPHDAE(PortHamiltonianModel):
         """E^T Q of the storage x^T E^T Q x / 2, shape (n, n)."""
         return (self.descriptor.T @ self.effort_map).tocsr()
 
+    def own_state(self, x: Array) -> Array:
+        """The state without the multipliers of exchanged ports."""
+        return x[: len(x) - self.exchanged]
+
     def descriptor_matrix(self, x: Array) -> Matrix:
         """E."""
         return self.descriptor
@@ -121,6 +135,44 @@ class LinearPHDAE(PortHamiltonianModel):
     def storage(self, x: Array) -> float:
         """x^T E^T Q x / 2 [J]."""
         return float(x @ (self.energy_matrix @ x)) / 2
+
+    def efforts(self, x: Array) -> Array:
+        """Q x of all states."""
+        return np.asarray((self.effort_matrix @ x.T).T)
+
+    def descriptor_products(self, x: Array, rate: Array) -> Array:
+        """E rate of all rates."""
+        return np.asarray((self.descriptor @ rate.T).T)
+
+    def flows(self, x: Array, z: Array, u: Array) -> Array:
+        """(J - R) z + B u of all efforts."""
+        return np.asarray((self._structure_less_dissipation @ z.T + self.port_map @ u.T).T)
+
+    def output_products(self, x: Array, z: Array, wanted: IntArray | slice = slice(None)) -> Array:
+        """B^T z of all efforts."""
+        return np.asarray((self.port_map.T @ z.T).T)[:, wanted]
+
+    def discrete_effort(self, x0: Array, x1: Array) -> Array:
+        """Q at the mean, exact: H is quadratic."""
+        return self.effort((x0 + x1) / 2)
+
+    def defect_slope(self, x: Array, rate: Array, u: Array) -> Matrix:
+        """-(J - R) Q."""
+        return -self.system_matrix
+
+    def output_slope(self, x: Array, wanted: IntArray) -> Matrix:
+        """B^T Q."""
+        return self.port_map.T.tocsr()[wanted] @ self.effort_matrix
+
+    def with_ports(self, **ports: Port | PortPart | Sequence[Port | PortPart]) -> "LinearPHDAE":
+        """The same linear model with more ports, see ``PortHamiltonianModel.with_ports``."""
+        added, sources = self._more_ports(ports)
+        columns = self.port_map[:, sources]
+        return replace(self, port_map=columns, ports=(*self.ports, *added))
+
+    @cached_property
+    def _structure_less_dissipation(self) -> Matrix:
+        return sparse.csr_array(self.structure - self.dissipation)
 
 
 def scalar_states(names: Iterable[str]) -> tuple[StateBlock, ...]:

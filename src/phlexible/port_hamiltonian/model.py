@@ -8,14 +8,15 @@ E that is zero is an algebraic equation; the state that belongs to it is a multi
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, IntArray
 from phlexible.errors import ModelError
+from phlexible.port_hamiltonian.differences import slope_by_differences
 
 Matrix: TypeAlias = Any
 """A NumPy array or a SciPy sparse array of shape (rows, columns)."""
@@ -55,6 +56,34 @@ class Port:
     size: int
     mass: Matrix | None = field(default=None, compare=False, repr=False)
 
+    def select(self, *components: int) -> "PortPart":
+        """Some of the components, in any order, to make a port of with ``model.with_ports``.
+
+        Raises:
+            ModelError: no component, one that the port does not have, or one twice.
+        """
+        if not components or len(set(components)) < len(components):
+            raise ModelError(
+                f"select needs one or more different components of port {self.name!r}, got {components!r}"
+            )
+        for each in components:
+            if isinstance(each, bool) or not isinstance(each, int | np.integer) or not 0 <= each < self.size:
+                raise ModelError(f"port {self.name!r} has components 0 to {self.size - 1}, got {each!r}")
+        return PortPart(self, tuple(int(each) for each in components))
+
+
+@dataclass(frozen=True)
+class PortPart:
+    """Some components of a port.
+
+    Attributes:
+        port: the whole.
+        components: which, in order.
+    """
+
+    port: Port
+    components: tuple[int, ...]
+
 
 class PortHamiltonianModel(ABC):
     """E, J, R, B, z and H as functions of the state x, shape (n,); m inputs. No time, no solver.
@@ -91,9 +120,122 @@ class PortHamiltonianModel(ABC):
     def storage(self, x: Array) -> float:
         """H(x) [J]."""
 
-    def force_slope(self, x: Array) -> Matrix | None:
-        """d((J - R) z)/dx, shape (n, n), where E and B are constant; None: not written out."""
-        return None
+    @property
+    def flaw(self) -> str:
+        """What a model says of itself where ``check_structure`` refuses it; "" of models that hold the laws."""
+        return ""
+
+    @property
+    def rest_state(self) -> Array:
+        """A state at which all matrices make sense, shape (n,): where couplings are tried."""
+        return np.zeros(self.state_size)
+
+    def own_state(self, x: Array) -> Array:
+        """The state without the multipliers of exchanged ports: what a coupling function gets."""
+        return x
+
+    def given_inputs(self, times: Array, x: Array) -> Array:
+        """u of T instants where nobody gives another: zero, or what a model knows of its drives; shape (T, m)."""
+        return np.zeros((len(x), self.port_size))
+
+    # What integrators ask for: products without matrices, of T states at once. A model that knows shorter ways than
+    # by its matrices gives them; otherwise these do.
+
+    def efforts(self, x: Array) -> Array:
+        """z of states (T, n), shape (T, n)."""
+        return np.array([self.effort(each) for each in x])
+
+    def descriptor_products(self, x: Array, rate: Array) -> Array:
+        """E(x) rate of states and rates (T, n), shape (T, n)."""
+        return np.array([self.descriptor_matrix(each) @ v for each, v in zip(x, rate, strict=True)])
+
+    def flows(self, x: Array, z: Array, u: Array) -> Array:
+        """(J - R)(x) z + B(x) u of states and efforts (T, n) and inputs (T, m), shape (T, n)."""
+        result = np.empty_like(x)
+        for k, each in enumerate(x):
+            result[k] = self.structure_matrix(each) @ z[k] - self.dissipation_matrix(each) @ z[k]
+            result[k] += self.port_matrix(each) @ u[k]
+        return result
+
+    def output_products(self, x: Array, z: Array, wanted: IntArray | slice = slice(None)) -> Array:
+        """B(x)^T z of states and efforts (T, n): all outputs or the wanted ones, shape (T, outputs)."""
+        return np.array([self.port_matrix(each).T @ v for each, v in zip(x, z, strict=True)])[:, wanted]
+
+    def discrete_effort(self, x0: Array, x1: Array) -> Array:
+        """z(x0, x1) with E(m)^T z . (x1 - x0) = H(x1) - H(x0), m = (x0 + x1) / 2, and z(x, x) = z(x), shape (n,).
+
+        That of Gonzalez, measured by E(m): z(m) and the share of E(m) (x1 - x0) that is missing.
+        """
+        middle, change = (x0 + x1) / 2, x1 - x0
+        along = np.asarray(self.descriptor_matrix(middle) @ change)
+        before, after, z = self.storage(x0), self.storage(x1), self.effort(middle)
+        missing = after - before - float(z @ along)
+        if abs(missing) <= 4 * np.finfo(float).eps * max(abs(before), abs(after)):
+            return z
+        return np.asarray(z + missing / float(along @ along) * along)
+
+    def defect_slope(self, x: Array, rate: Array, u: Array) -> Matrix:
+        """d(E(x) rate - (J - R) z - B u)/dx for a constant rate and input, shape (n, n)."""
+
+        def defects(states: Array) -> Array:
+            count = len(states)
+            momenta = self.descriptor_products(states, np.broadcast_to(rate, (count, len(rate))))
+            return momenta - self.flows(states, self.efforts(states), np.broadcast_to(u, (count, len(u))))
+
+        return slope_by_differences(defects, x, self._sizes(x))
+
+    def output_slope(self, x: Array, wanted: IntArray) -> Matrix:
+        """dy/dx of the wanted outputs, shape (outputs, n)."""
+
+        def outputs(states: Array) -> Array:
+            return self.output_products(states, self.efforts(states), wanted)
+
+        return slope_by_differences(outputs, x, self._sizes(x))
+
+    def _sizes(self, x: Array) -> Array:
+        """The greatest entry of the block of each state, shape (n,)."""
+        parts = np.split(np.abs(x), np.cumsum([block.size for block in self.states])[:-1])
+        return np.concatenate([np.full(len(part), part.max(initial=0.0)) for part in parts])
+
+    def with_ports(self, **ports: "Port | PortPart | Sequence[Port | PortPart]") -> "PortHamiltonianModel":
+        """The same model with more ports, made of those it has: parts of one, several as one, one once more.
+
+        A port that is there stays, so that a slider may take part in two joints: the forces on both add up.
+
+        Args:
+            ports: by their new names (``with_ports(**{"a name": ...})`` for names with spaces): a port of this
+                model, some components of one (``port.select(0)``), or several of these as one port.
+
+        Raises:
+            ModelError: a port that the model does not have, or a name that it has already.
+        """
+        added, sources = self._more_ports(ports)
+        return MorePorts(self, (*self.ports, *added), sources)
+
+    def _more_ports(
+        self, ports: "Mapping[str, Port | PortPart | Sequence[Port | PortPart]]"
+    ) -> tuple[tuple[Port, ...], IntArray]:
+        """New ports, and the column of B that each input of the old and the new ones stands for."""
+        added, sources = [], [np.arange(self.port_size)]
+        for name, given in ports.items():
+            parts: list[Any] = list(given) if isinstance(given, list | tuple) else [given]
+            if not parts or not all(isinstance(part, Port | PortPart) for part in parts):
+                raise ModelError(
+                    f"port {name!r} must be made of ports of the model or parts of them, got {given!r}"
+                )
+            columns, units = [], []
+            for part in parts:
+                whole = part.port if isinstance(part, PortPart) else part
+                if whole not in self.ports:
+                    raise ModelError(f"port {name!r} is made of {whole.name!r}, which is no port of this model")
+                chosen = list(part.components) if isinstance(part, PortPart) else list(range(whole.size))
+                columns.append(np.arange(self.port_size)[self.port_slice(whole.name)][chosen])
+                units.append((whole.input_unit, whole.output_unit))
+            sources.append(np.concatenate(columns))
+            same = units[0] if len(set(units)) == 1 else ("", "")
+            added.append(Port(name, *same, len(sources[-1])))
+        check_names((*self.ports, *added), "port")
+        return tuple(added), np.concatenate(sources)
 
     @property
     def state_size(self) -> int:
@@ -149,16 +291,63 @@ class PortHamiltonianModel(ABC):
         return np.asarray(np.linalg.solve(mass, output))
 
 
-class DiscreteGradientModel(PortHamiltonianModel):
-    """A model with constant E and B whose effort has a discrete counterpart for a step from x0 to x1."""
+@dataclass(frozen=True, eq=False)
+class MorePorts(PortHamiltonianModel):
+    """A model with more ports, made of those it has; see ``with_ports``.
 
-    @abstractmethod
-    def discrete_effort(self, x0: Array, x1: Array) -> Array:
-        """z(x0, x1) with E^T z . (x1 - x0) = H(x1) - H(x0) and z(x, x) = z(x), shape (n,)."""
+    Attributes:
+        model: with its own ports.
+        ports: those, then the new ones.
+        sources: the input of the model that each input stands for, shape (inputs,).
+    """
 
-    @abstractmethod
-    def force_slope(self, x: Array) -> Matrix:
-        """d((J - R) z)/dx, shape (n, n)."""
+    model: PortHamiltonianModel
+    ports: tuple[Port, ...]
+    sources: IntArray
+
+    @property
+    def states(self) -> tuple[StateBlock, ...]:  # type: ignore[override]  # an attribute elsewhere
+        """Of the model."""
+        return self.model.states
+
+    @property
+    def flaw(self) -> str:
+        """Of the model."""
+        return self.model.flaw
+
+    @property
+    def rest_state(self) -> Array:
+        """Of the model."""
+        return self.model.rest_state
+
+    def own_state(self, x: Array) -> Array:
+        """Of the model."""
+        return self.model.own_state(x)
+
+    def descriptor_matrix(self, x: Array) -> Matrix:
+        """E of the model."""
+        return self.model.descriptor_matrix(x)
+
+    def structure_matrix(self, x: Array) -> Matrix:
+        """J of the model."""
+        return self.model.structure_matrix(x)
+
+    def dissipation_matrix(self, x: Array) -> Matrix:
+        """R of the model."""
+        return self.model.dissipation_matrix(x)
+
+    def port_matrix(self, x: Array) -> Matrix:
+        """B of the model with columns once more."""
+        matrix = self.model.port_matrix(x)
+        return (matrix if isinstance(matrix, np.ndarray) else matrix.tocsr())[:, self.sources]
+
+    def effort(self, x: Array) -> Array:
+        """z of the model."""
+        return self.model.effort(x)
+
+    def storage(self, x: Array) -> float:
+        """H of the model [J]."""
+        return self.model.storage(x)
 
 
 def check_model(name: str, value: object) -> None:

@@ -57,6 +57,15 @@ def check_structure(model: PortHamiltonianModel, x: Array, seed: int = 0) -> Str
     if x.shape != (model.state_size,) or not np.isfinite(x).all():
         raise ParameterError(f"x must be {model.state_size} finite numbers, got shape {x.shape}")
     seed = whole("seed", seed, least=0)
+    try:
+        return _figures(model, x, seed)
+    except StructureError as error:
+        if not model.flaw:
+            raise
+        raise StructureError(f"{error}: {model.flaw}") from None
+
+
+def _figures(model: PortHamiltonianModel, x: Array, seed: int) -> StructureFigures:
     structure, dissipation = model.structure_matrix(x), model.dissipation_matrix(x)
     skewness = _entries(model, structure + structure.T, structure, "J is not skew")
     symmetry = _entries(model, dissipation - dissipation.T, dissipation, "R is not symmetric")

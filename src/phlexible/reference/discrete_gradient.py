@@ -1,38 +1,54 @@
 """The discrete gradient scheme on the port-Hamiltonian form: (33)-(36) of Kinon et al. (2023).
 
-    E (x_1 - x_0) = h (J - R)(x_m) z(x_0, x_1) + h B u(t_m),   E^T z . (x_1 - x_0) = H(x_1) - H(x_0)
+    E(x_m) (x_1 - x_0) = h (J - R)(x_m) z(x_0, x_1) + h B(x_m) u(t_m),   E^T z . (x_1 - x_0) = H(x_1) - H(x_0)
 
-with x_m = (x_0 + x_1) / 2: the reference way to the motion of a string, readable line by line. The
-conserving step of the kernels is the same scheme without the state C.
+with x_m = (x_0 + x_1) / 2, for any model: multipliers are constant over a step, and algebraic rows hold at x_m
+with the efforts of the step. The power balance is exact: J is skew whatever its argument. For a string this is
+the conserving step of the kernels with the state C.
 """
 
 from collections.abc import Callable
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from phlexible.algebra.arrays import Array, positive
-from phlexible.errors import ConvergenceError
-from phlexible.port_hamiltonian.model import DiscreteGradientModel
-from phlexible.reference.collocation import Trajectory
+from phlexible.port_hamiltonian.model import PortHamiltonianModel
+from phlexible.reference.collocation import StageLoop, StateHistory
+from phlexible.reference.compiled_bodies import fast
+from phlexible.reference.equations import Equations, one_by_one
+from phlexible.reference.tableaux import GAUSS_LEGENDRE_1
 
-ITERATIONS = 60
-DONE = 1e-15
-ACCEPTED = 1e-11
+
+class DiscreteGradientLoop(StageLoop):
+    """The midpoint rule with the discrete effort in place of z(x_m); Newton's matrix is that of the midpoint rule.
+
+    Args:
+        equations: of the model.
+        initial: a state, shape (n,).
+    """
+
+    expected = 1e-16
+
+    def __init__(self, equations: Equations, initial: Array) -> None:
+        super().__init__(equations, GAUSS_LEGENDRE_1, initial, is_projected=False)
+
+    def _efforts(self, x: Array, step: float, k: Array, states: Array) -> Array:
+        algebraic = self.equations.is_algebraic
+        start, end = np.where(algebraic, k[0], x), np.where(algebraic, k[0], x + step * k[0])
+        return self.equations.model.discrete_effort(start, end)[None]
 
 
 def integrate_discrete_gradient(
-    model: DiscreteGradientModel,
+    model: PortHamiltonianModel,
     initial: Array,
     duration: float,
     steps: int,
     inputs: Callable[[float], Array] | None = None,
-) -> Trajectory:
+) -> StateHistory:
     """Integrates from t = 0 in equal steps.
 
     Args:
-        model: with a constant, regular E.
+        model: any.
         initial: x at t = 0, shape (n,).
         inputs: u(t), taken in the middle of each step, shape (m,); None: zero.
 
@@ -40,32 +56,13 @@ def integrate_discrete_gradient(
         ConvergenceError: the iteration fails in a step; take a smaller one.
     """
     step = positive("duration", duration) / steps
-    x = np.asarray(initial, dtype=np.float64)
-    states = [x]
+
+    def given(time: float, x: Array) -> Array:
+        return np.zeros(model.port_size) if inputs is None else np.asarray(inputs(time), dtype=np.float64)
+
+    states = [np.asarray(initial, dtype=np.float64)]
+    equations = Equations(fast(model), one_by_one(given), states[0], depends_on_state=False)
+    loop = DiscreteGradientLoop(equations, states[0])
     for k in range(steps):
-        u = np.zeros(model.port_size) if inputs is None else np.asarray(inputs((k + 0.5) * step))
-        x = _advanced(model, x, u, step, k * step)
-        states.append(x)
-    return Trajectory(step * np.arange(steps + 1, dtype=np.float64), np.array(states))
-
-
-def _advanced(model: DiscreteGradientModel, start: Array, u: Array, step: float, time: float) -> Array:
-    """The state a step later; Newton's matrix is that of the midpoint rule."""
-    end, descriptor = start.copy(), sparse.csc_matrix(model.descriptor_matrix(start))
-    history: list[float] = []
-    for _ in range(ITERATIONS):
-        middle = (start + end) / 2
-        effort = model.discrete_effort(start, end)
-        forces = (model.structure_matrix(middle) - model.dissipation_matrix(middle)) @ effort
-        defect = descriptor @ (end - start) - step * (forces + model.port_matrix(middle) @ u)
-        slope = model.force_slope(middle)
-        change = splu(sparse.csc_matrix(descriptor - step / 2 * slope)).solve(-defect)
-        end = end + change
-        history.append(float(np.abs(change).max() / np.abs(end).max()))
-        if history[-1] <= DONE or (history[-1] < ACCEPTED and history[-1] >= 0.5 * history[-2]):
-            return np.asarray(end)
-    raise ConvergenceError(
-        f"the discrete gradient does not converge at t = {time:g} s with step {step:g} s; take a smaller step",
-        time,
-        np.array(history),
-    )
+        states.append(loop.advance(k * step, step, states[-1]).end)
+    return StateHistory(step * np.arange(steps + 1, dtype=np.float64), np.array(states))

@@ -9,6 +9,8 @@ from phlexible.system.forces import element_state, prescribed_part
 from phlexible.system.instants import Instants
 from phlexible.system.system import System
 
+CLOSE = 1e-6
+
 
 class ElementForms:
     """The scalar forces of a mechanism; each has its coordinate theta as a state.
@@ -62,6 +64,14 @@ class ElementForms:
         """dU/dtheta of each force."""
         pairs = zip(self._forces, thetas, strict=True)
         return np.array([-force.conservative(float(theta)) for force, theta in pairs], dtype=np.float64)
+
+    def secants(self, before: Array, after: Array) -> Array:
+        """(U(after) - U(before)) / (after - before) of each force; dU/dtheta between them where they are close."""
+        result = self.slopes((before + after) / 2)
+        for k, (force, a, b) in enumerate(zip(self._forces, before, after, strict=True)):
+            if abs(b - a) > CLOSE * max(abs(a), abs(b)):
+                result[k] = (force.energy(float(b)) - force.energy(float(a))) / (b - a)
+        return result
 
     def energy(self, thetas: Array) -> float:
         """U of all forces [J]."""

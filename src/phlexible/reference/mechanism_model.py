@@ -4,19 +4,25 @@ Section 5 of Brugnoli et al. (2020).
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.options import option
 from phlexible.bodies.forms.floating import BodyState, FloatingBodyForm
-from phlexible.bodies.mechanics.floating import split_velocity
-from phlexible.errors import ModelError
+from phlexible.bodies.forms.variants import Variant
+from phlexible.bodies.mechanics.floating import kept_velocities, split_velocity
+from phlexible.errors import ModelError, ParameterError
+from phlexible.initial.initial_state import initial_state
 from phlexible.interactions.functions import AXES
 from phlexible.interactions.loads import PointLoad
 from phlexible.mechanism.mechanism import Mechanism
 from phlexible.port_hamiltonian.model import Port, PortHamiltonianModel, StateBlock
 from phlexible.ports.attachments import PlacedBody
+from phlexible.reference.compiled_bodies import CompiledBody
 from phlexible.reference.force_elements import ElementForms
+from phlexible.reference.joint_products import BodyMotions, JointProducts
 from phlexible.system.forces import body_triad, forces_of, loaded_vectors, needs_triad
 from phlexible.system.instants import Instants
 from phlexible.system.layout import State
@@ -65,14 +71,22 @@ class MechanismModel(PortHamiltonianModel):
     dense: this is for reading and for checks.
 
     Args:
-        mechanism: bodies, joints, loads; later changes to it are not seen.
+        mechanism: a model, or bodies, joints and loads; later changes to it are not seen.
+        variant: of the bodies, see ``body.port_hamiltonian``: "full", or, to draw the papers' figures beside the
+            right ones, "zeroth_order" and (in the plane) "printed"; joints hold at the deformed points in all.
 
     Raises:
         ModelError: a string, which has no frame.
+        ParameterError: no such variant, or "constant_mass", whose elastic velocity is not that of the joints.
     """
 
-    def __init__(self, mechanism: Mechanism) -> None:
+    def __init__(self, mechanism: Mechanism, variant: str = "full") -> None:
+        if not isinstance(mechanism, Mechanism):
+            raise ParameterError(f"mechanism must be a Model, got {mechanism!r}")
         self.mechanism = mechanism
+        self.variant = option("variant", variant, Variant)
+        if self.variant is Variant.CONSTANT_MASS:
+            raise ParameterError('variant of a mechanism must be "full", "zeroth_order" or "printed"')
         self.system = system_of(mechanism)
         self.layout = self.system.layout
         self.forms = tuple(self._form(placed) for placed in mechanism.bodies)
@@ -99,6 +113,8 @@ class MechanismModel(PortHamiltonianModel):
         )
         sizes = [form.state_size for form in self.forms]
         self._last: tuple[bytes, _Pose] | None = None
+        self._joints = JointProducts(self.system)
+        self._compiled = tuple(CompiledBody(form) for form in self.forms)
         self._offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         self._velocities = np.concatenate(
             [
@@ -123,6 +139,11 @@ class MechanismModel(PortHamiltonianModel):
             parts.append(form.joined(body))
         thetas = self.elements.thetas(self.system.at(state))
         return np.concatenate([*parts, [state.time], thetas, np.zeros(int(self.layout.multiplier[-1]))])
+
+    @cached_property
+    def initial_state(self) -> Array:
+        """x at t = 0: the pose of the mechanism, with velocities that its joints and drives allow."""
+        return self.joined(initial_state(self.system))
 
     def split(self, x: Array) -> State:
         """The state of the mechanism, without stress and multipliers."""
@@ -223,6 +244,119 @@ class MechanismModel(PortHamiltonianModel):
         bodies = sum(form.storage(part) for form, part in zip(self.forms, self._parts(x), strict=True))
         return bodies + self.elements.energy(thetas)
 
+    @property
+    def flaw(self) -> str:
+        """Of its bodies."""
+        return self.forms[0].flaw if self.forms else ""
+
+    @property
+    def rest_state(self) -> Array:
+        """All bodies at the origin, undeformed, not moving."""
+        return np.concatenate(
+            [*(form.rest_state for form in self.forms), np.zeros(self.state_size - int(self._offsets[-1]))]
+        )
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether there are joints only: no force elements and no loads."""
+        return not self.elements.count and not self.system.loads
+
+    def given_inputs(self, times: Array, x: Array) -> Array:
+        """``inputs`` of T states."""
+        if not self.is_plain:
+            return np.array([self.inputs(float(t), each) for t, each in zip(times, x, strict=True)])
+        return np.hstack([np.ones((len(x), 1)), -self._joints.drift(self._motions(x))])
+
+    def efforts(self, x: Array) -> Array:
+        """z of T states."""
+        result, places = (
+            x.copy(),
+            slice(int(self._offsets[-1]) + 1, int(self._offsets[-1]) + 1 + self.elements.count),
+        )
+        for body, part in self._bodies:
+            result[:, part] = body.efforts(x[:, part])
+        result[:, self._offsets[-1]] = 0.0
+        result[:, places] = [self.elements.slopes(each) for each in x[:, places]]
+        return result
+
+    def descriptor_products(self, x: Array, rate: Array) -> Array:
+        """E rate of T states."""
+        result = rate.copy()
+        result[:, self._offsets[-1] + 1 + self.elements.count :] = 0.0
+        for body, part in self._bodies:
+            result[:, part] = body.descriptor_products(x[:, part], rate[:, part])
+        return result
+
+    def flows(self, x: Array, z: Array, u: Array) -> Array:
+        """(J - R) z + B u of T states."""
+        if not self.is_plain:
+            return super().flows(x, z, u)
+        rows = int(self.layout.multiplier[-1])
+        result, at = np.zeros_like(x), self._motions(x)
+        v, w, elastic = self._velocity_parts(z)
+        forces = self._joints.forces(at, z[:, self.state_size - rows :])
+        for index, (body, part) in enumerate(self._bodies):
+            result[:, part] = body.flows(x[:, part], z[:, part], np.zeros((len(x), body.port_size)))
+            own = slice(int(self.layout.eta[index]), int(self.layout.eta[index + 1]))
+            each = np.hstack([forces[0][:, index], forces[1][:, index], forces[2][:, own]])
+            place = self.layout.place(index)
+            result[:, self._velocities[place]] += each[:, kept_velocities(self.forms[index].body)]
+        result[:, self._offsets[-1]] = u[:, 0]
+        result[:, self.state_size - rows :] = u[:, 1 : 1 + rows] - self._joints.rates(at, v, w, elastic)
+        return result
+
+    def output_products(self, x: Array, z: Array, wanted: IntArray | slice = slice(None)) -> Array:
+        """B^T z of T states."""
+        if not self.is_plain:
+            return super().output_products(x, z, wanted)
+        rows = self.state_size - int(self.layout.multiplier[-1])
+        return np.hstack([z[:, [self._offsets[-1]]], z[:, rows:]])[:, wanted]
+
+    def discrete_effort(self, x0: Array, x1: Array) -> Array:
+        """Those of the bodies, secants of the springs, multipliers at the mean."""
+        result = (x0 + x1) / 2
+        for body, part in self._bodies:
+            result[part] = body.discrete_effort(x0[part], x1[part])
+        result[self._offsets[-1]] = 0.0
+        places = slice(int(self._offsets[-1]) + 1, int(self._offsets[-1]) + 1 + self.elements.count)
+        result[places] = self.elements.secants(x0[places], x1[places])
+        return result
+
+    @property
+    def _bodies(self) -> list[tuple[CompiledBody, slice]]:
+        ends = self._offsets.tolist()
+        return [(body, slice(a, b)) for body, a, b in zip(self._compiled, ends[:-1], ends[1:], strict=True)]
+
+    def _full(self, x: Array) -> list[Array]:
+        """States of all bodies with all components, each (T, 18 + 2 n + s)."""
+        found = []
+        for form, (_, part) in zip(self.forms, self._bodies, strict=True):
+            full = np.zeros((len(x), 18 + 2 * form.body.elastic_count + form.stress_space.size))
+            full[:, 3:12] = form.fixed_rotation.ravel()
+            full[:, form.kept] = x[:, part]
+            found.append(full)
+        return found
+
+    def _motions(self, x: Array) -> BodyMotions:
+        full = self._full(x)
+        return BodyMotions(
+            time=x[:, self._offsets[-1]],
+            position=np.stack([each[:, :3] for each in full], axis=1),
+            rotation=np.stack([each[:, 3:12].reshape(-1, 3, 3) for each in full], axis=1),
+            displacement=np.hstack(
+                [each[:, 12 : 12 + f.body.elastic_count] for each, f in zip(full, self.forms, strict=True)]
+            ),
+        )
+
+    def _velocity_parts(self, z: Array) -> tuple[Array, Array, Array]:
+        """v and w, (T, f, 3), and deta/dt, (T, sum n), of efforts."""
+        parts = [(each, form.body.elastic_count) for each, form in zip(self._full(z), self.forms, strict=True)]
+        return (
+            np.stack([each[:, 12 + n : 15 + n] for each, n in parts], axis=1),
+            np.stack([each[:, 15 + n : 18 + n] for each, n in parts], axis=1),
+            np.hstack([each[:, 18 + n : 18 + 2 * n] for each, n in parts]),
+        )
+
     def _form(self, placed: PlacedBody) -> FloatingBodyForm:
         mechanism = self.mechanism
         if placed.nodes is not None:
@@ -230,7 +364,9 @@ class MechanismModel(PortHamiltonianModel):
                 f"{placed.name} is a string: a mechanism as one port-Hamiltonian model holds bodies with a "
                 "frame only; take string.port_hamiltonian() for the string alone"
             )
-        form = placed.held.port_hamiltonian(dimension=mechanism.dimension, gravity=mechanism.gravity)
+        form = placed.held.port_hamiltonian(
+            self.variant.value, dimension=mechanism.dimension, gravity=mechanism.gravity
+        )
         return replace(form, fixed_rotation=placed.rotation)
 
     def _parts(self, x: Array) -> list[Array]:

@@ -9,7 +9,7 @@ Every matrix follows from the invariants m, S, W of the body, its stress space a
 """
 
 from abc import abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -136,6 +136,23 @@ class FloatingBodyForm(PortHamiltonianModel):
         )
         return np.concatenate(parts)[self._kept]
 
+    def port_displacement(self, eta: Array) -> Array:
+        """The displacement at which lever arms are taken, shape (n,)."""
+        return eta
+
+    @property
+    def kept(self) -> IntArray:
+        """Places of the states among those of a body in space, with all components."""
+        return self._kept
+
+    @property
+    def rest_state(self) -> Array:
+        """At the origin, undeformed, not moving."""
+        n, s = self.body.elastic_count, self.stress_space.size
+        full = np.zeros(18 + 2 * n + s)
+        full[3:12] = self.fixed_rotation.ravel()
+        return full[self._kept]
+
     def descriptor_matrix(self, x: Array) -> Array:
         """E = diag(I, M, M_sigma); M is (10) without its last row and column."""
         state = self.split(x)
@@ -182,7 +199,7 @@ class FloatingBodyForm(PortHamiltonianModel):
         """B: boundary ports (15), (35), with lever arms x + u_f, and the distributed port."""
         state = self.split(x)
         eta = state.displacement
-        columns = port_columns(self.body, self.locations, eta, self.convection(eta))
+        columns = port_columns(self.body, self.locations, self.port_displacement(eta), self.convection(eta))
         kept = kept_velocities(self.body)
         begin = self.state_size - self.stress_space.size - len(kept)
         result = np.zeros((self.state_size, self.port_size))
@@ -206,6 +223,27 @@ class FloatingBodyForm(PortHamiltonianModel):
         )
         return self.joined(slope)
 
+    def discrete_effort(self, x0: Array, x1: Array) -> Array:
+        """z(x0, x1) that takes exactly H(x1) - H(x0): docs/theory.md, 2."""
+        middle, n = (x0 + x1) / 2, self.body.elastic_count
+        z = self.effort(middle)
+        if not n:
+            return z
+        mean, change = self.split(middle), self.split(x1 - x0)
+
+        def slope(mean_share: float, change_share: float, shift: float) -> Array:
+            """The kinetic slope at shares of the mean and of the change."""
+            both = zip(_motion(mean), _motion(change), strict=True)
+            v, w, rate = (mean_share * m + change_share * c for m, c in both)
+            eta = mean.displacement + shift * change.displacement
+            return self.kinetic_slope(
+                replace(mean, displacement=eta, velocity=v, angular_velocity=w, elastic_velocity=rate)
+            )
+
+        bent = slope(1, 1, 1) - slope(1, 1, 0) - slope(1, -1, 1) + slope(1, -1, 0)
+        z[self.state_slice("displacement")] += slope(0, 1, 0) / 4 + bent / 16
+        return z
+
     def storage(self, x: Array) -> float:
         """H = nu.M.nu / 2 + Sigma.M_sigma.Sigma / 2 - g.(m r + R S xi) [J]."""
         state = self.split(x)
@@ -221,3 +259,7 @@ class FloatingBodyForm(PortHamiltonianModel):
         """L = [0, N, I] of deta/dt = L (v, w, v_f), shape (n, 6 + n)."""
         n = self.body.elastic_count
         return np.hstack([np.zeros((n, 3)), self.convection(eta), np.eye(n)])
+
+
+def _motion(state: BodyState) -> tuple[Array, Array, Array]:
+    return state.velocity, state.angular_velocity, state.elastic_velocity

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -16,7 +17,7 @@ from phlexible.bodies.mechanics.absolute import (
     strains,
     viscous_matrix,
 )
-from phlexible.port_hamiltonian.model import DiscreteGradientModel, Port, StateBlock
+from phlexible.port_hamiltonian.model import Port, PortHamiltonianModel, StateBlock
 
 MULTIPLIERS = "multipliers"
 
@@ -32,7 +33,7 @@ class Boundary(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class StringForm(DiscreteGradientModel):
+class StringForm(PortHamiltonianModel):
     """A string as ``E dx/dt = (J(r) - R(r)) z(x) + B u`` (29)-(31), everything sparse::
 
         x = (r, v, C)       E = diag(I, M_rho, M_S)     z = (dH/dr, v, S/2)
@@ -189,6 +190,54 @@ class StringForm(DiscreteGradientModel):
         blocks[0][0], total = sparse.csr_array((n, n)), sparse.block_array(blocks, format="csr")
         assert total.shape == (m, m), "all states have a column"
         return sparse.csr_array(total - viscous)
+
+    @property
+    def rest_state(self) -> Array:
+        """That of t = 0."""
+        return self.initial_state
+
+    def descriptor_products(self, x: Array, rate: Array) -> Array:
+        """E rate of all rates."""
+        return np.asarray((self._descriptor @ rate.T).T)
+
+    def flows(self, x: Array, z: Array, u: Array) -> Array:
+        """(J - R) z + B u by blocks."""
+        n, result = len(self._kept), self._constant_flow(z, u)
+        for k, each in enumerate(x):
+            coupling, v = 2 * self._strain_coupling(each), z[k, n : 2 * n]
+            strains = slice(2 * n, 2 * n + coupling.shape[1])
+            result[k, n : 2 * n] -= coupling @ z[k, strains]
+            result[k, strains] += coupling.T @ v
+            if any(group.viscosity for group in self.body.strains):
+                result[k] -= self.dissipation_matrix(each) @ z[k]
+        return result
+
+    def output_products(self, x: Array, z: Array, wanted: IntArray | slice = slice(None)) -> Array:
+        """B^T z of all efforts."""
+        return np.asarray((self._constant_ports.T @ z.T).T)[:, wanted]
+
+    def defect_slope(self, x: Array, rate: Array, u: Array) -> sparse.csr_array:
+        """-d((J - R) z)/dx: E and B are constant."""
+        return -self.force_slope(x)
+
+    def output_slope(self, x: Array, wanted: IntArray) -> sparse.csr_array:
+        """B^T, since v and the multipliers are their own efforts."""
+        return sparse.csr_array(self._constant_ports.T)[wanted]
+
+    def _constant_flow(self, z: Array, u: Array) -> Array:
+        """What does not depend on r: velocities, dH/dr, driven ends, ports."""
+        n, ends = len(self._kept), self._end_columns(Boundary.VELOCITY)
+        result = np.asarray((self._constant_ports @ u.T).T)
+        result[:, :n] += z[:, n : 2 * n]
+        result[:, n : 2 * n] -= z[:, :n]
+        if driven := ends.shape[1]:
+            result[:, n : 2 * n] += (ends @ z[:, -driven:].T).T
+            result[:, -driven:] -= (ends.T @ z[:, n : 2 * n].T).T
+        return result
+
+    @cached_property
+    def _constant_ports(self) -> sparse.csr_array:
+        return self.port_matrix(self.initial_state)
 
     def storage(self, x: Array) -> float:
         """H (26) [J]; C of the state counts, not that of its positions."""

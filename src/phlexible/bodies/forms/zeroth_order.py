@@ -43,3 +43,11 @@ class ZerothOrderForm(FloatingBodyForm):
     def kinetic_slope(self, state: BodyState) -> Array:
         """Zero: the kinetic energy does not depend on u_f."""
         return np.zeros(self.body.elastic_count)
+
+    @property
+    def flaw(self) -> str:
+        """Why ``check_structure`` refuses it."""
+        return (
+            "zeroth order: the row of w holds 2 p_f + rho v_f, the rows of v_f hold p_f + rho v_f, right to first "
+            "order in u_f and not skew"
+        )

@@ -1,0 +1,1 @@
+"""Motions of port-Hamiltonian models in the papers' matrix form."""

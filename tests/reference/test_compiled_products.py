@@ -1,0 +1,109 @@
+"""Products without matrices are those of the matrices, of one body, of composed models, of mechanisms."""
+
+import numpy as np
+import pytest
+
+from bodies.forms import BODIES, random_state
+from mechanisms import arbitrary_state, crank_slider, tangle, with_elements
+from phlexible.port_hamiltonian.adapted import inverted, with_prefix
+from phlexible.port_hamiltonian.flattened import Flattened
+from phlexible.port_hamiltonian.interconnection import gyrator, transformer
+from phlexible.reference.compiled_bodies import FACTORS, CompiledBody, fast
+from phlexible.reference.mechanism_model import MechanismModel
+
+
+def dense(matrix):
+    return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
+
+
+def assert_products(quick, model, x, seed=0):
+    """At two states at once, with arbitrary efforts, rates and inputs."""
+    rng, n, m = np.random.default_rng(seed), model.state_size, model.port_size
+    states = np.array([x, x + 1e-3 * rng.normal(size=n)])
+    z, rates, u = (rng.normal(size=(2, size)) for size in (n, n, m))
+    for k, each in enumerate(states):
+        J, R, B, E = (
+            dense(getattr(model, f"{name}_matrix")(each))
+            for name in ("structure", "dissipation", "port", "descriptor")
+        )
+        pairs = [
+            (quick.efforts(states)[k], model.effort(each)),
+            (quick.descriptor_products(states, rates)[k], E @ rates[k]),
+            (quick.flows(states, z, u)[k], (J - R) @ z[k] + B @ u[k]),
+            (quick.output_products(states, z)[k], B.T @ z[k]),
+        ]
+        for found, expected in pairs:
+            assert np.abs(found - expected).max(initial=0) <= 1e-12 * np.abs(expected).max(initial=1e-300)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("name", BODIES)
+def test_one_body(name, dimension):
+    variants = ["full", "constant_mass", "zeroth_order", *["printed"] * (dimension == 2)]
+    for variant in variants:
+        form = BODIES[name].port_hamiltonian(variant, dimension=dimension, gravity=(0.3, -9.81, 0.0))
+        assert type(form) in FACTORS
+        assert_products(CompiledBody(form), form, random_state(form, 1)[0])
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("name", BODIES)
+def test_discrete_effort_takes_the_change_of_energy(name, dimension):
+    """docs/theory.md, 2, for steps that are not small; compiled and written out."""
+    for variant in ("full", "constant_mass", "zeroth_order"):
+        form = BODIES[name].port_hamiltonian(variant, dimension=dimension, gravity=(0.3, -9.81, 0.0))
+        before, after = random_state(form, 1)[0], random_state(form, 2)[0]
+        work = form.descriptor_matrix((before + after) / 2) @ (after - before)
+        for model in (form, CompiledBody(form)):
+            z = model.discrete_effort(before, after)
+            gap = z @ work - (form.storage(after) - form.storage(before))
+            assert abs(gap) <= 1e-12 * np.abs(z * work).sum()
+
+
+def composed():
+    """Three bodies with a turning transformer, a gyrator, exchanged and doubled ports; its first state."""
+    beam = BODIES["linear beam"].port_hamiltonian(dimension=2)
+    mass = BODIES["point mass"].port_hamiltonian(dimension=2)
+    port = mass.ports[0]
+    mass = with_prefix(mass.with_ports(joint=port, guide=port.select(1)), "mass")
+    body = with_prefix(BODIES["rigid body"].port_hamiltonian(dimension=2), "body")
+    whole = transformer(
+        with_prefix(beam, "beam"), mass, lambda a, b: a[2:6].reshape(2, 2).T, ("beam.end force", "mass.joint")
+    )
+    whole = inverted(inverted(whole, "mass.guide"), "beam.start force")
+    whole = gyrator(whole, body, lambda a, b: (1 + b[0]) * np.eye(2), ("beam.start force", "body.origin force"))
+    return whole
+
+
+def test_a_composed_model():
+    whole = composed()
+    x = whole.rest_state + 0.1 * np.random.default_rng(2).normal(size=whole.state_size)
+    quick = fast(whole)
+    assert isinstance(quick, Flattened) and len(quick.parts) == 3
+    assert_products(quick, whole, x)
+
+
+def test_slopes_of_a_composed_model():
+    whole = composed()
+    rng = np.random.default_rng(3)
+    x = whole.rest_state + 0.1 * rng.normal(size=whole.state_size)
+    rate, u = rng.normal(size=len(x)), rng.normal(size=whole.port_size)
+    columns = []
+    for unit in np.eye(len(x)):
+        ends = [whole.descriptor_matrix(y) @ rate - whole.forces(y, u) for y in (x + 1e-6 * unit, x - 1e-6 * unit)]
+        columns.append((ends[0] - ends[1]) / 2e-6)
+    expected = np.column_stack(columns)
+    assert np.abs(fast(whole).defect_slope(x, rate, u) - expected).max() < 1e-5 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("make", [crank_slider, lambda: tangle(2), lambda: tangle(3), lambda: with_elements(3)])
+def test_a_mechanism(make):
+    mechanism = make()
+    _, state = arbitrary_state(mechanism, 0)
+    model = MechanismModel(mechanism)
+    x = model.joined(state)
+    assert_products(model, model, x)
+    given = model.given_inputs(np.zeros(2), np.array([x, 1.001 * x]))
+    assert given == pytest.approx(
+        np.array([model.inputs(0.0, x), model.inputs(0.0, 1.001 * x)]), rel=1e-9, abs=1e-9
+    )

@@ -1,0 +1,263 @@
+"""Composed models live: orders, invariants, reversal, what is refused, files."""
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+from phlexible.errors import ConvergenceError, ModelError, ParameterError, ResultFileError, VelocityError
+from phlexible.reference.compiled_bodies import fast
+from phlexible.reference.equations import Equations
+from phlexible.reference.schemes import Method, stage_loop
+
+GRAVITY = (0.0, -9.81, 0.0)
+ORDERS = {"gauss2": 4, "radau3": 5, "midpoint": 2, "discrete_gradient": 2}
+SYMMETRIC = ("midpoint", "discrete_gradient")
+
+
+def pendulums():
+    """Two rigid bodies in the plane on hinges, from ports: x at t = 0 as well."""
+    body = ph.RigidBody(2.0, 0.3, center=(0.4, 0.1, 0.0)).port_hamiltonian(dimension=2, gravity=GRAVITY)
+    end = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])  # force at (1, 0): force and moment at the origin
+    force, moment = body.ports[:2]
+    first, second = (ph.with_prefix(body.with_ports(hinge=force, arm=(force, moment)), name) for name in "ab")
+
+    def turned(a, b):
+        return end @ a[2:6].reshape(2, 2).T @ b[2:6].reshape(2, 2)
+
+    whole = ph.inverted(ph.transformer(first, second, turned, ("a.arm", "b.hinge")), "a.hinge")
+    x = whole.rest_state.copy()
+    x[whole.state_slice("b.position")] = [1.0, 0.0]
+    x[whole.state_slice("b.angular_velocity")] = 2.0
+    return whole, x
+
+
+def crank_slider(variant="full", elements=4, strain="linear"):
+    """The crank-slider of section 6.2 as (49) puts it together; x at t = 0, and the crank as input."""
+    model = ph.gallery.crank_slider(elements=elements, strain=strain)
+    form = model["coupler"].held.port_hamiltonian(variant, dimension=2)
+    mass = ph.PointMass(0.033).port_hamiltonian(dimension=2)
+    port = mass.port("origin force")
+    slider = ph.with_prefix(mass.with_ports(joint=port, guide=port.select(1)), "slider")
+    coupler = ph.with_prefix(form, "coupler")
+
+    def rotation(x):
+        return x[form.state_slice("rotation_rows")].reshape(2, 2)
+
+    whole = ph.transformer(coupler, slider, lambda a, b: rotation(a).T, ("coupler.end force", "slider.joint"))
+    whole = ph.inverted(ph.inverted(whole, "slider.guide"), "coupler.start force")
+    x = whole.rest_state.copy()
+    x[whole.state_slice("coupler.position")], x[whole.state_slice("slider.position")] = [0.15, 0.0], [0.45, 0.0]
+    x[whole.state_slice("coupler.velocity")], x[whole.state_slice("coupler.angular_velocity")] = [0.0, 22.5], -75.0
+
+    def crank(t, x):
+        return rotation(x).T @ (22.5 * np.array([-np.sin(150 * t), np.cos(150 * t)]))
+
+    return whole, x, {"coupler.start force": crank}
+
+
+@pytest.fixture(scope="module")
+def reference():
+    whole, x = pendulums()
+    return ph.integrate(whole, x, None, 0.3, 0.3 / 64, "radau3").states[-1]
+
+
+@pytest.mark.parametrize("method", ORDERS)
+def test_orders_of_an_index_two_model(method, reference):
+    whole, x = pendulums()
+    counts = (16, 24) if ORDERS[method] < 5 else (6, 9)
+    moving = whole.state_slice("b.angular_velocity").stop
+    ends = [ph.integrate(whole, x, None, 0.3, 0.3 / n, method).states[-1] for n in counts]
+    first, second = (np.abs(end - reference)[:moving].max() for end in ends)
+    assert np.log(first / second) / np.log(counts[1] / counts[0]) == pytest.approx(ORDERS[method], abs=0.3)
+
+
+def test_the_composed_pendulum_is_that_of_the_mechanism(reference):
+    """Independent assemblies: transformers of ports here, functions of joints there."""
+    model = ph.Model(dimension=2, gravity=GRAVITY)
+    body = ph.RigidBody(2.0, 0.3, center=(0.4, 0.1, 0.0))
+    a, b = model.add(body, "a"), model.add(body, "b", position=(1.0, 0.0, 0.0), angular_velocity=(0, 0, 2.0))
+    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), a.origin))
+    model.connect(ph.Revolute(a.point((1.0, 0.0, 0.0)), b.origin))
+    form = ph.MechanismModel(model)
+    run = ph.integrate(form, form.initial_state, None, 0.3, 0.3 / 64, "radau3")
+    whole, _ = pendulums()
+    for name in ("a.angular_velocity", "b.angular_velocity", "b.position"):
+        assert run.state(name)[-1] == pytest.approx(reference[whole.state_slice(name)], abs=1e-10)
+
+
+def test_discrete_gradients_keep_the_energy_to_round_off():
+    """Of a flexible mechanism with nonlinear strain and moving mass matrix, at steps that resolve nothing."""
+    whole, x, crank = crank_slider(strain="von_karman")
+    run = ph.integrate(whole, x, crank, 4e-3, 1e-4, "discrete_gradient")
+    assert np.abs(run.balance_error).max() < 1e-12 * run.energy.max()
+    assert run.supplied.max() - run.supplied.min() > 1e-3 * run.energy.max()
+    other = ph.integrate(whole, x, crank, 4e-3, 1e-4, "midpoint")
+    assert np.abs(other.balance_error).max() > 1e-9 * other.energy.max()
+
+
+def steps_of(method, model, x, step, count):
+    """The end of some steps, without the check of the start: ends of unprojected steps swing about constraints."""
+    quick = fast(model)
+    loop = stage_loop(Method(method), Equations(quick, quick.given_inputs, x, False), x)
+    for k in range(count):
+        x = loop.advance(k * step, step, x).end
+    return x
+
+
+@pytest.mark.parametrize("method", ["gauss2", "midpoint", "discrete_gradient"])
+def test_symmetric_methods_run_backwards(method):
+    """A free beam; with constraints those without projection, which turn around as well."""
+    beam = ph.Beam(0.5, ph.RectangularSection(0.03, 0.05), ph.Material(2e6, 1000.0), elements=2)
+    form = beam.port_hamiltonian(dimension=2, gravity=GRAVITY)
+    start = form.rest_state + 0.02 * np.random.default_rng(0).normal(size=form.state_size)
+    for model, x in [(form, start)] + [pendulums()] * (method in SYMMETRIC):
+        there = steps_of(method, model, x, 0.004, 40)
+        back = turned_around(model, steps_of(method, model, turned_around(model, there), 0.004, 40))
+        kept = model.state_size - (4 if model is not form else 0)
+        assert np.abs(there - x)[:kept].max() > 0.1
+        assert back[:kept] == pytest.approx(x[:kept], abs=1e-10)
+    lossy = turned_around(form, steps_of("radau3", form, start, 0.004, 40))
+    assert np.abs(turned_around(form, steps_of("radau3", form, lossy, 0.004, 40)) - start).max() > 1e-6
+
+
+def turned_around(model, x):
+    """The same place with opposite velocities."""
+    result = x.copy()
+    for block in model.states:
+        if "velocity" in block.name:
+            result[model.state_slice(block.name)] *= -1
+    return result
+
+
+def test_the_composed_crank_slider_is_that_of_the_conserving_step():
+    """With order 2 of the step, against the same elements; (49) lets positions drift by the error of the scheme."""
+    whole, x, crank = crank_slider()
+    run = ph.integrate(whole, x, crank, 2e-3, 1e-5, "gauss2")
+    model = ph.gallery.crank_slider(elements=4, strain="linear")
+    middle = model["coupler"].at(0.15)
+    shapes = middle.point.shapes[1]
+    here = run.state("coupler.displacement")[-1] @ shapes
+    gaps = []
+    for step in (2e-5, 1e-5):
+        motion = model.simulate(duration=2e-3, step=step)
+        gaps.append(abs(motion.displacement(middle)[-1, 1] - here))
+    assert gaps[1] < 2e-4 * abs(here)
+    assert np.log2(gaps[0] / gaps[1]) > 1.9
+
+
+def test_the_printed_form_doubles_the_centrifugal_load_and_is_refused():
+    beam = ph.Beam(0.3, ph.CircularSection(diameter=6e-3), ph.Material(2e11, 7870.0), elements=4, strain="linear")
+    loads = {}
+    for variant in ("full", "printed"):
+        form = beam.port_hamiltonian(variant, dimension=2)
+        x = form.rest_state.copy()
+        x[form.state_slice("angular_velocity")] = 10.0
+        forces = form.forces(x, np.zeros(form.port_size))
+        loads[variant] = forces[form.state_slice("elastic_velocity")]
+        assert np.abs(form.structure_matrix(x) + form.structure_matrix(x).T).max() == 0
+    assert np.abs(loads["full"]).max() > 1e-3
+    assert loads["printed"] == pytest.approx(2 * loads["full"], rel=1e-12)
+    with pytest.raises(ph.StructureError, match="gradient of H in block displacement.*lacks p_f x w"):
+        ph.check_structure(form, x)
+    with pytest.raises(ParameterError, match="dimension=2"):
+        beam.port_hamiltonian("printed")
+
+
+def test_variants_of_whole_mechanisms():
+    """Deflection of the coupler after 1 ms: printed loads bend it otherwise, zeroth order hardly."""
+    model = ph.gallery.crank_slider(elements=2, strain="linear")
+    ends = {}
+    for variant in ("full", "zeroth_order", "printed"):
+        form = ph.MechanismModel(model, variant)
+        run = ph.integrate(form, form.initial_state, None, 1e-3, 5e-5)
+        ends[variant] = run.state("coupler.displacement")[-1]
+    size = np.abs(ends["full"]).max()
+    assert np.abs(ends["zeroth_order"] - ends["full"]).max() < 0.02 * size
+    assert np.abs(ends["printed"] - ends["full"]).max() > 0.2 * size
+    with pytest.raises(ParameterError, match="zeroth_order"):
+        ph.MechanismModel(model, "constant_mass")
+
+
+def test_states_that_violate_constraints_are_refused_and_put_right():
+    whole, x, crank = crank_slider()
+    x[whole.state_slice("coupler.angular_velocity")] = 0.0
+    with pytest.raises(VelocityError, match="consistent_state"):
+        ph.integrate(whole, x, crank, 1e-3, 1e-4)
+    better = ph.consistent_state(whole, x, crank)
+    found = better[whole.state_slice("coupler.velocity")]
+    assert found == pytest.approx([0.0, 22.5], abs=1e-12)
+    assert len(ph.integrate(whole, better, crank, 2e-4, 1e-4).time) == 3
+
+
+def test_values_of_ports_files_and_pictures(tmp_path):
+    whole, x, crank = crank_slider(elements=2)
+    run = ph.integrate(whole, x, crank, 2.5e-4, 1e-4, "radau3")
+    assert run.time == pytest.approx([0.0, 1e-4, 2e-4, 2.5e-4])
+    speed = run.input("coupler.start force")
+    assert np.hypot(*speed.T) == pytest.approx(22.5)
+    assert run.state("coupler.velocity") == pytest.approx(speed, rel=1e-9)
+    assert run.power("coupler.start force") == pytest.approx(
+        (speed * run.output("coupler.start force")).sum(axis=1)
+    )
+    run.save(tmp_path / "run.npz")
+    again = ph.Trajectory.load(tmp_path / "run.npz")
+    assert again.method == "radau3" and [p.name for p in again.ports] == [p.name for p in whole.ports]
+    for name in ("states", "outputs", "energy", "supplied", "dissipated"):
+        assert (getattr(again, name) == getattr(run, name)).all()
+    run.plot_energy(tmp_path / "energy.png")
+    run.plot("coupler.displacement", "coupler.start force", path=tmp_path / "both.png")
+    assert {path.name for path in tmp_path.iterdir()} == {"run.npz", "energy.png", "both.png"}
+    (tmp_path / "other.npz").write_bytes(b"nothing")
+    with pytest.raises(ResultFileError, match="no trajectory"):
+        ph.Trajectory.load(tmp_path / "other.npz")
+    with pytest.raises(ModelError, match="there are: coupler.position"):
+        run.plot("coupler")
+
+
+def test_ports_are_split_selected_and_used_twice():
+    mass = ph.PointMass(2.0).port_hamiltonian(dimension=3)
+    port = mass.port("origin force")
+    more = mass.with_ports(up=port.select(2), aside=port.select(1, 0), again=port)
+    B = more.port_matrix(more.rest_state)
+    first, new = B[:, more.port_slice("origin force")], mass.port_size
+    assert (B[:, new] == first[:, 2]).all() and (B[:, new + 1 : new + 3] == first[:, [1, 0]]).all()
+    assert (B[:, more.port_slice("again")] == first).all() and more.port("up").input_unit == "N"
+    run = ph.integrate(more, more.rest_state, {"up": 3.0, "origin force": [0, 0, 1.0]}, 1.0, 0.5)
+    assert run.state("velocity")[-1] == pytest.approx([0, 0, 2.0])
+    with pytest.raises(ModelError, match="components 0 to 2"):
+        port.select(3)
+    with pytest.raises(ModelError, match="different components"):
+        port.select(1, 1)
+    with pytest.raises(ModelError, match="no port of this model"):
+        mass.with_ports(other=ph.RigidBody(1.0, (1.0, 1.0, 1.0)).port_hamiltonian().ports[1])
+    with pytest.raises(ModelError, match="two ports are named 'origin force'"):
+        mass.with_ports(**{"origin force": port})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"method": "euler"}, "'gauss2', 'radau3', 'midpoint', 'discrete_gradient'"),
+        ({"step": 0.0}, "step"),
+        ({"duration": np.nan}, "duration"),
+        ({"x0": np.zeros(3)}, r"position \(2\)"),
+        ({"inputs": {"start force": 1.0}}, "no port is named"),
+        ({"inputs": {"origin force": [1.0]}}, "2 finite numbers"),
+        ({"inputs": lambda: 0.0}, "0 arguments"),
+        ({"inputs": 3.0}, "a function u"),
+        ({"inputs": {"origin force": lambda t: 1 / 0}}, "ZeroDivisionError"),
+        ({"model": 3}, "PortHamiltonianModel"),
+    ],
+)
+def test_what_cannot_be_integrated_is_refused(change, message):
+    model = ph.PointMass(2.0).port_hamiltonian(dimension=2)
+    given = {"model": model, "x0": np.zeros(4), "inputs": None, "duration": 1.0, "step": 0.1} | change
+    with pytest.raises((ParameterError, ModelError), match=message):
+        ph.integrate(**given)
+
+
+def test_a_failed_step_keeps_what_was_there():
+    whole, x = pendulums()
+    with pytest.raises(ConvergenceError, match="smaller step") as caught:
+        ph.integrate(whole, x, None, 100.0, 50.0)
+    assert isinstance(caught.value.motion, ph.Trajectory) and len(caught.value.motion.time) >= 1
