@@ -246,7 +246,7 @@ def test_ports_are_split_selected_and_used_twice():
         ({"inputs": lambda: 0.0}, "0 arguments"),
         ({"inputs": 3.0}, "a function u"),
         ({"inputs": {"origin force": lambda t: 1 / 0}}, "ZeroDivisionError"),
-        ({"model": 3}, "PortHamiltonianModel"),
+        ({"model": 3}, "port-Hamiltonian model"),
     ],
 )
 def test_what_cannot_be_integrated_is_refused(change, message):

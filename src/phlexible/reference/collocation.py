@@ -24,6 +24,7 @@ CLOSE = 1e-7
 STUCK = 0.3
 DONE = 1e-14
 EXPECTED = 1e-13
+TRUSTED = 1e-3
 ROUND_OFF = 1e-16
 ABSURD = 1e30
 
@@ -175,7 +176,7 @@ class StageLoop:
         """Greatest change of the stage states, relative to the largest entry so far of its block."""
         moved = self._stage_states(np.zeros(states.shape[1]), step, change)
         begins = self.equations.block_begins
-        sizes = np.maximum.reduceat(np.abs(states).max(axis=0), begins)
+        sizes = np.maximum.reduceat(np.abs(states + moved).max(axis=0), begins)
         self.largest = np.maximum(self.largest, sizes)
         changes = np.maximum.reduceat(np.abs(moved).max(axis=0), begins)
         counted = (self.largest > 0) & (changes > ROUND_OFF)
@@ -187,4 +188,4 @@ def _is_done(history: list[float], expected: float) -> bool:
     if history[-1] <= DONE or len(history) < 2:
         return history[-1] <= DONE
     speed = history[-1] / history[-2]
-    return speed < SLOW and history[-1] * speed <= expected
+    return speed < SLOW and history[-1] < TRUSTED and history[-1] * speed <= expected

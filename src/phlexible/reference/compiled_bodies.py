@@ -10,7 +10,7 @@ from phlexible.bodies.forms.full import FullForm
 from phlexible.bodies.forms.printed import PrintedForm
 from phlexible.bodies.forms.zeroth_order import ZerothOrderForm
 from phlexible.bodies.mechanics.floating import elastic_mass
-from phlexible.kernels.floating_form import DESCRIPTOR, EFFORTS, FLOWS, OUTPUTS, body_products
+from phlexible.kernels.port_hamiltonian.floating_form import DESCRIPTOR, EFFORTS, FLOWS, OUTPUTS, body_products
 from phlexible.port_hamiltonian.flattened import Flattened
 from phlexible.port_hamiltonian.model import Matrix, Port, PortHamiltonianModel, StateBlock
 
@@ -20,7 +20,7 @@ FACTORS: dict[type[FloatingBodyForm], tuple[float, ...]] = {
     ZerothOrderForm: (0, 2, 2, 3, 1, 2, 0, 1),
     PrintedForm: (0, 2, 2, 3, 2, 3, 0, 0),
 }
-"""Of each variant, see ``kernels.floating_form.FACTORS``."""
+"""Of each variant, see ``FACTORS`` there."""
 
 
 def fast(model: PortHamiltonianModel) -> PortHamiltonianModel:
