@@ -10,7 +10,7 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, non_negative, positive
 from phlexible.algebra.options import flag, option, plane_or_space, whole
-from phlexible.bodies.body import Body
+from phlexible.bodies.body import Body, BodyData
 from phlexible.bodies.flexible.condensation import Choice, condensed, interface_motion
 from phlexible.bodies.flexible.frames import MEAN_AXIS
 from phlexible.bodies.flexible.from_matrices import MODAL, body_of_matrices
@@ -33,12 +33,14 @@ from phlexible.bodies.flexible.nodal_model import (
     nodal_model,
 )
 from phlexible.bodies.flexible.points import FlexiblePoints, MeshPoints
+from phlexible.bodies.flexible.skin import mesh_skin
 from phlexible.bodies.flexible.stiffening import MeshStrain, condensed_strain, linear_strain
 from phlexible.bodies.flexible.unknowns import mesh_unknowns
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.locations import Interface as InterfaceLocation
 from phlexible.bodies.locations import Location
 from phlexible.bodies.material import Material
+from phlexible.bodies.skin import Skin
 from phlexible.errors import ParameterError
 
 
@@ -228,6 +230,13 @@ class FlexibleBody(Body):
             mesh, model = ("plane", "space") if self.dimension == 2 else ("spatial", "the plane (dimension=2)")
             raise ParameterError(f"a body from a {mesh} mesh cannot move in a model in {model}")
         return self.data
+
+    def skin(self, data: BodyData, ports: Array) -> Skin:
+        """The surface of the mesh; of a body without one lines between its interfaces."""
+        points = data.points
+        if isinstance(points, MeshPoints):
+            return mesh_skin(points.mesh, points.shapes)
+        return super().skin(data, ports)
 
     def port_locations(self) -> dict[str, Location]:
         """The interfaces."""

@@ -191,7 +191,7 @@ def _surface_in_plane(
     from matplotlib.collections import LineCollection, PolyCollection
 
     vertices, triangles = body.vertices(scale)[..., :2], body.skin.triangles
-    outline = silhouette(body.skin.offsets, triangles)
+    outline = silhouette(body.skin.positions[body.skin.vertex_nodes] + body.skin.offsets, triangles)
     fill, ink = faded(body.color, 0.45 * strength), faded(body.color, strength)
     area = PolyCollection(vertices[instant][triangles], fc=fill, ec=fill, lw=0.4, zorder=2.5)
     edge = LineCollection(list(vertices[instant][outline]), colors=[ink], linewidths=1.2, zorder=2.6)
