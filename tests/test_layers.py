@@ -40,6 +40,7 @@ LAYERS = (
     "scene",
     "results",
     "model",
+    "studies",
     "gallery",
     "cli",
     "__init__",

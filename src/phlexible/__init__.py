@@ -103,6 +103,8 @@ if TYPE_CHECKING:
         Rotation,
         Velocity,
     )
+    from phlexible.studies.parameters import samples
+    from phlexible.studies.study import Study, study
 
 __all__ = [
     "Acceleration",
@@ -183,6 +185,7 @@ __all__ = [
     "Stress",
     "String",
     "StructureError",
+    "Study",
     "Tension",
     "Torque",
     "Trajectory",
@@ -204,6 +207,8 @@ __all__ = [
     "linearized",
     "mode_sweep",
     "read_matrices",
+    "samples",
+    "study",
     "transformer",
     "with_momenta",
     "with_prefix",
@@ -236,9 +241,9 @@ _LATER = {
     "SectionForce": "sensors.bodies",
     "Stress": "sensors.bodies",
     "String": "bodies.string.string",
-    "Trajectory": "results.port_models.trajectory",
-    "Velocity": "linear_analysis.signals.signals",
+    "Study": "studies.study",
     "Tension": "sensors.bodies",
+    "Trajectory": "results.port_models.trajectory",
     "Velocity": "sensors.points",
     "check_structure": "port_hamiltonian.structure_check",
     "consistent_state": "results.port_models.integrate",
@@ -249,6 +254,8 @@ _LATER = {
     "linearized": "bodies.forms.linearized",
     "mode_sweep": "results.pictures.mode_sweep",
     "read_matrices": "bodies.flexible.files.read_matrices",
+    "samples": "studies.parameters",
+    "study": "studies.study",
     "transformer": "port_hamiltonian.interconnection",
     "with_momenta": "bodies.forms.momentum",
     "with_prefix": "port_hamiltonian.adapted",

@@ -1,6 +1,5 @@
 """The public model: a mechanism that can be simulated."""
 
-import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -11,10 +10,12 @@ from os import PathLike
 from typing import TYPE_CHECKING, Self, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import non_negative, positive
+from phlexible.algebra.arrays import Array, non_negative, positive
 from phlexible.algebra.options import file_path, flag, option, whole
 from phlexible.bodies.forms.stress_space import Stress
+from phlexible.bodies.rigid_body import RigidBody
 from phlexible.errors import (
     LargeDeflectionWarning,
     LargeStrainWarning,
@@ -25,8 +26,10 @@ from phlexible.errors import (
     StiffeningWarning,
 )
 from phlexible.initial.assembled_pose import assembled_pose
-from phlexible.initial.initial_state import InitialKind, initial_state
+from phlexible.initial.initial_state import InitialKind, initial_instant
 from phlexible.initial.moved_model import moved_model
+from phlexible.interactions.feedback import Feedback
+from phlexible.interactions.loads import Force
 from phlexible.linear_analysis.linearize import Form, linearization
 from phlexible.linear_analysis.observed import observed_linearization
 from phlexible.linear_analysis.operating_points.operating_point import OperatingKind, operating_point
@@ -41,10 +44,11 @@ from phlexible.results.files.run_output import RunOutput
 from phlexible.results.linear_model import LinearModel
 from phlexible.results.motion import Motion
 from phlexible.results.pictures.mechanism_plot import plot_model
-from phlexible.results.progress import progress_bar
+from phlexible.results.progress import progress_bar, shown
+from phlexible.system.kept import KeptSystem
 from phlexible.system.layout import State
 from phlexible.system.recording import Recording
-from phlexible.system.system import System, system_of
+from phlexible.system.system import System
 from phlexible.time_integration.checkpoint import Checkpoint, clock_from
 from phlexible.time_integration.clock import clock
 from phlexible.time_integration.composition import SUBSTEPS, check_lossless
@@ -64,15 +68,37 @@ class Scheme(Enum):
     CONSERVING = "conserving"
 
 
-def _conserving(system: System, order: int, damping: float, is_redundant: bool) -> Stepper:
-    from phlexible.assembly.assembly import assemble  # here: it takes the compiler along, which takes its time
-    from phlexible.time_integration.conserving import ConservingStepper
+StepperMaker = Callable[[int, float, bool], Stepper]
+"""Makes a stepper of an order, with numerical damping, for joints that are redundant or not."""
 
-    return ConservingStepper(assemble(system), SUBSTEPS[order], order, damping, is_redundant)
+
+def _conserving(system: System) -> StepperMaker:
+    from phlexible.time_integration.conserving import ConservingScheme  # here: it takes long to import the compiler
+
+    return ConservingScheme(system)
 
 
 STEPPERS = {Scheme.CONSERVING: _conserving}
-"""What takes the steps of a scheme, made of system, order, numerical damping and whether joints are redundant."""
+"""What takes the steps of a scheme, made of a system once."""
+
+
+class _Numbers:
+    """What a model keeps from run to run: its system and the tables of schemes, until it changes."""
+
+    def __init__(self) -> None:
+        self._kept = KeptSystem()
+        self._steppers: dict[Scheme, tuple[System, StepperMaker]] = {}
+
+    def system(self, mechanism: Mechanism) -> System:
+        """Of the mechanism as it is now."""
+        return self._kept.of(mechanism)
+
+    def stepper_maker(self, system: System, scheme: Scheme) -> StepperMaker:
+        """What makes steppers of the system."""
+        known = self._steppers.get(scheme)
+        if known is None or known[0] is not system:
+            known = self._steppers[scheme] = (system, STEPPERS[scheme](system))
+        return known[1]
 
 
 @dataclass(frozen=True)
@@ -91,10 +117,10 @@ class StepOptions:
         Raises:
             ParameterError: a value out of range, or a tolerance where steps are composed.
         """
-        if not isinstance(self.order, int | np.integer) or int(self.order) not in (2, 4):
-            raise ParameterError(f"order must be 2 or 4, got {self.order!r}")
+        if not isinstance(self.order, int | np.integer) or int(self.order) not in SUBSTEPS:
+            raise ParameterError(f"order must be 2, 4 or 6, got {self.order!r}")
         tolerance = None if self.tolerance is None else positive("tolerance", self.tolerance)
-        if tolerance is not None and self.order == 4:
+        if tolerance is not None and self.order > 2:
             raise ParameterError("tolerance= goes with order=2: the error of composed steps is not estimated")
         damping = non_negative("numerical_damping", self.numerical_damping)
         return replace(
@@ -108,6 +134,17 @@ class StepOptions:
 
 class Model(Mechanism):
     """Bodies, joints and loads that can be simulated; see ``Mechanism`` for how to build one."""
+
+    def __init__(self, gravity: ArrayLike = (0.0, 0.0, 0.0), dimension: int = 3) -> None:
+        super().__init__(gravity, dimension)
+        self._numbers = _Numbers()
+
+    def __getstate__(self) -> dict[str, object]:
+        """For pickles: without numbers, which are made anew."""
+        return {name: value for name, value in self.__dict__.items() if name != "_numbers"}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state, _numbers=_Numbers())
 
     def simulate(
         self,
@@ -135,8 +172,8 @@ class Model(Mechanism):
                 without the axial ringing that an undeformed start sets off; or a state, ``motion.at(t)`` or
                 ``model.equilibrium()``, with whose time the run begins.
             scheme: "conserving" (docs/theory.md, 4).
-            order: 2, or 4 for models without damping and controllers: each step is then composed of three,
-                one of them backwards, and functions of time are called up to 0.35 step beyond its ends.
+            order: 2, or 4 or 6 for models without damping and controllers: each step is then composed of 10 or
+                18, some of them backwards; docs/accuracy.md says when that pays.
             every: store each every-th step.
             numerical_damping: gamma >= 0; a step loses gamma delta(eps)^T D delta(eps).
             tolerance: for the estimated error of a step, relative to the longest body (4.22):
@@ -248,7 +285,7 @@ class Model(Mechanism):
         if stress is not None and shape is not Form.STRESS:
             raise ParameterError(f'stress= belongs to form="stress", not to "{shape}"')
         space = option("stress", "discontinuous" if stress is None else stress, Stress)
-        linear = linearization(system_of(self), inputs, outputs, kind, state)
+        linear = linearization(self._numbers.system(self), inputs, outputs, kind, state)
         return LinearModel.of(observed_linearization(linear, shape, space))
 
     def equilibrium(self, state: State | None = None) -> Equilibrium:
@@ -265,9 +302,10 @@ class Model(Mechanism):
             JointGapError, RedundancyError: joints that are open, or hold the same motion twice.
             ModelError: no bodies, or a state of another model.
         """
-        system = system_of(self)
+        system = self._numbers.system(self)
         point = operating_point(system, OperatingKind.STATIC, state)
-        stepper = STEPPERS[Scheme.CONSERVING](system, 2, 0.0, check_redundancy(system, point.state))
+        make = self._numbers.stepper_maker(system, Scheme.CONSERVING)
+        stepper = make(2, 0.0, check_redundancy(system, point.state))
         return Equilibrium(system, point, standing(system, stepper, point.state))
 
     def assemble(
@@ -305,7 +343,7 @@ class Model(Mechanism):
         shares = {name: positive(f"weight of {name}", weight) for name, weight in (weights or {}).items()}
         for name in (*names, *shares):
             self[name]
-        system = system_of(self)
+        system = self._numbers.system(self)
         pose = assembled_pose(system, frozenset(names), shares)
         moved = moved_model(self, system, pose.state)
         return assembled_model(self, moved, (pose.gap_before, pose.gap_after))
@@ -371,21 +409,25 @@ class Model(Mechanism):
     ) -> Motion:
         self._need_bodies()
         options = options.checked()
-        if options.order == 4:
+        if options.order > 2:
             check_lossless(self, options.numerical_damping)
         breakpoints = [time for load in self.loads for time in load.breakpoints]
         breakpoints += [time for element in self.elements for time in element.times]
-        show = sys.stderr.isatty() if progress is None else flag("progress", progress)
+        show = shown(progress)
         warn_of_unused_parts(self, stacklevel=4)
-        system = system_of(self)
+        system = self._numbers.system(self)
         with output(system) as results:
             start: State | tuple[Recording, Checkpoint]
             if results.begun is None:
                 begin = kind.time if isinstance(kind, State) else 0.0
                 instants = clock(begin, duration, step, breakpoints)
                 check_rates(system, instants.start, instants.end)
-                given = given_state(system, kind) if isinstance(kind, State) else initial_state(system, kind)
-                start = initial = given
+                if isinstance(kind, State):
+                    initial = given_state(system, kind)
+                    at = system.at(initial)
+                else:
+                    initial, at = initial_instant(system, kind)
+                start = initial
             else:
                 recording, begun = results.recording, results.begun
                 if not duration > results.reached:
@@ -394,8 +436,10 @@ class Model(Mechanism):
                     )
                 instants = clock_from(begun, duration, step, breakpoints)
                 start, initial = (recording.rows(slice(-1, None)), begun), recording.state(0)
-            is_redundant = check_redundancy(system, initial)
-            stepper = STEPPERS[options.scheme](system, options.order, options.numerical_damping, is_redundant)
+                at = system.at(initial)
+            is_redundant = check_redundancy(system, initial, at)
+            make = self._numbers.stepper_maker(system, options.scheme)
+            stepper = make(options.order, options.numerical_damping, is_redundant)
             try:
                 run = Simulation(system, stepper, start, instants, options.every, results.take, options.tolerance)
                 with progress_bar(show) as report:
@@ -416,6 +460,18 @@ def _initial(given: object) -> InitialKind | State:
     if isinstance(given, State):
         return given
     return given.state if isinstance(given, Equilibrium) else option("initial", given, InitialKind)
+
+
+def warm_up() -> None:
+    """Load the compiled time step into this process; compile it where no process of this version has done so."""
+    model = Model()
+    body = model.add(RigidBody(1.0, (1.0, 1.0, 1.0)), "body")
+    model.apply(Force(body.origin, Feedback(_nothing, [body.origin])))
+    model.simulate(1e-3, 1e-3, progress=False)
+
+
+def _nothing(time: float, measured: Array) -> tuple[float, float, float]:
+    return 0.0, 0.0, 0.0
 
 
 def _attach(motion: Motion | None, error: BaseException) -> None:

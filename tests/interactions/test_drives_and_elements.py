@@ -88,16 +88,19 @@ def test_controllers_measure_what_the_motion_reports(dimension):
     assert "brake" in motion.energy.work
 
 
-def test_order_4_refuses_what_loses_energy():
+def test_higher_orders_refuse_what_loses_energy():
     model, _, pin = pendulum()
     model.apply(pin.damper(0.1, name="brake"))
     with pytest.raises(ph.ModelError, match="brake"):
         model.simulate(1.0, 1e-2, order=4, progress=False)
-    with pytest.raises(ph.ParameterError, match="order must be 2 or 4"):
+    with pytest.raises(ph.ModelError, match="brake"):
+        model.simulate(1.0, 1e-2, order=6, progress=False)
+    with pytest.raises(ph.ParameterError, match="order must be 2, 4 or 6"):
         model.simulate(1.0, 1e-2, order=3, progress=False)
 
 
-def test_order_4_between_two_moving_bodies():
+@pytest.mark.parametrize(("order", "steps"), [(4, (0.04, 0.02, 0.01)), (6, (0.08, 0.04, 0.02))])
+def test_orders_between_two_moving_bodies(order, steps):
     """Positions and projected velocities of a double pendulum of spherical joints."""
     model = ph.Model(gravity=(0, 0, -9.81))
     one = model.add(ph.RigidBody(1.0, (0.02, 0.05, 0.06), center=(0.5, 0.1, 0)))
@@ -106,12 +109,12 @@ def test_order_4_between_two_moving_bodies():
     model.connect(ph.Spherical(one.point((1, 0, 0)), two.origin))
     model.apply(ph.SpringDamper(one.point((0.2, 0.2, 0)), two.point((0.3, 0, 0.1)), 20.0))
     found = []
-    for step in (0.02, 0.01, 0.005):
-        motion = model.simulate(1.0, step, order=4, progress=False)
+    for step in steps:
+        motion = model.simulate(1.0, step, order=order, progress=False)
         found.append(np.concatenate([motion.position(two.origin)[-1], motion.velocity(two.origin)[-1]]))
         assert np.abs(motion.energy.balance_error).max() < 1e-12
     errors = [np.abs(a - b).max() for a, b in pairwise(found)]
-    assert np.log2(errors[0] / errors[1]) == pytest.approx(4, abs=0.3)
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.15)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import phlexible as ph
 from phlexible.assembly.assembly import assemble
 from phlexible.system.system import system_of
 from phlexible.tables.declarations import TABLES, Kind, Writer
-from phlexible.tables.memory import NUMBERS, Memory, state_views
+from phlexible.tables.memory import NUMBERS, Memory
 
 SOURCES = Path(phlexible.__file__).parent
 
@@ -51,7 +51,7 @@ def test_tables_lie_apart_and_stored_ones_side_by_side():
     stored = [made[table.name].ravel() for table in TABLES if table.writer is Writer.STATE]
     assert np.concatenate(stored) == pytest.approx(made.state, abs=0)
     rows = np.stack([made.state, 2 * made.state])
-    assert state_views(rows, made.counts)["velocity"][1] == pytest.approx(2 * made["velocity"], abs=0)
+    assert made.rows(rows)["velocity"][1] == pytest.approx(2 * made["velocity"], abs=0)
 
 
 def test_a_table_of_a_wrong_size_is_refused():

@@ -9,6 +9,7 @@ Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 NO_NUMBERS = (str, bytes, bool, np.bool_, np.complexfloating)
+PLAIN = {float, int, np.float64}
 
 
 def positive(name: str, value: float) -> float:
@@ -81,13 +82,16 @@ def _number(value: object) -> float:
 
 def _numbers(value: ArrayLike) -> Array:
     """A new array; lists that hide text or truth values among numbers are searched."""
-    if isinstance(value, list | tuple) and any(isinstance(each, NO_NUMBERS) for each in value):
-        raise TypeError
+    if type(value) is float or (type(value) is np.ndarray and value.dtype == np.float64):
+        return np.array(value)
+    if isinstance(value, list | tuple) and not PLAIN.issuperset(map(type, value)):
+        if any(isinstance(each, NO_NUMBERS) for each in value):
+            raise TypeError
     found = np.array(value)
     if found.dtype.kind == "O":
         return np.array([_number(each) for each in found.ravel()]).reshape(found.shape)
     if found.dtype.kind not in "iuf":
         if found.size == 0:
-            return found.astype(np.float64)
+            return found.astype(np.float64, copy=False)
         raise TypeError
-    return found.astype(np.float64)
+    return found.astype(np.float64, copy=False)

@@ -68,18 +68,14 @@ def _joint_derivatives(function: Callable[[Array], Array], times: Array, begin: 
     best = np.full(len(times), np.inf)
     open_rows = np.arange(len(times))
     length, coarse = LONGEST, None
+    middle, first = _weights(0.0), _weights(-1.0)
     while len(open_rows) and length > SHORTEST:
         now = times[open_rows]
-        fine = np.empty((len(now), here.shape[1]))
-        for place in (0.0, -1.0):
-            mine = (now - length / 2 >= begin) == (place == 0.0)
-            if not mine.any():
-                continue
-            points, weights, _ = _weights(place)
-            samples = now[mine, None] + length / 2 * (points - place)
-            values = function(samples.ravel()).reshape(*samples.shape, -1)
-            change = values - here[open_rows][mine, None]
-            fine[mine] = sum(weight * change[:, k] for k, weight in enumerate(weights)) * (2 / length)
+        is_inside = now - length / 2 >= begin
+        points, weights = (np.where(is_inside[:, None], *pair) for pair in zip(middle[:2], first[:2], strict=True))
+        samples = now[:, None] + length / 2 * (points - np.where(is_inside, 0.0, -1.0)[:, None])
+        change = function(samples.ravel()).reshape(*samples.shape, -1) - here[open_rows][:, None]
+        fine = np.einsum("tk,tkc->tc", weights, change) * (2 / length)
         going = np.ones(len(now), dtype=bool)
         if coarse is not None:
             gap = np.abs(fine - coarse).max(axis=1) + round_off[open_rows] / length

@@ -34,6 +34,16 @@ def turns_about_z(angles: Array) -> Array:
     return result
 
 
+def cross(a: Array, b: Array) -> Array:
+    """a x b of vectors (..., 3), in a tenth of the time that ``numpy.cross`` takes for few."""
+    ax, ay, az, bx, by, bz = (v[..., k] for v in (a, b) for k in range(3))
+    result = np.empty(np.broadcast_shapes(a.shape, b.shape))
+    result[..., 0] = ay * bz - az * by
+    result[..., 1] = az * bx - ax * bz
+    result[..., 2] = ax * by - ay * bx
+    return result
+
+
 def is_rotation_object(value: RotationLike) -> "TypeGuard[Rotation]":
     """Whether a value is a SciPy Rotation, told by its method (SciPy is slow to import)."""
     return callable(getattr(value, "as_matrix", None)) and not isinstance(value, type)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, numbers
+from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_functions import called, check_callable
 from phlexible.errors import ParameterError
 
@@ -17,7 +18,7 @@ FIELD = "a function of s or an array of numbers"
 
 
 @dataclass(frozen=True, eq=False)
-class InitialNodes:
+class InitialNodes(Portable):
     """The nodes of a string at t = 0, world axes.
 
     Attributes:

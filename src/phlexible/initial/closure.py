@@ -5,21 +5,25 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.errors import JointGapError
 from phlexible.joints.distance import Distance
+from phlexible.system.instants import Instants
 from phlexible.system.layout import State
 from phlexible.system.system import RowOwner, System
 
 TOLERANCE = 1e-9
 
 
-def check_closure(system: System, state: State) -> None:
+def check_closure(system: System, state: State, at: Instants | None = None) -> None:
     """Refuses a pose at which a joint is open by more than 1e-9 of the largest body, and round-off.
+
+    Args:
+        at: the state as an instant, where the caller has it.
 
     Raises:
         JointGapError: names the joint that is open most, its row and the gap.
     """
     if not system.owners:
         return
-    gaps = system.rows.values(system.at(state))[0]
+    gaps = system.rows.values(system.at(state) if at is None else at)[0]
     relative = system.relative_gaps(gaps)
     worst = int(np.argmax(relative))
     if relative[worst] <= TOLERANCE:
@@ -43,6 +47,8 @@ def check_drives(system: System, state: State, only_angles: bool = False) -> Non
     Raises:
         JointGapError: names the drive, its first value and that of the coordinate.
     """
+    if not system.mechanism.drives:
+        return
     at = system.at(state)
     for drive in system.mechanism.drives:
         coordinate = drive.joint.coordinate(system.dimension, drive.coordinate)

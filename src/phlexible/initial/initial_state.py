@@ -5,6 +5,7 @@ from enum import Enum
 from phlexible.initial.closure import check_closure, check_drives, undeformed
 from phlexible.initial.initial_velocity import with_initial_velocity
 from phlexible.initial.quasi_static import quasi_static_motion
+from phlexible.system.instants import Instants
 from phlexible.system.layout import State
 from phlexible.system.system import System
 
@@ -22,7 +23,12 @@ class InitialKind(Enum):
 
 
 def initial_state(system: System, kind: InitialKind = InitialKind.UNDEFORMED) -> State:
-    """Positions as given and consistent velocities at t = 0.
+    """Positions as given and consistent velocities at t = 0; see ``initial_instant``."""
+    return initial_instant(system, kind)[0]
+
+
+def initial_instant(system: System, kind: InitialKind) -> tuple[State, Instants]:
+    """Positions as given and consistent velocities at t = 0, as a state and as an instant.
 
     Raises:
         JointGapError: joints that do not close.
@@ -30,9 +36,11 @@ def initial_state(system: System, kind: InitialKind = InitialKind.UNDEFORMED) ->
         ModelError: no quasi-static deformation was found.
     """
     pose = undeformed(system)
+    at = system.at(pose)
     check_drives(system, pose)
-    check_closure(system, pose)
-    moving = with_initial_velocity(system, pose)
+    check_closure(system, pose, at)
+    moving = with_initial_velocity(system, pose, at)
     if kind is InitialKind.UNDEFORMED:
-        return moving
-    return quasi_static_motion(system, moving).state
+        return moving, at.moving(moving.velocity[None])
+    motion = quasi_static_motion(system, moving, at.moving(moving.velocity[None]))
+    return motion.state, motion.at

@@ -10,6 +10,7 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.nearest_solution import smallest_solution
 from phlexible.algebra.rotations import cross_matrix
+from phlexible.algebra.small_matrices import Matrix, is_small
 from phlexible.bodies.mechanics.floating import split_velocity
 from phlexible.errors import PhlexibleError, VelocityError
 from phlexible.initial.closure import residual_unit
@@ -26,15 +27,19 @@ ROUND_OFF = 1e-14
 SOON, SHORT = 1e-2, 1e-3  # [s]
 
 
-def with_initial_velocity(system: System, state: State) -> State:
+def with_initial_velocity(system: System, state: State, at: Instants | None = None) -> State:
     """The state with the velocities of the rigid motion at its pose, checked against the joints.
+
+    Args:
+        at: the state as an instant, where the caller has it.
 
     Raises:
         VelocityError: given velocities or drives that contradict the joints; names the worst joint
             and its residual.
     """
-    moved = with_rigid_velocity(system, state)
-    check_velocity(system, moved)
+    here = system.at(state) if at is None else at
+    moved = with_rigid_velocity(system, state, here)
+    check_velocity(system, moved, at=here)
     return moved
 
 
@@ -51,24 +56,28 @@ def with_rigid_velocity(system: System, state: State, at: Instants | None = None
     free = np.flatnonzero(system.layout.is_rigid & ~is_given)
     here = system.at(state) if at is None else at
     shift = reference_transform(system, state)
-    matrix, drive = system.rows.matrix(here) @ shift, system.rows.drift(here)[0]
-    mass = sparse.csr_array(shift.T @ system.mass(state) @ shift)
+    matrix, drive = system.rows.small_matrix(here) @ shift, system.rows.drift(here)[0]
+    aim = -drive - matrix @ given
+    if not aim.any():  # at rest, or given so that it fits
+        return replace(state, velocity=shift @ given)
+    mass = shift.T @ system.small_mass(state, here) @ shift
     reference = given.copy()
-    reference[free] = _smallest(mass, matrix, -drive - matrix @ given, free)
+    reference[free] = _smallest(mass, matrix, aim, free)
     return replace(state, velocity=shift @ reference)
 
 
-def check_velocity(system: System, state: State, is_deformed: bool = False) -> None:
+def check_velocity(system: System, state: State, is_deformed: bool = False, at: Instants | None = None) -> None:
     """Refuses rigid velocities that miss G nu = -g_t by more than 1e-7 of their scale, and round-off.
 
     Args:
         is_deformed: they fit where the bodies are undeformed, and here these are not.
+        at: the pose of the state as an instant, where the caller has it.
 
     Raises:
         VelocityError: names the worst joint, its residual and the nearest velocities that fit.
     """
-    at = system.at(state)
-    matrix, drive = system.rows.matrix(at), system.rows.drift(at)[0]
+    here = system.at(state) if at is None else at
+    matrix, drive = system.rows.small_matrix(here), system.rows.drift(here)[0]
     residual = matrix @ state.velocity + drive
     worst = float(np.abs(residual).max(initial=0.0))
     scale = float((abs(matrix) @ np.abs(state.velocity) + np.abs(drive)).max(initial=0.0))
@@ -78,7 +87,7 @@ def check_velocity(system: System, state: State, is_deformed: bool = False) -> N
         return
     rigid = np.flatnonzero(system.layout.is_rigid)
     nearest = state.velocity.copy()
-    nearest[rigid] += _smallest(system.mass(state), matrix, -residual, rigid)
+    nearest[rigid] += _smallest(system.small_mass(state, here), matrix, -residual, rigid)
     is_given = given_velocity(system, state)[1]
     raise _contradiction(system, replace(state, velocity=nearest), residual, bool(is_given.any()), is_deformed)
 
@@ -121,7 +130,7 @@ def given_velocity(system: System, state: State) -> tuple[Array, BoolArray]:
     return values, is_given
 
 
-def reference_transform(system: System, state: State) -> sparse.csr_array:
+def reference_transform(system: System, state: State) -> Matrix:
     """nu from velocities of the reference points in place of V, elastic rates zero: V = v + R (w x c) (2.7)."""
     layout = system.layout
     size, (frame, axis, place) = int(layout.velocity[-1]), layout.spin
@@ -130,15 +139,18 @@ def reference_transform(system: System, state: State) -> sparse.csr_array:
     ]
     arms = -state.rotation @ cross_matrix(np.array(centres).reshape(-1, 3))
     d = system.dimension
-    values = [np.ones(size), arms[frame, :d, axis].ravel()]
-    rows = [np.arange(size), layout.linear[frame].ravel()]
-    columns = [np.arange(size), np.repeat(place, d)]
-    triples = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
+    own, levers = np.arange(size), arms[frame, :d, axis]
+    if is_small(size):
+        result = np.eye(size)
+        result[layout.linear[frame], place[:, None]] = levers
+        return result
+    rows, columns = np.concatenate([own, layout.linear[frame].ravel()]), np.concatenate([own, np.repeat(place, d)])
+    triples = (np.concatenate([np.ones(size), levers.ravel()]), (rows, columns))
     return sparse.coo_array(triples, (size, size)).tocsr()
 
 
-def _smallest(mass: sparse.csr_array, matrix: sparse.csr_array, values: Array, free: IntArray) -> Array:
-    return smallest_solution(mass[free][:, free].tocsr(), matrix[:, free].tocsr(), values)
+def _smallest(mass: Matrix, matrix: Matrix, values: Array, free: IntArray) -> Array:
+    return smallest_solution(mass[np.ix_(free, free)], matrix[:, free], values)
 
 
 def _contradiction(

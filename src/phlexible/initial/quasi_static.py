@@ -15,9 +15,11 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import lu_factor, lu_solve
 from scipy.sparse.linalg import splu
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.small_matrices import Matrix, block_matrix
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.mechanics.any_body import elastic_force, stiffness_matrix
 from phlexible.bodies.mechanics.balance import inertia_forces, inertia_slope
@@ -27,7 +29,8 @@ from phlexible.initial.nearest_pose import rigid_moments
 from phlexible.rank.redundancy import independent_rows
 from phlexible.rank.smallest_multipliers import smallest_multipliers_at
 from phlexible.system.displacement import displaced
-from phlexible.system.forces import applied_forces, constraint_stiffness, load_stiffness
+from phlexible.system.forces import applied_forces, load_stiffness, small_constraint_stiffness
+from phlexible.system.instants import Given, Instants
 from phlexible.system.layout import State
 from phlexible.system.system import System
 
@@ -47,12 +50,14 @@ class QuasiStaticMotion:
 
     Attributes:
         state: the deformed state with deta/dt = 0.
+        at: the same as an instant.
         acceleration: dnu/dt, zero for eta, shape (sum of velocity counts,).
         multipliers: shape (rows,).
         pose_multipliers: of the closest pose, shape (rows,).
     """
 
     state: State
+    at: Instants
     acceleration: Array
     multipliers: Array
     pose_multipliers: Array
@@ -65,6 +70,7 @@ class _Problem:
     system: System
     given: State
     rows: IntArray
+    moving: Given
     share: float
 
 
@@ -82,18 +88,22 @@ class _Residual:
         return -np.concatenate(parts)
 
 
-def quasi_static_motion(system: System, state: State) -> QuasiStaticMotion:
+def quasi_static_motion(system: System, state: State, at: Instants | None = None) -> QuasiStaticMotion:
     """Newton's method from an undeformed state with closed joints. Redundant joints share their forces
     so that they are smallest.
+
+    Args:
+        at: the state as an instant, where the caller has it.
 
     Raises:
         ModelError: it does not converge, for example because loads or rotation are beyond what the
             elastic forces hold.
         VelocityError: given velocities that contradict the joints of the deformed bodies.
     """
-    problem = _Problem(system, state, independent_rows(system, state), 1.0)
+    here = system.at(state) if at is None else at
+    problem = _Problem(system, state, independent_rows(system, state, here), here.given, 1.0)
     count, rows = int(system.layout.velocity[-1]), int(system.layout.multiplier[-1])
-    start = QuasiStaticMotion(state, np.zeros(count), np.zeros(rows), np.zeros(rows))
+    start = QuasiStaticMotion(state, here, np.zeros(count), np.zeros(rows), np.zeros(rows))
     with np.errstate(all="ignore"):  # a diverging iteration is reported below
         found, error = _solved(problem, start, is_searched=False)
         if not error < ACCEPTED:
@@ -106,7 +116,7 @@ def quasi_static_motion(system: System, state: State) -> QuasiStaticMotion:
             "forces in them; loads or initial rotation may be more than the elastic forces can hold "
             '(try strain="von_karman", or start undeformed)'
         )
-    check_velocity(system, found.state, is_deformed=True)
+    check_velocity(system, found.state, is_deformed=True, at=found.at)
     if len(problem.rows) < rows:
         smallest = smallest_multipliers_at(system, found.state, found.multipliers)
         found = replace(found, multipliers=smallest)
@@ -133,17 +143,17 @@ def _raised(problem: _Problem, start: QuasiStaticMotion, error: float) -> tuple[
 
 def _solved(problem: _Problem, motion: QuasiStaticMotion, is_searched: bool) -> tuple[QuasiStaticMotion, float]:
     """Newton's method, with natural monotonicity or full steps; the best point and its error."""
-    motion = replace(motion, state=_with_velocity(problem, motion.state))
+    motion = _with_velocity(problem, motion)
     residual = _residual(problem, motion)
     best, best_error, since, creeping = motion, residual.error, 0, 0
     rigid = np.flatnonzero(problem.system.layout.is_rigid)
-    weight = np.sqrt(problem.system.mass(motion.state).diagonal())
+    weight = np.sqrt(problem.system.small_mass(motion.state, motion.at).diagonal())
     for _ in range(ITERATIONS):
         if not np.isfinite(residual.error) or best_error < GOAL:
             break
         try:
-            solve = splu(_matrix(problem, motion, rigid)).solve
-        except RuntimeError:  # exactly singular
+            solve = _factors(_matrix(problem, motion, rigid))
+        except (RuntimeError, np.linalg.LinAlgError):  # exactly singular
             break
         step = solve(residual.right_side(problem, rigid))
         if is_searched and residual.error > ACCEPTED:
@@ -184,9 +194,8 @@ def _searched(
 
 
 def _residual(problem: _Problem, motion: QuasiStaticMotion) -> _Residual:
-    system, state = problem.system, motion.state
-    at, mass = system.at(state), system.mass(state)
-    matrix = system.rows.matrix(at)
+    system, state, at = problem.system, motion.state, motion.at
+    mass, matrix = system.small_mass(state, at), system.rows.small_matrix(at)
     rigid = system.layout.is_rigid
     inertia, elastic = (np.zeros(len(motion.acceleration)) for _ in range(2))
     for index, placed in enumerate(system.bodies):
@@ -203,7 +212,7 @@ def _residual(problem: _Problem, motion: QuasiStaticMotion) -> _Residual:
     balance = inertia + elastic - applied - constraint
     weight = 1 / np.sqrt(mass.diagonal())
     size = max(np.linalg.norm(weight * force) for force in (inertia, elastic, applied, constraint))
-    row_weight = 1 / np.sqrt(matrix.multiply(matrix) @ weight**2 + np.finfo(float).tiny)
+    row_weight = 1 / np.sqrt(matrix**2 @ weight**2 + np.finfo(float).tiny)
     change, gap = system.rows.accelerations(at)[0], system.rows.values(at)[0]
     moments = rigid_moments(system, state, problem.given)
     pose = np.where(rigid, moments + matrix.T @ motion.pose_multipliers, 0.0)
@@ -227,10 +236,11 @@ def _extent(system: System) -> float:
     return float(system.largest_length * np.sqrt(sum(placed.data.mass for placed in system.bodies)))
 
 
-def _with_velocity(problem: _Problem, state: State) -> State:
-    """The state with the share of the rigid velocities at its pose that loads of this share go with."""
-    moving = with_rigid_velocity(problem.system, state)
-    return replace(moving, velocity=np.sqrt(problem.share) * moving.velocity)
+def _with_velocity(problem: _Problem, motion: QuasiStaticMotion) -> QuasiStaticMotion:
+    """The motion with the share of the rigid velocities at its pose that loads of this share go with."""
+    velocity = np.sqrt(problem.share) * with_rigid_velocity(problem.system, motion.state, motion.at).velocity
+    state = replace(motion.state, velocity=velocity)
+    return replace(motion, state=state, at=motion.at.moving(velocity[None]))
 
 
 def _moved(problem: _Problem, motion: QuasiStaticMotion, rigid: IntArray, step: Array) -> QuasiStaticMotion:
@@ -243,35 +253,58 @@ def _moved(problem: _Problem, motion: QuasiStaticMotion, rigid: IntArray, step: 
     multipliers[problem.rows] += pull
     pose_multipliers[problem.rows] += pose_pull
     state = displaced(problem.system, motion.state, change)
-    return QuasiStaticMotion(_with_velocity(problem, state), acceleration, multipliers, pose_multipliers)
+    at = problem.system.at(state, given=problem.moving)
+    return _with_velocity(problem, QuasiStaticMotion(state, at, acceleration, multipliers, pose_multipliers))
 
 
-def _matrix(problem: _Problem, motion: QuasiStaticMotion, rigid: IntArray) -> sparse.csc_matrix:
+def _matrix(problem: _Problem, motion: QuasiStaticMotion, rigid: IntArray) -> Matrix:
     """Of the changes of (pose, eta), of the acceleration, the multipliers and the pose multipliers."""
-    system, state = problem.system, motion.state
-    matrix = system.rows.matrix(system.at(state))[problem.rows]
-    mass = system.mass(state)
+    system, state, at = problem.system, motion.state, motion.at
+    matrix = system.rows.small_matrix(at)[problem.rows]
+    mass = system.small_mass(state, at)
     held, mass_rigid = matrix[:, rigid], mass[rigid]
-    metric = held.multiply(held) @ (1 / mass.diagonal()[rigid]) + np.finfo(float).tiny
+    metric = held**2 @ (1 / mass.diagonal()[rigid]) + np.finfo(float).tiny
     stiffness = _stiffness(system, motion, problem.share)
-    return sparse.csc_matrix(
-        sparse.block_array(
-            [
-                [stiffness, mass[:, rigid], -matrix.T, None],
-                [None, held, None, -REGULARISATION * sparse.diags_array(metric)],
-                [matrix, None, None, None],
-                [mass_rigid, None, None, held.T],
-            ],
-            format="csc",
+    if not isinstance(matrix, np.ndarray):
+        return sparse.csc_matrix(
+            sparse.block_array(
+                [
+                    [stiffness, mass[:, rigid], -matrix.T, None],
+                    [None, held, None, -REGULARISATION * sparse.diags_array(metric)],
+                    [matrix, None, None, None],
+                    [mass_rigid, None, None, held.T],
+                ],
+                format="csc",
+            )
         )
-    )
+    rows, n = matrix.shape
+    a, b, c, d = np.cumsum([n, len(rigid), rows, rows])
+    result = np.zeros((d, d))
+    result[:n, :a], result[:n, a:b], result[:n, b:c] = stiffness, mass[:, rigid], -matrix.T
+    result[n : n + rows, a:b], result[n : n + rows, c:] = held, -REGULARISATION * np.diag(metric)
+    result[n + rows : n + 2 * rows, :a] = matrix
+    result[n + 2 * rows :, :a], result[n + 2 * rows :, c:] = mass_rigid, held.T
+    return result
+
+
+def _factors(matrix: Matrix) -> Callable[[Array], Array]:
+    """What solves with a matrix.
+
+    Raises:
+        RuntimeError: it is singular.
+    """
+    if isinstance(matrix, np.ndarray):
+        factors = lu_factor(matrix, check_finite=False)
+        return lambda right: np.asarray(lu_solve(factors, right, check_finite=False))
+    solve: Callable[[Array], Array] = splu(matrix).solve
+    return solve
 
 
 def _relative(error: np.floating[Any], scale: np.floating[Any]) -> float:
     return 0.0 if error == 0 else float(error / scale)
 
 
-def _stiffness(system: System, motion: QuasiStaticMotion, share: float) -> sparse.csr_array:
+def _stiffness(system: System, motion: QuasiStaticMotion, share: float) -> Matrix:
     """Derivative of the balance to (pose, eta) at constant velocities."""
     blocks, state = [], motion.state
     for index, placed in enumerate(system.bodies):
@@ -282,8 +315,7 @@ def _stiffness(system: System, motion: QuasiStaticMotion, share: float) -> spars
             slope = inertia_slope(system.frames[index], eta, nu, motion.acceleration[own])
             block[:, placed.data.rigid_count :] += slope
         blocks.append(block)
-    return sparse.csr_array(
-        sparse.block_diag(blocks, "csr")
-        - share * load_stiffness(system, state)
-        - constraint_stiffness(system, state, motion.multipliers)
-    )
+    result = block_matrix(blocks, int(system.layout.velocity[-1]))
+    if system.loads or system.forces:
+        result = result - share * load_stiffness(system, state)
+    return result - small_constraint_stiffness(system, motion.at, motion.multipliers)

@@ -134,18 +134,7 @@ class DistributedForce(Load):
                 return weight * np.asarray(self.value, dtype=np.float64)
             places, table = (np.asarray(each, dtype=np.float64) for each in (self.at, self.value))
             return weight * np.array([np.interp(x, places, column) for column in table.T])
-        density = self.value
-
-        def force(time: float) -> Any:
-            value = density(x, time)
-            try:
-                return [weight * numbers("component", component) for component in value]  # type: ignore[union-attr]
-            except (TypeError, ParameterError):
-                raise ParameterError(
-                    f"{self} at x = {x:g} m must be a function f(x, t) of three numbers, got {value!r}"
-                ) from None
-
-        return force
+        return _ForceAt(self, x, weight)
 
     def _check_table(self) -> None:
         if callable(self.value):
@@ -172,3 +161,22 @@ class DistributedForce(Load):
 
 
 ROUND_OFF = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class _ForceAt:
+    """What a Gauss point carries of a load that is a function, as a function of time."""
+
+    load: DistributedForce
+    x: float
+    weight: float
+
+    def __call__(self, time: float) -> Any:
+        assert callable(self.load.value), "other loads are numbers"
+        value = self.load.value(self.x, time)
+        try:
+            return [self.weight * numbers("component", component) for component in value]  # type: ignore[union-attr]
+        except (TypeError, ParameterError):
+            raise ParameterError(
+                f"{self.load} at x = {self.x:g} m must be a function f(x, t) of three numbers, got {value!r}"
+            ) from None

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array
+from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_functions import check_callable
 from phlexible.errors import ParameterError
 from phlexible.interactions.pair import KinematicPair
@@ -15,7 +16,7 @@ Controller = Callable[[float, Array], ArrayLike]
 
 
 @dataclass(frozen=True, eq=False)
-class Feedback:
+class Feedback(Portable):
     """controller(t, measured), called at the start of each step and held during the step.
 
     A value for ``joint.torque``, ``joint.force``, ``Force`` and ``Torque``; ``joint.motor(controller)``

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, finite, non_negative, numbers
 from phlexible.algebra.options import optional_text, times
+from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_functions import check_callable
 from phlexible.errors import ModelError, ParameterError
 from phlexible.interactions.coordinates import Coordinate, DistanceCoordinate
@@ -24,7 +25,7 @@ ForceValue = float | Callable[[float], float] | Feedback
 
 
 @dataclass(frozen=True, eq=False)
-class CoordinateForce:
+class CoordinateForce(Portable):
     """F = value - stiffness (theta - rest) - damping dtheta/dt - dU/dtheta along a coordinate theta.
 
     Attributes:
@@ -59,7 +60,7 @@ class CoordinateForce:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ForceElement(ABC):
+class ForceElement(Portable, ABC):
     """What acts between two ports by a law. Compared by identity."""
 
     @property

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, vector
 from phlexible.algebra.options import option, optional_text, times
+from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_functions import called, check_callable
 from phlexible.errors import ModelError
 from phlexible.interactions.feedback import Feedback
@@ -24,7 +25,7 @@ class Axes(Enum):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Load(ABC):
+class Load(Portable, ABC):
     """What ``Model.apply`` takes. Compared by identity.
 
     Attributes:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from phlexible.algebra.arrays import finite, numbers
+from phlexible.algebra.portable import Portable
 from phlexible.algebra.slopes import disagreement
 from phlexible.algebra.user_functions import called, check_callable
 from phlexible.errors import ParameterError
@@ -17,7 +18,7 @@ CURVATURE_STEP = 6e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Potential:
+class Potential(Portable):
     """U(theta) and its slope dU/dtheta, checked against each other where the user says; kinks are fine.
 
     Write both with ordinary arithmetic and NumPy functions of one number: then they are compiled and

@@ -9,6 +9,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array, numbers
 from phlexible.algebra.differences import derivatives, first_derivatives
 from phlexible.algebra.given_rates import refuse_wrong_rate
+from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_functions import called
 from phlexible.errors import ParameterError
 from phlexible.ports.time_functions import AGREEMENT, probes, several
@@ -17,7 +18,7 @@ ScalarFunction = Callable[[float], float]
 
 
 @dataclass(frozen=True, eq=False)
-class TimePath:
+class TimePath(Portable):
     """A number p(t). Compared by identity.
 
     Attributes:

@@ -27,7 +27,8 @@ def advance(header, sizes, options, storage, moving, load_values, reactions, sto
             hold a motion twice, so that Newton's matrix needs relaxation, and the length [m] that errors of
             displacement are measured by.
         storage: number of steps; store each so many; steps taken since the last one stored; whether the last
-            step before had the same size and ended at this state; whether to store the state before the first.
+            step before had the same size and ended at this state; whether to store the state before the first;
+            whether controllers measure the state after the last.
         moving: given vectors at the ends of the substeps, (count substeps + 1, 3 vectors).
         load_values: at the middles of the substeps, (count substeps, 3 loads).
         reactions: receives multipliers and forces of the first step.
@@ -80,6 +81,11 @@ def advance(header, sizes, options, storage, moving, load_values, reactions, sto
             row += 1
             set_vectors(t.moving0, given + 3 * t.moving * (step + 1) * substeps, t.moving)
             write_row(t, rows + t.state_numbers * kept)
+    if storage[5] != 0:
+        set_vectors(t.moving0, given + 3 * t.moving * count * substeps, t.moving)
+        begin_bodies(t)
+        begin_ports(t)
+        vector_rates(t)
     return count, CONVERGED
 
 

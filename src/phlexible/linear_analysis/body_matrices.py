@@ -13,10 +13,10 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.rotations import cross_matrix
+from phlexible.algebra.small_matrices import Matrix
 from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics import absolute as absolute_mechanics
-from phlexible.bodies.mechanics.any_body import Matrix
 from phlexible.bodies.mechanics.floating import (
     elastic_tangent,
     kept_velocities,

@@ -27,6 +27,10 @@ class RecordedRun:
     system: System
     recording: Recording
 
+    def __getstate__(self) -> dict[str, object]:
+        """Without what follows from the rest."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
     @property
     def mechanism(self) -> Mechanism:
         """What moved."""

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from phlexible.algebra.arrays import Array, vector
 from phlexible.algebra.differences import derivatives, first_derivatives
 from phlexible.algebra.given_rates import SOON, refuse_wrong_rate
+from phlexible.algebra.portable import Portable
 from phlexible.algebra.rotations import RotationLike
 from phlexible.algebra.user_functions import called, check_callable
 from phlexible.errors import ParameterError
@@ -36,7 +37,7 @@ class Ground:
         """
         point = planar_point("position", vector("position", position), self._dimension)
         label = f"ground.at({point[0]:g}, {point[1]:g}, {point[2]:g})"
-        return MovingFrame(lambda time: point, is_fixed=True, label=label)
+        return fixed_point(point, label)
 
     def moving(
         self,
@@ -114,6 +115,8 @@ def frame_rotation(frame: MovingFrame, time: float) -> Array:
 
 def frame_rotations(frame: MovingFrame, times: Array) -> Array:
     """Turns of the frame since t = 0, shape (times, 3, 3)."""
+    if frame.rotation is None:
+        return np.tile(np.eye(3), (len(times), 1, 1))
     if isinstance(frame.rotation, TurnSinceStart):
         return frame.rotation.at_times(times)
     return np.array([frame_rotation(frame, float(time)) for time in times]).reshape(-1, 3, 3)
@@ -121,6 +124,8 @@ def frame_rotations(frame: MovingFrame, times: Array) -> Array:
 
 def frame_angular_velocities(frame: MovingFrame, times: Array) -> Array:
     """Angular velocities of the frame, world axes, shape (times, 3) [rad/s]."""
+    if frame.rotation is None:
+        return np.zeros((len(times), 3))
     if isinstance(frame.rotation, TurnSinceStart):
         return frame.rotation.angular_velocities(times)
     return np.array([frame_angular_velocity(frame, float(time)) for time in times]).reshape(-1, 3)
@@ -172,8 +177,23 @@ def leaves_plane(frame: MovingFrame) -> bool:
     return isinstance(frame.path, CheckedPath) and frame.path.dimension == 3
 
 
+@dataclass(frozen=True, eq=False)
+class _Constant:
+    """A function of time that does not depend on it."""
+
+    value: Array
+
+    def __call__(self, time: float) -> Array:
+        return self.value
+
+
+def fixed_point(position: Array, label: str) -> MovingFrame:
+    """A point of the ground, shape (3,) [m]."""
+    return MovingFrame(_Constant(position), is_fixed=True, label=label)
+
+
 @dataclass(frozen=True)
-class CheckedPath:
+class CheckedPath(Portable):
     """A user's function of time that is refused where it returns no point of the model.
 
     Attributes:

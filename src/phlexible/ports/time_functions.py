@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, IntArray, numbers
+from phlexible.algebra.arrays import Array, numbers
 
 PROBES = 4
 AGREEMENT = 1e-12
@@ -20,9 +20,10 @@ def several(times: Array) -> Array:
     return np.repeat(times, 2) if len(times) == 1 else times
 
 
-def probes(times: Array) -> IntArray:
+def probes(times: Array) -> list[int]:
     """Which of the times are asked for one by one as well."""
-    return np.unique(np.linspace(0, len(times) - 1, PROBES).astype(np.int64))
+    last = len(times) - 1
+    return sorted({share * last // (PROBES - 1) for share in range(PROBES)})
 
 
 def at_all_times(function: Callable[[float], ArrayLike], times: Array) -> Array | None:
@@ -37,9 +38,10 @@ def at_all_times(function: Callable[[float], ArrayLike], times: Array) -> Array 
     asked = several(times)
     try:
         x, y, z = function(asked)  # type: ignore[arg-type, misc, str-unpack]
-        columns = (numbers("component", component) for component in (x, y, z))
-        values = np.stack([np.broadcast_to(column, asked.shape) for column in columns], axis=1)
-        some = probes(times)
+        values, some = np.empty((len(asked), 3)), probes(times)
+        for k, component in enumerate((x, y, z)):
+            column = numbers("component", component)
+            values[:, k] = column if column.ndim == 0 else np.broadcast_to(column, asked.shape)
         single = np.array([numbers("value", function(float(times[k]))) for k in some])
     except Exception:  # a function for single times may fail in any way here; it is then called one by one
         return None

@@ -8,6 +8,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, numbers
 from phlexible.algebra.differences import first_derivatives
+from phlexible.algebra.portable import Portable
 from phlexible.algebra.rotations import (
     EXPECTED,
     ORTHOGONALITY,
@@ -22,7 +23,7 @@ from phlexible.ports.time_functions import AGREEMENT, probes, several
 
 
 @dataclass(frozen=True)
-class TurnSinceStart:
+class TurnSinceStart(Portable):
     """The turn of a frame since t = 0; its values are refused where they are no rotations of the model.
 
     Attributes:

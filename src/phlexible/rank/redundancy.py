@@ -8,9 +8,10 @@ import heapq
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.small_matrices import Matrix, is_small
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.system.instants import Instants
 from phlexible.system.layout import Layout, State
@@ -18,6 +19,7 @@ from phlexible.system.system import System
 
 DEPENDENT = 1e-9
 TAKES_PART = 1e-6
+CLEARLY = 1e-10  # least eigenvalue of G M^-1 G^T with rows of length 1: that of DEPENDENT is 1e-18, and round-off
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +55,8 @@ def redundancies(system: System, state: State, at: Instants | None = None) -> li
     layout = system.layout
     fronts: list[set[_Front]] = [set() for _ in system.constraints]  # those that touch a joint
     body_fronts, lengths = _body_fronts(system, state, system.at(state) if at is None else at)
+    if _are_independent(body_fronts, len(lengths)):
+        return []
     for front in body_fronts:
         for joint in front.joints:
             fronts[joint].add(front)
@@ -87,9 +91,9 @@ def redundancies(system: System, state: State, at: Instants | None = None) -> li
     return found
 
 
-def independent_rows(system: System, state: State) -> IntArray:
-    """Rows of G that are independent at the state and span all of them, ascending."""
-    left_out = [redundancy.row for redundancy in redundancies(system, state)]
+def independent_rows(system: System, state: State, at: Instants | None = None) -> IntArray:
+    """Rows of G that are independent at the state and span all of them, ascending; ``at`` as above."""
+    left_out = [redundancy.row for redundancy in redundancies(system, state, at)]
     return np.setdiff1d(np.arange(system.layout.multiplier[-1]), left_out)
 
 
@@ -99,7 +103,10 @@ def _body_fronts(system: System, state: State, at: Instants) -> tuple[list[_Fron
     With the lengths that the rows had, shape (rows,).
     """
     layout = system.layout
-    matrix = system.rows.matrix(at).tocsc()
+    matrix = system.rows.small_matrix(at)
+    if not isinstance(matrix, np.ndarray):
+        matrix = matrix.tocsc()
+    masses = system.small_mass(state, at) if is_small(matrix.shape[1]) else None
     owner = np.repeat(np.arange(len(system.constraints)), np.diff(layout.multiplier))
     squares = np.zeros(matrix.shape[0])
     parts = []
@@ -107,12 +114,12 @@ def _body_fronts(system: System, state: State, at: Instants) -> tuple[list[_Fron
         if isinstance(placed.data, AbsoluteBody):
             parts += _node_parts(placed.data, matrix, int(layout.velocity[index]))
             continue
-        part = matrix[:, layout.velocity[index] : layout.velocity[index + 1]].tocoo()
-        columns = np.unique(part.row)
+        columns, rows = _touching(matrix[:, layout.velocity[index] : layout.velocity[index + 1]])
         if len(columns):
-            rows = part.tocsr()[columns].toarray().T
-            factor = np.linalg.cholesky(system.body_mass(state, index))
-            parts.append((columns, np.linalg.solve(factor, rows)))
+            own = layout.place(index)
+            mass = system.body_mass(state, index) if masses is None else masses[own, own]
+            factor = np.linalg.cholesky(mass)
+            parts.append((columns, np.asarray(np.linalg.solve(factor, rows), dtype=np.float64)))
     for columns, block in parts:
         squares[columns] += (block**2).sum(axis=0)
     lengths = np.sqrt(np.where(squares > 0, squares, 1.0))
@@ -122,18 +129,40 @@ def _body_fronts(system: System, state: State, at: Instants) -> tuple[list[_Fron
     return fronts, lengths
 
 
-def _node_parts(body: AbsoluteBody, matrix: sparse.csc_array, first: int) -> list[tuple[IntArray, Array]]:
+def _touching(part: Matrix) -> tuple[IntArray, Array]:
+    """Rows of a part of G that are not zero: their numbers, and they themselves as columns."""
+    if isinstance(part, np.ndarray):
+        columns = np.flatnonzero(part.any(axis=1))
+        return columns, part[columns].T
+    columns = np.unique(part.tocoo().row)
+    return columns, part.tocsr()[columns].toarray().T
+
+
+def _are_independent(fronts: list[_Front], count: int) -> bool:
+    """Whether a few rows are clearly independent: the diagonal of R is not below the least singular value.
+
+    Then, as mostly, nothing has to be eliminated joint by joint.
+    """
+    if not is_small(count):
+        return False
+    square = np.zeros((count, count))
+    for front in fronts:
+        square[np.ix_(front.columns, front.columns)] += front.block.T @ front.block
+    return count == 0 or bool(np.linalg.eigvalsh(square)[0] > CLEARLY)
+
+
+def _node_parts(body: AbsoluteBody, matrix: Matrix, first: int) -> list[tuple[IntArray, Array]]:
     """One part a node that joints hold, as if each carried its own mass: any metric will do.
 
     Columns and block as of the other bodies; together they would be as wide as the joints on a string.
     """
     d, mass = body.dimension, np.asarray(body.nodal_mass.sum(axis=1)).ravel()
-    held = np.flatnonzero(np.diff(matrix.indptr[first : first + body.elastic_count + 1])) // d
+    own = matrix[:, first : first + body.elastic_count]
+    held = np.flatnonzero(own.any(axis=0) if isinstance(own, np.ndarray) else np.diff(own.indptr)) // d
     parts = []
     for node in np.unique(held):
-        part = matrix[:, first + d * node : first + d * (node + 1)].tocoo()
-        columns = np.unique(part.row)
-        parts.append((columns, part.tocsr()[columns].toarray().T / np.sqrt(mass[node])))
+        columns, rows = _touching(own[:, d * node : d * (node + 1)])
+        parts.append((columns, rows / np.sqrt(mass[node])))
     return parts
 
 

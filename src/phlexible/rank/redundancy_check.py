@@ -6,6 +6,7 @@ import numpy as np
 
 from phlexible.errors import RedundancyError, RedundancyWarning
 from phlexible.rank.redundancy import Redundancy, redundancies
+from phlexible.system.instants import Instants
 from phlexible.system.layout import State
 from phlexible.system.system import System
 
@@ -17,17 +18,20 @@ ROUND_OFF, SHORT = 1e-15, 1e-3  # of places over the size of a body; [s], of the
 MOST_NAMED = 12
 
 
-def check_redundancy(system: System, state: State) -> bool:
+def check_redundancy(system: System, state: State, at: Instants | None = None) -> bool:
     """Whether some joint holds what others hold; then a ``RedundancyWarning`` names them.
 
     The motion does not depend on how such joints share their forces; these are then the smallest ones
     (``smallest_multipliers_at``).
 
+    Args:
+        at: the pose of the state as an instant, where the caller has it.
+
     Raises:
         RedundancyError: joints that agree on positions and velocities of the state, but not on
             accelerations: no motion goes on from it.
     """
-    found = redundancies(system, state)
+    found = redundancies(system, state, at)
     if not found:
         return False
     _refuse_contradiction(system, state, found)

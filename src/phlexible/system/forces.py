@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array
+from phlexible.algebra.small_matrices import Matrix, is_small
 from phlexible.errors import ModelError
 from phlexible.interactions.coordinates import Coordinate
 from phlexible.interactions.feedback import Feedback
@@ -22,6 +23,7 @@ from phlexible.ports.attachments import Attachment
 from phlexible.system.functions import FunctionSet, lever_stiffness
 from phlexible.system.instants import Instants
 from phlexible.system.layout import State
+from phlexible.system.small_jacobians import small_function_stiffness
 from phlexible.system.system import System
 from phlexible.system.vectors import VectorSet
 
@@ -195,6 +197,13 @@ def prescribed_part(force: CoordinateForce, time: float) -> float:
 def constraint_stiffness(system: System, state: State, multipliers: Array) -> sparse.csr_array:
     """d(G^T lambda)/dq at constant multipliers, shape (velocities,) * 2."""
     return function_stiffness(system.rows, system.at(state), multipliers)
+
+
+def small_constraint_stiffness(system: System, at: Instants, multipliers: Array) -> Matrix:
+    """The same at an instant, as an array where it is small."""
+    if not (is_small(int(system.layout.velocity[-1])) and is_small(len(system.rows.set.vectors))):
+        return function_stiffness(system.rows, at, multipliers)
+    return small_function_stiffness(system.rows, system.row_jacobians, at, multipliers)
 
 
 def function_stiffness(functions: FunctionSet, at: Instants, multipliers: Array) -> sparse.csr_array:

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.algebra.rotations import cross_matrix
+from phlexible.algebra.rotations import cross, cross_matrix
+from phlexible.algebra.small_matrices import Matrix, is_small
+from phlexible.algebra.weighted_sums import WeightedSums, plain_sums, weighted_sums
 from phlexible.interactions.functions import Chord, Row
 from phlexible.interactions.time_paths import Timed, TimeFactor, TimePath
 from phlexible.system.instants import GivenFunctions, Instants
@@ -90,63 +91,74 @@ class FunctionSet:
 
     def values(self, at: Instants) -> Array:
         """w, shape (T, M)."""
-        y = self._chord_values(self.set.places(at))
-        products = np.einsum("tpi,tpi->tp", y[:, self._first], y[:, self._second])
-        result = (self._factors(at)[0] * products) @ self._owner.T - self.constants
-        return np.asarray(result - self._offset_values(at)[0])
+        result = self._owner.of(self._factors(at)[0] * self._products(at)) - self.constants
+        return result - self._offset_values(at)[0]
 
     def sizes(self, at: Instants) -> Array:
         """Sums of the sizes of what w is the sum of, shape (T, M)."""
-        y = self._chord_values(self.set.places(at))
-        products = np.einsum("tpi,tpi->tp", y[:, self._first], y[:, self._second])
-        return np.asarray(np.abs(self._factors(at)[0] * products) @ self._owner.T + np.abs(self.constants))
+        return self._owner.of(np.abs(self._factors(at)[0] * self._products(at))) + np.abs(self.constants)
 
     def gradients(self, at: Instants) -> Array:
         """dw/dx of every function and vector in it (``parts``), shape (T, parts, 3)."""
-        y = self._chord_values(self.set.places(at))
+        return at.once(self, "gradients", lambda: self._gradients(at))
+
+    def _gradients(self, at: Instants) -> Array:
+        y = self._chord_values(at)
         factors = self._factors(at)[0][:, :, None]
-        both = np.concatenate([factors * y[:, self._second], factors * y[:, self._first]], axis=1)
-        return _applied(self._spread, both)
+        return self._spread.of(np.concatenate([factors * y[:, self._second], factors * y[:, self._first]], axis=1))
 
     def matrix_entries(self, at: Instants) -> Array:
         """Entries of G at its places ``pattern``, shape (T, entries)."""
         gradients = self.gradients(at)[:, self._carried]
-        body = np.zeros((at.count, len(self._carried), 2, 3))
-        own = np.flatnonzero(self._is_framed)
-        frames = self.set.carrier[self.parts[1][self._carried[own]]]
-        turned = np.einsum("tkij,tki->tkj", at.rotation[:, frames], gradients[:, own])
+        vectors, frames = self._framed_vectors
+        turned = np.einsum("tkij,tki->tkj", at.rotation[:, frames], gradients[:, self._framed])
         local = np.zeros((at.count, len(self.set.vectors), 3))
         local[:, self.set._on_frames] = self.set.local(at)
-        body[:, own, 0] = np.cross(local[:, self.parts[1][self._carried[own]]], turned)
-        body[:, own, 1] = turned
-        sources = np.concatenate([gradients[:, :, None], body], axis=2).reshape(at.count, -1)
-        return np.asarray((self._scatter @ sources.T).T)
+        sources = np.zeros((at.count, len(self._carried), 3, 3))
+        sources[:, :, 0] = gradients
+        sources[:, self._framed, 1] = cross(local[:, vectors], turned)
+        sources[:, self._framed, 2] = turned
+        return self._scatter.of(sources.reshape(at.count, -1))
 
     def matrix(self, at: Instants) -> sparse.csr_array:
         """G at one instant, shape (M, velocities)."""
         assert at.count == 1, "one instant at a time"
-        shape = (self.count, int(self.layout.velocity[-1]))
-        return sparse.coo_array((self.matrix_entries(at)[0], self.pattern), shape).tocsr()
+        return sparse.coo_array((self.matrix_entries(at)[0], self.pattern), self._shape).tocsr()
+
+    def small_matrix(self, at: Instants) -> Matrix:
+        """The same, as an array where it is small."""
+        if not is_small(self._shape[1]):
+            return self.matrix(at)
+
+        def made() -> Array:
+            result = np.zeros(self._shape)
+            result[self.pattern] = self.matrix_entries(at)[0]
+            return result
+
+        return at.once(self, "matrix", made)
 
     def drift(self, at: Instants) -> Array:
         """g_t, what moving frames and paths add to dw/dt, shape (T, M)."""
-        gradients, rates = self.gradients(at), self.set.prescribed_rates(at)
-        moved = np.einsum("tki,tki->tk", gradients, rates[:, self.parts[1]])
-        y = self._chord_values(self.set.places(at))
-        products = np.einsum("tpi,tpi->tp", y[:, self._first], y[:, self._second])
-        result = moved @ self._part_owner.T + (self._factors(at)[1] * products) @ self._owner.T
-        return np.asarray(result - self._offset_values(at)[1])
+        return at.once(self, "drift", lambda: self._drift(at))
+
+    def _drift(self, at: Instants) -> Array:
+        result = np.zeros((at.count, self.count))
+        if len(self.set._on_moving):
+            moved = np.einsum("tki,tki->tk", self.gradients(at), self.set.prescribed_rates(at)[:, self.parts[1]])
+            result += self._part_owner.of(moved)
+        if self._is_timed:
+            result += self._owner.of(self._factors(at)[1] * self._products(at)) - self._offset_values(at)[1]
+        return result
 
     def rates(self, at: Instants, velocity: Array) -> Array:
         """dw/dt for flat velocities (T, velocities), shape (T, M)."""
-        columns = np.asarray(self.matrix_entries(at) * velocity[:, self.pattern[1]])
-        return np.asarray(columns @ self._entry_owner.T + self.drift(at), dtype=np.float64)
+        return self._entry_owner.of(self.matrix_entries(at) * velocity[:, self.pattern[1]]) + self.drift(at)
 
     def accelerations(self, at: Instants) -> Array:
         """d2w/dt2 where all dnu/dt vanish, so that d2w/dt2 = G dnu/dt + this; shape (T, M)."""
-        y = self._chord_values(self.set.places(at))
-        dy = self._chord_values(self.set.rates(at, at.velocity))
-        ddy = self._chord_values(self.set.accelerations(at))
+        y = self._chord_values(at)
+        dy = self._chords_of(self.set.rates(at, at.velocity))
+        ddy = self._chords_of(self.set.accelerations(at))
         a, b = self._first, self._second
 
         def dot(u: Array, v: Array) -> Array:
@@ -156,16 +168,11 @@ class FunctionSet:
         change = dot(dy[:, a], y[:, b]) + dot(y[:, a], dy[:, b])
         curve = dot(ddy[:, a], y[:, b]) + 2 * dot(dy[:, a], dy[:, b]) + dot(y[:, a], ddy[:, b])
         products = second * dot(y[:, a], y[:, b]) + 2 * rate * change + value * curve
-        return np.asarray(products @ self._owner.T - self._offset_values(at, with_second=True)[2])
+        return self._owner.of(products) - self._offset_values(at, with_second=True)[2]
 
     def forces(self, at: Instants, multipliers: Array) -> Array:
         """sum of multiplier dw/dx on every vector of ``set``, from multipliers (T, M); shape (T, k, 3)."""
-        own, vectors = self.parts
-        pulls = multipliers[:, own, None] * self.gradients(at)
-        total = sparse.coo_array(
-            (np.ones(len(own)), (vectors, np.arange(len(own)))), (len(self.set.vectors), len(own))
-        ).tocsr()
-        return _applied(total, pulls)
+        return self._vector_owner.of(multipliers[:, self.parts[0], None] * self.gradients(at))
 
     def curvature(self, at: Instants, multipliers: Array) -> sparse.csr_array:
         """sum of multiplier d2w/dx2, between vectors, at one instant, shape (3 k, 3 k)."""
@@ -175,6 +182,18 @@ class FunctionSet:
         between = sparse.coo_array((values, (self._first, self._second)), size).tocsr()
         inner = sparse.csr_array(chords.T @ (between + between.T) @ chords)
         return sparse.csr_array(sparse.kron(inner, one))
+
+    def vector_curvature(self, at: Instants, multipliers: Array) -> Array:
+        """The same of one component of all vectors, where they are few, shape (k, k)."""
+        between = np.zeros((len(self.chords),) * 2)
+        values = self._factors(at)[0][0] * multipliers[self._term_owner]
+        np.add.at(between, (self._first, self._second), values)
+        chords = self._small_chord_matrix
+        return np.asarray(chords.T @ (between + between.T) @ chords)
+
+    @cached_property
+    def _small_chord_matrix(self) -> Array:
+        return np.asarray(self._chord_matrix.toarray(), dtype=np.float64)
 
     @cached_property
     def parts(self) -> tuple[IntArray, IntArray]:
@@ -215,16 +234,31 @@ class FunctionSet:
         return np.array([term[0] for term in self._terms], dtype=np.int64)
 
     @cached_property
-    def _owner(self) -> sparse.csr_array:
-        return _selection(self._term_owner, self.count)
+    def _owner(self) -> WeightedSums:
+        return plain_sums(self._term_owner, self.count)
 
     @cached_property
-    def _part_owner(self) -> sparse.csr_array:
-        return _selection(self.parts[0], self.count)
+    def _part_owner(self) -> WeightedSums:
+        return plain_sums(self.parts[0], self.count)
 
     @cached_property
-    def _entry_owner(self) -> sparse.csr_array:
-        return _selection(self.pattern[0], self.count)
+    def _vector_owner(self) -> WeightedSums:
+        return plain_sums(self.parts[1], len(self.set.vectors))
+
+    @cached_property
+    def _entry_owner(self) -> WeightedSums:
+        return plain_sums(self.pattern[0], self.count)
+
+    @cached_property
+    def _shape(self) -> tuple[int, int]:
+        """Of G."""
+        return self.count, int(self.layout.velocity[-1])
+
+    @cached_property
+    def _is_timed(self) -> bool:
+        """Whether paths of drives are in the functions."""
+        factors = any(timed is not None for *_, timed in self._terms)
+        return factors or any(offset is not None for offset in self.offsets)
 
     @cached_property
     def _chord_matrix(self) -> sparse.csr_array:
@@ -233,14 +267,14 @@ class FunctionSet:
         return _matrix(entries, (len(self.chords), len(self.set.vectors)))
 
     @cached_property
-    def _spread(self) -> sparse.csr_array:
+    def _spread(self) -> WeightedSums:
         """What the partners of chords (T, 2 terms, 3), second then first, give to the gradients."""
         entries, count = [], len(self._terms)
         for p, (m, _, a, b, _) in enumerate(self._terms):
             for chord, source in ((a, p), (b, count + p)):
                 for weight, vector in self.chords[chord]:
                     entries.append((weight, self._part_numbers[m, vector], source))
-        return _matrix(entries, (len(self._part_numbers), 2 * count))
+        return weighted_sums(entries, len(self._part_numbers), 2 * count)
 
     @cached_property
     def _carried(self) -> IntArray:
@@ -248,8 +282,15 @@ class FunctionSet:
         return np.flatnonzero(self.set.carrier[self.parts[1]] >= 0)
 
     @cached_property
-    def _is_framed(self) -> NDArray[np.bool_]:
-        return np.asarray(self.set.carrier[self.parts[1][self._carried]] < self.layout.frames)
+    def _framed(self) -> IntArray:
+        """Those of them that floating bodies move."""
+        return np.flatnonzero(self.set.carrier[self.parts[1][self._carried]] < self.layout.frames)
+
+    @cached_property
+    def _framed_vectors(self) -> tuple[IntArray, IntArray]:
+        """Their vectors and these bodies."""
+        vectors = self.parts[1][self._carried[self._framed]]
+        return vectors, self.set.carrier[vectors]
 
     @cached_property
     def _sources(self) -> list[tuple[float, int, tuple[int, int]]]:
@@ -285,50 +326,69 @@ class FunctionSet:
         return places
 
     @cached_property
-    def _scatter(self) -> sparse.csr_array:
+    def _scatter(self) -> WeightedSums:
         entries = [(value, self._places[place], source) for value, source, place in self._sources]
-        return _matrix(entries, (len(self._places), 9 * len(self._carried)))
+        return weighted_sums(entries, len(self._places), 9 * len(self._carried))
 
-    def _chord_values(self, vectors: Array) -> Array:
+    def _chord_values(self, at: Instants) -> Array:
+        """Chords, shape (T, chords, 3)."""
+        return at.once(self, "chords", lambda: self._chords_of(self.set.places(at)))
+
+    def _products(self, at: Instants) -> Array:
+        """Of the two chords of each term, shape (T, terms)."""
+        y = self._chord_values(at)
+        return np.asarray(np.einsum("tpi,tpi->tp", y[:, self._first], y[:, self._second]))
+
+    def _chords_of(self, vectors: Array) -> Array:
         """Chords (T, chords, 3) of vectors (T, k, 3), from differences to the first of each."""
-        return _applied(self._differences, vectors) + _applied(self._totals, vectors)
+        return self._differences.of(vectors) + self._totals.of(vectors)
 
     @cached_property
-    def _totals(self) -> sparse.csr_array:
+    def _totals(self) -> WeightedSums:
         entries = [(total_weight(parts), y, parts[0][1]) for y, parts in enumerate(self.chords)]
-        return _matrix(entries, (len(self.chords), len(self.set.vectors)))
+        return weighted_sums(entries, len(self.chords), len(self.set.vectors))
 
     @cached_property
-    def _differences(self) -> sparse.csr_array:
+    def _differences(self) -> WeightedSums:
         """Weights of the others, and less their sum of the first: exactly cancelling."""
         entries = []
         for y, parts in enumerate(self.chords):
             for weight, vector in parts[1:]:
                 entries += [(weight, y, vector), (-weight, y, parts[0][1])]
-        return _matrix(entries, (len(self.chords), len(self.set.vectors)))
+        return weighted_sums(entries, len(self.chords), len(self.set.vectors))
 
     def _factors(self, at: Instants, with_second: bool = False) -> tuple[Array, Array, Array]:
         """Coefficients of the terms, their rates and, where asked for, second rates, each (T, terms)."""
-        return self._timed(at, [(term[1], term[4]) for term in self._terms], 1.0, with_second)
+        return self._timed(at, self._coefficients, self._timed_terms, with_second)
 
     def _offset_values(self, at: Instants, with_second: bool = False) -> tuple[Array, Array, Array]:
-        return self._timed(at, [(1.0, offset) for offset in self.offsets], 0.0, with_second)
+        timed = [(k, 1.0, offset) for k, offset in enumerate(self.offsets) if offset is not None]
+        return self._timed(at, np.zeros(len(self.offsets)), timed, with_second)
+
+    @cached_property
+    def _coefficients(self) -> Array:
+        return np.array([term[1] for term in self._terms], dtype=np.float64)
+
+    @cached_property
+    def _timed_terms(self) -> list[tuple[int, float, Timed]]:
+        return [(k, term[1], term[4]) for k, term in enumerate(self._terms) if term[4] is not None]
 
     def _timed(
-        self, at: Instants, given: Sequence[tuple[float, Timed | None]], constant: float, with_second: bool
+        self, at: Instants, constants: Array, timed: Sequence[tuple[int, float, Timed]], with_second: bool
     ) -> tuple[Array, Array, Array]:
-        values = np.broadcast_to([constant * c for c, _ in given], (at.count, len(given))).copy()
+        values = np.tile(constants, (at.count, 1))
+        if not timed:
+            zero = np.zeros_like(values)
+            return values, zero, zero
         rates, seconds = np.zeros_like(values), np.zeros_like(values)
-        for k, (c, timed) in enumerate(given):
-            if timed is None:
-                continue
-            column = next(i for i, path in enumerate(self.paths) if path is timed.path)
+        for k, c, each in timed:
+            column = next(i for i, path in enumerate(self.paths) if path is each.path)
             p, dp = at.given.paths[:, column], at.given.path_rates[:, column]
             ddp = np.zeros_like(p)
             if with_second:
                 assert isinstance(at.given, GivenFunctions), "recordings hold no second rates"
                 ddp = at.given.path_accelerations[:, column]
-            values[:, k], rates[:, k], seconds[:, k] = (c * x for x in timed_values(timed.factor, p, dp, ddp))
+            values[:, k], rates[:, k], seconds[:, k] = (c * x for x in timed_values(each.factor, p, dp, ddp))
         return values, rates, seconds
 
 
@@ -406,18 +466,6 @@ def lever_stiffness(at: Instants, vectors: VectorSet, forces: Array) -> sparse.c
     return sparse.coo_array(triples, (size, size)).tocsr()
 
 
-def _selection(owner: IntArray, count: int) -> sparse.csr_array:
-    """Sums by owner, shape (count, len(owner))."""
-    return sparse.coo_array((np.ones(len(owner)), (owner, np.arange(len(owner)))), (count, len(owner))).tocsr()
-
-
 def _matrix(entries: Sequence[tuple[float, int, int]], shape: tuple[int, int]) -> sparse.csr_array:
     values, rows, columns = zip(*entries, strict=True) if entries else ((), (), ())
     return sparse.coo_array((values, (rows, columns)), shape, dtype=np.float64).tocsr()
-
-
-def _applied(matrix: sparse.csr_array, vectors: Array) -> Array:
-    """matrix (a, b) times vectors (T, b, 3), shape (T, a, 3)."""
-    count = len(vectors)
-    flat = vectors.transpose(1, 0, 2).reshape(vectors.shape[1], count * 3)
-    return np.asarray((matrix @ flat).reshape(matrix.shape[0], count, 3).transpose(1, 0, 2))

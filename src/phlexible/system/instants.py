@@ -1,7 +1,7 @@
 """States at T instants, and what moves by itself then: frames of the ground and paths of drives."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Protocol, Self
 
@@ -150,11 +150,25 @@ class Instants:
     eta: Array
     velocity: Array
     given: Given
+    _known: dict[tuple[object, str], Array] = field(default_factory=dict, repr=False)
 
     @property
     def count(self) -> int:
         """Number T of instants."""
         return len(self.time)
+
+    def once(self, owner: object, name: str, make: Callable[[], Array]) -> Array:
+        """What ``make`` returns; of a single instant it is made once. It must not depend on velocities."""
+        if self.count != 1:
+            return make()
+        if (owner, name) not in self._known:
+            self._known[owner, name] = made = make()
+            made.flags.writeable = False
+        return self._known[owner, name]
+
+    def moving(self, velocity: Array) -> Self:
+        """The same poses with other velocities, shape (T, velocities)."""
+        return replace(self, velocity=velocity)
 
     def at(self, instants: Points) -> Self:
         """The chosen instants only; a slice does not copy."""

@@ -4,7 +4,7 @@ What assembly, observables, linear analysis and rank decisions read.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import NamedTuple
 
@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array
+from phlexible.algebra.small_matrices import Matrix, block_diagonal, is_small
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics import absolute
@@ -27,8 +28,9 @@ from phlexible.joints.joint import Joint
 from phlexible.mechanism.mechanism import Mechanism
 from phlexible.ports.attachments import MovingFrame, PlacedBody, Port
 from phlexible.system.functions import FunctionSet, function_set
-from phlexible.system.instants import GivenFunctions, Instants, instant_of
+from phlexible.system.instants import Given, GivenFunctions, Instants, instant_of
 from phlexible.system.layout import Layout, State
+from phlexible.system.small_jacobians import SmallJacobians
 from phlexible.system.vectors import VectorResolver, VectorSet
 
 COINCIDENT = 1e-9
@@ -81,6 +83,10 @@ class System:
     moving_frames: tuple[MovingFrame, ...]
     layout: Layout
 
+    def __getstate__(self) -> dict[str, object]:
+        """Without what follows from the rest."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
     @property
     def dimension(self) -> int:
         """2 in the xy plane, 3 in space."""
@@ -118,6 +124,11 @@ class System:
         return self.functions([owner.row for owner in self.owners])
 
     @cached_property
+    def row_jacobians(self) -> SmallJacobians:
+        """Of the vectors of all constraints, where they are few."""
+        return SmallJacobians(self.rows.set)
+
+    @cached_property
     def force_functions(self) -> FunctionSet:
         """The functions of all scalar forces, force after force."""
         return self.functions([row for each in self.forces for row in each.force.coordinate.functions()])
@@ -135,27 +146,36 @@ class System:
         parts = self.resolver.parts(PointOf(port))
         return np.array([weight for weight, _ in parts]), VectorSet(tuple(v for _, v in parts), self.layout)
 
-    def at(self, state: State, end: float = np.inf) -> Instants:
+    def at(self, state: State, end: float = np.inf, given: Given | None = None) -> Instants:
         """A state as one instant, with the frames and paths of its time, whose accelerations are differences of
-        values up to ``end`` [s]."""
-        given = GivenFunctions(self.moving_frames, self.paths, np.array([state.time]), end)
-        return instant_of(state, given)
+        values up to ``end`` [s]; ``given``: these, where they are known."""
+        functions = GivenFunctions(self.moving_frames, self.paths, np.array([state.time]), end)
+        return instant_of(state, functions if given is None else given)
 
     def elastic(self, state: State, index: int) -> Array:
         """eta of a floating body, positions of the nodes of another, flat."""
         return self.layout.elastic(index, state.position, state.eta)
 
-    def body_mass(self, state: State, index: int) -> "Array | sparse.csr_array":
+    def body_mass(self, state: State, index: int) -> Matrix:
         """M of one body in the components of nu; sparse in absolute coordinates."""
         data = self.bodies[index].data
         if isinstance(data, AbsoluteBody):
             return absolute.mass_matrix(data)
-        return mass_matrix(self.frames[index], self.elastic(state, index))
+        eta = self.elastic(state, index)
+        return mass_matrix(self.frames[index], eta) if eta.any() else self._undeformed_masses[index]
 
     def mass(self, state: State) -> sparse.csr_array:
         """M of all bodies, block diagonal, shape (velocities,) * 2."""
         blocks = [self.body_mass(state, index) for index in range(len(self.bodies))]
         return sparse.csr_array(sparse.block_diag(blocks, "csr")) if blocks else sparse.csr_array((0, 0))
+
+    def small_mass(self, state: State, at: Instants) -> Matrix:
+        """The same, as an array where it is small; ``at``: the pose of the state."""
+        size = int(self.layout.velocity[-1])
+        if not is_small(size):
+            return self.mass(state)
+        blocks = (self.body_mass(state, index) for index in range(len(self.bodies)))
+        return at.once(self, "mass", lambda: block_diagonal(blocks, size))
 
     def coordinate_functions(self, coordinate: Coordinate) -> FunctionSet:
         """The functions of one coordinate."""
@@ -181,6 +201,14 @@ class System:
     def round_off(self) -> float:
         """Of the difference of two places as far from the origin as this mechanism [m]."""
         return float(ROUND_OFF * np.abs(self._places).max(initial=0.0))
+
+    @cached_property
+    def _undeformed_masses(self) -> tuple[Array, ...]:
+        """M(0) of each floating body."""
+        masses = tuple(mass_matrix(data, np.zeros(data.elastic_count)) for data in self.frames)
+        for mass in masses:
+            mass.flags.writeable = False
+        return masses
 
     @cached_property
     def _places(self) -> Array:

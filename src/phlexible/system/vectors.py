@@ -12,7 +12,8 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.algebra.rotations import cross_matrix
+from phlexible.algebra.rotations import cross, cross_matrix
+from phlexible.algebra.weighted_sums import WeightedSums, weighted_sums
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.mechanics.floating import centred
 from phlexible.interactions.functions import (
@@ -142,43 +143,45 @@ class VectorSet:
 
     def places(self, at: Instants) -> Array:
         """The vectors in world axes, shape (T, k, 3)."""
+        return at.once(self, "places", lambda: self._places(at))
+
+    def _places(self, at: Instants) -> Array:
         x = np.broadcast_to(self.base, (at.count, *self.base.shape)).copy()
-        for k in np.flatnonzero(self.carrier == MOVING):
+        for k in self._on_moving:
             frame = self.vectors[k].frame
             if self.vectors[k].is_point:
                 x[:, k] = at.given.frames[:, frame]
             else:
                 x[:, k] = at.given.frame_rotations[:, frame] @ self.base[k]
         x[:, self._on_frames] = self._turned(at, self.local(at))
-        on = np.flatnonzero(self.carrier >= 0)
-        x[:, on] += self.is_point[on, None] * at.position[:, self.carrier[on]]
+        x[:, self._points] += at.position[:, self.carrier[self._points]]
         return x
 
     def local(self, at: Instants) -> Array:
         """rho = x0 + P eta of the vectors on floating bodies, body axes, shape (T, on frames, 3)."""
-        base = self.base[self._on_frames]
-        return np.asarray(base + (at.eta @ self._shapes.T).reshape(at.count, -1, 3))
+        if at.count == 1 and not at.eta.any():
+            return self._undeformed
+        return np.asarray(self._undeformed + self._shapes.of(at.eta).reshape(at.count, -1, 3))
 
     def rates(self, at: Instants, velocity: Array) -> Array:
         """d/dt of the vectors for flat velocities (T, velocities), shape (T, k, 3)."""
         result = self.prescribed_rates(at)
         linear, spin = self._split(at, velocity)
-        turning = np.cross(spin[:, self._frame], self.local(at)) + self._elastic_rates(velocity)
+        turning = cross(spin[:, self._frame], self.local(at)) + self._elastic_rates(velocity)
         result[:, self._on_frames] = self._turned(at, turning)
-        on = np.flatnonzero(self.carrier >= 0)
-        result[:, on] += self.is_point[on, None] * linear[:, self.carrier[on]]
+        result[:, self._points] += linear[:, self.carrier[self._points]]
         return result
 
     def prescribed_rates(self, at: Instants) -> Array:
         """The part of d/dt that no velocity of a body changes, shape (T, k, 3)."""
         result = np.zeros((at.count, len(self.vectors), 3))
-        for k in np.flatnonzero(self.carrier == MOVING):
+        for k in self._on_moving:
             frame = self.vectors[k].frame
             if self.vectors[k].is_point:
                 result[:, k] = at.given.frame_velocities[:, frame]
             else:
                 turned = at.given.frame_rotations[:, frame] @ self.base[k]
-                result[:, k] = np.cross(at.given.frame_angular_velocities[:, frame], turned)
+                result[:, k] = cross(at.given.frame_angular_velocities[:, frame], turned)
         return result
 
     def accelerations(self, at: Instants) -> Array:
@@ -186,15 +189,15 @@ class VectorSet:
         given = at.given
         assert isinstance(given, GivenFunctions), "recordings hold no accelerations of frames"
         result = np.zeros((at.count, len(self.vectors), 3))
-        for k in np.flatnonzero(self.carrier == MOVING):
+        for k in self._on_moving:
             frame = self.vectors[k].frame
             if self.vectors[k].is_point:
                 result[:, k] = given.frame_accelerations[:, frame]
             else:
                 result[:, k] = given.frame_rotation_curvatures[:, frame] @ self.base[k]
         spin = self._split(at, at.velocity)[1][:, self._frame]
-        inner = np.cross(spin, self.local(at)) + 2 * self._elastic_rates(at.velocity)
-        result[:, self._on_frames] = self._turned(at, np.cross(spin, inner))
+        inner = cross(spin, self.local(at)) + 2 * self._elastic_rates(at.velocity)
+        result[:, self._on_frames] = self._turned(at, cross(spin, inner))
         return result
 
     def jacobian(self, at: Instants) -> sparse.csr_array:
@@ -223,6 +226,20 @@ class VectorSet:
         return sparse.coo_array(triples, (3 * len(self.vectors), int(layout.velocity[-1]))).tocsr()
 
     @cached_property
+    def _on_moving(self) -> IntArray:
+        return np.flatnonzero(self.carrier == MOVING)
+
+    @cached_property
+    def _points(self) -> IntArray:
+        """Points of carriers."""
+        return np.flatnonzero((self.carrier >= 0) & (self.is_point > 0))
+
+    @cached_property
+    def _undeformed(self) -> Array:
+        """x0 of the vectors on floating bodies, shape (1, on frames, 3)."""
+        return self.base[self._on_frames][None]
+
+    @cached_property
     def _on_frames(self) -> IntArray:
         return np.flatnonzero((self.carrier >= 0) & (self.carrier < self.layout.frames))
 
@@ -231,23 +248,21 @@ class VectorSet:
         return self.carrier[self._on_frames]
 
     @cached_property
-    def _shapes(self) -> sparse.csr_array:
-        """d(rho of all vectors on floating bodies)/d eta, shape (3 on frames, sum n)."""
-        entries, rows, columns = [np.zeros(0)], [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    def _shapes(self) -> WeightedSums:
+        """d(rho of all vectors on floating bodies)/d eta: sums (3 on frames) over all eta."""
+        entries: list[tuple[float, int, int]] = []
         for k, (vector, frame) in enumerate(zip(self._on_frames, self._frame, strict=True)):
-            block = sparse.coo_array(self.vectors[vector].shapes)
-            entries.append(block.data)
-            rows.append(block.row + 3 * k)
-            columns.append(block.col + self.layout.eta[frame])
-        triples = (np.concatenate(entries), (np.concatenate(rows), np.concatenate(columns)))
-        return sparse.coo_array(triples, (3 * len(self._frame), int(self.layout.eta[-1]))).tocsr()
+            shapes, first = self.vectors[vector].shapes, int(self.layout.eta[frame])
+            rows, columns = np.nonzero(shapes)
+            triples = (shapes[rows, columns], rows + 3 * k, columns + first)
+            entries += zip(*(each.tolist() for each in triples), strict=True)
+        return weighted_sums(entries, 3 * len(self._frame), int(self.layout.eta[-1]))
 
     def _turned(self, at: Instants, vectors: Array) -> Array:
         return np.asarray(np.einsum("tkij,tkj->tki", at.rotation[:, self._frame], vectors))
 
     def _elastic_rates(self, velocity: Array) -> Array:
-        rates = velocity[:, self.layout.elastic_rate] @ self._shapes.T
-        return np.asarray(rates).reshape(len(velocity), -1, 3)
+        return self._shapes.of(velocity[:, self.layout.elastic_rate]).reshape(len(velocity), -1, 3)
 
     def _split(self, at: Instants, velocity: Array) -> tuple[Array, Array]:
         return split_rigid(self.layout, velocity)

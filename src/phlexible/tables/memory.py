@@ -1,7 +1,8 @@
 """Memory of the tables of ``tables.py``: sizes from counts, arrays for Python, addresses for the kernels."""
 
 from collections.abc import Mapping
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,11 @@ from phlexible.tables.declarations import TABLES, Kind, Table, Writer
 NUMBERS = {Kind.REAL: (), Kind.INTEGER: (), Kind.VECTOR: (3,), Kind.MATRIX: (3, 3)}
 """Shape of an entry."""
 
+SIZES = {kind: int(np.prod(shape)) for kind, shape in NUMBERS.items()}
+
 STATE = tuple(table for table in TABLES if table.writer is Writer.STATE)
+
+ALIGNED = 8  # numbers: tables begin where cache lines do
 
 
 class Memory:
@@ -31,47 +36,82 @@ class Memory:
     def __init__(self, counts: Mapping[str, int], given: Mapping[str, NDArray[np.generic]]) -> None:
         self.counts = {"one": 1, **counts}
         self.counts["state_numbers"] = sum(numbers(table, self.counts) for table in STATE)
-        self.state: Array = np.zeros(self.counts["state_numbers"])
-        self._arrays: dict[str, NDArray[np.generic]] = dict(state_views(self.state, self.counts))
-        for table in TABLES:
-            if table.kind is not Kind.COUNT and table.writer is not Writer.STATE:
-                self._arrays[table.name] = self._allocated(table, given)
-        self.header: IntArray = np.zeros(2 * len(TABLES), dtype=np.int64)
+        self._given: dict[str, NDArray[np.generic]] = {}
+        self._places: dict[str, tuple[int, int, Kind]] = {}  # in the numbers that change: the state, then others
+        self._length = _aligned(self.counts["state_numbers"])
+        own: list[tuple[int, int]] = []  # place in the header and in the numbers that change
+        self._template: IntArray = np.zeros(2 * len(TABLES), dtype=np.int64)
+        state = 0
         for place, table in enumerate(TABLES):
             if table.kind is Kind.COUNT:
-                self.header[place] = self.counts[table.name]
-            else:
-                self.header[place] = self._arrays[table.name].ctypes.data
-                self.header[len(TABLES) + place] = table.entries(self.counts)
+                self._template[place] = self.counts[table.name]
+                continue
+            self._template[len(TABLES) + place] = table.entries(self.counts)
+            if table.writer is Writer.SYSTEM:
+                self._given[table.name] = array = self._checked(table, given)
+                self._template[place] = array.ctypes.data
+                continue
+            size = numbers(table, self.counts)
+            match table.writer:
+                case Writer.STATE:
+                    begin, state = state, state + size
+                case Writer.VIEW:  # of the last numbers of the state
+                    begin = self.counts["state_numbers"] - size
+                case _:
+                    begin, self._length = self._length, self._length + _aligned(size)
+            self._places[table.name] = (begin, begin + size, table.kind)
+            own.append((place, begin))
+        self._own: IntArray = np.array(own, dtype=np.int64)
+        self._allocate()
+
+    def fresh(self) -> Self:
+        """Memory with the same tables of the system and zeros in all others."""
+        other = copy(self)
+        other._allocate()
+        return other
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         """A table: shape (entries,), of vectors (entries, 3), of matrices (entries, 3, 3); a view."""
-        return self._arrays[name]
+        if name in self._given:
+            return self._given[name]
+        begin, end, kind = self._places[name]
+        array = self._numbers[begin:end]
+        if kind is Kind.INTEGER:
+            return array.view(np.int64)
+        return array.reshape((end - begin) // SIZES[kind], *NUMBERS[kind])
 
-    def _allocated(self, table: Table, given: Mapping[str, NDArray[np.generic]]) -> NDArray[np.generic]:
-        if table.writer is Writer.VIEW:
-            size = table.entries(self.counts)
-            return self.state[len(self.state) - size :]
+    @property
+    def state_sizes(self) -> dict[str, int]:
+        """How many numbers of the state each stored table holds."""
+        return {table.name: self._places[table.name][1] - self._places[table.name][0] for table in STATE}
+
+    def rows(self, states: Array) -> dict[str, Array]:
+        """The stored tables as views of states (k, state_numbers), each of shape (k, entries of the table)."""
+        views = {}
+        for table in STATE:
+            begin, end, kind = self._places[table.name]
+            entries = (end - begin) // SIZES[kind]
+            views[table.name] = states[:, begin:end].reshape(len(states), entries, *NUMBERS[kind])
+        return views
+
+    def _allocate(self) -> None:
+        self._numbers: Array = np.zeros(self._length)
+        self.state = self._numbers[: self.counts["state_numbers"]]
+        self.header = self._template.copy()
+        self.header[self._own[:, 0]] = self._numbers.ctypes.data + self._numbers.itemsize * self._own[:, 1]
+
+    def _checked(self, table: Table, given: Mapping[str, NDArray[np.generic]]) -> NDArray[np.generic]:
         shape = (table.entries(self.counts), *NUMBERS[table.kind])
         kind = np.int64 if table.kind is Kind.INTEGER else np.float64
-        if table.writer is not Writer.SYSTEM:
-            return np.zeros(shape, dtype=kind)
         array = np.ascontiguousarray(given[table.name], dtype=kind)
         assert array.shape == shape, f"{table.name} has shape {array.shape}, expected {shape}"
         return array
 
 
+def _aligned(size: int) -> int:
+    return -(-size // ALIGNED) * ALIGNED
+
+
 def numbers(table: Table, counts: Mapping[str, int]) -> int:
     """How many numbers a table holds."""
-    return table.entries(dict(counts)) * int(np.prod(NUMBERS[table.kind]))
-
-
-def state_views(states: Array, counts: Mapping[str, int]) -> dict[str, Array]:
-    """The stored tables as views of states (..., state_numbers), each of shape (..., entries of the table)."""
-    views, begin = {}, 0
-    for table in STATE:
-        end = begin + numbers(table, counts)
-        shape = (*states.shape[:-1], table.entries(dict(counts)), *NUMBERS[table.kind])
-        views[table.name] = states[..., begin:end].reshape(shape)
-        begin = end
-    return views
+    return table.entries(dict(counts)) * SIZES[table.kind]

@@ -2,18 +2,19 @@
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.assembly.assembly import Assembly
+from phlexible.assembly.assembly import Assembly, assemble
 from phlexible.compilation.compiled import is_compiled, is_kept
 from phlexible.kernels.loop import advance
 from phlexible.kernels.newton import SINGULAR
 from phlexible.rank.redundancy import independent_rows
 from phlexible.system.layout import State
-from phlexible.tables.memory import STATE, numbers, state_views
-from phlexible.time_integration.composition import substep_times
+from phlexible.system.system import System
+from phlexible.time_integration.composition import SUBSTEPS, substep_times
 from phlexible.time_integration.compressed_strings import most_compressed
 from phlexible.time_integration.controllers import Controllers
 from phlexible.time_integration.projection import projection
@@ -29,6 +30,24 @@ NOT_KEPT = (
     "phlexible: compiling the time step; neither the package nor the home folder can be written, so that each"
     " program compiles again: set the environment variable NUMBA_CACHE_DIR to a folder that can be written"
 )
+
+
+class ConservingScheme:
+    """Makes steppers of a system, each with memory of its own; the tables of the system are made once.
+
+    Args:
+        system: what moves.
+    """
+
+    def __init__(self, system: System) -> None:
+        self._assembly = assemble(system)
+
+    def __call__(self, order: int, numerical_damping: float, is_redundant: bool) -> "ConservingStepper":
+        """A stepper of an order; its arguments as there."""
+        kept = self._assembly
+        has_functions = any(law.functions for law in kept.laws)  # of users, who may change what they read
+        own = assemble(kept.system) if has_functions else replace(kept, memory=kept.memory.fresh())
+        return ConservingStepper(own, SUBSTEPS[order], order, numerical_damping, is_redundant)
 
 
 class ConservingStepper(Stepper):
@@ -57,12 +76,12 @@ class ConservingStepper(Stepper):
         self._damping, self._is_redundant = numerical_damping, is_redundant
         self._controllers = Controllers(assembly)
         self._laws = PythonLaws(assembly)
-        sizes = {table.name: numbers(table, self._memory.counts) for table in STATE}
-        sizes["angles of controllers"] = len(self._controllers.angles)
+        sizes = {**self._memory.state_sizes, "angles of controllers": len(self._controllers.angles)}
         self.layout = ", ".join(f"{name}: {size}" for name, size in sizes.items())
         self._held = np.zeros(0)  # values of the controllers during a step
         self._rows: IntArray | None = None  # that do not depend on others
-        if not is_compiled(advance):
+        self._stop: BaseException | None = None  # what a controller raised
+        if not (advance.signatures or is_compiled(advance)):
             print(COMPILING if is_kept(advance) else NOT_KEPT, file=sys.stderr, flush=True)
 
     def begin(self, state: State) -> None:
@@ -76,28 +95,74 @@ class ConservingStepper(Stepper):
 
     def advance(self, instants: Array, step: float, storage: Storage) -> Advance:
         """Steps between instants, all of one size; of a single instant only the row."""
+        if storage.asks:
+            return self._advance_controlled(instants, step, storage)
         count = len(instants) - 1
         ends, middles = substep_times(instants, step, self._substeps)
         values = self._assembly.load_values(middles)
         kept = (storage.phase + count) // storage.every if count else 1
         stored = np.zeros((kept, len(self._memory.state)))
         reactions = np.zeros(self._memory.counts["reactions"])
-        scale = LEAST_MOTION * self._assembly.system.reach / step
         moving = self._assembly.moving_values(ends)
         with self._laws.called():
             done, status = advance(
                 self._memory.header,
                 step * self._substeps,
-                np.array([self._damping, scale, float(self._is_redundant), self._assembly.system.largest_length]),
-                np.array([count, storage.every, storage.phase, storage.continues, count == 0], dtype=np.int64),
+                self._options(step),
+                np.array([count, storage.every, storage.phase, storage.continues, count == 0, 0], dtype=np.int64),
                 moving,
                 values + self._held if self._held.size else values,
                 reactions,
                 stored,
             )
-        rows = state_views(stored, self._memory.counts)
+        rows = self._memory.rows(stored)
         error = max(float(rows["step_error"].max(initial=0.0)), float(self._memory["step_error"][0]))
         return Advance(int(done), status == SINGULAR, rows, reactions, error)
+
+    def _advance_controlled(self, instants: Array, step: float, storage: Storage) -> Advance:
+        """Steps one by one, with the controllers asked before each but the first, as ``control`` did."""
+        count, times = len(instants) - 1, instants.tolist()
+        ends, middles = substep_times(instants, step, self._substeps)
+        values, moving = self._assembly.load_values(middles), self._assembly.moving_values(ends)
+        rates = self._controllers.moving_rates(instants[:-1])
+        stored = np.zeros(((storage.phase + count) // storage.every, len(self._memory.state)))
+        reactions, first = np.zeros((2, self._memory.counts["reactions"]))
+        sizes, options = step * self._substeps, self._options(step)
+        how = np.array([1, storage.every, storage.phase, storage.continues, 0, 1], dtype=np.int64)
+        row, open_row, done, status = 0, -1, 0, 0
+        for k in range(count):
+            try:
+                if k:  # ``control`` has asked before the first
+                    self._controllers.hold(times[k], rates[k], self._held)
+            except BaseException as raised:
+                self._stop = raised  # comes once the steps before are stored
+                break
+            values[k] += self._held
+            with self._laws.called():
+                taken, status = advance(
+                    self._memory.header,
+                    sizes,
+                    options,
+                    how,
+                    moving[k : k + 2],
+                    values[k : k + 1],
+                    reactions,
+                    stored[row : row + 1],
+                )
+            if not taken:
+                break
+            if open_row >= 0:  # forces of an instant are the mean of the steps beside it
+                own = stored[open_row, len(self._memory.state) - len(reactions) :]
+                own += reactions
+                own *= 0.5
+            if k == 0:
+                first[:] = reactions
+            how[2], how[3], open_row, done = (how[2] + 1) % storage.every, 1, -1, k + 1
+            if how[2] == 0:
+                open_row, row = row, row + 1
+        rows = self._memory.rows(stored)
+        error = max(float(rows["step_error"].max(initial=0.0)), float(self._memory["step_error"][0]))
+        return Advance(done, status == SINGULAR, rows, first, error, self._stop is not None)
 
     def now(self, time: float) -> dict[str, Array]:
         """The state as one stored instant."""
@@ -142,9 +207,21 @@ class ConservingStepper(Stepper):
     def control(self, time: float) -> None:
         """Ask the controllers for the values that they hold in the steps to come."""
         self._held = np.zeros(0)
+        self._measure(time)
+        held = np.zeros(3 * self._memory.counts["load_values"])
+        self._controllers.hold(time, self._controllers.moving_rates(np.array([time]))[0], held)
+        self._held = held
+
+    def _measure(self, time: float) -> None:
+        """Places and rates of all vectors now; the greatest error since the last stored instant stays."""
+        error = float(self._memory["step_error"][0])
         self.now(time)
-        values = self._assembly.load_values(np.array([time]))
-        self._held = self._controllers.values(time, values.shape[1])
+        self._memory["step_error"][0] = error
+
+    def _options(self, step: float) -> Array:
+        system = self._assembly.system
+        scale = LEAST_MOTION * system.reach / step
+        return np.array([self._damping, scale, float(self._is_redundant), system.largest_length])
 
     @property
     def is_controlled(self) -> bool:
@@ -175,8 +252,11 @@ class ConservingStepper(Stepper):
         return words + most_compressed(self._assembly), history
 
     def let_interrupt(self) -> None:
-        """Ctrl-C inside of Python functions that compiled code calls was held back."""
+        """Ctrl-C in functions that compiled code calls, and what a controller raised, was held back."""
         self._laws.let_interrupt()
+        if self._stop is not None:
+            error, self._stop = self._stop, None
+            raise error
 
     @property
     def cause(self) -> BaseException | None:

@@ -1,13 +1,18 @@
 """What controllers measure at the start of a step, and the values that they return."""
 
+from math import isfinite
+
 import numpy as np
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, IntArray
 from phlexible.assembly.assembly import Assembly
-from phlexible.assembly.controlled import Measured, MeasuredPoint
+from phlexible.assembly.controlled import ControlledValue, MeasuredCoordinate, MeasuredPoint
 from phlexible.assembly.interactions import Function
+from phlexible.assembly.laws import coordinate_kind
 from phlexible.errors import ParameterError
-from phlexible.ports.ground import frame_rotation_rates, frame_velocity
+from phlexible.kernels.measured import POINT, measure
+from phlexible.ports.ground import frame_angular_velocities, frame_rotations, frame_velocities
+from phlexible.system.layout import offsets
 from phlexible.tables.declarations import MOVING
 
 
@@ -23,71 +28,104 @@ class Controllers:
 
     def __init__(self, assembly: Assembly) -> None:
         self._assembly = assembly
-        self._places = np.asarray(assembly.memory["place0"])
-        self._rates = np.asarray(assembly.memory["change"])
-        self._chords = [
-            (np.array([weight for weight, _ in parts]), [vector for _, vector in parts])
-            for parts in assembly.chords
-        ]
-        measured = [item for each in assembly.controlled for item in each.measured]
-        turning = [m for m in measured if not isinstance(m, MeasuredPoint) and m.coordinate.is_angle]
-        self._number = {id(item): k for k, item in enumerate(turning)}
-        self.angles: Array = np.full(len(turning), np.nan)
+        self._controlled = assembly.controlled
+        self.angles: Array = np.zeros(0)
+        if self._controlled:
+            self._begin()
+
+    def _begin(self) -> None:
+        assembly = self._assembly
+        items: list[tuple[int, int, int, int]] = []
+        functions: list[Function] = []
+        spans, place = [], 0
+        self._measured_items: list[MeasuredCoordinate | MeasuredPoint] = []
+        for each in self._controlled:
+            begin = place
+            for item in each.measured:
+                self._measured_items.append(item)
+                if isinstance(item, MeasuredPoint):
+                    items.append((POINT, item.vector, place, -1))
+                    place += 6
+                    continue
+                angle = sum(known[3] >= 0 for known in items) if item.coordinate.is_angle else -1
+                items.append((coordinate_kind(item.coordinate), len(functions), place, angle))
+                functions += item.functions
+                place += 2
+            spans.append((each, each.feedback.controller, begin, place))
+        self._calls = tuple(spans)
+        terms = [term for function in functions for term in function.terms]
+        parts = [part for chord in assembly.chords for part in chord]
+        self._memory = (
+            np.asarray(assembly.memory["place0"]),
+            np.asarray(assembly.memory["change"]),
+        )
+        self.angles = np.full(sum(known[3] >= 0 for known in items), np.nan)
+        self._tables = (
+            np.array(items, dtype=np.int64).reshape(-1, 4),
+            _spans([len(function.terms) for function in functions]),
+            np.array([(term.first, term.second) for term in terms], dtype=np.int64).reshape(-1, 2),
+            _spans([len(chord) for chord in assembly.chords]),
+            np.array([vector for _, vector in parts], dtype=np.int64),
+            np.array([*(weight for weight, _ in parts), *(term.coefficient for term in terms)], dtype=np.float64),
+        )
+        self._numbers = np.zeros(place)
         self._moving = [(k, v) for k, v in enumerate(assembly.vectors) if v.carrier == MOVING]
 
     @property
     def are_needed(self) -> bool:
         """Whether there is any controller."""
-        return bool(self._assembly.controlled)
+        return bool(self._controlled)
 
-    def values(self, time: float, count: int) -> Array:
-        """What the controllers return at a time, zero elsewhere, shape (count,) [N or N m].
+    def moving_rates(self, times: Array) -> Array:
+        """Of the vectors of moving frames at many times, shape (times, vectors of moving frames, 3)."""
+        result = np.zeros((len(times), len(self._moving), 3))
+        for column, (_, vector) in enumerate(self._moving):
+            frame = self._assembly.system.moving_frames[vector.frame]
+            if vector.is_point:
+                result[:, column] = frame_velocities(frame, times)
+            else:
+                turned = frame_rotations(frame, times) @ vector.base
+                result[:, column] = np.cross(frame_angular_velocities(frame, times), turned)
+        return result
+
+    def hold(self, time: float, moving_rates: Array, held: Array) -> None:
+        """Ask the controllers at a time, and write what they return.
+
+        Args:
+            time: [s].
+            moving_rates: then, shape (vectors of moving frames, 3).
+            held: receives the values, zero elsewhere, shape (load values,) [N or N m].
 
         Raises:
             ParameterError: a controller returned something else than finite numbers of its size.
         """
-        for k, vector in self._moving:
-            frame = self._assembly.system.moving_frames[vector.frame]
-            rate = (
-                frame_velocity(frame, time)
-                if vector.is_point
-                else frame_rotation_rates(frame, time)[0] @ vector.base
-            )
-            self._rates[k] = rate
-        result = np.zeros(count)
-        for each in self._assembly.controlled:
-            parts = [self._measured(item) for item in each.measured]
-            answer = each.feedback.controller(time, np.concatenate([*parts, np.zeros(0)]))
-            numbers = np.asarray(answer, dtype=np.float64).ravel()
-            if numbers.shape != (each.size,) or not np.isfinite(numbers).all():
-                wanted = "one finite number" if each.size == 1 else "three finite numbers"
-                raise ParameterError(
-                    f"the controller of {each.name} must return {wanted}, got {answer!r} at t = {time:.9g} s"
-                )
-            result[each.column : each.column + each.size] = numbers
-        return result
+        places, rates = self._memory
+        for (k, _), rate in zip(self._moving, moving_rates, strict=True):
+            rates[k] = rate
+        none = measure(places, rates, *self._tables, self.angles, self._numbers)
+        if none >= 0:
+            item = self._measured_items[none]
+            assert isinstance(item, MeasuredCoordinate), "points have a rate"
+            item.coordinate.gradient(np.zeros(1))  # says why there is none
+        for each, controller, begin, end in self._calls:
+            answer = controller(time, self._numbers[begin:end].copy())
+            if type(answer) is float and each.size == 1 and isfinite(answer):
+                held[each.column] = answer
+            else:
+                held[each.column : each.column + each.size] = _checked(each, answer, time)
 
-    def _measured(self, item: Measured) -> Array:
-        if isinstance(item, MeasuredPoint):
-            return np.concatenate([self._places[item.vector], self._rates[item.vector]])
-        pairs = [self._value_and_rate(function) for function in item.functions]
-        y = np.array([value for value, _ in pairs])
-        value = item.coordinate.value(y)
-        if item.coordinate.is_angle:  # over full turns: the nearest to the one before
-            number = self._number[id(item)]
-            if not np.isnan(before := self.angles[number]):
-                value = before + (value - before + np.pi) % (2 * np.pi) - np.pi
-            self.angles[number] = value
-        return np.array([value, item.coordinate.gradient(y) @ np.array([rate for _, rate in pairs])])
 
-    def _value_and_rate(self, function: Function) -> tuple[float, float]:
-        value, rate = 0.0, 0.0
-        for term in function.terms:
-            (a, da), (b, db) = self._chord(term.first), self._chord(term.second)
-            value += term.coefficient * float(a @ b)
-            rate += term.coefficient * float(da @ b + a @ db)
-        return value, rate
+def _checked(each: ControlledValue, answer: object, time: float) -> Array:
+    numbers = np.asarray(answer, dtype=np.float64).ravel()
+    if numbers.shape != (each.size,) or not np.isfinite(numbers).all():
+        wanted = "one finite number" if each.size == 1 else "three finite numbers"
+        raise ParameterError(
+            f"the controller of {each.name} must return {wanted}, got {answer!r} at t = {time:.9g} s"
+        )
+    return numbers
 
-    def _chord(self, number: int) -> tuple[Array, Array]:
-        weights, vectors = self._chords[number]
-        return weights @ self._places[vectors], weights @ self._rates[vectors]
+
+def _spans(counts: list[int]) -> IntArray:
+    """First and last + 1 of what each has, shape (counts, 2)."""
+    starts = offsets(counts)
+    return np.stack([starts[:-1], starts[1:]], axis=1)

@@ -85,7 +85,7 @@ class Recorder:
 
     def hand_over(self, checkpoint: Checkpoint) -> None:
         """Give all instants up to the checkpoint to the sink."""
-        block = concatenated(self._blocks)
+        block = concatenated(self._blocks) if len(self._blocks) > 1 else self._blocks[0]
         self._last = block.rows(slice(-1, None))
         self._blocks = [concatenated([self._last])]
         self._sink(block, checkpoint)

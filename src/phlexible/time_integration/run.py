@@ -69,6 +69,7 @@ class Simulation:
         self._since_stored = 0
         self._continues = False
         self._failed = False  # the next step at full size
+        self._is_stopped = False  # a controller raised an error before it
         self._dependent_time: float | None = None
         self._reached: Checkpoint | None = None  # where the sink stands
         self._before_end: Checkpoint | None = None  # where the last block began that a longer run would take else
@@ -95,6 +96,8 @@ class Simulation:
             if self._tolerance is not None:
                 self._level, self._easy = checkpoint.level, checkpoint.easy
             self._block = min(checkpoint.block, self._longest_block())
+            if self._failed and self._stepper.is_controlled:  # they were asked before that step
+                self._stepper.control(checkpoint.time)
 
     def _checkpoint(self, k: int) -> Checkpoint:
         """At the start of step k."""
@@ -173,7 +176,7 @@ class Simulation:
                     self._depth = 0
             else:
                 done, count = self._regular(k, steps)
-                self._failed = done < count
+                self._failed = done < count and not self._is_stopped
                 k += done
                 if not count:
                     self._block = max(1, self._block // 4)
@@ -181,7 +184,7 @@ class Simulation:
                 if done == self._block and is_fast:
                     self._block = min(2 * self._block, self._longest_block())
             self._hand_over(k)
-        stepper.let_interrupt()
+            stepper.let_interrupt()
         progress(clock.count, clock.count)
 
     def _of_dependent_steps(self) -> str:
@@ -194,10 +197,8 @@ class Simulation:
 
     def _longest_block(self) -> int:
         """Steps at a time; for a tolerance no matter of wall time, so that another run takes the same steps."""
-        if self._stepper.is_controlled:
-            return 1
         if self._tolerance is not None:
-            return FIRST_BLOCK
+            return 1 if self._stepper.is_controlled else FIRST_BLOCK
         return max(16, BLOCK_BYTES // (8 * max(self._stepper.numbers_a_step, 1)))
 
     def _regular(self, k: int, steps: int) -> tuple[int, int]:
@@ -217,7 +218,9 @@ class Simulation:
         before = self._stepper.snapshot()
         fine = self._clock.instants(k, steps, parts)
         taken = self._advance(
-            fine, self._clock.step / parts, Storage(every * parts, phase * parts, self._continues)
+            fine,
+            self._clock.step / parts,
+            Storage(every * parts, phase * parts, self._continues, self._asks_in_blocks),
         )
         instants, done = fine[::parts], taken.steps // parts
         self._continues = done == steps
@@ -226,8 +229,8 @@ class Simulation:
             return 0, 0
         if done:
             self._recorder.next_step(taken.reactions)
-            kept = [j + 1 for j in range(done) if (phase + j + 1) % every == 0]
-            is_open = bool(kept) and kept[-1] == done
+            kept = np.arange(every - phase, done + 1, every)
+            is_open = bool(len(kept)) and kept[-1] == done
             self._recorder.add(instants[kept], taken.rows, self._halvings, is_open)
             self._since_stored = (self._since_stored + done) % self._every
         return done, steps
@@ -299,6 +302,11 @@ class Simulation:
         self._depth, self._successes = depth + 1, 0
         return False
 
+    @property
+    def _asks_in_blocks(self) -> bool:
+        """Whether controllers are asked in a block of steps; with a tolerance steps may have to be taken again."""
+        return self._stepper.is_controlled and self._tolerance is None
+
     def _advance(self, instants: Array, step: float, storage: Storage) -> Advance:
         """Steps between the instants, each of size ``step``."""
         self._stepper.let_interrupt()
@@ -308,6 +316,7 @@ class Simulation:
         self._last_step = step
         before = self._stepper.dependent_steps
         taken = self._stepper.advance(instants, step, storage)
+        self._is_stopped = taken.is_stopped
         if self._stepper.dependent_steps > before and self._dependent_time is None:
             self._dependent_time = float(instants[-1])
         return taken

@@ -17,11 +17,13 @@ class Storage:
         every: store each so many.
         phase: steps taken since the last one stored.
         continues: the step before had the same size, and ended at this state.
+        asks: controllers are asked before each step but the first; the values of one that fails stay held.
     """
 
     every: int = 1
     phase: int = 0
     continues: bool = False
+    asks: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +36,7 @@ class Advance:
         rows: the stored instants, an array each by the names of the state tables, time first.
         reactions: multipliers and forces of the first step.
         error: greatest estimated error of the steps, relative to the longest body (4.22).
+        is_stopped: a controller raised an error before the next one: ``let_interrupt`` raises it.
     """
 
     steps: int
@@ -41,6 +44,7 @@ class Advance:
     rows: dict[str, Array]
     reactions: Array
     error: float
+    is_stopped: bool = False
 
 
 class Stepper(ABC):
@@ -117,7 +121,7 @@ class Stepper(ABC):
 
     @abstractmethod
     def let_interrupt(self) -> None:
-        """Ctrl-C that was held back in the last step comes now."""
+        """Ctrl-C, or the error of a controller, that was held back in the last steps comes now."""
 
     @property
     @abstractmethod

@@ -1,6 +1,7 @@
 """Material points of a beam: on its axis and off it."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -54,6 +55,16 @@ class BeamPoints(MaterialPoints):
                 x, y, z = (float(each) for each in vector("position", position))
                 return self._point(x, y, z)
         raise AttachmentError(f"a Beam has no {location}; it offers start, end, at(x) and point((x, y, z))")
+
+    @cached_property
+    def stations(self) -> Array:
+        """Nodes and middles of the elements, shape (2 elements + 1,) [m]."""
+        return np.linspace(0.0, self.mesh.length, 2 * self.mesh.elements + 1)
+
+    @cached_property
+    def sampled(self) -> BeamFields:
+        """Shape functions at ``stations``."""
+        return self.fields(self.stations)
 
     def fields(self, x: Array) -> BeamFields:
         """Shape functions of eta at x (k,): displacements, slopes, curvatures."""

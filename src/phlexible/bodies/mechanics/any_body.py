@@ -1,16 +1,12 @@
 """Mass, elastic force and tangent of any body, by its kind: with a frame or in absolute coordinates."""
 
-from typing import TypeAlias
-
 import numpy as np
-from scipy import sparse
 
 from phlexible.algebra.arrays import Array
+from phlexible.algebra.small_matrices import Matrix
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.body import BodyData
 from phlexible.bodies.mechanics import absolute, floating
-
-Matrix: TypeAlias = "Array | sparse.csr_array"
 
 
 def mass_matrix(body: BodyData, eta: Array) -> Matrix:

@@ -9,52 +9,56 @@ with ``pi = M(eta) nu`` (2.9), read as ``M dnu/dt = h(eta, nu) + forces`` (2.10)
 import numpy as np
 
 from phlexible.algebra.arrays import Array
+from phlexible.algebra.rotations import cross
 from phlexible.bodies.floating_body import FloatingBody
-from phlexible.bodies.mechanics.floating import kept_velocities, mass_matrix, split_velocity
+from phlexible.bodies.mechanics.floating import kept_velocities, mass_matrix, moment_products, split_velocity
 
 
 def quadratic_velocity_forces(body: FloatingBody, eta: Array, nu: Array) -> Array:
-    """h(eta, nu): centrifugal, Coriolis and gyroscopic forces, shape (velocity_count,) [N, N m, ...].
+    """h(eta, nu): centrifugal, Coriolis and gyroscopic forces, shape (..., velocity_count) [N, N m, ...].
+
+    For eta (..., n) and one nu.
 
     Each row is the right-hand side above at zero forces less (dM/dt) nu.
     """
     v, w, rate = split_velocity(body, nu)
-    first, second = body.first_moments, body.second_moments
-    xi, dxi = np.concatenate([[1.0], eta]), np.concatenate([[0.0], rate])
-    spread = np.einsum("i,abij,j->ab", xi, second, xi)
-    mixed = np.einsum("i,abij,j->ab", dxi, second, xi)
-    trace = np.einsum("aaij->ij", second)
-    gyro = np.array([second[a, b] - second[b, a] for a, b in ((1, 2), (2, 0), (0, 1))])
+    first = body.first_moments
+    one, zero = np.ones((*eta.shape[:-1], 1)), np.zeros((*rate.shape[:-1], 1))
+    xi, dxi = np.concatenate([one, eta], axis=-1), np.concatenate([zero, rate], axis=-1)
+    products, d_products = moment_products(body, xi), moment_products(body, dxi)  # W xi and W dxi/dt
+    spread = np.einsum("...abi,...i->...ab", products, xi)
+    mixed = np.einsum("...abi,...i->...ab", products, dxi)
+    gyro = np.stack([d_products[..., a, b, :] - d_products[..., b, a, :] for a, b in ((1, 2), (2, 0), (0, 1))], -2)
+    place, d_place = xi @ first.T, dxi @ first.T
 
-    linear = body.mass * v + np.cross(w, first @ xi) + first @ dxi
-    angular = (
-        np.cross(first @ xi, v)
-        + (np.trace(spread) * np.eye(3) - spread) @ w
-        + np.einsum("i,kij,j->k", xi, gyro, dxi)
-    )
-    growth = mixed + mixed.T  # d(spread)/dt
-    linear_change = np.cross(w, first @ dxi)
-    angular_change = np.cross(first @ dxi, v) + (np.trace(growth) * np.eye(3) - growth) @ w
-    elastic_change = np.einsum("i,kij,k->j", dxi, gyro, w)
-
+    linear = body.mass * v + cross(w, place) + d_place
+    angular = cross(place, v) + _about(spread, w) + (gyro @ xi[..., None])[..., 0]
+    linear_change = cross(w, d_place)
+    angular_change = cross(d_place, v) + _about(mixed + np.swapaxes(mixed, -1, -2), w)
     kinetic_slope = (
-        first.T @ np.cross(v, w)
-        + (w @ w) * (trace @ xi)
-        - np.einsum("a,abij,b,j->i", w, second, w, xi)
-        + np.einsum("kij,k,j->i", gyro, w, dxi)
+        cross(v, w) @ first
+        + (w @ w) * np.einsum("...aai->...i", products)
+        - np.einsum("a,b,...abi->...i", w, w, products)
+        + 2 * np.einsum("k,...ki->...i", w, gyro)  # with what dM/dt takes away
     )
     full = np.concatenate(
         [
-            np.cross(linear, w) - linear_change,
-            np.cross(angular, w) + np.cross(linear, v) - angular_change,
-            (kinetic_slope - elastic_change)[1:],
-        ]
+            cross(linear, w) - linear_change,
+            cross(angular, w) + cross(linear, v) - angular_change,
+            kinetic_slope[..., 1:],
+        ],
+        axis=-1,
     )
-    return full[kept_velocities(body)]
+    return np.asarray(full[..., kept_velocities(body)])
+
+
+def _about(spread: Array, w: Array) -> Array:
+    """(tr(A) I - A) w."""
+    return np.asarray(np.einsum("...aa->...", spread)[..., None] * w - spread @ w)
 
 
 def inertia_forces(body: FloatingBody, eta: Array, nu: Array, acceleration: Array) -> Array:
-    """M(eta) dnu/dt - h(eta, nu): what forces must balance, shape (velocity_count,)."""
+    """M(eta) dnu/dt - h(eta, nu) for eta (..., n): what forces must balance, shape (..., velocity_count)."""
     return mass_matrix(body, eta) @ acceleration - quadratic_velocity_forces(body, eta, nu)
 
 
@@ -63,8 +67,6 @@ def inertia_slope(body: FloatingBody, eta: Array, nu: Array, acceleration: Array
 
     They are quadratic in eta, so that central differences are exact for any step.
     """
-    columns = np.zeros((body.elastic_count, body.velocity_count))
-    for column, unit in zip(columns, np.eye(body.elastic_count), strict=True):
-        column += inertia_forces(body, eta + unit, nu, acceleration) / 2
-        column -= inertia_forces(body, eta - unit, nu, acceleration) / 2
-    return columns.T
+    steps = np.eye(body.elastic_count)
+    ends = inertia_forces(body, eta + np.concatenate([steps, -steps]), nu, acceleration)
+    return (ends[: len(steps)] - ends[len(steps) :]).T / 2

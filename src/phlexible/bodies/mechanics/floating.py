@@ -36,7 +36,7 @@ def rigid_rows(body: FloatingBody, eta: Array) -> Array:
     n = body.elastic_count
     xi = np.concatenate([np.ones((*eta.shape[:-1], 1)), eta], axis=-1)
     center = cross_matrix(xi @ body.first_moments.T)
-    products = np.moveaxis(np.tensordot(body.second_moments, xi, axes=(3, -1)), (0, 1, 2), (-3, -2, -1))
+    products = moment_products(body, xi)
     spread = np.einsum("...abi,...i->...ab", products, xi)
     rows = np.zeros((*eta.shape[:-1], 6, 6 + n))
     rows[..., :3, :3] = body.mass * np.eye(3)
@@ -46,6 +46,12 @@ def rigid_rows(body: FloatingBody, eta: Array) -> Array:
     for k, (a, b) in enumerate(((1, 2), (2, 0), (0, 1))):  # xi^T Z_k, Z_k = W[a, b] - W[b, a]
         rows[..., 3 + k, 6:] = (products[..., b, a, :] - products[..., a, b, :])[..., 1:]
     return rows
+
+
+def moment_products(body: FloatingBody, xi: Array) -> Array:
+    """W[a, b] xi for xi (..., n + 1), shape (..., 3, 3, n + 1)."""
+    size = xi.shape[-1]
+    return (xi @ body.second_moments.reshape(-1, size).T).reshape(*xi.shape[:-1], 3, 3, size)
 
 
 def elastic_mass(body: FloatingBody) -> Array:

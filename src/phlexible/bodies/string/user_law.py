@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, finite
+from phlexible.algebra.portable import Portable
 from phlexible.algebra.slopes import disagreement, mean_of
 from phlexible.algebra.user_functions import called, check_callable
 from phlexible.bodies.string.law import StringLaw
@@ -20,7 +21,7 @@ NEAR = 0.1  # relative changes of C below which the mean of dW takes the place o
 
 
 @dataclass(frozen=True)
-class Law(StringLaw):
+class Law(Portable, StringLaw):
     """A stored energy W(C) with its derivative, C = |dr/ds|^2; smooth but for a finite number of kinks.
 
     Both are compiled with the time step where Numba can compile them, and called as Python functions

@@ -35,7 +35,7 @@ def large_deflections(run: RecordedRun) -> list[Excess]:
     found = []
     for index, beam, points in _beams(run):
         eta, time = _sampled(run, index)
-        fields = points.mesh.fields(_stations(beam), points.basis)
+        fields = points.sampled
         slope = np.hypot(eta @ fields.slope_y.T, eta @ fields.slope_z.T).max(axis=1, initial=0.0)
         away = np.hypot(eta @ fields.deflection_y.T, eta @ fields.deflection_z.T).max(axis=1, initial=0.0)
         far = slope / GREATEST_SLOPE, away / (GREATEST_DEFLECTION * beam.length)
@@ -80,10 +80,10 @@ def large_strains(run: RecordedRun) -> list[Excess]:
 
 def _greatest_strain(beam: Beam, points: BeamPoints, eta: Array) -> Array:
     """Largest strain at each instant, shape (T,): of a fibre, of the axis and of bending, or of shear."""
-    fields = points.mesh.fields(_stations(beam), points.basis)
+    fields = points.sampled
     slopes = (eta @ fields.slope_y.T) ** 2 + (eta @ fields.slope_z.T) ** 2
     axial = np.abs(eta @ fields.stretch.T + slopes / 2)
-    radius_y, radius_z = beam.radii_of_gyration(_stations(beam))  # less than the half height
+    radius_y, radius_z = beam.radii_of_gyration(points.stations)  # less than the half height
     bending = radius_y * np.abs(eta @ fields.curvature_y.T) + radius_z * np.abs(eta @ fields.curvature_z.T)
     shear = np.hypot(eta @ fields.shear_y.T, eta @ fields.shear_z.T)
     return np.asarray(np.maximum(axial + bending, shear).max(axis=1, initial=0.0))
@@ -105,13 +105,10 @@ def _beams(run: RecordedRun) -> list[tuple[int, Beam, BeamPoints]]:
     ]
 
 
-def _stations(beam: Beam) -> Array:
-    """Nodes and middles of the elements."""
-    return np.linspace(0.0, beam.length, 2 * beam.elements + 1)
-
-
 def _sampled(run: RecordedRun, index: int) -> tuple[Array, Array]:
     """eta of a body at some of the stored instants, shape (T, n), and their times."""
     count = len(run.recording.time)
+    if count <= INSTANTS:
+        return run.elastic(index), run.recording.time
     rows = np.unique(np.linspace(0, count - 1, min(count, INSTANTS)).astype(int))
     return run.elastic(index)[rows], run.recording.time[rows]

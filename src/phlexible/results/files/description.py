@@ -14,6 +14,7 @@ from phlexible.interactions.loads import Load
 from phlexible.mechanism.mechanism import Mechanism
 from phlexible.mechanism.membership import Part, ports_of
 from phlexible.ports.attachments import MovingFrame
+from phlexible.ports.ground import fixed_point
 from phlexible.results.files.encoding import Context, Tree, UnstoredFunction, decode, encode_part
 
 LOOKS = frozenset({"color", "diameter", "shape"})
@@ -160,7 +161,7 @@ def _described_frame(frame: MovingFrame) -> dict[str, Tree]:
 def _rebuilt_frame(tree: dict[str, Any]) -> MovingFrame:
     place = np.array(tree["position"], dtype=np.float64)
     if tree["is_fixed"]:
-        return MovingFrame(lambda time: place, is_fixed=True, label=tree["label"])
+        return fixed_point(place, tree["label"])
     rotation = UnstoredFunction(np.eye(3)) if tree["turns"] else None
     return MovingFrame(UnstoredFunction(place), rotation, label=tree["label"])
 

@@ -1,0 +1,114 @@
+"""Who carries out the runs: processes of our own, or any executor with ``submit`` or ``map``."""
+
+import multiprocessing
+import os
+import queue
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
+from typing import Any
+
+from phlexible.errors import ParameterError
+from phlexible.model import warm_up
+from phlexible.studies.outcome import Outcome, carry_out
+
+Task = Callable[[dict[str, Any]], Outcome]
+Finished = Iterator[tuple[int, Outcome]]
+"""Number and outcome of each run, as they end."""
+
+LOST = "its process ended (killed, out of memory, or a crash)"
+
+
+def cores() -> int:
+    """How many processes this one may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def finished_runs(task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], executor: Any) -> Finished:
+    """All runs, each with its number.
+
+    Args:
+        task: ``packed_task``.
+        runs: numbers and parameters.
+        executor: None: processes on all cores; a number of them; or anything with ``submit`` or ``map``.
+
+    Raises:
+        ParameterError: an executor of another kind.
+    """
+    if executor is None or (isinstance(executor, int) and not isinstance(executor, bool) and executor > 0):
+        return _own_processes(task, runs, executor or cores())
+    if callable(getattr(executor, "submit", None)):
+        return _submitted(task, runs, executor)
+    if callable(getattr(executor, "map", None)):
+        return _mapped(task, runs, executor)
+    raise ParameterError(
+        "executor must be None (processes on all cores), a number of processes, or something with submit or map,"
+        f" such as a ProcessPoolExecutor or a dask.distributed Client, got {executor!r}"
+    )
+
+
+def _own_processes(task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], workers: int) -> Finished:
+    """Processes that are started anew where one of them dies; who was at work then is tried once more, alone."""
+    parameters = dict(runs)
+    waiting, suspects = deque(parameters), deque[int]()
+    pool = _pool(min(workers, len(parameters)))
+    at_work: dict[Future[Outcome], int] = {}
+    try:
+        while waiting or suspects or at_work:
+            is_alone = bool(suspects)
+            while suspects and not at_work:
+                number = suspects.popleft()
+                at_work[pool.submit(carry_out, task, parameters[number])] = number
+            while waiting and not is_alone and len(at_work) <= workers:
+                number = waiting.popleft()
+                at_work[pool.submit(carry_out, task, parameters[number])] = number
+            lost: list[int] = []
+            for future in wait(at_work, return_when=FIRST_COMPLETED).done:
+                number = at_work.pop(future)
+                try:
+                    yield number, future.result()
+                except BrokenExecutor:
+                    lost.append(number)
+            if lost:
+                lost += at_work.values()
+                at_work.clear()
+                pool.shutdown(wait=False)
+                pool = _pool(min(workers, len(parameters)))
+                if is_alone:
+                    yield lost[0], Outcome(None, f"WorkerLost: {LOST}", is_lost=True)
+                else:
+                    suspects += sorted(lost)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _pool(workers: int) -> ProcessPoolExecutor:
+    """Copies of this process where the system makes them: they have loaded everything already."""
+    kinds = multiprocessing.get_all_start_methods()
+    if "fork" in kinds:
+        warm_up()
+    return ProcessPoolExecutor(workers, multiprocessing.get_context("fork" if "fork" in kinds else None))
+
+
+def _submitted(task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], executor: Any) -> Finished:
+    """Futures of any kind that tell when they are done, as those of ``concurrent.futures`` and of Dask."""
+    done: queue.SimpleQueue[int] = queue.SimpleQueue()
+    futures: dict[int, Any] = {}
+    for number, parameters in runs:
+        futures[number] = future = executor.submit(carry_out, task, parameters)
+        future.add_done_callback(lambda _, number=number: done.put(number))
+    while futures:
+        number = done.get()
+        try:
+            yield number, futures.pop(number).result()
+        except Exception as error:  # of the executor: a run's own errors are outcomes
+            yield number, Outcome(None, f"{type(error).__name__}: {error}", is_lost=True)
+
+
+def _mapped(task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], executor: Any) -> Finished:
+    """In their order, as ``map`` gives them."""
+    found = executor.map(carry_out, [task] * len(runs), [parameters for _, parameters in runs])
+    for (number, _), outcome in zip(runs, found, strict=True):
+        yield number, outcome

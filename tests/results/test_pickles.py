@@ -1,0 +1,60 @@
+"""Models and motions go to other processes and come back as what they were."""
+
+import pickle
+import threading
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+from phlexible.gallery.table import ENTRIES
+
+
+def turned(t):
+    return 0.3 * t
+
+
+def digits(model):
+    record = model.simulate(2e-3, 1e-3, progress=False).run.recording
+    return np.concatenate([record.velocity.ravel(), record.multipliers.ravel()])
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_models_of_the_gallery(entry):
+    model = entry.function()
+    assert np.array_equal(digits(pickle.loads(pickle.dumps(model))), digits(model))
+
+
+def drive_of(function, force):
+    model = ph.Model(dimension=2)
+    rod = model.add(ph.RigidBody(1.0, 0.1 * np.eye(3)), "rod", (0.5, 0.0, 0.0))
+    pin = model.connect(ph.Revolute(model.ground.at((0.0, 0.0, 0.0)), rod.point((-0.5, 0.0, 0.0))))
+    model.apply(pin.drive(angle=function))
+    model.apply(ph.Force(rod.origin, force))
+    return model
+
+
+def test_drives_and_forces_of_functions_with_and_without_names():
+    for function in (turned, lambda t: 0.3 * t):
+        model = drive_of(function, lambda t: (t, 0 * t, 0 * t))
+        assert np.array_equal(digits(pickle.loads(pickle.dumps(model))), digits(model))
+
+
+def test_a_function_that_holds_a_lock_is_named():
+    lock = threading.Lock()
+    model = drive_of(lambda t: 0.3 * t if lock else t, (0.0, 0.0, 0.0))
+    with pytest.raises(ph.ModelError, match=r"function of TimePath .*cannot be sent.*hold numbers and arrays only"):
+        pickle.dumps(model)
+
+
+def test_a_motion_answers_as_before():
+    model = ph.gallery.four_bar(elements=2, crank_speed=2.0)
+    motion = model.simulate(2e-3, 1e-3, progress=False)
+    motion.position(model["coupler"].end)
+    there = pickle.loads(pickle.dumps(motion))
+    assert np.array_equal(there.position(there["coupler"].end), motion.position(model["coupler"].end))
+    assert np.array_equal(there.reaction(there.mechanism.joints[1]), motion.reaction(model.joints[1]))
+    assert there.energy.work.keys() == motion.energy.work.keys()
+    again, _ = pickle.loads(pickle.dumps((motion, model["coupler"])))
+    assert again.mechanism.simulate(1e-3, 1e-3, progress=False).is_complete

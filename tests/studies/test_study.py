@@ -1,0 +1,152 @@
+"""Studies: every run once, in any process, whatever dies meanwhile."""
+
+import json
+import os
+import signal
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+
+GRID = {"length": [0.5, 1.0], "gravity": [5.0, 9.81, 20.0]}
+
+
+def pendulum(length, gravity):
+    model = ph.Model(gravity=(0.0, -gravity, 0.0), dimension=2)
+    bob = model.add(ph.PointMass(1.0), "bob", (length, 0.0, 0.0))
+    model.connect(ph.Distance(model.ground.at((0.0, 0.0, 0.0)), bob.origin))
+    return model
+
+
+def fall(model):
+    """Height and path after four steps; energy says that v^2 = -2 g y."""
+    motion = model.simulate(4e-2, 1e-2, progress=False)
+    place, velocity = motion.position(motion["bob"].origin), motion.velocity(motion["bob"].origin)
+    return {"height": place[-1, 1], "path": place[:, :2], "speed": np.linalg.norm(velocity[-1])}
+
+
+def check(study):
+    heights = study["height"].ravel()
+    for each, height, speed in zip(study.parameters, heights, study["speed"].ravel(), strict=True):
+        assert speed**2 == pytest.approx(-2 * each["gravity"] * height, rel=1e-4)
+    assert len(np.unique(heights)) == len(heights)
+
+
+class OnlyMap:
+    def map(self, function, *columns):
+        return map(function, *columns)
+
+
+@pytest.mark.parametrize("executor", [None, 1, ThreadPoolExecutor(2), OnlyMap()])
+def test_every_executor_gives_the_same_grid(executor):
+    study = ph.study(pendulum, GRID, fall, executor)
+    assert study["height"].shape == (2, 3) and study["path"].shape == (2, 3, 5, 2)
+    assert study.parameters[4] == {"length": 1.0, "gravity": 9.81}
+    assert study["height"][1, 1] == fall(pendulum(1.0, 9.81))["height"]
+    check(study)
+    data = study.to_xarray()
+    assert float(data["height"].sel(length=1.0, gravity=9.81)) == study["height"][1, 1]
+    assert data["path"].dims == ("length", "gravity", "path_0", "path_1")
+
+
+def test_failures_stand_beside_their_parameters():
+    study = ph.study(pendulum, [{"length": 1.0, "gravity": 9.81}, {"length": 1.0, "gravity": "heavy"}], fall, 2)
+    (failure,) = study.failures
+    assert failure.parameters["gravity"] == "heavy" and "Error" in failure.reason
+    assert np.isnan(study["height"][1]) and study["height"][0] < 0
+    assert study.table()[1]["failure"] == failure.reason
+    assert "failed: {'length': 1.0, 'gravity': 'heavy'}" in str(study)
+    assert study.to_xarray()["failure"].values[1] == failure.reason
+
+
+def test_random_samples_are_those_of_their_seed():
+    from scipy.stats import norm
+
+    given = ph.samples(200, seed=3, length=(0.5, 1.5), gravity=norm(9.8, 0.1))
+    assert given == ph.samples(200, seed=3, length=(0.5, 1.5), gravity=norm(9.8, 0.1))
+    assert given != ph.samples(200, seed=4, length=(0.5, 1.5), gravity=norm(9.8, 0.1))
+    lengths, gravities = (np.array([each[name] for each in given]) for name in ("length", "gravity"))
+    assert 0.5 <= lengths.min() < 0.55 and 1.45 < lengths.max() <= 1.5
+    assert gravities.mean() == pytest.approx(9.8, abs=0.03) and gravities.std() == pytest.approx(0.1, rel=0.2)
+    check(ph.study(pendulum, given[:5], fall, 2))
+
+
+def test_a_killed_worker_costs_no_run_and_one_that_kills_is_named(tmp_path):
+    parent = os.getpid()
+
+    def build(length, gravity):
+        mark = tmp_path / f"{length}-{gravity}"
+        is_first = not mark.exists()
+        mark.touch()
+        if os.getpid() != parent and (gravity == 20.0 if length == 0.5 else is_first and gravity == 5.0):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return pendulum(length, gravity)
+
+    output = tmp_path / "study.jsonl"
+    study = ph.study(build, GRID, fall, 2, output=output)
+    (failure,) = study.failures
+    assert failure.parameters == {"length": 0.5, "gravity": 20.0} and "WorkerLost" in failure.reason
+    again = ph.study(pendulum, GRID, fall, 2, output=output)  # what was lost is tried once more
+    assert not again.failures
+    check(again)
+
+
+def test_a_study_goes_on_after_a_kill(tmp_path):
+    output, calls = tmp_path / "study.jsonl", tmp_path / "calls"
+    calls.mkdir()
+
+    def build(length, gravity):
+        (calls / f"{len(list(calls.iterdir()))}").touch()
+        return pendulum(length, gravity)
+
+    whole = ph.study(build, GRID, fall, OnlyMap(), output=output)
+    assert len(list(calls.iterdir())) == 6
+    lines = output.read_bytes().splitlines(keepends=True)
+    output.write_bytes(b"".join(lines[:4]) + lines[4][:40])  # three runs, and a part of one
+    again = ph.study(build, GRID, fall, OnlyMap(), output=output)
+    assert len(list(calls.iterdir())) == 9
+    assert np.array_equal(whole["path"], again["path"])
+    assert len(output.read_text().splitlines()) == 7 and json.loads(output.read_text().splitlines()[-1])
+    with pytest.raises(ph.ResultFileError, match=r"no study of the parameters gravity; name another file"):
+        ph.study(lambda gravity: pendulum(1.0, gravity), {"gravity": [1.0]}, fall, OnlyMap(), output=output)
+    assert len(ph.study(pendulum, GRID, fall, OnlyMap(), output=output, overwrite=True).outcomes) == 6
+
+
+def test_what_cannot_be_a_study_is_refused(tmp_path):
+    lock = threading.Lock()
+    for given, message in (
+        ((pendulum, GRID, lambda model: lock), "cannot be sent to other processes"),
+        ((pendulum, GRID, fall, "all"), "executor must be None"),
+        ((pendulum, {}, fall), "at least one parameter"),
+        ((pendulum, {"length": 1.0}, fall), "length must be a list of values"),
+        ((pendulum, [{"length": 1.0}, {"gravity": 1.0}], fall), "have the same parameters"),
+        ((pendulum, 3, fall), "must be a grid"),
+        ((3, GRID, fall), "build must be a function"),
+        ((pendulum, GRID, fall, OnlyMap()), "must be finite numbers"),
+    ):
+        output = tmp_path / "x" if "finite" in message else None
+        if output:
+            given = (pendulum, {"length": [pendulum]}, fall, OnlyMap())
+        with pytest.raises(ph.ParameterError, match=message):
+            ph.study(*given, output=output)
+    with pytest.raises(ph.ParameterError, match="'mass' is not there; measured were: height, path, speed"):
+        ph.study(pendulum, GRID, fall, OnlyMap())["mass"]
+    told = ph.study(pendulum, GRID, lambda model: "much", OnlyMap()).failures[0].reason
+    assert "measure must return numbers or arrays" in told
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_local_cluster_of_two_workers():
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        study = ph.study(pendulum, GRID, lambda model: {**fall(model), "process": os.getpid()}, client)
+    check(study)
+    processes = set(study["process"].ravel())
+    assert os.getpid() not in processes and len(processes) <= 2
