@@ -15,9 +15,13 @@ ROUND_OFF = 16 * float(np.finfo(float).eps)
 
 
 def derivatives(
-    function: Callable[[float], Array], time: float, begin: float = 0.0, end: float = np.inf
+    function: Callable[[float], Array],
+    time: float,
+    begin: float = 0.0,
+    end: float = np.inf,
+    many: Callable[[Array], Array] | None = None,
 ) -> tuple[Array, Array]:
-    """df/dt and d2f/dt2 at a time; f returns arrays of one shape.
+    """df/dt and d2f/dt2 at a time; f returns arrays of one shape, ``many`` those of many times, where it is known.
 
     A polynomial of degree 12 through Chebyshev points of a window around the time (after it near the
     ``begin``, before it near the ``end`` and where the function ends with a ValueError) is differentiated;
@@ -27,13 +31,14 @@ def derivatives(
     Raises:
         ValueError: the function refuses times on both sides.
     """
+    sampled = many or (lambda times: np.array([function(t) for t in times.tolist()]))
     best_first, best_second = np.inf, np.inf
     round_off = float(ROUND_OFF * np.abs(function(time)).max(initial=0.0))
     length = LONGEST
-    coarse = fine = _window_derivatives(function, time, length, begin, end)
+    coarse = fine = _window_derivatives(sampled, time, length, begin, end)
     first, second = fine
     while (length := length / 2) > SHORTEST:
-        fine = _window_derivatives(function, time, length, begin, end)
+        fine = _window_derivatives(sampled, time, length, begin, end)
         gaps = (float(np.abs(a - b).max()) for a, b in zip(coarse, fine, strict=True))
         first_gap, second_gap = (gap + round_off / length**k for k, gap in enumerate(gaps, start=1))
         if first_gap < best_first:
@@ -88,7 +93,7 @@ def _joint_derivatives(function: Callable[[Array], Array], times: Array, begin: 
 
 
 def _window_derivatives(
-    function: Callable[[float], Array], time: float, length: float, begin: float, end: float
+    function: Callable[[Array], Array], time: float, length: float, begin: float, end: float
 ) -> tuple[Array, Array]:
     """The derivatives of the interpolant on one window of the given length [s]."""
     place = 0.0 if time - length / 2 >= begin else -1.0
@@ -103,12 +108,12 @@ def _window_derivatives(
 
 
 def _interpolant_derivatives(
-    function: Callable[[float], Array], time: float, length: float, place: float
+    function: Callable[[Array], Array], time: float, length: float, place: float
 ) -> tuple[Array, Array]:
     """``place`` of the time in the window: -1 at its beginning, 0 in the middle, 1 at its end."""
     points, first, second = _weights(place)
-    here = function(time)
-    change = np.array([function(time + length / 2 * (s - place)) - here for s in points])
+    values = function(np.append(time + length / 2 * (points - place), time))
+    change = values[:-1] - values[-1]
     return (
         np.tensordot(first, change, 1) * (2 / length),
         np.tensordot(second, change, 1) * (2 / length) ** 2,

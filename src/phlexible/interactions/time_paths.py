@@ -42,12 +42,16 @@ class TimePath(Portable):
     def rates(self, time: float, end: float = np.inf) -> tuple[float, float]:
         """dp/dt and d2p/dt2, from differences up to ``end``."""
         if self.rate is None:
-            first, second = derivatives(lambda t: np.array([self(t)]), time, end=end)
+            first, second = derivatives(lambda t: np.array([self(t)]), time, end=end, many=self.column_at)
             return float(first[0]), float(second[0])
         rate = self.rate
         name = f"rate of {self.name}"
         slope = number_at(rate, name, time)
-        return slope, float(derivatives(lambda t: np.array([number_at(rate, name, t)]), time, end=end)[0][0])
+
+        def many(times: Array) -> Array:
+            return numbers_at(rate, times, name)[:, None]
+
+        return slope, float(derivatives(lambda t: many(np.array([t]))[0], time, end=end, many=many)[0][0])
 
     def rates_at(self, times: Array) -> Array:
         """dp/dt at many times, shape (times,)."""

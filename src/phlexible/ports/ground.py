@@ -145,8 +145,10 @@ def frame_acceleration(frame: MovingFrame, time: float, end: float = np.inf) -> 
     if frame.is_fixed:
         return np.zeros(3)
     if frame.velocity is not None:
-        return derivatives(lambda t: frame_velocity(frame, t), time, end=end)[0]
-    return derivatives(lambda t: frame_position(frame, t), time, end=end)[1]
+        many = frame.velocity.at_times if isinstance(frame.velocity, CheckedPath) else None
+        return derivatives(lambda t: frame_velocity(frame, t), time, end=end, many=many)[0]
+    many = frame.path.at_times if isinstance(frame.path, CheckedPath) else None
+    return derivatives(lambda t: frame_position(frame, t), time, end=end, many=many)[1]
 
 
 def frame_rotation_rates(frame: MovingFrame, time: float, end: float = np.inf) -> tuple[Array, Array]:
@@ -154,7 +156,8 @@ def frame_rotation_rates(frame: MovingFrame, time: float, end: float = np.inf) -
     if frame.rotation is None:
         return np.zeros((3, 3)), np.zeros((3, 3))
     turn = frame.rotation
-    return derivatives(turn, time, end=end)
+    many = turn.at_times if isinstance(turn, TurnSinceStart) else None
+    return derivatives(turn, time, end=end, many=many)
 
 
 def frame_angular_velocity(frame: MovingFrame, time: float) -> Array:

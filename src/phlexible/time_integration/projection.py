@@ -33,8 +33,8 @@ def projection(system: System, state: State) -> Projection:
     The impulse -G^T mu is one of joint forces, so that momenta of bodies joined to each other stay exact. The
     kinetic energy grows by g_t.mu, which moving frames and drives supply, less change.M change / 2.
     """
-    at, mass = system.at(state), system.mass(state)
-    matrix, drift = system.rows.matrix(at), system.rows.drift(at)[0]
+    at = system.at(state)
+    mass, matrix, drift = system.small_mass(state, at), system.rows.small_matrix(at), system.rows.drift(at)[0]
     change, mu = smallest_with_multipliers(mass, matrix, -matrix @ state.velocity - drift)
     starts = system.layout.multiplier
     work = np.array([drift[a:b] @ mu[a:b] for a, b in pairwise(starts)], dtype=np.float64)

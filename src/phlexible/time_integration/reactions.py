@@ -38,8 +38,12 @@ def reactions(
     """
     at = system.at(state, end)
     applied, pulls = _applied(system, state, at, theta, values)
-    mass, matrix = system.mass(state), system.rows.matrix(at)
-    free = splu(sparse.csc_matrix(mass)).solve(applied + _own_forces(system, state))
+    mass, matrix = system.small_mass(state, at), system.rows.small_matrix(at)
+    forces = applied + _own_forces(system, state)
+    if isinstance(mass, np.ndarray):
+        free = np.linalg.solve(mass, forces)
+    else:
+        free = splu(sparse.csc_matrix(mass)).solve(forces)
     asked = -(matrix @ free + system.rows.accelerations(at)[0])[rows]
     change, mu = smallest_with_multipliers(mass, matrix[rows], asked)
     multipliers = np.zeros(matrix.shape[0])
