@@ -88,3 +88,10 @@ def test_springs_drives_and_motors(in_an_empty_folder, capsys) -> None:
     lines = capsys.readouterr().out.split("\n")
     assert float(lines[0]) == pytest.approx(10.0, abs=1e-9)
     assert float(lines[5]) == pytest.approx(0.313, abs=0.001)
+
+
+def test_studies(in_an_empty_folder, capsys) -> None:
+    found = run("studies.md")
+    assert np.isfinite(found["again"]["peak"]).all() and found["again"]["bend"].shape == (6, 11)
+    assert "4 runs" in capsys.readouterr().out
+    assert [failure.parameters["diameter"] for failure in found["study"].failures] == []

@@ -313,3 +313,9 @@ def test_what_a_sweep_refuses() -> None:
     assert "parameter of a gallery model" in refusal("modes", "my_model.py", *swept)
     number = call("modes", "four-bar", "--count", 2, "--mode", 3)
     assert number.exit_code == 2 and "--mode must be 1 to 2, got 3" in number.stderr
+
+
+def test_warming_up_says_where_compiled_code_is_kept() -> None:
+    done = call("warmup")
+    assert done.exit_code == 0
+    assert "the time step is compiled, kept in " in done.output

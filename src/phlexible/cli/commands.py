@@ -1,6 +1,7 @@
 """The commands and their options."""
 
 import math
+import time
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -164,6 +165,21 @@ def report(
         html_file("--output", target)
         Motion.load(results).report(target, frames=frames, title=results.stem)
         print(f"wrote {target}")
+
+
+@app.command()
+def warmup(debug: Debug = False) -> None:
+    """Compile the time step, so that the first run starts at once."""
+    from phlexible.compilation.compiled import kept_in  # here: the compiler takes long to import
+    from phlexible.kernels.loop import advance
+    from phlexible.model import warm_up
+
+    with one_line_failures(debug):
+        begin = time.perf_counter()
+        warm_up()
+        folder = kept_in(advance)
+        kept = "for this process only" if folder is None else f"kept in {folder}"
+        print(f"the time step is compiled, {kept} ({time.perf_counter() - begin:.1f} s)")
 
 
 def _chosen(name: str, asked: float | None, usual: float | None) -> float:

@@ -112,6 +112,11 @@ def is_kept(entry: Any) -> bool:
     return entry.stats.cache_path is not None
 
 
+def kept_in(entry: Any) -> Path | None:
+    """The folder that what is compiled is written to; None: nowhere."""
+    return Path(entry.stats.cache_path) if is_kept(entry) else None
+
+
 def entry_point(function: Any) -> Any:
     """For the few functions that Python calls: compiled once, then read from the cache.
 
