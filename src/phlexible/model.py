@@ -1,8 +1,6 @@
 """The public model: a mechanism that can be simulated."""
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
@@ -17,13 +15,8 @@ from phlexible.algebra.options import file_path, flag, option, whole
 from phlexible.bodies.forms.stress_space import Stress
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.errors import (
-    LargeDeflectionWarning,
-    LargeStrainWarning,
     ModelError,
     ParameterError,
-    SlackStringWarning,
-    StepWarning,
-    StiffeningWarning,
 )
 from phlexible.initial.assembled_pose import assembled_pose
 from phlexible.initial.initial_state import InitialKind, initial_instant
@@ -45,6 +38,7 @@ from phlexible.results.linear_model import LinearModel
 from phlexible.results.motion import Motion
 from phlexible.results.pictures.mechanism_plot import plot_model
 from phlexible.results.progress import progress_bar, shown
+from phlexible.results.run_warnings import attach_motion, warned
 from phlexible.system.kept import KeptSystem
 from phlexible.system.layout import State
 from phlexible.system.recording import Recording
@@ -446,14 +440,14 @@ class Model(Mechanism):
                     is_complete = run.run(report)
                 motion = results.finish(is_complete)
             except BaseException as error:
-                _attach(results.give_up(error), error)
+                attach_motion(results.give_up(error), error)
                 raise
             steps = (
                 0
                 if options.tolerance is not None
                 else instants.full * (options.every == 1) * len(SUBSTEPS[options.order])
             )
-        return _explained(motion, steps)
+        return warned(motion, steps)
 
 
 def _initial(given: object) -> InitialKind | State:
@@ -472,33 +466,3 @@ def warm_up() -> None:
 
 def _nothing(time: float, measured: Array) -> tuple[float, float, float]:
     return 0.0, 0.0, 0.0
-
-
-def _attach(motion: Motion | None, error: BaseException) -> None:
-    """Gives an error what was computed before it."""
-    if motion is None:
-        return
-    error.motion = motion  # type: ignore[attr-defined]
-    error.add_note("What was computed before is in the attribute .motion of this error.")
-    with suppress(Exception):  # the first error says more
-        for text, _ in _explanations(motion):
-            error.add_note(text)
-
-
-def _explained(motion: Motion, steps: int) -> Motion:
-    """The motion, with warnings where steps were too long, or bodies beyond what their models hold."""
-    try:
-        found: list[tuple[str, type[Warning]]] = [(text, StepWarning) for text in motion.long_steps(steps or None)]
-        for text, category in [*found, *_explanations(motion)]:
-            warnings.warn(text, category, stacklevel=4)
-    except Exception as error:  # also a warning that the user has made an error
-        error.motion = motion  # type: ignore[attr-defined]
-        raise
-    return motion
-
-
-def _explanations(motion: Motion) -> list[tuple[str, type[Warning]]]:
-    found: list[tuple[str, type[Warning]]] = [(text, StiffeningWarning) for text in motion.missing_stiffening()]
-    found += [(text, LargeDeflectionWarning) for text in motion.large_deflections()]
-    found += [(text, LargeStrainWarning) for text in motion.large_strains()]
-    return [*found, *((part.text, SlackStringWarning) for part in motion.slack_parts())]

@@ -73,14 +73,9 @@ class Motion:
         self.run = RecordedRun(system, recording)
         self.reader = Reader(self.run)
 
-    def __getstate__(self) -> dict[str, object]:
+    def __reduce__(self) -> tuple[object, ...]:
         """For pickles: without what follows from the rest."""
-        kept = ("mechanism", "is_complete", "checkpoint", "recording", "run")
-        return {name: getattr(self, name) for name in kept}
-
-    def __setstate__(self, state: dict[str, object]) -> None:
-        self.__dict__.update(state)
-        self.reader = Reader(self.run)
+        return type(self), (self.run.system, self.recording, self.is_complete, self.checkpoint)
 
     @overload
     def __getitem__(self, name: str) -> PlacedBody | PlacedSplitBeam: ...

@@ -1,0 +1,43 @@
+"""What the user is told at the end of a run: warnings of its steps and of the limits of its bodies."""
+
+import warnings
+from contextlib import suppress
+
+from phlexible.errors import (
+    LargeDeflectionWarning,
+    LargeStrainWarning,
+    SlackStringWarning,
+    StepWarning,
+    StiffeningWarning,
+)
+from phlexible.results.motion import Motion
+
+
+def attach_motion(motion: Motion | None, error: BaseException) -> None:
+    """Gives an error what was computed before it."""
+    if motion is None:
+        return
+    error.motion = motion  # type: ignore[attr-defined]
+    error.add_note("What was computed before is in the attribute .motion of this error.")
+    with suppress(Exception):  # the first error says more
+        for text, _ in _explanations(motion):
+            error.add_note(text)
+
+
+def warned(motion: Motion, steps: int) -> Motion:
+    """The motion, with warnings where steps were too long, or bodies beyond what their models hold."""
+    try:
+        found: list[tuple[str, type[Warning]]] = [(text, StepWarning) for text in motion.long_steps(steps or None)]
+        for text, category in [*found, *_explanations(motion)]:
+            warnings.warn(text, category, stacklevel=4)
+    except Exception as error:  # also a warning that the user has made an error
+        error.motion = motion  # type: ignore[attr-defined]
+        raise
+    return motion
+
+
+def _explanations(motion: Motion) -> list[tuple[str, type[Warning]]]:
+    found: list[tuple[str, type[Warning]]] = [(text, StiffeningWarning) for text in motion.missing_stiffening()]
+    found += [(text, LargeDeflectionWarning) for text in motion.large_deflections()]
+    found += [(text, LargeStrainWarning) for text in motion.large_strains()]
+    return [*found, *((part.text, SlackStringWarning) for part in motion.slack_parts())]
