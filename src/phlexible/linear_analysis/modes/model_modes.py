@@ -86,7 +86,7 @@ def _modes_of_pairs(form: EnergyForm) -> _AllModes | None:
     if np.abs(gyroscopic).max(initial=0.0) > ZERO * np.abs(coupling).max(initial=0.0):
         return None
     left, omega, right = linalg.svd(coupling) if coupling.size else (np.eye(v), np.zeros(0), np.eye(n - v))
-    rank = int((omega > ZERO * n * omega.max(initial=0.0)).sum())
+    rank = int((omega > _round_off(form)).sum())
     moving, strained = form.free[:, :v] @ left, form.free[:, v:] @ right[:rank].T
     pairs = np.asarray((moving[:, :rank] - 1j * strained) / np.sqrt(2), dtype=np.complex128)
     values = np.asarray(1j * omega[:rank], dtype=np.complex128)
@@ -95,7 +95,7 @@ def _modes_of_pairs(form: EnergyForm) -> _AllModes | None:
 
 def _modes_of_states(form: EnergyForm) -> _AllModes:
     """Of any J and R. Constants whose kind is not known count as motions."""
-    kernel = _kernel(form.among_free(form.structure - form.dissipation))
+    kernel = _kernel(form.among_free(form.structure - form.dissipation), _round_off(form))
     constants = form.free @ kernel
     v = len(constants) if form.velocities is None else form.velocities
     _, shares, rotation = linalg.svd(constants[:v]) if constants.size else (0, np.zeros(0), np.eye(0))
@@ -113,12 +113,18 @@ def _modes_of_states(form: EnergyForm) -> _AllModes:
     return _AllModes(motions, number, *(np.asarray(each, dtype=np.complex128) for each in (values, basis @ states)))
 
 
-def _kernel(matrix: Array) -> Array:
+def _round_off(form: EnergyForm) -> float:
+    """Of a rate, by the size of what constraints cut it from."""
+    largest = max(np.abs(matrix).max(initial=0.0) for matrix in (form.structure, form.dissipation))
+    return float(ZERO * len(form.structure) * largest)
+
+
+def _kernel(matrix: Array, round_off: float) -> Array:
     """Orthonormal basis of the kernel of J - R."""
     if not matrix.size:
         return np.zeros((len(matrix), 0))
     _, values, right = linalg.svd(matrix)
-    return np.asarray(right[values <= ZERO * len(matrix) * values[0]].T)
+    return np.asarray(right[values <= round_off].T)
 
 
 def _self_stresses(model: ObservedPHDAE, rigid: int) -> int:

@@ -109,6 +109,8 @@ def _dense_modes(mechanics: LinearMechanics, count: int, rigid: _RigidMotions) -
     K, M = small.stiffness.toarray(), small.mass.toarray()
     high, high_shapes = linalg.eigh(K, M)
     scale = float(np.abs(high).max())
+    if not K.any():
+        return SymmetricModes(np.zeros(count), np.asarray(basis @ high_shapes[:, :count]), len(high))
     shift = 1e-6 * scale if scale else 1.0
     low, low_shapes = high, high_shapes
     if high[0] > -shift / 2:  # accurate low ones by the inverse problem
