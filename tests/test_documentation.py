@@ -74,6 +74,18 @@ def test_the_paper_on_floating_bodies(in_an_empty_folder, capsys) -> None:
     assert "J is not skew" in capsys.readouterr().out
 
 
+def test_the_paper_on_hyperelastic_strings(in_an_empty_folder) -> None:
+    found = run("paper_hyperelastic_strings.md")
+    assert max(found[name] for name in ("energy_gap", "stress_gap", "linear_gap", "venant_gap")) < 1e-14
+    assert found["figures"].skewness == 0.0 and found["figures"].power < 1e-14
+    assert found["weight"][1::2].sum() == pytest.approx(-9.81 * 59 / 60)
+    assert found["law_gap"] < 1e-14 and abs(found["direction_gap"]) < 1e-11
+    assert found["run"].energy[-1] == pytest.approx(-3.403761620753, abs=1e-9)
+    assert found["changes"].max() < 1e-11 and found["others"].max() == pytest.approx(4.6e-4, rel=0.02)
+    assert found["strain_gap"] < 1e-12
+    assert np.abs(found["run"].balance_error).max() < 1e-11
+
+
 def test_reduction(in_an_empty_folder, capsys) -> None:
     found = run("reduction.md")
     assert found["errors"].peak.max() < 0.01
