@@ -50,6 +50,7 @@ from phlexible.interactions.feedback import Feedback
 from phlexible.interactions.force_elements import SpringDamper
 from phlexible.interactions.loads import Force, Torque
 from phlexible.interactions.potentials import Potential
+from phlexible.interactions.pressure import Pressure
 from phlexible.joints.cylindrical import Cylindrical
 from phlexible.joints.distance import Distance
 from phlexible.joints.fixed import Fixed
@@ -159,6 +160,7 @@ __all__ = [
     "PortHamiltonianModel",
     "Position",
     "Potential",
+    "Pressure",
     "Prismatic",
     "Quaternion",
     "Reaction",

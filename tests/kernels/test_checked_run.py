@@ -21,7 +21,11 @@ for entry in ENTRIES:
 wishes = [Wishes(d, body=body, ground="moving") for d in (2, 3) for body in BODY_CASES]
 wishes += [Wishes(d, first_joint=kind) for kind, case in JOINT_CASES.items() for d in case.dimensions]
 wishes += [Wishes(d, law=law, gravity=True) for d in (2, 3) for law in LAW_CASES]
-wishes += [Wishes(d, load=load, loads=4, flexible=True) for d in (2, 3) for load in LOAD_CASES]
+wishes += [
+    Wishes(d, load=load, loads=4, flexible=True, body=case.body)
+    for d in (2, 3)
+    for load, case in LOAD_CASES.items()
+]
 for seed, wish in enumerate(wishes):
     sample = random_mechanism(seed, wish)
     sample.simulate(2, numerical_damping=0.1)

@@ -332,10 +332,12 @@ class LoadCase:
     Attributes:
         make: the load on an attachment, of a force, a lever arm for moments, and axes.
         fits: whether it can act on a body.
+        body: the kind that there must be; None: any.
     """
 
     make: Callable[[Attachment, Any, float, str], Load]
     fits: Callable[[PlacedBody], bool] = lambda placed: True
+    body: type[Body] | None = None
 
 
 LOAD_CASES: dict[type[Load], LoadCase] = {
@@ -343,6 +345,11 @@ LOAD_CASES: dict[type[Load], LoadCase] = {
     ph.Torque: LoadCase(
         lambda at, value, arm, axes: ph.Torque(at, _scaled(value, arm), axes=axes),
         lambda placed: placed.data.rotates,
+    ),
+    ph.Pressure: LoadCase(
+        lambda at, value, arm, axes: _pushed(at, value),
+        lambda placed: isinstance(placed.body, ph.FlexibleBody),
+        ph.FlexibleBody,
     ),
     ph.DistributedForce: LoadCase(
         lambda at, value, arm, axes: _spread(at.placed, value, axes),
@@ -359,6 +366,15 @@ def _spread(beam: PlacedBody, value: Any, axes: str) -> ph.DistributedForce:
     else:
         force = formula("lambda x, time: {density} * x * {value}", density=density, value=np.asarray(value))
     return ph.DistributedForce(beam, force, axes)
+
+
+def _pushed(at: Attachment, value: Any) -> ph.Pressure:
+    """A pressure of about that force on an interface."""
+    area = at.placed.body.points.interfaces.areas[0]
+    density = 1 / np.linalg.norm(area)
+    if callable(value):
+        return ph.Pressure(at, formula("lambda time: {density} * {value}(time)[0]", density=density, value=value))
+    return ph.Pressure(at, density * value[0])
 
 
 def _scaled(value: Any, factor: float) -> Any:

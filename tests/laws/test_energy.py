@@ -72,7 +72,7 @@ def test_the_balance_closes_on_ground_that_moves_and_turns(dimension, body, **co
 @examples(3)
 @given(seed=SEEDS, h_omega=STEP_SIZES)
 def test_the_balance_closes_under_every_load(dimension, kind, seed, h_omega):
-    wishes = Wishes(dimension, h_omega, loads=2, flexible=True, load=kind)
+    wishes = Wishes(dimension, h_omega, loads=2, flexible=True, load=kind, body=LOAD_CASES[kind].body)
     motion = resolved(random_mechanism(seed, wishes).simulate)
     assert energy_error(motion) <= LIMIT
     assert all(np.abs(motion.energy.work[str(load)]).max() > 0 for load in motion.mechanism.loads)

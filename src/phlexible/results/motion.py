@@ -27,6 +27,7 @@ from phlexible.observables.section_forces import BeamStress, SectionForces
 from phlexible.ports.attachments import Attachment, PlacedBody, Port
 from phlexible.ports.placed_split_beam import PlacedSplitBeam
 from phlexible.results import key_figures, labelled, sensor_tables
+from phlexible.results.meshed_motion import MeshedMotion
 from phlexible.results.pictures import animation, mechanism_plot, overview, plots, section_plot
 from phlexible.results.report.motion_report import report_motion
 from phlexible.results.stored_state import stored_state
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 FilePath = str | PathLike[str]
 
 
-class Motion:
+class Motion(MeshedMotion):
     """States of a mechanism at the instants 0 .. N, and everything computed from them.
 
     First axis is time; vectors have shape (N + 1, 3), also in the plane; SI units, angles in radians.

@@ -77,7 +77,8 @@ class Condensed:
 def interface_motion(interfaces: tuple[Interface, ...], found: Condensed) -> InterfaceMotion:
     """How the interfaces move with the retained shapes."""
     places = np.array([each.position for each in interfaces]).reshape(-1, 3)
-    return InterfaceMotion(tuple(each.name for each in interfaces), places, found.moved, found.turned)
+    areas = np.array([each.area for each in interfaces]).reshape(-1, 3)
+    return InterfaceMotion(tuple(each.name for each in interfaces), places, found.moved, found.turned, areas)
 
 
 def condensed(

@@ -42,6 +42,7 @@ from phlexible.bodies.locations import Location
 from phlexible.bodies.material import Material
 from phlexible.bodies.skin import Skin
 from phlexible.errors import ParameterError
+from phlexible.shapes.colors import optional_color
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,12 +57,16 @@ class FlexibleBody(Body):
         effective_mass: part of the body's mass (x, y, z) and of its inertia about the mesh's origin (about x, y, z)
             that each coordinate carries, shape (n, 6), in the plane (n, 3); zero in the mean-axis frame.
         shape_counts: how many retained shapes come from unit loads on interfaces, from inertial loads, from modes.
+        materials: of the elements of the mesh; None: made from matrices.
+        color: in pictures, "#rrggbb".
     """
 
     data: FloatingBody
     frequencies: Array
     effective_mass: Array
     shape_counts: tuple[int, int, int]
+    materials: ElementMaterials | None = None
+    color: str | None = None
 
     @classmethod
     def from_mesh(
@@ -79,6 +84,7 @@ class FlexibleBody(Body):
         damping_ratio: float = 0.0,
         moments: bool = True,
         inertial_shapes: bool = True,
+        color: str | None = None,
     ) -> Self:
         """A body from a mesh of triangles or quadrilaterals (plane) or tetrahedra or hexahedra (space).
 
@@ -100,6 +106,7 @@ class FlexibleBody(Body):
             damping_ratio: of all retained shapes, on top of the viscosity of the material [-].
             moments: False: interfaces keep no answers to moments; for interfaces that only pins hold.
             inertial_shapes: False: no answers to inertial loads; only for bodies that do not rotate fast.
+            color: in pictures, a name or "#rrggbb"; None: as the picture likes.
 
         Raises:
             ParameterError: a mesh that is no body, names that it lacks, or numbers out of range.
@@ -118,7 +125,7 @@ class FlexibleBody(Body):
         )
         check_units([material] if isinstance(material, Material) else list(material.values()))
         warn_of_stiff_elements(elements)
-        found = given_interfaces(interfaces, given, elements)
+        found = given_interfaces(interfaces, given, elements, materials.thickness)
         choice = Choice(
             whole("modes", modes, 0),
             frame,
@@ -127,7 +134,7 @@ class FlexibleBody(Body):
             flag("moments", moments),
             flag("inertial_shapes", inertial_shapes),
         )
-        return cls(*_body_of_mesh(elements, materials, found, choice))
+        return cls(*_body_of_mesh(elements, materials, found, choice), materials, optional_color(color))
 
     @classmethod
     def from_matrices(
@@ -146,6 +153,7 @@ class FlexibleBody(Body):
         viscosity: float = 0.0,
         moments: bool = True,
         inertial_shapes: bool = True,
+        color: str | None = None,
     ) -> Self:
         """A body from the matrices of a finite element program, free of supports; ``read_matrices`` reads files.
 
@@ -166,7 +174,7 @@ class FlexibleBody(Body):
                 does not matter.
             modal: number of modal coordinates behind the unknowns of the nodes (Craig-Bampton models); what
                 inertia changes with them is known only from the nodes and the mass matrix.
-            damping_ratio, moments, inertial_shapes: as of ``from_mesh``.
+            damping_ratio, moments, inertial_shapes, color: as of ``from_mesh``.
             viscosity: Kelvin-Voigt time of the material [s].
 
         Raises:
@@ -185,7 +193,8 @@ class FlexibleBody(Body):
         found = nodal_interfaces(interfaces, model)
         lag = non_negative("viscosity", viscosity)
         data, kept = body_of_matrices(model, found, choice, geometric_stiffness, lag)
-        return cls(data, kept.kept.frequencies, kept.effective_mass, kept.kept.counts)
+        looks = optional_color(color)
+        return cls(data, kept.kept.frequencies, kept.effective_mass, kept.kept.counts, None, looks)
 
     @property
     def dimension(self) -> int:

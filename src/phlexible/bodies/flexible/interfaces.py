@@ -18,6 +18,8 @@ from phlexible.errors import ParameterError
 Nodes = str | Sequence[int] | Callable[[Array], ArrayLike]
 InterfaceSpec = Nodes | tuple[Nodes, str]
 ON_A_LINE = 1e-9
+FLAT = 1 - 1e-6
+"""Length of the mean normal of a flat face."""
 
 
 class InterfaceKind(StrEnum):
@@ -40,6 +42,7 @@ class Interface:
         kind: averaged or rigid.
         position: centroid of its area, shape (3,) [m].
         nodes: displacement nodes on it, ascending.
+        area: int n dA outward where it is flat, times the thickness of a plane mesh; else zero, shape (3,) [m2].
         rows: mean displacement and rotation of nodal displacements, component after component at each node:
             shape (3, N d) in the plane (x, y, about z), (6, N d) in space.
     """
@@ -48,11 +51,12 @@ class Interface:
     kind: InterfaceKind
     position: Array
     nodes: IntArray
+    area: Array
     rows: Array
 
 
 def given_interfaces(
-    interfaces: Mapping[str, InterfaceSpec] | None, given: GivenMesh, mesh: ElementMesh
+    interfaces: Mapping[str, InterfaceSpec] | None, given: GivenMesh, mesh: ElementMesh, thickness: float
 ) -> tuple[Interface, ...]:
     """The interfaces that a user named.
 
@@ -63,7 +67,10 @@ def given_interfaces(
         interfaces = {}
     if not isinstance(interfaces, Mapping):
         raise ParameterError(f'interfaces must be a dictionary such as {{"tip": nodes}}, got {interfaces!r}')
-    found = [_interface(text("name of an interface", name), spec, given, mesh) for name, spec in interfaces.items()]
+    found = [
+        _interface(text("name of an interface", name), spec, given, mesh, thickness)
+        for name, spec in interfaces.items()
+    ]
     rigid = [each for each in found if each.kind is InterfaceKind.RIGID]
     for k, first in enumerate(rigid):
         for second in rigid[k + 1 :]:
@@ -75,16 +82,16 @@ def given_interfaces(
     return tuple(found)
 
 
-def _interface(name: str, spec: InterfaceSpec, given: GivenMesh, mesh: ElementMesh) -> Interface:
+def _interface(name: str, spec: InterfaceSpec, given: GivenMesh, mesh: ElementMesh, thickness: float) -> Interface:
     nodes: Any = spec
     kind = InterfaceKind.AVERAGE
     if isinstance(spec, tuple) and len(spec) == 2 and isinstance(spec[1], str):
         nodes, kind = spec[0], option(f"kind of interface {name!r}", spec[1], InterfaceKind)
     facets = _facets(name, nodes, given, mesh)
-    measures, squares = _area(mesh, facets)
+    measures, squares, outward = _area(mesh, facets)
     rows = _mean_rows(name, measures, squares, mesh)
     position = measures[:3].sum(axis=1) / measures[3].sum()
-    return Interface(name, kind, position, mesh.facet_nodes(facets), rows)
+    return Interface(name, kind, position, mesh.facet_nodes(facets), thickness * outward, rows)
 
 
 def _facets(name: str, nodes: Any, given: GivenMesh, mesh: ElementMesh) -> IntArray:
@@ -170,8 +177,8 @@ def _near_miss(nodes: Any, given: GivenMesh) -> str:
     return f"the mesh lies in {box}" + ("; compare with a tolerance, not with ==" if callable(nodes) else "")
 
 
-def _area(mesh: ElementMesh, facets: IntArray) -> tuple[Array, Array]:
-    """int (x, y, z) N_a and int N_a over facets, shape (4, N), and int x x^T, shape (3, 3)."""
+def _area(mesh: ElementMesh, facets: IntArray) -> tuple[Array, Array, Array]:
+    """int (x, y, z) N_a and int N_a over facets, (4, N), int x x^T, (3, 3), and int n, zero unless it is flat."""
     import skfem
 
     basis = skfem.FacetBasis(mesh.mesh, mesh.element, facets=facets.astype(np.int32), intorder=2 * mesh.order + 2)
@@ -185,7 +192,10 @@ def _area(mesh: ElementMesh, facets: IntArray) -> tuple[Array, Array]:
     for component in range(4):
         np.add.at(result[component], np.asarray(basis.element_dofs), entries[component])
     squares = np.einsum("ceq,feq,eq->cf", fields[:3], fields[:3], weights)
-    return result, squares
+    outward = np.zeros(3)
+    outward[: len(x)] = np.einsum("deq,eq->d", np.asarray(basis.normals), weights)
+    is_flat = np.linalg.norm(outward) > FLAT * weights.sum()
+    return result, squares, outward * is_flat
 
 
 def _mean_rows(name: str, measures: Array, squares: Array, mesh: ElementMesh) -> Array:

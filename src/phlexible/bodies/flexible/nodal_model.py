@@ -139,7 +139,7 @@ def _interface(name: str, spec: InterfaceSpec, model: NodalModel) -> Interface:
         raise ParameterError(
             f"interface {name!r}: its nodes lie on one line and have no rotations of their own; take more nodes"
         )
-    return Interface(name, kind, position, members, rows)
+    return Interface(name, kind, position, members, np.zeros(3), rows)
 
 
 def _matrix(name: str, value: MatrixLike, size: int | None) -> sparse.csr_array:

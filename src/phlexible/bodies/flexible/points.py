@@ -33,12 +33,14 @@ class InterfaceMotion:
         positions: shape (k, 3) [m].
         shapes: their displacement, shape (k, 3, n).
         rotations: their small rotation, shape (k, 3, n).
+        areas: area times outward normal of flat ones, zero of others, shape (k, 3) [m2].
     """
 
     names: tuple[str, ...]
     positions: Array
     shapes: Array
     rotations: Array
+    areas: Array
 
     @property
     def listed(self) -> str:

@@ -16,6 +16,7 @@ from phlexible.mechanism.membership import Part, ports_of
 from phlexible.ports.attachments import MovingFrame
 from phlexible.ports.ground import fixed_point
 from phlexible.results.files.encoding import Context, Tree, UnstoredFunction, decode, encode_part
+from phlexible.results.files.packed_arrays import is_packed, unpacked
 
 LOOKS = frozenset({"color", "diameter", "shape"})
 """Fields of bodies that no number of a motion depends on; files of older versions do not have them."""
@@ -76,6 +77,9 @@ def rebuild(tree: dict[str, Tree]) -> Mechanism:
 
 def differences(file: Tree, model: Tree, place: str = "") -> list[str]:
     """What differs between two descriptions, one line each: "bodies/coupler/length: ..."."""
+    if is_packed(file) and is_packed(model):
+        here, there = unpacked(file), unpacked(model)
+        return [] if here.shape == there.shape and _close(here, there) else [f"{place[1:]}: the arrays differ"]
     if isinstance(file, dict) and isinstance(model, dict) and file.keys() - LOOKS == model.keys() - LOOKS:
         keys = [key for key in file if key not in LOOKS]
         return [line for key in keys for line in differences(file[key], model[key], f"{place}/{key}")]

@@ -14,7 +14,11 @@ from phlexible.bodies.beam.mesh import Theory
 from phlexible.bodies.beam.reduced_basis import ReducedBasis
 from phlexible.bodies.beam.strain import Strain
 from phlexible.bodies.body import Body
-from phlexible.bodies.locations import Along, Cut, End, MaterialPosition, Origin, Start
+from phlexible.bodies.flexible.mesh.element_mesh import CellKind, ElementMesh
+from phlexible.bodies.flexible.mesh.materials import ElementMaterials
+from phlexible.bodies.flexible.points import InterfaceMotion, MeshPoints, NodePoints
+from phlexible.bodies.floating_body import FloatingBody, StrainEnergy
+from phlexible.bodies.locations import Along, Cut, End, Interface, MaterialPosition, Origin, Start
 from phlexible.bodies.material import Material
 from phlexible.bodies.string.law import StringLaw
 from phlexible.bodies.string.string import String
@@ -29,10 +33,12 @@ from phlexible.interactions.feedback import Feedback
 from phlexible.interactions.force_elements import ForceElement, JointElement
 from phlexible.interactions.loads import Axes, Load, PointLoad
 from phlexible.interactions.potentials import Potential
+from phlexible.interactions.pressure import Pressure
 from phlexible.interactions.time_paths import TimePath
 from phlexible.joints.joint import Joint
 from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody
 from phlexible.ports.placed_split_beam import PlacedSplitBeam
+from phlexible.results.files.packed_arrays import LARGE, packed, unpacked
 from phlexible.results.files.unstored_law import UnstoredLaw
 from phlexible.results.files.unstored_potential import UnstoredPotential
 from phlexible.shapes.solids import Shape
@@ -45,6 +51,8 @@ VALUES: dict[str, type[Any]] = {
     for known in (
         *(ReducedBasis, Material, CircularSection, RectangularSection, Section, Frame, Strain),
         *(GeneralSection, VaryingSection, LumpedMass, Theory),
+        *(FloatingBody, StrainEnergy, ElementMesh, CellKind, ElementMaterials),
+        *(MeshPoints, NodePoints, InterfaceMotion, Interface),
         *(Start, End, Cut, Along, Origin, MaterialPosition),
         *(Axes, Drive, TimePath, Feedback, String),
     )
@@ -119,6 +127,8 @@ def encode(value: object, context: Context) -> Tree:
             return value
         case np.generic():
             return value.item()
+        case np.ndarray() if value.dtype.kind in "iu" or value.size > LARGE:
+            return packed(value)
         case np.ndarray():
             return {"array": value.tolist()}
         case tuple() | list():
@@ -156,6 +166,8 @@ def encode_part(part: Any, context: Context) -> Tree:
 def _initial(part: object, name: str) -> Tree:
     """Value at t = 0 of a function of time in a field; None of other functions."""
     match part, name:
+        case Pressure(), "value":
+            return part.at_time(0.0)
         case PointLoad(), "value":
             return part.at_time(0.0).tolist()
         case TimePath(), "function":
@@ -176,6 +188,8 @@ def decode(tree: Tree, context: Context) -> Any:
     match tree:
         case {"enum": name, "value": value}:
             return _known(name)(value)
+        case {"packed": _}:
+            return unpacked(tree)
         case {"array": numbers}:
             return np.array(numbers, dtype=np.float64)
         case {"tuple": values}:

@@ -178,7 +178,7 @@ def _from_meshio(mesh: Any) -> GivenMesh:
     if order == 2:
         points, cells = _completed(points, cells, kind)
     elif kind is CellKind.HEXAHEDRON:
-        cells = cells[:, _hexahedron_order()[:8]]
+        cells = cells[:, hexahedron_order()[:8]]
     elements, facets, nodes = _groups(mesh, numbers, highest)
     return GivenMesh(kind, order, points, cells, elements, nodes, facets)
 
@@ -196,7 +196,7 @@ def _completed(points: Array, cells: IntArray, kind: CellKind) -> tuple[Array, I
     if kind is CellKind.HEXAHEDRON:
         if cells.shape[1] == 20:
             points, cells = _with_faces(points, cells)
-        return points, cells[:, _hexahedron_order()]
+        return points, cells[:, hexahedron_order()]
     return points, cells
 
 
@@ -218,7 +218,7 @@ def _with_faces(points: Array, cells: IntArray) -> tuple[Array, IntArray]:
     return np.vstack([points, places[first], middles]), np.column_stack([cells, faces, own])
 
 
-def _hexahedron_order() -> IntArray:
+def hexahedron_order() -> IntArray:
     """Where scikit-fem's 27 nodes of a hexahedron are among those of VTK."""
     from skfem import ElementHex2
 
@@ -249,7 +249,7 @@ def _groups(
         elif block.type == "vertex":
             nodes[name] = np.asarray(block.data[members].ravel(), dtype=np.int64)
     joined = {name: np.concatenate(group) for name, group in facets.items()}
-    return {name: np.concatenate(group) for name, group in elements.items()}, nodes, joined
+    return {name: np.concatenate(group) for name, group in elements.items()}, joined, nodes
 
 
 def _cell_groups(mesh: Any) -> Any:

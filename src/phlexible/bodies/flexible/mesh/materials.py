@@ -27,12 +27,16 @@ class ElementMaterials:
         shear: shape (e,), the same unit.
         density: shape (e,) [kg/m3, in the plane times thickness].
         viscosity: Kelvin-Voigt time of all of them [s].
+        thickness: of a plane mesh, 1 of a solid one [m].
+        is_plane_strain: whether a plane mesh cannot widen, so that there is stress across it.
     """
 
     lame: Array
     shear: Array
     density: Array
     viscosity: float
+    thickness: float
+    is_plane_strain: bool
 
     def stress(self, elements: IntArray, gradients: Array) -> Array:
         """Linear stress of displacement gradients (p, c, a) at points of elements (p,), shape (p, c, a)."""
@@ -80,8 +84,11 @@ def element_materials(
     viscosities = {each.viscosity for each in materials}
     if len(viscosities) > 1:
         raise ParameterError(f"materials of one body must have the same viscosity, got {sorted(viscosities)}")
+    is_strained = dimension == 2 and plane is Plane.STRAIN
     constants = np.array([_constants(each, dimension, plane) for each in materials])[owner] * thickness
-    return ElementMaterials(constants[:, 0], constants[:, 1], constants[:, 2], viscosities.pop())
+    return ElementMaterials(
+        constants[:, 0], constants[:, 1], constants[:, 2], viscosities.pop(), thickness, is_strained
+    )
 
 
 def _constants(material: Material, dimension: int, plane: Plane) -> tuple[float, float, float]:

@@ -1,0 +1,107 @@
+"""A motion as a series of VTK files for ParaView: meshes with displacement and stress, other bodies as surfaces."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.bodies.flexible.flexible_body import FlexibleBody
+from phlexible.bodies.flexible.mesh.vtk_cells import vtk_cells
+from phlexible.bodies.flexible.nodal_stress import von_mises
+from phlexible.bodies.flexible.points import MeshPoints
+from phlexible.errors import ParameterError, ResultFileError
+from phlexible.observables.mesh_stress import stress_at
+from phlexible.observables.run import RecordedRun
+from phlexible.ports.attachments import PlacedBody
+from phlexible.results.extras import optional
+from phlexible.scene.build import scene_of
+from phlexible.scene.scene import DrawnBody
+
+
+def export(run: RecordedRun, path: str, every: int) -> None:
+    """See ``Motion.export``.
+
+    Raises:
+        ParameterError: a path that does not end in .pvd.
+        ResultFileError: files that cannot be written.
+    """
+    meshio = optional("meshio", "mesh")
+    index = Path(path)
+    if index.suffix != ".pvd":
+        raise ParameterError(f"path must end in .pvd (the index of a series of .vtu files), got {path!r}")
+    instants = np.arange(0, run.count, every)
+    scene = scene_of(run, instants)
+    entries = []
+    try:
+        for part, (placed, drawn) in enumerate(zip(run.system.bodies, scene.bodies, strict=True)):
+            series = _Meshed.of(run, placed, drawn) or _Surface(drawn)
+            for number, time in enumerate(scene.time):
+                name = f"{index.stem}_{part}_{number:05d}.vtu"
+                meshio.write(index.with_name(name), series.at(meshio, number))
+                entries.append((float(time), part, placed.name, name))
+        index.write_text(_index(entries), encoding="utf-8")
+    except OSError as error:
+        raise ResultFileError(f"{path} cannot be written: {error}") from error
+
+
+def _index(entries: list[tuple[float, int, str, str]]) -> str:
+    from xml.sax.saxutils import quoteattr
+
+    lines = [
+        f'    <DataSet timestep="{time!r}" part="{part}" name={quoteattr(name)} file={quoteattr(file)}/>'
+        for time, part, name, file in entries
+    ]
+    head = ['<?xml version="1.0"?>', '<VTKFile type="Collection" version="0.1" byte_order="LittleEndian">']
+    return "\n".join([*head, "  <Collection>", *lines, "  </Collection>", "</VTKFile>", ""])
+
+
+class _Meshed:
+    """The mesh of a body with its displacement in world axes and its equivalent stress."""
+
+    def __init__(self, body: FlexibleBody, points: MeshPoints, drawn: DrawnBody) -> None:
+        self._body, self._points, self._drawn = body, points, drawn
+        self._cells = vtk_cells(points.mesh)
+        self._nodes = np.arange(len(points.nodes))
+
+    @classmethod
+    def of(cls, run: RecordedRun, placed: PlacedBody, drawn: DrawnBody) -> "_Meshed | None":
+        """For bodies with a mesh."""
+        body = placed.held
+        if isinstance(body, FlexibleBody) and isinstance(body.points, MeshPoints):
+            return cls(body, body.points, drawn)
+        return None
+
+    def at(self, meshio: Any, number: int) -> Any:
+        """As a mesh of meshio."""
+        drawn, points = self._drawn, self._points
+        eta, rotation = drawn.eta[number], drawn.rotations[number]
+        moved = points.shapes @ eta
+        places = (points.nodes + moved) @ rotation.T + drawn.origins[number]
+        stress = stress_at(self._body, points, eta[None], self._nodes)[0]
+        data = {"displacement": moved @ rotation.T, "von_mises": von_mises(stress)}
+        return meshio.Mesh(places, self._cells, point_data=data)
+
+
+class _Surface:
+    """What another body looks like."""
+
+    def __init__(self, drawn: DrawnBody) -> None:
+        self._drawn = drawn
+        skin = drawn.skin
+        self._vertices = drawn.vertices() if skin.has_surface else drawn.nodes()
+        self._cells: list[tuple[str, IntArray]] = []
+        if skin.has_surface:
+            self._cells.append(("triangle", skin.triangles))
+        else:
+            pairs = [np.column_stack([line[:-1], line[1:]]) for line in skin.lines if len(line) > 1]
+            if pairs:
+                self._cells.append(("line", np.concatenate(pairs)))
+            balls = skin.balls if len(skin.balls) else np.zeros(0 if pairs else 1, dtype=np.int64)
+            if len(balls):
+                self._cells.append(("vertex", balls[:, None]))
+
+    def at(self, meshio: Any, number: int) -> Any:
+        """As a mesh of meshio."""
+        places: Array = self._vertices[number]
+        return meshio.Mesh(places, self._cells)

@@ -1,0 +1,168 @@
+"""Stress at nodes, surfaces, pressure, files and series for ParaView of meshed bodies."""
+
+from xml.etree import ElementTree
+
+import meshio
+import numpy as np
+import pytest
+import skfem
+
+import phlexible as ph
+from bodies.flexible.meshes import BAR, STEEL, bar, ends, grid
+from phlexible.bodies.flexible.mesh.given_mesh import element_mesh, given_mesh
+from phlexible.bodies.flexible.skin import mesh_skin
+from phlexible.observables.mesh_stress import stress_at
+
+LENGTH, HIGH, WIDE = BAR
+
+
+def under(body, force, moment=(0, 0, 0)):
+    """Elastic coordinates of a body held at its start under loads on its end."""
+    points = body.points.interfaces
+    work = np.asarray(force) @ points.shapes[1] + np.asarray(moment) @ points.rotations[1]
+    return work / body.frequencies**2
+
+
+@pytest.mark.parametrize("kind", [skfem.MeshTri, skfem.MeshQuad, skfem.MeshTet, skfem.MeshHex])
+def test_a_pulled_bar_has_the_stress_of_force_over_area(kind):
+    dimension = 3 if kind in (skfem.MeshTet, skfem.MeshHex) else 2
+    thickness = {"thickness": WIDE} if dimension == 2 else {}
+    body = bar((3, 2, 1)[:dimension], kind, BAR[:dimension], frame="start", strain="linear", **thickness)
+    nodes = np.arange(len(body.points.nodes))
+    stress = stress_at(body, body.points, under(body, (1e3, 0, 0))[None], nodes)[0]
+    assert stress[:, 0] == pytest.approx(1e3 / HIGH / WIDE, rel=1e-8)
+    assert np.abs(stress[:, 1:]).max() < 1e-8 * stress[0, 0]
+
+
+def test_a_bent_bar_has_the_stress_of_moment_over_section_modulus():
+    body = bar((8, 2, 2), frame="start", strain="linear")
+    eta = under(body, (0, 0, 0), (0, 0, 10.0))
+    top = [
+        k for k, x in enumerate(body.points.nodes) if abs(x[0] - LENGTH / 2) < 1e-9 and abs(x[1] - HIGH / 2) < 1e-9
+    ]
+    stress = stress_at(body, body.points, eta[None], np.array(top))[0]
+    assert stress[:, 0] == pytest.approx(-10.0 * (HIGH / 2) / (WIDE * HIGH**3 / 12), rel=0.01)
+
+
+def test_plane_strain_has_stress_across_the_plane():
+    body = bar((3, 2), skfem.MeshQuad, BAR[:2], frame="start", thickness=WIDE, plane="strain", strain="linear")
+    stress = stress_at(body, body.points, under(body, (1e3, 0, 0))[None], np.arange(5))[0]
+    assert stress[:, 2] == pytest.approx(STEEL.poissons_ratio * stress[:, 0], rel=1e-8)
+
+
+def hung(**options):
+    """A bar that swings on a pin, with a pressure on its free end."""
+    model = ph.Model(gravity=(0, -9.81, 0))
+    part = model.add(bar((3, 1, 1), modes=2, color="blue", **options), "bar")
+    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), part["start"], axis=(0, 0, 1)))
+    model.add(ph.RigidBody(1.0, (0.1, 0.1, 0.1)), "box", position=(1, 0, 0))
+    model.apply(ph.Pressure(part["end"], lambda t: 1e6 * np.sin(2000 * t)))
+    return model, model.simulate(0.01, 1e-3, progress=False)
+
+
+def test_pressure_pushes_with_its_area_and_turns_with_the_face():
+    model = ph.Model(dimension=3)
+    part = model.add(bar((3, 1, 1), modes=2), "bar", angular_velocity=(0, 0, 5.0), velocity=(0, 0, 0))
+    model.apply(ph.Pressure(part["end"], 2e5))
+    motion = model.simulate(0.05, 1e-3, progress=False)
+    momentum = motion.momentum.linear
+    pushed = -2e5 * HIGH * WIDE * motion.rotation(part["end"])[:, :, 0]
+    impulse = np.trapezoid(pushed, motion.time, axis=0)
+    assert momentum[-1] - momentum[0] == pytest.approx(impulse, abs=2e-3 * np.linalg.norm(impulse))
+    round_part = skfem.MeshTri.init_circle(3)
+    disc = ph.FlexibleBody.from_mesh(
+        round_part, STEEL, {"rim": lambda x: np.hypot(x[0], x[1]) > 0.99}, modes=3, thickness=0.1
+    )
+    with pytest.raises(ph.ModelError, match="is not flat"):
+        ph.Pressure(ph.Model(dimension=2).add(disc, "disc")["rim"], 1.0)
+    with pytest.raises(ph.ModelError, match="acts on an interface"):
+        ph.Pressure(part.point((0.1, 0, 0)), 1.0)
+
+
+def test_a_saved_motion_comes_back_with_its_mesh(tmp_path):
+    model, motion = hung()
+    motion.save(tmp_path / "run.h5")
+    loaded = ph.Motion.load(tmp_path / "run.h5")
+    part, same = model["bar"], loaded["bar"]
+    for here, there in ((part["end"], same["end"]), (part.point((0.1, 0, 0)), same.point((0.1, 0, 0)))):
+        assert np.array_equal(motion.position(here), loaded.position(there))
+    assert np.array_equal(motion.mesh_stress(part).von_mises, loaded.mesh_stress(same).von_mises)
+    assert same.body.color == part.body.color
+    further = model.resume(tmp_path / "run.h5", 0.02, 1e-3, progress=False)
+    assert further.time[-1] == pytest.approx(0.02)
+    other = hung(strain="linear")[0]
+    with pytest.raises(ph.ResultFileError, match="bodies/bar"):
+        other.resume(tmp_path / "run.h5", 0.03, 1e-3, progress=False)
+
+
+def test_a_series_for_paraview(tmp_path):
+    """Nodes where the motion has them, cells that a reader of meshes takes for the same volume, a surface each."""
+    model, motion = hung()
+    motion.export(tmp_path / "run.pvd", every=5)
+    index = ElementTree.parse(tmp_path / "run.pvd").getroot().findall("./Collection/DataSet")
+    assert [float(each.get("timestep")) for each in index if each.get("name") == "bar"] == [0.0, 0.005, 0.01]
+    last = meshio.read(tmp_path / [each.get("file") for each in index if each.get("name") == "bar"][-1])
+    part = model["bar"]
+    for node in (0, 7, 30):
+        place = motion.position(part.point(part.body.points.nodes[node]))[-1]
+        assert last.points[node] == pytest.approx(place, abs=1e-12)
+    mesh = element_mesh(given_mesh(last), 2)
+    volume = sum(each.weights.sum() for each in mesh.quadrature(4))
+    assert volume == pytest.approx(LENGTH * HIGH * WIDE, rel=1e-3)
+    nodes = np.arange(len(part.body.points.nodes))
+    stress = motion.mesh_stress(part, nodes).von_mises[-1]
+    assert last.point_data["von_mises"] == pytest.approx(stress, rel=1e-9)
+    box = meshio.read(tmp_path / [each.get("file") for each in index if each.get("name") == "box"][-1])
+    assert "triangle" in box.cells_dict
+    with pytest.raises(ph.ParameterError, match=r"must end in \.pvd"):
+        motion.export(tmp_path / "run.vtk")
+
+
+@pytest.mark.parametrize("kind", [skfem.MeshTet, skfem.MeshHex, skfem.MeshTri, skfem.MeshQuad])
+def test_the_surface_is_closed_and_points_outward(kind):
+    dimension = 3 if kind in (skfem.MeshTet, skfem.MeshHex) else 2
+    thickness = {"thickness": WIDE} if dimension == 2 else {}
+    body = bar((3, 2, 2)[:dimension], kind, BAR[:dimension], modes=1, **thickness)
+    skin = mesh_skin(body.points.mesh, body.points.shapes)
+    corners = skin.positions[skin.vertex_nodes[skin.triangles]]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]) / 2
+    if dimension == 3:
+        volume = np.einsum("ti,ti->", normals, corners.mean(axis=1)) / 3
+        assert volume == pytest.approx(LENGTH * HIGH * WIDE, rel=1e-12)
+        assert np.linalg.norm(normals, axis=1).sum() == pytest.approx(
+            2 * (LENGTH * HIGH + LENGTH * WIDE + HIGH * WIDE), rel=1e-12
+        )
+    else:
+        assert normals.sum(axis=0) == pytest.approx([0, 0, LENGTH * HIGH], rel=1e-12)
+
+
+def test_bodies_without_a_mesh_have_no_stress():
+    model = ph.Model()
+    box = model.add(ph.RigidBody(1.0, (1, 1, 1)), "box")
+    motion = model.simulate(0.1, 0.1, progress=False)
+    with pytest.raises(ph.ModelError, match=r"FlexibleBody\.from_mesh"):
+        motion.mesh_stress(box)
+
+
+def test_meshes_of_files(tmp_path):
+    """A Nastran-like mesh in a file with named groups of elements, of sides and of nodes."""
+    mesh = grid(*BAR, cells=(4, 1, 1), kind=skfem.MeshTet)
+    sides = mesh.facets[:, mesh.facets_satisfying(lambda x: x[0] < 1e-9, boundaries_only=True)].T
+    tip = np.flatnonzero(mesh.p[0] > LENGTH * (1 - 1e-9))
+    file = meshio.Mesh(
+        mesh.p.T,
+        [("tetra", mesh.t.T), ("triangle", sides)],
+        point_sets={"tip": tip},
+        cell_sets={"root": [np.zeros(0, dtype=int), np.arange(len(sides))]},
+    )
+    meshio.write(tmp_path / "bar.inp", file)
+    body = ph.FlexibleBody.from_mesh(tmp_path / "bar.inp", STEEL, {"root": "root", "tip": "tip"}, modes=2)
+    same = ph.FlexibleBody.from_mesh(
+        mesh, STEEL, {"root": ends(LENGTH)["start"], "tip": ends(LENGTH)["end"]}, modes=2
+    )
+    assert body.frequencies == pytest.approx(same.frequencies, rel=1e-6)
+    with pytest.raises(ph.ParameterError, match="there is no file"):
+        ph.FlexibleBody.from_mesh(tmp_path / "other.msh", STEEL)
+    (tmp_path / "bad.msh").write_text("no mesh")
+    with pytest.raises(ph.ParameterError, match="meshio cannot read"):
+        ph.FlexibleBody.from_mesh(tmp_path / "bad.msh", STEEL)
