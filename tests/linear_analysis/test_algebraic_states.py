@@ -84,6 +84,16 @@ def test_an_improper_model_is_refused_where_a_regular_descriptor_is_needed():
         improper.to_state_space()
 
 
+def test_a_pair_of_inverted_ports_is_refused_and_one_of_them_is_a_joint():
+    a, b = ph.inverted(mass("a"), "a.force"), ph.inverted(mass("b"), "b.force")
+    both = ph.LinearModel.of(ph.transformer(a, b, [[-1.0]], ("a.force", "b.force")))
+    for ask in (both.eliminate_constraints, lambda: both.modes(1), both.to_state_space):
+        with pytest.raises(ph.ModelError, match="multiplier of a.force.* act on each other.*invert one of the two"):
+            ask()
+    one = ph.LinearModel.of(ph.gyrator(mass("a"), b, [[1.0]], ("a.force", "b.force")))
+    assert one.eliminate_constraints().descriptor.toarray() == pytest.approx(np.array([[4.0]]))
+
+
 def test_a_state_without_inertia_is_refused():
     """A spring without mass, damped: E is singular, but the state is no multiplier."""
     E, J, R = np.diag([1.0, 0.0]), np.array([[0.0, 1.0], [-1.0, 0.0]]), np.diag([0.0, 3.0])
