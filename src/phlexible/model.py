@@ -435,7 +435,9 @@ class Model(Mechanism):
             make = self._numbers.stepper_maker(system, options.scheme)
             stepper = make(options.order, options.numerical_damping, is_redundant)
             try:
-                run = Simulation(system, stepper, start, instants, options.every, results.take, options.tolerance)
+                run = Simulation(
+                    system, stepper, start, instants, options.every, results.take, options.tolerance, at
+                )
                 with progress_bar(show) as report:
                     is_complete = run.run(report)
                 motion = results.finish(is_complete)

@@ -33,6 +33,12 @@ class State:
     theta: Array | None = None
 
 
+def same_pose(first: State, second: State) -> bool:
+    """Whether bodies are at the same time where they are, and bent as they are, to the last digit."""
+    pairs = ((getattr(state, name) for state in (first, second)) for name in ("position", "rotation", "eta"))
+    return first.time == second.time and all(np.array_equal(*pair) for pair in pairs)
+
+
 @dataclass(frozen=True, eq=False)
 class Layout:
     """Offsets into the arrays of states, by body: bodies with a frame come first.

@@ -12,7 +12,8 @@ from phlexible.compilation.compiled import is_compiled, is_kept
 from phlexible.kernels.loop import advance
 from phlexible.kernels.newton import SINGULAR
 from phlexible.rank.redundancy import independent_rows
-from phlexible.system.layout import State
+from phlexible.system.instants import Instants
+from phlexible.system.layout import State, same_pose
 from phlexible.system.system import System
 from phlexible.time_integration.composition import SUBSTEPS, substep_times
 from phlexible.time_integration.compressed_strings import most_compressed
@@ -81,11 +82,13 @@ class ConservingStepper(Stepper):
         self._held = np.zeros(0)  # values of the controllers during a step
         self._rows: IntArray | None = None  # that do not depend on others
         self._stop: BaseException | None = None  # what a controller raised
+        self._pose: tuple[State, Instants, float] | None = None  # where something was computed last
         if not (advance.signatures or is_compiled(advance)):
             print(COMPILING if is_kept(advance) else NOT_KEPT, file=sys.stderr, flush=True)
 
-    def begin(self, state: State) -> None:
+    def begin(self, state: State, at: Instants | None = None) -> None:
         """Put a state in."""
+        self._pose = (state, at, np.inf) if at is not None else None
         memory, thetas = self._memory, self._assembly.initial_thetas(state)
         if state.theta is not None:
             thetas = state.theta[: len(thetas)]
@@ -171,7 +174,8 @@ class ConservingStepper(Stepper):
     def project(self, time: float) -> None:
         """Into the state; what moving frames and drives supply is booked as their work, what goes as dissipated."""
         memory = self._memory
-        found = projection(self._assembly.system, self._state(time))
+        state = self._state(time)
+        found = projection(self._assembly.system, state, self._instant(state, np.inf))
         loads = self._memory.counts["loads"]
         memory["velocity"][:] = found.velocity
         memory["work"][loads : loads + len(found.work)] += found.work
@@ -193,12 +197,25 @@ class ConservingStepper(Stepper):
         if self._held.size:
             values = values + self._held
         theta = self._memory["theta"][: assembly.element_forces].copy()
-        found = reactions(assembly.system, state, theta, values.reshape(-1, 3), self._rows, end)
+        found = reactions(
+            assembly.system, state, theta, values.reshape(-1, 3), self._rows, self._instant(state, end)
+        )
         if found is None:
             return None
         forces = self.last_reactions[1]
         forces[: assembly.element_forces] = found[1]
         return found[0], forces
+
+    def _instant(self, state: State, end: float) -> Instants:
+        """The state as an instant, whose accelerations are asked for up to ``end``; a pose is computed once."""
+        known = self._pose
+        if known is None or not same_pose(known[0], state):
+            at = self._assembly.system.at(state, end)
+        else:
+            given = known[1].given if known[2] == end else self._assembly.system.at(state, end).given
+            at = replace(known[1], velocity=state.velocity[None], given=given)
+        self._pose = (state, at, end)
+        return at
 
     def _state(self, time: float) -> State:
         arrays = (self._memory[name].copy() for name in ("position", "rotation", "eta", "velocity"))

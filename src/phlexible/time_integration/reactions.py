@@ -21,7 +21,7 @@ CONTRADICTORY = 1e-6  # of the accelerations that the rows ask for: they ask for
 
 
 def reactions(
-    system: System, state: State, theta: Array, values: Array, rows: IntArray, end: float
+    system: System, state: State, theta: Array, values: Array, rows: IntArray, at: Instants
 ) -> tuple[Array, Array] | None:
     """Multipliers, shape (rows,), and forces of elements, shape (forces,), at a state.
 
@@ -31,12 +31,11 @@ def reactions(
         theta: coordinates of the forces, angles over full turns, shape (forces,).
         values: of loads, then of the forces that have a prescribed part, shape (values, 3).
         rows: of G that do not depend on others; multipliers of the others are zero.
-        end: functions of time are asked up to here [s].
+        at: the state as an instant.
 
     Returns:
         None where joints contradict each other, at singular positions.
     """
-    at = system.at(state, end)
     applied, pulls = _applied(system, state, at, theta, values)
     mass, matrix = system.small_mass(state, at), system.rows.small_matrix(at)
     forces = applied + _own_forces(system, state)

@@ -10,6 +10,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ConvergenceError, RedundancyWarning, ResultFileError
+from phlexible.system.instants import Instants
 from phlexible.system.layout import State
 from phlexible.system.recording import Recording
 from phlexible.system.system import System
@@ -44,6 +45,7 @@ class Simulation:
         every: store each so many.
         tolerance: for the error of a step (4.22): steps of the grid are cut into 2^level equal ones; None: not.
         sink: takes recordings, block by block.
+        at: a start that is a state as an instant, where the caller has it.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class Simulation:
         every: int,
         sink: Sink,
         tolerance: float | None = None,
+        at: Instants | None = None,
     ) -> None:
         self._system, self._stepper, self._clock, self._every = system, stepper, clock, every
         self._recorder = Recorder(system, stepper.work_sources, sink)
@@ -74,7 +77,7 @@ class Simulation:
         self._reached: Checkpoint | None = None  # where the sink stands
         self._before_end: Checkpoint | None = None  # where the last block began that a longer run would take else
         if isinstance(start, State):
-            stepper.begin(start)
+            stepper.begin(start, at)
             self._recorder.begin(clock.start, stepper.now(clock.start), 0)
             self._hand_over(0)
         else:

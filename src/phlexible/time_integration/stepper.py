@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from phlexible.algebra.arrays import Array
+from phlexible.system.instants import Instants
 from phlexible.system.layout import State
 
 
@@ -61,8 +62,8 @@ class Stepper(ABC):
     layout: str
 
     @abstractmethod
-    def begin(self, state: State) -> None:
-        """Start from a state."""
+    def begin(self, state: State, at: Instants | None = None) -> None:
+        """Start from a state; ``at``: the same as an instant, where the caller has it."""
 
     @abstractmethod
     def advance(self, instants: Array, step: float, storage: Storage) -> Advance:
