@@ -42,7 +42,7 @@ def at_all_times(function: Callable[[float], ArrayLike], times: Array) -> Array 
         for k, component in enumerate((x, y, z)):
             column = numbers("component", component)
             values[:, k] = column if column.ndim == 0 else np.broadcast_to(column, asked.shape)
-        single = np.array([numbers("value", function(float(times[k]))) for k in some])
+        single = numbers("value", np.array([function(time) for time in times[some].tolist()]))
     except Exception:  # a function for single times may fail in any way here; it is then called one by one
         return None
     if single.shape != (len(some), 3) or not np.isfinite(values).all():

@@ -73,7 +73,7 @@ def _own_forces(system: System, state: State) -> Array:
         nu = state.velocity[own].copy()
         rates, here = nu[data.rigid_count :], result[own]
         here[data.rigid_count :] -= elastic_force(data, eta) + viscous_force(data, eta, rates)
-        if not isinstance(data, AbsoluteBody):
-            nu[: system.dimension] = 0.0  # the translation of the centre of mass is apart from the rest
+        nu[: system.dimension] = 0.0  # the translation of the centre of mass is apart from the rest
+        if not isinstance(data, AbsoluteBody) and nu.any():
             here += quadratic_velocity_forces(system.frames[index], eta, nu)
     return result
