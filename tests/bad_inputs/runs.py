@@ -1,6 +1,7 @@
 """What models and motions are asked."""
 
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 import numpy as np
@@ -27,6 +28,11 @@ BODIES = frozenset({"body", "rope", "split", "foreign body", "foreign rope", "fo
 TURNED = (PARTS | BODIES) - {"rope", "foreign rope"}
 FORCES = frozenset({"element", "drive", "foreign element", "foreign drive"})
 FREQUENCIES = NON_NEGATIVE | {"()", "(1, 2)", "(1, 2, 3)"}
+
+
+RUN_BY_RUN = frozenset({"a class", "f raises", "f -> nothing", "f -> '1'", "f -> 1j", "f -> {}", "f -> nan"})
+RUN_BY_RUN |= {"f -> True", "f -> 1.0", "f -> object()", "f -> (0, 0)", "f -> (0, 0, 0)", "f -> ('0', 0, 0)"}
+RUN_BY_RUN |= {"f -> (1j, 0, 0)", "f -> 3 x 3"}  # what fails is recorded as a failure
 
 
 class Runnable:
@@ -402,5 +408,29 @@ RUNS = [
         count=COUNT,
         at=REFUSED,
         parameter=FILE,
+    ),
+    of(
+        "study",
+        lambda s: ph.study,
+        lambda s: {
+            "build": lambda length: 1.0,
+            "parameters": {"length": [1.0]},
+            "measure": lambda model: model,
+            "executor": ThreadPoolExecutor(1),
+        },
+        build=frozenset({"a class"}),
+        parameters=REFUSED,
+        measure=RUN_BY_RUN,
+        executor=frozenset({"1", "10**400", "None"}),
+        output=FILE | NONE,
+        overwrite=FLAG,
+        progress=FLAG | NONE,
+    ),
+    of(
+        "samples",
+        lambda s: ph.samples,
+        lambda s: {"count": 1, "length": (1.0, 2.0)},
+        count=COUNT,
+        seed=COUNT | {"0"},
     ),
 ]

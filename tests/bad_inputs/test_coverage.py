@@ -8,7 +8,7 @@ from bad_inputs.parts import PARTS
 from bad_inputs.runs import RUNS
 
 # Made by this package, or made of what it made.
-NOT_CALLED_BY_USERS = {"LinearModel", "LinearPHDAE", "Motion", "PortHamiltonianModel", "Trajectory"}
+NOT_CALLED_BY_USERS = {"LinearModel", "LinearPHDAE", "Motion", "PortHamiltonianModel", "Study", "Trajectory"}
 OWNERS = {
     "Mechanism": ph.Model,
     "Model": ph.Model,
@@ -31,7 +31,7 @@ WITHIN = {
 }
 PICTURES = {"plot", "plot_reaction", "TriangleMesh"}  # how things look; a wrong value is seen at once
 # In signatures: what stands for other names, and what ``output_coordinates`` takes like the methods above.
-NO_ARGUMENTS = {"self", "cls", "args", "kwargs", "named", "x of output_coordinates"}
+NO_ARGUMENTS = {"self", "cls", "args", "kwargs", "named", "x of output_coordinates", "ranges of samples"}
 
 
 def arguments(function):

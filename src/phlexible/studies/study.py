@@ -1,5 +1,6 @@
 """A study: one model with many parameters, each run built and measured, on all cores or on a cluster."""
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -154,12 +155,9 @@ def study(
     if not callable(build):
         raise ParameterError(f"build must be a function of the parameters that returns a model, got {build!r}")
     runs, axes = runs_of(parameters)
-    task, show = packed_task(build, measure), shown(progress)
-    file = (
-        None
-        if output is None
-        else Journal(file_path("output", output), list(runs[0]), flag("overwrite", overwrite))
-    )
+    _check_parameters(build, runs[0])
+    anew, show, task = flag("overwrite", overwrite), shown(progress), packed_task(build, measure)
+    file = None if output is None else Journal(file_path("output", output), list(runs[0]), anew)
     found: dict[int, Outcome] = {}
     with file or nullcontext() as journal, progress_bar(show, "runs") as report:
         if journal is not None:
@@ -173,3 +171,12 @@ def study(
                 journal.write(runs[number], outcome)
             report(len(found), len(runs))
     return Study(tuple(runs), tuple(found[number] for number in range(len(runs))), axes)
+
+
+def _check_parameters(build: Callable[..., Any], first: dict[str, Any]) -> None:
+    try:
+        inspect.signature(build).bind(**first)
+    except ValueError:  # some functions of other languages do not tell
+        pass
+    except TypeError as error:
+        raise ParameterError(f"build must take the parameters {', '.join(first)} by name: {error}") from None
