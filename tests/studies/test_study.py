@@ -125,11 +125,12 @@ def test_what_cannot_be_a_study_is_refused(tmp_path):
         ((pendulum, [{"length": 1.0}, {"gravity": 1.0}], fall), "have the same parameters"),
         ((pendulum, 3, fall), "must be a grid"),
         ((3, GRID, fall), "build must be a function"),
+        ((pendulum, {"mass": [1.0]}, fall), "build must take the parameters mass by name"),
         ((pendulum, GRID, fall, OnlyMap()), "must be finite numbers"),
     ):
         output = tmp_path / "x" if "finite" in message else None
         if output:
-            given = (pendulum, {"length": [pendulum]}, fall, OnlyMap())
+            given = (pendulum, {"length": [pendulum], "gravity": [1.0]}, fall, OnlyMap())
         with pytest.raises(ph.ParameterError, match=message):
             ph.study(*given, output=output)
     with pytest.raises(ph.ParameterError, match="'mass' is not there; measured were: height, path, speed"):
