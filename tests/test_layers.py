@@ -15,6 +15,7 @@ LARGEST_FOLDER = 15
 LAYERS = (
     "version",
     "errors",
+    "display",
     "algebra",
     "elements",
     "shapes",

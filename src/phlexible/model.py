@@ -36,6 +36,7 @@ from phlexible.results.equilibrium import Equilibrium
 from phlexible.results.files.run_output import RunOutput
 from phlexible.results.linear_model import LinearModel
 from phlexible.results.motion import Motion
+from phlexible.results.notebook import model_html
 from phlexible.results.pictures.mechanism_plot import plot_model
 from phlexible.results.progress import progress_bar, shown
 from phlexible.results.run_warnings import attach_motion, warned
@@ -387,6 +388,10 @@ class Model(Mechanism):
         """
         self._need_bodies()
         return plot_model(self, path, axes, labels, frames)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: a picture and the bodies of the model."""
+        return model_html(self)
 
     def _need_bodies(self) -> None:
         if not self.bodies:

@@ -234,6 +234,7 @@ RUNS = [
         path=REFUSED,
         frames=NONE,
         points=frozenset({"()"}),
+        sensors=frozenset({"()"}),
         curves=NONE | {"{}"},
         title=frozenset({"None", "'x'", "'1'"}),
     ),

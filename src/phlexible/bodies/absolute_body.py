@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.locations import MaterialPoints
 from phlexible.bodies.string.law import StringLaw
+from phlexible.display.written import short_repr
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -43,6 +44,8 @@ class QuadraticStrains:
     viscosity: float
     elements: IntArray
 
+    __repr__ = short_repr
+
 
 @dataclass(frozen=True, eq=False)
 class AbsoluteBody:
@@ -63,6 +66,8 @@ class AbsoluteBody:
     strains: tuple[QuadraticStrains, ...]
     points: MaterialPoints
     size: float
+
+    __repr__ = short_repr
 
     @property
     def node_count(self) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.locations import MaterialPoints
+from phlexible.display.written import short_repr
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +34,8 @@ class StrainEnergy:
     squares: Array
     factors: Array
     square_strain: IntArray
+
+    __repr__ = short_repr
 
 
 def no_strain() -> StrainEnergy:
@@ -79,6 +82,8 @@ class FloatingBody:
     points: MaterialPoints
     size: float
     elastic_units: tuple[str, ...] = ()
+
+    __repr__ = short_repr
 
     @property
     def coordinate_units(self) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from phlexible.algebra.arrays import finite, non_negative, positive
+from phlexible.display.written import short_repr
 from phlexible.errors import ParameterError
 
 
@@ -24,6 +25,8 @@ class Material:
     density: float
     poissons_ratio: float = 0.3
     viscosity: float = 0.0
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "youngs_modulus", positive("youngs_modulus", self.youngs_modulus))

@@ -15,6 +15,7 @@ from phlexible.bodies.floating_body import FloatingBody, no_strain
 from phlexible.bodies.locations import Location, MaterialPoint, MaterialPoints, MaterialPosition, Origin
 from phlexible.bodies.skin import Skin, solid_skin
 from phlexible.bodies.unshaped import unshaped_skin
+from phlexible.display.written import short_repr
 from phlexible.errors import AttachmentError, ParameterError
 from phlexible.shapes.colors import optional_color
 from phlexible.shapes.solids import Box, Cylinder, Shape, Sphere
@@ -47,6 +48,8 @@ class RigidBody(Body):
     center: ArrayLike = (0.0, 0.0, 0.0)
     shape: Shape | None = field(default=None, kw_only=True)
     color: str | None = field(default=None, kw_only=True)
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "mass", positive("mass", self.mass))

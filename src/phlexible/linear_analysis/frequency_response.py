@@ -8,6 +8,7 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from phlexible.algebra.arrays import Array, numbers
+from phlexible.display.written import short_repr
 from phlexible.errors import ParameterError, PoleError
 from phlexible.linear_analysis.mechanics import LinearMechanics
 from phlexible.linear_analysis.observed import ObservedPHDAE
@@ -38,6 +39,8 @@ class FrequencyResponse:
     outputs: tuple[str, ...]
     input_units: tuple[str, ...] = ()
     output_units: tuple[str, ...] = ()
+
+    __repr__ = short_repr
 
     @property
     def magnitude(self) -> Array:

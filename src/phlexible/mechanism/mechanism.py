@@ -318,8 +318,21 @@ class Mechanism:
         hand_over(self, copy)
         return copy
 
-    def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}(dimension={self._dimension}, {len(self._bodies)} bodies, "
-            f"{len(self._joints)} joints, {len(self._loads)} loads)"
+    def counted(self) -> str:
+        """ "3 bodies, 4 joints, 1 load, 2 force elements, 1 drive", without what there is none of."""
+        counts = (
+            (len(self._bodies), "body", "bodies"),
+            (len(self._joints), "joint", "joints"),
+            (len(self._loads), "load", "loads"),
+            (len(self._elements), "force element", "force elements"),
+            (len(self._drives), "drive", "drives"),
         )
+        found = [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]
+        return ", ".join(found) or "no bodies"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(dimension={self._dimension}, {self.counted()})"
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """Names that notebooks offer after ``model["``."""
+        return [*self._split_beams, *self._bodies]

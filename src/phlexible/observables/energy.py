@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from phlexible.algebra.arrays import Array
+from phlexible.display.html import Html, sparkline, table
 from phlexible.system.recording import Recording
 
 
@@ -27,6 +28,22 @@ class Energy:
     gravity: Array
     work: dict[str, Array]
     dissipated: Array
+
+    def __repr__(self) -> str:
+        least, most = float(self.total.min()), float(self.total.max())
+        return f"Energy({len(self.kinetic)} instants, total {least:.6g} to {most:.6g} J)"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: each energy at the start and at the end, its extremes and its curve."""
+        parts = {name: getattr(self, name) for name in ("kinetic", "strain", "spring", "gravity", "total")}
+        parts |= {f"work of {name}": work for name, work in self.work.items()}
+        parts |= {"dissipated": self.dissipated, "balance error": self.balance_error}
+        rows: list[tuple[str | Html, ...]] = [
+            (name, *(f"{x:.5g}" for x in (e[0], e[-1], e.min(), e.max())), sparkline(e, f"{name} over time"))
+            for name, e in parts.items()
+            if e.any() or name == "total"
+        ]
+        return table(rows, ("[J]", "start", "end", "least", "greatest", ""))
 
     @property
     def total(self) -> Array:

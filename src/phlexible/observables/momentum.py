@@ -8,6 +8,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import kept_velocities, rigid_rows
+from phlexible.display.written import short_repr
 from phlexible.observables.run import RecordedRun
 from phlexible.system.vectors import split_rigid
 
@@ -28,6 +29,8 @@ class Momentum:
     linear: Array
     angular: Array
     center_of_mass: Array
+
+    __repr__ = short_repr
 
 
 def momentum(run: RecordedRun) -> Momentum:

@@ -8,6 +8,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.fingerprint import fingerprint
 from phlexible.bodies.mechanics.floating import split_velocity
+from phlexible.display.written import short_repr
 from phlexible.errors import ModelError
 from phlexible.interactions.functions import PointOf
 from phlexible.joints.joint import Joint
@@ -26,6 +27,8 @@ class RecordedRun:
 
     system: System
     recording: Recording
+
+    __repr__ = short_repr
 
     def __getstate__(self) -> dict[str, object]:
         """Without what follows from the rest."""

@@ -12,6 +12,7 @@ from phlexible.bodies.beam.mesh import BeamMesh
 from phlexible.bodies.beam.points import ROUND_OFF, BeamPoints
 from phlexible.bodies.beam.section_forces import places_along, section_resultants, stations
 from phlexible.bodies.floating_body import FloatingBody
+from phlexible.display.written import short_repr
 from phlexible.elements.section_stress import fibre_places, fibre_stress, greatest_shear, stress_range
 from phlexible.elements.varying_section import UniformSection
 from phlexible.errors import ModelError
@@ -49,6 +50,8 @@ class SectionForces:
     moment_y: Array
     moment_z: Array
 
+    __repr__ = short_repr
+
 
 @dataclass(frozen=True, eq=False)
 class BeamStress:
@@ -68,6 +71,8 @@ class BeamStress:
     greatest: Array
     smallest: Array
     shear: Array
+
+    __repr__ = short_repr
 
 
 Velocities = Callable[[], Array]

@@ -8,6 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.display.html import table
+from phlexible.display.written import shortened
 from phlexible.errors import ModelError, StructureError
 from phlexible.port_hamiltonian.model import (
     Matrix,
@@ -71,6 +73,16 @@ class LinearPHDAE(PortHamiltonianModel):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.order} states, {self.port_size} inputs)"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: how large the model is, and what its ports and states are called."""
+        names = {
+            "inputs": self.inputs,
+            "outputs": getattr(self, "outputs", ()),
+            "names of states": self.state_names,
+        }
+        rows = [("states", str(self.order)), *((name, shortened(each)) for name, each in names.items() if each)]
+        return table(rows, title=type(self).__name__)
 
     @property
     def effort_matrix(self) -> Matrix:

@@ -21,6 +21,10 @@ from phlexible.bodies.locations import (
     Origin,
     Start,
 )
+from phlexible.display.html import beside, table
+from phlexible.display.written import described, written
+from phlexible.shapes.surface import Surface
+from phlexible.shapes.svg import small_picture
 
 Path = Callable[[float], ArrayLike]
 
@@ -142,6 +146,22 @@ class PlacedBody:
 
     def __repr__(self) -> str:
         return f"PlacedBody({self.name!r}, {type(self.body).__name__})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what the body looks like, and its parameters."""
+        title = f"{self.name}: {type(self.body).__name__}"
+        rows = [("mass", f"{self.data.mass:.6g} kg"), ("elastic coordinates", str(self.data.elastic_count))]
+        rows += [("position", written(self.place)), *described(self.held)]
+        skin = self.held.skin(self.data, np.zeros((0, 3)))
+        places = skin.positions
+        if self.nodes is not None:
+            places = np.einsum("pin,n->pi", skin.shapes, self.elastic)
+        surface = Surface(places[skin.vertex_nodes] + skin.offsets, skin.triangles)
+        lines = [] if skin.has_surface else [places[line] for line in skin.lines]
+        if not (skin.has_surface or lines):
+            return table(rows, title=title)
+        picture = small_picture(surface, lines, self.body.paint or "#0b5394", f"picture of {self.name}")
+        return beside(picture, table(rows, title=title))
 
     def _attach(self, location: Location) -> "Attachment":
         self.locate(location)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array
+from phlexible.display.written import short_repr
 from phlexible.linear_analysis.frequency_response import frequency_response
 from phlexible.linear_analysis.observed import ObservedPHDAE
 
@@ -55,6 +56,8 @@ class ReductionError:
     frequencies: Array
     pointwise: Array
     peak: Array
+
+    __repr__ = short_repr
 
 
 def reduction_error(full: ObservedPHDAE, reduced: ObservedPHDAE, frequencies: ArrayLike) -> ReductionError:

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from phlexible.algebra.arrays import Array
+from phlexible.display.written import short_repr
 from phlexible.mechanism.mechanism import Mechanism
 
 ModelType = TypeVar("ModelType", bound=Mechanism)
@@ -24,6 +25,8 @@ class Move:
     shift: Array
     turn: Array
 
+    __repr__ = short_repr
+
 
 @dataclass(frozen=True, eq=False)
 class AssembledModel(Generic[ModelType]):
@@ -40,6 +43,8 @@ class AssembledModel(Generic[ModelType]):
     moves: dict[str, Move]
     gap_before: float
     gap_after: float
+
+    __repr__ = short_repr
 
     def __str__(self) -> str:
         lines = [f"joints closed: largest gap {self.gap_before:.3g} before, {self.gap_after:.1g} after (relative)"]

@@ -1,6 +1,6 @@
 """Motion: what a simulation returns, and the one object that users ask about it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Self, overload
@@ -28,8 +28,8 @@ from phlexible.ports.attachments import Attachment, PlacedBody, Port
 from phlexible.ports.placed_split_beam import PlacedSplitBeam
 from phlexible.results import key_figures, labelled, sensor_tables
 from phlexible.results.meshed_motion import MeshedMotion
-from phlexible.results.pictures import animation, mechanism_plot, overview, plots, section_plot
-from phlexible.results.report.motion_report import report_motion
+from phlexible.results.motion_pictures import MotionPictures
+from phlexible.results.notebook import motion_html
 from phlexible.results.stored_state import stored_state
 from phlexible.sensors.sensor import Sensor
 from phlexible.system.layout import State
@@ -40,13 +40,11 @@ from phlexible.time_integration.checkpoint import Checkpoint
 if TYPE_CHECKING:
     import pandas
     import xarray
-    from matplotlib.axes import Axes as PlotAxes
-    from matplotlib.figure import Figure
 
 FilePath = str | PathLike[str]
 
 
-class Motion(MeshedMotion):
+class Motion(MotionPictures, MeshedMotion):
     """States of a mechanism at the instants 0 .. N, and everything computed from them.
 
     First axis is time; vectors have shape (N + 1, 3), also in the plane; SI units, angles in radians.
@@ -341,155 +339,13 @@ class Motion(MeshedMotion):
         """Sizes, solver work and the ledger at the end, by name; ``print`` shows aligned lines."""
         return key_figures.figures(self.run)
 
-    def report(
-        self,
-        path: FilePath,
-        *,
-        frames: int | None = None,
-        points: Sequence[Attachment] = (),
-        curves: Mapping[str, ArrayLike] | None = None,
-        title: str | None = None,
-    ) -> None:
-        """Writes one HTML file with a 3D view, linked plots, checks and the model; it needs no network.
+    def _repr_html_(self) -> str:
+        """For notebooks: a picture, the figures of the run and its energies."""
+        return motion_html(self)
 
-        Args:
-            path: ends in ``.html``.
-            frames: instants of the 3D view, evenly spread; None: at most 600, fewer of large models.
-            points: whose deflections are plotted.
-            curves: what else is plotted over time, by name: shape (N + 1,), or (N + 1, 3) with the components.
-            title: None: "motion".
-
-        Raises:
-            ParameterError: another ending, curves of another length.
-            ResultFileError: the file cannot be written.
-        """
-        report_motion(self, path, frames, points, curves, title)
-
-    def plot(self, path: FilePath | None = None, points: Sequence[Attachment] = ()) -> "Figure":
-        """The run at a glance: the mechanism at some instants, what tells most, the energies since the start.
-
-        Args:
-            path: of the file to write, ``.png``, ``.pdf`` or ``.svg``; None: none.
-            points: whose deflections are shown beside; none: what moves is chosen.
-        """
-        return overview.plot_overview(self.run, self, points, path)
-
-    @overload
-    def plot_energy(self, path: FilePath | None = None, *, axes: None = None) -> "Figure": ...
-
-    @overload
-    def plot_energy(self, path: FilePath | None = None, *, axes: "PlotAxes") -> "PlotAxes": ...
-
-    def plot_energy(self, path: FilePath | None = None, *, axes: "PlotAxes | None" = None) -> "Figure | PlotAxes":
-        """Energies since the start, supplied and dissipated work, and below them the balance error.
-
-        Args:
-            path: of the file to write; None: none.
-            axes: to draw the energies into, and to return; None: a new figure, which is returned. So do the
-                other ``plot_`` methods.
-        """
-        return plots.plot_energy(self.run, path, axes)
-
-    @overload
-    def plot_displacement(
-        self,
-        attachment: Attachment,
-        path: FilePath | None = None,
-        normalized: bool = False,
-        *,
-        axes: None = None,
-    ) -> "Figure": ...
-
-    @overload
-    def plot_displacement(
-        self, attachment: Attachment, path: FilePath | None = None, normalized: bool = False, *, axes: "PlotAxes"
-    ) -> "PlotAxes": ...
-
-    def plot_displacement(
-        self,
-        attachment: Attachment,
-        path: FilePath | None = None,
-        normalized: bool = False,
-        *,
-        axes: "PlotAxes | None" = None,
-    ) -> "Figure | PlotAxes":
-        """Elastic displacement over time; ``normalized``: divided by the size of the body."""
-        return plots.plot_displacement(self.run, attachment, path, normalized, axes)
-
-    @overload
-    def plot_reaction(self, joint: Joint, path: FilePath | None = None, *, axes: None = None) -> "Figure": ...
-
-    @overload
-    def plot_reaction(self, joint: Joint, path: FilePath | None = None, *, axes: "PlotAxes") -> "PlotAxes": ...
-
-    def plot_reaction(
-        self, joint: Joint, path: FilePath | None = None, *, axes: "PlotAxes | None" = None
-    ) -> "Figure | PlotAxes":
-        """Force of a joint on its second attachment over time, and in a figure of its own its moment."""
-        force, moment = self.reaction(joint), self.reaction_moment(joint)
-        return plots.plot_reaction(self.run, joint, force, moment, path, axes)
-
-    def plot_section_forces(
-        self,
-        body: PlacedBody | PlacedSplitBeam,
-        times: int | Sequence[float] = 4,
-        path: FilePath | None = None,
-    ) -> "Figure":
-        """Section forces along a beam at some times [s], or at so many, and their range over all times."""
-        forces = self.section_forces(body, section_forces.element_ends(self.run, body))
-        return section_plot.plot_section_forces(forces, times, path, body.name)
-
-    @overload
-    def plot_mechanism(
-        self,
-        times: int | Sequence[float] = 6,
-        path: FilePath | None = None,
-        scale: float = 1.0,
-        *,
-        axes: None = None,
-    ) -> "Figure": ...
-
-    @overload
-    def plot_mechanism(
-        self,
-        times: int | Sequence[float] = 6,
-        path: FilePath | None = None,
-        scale: float = 1.0,
-        *,
-        axes: "PlotAxes",
-    ) -> "PlotAxes": ...
-
-    def plot_mechanism(
-        self,
-        times: int | Sequence[float] = 6,
-        path: FilePath | None = None,
-        scale: float = 1.0,
-        *,
-        axes: "PlotAxes | None" = None,
-    ) -> "Figure | PlotAxes":
-        """The deformed mechanism at some times [s], or at so many times; ``scale`` enlarges deformations."""
-        return mechanism_plot.plot_mechanism(self.run, times, path, scale, axes)
-
-    def animate(
-        self,
-        path: FilePath,
-        *,
-        trace: Attachment | None = None,
-        scale: float = 1.0,
-        seconds: float | None = None,
-        frames_per_second: int = 25,
-        progress: Callable[[int, int], None] | None = None,
-    ) -> None:
-        """Writes a film (.mp4 or .gif), by default 8 s long; see ``animation.animate``."""
-        animation.animate(
-            self.run,
-            path,
-            trace=trace,
-            scale=scale,
-            seconds=seconds,
-            frames_per_second=frames_per_second,
-            progress=progress,
-        )
+    def _ipython_key_completions_(self) -> list[str]:
+        """Names that notebooks offer after ``motion["``."""
+        return self.mechanism._ipython_key_completions_()
 
     def __repr__(self) -> str:
         return f"Motion({self.run.count} instants to t = {self.time[-1]:g} s, {self.mechanism!r})"

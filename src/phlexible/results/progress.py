@@ -1,15 +1,19 @@
-"""A progress bar for runs in a terminal."""
+"""A progress bar for runs in a terminal or a notebook."""
 
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 
 from phlexible.algebra.options import flag
 
 
 def shown(progress: bool | None) -> bool:
-    """Whether to show a progress bar; None: on a terminal."""
-    return sys.stderr.isatty() if progress is None else flag("progress", progress)
+    """Whether to show a progress bar; None: on a terminal, and in a notebook that has ipywidgets."""
+    if progress is not None:
+        return flag("progress", progress)
+    shell = type(sys.modules["IPython"].get_ipython()).__name__ if "IPython" in sys.modules else ""
+    return sys.stderr.isatty() or (shell == "ZMQInteractiveShell" and find_spec("ipywidgets") is not None)
 
 
 @contextmanager

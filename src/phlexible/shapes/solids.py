@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, IntArray, numbers, positive, unit_vector, vector
+from phlexible.display.written import short_repr
 from phlexible.errors import ParameterError
 from phlexible.shapes.revolution import frame_along, revolved
 from phlexible.shapes.surface import SolidMoments, Surface, enclosed, open_edges
@@ -56,6 +57,8 @@ class Box(Shape):
 
     size: ArrayLike
 
+    __repr__ = short_repr
+
     def __post_init__(self) -> None:
         super().__post_init__()
         size = vector("size", self.size)
@@ -92,6 +95,8 @@ class Cylinder(Shape):
     length: float
     axis: ArrayLike = (0.0, 0.0, 1.0)
 
+    __repr__ = short_repr
+
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("radius", "length"):
@@ -121,6 +126,8 @@ class Sphere(Shape):
     """
 
     radius: float
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -153,6 +160,8 @@ class TriangleMesh(Shape):
 
     vertices: ArrayLike
     triangles: ArrayLike
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -8,6 +8,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.floating_body import FloatingBody
+from phlexible.display.written import short_repr
 from phlexible.ports.attachments import PlacedBody
 
 
@@ -31,6 +32,8 @@ class State:
     eta: Array
     velocity: Array
     theta: Array | None = None
+
+    __repr__ = short_repr
 
 
 def same_pose(first: State, second: State) -> bool:

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.display.written import short_repr
 from phlexible.system.instants import Instants, RecordedGiven
 from phlexible.system.layout import State
 
@@ -66,6 +67,8 @@ class Recording:
     halvings: IntArray
     step_error: Array
     work_names: tuple[str, ...]
+
+    __repr__ = short_repr
 
     def instants(self) -> Instants:
         """The states, with the frames and paths as they were."""

@@ -87,6 +87,9 @@ class System:
         """Without what follows from the rest."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
+    def __repr__(self) -> str:
+        return f"System({self.mechanism!r})"
+
     @property
     def dimension(self) -> int:
         """2 in the xy plane, 3 in space."""

@@ -28,6 +28,7 @@ from phlexible.bodies.locations import End, Location, Start
 from phlexible.bodies.material import Material
 from phlexible.bodies.mechanics.floating import elastic_mass
 from phlexible.bodies.skin import Skin, tube_skin
+from phlexible.display.written import short_repr
 from phlexible.elements.general_section import GeneralSection
 from phlexible.elements.varying_section import (
     AnySection,
@@ -92,6 +93,8 @@ class Beam(Body):
     theory: Theory | Literal["euler_bernoulli", "timoshenko"] = Theory.EULER_BERNOULLI
     masses: Sequence[LumpedMass] = ()
     color: str | None = field(default=None, kw_only=True)
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         for name, value in (

@@ -16,6 +16,7 @@ from phlexible.bodies.string.form_options import string_form
 from phlexible.bodies.string.law import StringLaw
 from phlexible.bodies.string.mesh import StringMesh
 from phlexible.bodies.string.points import StringPoints
+from phlexible.display.written import short_repr
 from phlexible.errors import ParameterError
 from phlexible.shapes.colors import optional_color
 
@@ -49,6 +50,8 @@ class String(NodalBody):
     viscosity: float = 0.0
     diameter: float | None = field(default=None, kw_only=True)
     color: str | None = field(default=None, kw_only=True)
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "length", positive("length", self.length))

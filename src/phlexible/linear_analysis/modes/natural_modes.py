@@ -8,6 +8,7 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.options import whole
+from phlexible.display.written import shortened
 from phlexible.errors import ModelError
 from phlexible.linear_analysis.linearize import Linearization
 from phlexible.linear_analysis.mechanics import LinearMechanics
@@ -40,6 +41,10 @@ class Modes:
     rigid_modes: int
     linearization: Linearization | None = None
     self_stresses: int = 0
+
+    def __repr__(self) -> str:
+        listed = shortened([f"{omega:.5g}" for omega in self.frequencies])
+        return f"{type(self).__name__}({listed} rad/s; {self.rigid_modes} rigid)"
 
     @property
     def frequencies(self) -> Array:

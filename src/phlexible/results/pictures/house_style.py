@@ -1,17 +1,23 @@
 """The look of all figures, without touching a backend or any global setting of matplotlib."""
 
-from collections.abc import Iterator
+from base64 import b64encode
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from html import escape
+from io import BytesIO
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from phlexible.algebra.options import file_path
-from phlexible.errors import ParameterError, ResultFileError
+from phlexible.errors import MissingExtraError, ParameterError, ResultFileError
 from phlexible.results.extras import optional
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+NOTEBOOK_DOTS = 80
+"""An inch of a picture in a notebook."""
 
 COLORS = ("#0b5394", "#d1541b", "#2f8f5b", "#8e4a9e", "#c9a227", "#3aa5b8", "#b03a5b", "#6b6b6b")
 """Told apart also by readers who do not tell red from green."""
@@ -127,6 +133,19 @@ def finish(figure: "Figure", path: str | PathLike[str] | None) -> "Figure":
         except OSError as error:
             raise ResultFileError(f"cannot write {path}: {error}") from error
     return figure
+
+
+def picture_html(draw: "Callable[[], Figure | Axes]", label: str) -> str:
+    """A figure as an image inside of HTML; nothing where matplotlib is not installed."""
+    try:
+        figure: Any = draw()
+    except MissingExtraError:
+        return ""
+    stream = BytesIO()
+    with house_style():
+        figure.savefig(stream, format="png", dpi=NOTEBOOK_DOTS)
+    content = b64encode(stream.getvalue()).decode("ascii")
+    return f'<img src="data:image/png;base64,{content}" alt="{escape(label, quote=True)}">'
 
 
 def finished(drawn: "Axes", given: "Axes | None", path: str | PathLike[str] | None) -> "Figure | Axes":

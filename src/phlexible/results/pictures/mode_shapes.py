@@ -9,11 +9,12 @@ import numpy as np
 
 from phlexible.algebra.arrays import positive
 from phlexible.algebra.options import file_path, whole
+from phlexible.display.html import beside, table
 from phlexible.errors import ModelError, ParameterError, ResultFileError
 from phlexible.linear_analysis.modes.natural_modes import Modes
 from phlexible.results.extras import optional
 from phlexible.results.pictures.animation import DOTS_PER_INCH, film_writer
-from phlexible.results.pictures.house_style import COLORS, INK, PALE, finish, house_style, new_figure
+from phlexible.results.pictures.house_style import COLORS, INK, PALE, finish, house_style, new_figure, picture_html
 from phlexible.results.pictures.mode_outline import ModeOutline, mode_outline
 from phlexible.results.report.modes_report import report_modes
 
@@ -120,6 +121,15 @@ class ModeShapes(Modes):
                         writer.grab_frame()
             except OSError as error:
                 raise ResultFileError(f"cannot write {target}: {error}") from error
+
+    def _repr_html_(self) -> str:
+        """For notebooks: frequencies and shapes."""
+        pairs = enumerate(zip(self.frequencies, self.damping_ratios, strict=True))
+        rows = [(f"{k + 1}", f"{w:.6g}", f"{w / (2 * np.pi):.6g}", f"{zeta:.3g}") for k, (w, zeta) in pairs]
+        text = table(rows, ("mode", "[rad/s]", "[Hz]", "damping ratio"))
+        if self.linearization is None or not len(rows):
+            return text
+        return beside(text, picture_html(self.plot, "shapes of the modes"))
 
     def report(self, path: str | PathLike[str], title: str | None = None) -> None:
         """Writes one HTML file in which every mode moves in a 3D view; it needs no network.

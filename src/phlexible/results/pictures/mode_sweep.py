@@ -10,6 +10,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array, finite
 from phlexible.algebra.options import option, text, whole
 from phlexible.algebra.user_functions import called, check_callable
+from phlexible.display.written import short_repr
 from phlexible.errors import ParameterError, PhlexibleError
 from phlexible.linear_analysis.linearize import linearization
 from phlexible.linear_analysis.modes.natural_modes import lowest_modes
@@ -37,6 +38,8 @@ class ModeSweep:
     values: Array
     frequencies: Array
     damping_ratios: Array
+
+    __repr__ = short_repr
 
     def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
         """One curve for each mode.

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from phlexible.algebra.options import optional_text
+from phlexible.display.html import table
 from phlexible.linear_analysis.linearize import Linearization
 from phlexible.linear_analysis.modes.natural_modes import Modes
-from phlexible.results.model_tree import counted, model_parts
+from phlexible.results.model_tree import model_parts
 from phlexible.results.report.packing import Packing
-from phlexible.results.report.page import html_path, model_tree, page, section, table, versions, write_page
+from phlexible.results.report.page import html_path, model_tree, page, section, versions, write_page
 from phlexible.results.report.scene_data import scene_data
 from phlexible.scene.modes import PHASES, scene_of_modes
 from phlexible.scene.palette import PALETTE
@@ -38,5 +39,5 @@ def report_modes(modes: Modes, linear: Linearization, path: str | PathLike[str],
         section("Model", model_tree(model_parts(mechanism), f"gravity ({gravity}) m/s²")),
         section("Versions", versions()),
     ]
-    subtitle = f"{counted(mechanism)}; {count} modes, {modes.rigid_modes} of them rigid"
+    subtitle = f"{mechanism.counted()}; {count} modes, {modes.rigid_modes} of them rigid"
     write_page(target, page(heading, subtitle, head, pack, sections))

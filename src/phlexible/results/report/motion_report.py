@@ -1,7 +1,6 @@
 """The report of a motion."""
 
 from collections.abc import Mapping, Sequence
-from os import PathLike
 from typing import Any, Protocol
 
 import numpy as np
@@ -9,30 +8,31 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import IntArray
 from phlexible.algebra.options import optional_text, whole
+from phlexible.display.html import table
 from phlexible.errors import ParameterError
 from phlexible.observables.energy import Energy
 from phlexible.observables.quality.check import MotionCheck
+from phlexible.observables.reader import Reader
 from phlexible.observables.run import RecordedRun
 from phlexible.ports.attachments import Attachment
 from phlexible.results.key_figures import figures
-from phlexible.results.model_tree import counted, model_parts
+from phlexible.results.model_tree import model_parts
 from phlexible.results.pictures.telling import Moved
 from phlexible.results.report.packing import Packing
 from phlexible.results.report.page import (
     findings,
-    html_path,
     model_tree,
     page,
     section,
-    table,
     versions,
-    write_page,
 )
 from phlexible.results.report.scene_data import scene_data
 from phlexible.results.report.series import panels_of
 from phlexible.scene.build import scene_of
 from phlexible.scene.fields import node_fields
 from phlexible.scene.palette import PALETTE
+from phlexible.sensors.sensor import Sensor, columns
+from phlexible.sensors.sensor import sensors as checked_sensors
 
 MOST_FRAMES, FEWEST_FRAMES = 600, 60
 FRAME_BYTES = 6_000_000
@@ -63,8 +63,6 @@ def motion_page(
     Raises:
         ParameterError: a count below 2, or curves of another length.
     """
-    if not isinstance(curves, Mapping | None):
-        raise ParameterError(f"curves must be values by names, got {curves!r}")
     heading = optional_text("title", title) or "motion"
     run, pack = motion.run, Packing()
     instants = _instants(run, None if frames is None else whole("frames", frames, least=2))
@@ -78,7 +76,7 @@ def motion_page(
     facts = figures(run)
     state = "" if motion.is_complete else ", which ended early"
     subtitle = (
-        f"{counted(motion.mechanism)}; {run.count} stored instants to t = {motion.time[-1]:g} s{state};"
+        f"{motion.mechanism.counted()}; {run.count} stored instants to t = {motion.time[-1]:g} s{state};"
         f" energy balance off by {checked.balance_error:.0e} of the energies"
     )
     shown = f"{len(instants)} of {run.count} stored instants are in the 3D view; plots keep every peak."
@@ -105,16 +103,24 @@ def motion_page(
     )
 
 
-def report_motion(
-    motion: ReportedMotion,
-    path: str | PathLike[str],
-    frames: int | None = None,
-    points: Sequence[Attachment] = (),
-    curves: Mapping[str, ArrayLike] | None = None,
-    title: str | None = None,
-) -> None:
-    """Writes the page; see ``Motion.report``."""
-    write_page(html_path(path), motion_page(motion, frames, points, curves, title))
+def measured(
+    sensors: Sequence[Sensor], reader: Reader, curves: Mapping[str, ArrayLike] | None
+) -> dict[str, ArrayLike]:
+    """What sensors measured and further curves, by name.
+
+    Raises:
+        ParameterError: no sensors, or curves without names.
+    """
+    if not isinstance(curves, Mapping | None):
+        raise ParameterError(f"curves must be values by names, got {curves!r}")
+    found: dict[str, ArrayLike] = {}
+    for sensor in checked_sensors("sensors", sensors):
+        values = sensor.read(reader)
+        if values.ndim == 1 or values.shape[1:] == (3,):
+            found[f"{sensor} [{sensor.unit}]"] = values
+        else:
+            found |= columns([sensor], reader)
+    return found | dict(curves or {})
 
 
 def _instants(run: RecordedRun, wanted: int | None) -> IntArray:

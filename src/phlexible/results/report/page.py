@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 from os import PathLike
@@ -11,12 +12,31 @@ from typing import Any
 import numpy as np
 
 from phlexible.algebra.options import file_path
+from phlexible.display.html import table
 from phlexible.errors import ParameterError, ResultFileError
 from phlexible.results.model_tree import Part
 from phlexible.results.report.packing import Packing, compressed
 from phlexible.version import __version__
 
-Rows = Sequence[tuple[str, ...]]
+
+@dataclass(frozen=True)
+class InlinePage:
+    """A page that a notebook shows in the output of a cell.
+
+    Attributes:
+        page: HTML.
+        height: [pixels].
+    """
+
+    page: str
+    height: int
+
+    def _repr_html_(self) -> str:
+        frame = 'width="100%" style="border:0" title="report of phlexible"'
+        return f'<iframe srcdoc="{escape(self.page, quote=True)}" height="{self.height}" {frame}></iframe>'
+
+    def __repr__(self) -> str:
+        return f"InlinePage({len(self.page) / 1e3:.0f} kB, shown by notebooks)"
 
 
 def asset(name: str) -> str:
@@ -66,16 +86,6 @@ def write_page(path: str | PathLike[str], text: str) -> None:
             file.write(text)
     except OSError as error:
         raise ResultFileError(f"cannot write {path}: {error}") from error
-
-
-def table(rows: Rows, heads: Sequence[str] = ()) -> str:
-    """Rows of a name and a value, or of more columns under heads."""
-    top = "".join(f'<th scope="col">{escape(each)}</th>' for each in heads)
-    lines = [f"<thead><tr>{top}</tr></thead>"] if heads else []
-    for name, *values in rows:
-        cells = "".join(f"<td>{escape(each)}</td>" for each in values)
-        lines.append(f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>')
-    return f"<table>{''.join(lines)}</table>"
 
 
 def section(title: str, content: str, is_open: bool = False) -> str:

@@ -1,0 +1,1 @@
+"""How objects show themselves: short texts, small tables and pictures for notebooks."""

@@ -1,0 +1,132 @@
+"""How objects show themselves: short texts that count everything, tables and pictures for notebooks."""
+
+import re
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+from phlexible.display.written import written
+from phlexible.results.progress import shown
+
+pytest.importorskip("matplotlib")
+
+
+@pytest.fixture(scope="module")
+def everything() -> dict[str, object]:
+    """Objects that users hold, by name."""
+    model = ph.gallery.crank_slider()
+    motion = model.simulate(4e-4, 2e-5, progress=False)
+    coupler = model["coupler"]
+    hub = ph.gallery.satellite()
+    linear = hub.linearize(inputs=[hub["hub"].origin])
+    reduced = linear.reduce(8)
+    return {
+        "model": model,
+        "body": coupler,
+        "string": ph.gallery.crane()["cable"],
+        "point mass": model["slider"],
+        "description": coupler.body,
+        "rigid body": ph.RigidBody.box((1, 1, 1), 1.0),
+        "mesh": ph.TriangleMesh(np.zeros((30, 3)), [[0, 1, 2]] * 20),
+        "motion": motion,
+        "energy": motion.energy,
+        "momentum": motion.momentum,
+        "section forces": motion.section_forces(coupler),
+        "stress": motion.stress(coupler),
+        "linear model": linear,
+        "reduced model": reduced,
+        "error": reduced.error([1.0, 2.0]),
+        "modes": linear.modes(4),
+        "responses": linear.frequency_response([1.0, 2.0]),
+        "state": motion.at(0.0),
+        "recording": motion.recording,
+        "data": coupler.data,
+        "system": motion.run.system,
+        "assembled": model.assemble(),
+    }
+
+
+def test_no_repr_dumps_an_array_or_an_address(everything):
+    for name, each in everything.items():
+        text = repr(each)
+        assert "array(" not in text and " object at 0x" not in text, name
+        assert len(text) < 1000 and "\n" not in text, name
+
+
+def test_reprs_count_everything():
+    panels = ph.gallery.deployable_panels()
+    assert repr(panels) == "Model(dimension=2, 4 bodies, 3 joints, 3 force elements)"
+    assert repr(ph.gallery.crane()) == "Model(dimension=2, 3 bodies, 3 joints, 1 load)"
+    assert repr(ph.gallery.robot_arm()) == "Model(dimension=3, 10 bodies, 10 joints, 6 force elements)"
+    assert repr(ph.Model()) == "Model(dimension=3, no bodies)"
+    assert "3 rigid" in repr(ph.gallery.satellite().linearize().modes(4))
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("model", ["Model: 2 bodies, 3 joints", "coupler", "data:image/png"]),
+        ("body", ["coupler: Beam", "youngs_modulus=2e+11", "<svg"]),
+        ("string", ["cable: String", "axial_stiffness=2e+06", "<svg"]),
+        ("point mass", ["slider: PointMass", "0.033 kg"]),
+        ("motion", ["Motion of 2 bodies, 3 joints", "largest balance error [J]", "kinetic", "data:image/png"]),
+        ("energy", ["kinetic", "strain", "<polyline", "balance error"]),
+        ("linear model", ["states", "hub.origin", "LinearModel"]),
+        ("modes", ["3.04811", "damping ratio", "data:image/png"]),
+    ],
+)
+def test_notebooks_show_a_table_and_a_picture(everything, name, said):
+    page = everything[name]._repr_html_()
+    for word in said:
+        assert word in page, (name, word)
+    assert len(page) < 200_000
+    closed = re.sub(r"(<img [^>]*[^/])>", r"\1/>", page)
+    ElementTree.fromstring(f"<p>{closed}</p>")  # every element is closed
+    assert all("alt=" in image for image in re.findall(r"<img [^>]*>", page))
+    assert all("aria-label=" in picture for picture in re.findall(r"<svg [^>]*>", page))
+
+
+def test_the_energy_table_has_the_numbers(everything):
+    energy = everything["energy"]
+    row = re.search(r"total</th>(.*?)<td[^>]*><svg", energy._repr_html_())[1]
+    numbers = [float(cell) for cell in re.findall(r"<td[^>]*>([^<]+)</td>", row)]
+    total = energy.total
+    assert numbers == pytest.approx([total[0], total[-1], total.min(), total.max()], rel=1e-4)
+
+
+def test_names_are_offered(everything):
+    model = ph.Model(dimension=2)
+    steel = ph.Material(2e11, 7800.0)
+    model.add(ph.Beam(1.0, ph.CircularSection(0.01), steel, elements=2).split(2), "arm")
+    assert model._ipython_key_completions_() == ["arm", "arm part 1", "arm part 2"]
+    assert everything["motion"]._ipython_key_completions_() == ["coupler", "slider"]
+
+
+def test_a_report_is_shown_in_a_cell(everything):
+    motion = everything["motion"]
+    end = everything["body"].end
+    inline = motion.show(height=500, frames=5, sensors=[ph.Position(end)])
+    page = inline._repr_html_()
+    assert page.startswith("<iframe srcdoc=") and 'height="500"' in page
+    assert "<script" not in page  # it is inside of the attribute
+    assert "position of coupler.end [m]" in inline.page
+    assert len(repr(inline)) < 60
+
+
+def test_values_in_a_few_characters():
+    assert written(np.zeros((3, 4))) == "array 3 x 4"
+    assert written(np.array([1.0, 2.5])) == "(1, 2.5)"
+    assert written((1.0, None, "a")) == "(1, None, a)"
+    assert written(list(range(20))) == "20 entries"
+    assert written(lambda t: t) == "function <lambda>"
+    assert written(ph.CircularSection(0.1)) == "CircularSection(diameter=0.1)"
+
+
+def test_progress_is_shown_where_somebody_watches(monkeypatch):
+    assert shown(True) is True and shown(False) is False
+    monkeypatch.setattr("sys.stderr.isatty", lambda: False, raising=False)
+    assert shown(None) is False
+    with pytest.raises(ph.ParameterError, match="progress"):
+        shown("yes")
