@@ -36,10 +36,10 @@ from phlexible.results.equilibrium import Equilibrium
 from phlexible.results.files.run_output import RunOutput
 from phlexible.results.linear_model import LinearModel
 from phlexible.results.motion import Motion
-from phlexible.results.notebook import model_html
 from phlexible.results.pictures.mechanism_plot import plot_model
 from phlexible.results.progress import progress_bar, shown
 from phlexible.results.run_warnings import attach_motion, warned
+from phlexible.results.summaries.notebook import model_html
 from phlexible.system.kept import KeptSystem
 from phlexible.system.layout import State
 from phlexible.system.recording import Recording

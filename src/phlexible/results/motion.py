@@ -26,11 +26,12 @@ from phlexible.observables.run import RecordedRun
 from phlexible.observables.section_forces import BeamStress, SectionForces
 from phlexible.ports.attachments import Attachment, PlacedBody, Port
 from phlexible.ports.placed_split_beam import PlacedSplitBeam
-from phlexible.results import key_figures, labelled, sensor_tables
+from phlexible.results import labelled, sensor_tables
 from phlexible.results.meshed_motion import MeshedMotion
 from phlexible.results.motion_pictures import MotionPictures
-from phlexible.results.notebook import motion_html
 from phlexible.results.stored_state import stored_state
+from phlexible.results.summaries import key_figures
+from phlexible.results.summaries.notebook import motion_html
 from phlexible.sensors.sensor import Sensor
 from phlexible.system.layout import State
 from phlexible.system.recording import Recording

@@ -9,10 +9,10 @@ from phlexible.algebra.options import optional_text
 from phlexible.display.html import table
 from phlexible.linear_analysis.linearize import Linearization
 from phlexible.linear_analysis.modes.natural_modes import Modes
-from phlexible.results.model_tree import model_parts
 from phlexible.results.report.packing import Packing
 from phlexible.results.report.page import html_path, model_tree, page, section, versions, write_page
 from phlexible.results.report.scene_data import scene_data
+from phlexible.results.summaries.model_tree import model_parts
 from phlexible.scene.modes import PHASES, scene_of_modes
 from phlexible.scene.palette import PALETTE
 

@@ -15,8 +15,6 @@ from phlexible.observables.quality.check import MotionCheck
 from phlexible.observables.reader import Reader
 from phlexible.observables.run import RecordedRun
 from phlexible.ports.attachments import Attachment
-from phlexible.results.key_figures import figures
-from phlexible.results.model_tree import model_parts
 from phlexible.results.pictures.telling import Moved
 from phlexible.results.report.packing import Packing
 from phlexible.results.report.page import (
@@ -28,6 +26,8 @@ from phlexible.results.report.page import (
 )
 from phlexible.results.report.scene_data import scene_data
 from phlexible.results.report.series import panels_of
+from phlexible.results.summaries.key_figures import figures
+from phlexible.results.summaries.model_tree import model_parts
 from phlexible.scene.build import scene_of
 from phlexible.scene.fields import node_fields
 from phlexible.scene.palette import PALETTE

@@ -14,8 +14,8 @@ import numpy as np
 from phlexible.algebra.options import file_path
 from phlexible.display.html import table
 from phlexible.errors import ParameterError, ResultFileError
-from phlexible.results.model_tree import Part
 from phlexible.results.report.packing import Packing, compressed
+from phlexible.results.summaries.model_tree import Part
 from phlexible.version import __version__
 
 

@@ -7,9 +7,9 @@ from phlexible.display.written import written
 from phlexible.mechanism.mechanism import Mechanism
 from phlexible.observables.energy import Energy
 from phlexible.observables.run import RecordedRun
-from phlexible.results.key_figures import figures
 from phlexible.results.pictures.house_style import picture_html
 from phlexible.results.pictures.mechanism_plot import plot_mechanism, plot_model
+from phlexible.results.summaries.key_figures import figures
 
 MOST_ROWS = 12
 INSTANTS = 5

@@ -1,0 +1,1 @@
+"""Runs and models in a few words: figures, tables, what notebooks show."""
