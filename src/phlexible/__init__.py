@@ -56,6 +56,7 @@ from phlexible.joints.distance import Distance
 from phlexible.joints.fixed import Fixed
 from phlexible.joints.planar import Planar
 from phlexible.joints.prismatic import Prismatic
+from phlexible.joints.relations import Belt, Gear, Rack, Relation, Screw
 from phlexible.joints.revolute import Revolute
 from phlexible.joints.slider import Slider
 from phlexible.joints.spherical import Spherical
@@ -114,6 +115,7 @@ __all__ = [
     "AngularVelocity",
     "AttachmentError",
     "Beam",
+    "Belt",
     "Box",
     "Bushing",
     "CircularSection",
@@ -131,6 +133,7 @@ __all__ = [
     "FlexibleBody",
     "Force",
     "FunctionError",
+    "Gear",
     "GeneralSection",
     "JointAcceleration",
     "JointForce",
@@ -163,16 +166,19 @@ __all__ = [
     "Pressure",
     "Prismatic",
     "Quaternion",
+    "Rack",
     "Reaction",
     "ReactionMoment",
     "RectangularSection",
     "ReductionWarning",
     "RedundancyError",
     "RedundancyWarning",
+    "Relation",
     "ResultFileError",
     "Revolute",
     "RigidBody",
     "Rotation",
+    "Screw",
     "Section",
     "SectionForce",
     "SingularMassError",

@@ -19,6 +19,8 @@ from bad_inputs.wrong_values import BOB, FUNCTIONS, ROD, ROPE, Empty, Stage
 
 PLACE = VECTOR
 TURN = NONE | {"3 x 3"}
+NOT_ZERO = FINITE - {"0"}
+TURNING = frozenset({"foreign joint"})
 ON_A_BODY = frozenset({"attachment", "foreign attachment"})
 CONTROLLER = frozenset({"a class", "f raises", *(label for label in FUNCTIONS if label.startswith("f ->"))})
 
@@ -30,6 +32,11 @@ def joint(kind, **takes):
         lambda s: {"first": s.ground, "second": s.body.origin},
         {"first": PORT, "second": ON_A_BODY, **takes},
     )
+
+
+def related(kind, good, /, **takes):
+    """A relation between joints; that a joint is another model's is found where the relation is connected."""
+    return Call(kind.__name__, lambda s: kind, good, {**takes, "name": NAME})
 
 
 def adding(label, description, /, **takes):
@@ -123,6 +130,37 @@ PARTS = [
     joint(ph.Slider, axis=VECTOR),
     joint(ph.Universal, axis=REFUSED, second_axis=REFUSED),
     joint(ph.Distance, length=POSITIVE | NONE),
+    related(ph.Relation, lambda s: {"terms": [(s.joint, "angle", 1.0), (s.rail, None, 2.0)]}, terms=REFUSED),
+    related(
+        ph.Gear,
+        lambda s: {"joint_a": s.joint, "joint_b": s.elbow, "ratio": 2.0},
+        joint_a=TURNING | {"joint"},
+        joint_b=TURNING,
+        ratio=NOT_ZERO,
+    ),
+    related(
+        ph.Rack,
+        lambda s: {"pinion": s.joint, "rack": s.rail, "radius": 2.0},
+        pinion=TURNING | {"joint"},
+        rack=REFUSED,
+        radius=NOT_ZERO,
+    ),
+    related(
+        ph.Screw,
+        lambda s: {"joint": s.joint, "lead": 2.0, "slide": s.rail},
+        joint=TURNING | {"joint"},
+        lead=NOT_ZERO,
+        slide=REFUSED,
+    ),
+    related(
+        ph.Belt,
+        lambda s: {"joint_a": s.joint, "joint_b": s.elbow, "radius_a": 1.0, "radius_b": 2.0},
+        joint_a=TURNING | {"joint"},
+        joint_b=TURNING,
+        radius_a=POSITIVE,
+        radius_b=POSITIVE,
+        is_crossed=frozenset({"True", "False"}),
+    ),
     of("joint.coordinate_name", lambda s: s.joint.coordinate_name, {}, of=NONE),
     of(
         "joint.drive",

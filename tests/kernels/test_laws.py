@@ -7,7 +7,7 @@ import phlexible as ph
 from phlexible.assembly.assembly import assemble
 from phlexible.compilation.compiled import entry_point
 from phlexible.compilation.notation import tables_at
-from phlexible.kernels.laws import discrete_gradient, stored_energy
+from phlexible.kernels.forces.laws import discrete_gradient, stored_energy
 from phlexible.system.system import system_of
 
 

@@ -165,6 +165,23 @@ def test_force_elements_and_drives(dimension, kind, element, second):
     check(model)
 
 
+RELATED = {2: (ph.Revolute, ph.Prismatic), 3: (ph.Universal, ph.Cylindrical)}
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("second", ["rigid", "linear beam"])
+def test_relations_of_coordinates(dimension, second):
+    """All angles of one joint and the position of another on the same body."""
+    model, a, b = pair(dimension, "beam", second)
+    frame = model.ground.moving(lambda t: (np.sin(t), np.cos(t), 0.0), rotation=lambda t: 2 * t)
+    turning, sliding = RELATED[dimension]
+    one = model.connect(turning(frame, port(a), **JOINTS[turning]))
+    two = model.connect(sliding(a.start, port(b), **JOINTS[sliding]))
+    terms = [(one, name, 0.7) for name in one.coordinate_names] + [(two, "position", -1.3)]
+    model.connect(ph.Relation(terms))
+    check(model)
+
+
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_a_beam_in_parts(dimension):
     """Directions at the cuts change their length too."""

@@ -9,9 +9,13 @@ from formulas import formula
 from laws.cases import random_place
 from laws.models import Sample, frequencies
 from phlexible.bodies.floating_body import FloatingBody
+from phlexible.initial.initial_state import InitialKind, initial_state
 from phlexible.interactions.force_elements import ForceElement, JointElement
 from phlexible.joints.joint import Joint
+from phlexible.joints.relations import JointRelation
 from phlexible.ports.attachments import Attachment
+from phlexible.system.forces import coordinate_row
+from phlexible.system.system import system_of
 
 Array = np.ndarray
 
@@ -115,3 +119,19 @@ def with_elements(seed: int, sample: Sample, kinds: list[type[ForceElement]], da
     adding = Adding(np.random.default_rng(seed), sample)
     made = [ELEMENT_CASES[kind](adding, damped) for kind in kinds]
     return [sample.model.apply(element) for element in made if element is not None]
+
+
+def with_relation(seed: int, sample: Sample) -> JointRelation | None:
+    """Adds a relation between two coordinates that move, with factors that their rates at t = 0 fit."""
+    adding, system = Adding(np.random.default_rng(seed), sample), system_of(sample.model)
+    drawn = [found for _ in range(8) if (found := adding.coordinate())]
+    state, rates = initial_state(system, InitialKind.UNDEFORMED), {}
+    for joint, name in drawn:
+        row, drift = coordinate_row(system, system.at(state), joint.coordinate(system.dimension, name))
+        if abs(row @ state.velocity + drift) > 1e-3:
+            rates[joint, name] = row @ state.velocity + drift
+    if len(rates) < 2:
+        return None
+    (one, first), (two, second) = list(rates.items())[:2]
+    size = max(abs(first), abs(second))
+    return sample.model.connect(ph.Relation([(*one, second / size), (*two, -first / size)]))

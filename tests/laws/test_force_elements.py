@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import phlexible as ph
-from laws.elements import ELEMENT_CASES, Adding, with_elements
+from laws.elements import ELEMENT_CASES, Adding, with_elements, with_relation
 from laws.examples import examples, resolved
 from laws.figures import energy_error, momentum_errors
 from laws.models import DEFORMED, H_OMEGA, STEPS, Wishes, random_mechanism
@@ -78,6 +78,23 @@ def test_driven_coordinates_follow_and_their_work_is_in_the_balance(dimension, s
     assert np.abs(reported - path(motion.time)).max() <= 1e-11 * scale
     assert energy_error(motion) <= LIMIT
     assert str(drive) in motion.energy.work
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@examples(12)
+@given(**ANY, ground=st.sampled_from(["free", "fixed", "moving"]))
+def test_relations_keep_energy_momenta_and_what_they_relate(dimension, seed, h_omega, ground):
+    sample = random_mechanism(seed, Wishes(dimension, h_omega, ground, bodies=3))
+    relation = with_relation(seed, sample)
+    assume(relation)
+    assume(_has_freedom(sample.model))
+    motion = resolved(sample.simulate)
+    assert energy_error(motion) <= LIMIT
+    if ground == "free":
+        assert max(momentum_errors(motion)) <= LIMIT
+    row = motion.run.gaps()[:, -1]
+    assert np.ptp(motion.recording.theta[:, -2:], axis=0).min() > 0
+    assert np.abs(row).max() <= 1e-11 * max(np.abs(motion.recording.theta[:, -2:]).max(), 1.0)
 
 
 def _has_freedom(model):

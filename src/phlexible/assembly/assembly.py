@@ -10,13 +10,9 @@ from phlexible.algebra.arrays import Array
 from phlexible.algebra.elimination_order import BlockSchedule, block_schedule
 from phlexible.assembly.bands import Tables, place_tables
 from phlexible.assembly.controlled import ControlledValue, controlled_values
-from phlexible.assembly.interactions import (
-    Function,
-    Interaction,
-    InteractionTables,
-    MovingPart,
-)
-from phlexible.assembly.laws import ForceData, StrainLaws, element_law, law_tables
+from phlexible.assembly.functions import Function, Interaction
+from phlexible.assembly.interactions import InteractionTables, MovingPart
+from phlexible.assembly.laws import ForceData, StrainLaws, coordinate_kind, element_law, law_tables
 from phlexible.assembly.types import TypeTables, velocity_weights
 from phlexible.interactions.feedback import Feedback
 from phlexible.interactions.force_elements import ForceValue
@@ -26,6 +22,7 @@ from phlexible.ports.time_functions import at_all_times
 from phlexible.system.layout import State, offsets
 from phlexible.system.system import System
 from phlexible.system.vectors import CarriedVector
+from phlexible.tables.declarations import SPRING
 from phlexible.tables.memory import Memory
 
 HISTORY = 64
@@ -41,7 +38,7 @@ class Assembly:
         moving: what is a function of time, in the order of the moving vectors.
         prescribed: prescribed parts of forces with the names of their elements, after the loads.
         controlled: load values that controllers set.
-        element_forces: number of the forces of elements; those of strings follow.
+        element_forces: number of the forces of elements; those of strings and coordinates of relations follow.
         vectors, chords: as they are numbered in the tables.
         laws: of all forces; they keep the users' functions alive.
     """
@@ -57,14 +54,17 @@ class Assembly:
     laws: tuple[ForceData, ...]
 
     def initial_thetas(self, state: State) -> Array:
-        """Coordinates of the elements' forces at a state, angles between -pi and pi, shape (elements' forces,)."""
-        system, first, found = self.system, 0, []
-        y = system.force_functions.values(system.at(state))[0]
-        for each in system.forces:
+        """Coordinates of all forces but strains at a state, angles between -pi and pi, shape (forces,)."""
+        system, at = self.system, self.system.at(state)
+        first, found = 0, np.zeros(self.memory.counts["forces"])
+        y = system.force_functions.values(at)[0]
+        for number, each in enumerate(system.forces):
             count = len(each.force.coordinate.functions())
-            found.append(each.force.coordinate.value(y[first : first + count]))
+            found[number] = each.force.coordinate.value(y[first : first + count])
             first += count
-        return np.array(found, dtype=np.float64)
+        for number, related in enumerate(system.related, start=len(found) - len(system.related)):
+            found[number] = related.coordinate.value(system.coordinate_functions(related.coordinate).values(at)[0])
+        return found
 
     def moving_values(self, times: Array) -> Array:
         """Vectors that are functions of time, at the given times, shape (times, 3 vectors).
@@ -125,6 +125,10 @@ def assemble(system: System) -> Assembly:
         functions = tuple(tables.function(row) for row in force.coordinate.functions())
         tables.interactions.append(Interaction(functions, element_law(force, number)))
     tables.interactions += list(_strains(system, tables))
+    for related in system.related:
+        functions = tuple(tables.function(row) for row in related.coordinate.functions())
+        law = ForceData(coordinate_kind(related.coordinate), SPRING, row=related.row, factor=related.factor)
+        tables.interactions.append(Interaction(functions, law))
     for load in system.loads:
         tables.add_load(load)
     controlled = controlled_values(system, prescribed, tables)

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from phlexible.assembly.interactions import Function, InteractionTables
+from phlexible.assembly.functions import Function
+from phlexible.assembly.interactions import InteractionTables
 from phlexible.errors import ModelError
 from phlexible.interactions.coordinates import Coordinate
 from phlexible.interactions.feedback import Feedback

@@ -12,7 +12,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.elimination_order import BlockSchedule
 from phlexible.assembly.bands import Tables
-from phlexible.assembly.laws import ForceData
+from phlexible.assembly.functions import Function, Interaction, Term
 from phlexible.assembly.types import support
 from phlexible.interactions.functions import DirectionOf, PointOf, Row
 from phlexible.interactions.loads import Axes, Force, PointLoad
@@ -29,33 +29,6 @@ from phlexible.tables.declarations import (
 )
 
 MovingPart = CarriedVector | TimePath
-
-
-@dataclass(frozen=True, eq=False)
-class Term:
-    """coefficient * chord . chord, times a component of the moving vectors where ``time`` is not -1."""
-
-    coefficient: float
-    first: int
-    second: int
-    time: int = -1
-
-
-@dataclass(frozen=True, eq=False)
-class Function:
-    """A sum of terms, less a constant and, where ``time`` is not -1, a component of the moving vectors."""
-
-    terms: tuple[Term, ...]
-    constant: float = 0.0
-    time: int = -1
-
-
-@dataclass(frozen=True, eq=False)
-class Interaction:
-    """A constraint (``force`` is None) or a law of functions."""
-
-    functions: tuple[Function, ...]
-    force: ForceData | None = None
 
 
 @dataclass(eq=False)
@@ -183,8 +156,22 @@ class CoupledTables:
         waits: list[list[int]] = [[] for _ in self._widths]
         waits += [[self.vectors[vector].carrier] for vector in self.auxiliary]
         for number in range(self.constraint_count):
-            waits.append(sorted(self._carriers(number)))
+            waits.append(sorted(self._held(number)))
         return waits
+
+    @cached_property
+    def _related(self) -> dict[int, list[int]]:
+        """The interactions whose coordinates a relation has, by the number of its constraint."""
+        constraint = {int(start): number for number, start in enumerate(self._starts[: self.constraint_count])}
+        found: dict[int, list[int]] = {}
+        for number, each in enumerate(self.interactions):
+            if each.force is not None and each.force.row >= 0:
+                found.setdefault(constraint[each.force.row], []).append(number)
+        return found
+
+    def _held(self, constraint: int) -> set[int]:
+        """Carriers that a constraint holds, by its functions or by coordinates that it relates."""
+        return {c for n in (constraint, *self._related.get(constraint, ())) for c in self._carriers(n)}
 
     def coupled_translations(self) -> set[int]:
         """Carriers whose V is in forces that depend on the motion: other forces leave m delta(V) alone."""
@@ -204,7 +191,7 @@ class CoupledTables:
         for number in range(len(self.interactions)):
             carriers = self._carriers(number)
             if number < self.constraint_count:
-                found |= {(carrier, self._constraint_node(number)) for carrier in carriers}
+                found |= {(carrier, self._constraint_node(number)) for carrier in self._held(number)}
             else:
                 found |= {(a, node) for a in carriers for node, _ in self._columns(number, a)}
             for _, k, l, _ in self._pairs_of(number):
@@ -446,29 +433,42 @@ class CoupledTables:
         return totals, tables
 
     def _law_tables(self, schedule: BlockSchedule) -> tuple[dict[str, int], Tables]:
-        groups: list[tuple[int, int]] = []  # width and place of each
-        rows, blocks, most = [], list[int](), 0
+        groups: list[tuple[int, int, int, int]] = []  # width, place and blocks of each
+        relation = {number: own for own, numbers in self._related.items() for number in numbers}
+        entries, blocks, most = [], list[int](), 0
         d = self._layout.linear.shape[1]
         for number in range(self.constraint_count, len(self.interactions)):
             nodes, carriers, place = self._groups(number), self._carriers(number), 0
-            rows.append((len(groups), len(nodes), len(carriers), len(blocks)))
+            entries.append((len(groups), len(nodes), len(carriers), len(blocks)))
             for node in nodes:
                 width = d if node >= len(self._widths) else int(self._widths[node])
-                groups.append((width, place))
+                upper = lower = -1
+                if number in relation and node < len(self._widths):
+                    held = self._constraint_node(relation[number])
+                    upper, lower = schedule.places[node, held], schedule.places[held, node]
+                groups.append((width, place, upper, lower))
                 place += width
             for carrier in carriers:
                 seen = {node for node, _ in self._columns(number, carrier)}
                 blocks += [schedule.places[carrier, node] if node in seen else -1 for node in nodes]
             most = max(most, place * len(self.interactions[number].functions))
-        table = np.array(rows, dtype=np.int64).reshape(-1, 4)
-        pairs = np.array(groups, dtype=np.int64).reshape(-1, 2)
+        table = np.array(entries, dtype=np.int64).reshape(-1, 4)
+        pairs = np.array(groups, dtype=np.int64).reshape(-1, 4)
         names = ("group_start", "group_count", "carrier_count", "group_block_start")
         tables: Tables = {name: table[:, k] for k, name in enumerate(names)}
         tables |= {
             "group_width": pairs[:, 0],
             "group_place": pairs[:, 1],
+            "group_upper": pairs[:, 2],
+            "group_lower": pairs[:, 3],
             "group_block": np.array(blocks, dtype=np.int64),
         }
+        rows = int(self._starts[self.constraint_count])
+        first, count = np.zeros(rows, dtype=np.int64), np.zeros(rows, dtype=np.int64)
+        for constraint, own in self._related.items():
+            row = self._starts[constraint]
+            first[row], count[row] = own[0] - self.constraint_count, len(own)
+        tables |= {"row_force": first, "row_force_count": count}
         return {"groups": len(pairs), "group_blocks": len(blocks), "group_numbers": most}, tables
 
 

@@ -48,6 +48,8 @@ class ForceData:
         energy_size: of a user's energy, for its round-off.
         functions: users' energy and its slope.
         value: number among the prescribed forces, or -1.
+        row: whose multiplier pulls on the coordinate, or -1.
+        factor: of the coordinate in that row.
     """
 
     coordinate: int
@@ -60,6 +62,8 @@ class ForceData:
     energy_size: float = 0.0
     functions: tuple[UserFunction, UserFunction] | None = None
     value: int = -1
+    row: int = -1
+    factor: float = 0.0
 
 
 def coordinate_kind(coordinate: Coordinate) -> int:
@@ -138,5 +142,7 @@ def law_tables(laws: Sequence[ForceData], constraints: int, loads: int) -> Table
         "force_rest": np.array([law.rest for law in laws], dtype=np.float64),
         "force_modulus": np.array([law.modulus for law in laws], dtype=np.float64),
         "force_weight": np.array([law.weight for law in laws], dtype=np.float64),
+        "force_row": np.array([law.row for law in laws], dtype=np.int64),
+        "force_factor": np.array([law.factor for law in laws], dtype=np.float64),
         "force_energy": np.array([law.energy_size for law in laws], dtype=np.float64),
     }

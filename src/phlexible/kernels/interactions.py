@@ -9,7 +9,8 @@ a law gives g from w at both ends (``coordinates.py``).
 from phlexible.compilation.compiled import compiled
 from phlexible.compilation.dense import fill
 from phlexible.compilation.notation import Reals, Tables, Vector, Vectors, along, dot, vector
-from phlexible.kernels.coordinates import begin_coordinate, end_coordinate
+from phlexible.kernels.forces.coordinates import begin_coordinate, end_coordinate
+from phlexible.kernels.forces.relations import relate, relation_gap, relation_size
 from phlexible.kernels.vectors import couple, moved_by, velocity_of
 from phlexible.tables.declarations import ANGLE, MOVING
 
@@ -107,7 +108,7 @@ def gap(t: Tables, m: int) -> float:
     total = -t.function_end[m]
     for p in range(t.function_term[m], t.function_term[m] + t.term_count[m]):
         total += t.term_end[p] * dot(end_chord(t, t.term_first[p]), end_chord(t, t.term_second[p]))
-    return total
+    return total + relation_gap(t, m)
 
 
 @compiled
@@ -116,7 +117,7 @@ def gap_size(t: Tables, m: int) -> float:
     total = abs(t.function_end[m])
     for p in range(t.function_term[m], t.function_term[m] + t.term_count[m]):
         total += abs(t.term_end[p] * dot(end_chord(t, t.term_first[p]), end_chord(t, t.term_second[p])))
-    return total
+    return total + relation_size(t, m)
 
 
 @compiled
@@ -158,6 +159,7 @@ def interaction_tangent(t: Tables, h: float) -> None:
                 couple(t, c, t.blocks + t.pair_lower[q], t.pair_second[q], t.pair_first[q], h)
         if f >= 0:
             _law_blocks(t, f, begin, count, numbers, h)
+            relate(t, f, begin, count, numbers, h)
     for k in range(t.auxiliaries):
         _auxiliary_rows(t, k)
 

@@ -5,12 +5,12 @@ from math import sqrt
 from phlexible.compilation.compiled import compiled
 from phlexible.compilation.dense import copy
 from phlexible.compilation.notation import Tables, Vectors, dot
-from phlexible.kernels.coordinates import dissipated_by, supplied_by
 from phlexible.kernels.elasticity import dissipation, strain_energy
+from phlexible.kernels.forces.coordinates import dissipated_by, supplied_by
+from phlexible.kernels.forces.laws import stored_energy
+from phlexible.kernels.forces.loads import load_work
 from phlexible.kernels.inertia import end_inertia, rotational_energy
 from phlexible.kernels.interactions import given_work
-from phlexible.kernels.laws import stored_energy
-from phlexible.kernels.loads import load_work
 from phlexible.tables.declarations import ANGLE, SPRING
 
 LEDGER_TOLERANCE = 1e-10  # what the laws promise

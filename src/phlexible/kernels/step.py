@@ -4,6 +4,7 @@ from phlexible.compilation.compiled import compiled
 from phlexible.compilation.dense import add_multiple, copy, fill
 from phlexible.compilation.notation import Reals, Tables, Vectors
 from phlexible.kernels.elasticity import begin_strains, elastic_forces, elastic_tangent
+from phlexible.kernels.forces.loads import load_tangent, pull_of_loads
 from phlexible.kernels.inertia import angular_momentum, end_rotation, inertia_balance, inertia_tangent, read
 from phlexible.kernels.interactions import (
     begin_interactions,
@@ -11,7 +12,6 @@ from phlexible.kernels.interactions import (
     interaction_tangent,
     pull_on_vectors,
 )
-from phlexible.kernels.loads import load_tangent, pull_of_loads
 from phlexible.kernels.moments import moments, moments_at_end
 from phlexible.kernels.vectors import (
     apply_forces,

@@ -95,6 +95,8 @@ class _Parts:
                 "forces in joints couple the stiffnesses of bodies, so a model about a loaded point is not "
                 'the sum of its bodies; take at="given"'
             )
+        if relations := linear.system.mechanism.relations:
+            raise ModelError(f"{relations[0]} relates joints and is not composed from bodies; use linearize()")
         self._linear = linear
         self._joints = _joint_rows(linear)
         self._inputs: dict[str, int] = {}  # port of a body: number of the input

@@ -21,6 +21,7 @@ from phlexible.interactions.loads import Load
 from phlexible.interactions.pair import receive
 from phlexible.joints.fixed import Fixed
 from phlexible.joints.joint import Joint
+from phlexible.joints.relations import JointRelation
 from phlexible.mechanism.membership import check_belongs, check_nodes, check_plane, clamped_starts, ports_of
 from phlexible.mechanism.naming import described, free_name, numbered
 from phlexible.mechanism.placement import place, single_velocity
@@ -30,7 +31,7 @@ from phlexible.ports.attachments import PlacedBody
 from phlexible.ports.ground import Ground, planar_point
 from phlexible.ports.placed_split_beam import PlacedSplitBeam
 
-JointType = TypeVar("JointType", bound=Joint)
+JointType = TypeVar("JointType", bound=Joint | JointRelation)
 Applied = TypeVar("Applied", bound=Load | ForceElement | Drive)
 
 
@@ -61,6 +62,7 @@ class Mechanism:
         self._loads: list[Load] = []
         self._elements: list[ForceElement] = []
         self._drives: list[Drive] = []
+        self._relations: list[JointRelation] = []
 
     @property
     def dimension(self) -> int:
@@ -105,9 +107,14 @@ class Mechanism:
         return tuple(self._drives)
 
     @property
-    def constraints(self) -> tuple[Joint | Drive, ...]:
-        """Whatever has functions that vanish: the joints, then the drives."""
-        return (*self._joints.values(), *self._drives)
+    def relations(self) -> tuple[JointRelation, ...]:
+        """Gears and other relations, in the order they were connected."""
+        return tuple(self._relations)
+
+    @property
+    def constraints(self) -> tuple[Joint | Drive | JointRelation, ...]:
+        """Whatever has functions that vanish: the joints, then the drives, then the relations."""
+        return (*self._joints.values(), *self._drives, *self._relations)
 
     def __getitem__(self, name: str) -> PlacedBody | PlacedSplitBeam:
         """The body with a name, or the handle of a beam that was added in parts.
@@ -215,21 +222,24 @@ class Mechanism:
         return self._split_beams[name]
 
     def connect(self, joint: JointType) -> JointType:
-        """Adds a joint and returns it.
+        """Adds a joint, or a relation between joints such as ``Gear``, and returns it.
 
         Raises:
             ModelError: no joint, one that is already connected, one with a port on a body of another
                 model, or one that the model's dimension or its ports do not allow.
         """
-        if not isinstance(joint, Joint):
+        if not isinstance(joint, Joint | JointRelation):
             raise ModelError(f"connect takes a joint such as Revolute(a, b), got {described(joint)}")
         receive(joint, *ports_of(joint))
-        if id(joint) in self._joints:
+        if id(joint) in self._joints or any(joint is each for each in self._relations):
             raise ModelError(f"{joint} is already connected")
         check_belongs(joint, self._bodies, self._joints)
         check_nodes(joint)
         check_plane(joint, self._dimension)
         joint.rows(self._dimension)
+        if isinstance(joint, JointRelation):
+            self._relations.append(joint)
+            return joint
         for port in clamped_starts(joint):
             port.placed.clamp()
         self._joints[id(joint)] = joint

@@ -14,11 +14,12 @@ from phlexible.interactions.force_elements import ForceElement
 from phlexible.interactions.loads import Force, Load
 from phlexible.joints.fixed import Fixed
 from phlexible.joints.joint import Joint
+from phlexible.joints.relations import JointRelation
 from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody, Port
 from phlexible.ports.ground import leaves_plane
 from phlexible.ports.placed_split_beam import PlacedSplitBeam, line_parts
 
-Part = Joint | Load | ForceElement | Drive
+Part = Joint | JointRelation | Load | ForceElement | Drive
 
 
 def ports_of(part: Part) -> Iterator[Port]:
@@ -38,6 +39,9 @@ def joints_of(part: Part) -> Iterator[Joint]:
 
 
 def _values(part: Part) -> Iterator[object]:
+    if isinstance(part, JointRelation):
+        yield from (each.joint for each in part.parts)
+        return
     for field in dataclasses.fields(part):
         value = getattr(part, field.name)
         yield value

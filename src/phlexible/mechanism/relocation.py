@@ -9,6 +9,7 @@ from phlexible.interactions.feedback import Feedback
 from phlexible.interactions.force_elements import ForceElement
 from phlexible.interactions.loads import Load
 from phlexible.joints.joint import Joint
+from phlexible.joints.relations import JointRelation, Relation
 from phlexible.ports.attachments import Attachment, PlacedBody
 from phlexible.ports.placed_split_beam import PlacedSplitBeam
 
@@ -30,9 +31,11 @@ class Holder(Protocol):
     def elements(self) -> tuple[ForceElement, ...]: ...
     @property
     def drives(self) -> tuple[Drive, ...]: ...
+    @property
+    def relations(self) -> tuple[JointRelation, ...]: ...
 
     def group(self, name: str, parts: Sequence[str]) -> PlacedSplitBeam: ...
-    def connect(self, joint: Joint) -> Joint: ...
+    def connect(self, joint: Any) -> Any: ...
     def apply(self, part: Any) -> Any: ...
 
 
@@ -54,6 +57,8 @@ def hand_over(source: Holder, copy: Holder, changed: Callable[[Joint], Joint] = 
         parts[split] = copy.group(split.name, [placed.name for placed in split.parts])
     for joint in source.joints:
         parts[joint] = copy.connect(changed(relocated(joint, bodies, parts)))
+    for relation in source.relations:
+        copy.connect(relocated(relation, bodies, parts))
     for each in (*source.loads, *source.elements, *source.drives):
         copy.apply(relocated(each, bodies, parts))
 
@@ -78,6 +83,8 @@ def relocated(part: Part, bodies: Mapping[str, PlacedBody], parts: Mapping[objec
             changes[field.name] = bodies[value.name]
         elif isinstance(value, Joint | Load | PlacedSplitBeam) and value in parts:
             changes[field.name] = parts[value]
+        elif isinstance(part, Relation) and field.name == "terms":
+            changes["terms"] = [(parts[joint], name, factor) for joint, name, factor in part.terms]
         elif isinstance(value, Feedback):
             measured: list[Any] = [
                 moved(item, bodies) if isinstance(item, Attachment) else parts[item] for item in value.measured

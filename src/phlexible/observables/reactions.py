@@ -11,6 +11,7 @@ from phlexible.interactions.force_elements import ForceElement
 from phlexible.interactions.functions import Vector, WorldAxis
 from phlexible.interactions.loads import Axes
 from phlexible.joints.joint import Joint
+from phlexible.joints.relations import JointRelation
 from phlexible.observables.poses import rotation
 from phlexible.observables.run import RecordedRun
 from phlexible.ports.attachments import Port
@@ -28,20 +29,22 @@ def in_axes(run: RecordedRun, joint: Joint, vectors: Array, axes: Axes) -> Array
     return np.asarray(np.einsum("tji,tj->ti", rotation(run, second), vectors))
 
 
-def element_force(run: RecordedRun, element: ForceElement | Drive, multipliers: Callable[[], Array]) -> Array:
-    """Forces along the coordinates of an element or drive, shape (N + 1,) or (N + 1, forces) [N or N m].
+def element_force(
+    run: RecordedRun, element: ForceElement | Drive | JointRelation, multipliers: Callable[[], Array]
+) -> Array:
+    """Forces along the coordinates of an element, drive or relation, shape (N + 1,) or (N + 1, forces) [N or N m].
 
     Args:
         run: what moved.
         element: of the model.
-        multipliers: of all constraints, shape (N + 1, rows); asked for by drives only.
+        multipliers: of all constraints, shape (N + 1, rows); asked for by drives and relations only.
 
     Raises:
         ModelError: it is not part of the model.
     """
     place = int(run.system.layout.multiplier[len(run.mechanism.joints)])
-    for drive in run.mechanism.drives:
-        if drive is element:
+    for part in (*run.mechanism.drives, *run.mechanism.relations):
+        if part is element:
             return multipliers()[:, place].copy()
         place += 1
     own = [k for k, each in enumerate(run.system.forces) if each.element is element]

@@ -15,6 +15,7 @@ from phlexible.joints.joint import Joint
 from phlexible.mechanism.mechanism import Mechanism
 from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody, Port
 from phlexible.rank.redundancy import redundancies
+from phlexible.system.constraint_functions import ConstraintSet
 from phlexible.system.instants import Instants
 from phlexible.system.recording import Recording
 from phlexible.system.system import System
@@ -59,6 +60,13 @@ class RecordedRun:
     def has_redundant_joints(self) -> bool:
         """Whether joints hold a motion twice at the first instant, so that their forces are not unique."""
         return bool(redundancies(self.system, self.recording.state(0), self.instants.at(slice(0, 1))))
+
+    def gaps(self) -> Array:
+        """What constraints demand to vanish, angles of relations over full turns, shape (T, rows) [m or rad]."""
+        rows, recorded = self.system.rows, self.recording.theta
+        if isinstance(rows, ConstraintSet):
+            return rows.values(self.instants, recorded[:, recorded.shape[1] - len(rows.places) :])
+        return rows.values(self.instants)
 
     def body_index(self, target: PlacedBody | Attachment) -> int:
         """Index of a body, or of the body of an attachment.

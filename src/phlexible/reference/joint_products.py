@@ -10,7 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.errors import ModelError
 from phlexible.interactions.time_paths import Timed
+from phlexible.system.constraint_functions import ConstraintSet
 from phlexible.system.functions import timed_values
 from phlexible.system.instants import GivenFunctions
 from phlexible.system.system import System
@@ -55,6 +57,8 @@ class JointProducts:
 
     def __init__(self, system: System) -> None:
         functions, layout = system.rows, system.layout
+        if isinstance(functions, ConstraintSet):
+            raise ModelError(f"{system.mechanism.relations[0]} relates joints, which has no reference integrator")
         vectors = functions.set.vectors
         self._functions, self._system = functions, system
         self._known: dict[float, _Given] = {}

@@ -13,6 +13,7 @@ from phlexible.interactions.drives import Drive
 from phlexible.interactions.force_elements import ForceElement
 from phlexible.interactions.loads import Axes
 from phlexible.joints.joint import Joint
+from phlexible.joints.relations import JointRelation
 from phlexible.observables import coordinates, poses, reactions, section_forces, velocities
 from phlexible.observables import tension as tensions
 from phlexible.observables.energy import Energy, energy_of
@@ -180,8 +181,10 @@ class Motion(MotionPictures, MeshedMotion):
         moment = reactions.reaction(self.run, joint, self.multipliers)[1]
         return reactions.in_axes(self.run, joint, moment, option("axes", axes, Axes))
 
-    def element_force(self, element: ForceElement | Drive) -> Array:
+    def element_force(self, element: ForceElement | Drive | JointRelation) -> Array:
         """Force or torque of a spring, damper, motor or drive along its coordinate, shape (N + 1,).
+
+        Of a relation such as ``Gear`` its multiplier, which times the factor of a coordinate acts along it.
 
         Positive where it enlarges the coordinate; as ``multipliers`` [N or N m]. Of a
         ``Bushing`` the forces along and about its axes, shape (N + 1, 6), (N + 1, 3) in the plane.

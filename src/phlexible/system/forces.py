@@ -20,6 +20,7 @@ from phlexible.interactions.functions import AXES, DirectionOf, PointOf, Vector
 from phlexible.interactions.loads import Axes, Force, PointLoad, Torque
 from phlexible.interactions.time_paths import number_at
 from phlexible.ports.attachments import Attachment
+from phlexible.system.constraint_functions import ConstraintSet
 from phlexible.system.functions import FunctionSet, lever_stiffness
 from phlexible.system.instants import Instants
 from phlexible.system.layout import State
@@ -201,12 +202,16 @@ def constraint_stiffness(system: System, state: State, multipliers: Array) -> sp
 
 def small_constraint_stiffness(system: System, at: Instants, multipliers: Array) -> Matrix:
     """The same at an instant, as an array where it is small."""
+    if isinstance(system.rows, ConstraintSet):
+        return function_stiffness(system.rows, at, multipliers)
     if not (is_small(int(system.layout.velocity[-1])) and is_small(len(system.rows.set.vectors))):
         return function_stiffness(system.rows, at, multipliers)
     return small_function_stiffness(system.rows, system.row_jacobians, at, multipliers)
 
 
-def function_stiffness(functions: FunctionSet, at: Instants, multipliers: Array) -> sparse.csr_array:
+def function_stiffness(
+    functions: FunctionSet | ConstraintSet, at: Instants, multipliers: Array
+) -> sparse.csr_array:
     """d(sum of multiplier dw/dq)/dq at constant multipliers."""
     jacobian = functions.set.jacobian(at)
     curvature = jacobian.T @ functions.curvature(at, multipliers) @ jacobian

@@ -25,8 +25,15 @@ from phlexible.interactions.functions import PointOf, Row, Vector
 from phlexible.interactions.loads import PointLoad
 from phlexible.interactions.time_paths import TimePath
 from phlexible.joints.joint import Joint
+from phlexible.joints.relations import JointRelation, RelationRow
 from phlexible.mechanism.mechanism import Mechanism
 from phlexible.ports.attachments import MovingFrame, PlacedBody, Port
+from phlexible.system.constraint_functions import (
+    ConstraintSet,
+    CoordinatePlace,
+    base_rows,
+    coordinate_places,
+)
 from phlexible.system.functions import FunctionSet, function_set
 from phlexible.system.instants import Given, GivenFunctions, Instants, instant_of
 from phlexible.system.layout import Layout, State
@@ -38,9 +45,9 @@ ROUND_OFF = 8 * float(np.finfo(float).eps)
 
 
 class RowOwner(NamedTuple):
-    """A joint or drive and one of its rows."""
+    """A joint, drive or relation and one of its rows."""
 
-    joint: Joint | Drive
+    joint: Joint | Drive | JointRelation
     row: Row
 
 
@@ -65,7 +72,7 @@ class System:
         bodies: those with a frame, then those in absolute coordinates.
         frames: data of the first about their centres of mass (2.6).
         centres: S / m of each, (3, n + 1): where that is in body axes.
-        constraints: joints, then drives.
+        constraints: joints, then drives, then relations.
         owners: joint and function of every multiplier.
         forces: scalar forces of all elements.
         loads: forces and moments on single attachments, load after load.
@@ -76,7 +83,7 @@ class System:
     bodies: tuple[PlacedBody, ...]
     frames: tuple[FloatingBody, ...]
     centres: tuple[Array, ...]
-    constraints: tuple[Joint | Drive, ...]
+    constraints: tuple[Joint | Drive | JointRelation, ...]
     owners: tuple[RowOwner, ...]
     forces: tuple[ScalarForce, ...]
     loads: tuple[PointLoad, ...]
@@ -122,9 +129,20 @@ class System:
         return VectorResolver(self.layout, frames, self.index, self.centres)
 
     @cached_property
-    def rows(self) -> FunctionSet:
+    def rows(self) -> FunctionSet | ConstraintSet:
         """The functions of all constraints."""
-        return self.functions([owner.row for owner in self.owners])
+        rows = [owner.row for owner in self.owners]
+        if not self.related:
+            return self.functions(rows)
+        base, owner = base_rows(rows)
+        constants = [row.constant if isinstance(row, RelationRow) else 0.0 for row in rows]
+        own = np.array(owner, dtype=np.int64)
+        return ConstraintSet(self.functions(base), own, self.related, np.array(constants), len(rows))
+
+    @cached_property
+    def related(self) -> tuple[CoordinatePlace, ...]:
+        """The coordinates of all relations."""
+        return tuple(coordinate_places([owner.row for owner in self.owners]))
 
     @cached_property
     def row_jacobians(self) -> SmallJacobians:

@@ -96,7 +96,7 @@ TABLES: tuple[Table, ...] = (
         pairs           | 1 | | pairs of vectors on carriers that meet in a product
         rows            | 1 | | functions that are constrained
         interactions    | 1 | | first the constraints, then the forces
-        constraints     | 1 | | joints and drives
+        constraints     | 1 | | joints, drives and relations of coordinates
         forces          | 1 | | interactions that are laws
         groups          | 1 | | what laws touch: carriers, then auxiliary vectors
         group_blocks    | 1 | | blocks between the groups of a law
@@ -211,6 +211,11 @@ TABLES: tuple[Table, ...] = (
         group_width       | groups | | velocities, or components of an auxiliary
         group_place       | groups | | place of its numbers in a gradient
         group_block_start | forces | | first block
+        group_upper       | groups | | of a relation: block (carrier, its node), or -1
+        group_lower       | groups | | of a relation: block (its node, carrier), or -1
+        force_row         | forces | | row of the relation whose multiplier pulls on the coordinate, or -1
+        row_force         | rows | | of a relation: first force that is pulled
+        row_force_count   | rows | | how many; 0: of a row of functions
         group_block       | group_blocks | | block (carrier, group), row by row, or -1
         auxiliary_vector  | auxiliaries | | whose change it is
         auxiliary_lower   | auxiliaries | | block (auxiliary, carrier)
@@ -253,6 +258,7 @@ TABLES: tuple[Table, ...] = (
         force_modulus     | forces | | EA / 4 of strings, on which numerical damping acts
         force_rest        | forces | | where a spring is relaxed
         force_weight      | forces | | measure: 1, or length of a string
+        force_factor      | forces | | of the coordinate in its relation
         force_energy      | forces | | size of a user's energy, EA of strings: what its round-off is compared with
         """,
     ),
@@ -351,6 +357,8 @@ TABLES: tuple[Table, ...] = (
         function_change   | functions | | delta(w)
         function_end      | functions | | constant at the end of the step
         generalized       | functions | | multiplier, or force of a law along its function
+        along             | functions | | omega of a law: what its force is multiplied by
+        slope             | functions | | dtheta/dw_{n+1} of a law
         tangent           | 2 functions | | d(generalized)/dw_{n+1} over the functions of its law
         theta0            | forces | | coordinate at the start of the step
         theta_change      | forces | |

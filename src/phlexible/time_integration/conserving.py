@@ -94,7 +94,7 @@ class ConservingStepper(Stepper):
             thetas = state.theta[: len(thetas)]
         memory["position"][:], memory["rotation"][:] = state.position, state.rotation
         memory["eta"][:], memory["velocity"][:] = state.eta, state.velocity
-        memory["theta"][: len(thetas)] = thetas
+        memory["theta"][:] = thetas
 
     def advance(self, instants: Array, step: float, storage: Storage) -> Advance:
         """Steps between instants, all of one size; of a single instant only the row."""

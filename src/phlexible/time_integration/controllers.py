@@ -7,10 +7,10 @@ import numpy as np
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.assembly.assembly import Assembly
 from phlexible.assembly.controlled import ControlledValue, MeasuredCoordinate, MeasuredPoint
-from phlexible.assembly.interactions import Function
+from phlexible.assembly.functions import Function
 from phlexible.assembly.laws import coordinate_kind
 from phlexible.errors import ParameterError
-from phlexible.kernels.coordinates import POINT, measure
+from phlexible.kernels.forces.coordinates import POINT, measure
 from phlexible.ports.ground import frame_angular_velocities, frame_rotations, frame_velocities
 from phlexible.system.layout import offsets
 from phlexible.tables.declarations import MOVING

@@ -4,6 +4,7 @@ import itertools
 
 from phlexible.assembly.assembly import Assembly
 from phlexible.interactions.drives import Drive
+from phlexible.joints.relations import JointRelation
 
 
 def work_sources(assembly: Assembly) -> dict[str, list[int]]:
@@ -15,9 +16,16 @@ def work_sources(assembly: Assembly) -> dict[str, list[int]]:
     for load in system.mechanism.loads:
         sources.setdefault(str(load), []).extend(next(columns) for _ in load.entries())
     for k, part in enumerate(system.constraints, start=len(system.loads)):
+        if isinstance(part, JointRelation):
+            continue
         if isinstance(part, Drive) or {part.first, part.second} & moving:
             sources.setdefault(str(part), []).append(k)
     for k, each in enumerate(system.forces, start=len(system.loads) + len(system.constraints)):
         if each.is_prescribed or set(each.element.ports) & moving:
             sources.setdefault(str(each.element), []).append(k)
+    last = len(system.loads) + assembly.memory.counts["interactions"] - len(system.related)
+    for k, place in enumerate(system.related, start=last):
+        relation = system.owners[place.row].joint
+        if isinstance(relation, JointRelation) and set(relation.ports) & moving:
+            sources.setdefault(str(relation), []).append(k)
     return sources

@@ -1,7 +1,7 @@
 """What every stored energy of a string is: a density W(C) of C = |dr/ds|^2 and what follows from it.
 
 Numbers in brackets are equations of Kinon et al. (2023). The compiled step has the same laws in
-``kernels/laws.py``.
+``kernels/forces/laws.py``.
 """
 
 from abc import ABC, abstractmethod

@@ -53,7 +53,7 @@ def checked(run: RecordedRun) -> MotionCheck:
     energy = energy_of(record)
     stored = energy.kinetic + np.abs(energy.strain) + np.abs(energy.gravity) + np.abs(energy.spring)
     scale = float(stored.max()) + sum(float(np.abs(work).max()) for work in energy.work.values())
-    gaps = np.abs(run.system.rows.values(record.instants())) / run.system.gap_lengths
+    gaps = np.abs(run.gaps()) / run.system.gap_lengths
     slack = [part.text for part in slack_parts(run)]
     limits = [each.text for each in (*large_deflections(run), *large_strains(run))]
     return MotionCheck(

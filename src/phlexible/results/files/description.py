@@ -47,6 +47,7 @@ def describe(mechanism: Mechanism) -> dict[str, Tree]:
         for placed in mechanism.bodies
     ]
     split = {each.name: [placed.name for placed in each.parts] for each in mechanism.split_beams}
+    relations = [encode_part(relation, context) for relation in mechanism.relations]
     return {
         **({"split_beams": split} if split else {}),
         "dimension": mechanism.dimension,
@@ -54,6 +55,7 @@ def describe(mechanism: Mechanism) -> dict[str, Tree]:
         "bodies": bodies,
         "frames": [_described_frame(frame) for frame in frames],
         "joints": [encode_part(joint, context) for joint in mechanism.joints],
+        **({"relations": relations} if relations else {}),
         "loads": [
             encode_part(part, context) for part in (*mechanism.loads, *mechanism.elements, *mechanism.drives)
         ],
@@ -117,6 +119,8 @@ def _rebuilt(tree: dict[str, Tree]) -> Mechanism:
     context = Context({placed.name: placed for placed in mechanism.bodies}, frames, [], splits)
     for entry in tree["joints"]:
         context.joints.append(mechanism.connect(decode(entry, context)))
+    for entry in tree.get("relations", []):
+        mechanism.connect(decode(entry, context))
     for entry in tree["loads"]:
         part = decode(entry, context)
         if not isinstance(part, Load | ForceElement | Drive):

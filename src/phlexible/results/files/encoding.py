@@ -36,6 +36,7 @@ from phlexible.interactions.potentials import Potential
 from phlexible.interactions.pressure import Pressure
 from phlexible.interactions.time_paths import TimePath
 from phlexible.joints.joint import Joint
+from phlexible.joints.relations import JointRelation
 from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody
 from phlexible.ports.placed_split_beam import PlacedSplitBeam
 from phlexible.results.files.packed_arrays import LARGE, packed, unpacked
@@ -43,7 +44,7 @@ from phlexible.results.files.unstored_law import UnstoredLaw
 from phlexible.results.files.unstored_potential import UnstoredPotential
 from phlexible.shapes.solids import Shape
 
-FAMILIES: tuple[type[Any], ...] = (Body, StringLaw, Joint, Load, ForceElement, Shape)
+FAMILIES: tuple[type[Any], ...] = (Body, StringLaw, Joint, JointRelation, Load, ForceElement, Shape)
 """Their subclasses can be named by a file, also those of users: bodies, joints, loads that are dataclasses."""
 
 VALUES: dict[str, type[Any]] = {

@@ -73,6 +73,7 @@ def labels(system: System, recording: Recording) -> dict[str, list[str]]:
         components += [f"{placed.name}: {name}" for name in rigid + spins]
         components += [f"{placed.name}: deta_{k + 1}/dt" for k in range(len(etas))]
     forces = [f"{element}: {force.coordinate.name}" for element, force in system.forces]
+    related = [f"{system.owners[each.row].joint}: {each.coordinate.name}" for each in system.related]
     strains = [
         f"{placed.name}: strain of element {element}"
         for placed in system.bodies
@@ -88,7 +89,7 @@ def labels(system: System, recording: Recording) -> dict[str, list[str]]:
         "coordinate": coordinates,
         "component": components,
         "row": [f"{owner.joint}: {owner.row.label}" for owner in system.owners],
-        "force": forces + strains,
+        "force": forces + strains + related,
         "drive": [str(drive) for drive in system.mechanism.drives],
         "frame": [str(frame) for frame in system.moving_frames],
         "source": list(recording.work_names),

@@ -12,7 +12,8 @@ from math import atan2, isnan, pi, sqrt
 
 from phlexible.compilation.compiled import compiled, entry_point
 from phlexible.compilation.notation import Tables
-from phlexible.kernels.laws import discrete_gradient
+from phlexible.kernels.forces.laws import discrete_gradient
+from phlexible.kernels.forces.relations import nearest_turn
 from phlexible.tables.declarations import ANGLE, DISTANCE
 
 SMALL_ANGLE = 0.05
@@ -26,6 +27,8 @@ def begin_coordinate(t: Tables, i: int) -> None:
     f, w0 = i - t.constraints, t.function0[t.interaction_start[i]]
     if t.coordinate_of[i] == ANGLE:
         t.theta0[f] = t.theta[f]
+        if t.force_row[f] >= 0:  # a relation shall hold angles, not sums of rounded turns
+            t.theta0[f] = nearest_turn(atan2(t.function0[t.interaction_start[i] + 1], w0), t.theta[f])
     elif t.coordinate_of[i] == DISTANCE:
         t.theta0[f] = sqrt(max(w0, 0.0))
     else:
@@ -46,6 +49,7 @@ def end_coordinate(t: Tables, i: int, h: float, damping: float) -> None:
         bend, change = -weight * weight * rate, change * weight
     t.theta_change[f] = change
     force, slope = scalar_force(t, f, h, damping)
+    t.along[first], t.slope[first] = weight, rate
     t.generalized[first] = force * weight
     t.tangent[2 * first] = slope * rate * weight + force * bend
 
@@ -71,7 +75,9 @@ def _angle(t: Tables, f: int, first: int, h: float, damping: float) -> None:
     t.theta_change[f] = turn
     force, slope = scalar_force(t, f, h, damping)
     c, s = 0.5 * (c0 + c1), 0.5 * (s0 + s1)
-    t.generalized[first], t.generalized[first + 1] = -force * q * s, force * q * c
+    t.along[first], t.along[first + 1] = -q * s, q * c
+    t.slope[first], t.slope[first + 1] = turn_c, turn_s
+    t.generalized[first], t.generalized[first + 1] = force * t.along[first], force * t.along[first + 1]
     D = t.tangent + 2 * first
     D[0] = -slope * turn_c * q * s - force * q_c * s
     D[1] = -slope * turn_s * q * s - force * (q_s * s + 0.5 * q)
@@ -85,6 +91,8 @@ def scalar_force(t: Tables, f: int, h: float, damping: float) -> tuple[float, fl
     pull, slope = discrete_gradient(t, f, t.theta0[f], t.theta_change[f])
     d = damper(t, f, h, damping)
     value = t.load_value[t.force_value[f]].x if t.force_value[f] >= 0 else 0.0
+    if t.force_row[f] >= 0:
+        value += t.force_factor[f] * t.multiplier1[t.force_row[f]]
     t.scalar_force[f] = value - pull - d * t.theta_change[f]
     return t.scalar_force[f], -slope - d
 
