@@ -182,12 +182,9 @@ class Motion(MotionPictures, MeshedMotion):
         return reactions.in_axes(self.run, joint, moment, option("axes", axes, Axes))
 
     def element_force(self, element: ForceElement | Drive | JointRelation) -> Array:
-        """Force or torque of a spring, damper, motor or drive along its coordinate, shape (N + 1,).
-
-        Of a relation such as ``Gear`` its multiplier, which times the factor of a coordinate acts along it.
-
-        Positive where it enlarges the coordinate; as ``multipliers`` [N or N m]. Of a
-        ``Bushing`` the forces along and about its axes, shape (N + 1, 6), (N + 1, 3) in the plane.
+        """Force or torque of a spring, damper, motor or drive along its coordinate, shape (N + 1,), the multiplier
+        of a ``Gear``; positive where it enlarges the coordinate [N or N m]. Of a ``Bushing`` the forces along and
+        about its axes, shape (N + 1, 6), (N + 1, 3) in the plane.
         """
         return reactions.element_force(self.run, element, lambda: self.multipliers)
 
