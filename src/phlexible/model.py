@@ -35,6 +35,7 @@ from phlexible.results.assembled_model import AssembledModel, assembled_model
 from phlexible.results.equilibrium import Equilibrium
 from phlexible.results.files.run_output import RunOutput
 from phlexible.results.linear_model import LinearModel
+from phlexible.results.live import LiveRun
 from phlexible.results.motion import Motion
 from phlexible.results.pictures.mechanism_plot import plot_model
 from phlexible.results.progress import progress_bar, shown
@@ -282,6 +283,34 @@ class Model(Mechanism):
         space = option("stress", "discontinuous" if stress is None else stress, Stress)
         linear = linearization(self._numbers.system(self), inputs, outputs, kind, state)
         return LinearModel.of(observed_linearization(linear, shape, space))
+
+    def start(
+        self,
+        step: float,
+        *,
+        initial: InitialKind | str | State | Equilibrium = InitialKind.UNDEFORMED,
+        numerical_damping: float = 0.0,
+    ) -> LiveRun:
+        """A run that is stepped from outside, with inputs that change between steps.
+
+        Its inputs are the constant loads, torques and forces of the model by their names:
+        ``model.apply(joint.torque(0.0, name="motor"))`` is ``run.inputs["motor"]``.
+
+        Args:
+            step: [s].
+            initial: as of ``simulate``.
+            numerical_damping: as of ``simulate``.
+
+        Raises:
+            ParameterError: numbers or option strings out of range.
+            JointGapError, VelocityError, RedundancyError, ModelError: see ``initial_state``.
+        """
+        self._need_bodies()
+        step, damping = positive("step", step), non_negative("numerical_damping", numerical_damping)
+        system, kind = system_of(self), _initial(initial)
+        state = given_state(system, kind) if isinstance(kind, State) else initial_state(system, kind)
+        stepper = STEPPERS[Scheme.CONSERVING](system, 2, damping, check_redundancy(system, state))
+        return LiveRun(system, stepper, state, step)
 
     def equilibrium(self, state: State | None = None) -> Equilibrium:
         """A pose at rest in which gravity, loads, springs, prestress and joints balance, near the initial one.

@@ -159,6 +159,14 @@ RUNS = [
         stress=NONE,
         about=NONE,
     ),
+    of(
+        "start",
+        lambda s: flying().start,
+        lambda s: {"step": 0.5},
+        step=POSITIVE,
+        initial=REFUSED,
+        numerical_damping=NON_NEGATIVE,
+    ),
     of("equilibrium", lambda s: hanging().equilibrium, lambda s: {}, state=NONE),
     of(
         "assemble",

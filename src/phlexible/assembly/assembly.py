@@ -87,6 +87,18 @@ class Assembly:
                 values[:, column] = turns[part.frame] @ part.base
         return values.reshape(len(times), 3 * values.shape[1])
 
+    @property
+    def inputs(self) -> dict[str, tuple[int, Array]]:
+        """Constant loads and prescribed forces by name: their place in a row of load values, and what they are."""
+        found: dict[str, tuple[int, Array]] = {}
+        for k, load in enumerate(self.system.loads):
+            if not (callable(load.value) or isinstance(load.value, Feedback)):
+                found[str(load)] = (3 * k, load.at_time(0.0))
+        for k, (value, name) in enumerate(self.prescribed, start=len(self.system.loads)):
+            if not (callable(value) or isinstance(value, Feedback)):
+                found[name] = (3 * k, np.array([value], dtype=np.float64))
+        return found
+
     def load_values(self, times: Array) -> Array:
         """Loads and prescribed forces of elements at the given times, shape (times, 3 values) [N or N m].
 
@@ -117,9 +129,10 @@ def assemble(system: System) -> Assembly:
         owners = system.owners[begin:end]
         tables.interactions.append(Interaction(tuple(tables.function(owner.row) for owner in owners)))
     prescribed: list[tuple[ForceValue, str]] = []
-    for element, force in system.forces:
+    for each in system.forces:
+        element, force = each
         number = -1
-        if not (isinstance(force.value, int | float) and force.value == 0):
+        if each.is_prescribed:
             number = len(prescribed)
             prescribed.append((force.value, str(element)))
         functions = tuple(tables.function(row) for row in force.coordinate.functions())

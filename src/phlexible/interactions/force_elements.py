@@ -78,6 +78,11 @@ class ForceElement(Portable, ABC):
         return 0.0
 
     @property
+    def is_actuator(self) -> bool:
+        """Whether it is nothing but a prescribed force."""
+        return False
+
+    @property
     def times(self) -> Sequence[float]:
         """Where the prescribed part jumps or kinks [s]."""
         return ()
@@ -204,6 +209,11 @@ class JointElement(ForceElement):
     def value(self) -> ForceValue:
         """The prescribed force."""
         return self.force
+
+    @property
+    def is_actuator(self) -> bool:
+        """Made by ``joint.force``, ``torque`` or ``motor``."""
+        return self.stiffness == 0 and self.damping == 0 and self.potential is None
 
     @property
     def times(self) -> Sequence[float]:

@@ -59,8 +59,9 @@ class ScalarForce(NamedTuple):
 
     @property
     def is_prescribed(self) -> bool:
-        """Whether it has a prescribed part."""
-        return not (isinstance(self.force.value, int | float) and self.force.value == 0)
+        """Whether it has a prescribed part; that of a mere force or torque may be zero."""
+        is_zero = isinstance(self.force.value, int | float) and self.force.value == 0
+        return self.element.is_actuator or not is_zero
 
 
 @dataclass(frozen=True, eq=False)

@@ -80,6 +80,7 @@ class ConservingStepper(Stepper):
         sizes = {**self._memory.state_sizes, "angles of controllers": len(self._controllers.angles)}
         self.layout = ", ".join(f"{name}: {size}" for name, size in sizes.items())
         self._held = np.zeros(0)  # values of the controllers during a step
+        self._given = np.zeros(0)  # values that are added to loads from outside
         self._rows: IntArray | None = None  # that do not depend on others
         self._stop: BaseException | None = None  # what a controller raised
         self._pose: tuple[State, Instants, float] | None = None  # where something was computed last
@@ -102,7 +103,7 @@ class ConservingStepper(Stepper):
             return self._advance_controlled(instants, step, storage)
         count = len(instants) - 1
         ends, middles = substep_times(instants, step, self._substeps)
-        values = self._assembly.load_values(middles)
+        values = self._values(middles)
         kept = (storage.phase + count) // storage.every if count else 1
         stored = np.zeros((kept, len(self._memory.state)))
         reactions = np.zeros(self._memory.counts["reactions"])
@@ -193,7 +194,7 @@ class ConservingStepper(Stepper):
         if self._rows is None:
             rows = np.arange(int(assembly.system.layout.multiplier[-1]))
             self._rows = independent_rows(assembly.system, state) if self._is_redundant else rows
-        values = assembly.load_values(np.array([time]))[0]
+        values = self._values(np.array([time]))[0]
         if self._held.size:
             values = values + self._held
         theta = self._memory["theta"][: assembly.element_forces].copy()
@@ -216,6 +217,24 @@ class ConservingStepper(Stepper):
             at = replace(known[1], velocity=state.velocity[None], given=given)
         self._pose = (state, at, end)
         return at
+
+    @property
+    def inputs(self) -> dict[str, tuple[int, Array]]:
+        """Constant loads and prescribed forces."""
+        return self._assembly.inputs
+
+    @property
+    def load_values(self) -> int:
+        """Of the loads, then of the prescribed forces."""
+        return int(self._memory.counts["load_values"])
+
+    def give(self, values: Array) -> None:
+        """Add values to all loads in the steps to come."""
+        self._given = values
+
+    def _values(self, times: Array) -> Array:
+        values = self._assembly.load_values(times)
+        return values + self._given if self._given.size else values
 
     def _state(self, time: float) -> State:
         arrays = (self._memory[name].copy() for name in ("position", "rotation", "eta", "velocity"))

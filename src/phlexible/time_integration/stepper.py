@@ -99,6 +99,20 @@ class Stepper(ABC):
 
     @property
     @abstractmethod
+    def inputs(self) -> dict[str, tuple[int, Array]]:
+        """Constant loads by name: where in ``give`` they begin, and what they are."""
+
+    @property
+    @abstractmethod
+    def load_values(self) -> int:
+        """Number of loads and prescribed forces, three values each."""
+
+    @abstractmethod
+    def give(self, values: Array) -> None:
+        """Add values to all loads in the steps to come, shape (load values,)."""
+
+    @property
+    @abstractmethod
     def is_controlled(self) -> bool:
         """Whether there are controllers, which are asked before each step."""
 

@@ -1,0 +1,243 @@
+"""A run that is stepped from outside: inputs that change between steps, states that are kept and put back."""
+
+from collections.abc import Iterator, MutableMapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import Array, finite, numbers, positive
+from phlexible.errors import ConvergenceError, ParameterError
+from phlexible.observables.reader import Reader
+from phlexible.observables.run import RecordedRun
+from phlexible.results.motion import Motion
+from phlexible.sensors.sensor import Sensor
+from phlexible.system.layout import State
+from phlexible.system.recording import Recording
+from phlexible.system.system import System
+from phlexible.time_integration.recorder import recording_of
+from phlexible.time_integration.stepper import Stepper, Storage
+
+MOST_HALVINGS = 10
+SAME = 1e-9  # of a step
+
+
+class Inputs(MutableMapping[str, Array]):
+    """Values of constant loads, torques and forces by their names; a new value holds from the next step on."""
+
+    def __init__(self, stepper: Stepper) -> None:
+        self._known = stepper.inputs
+        self._values = {name: value.copy() for name, (_, value) in self._known.items()}
+        self.is_new = False
+
+    def __getitem__(self, name: str) -> Array:
+        """Shape (1,) of a force or torque in a joint, (3,) of a load."""
+        self._check(name)
+        return self._values[name]
+
+    def __setitem__(self, name: str, value: ArrayLike) -> None:
+        """A number, or three of a load.
+
+        Raises:
+            ParameterError: no input of that name, or not its count of finite numbers.
+        """
+        self._check(name)
+        wanted = self._values[name].shape
+        found = np.atleast_1d(numbers(f"input {name!r}", value))
+        if found.shape != wanted or not np.isfinite(found).all():
+            raise ParameterError(f"input {name!r} takes {wanted[0]} finite numbers, got {value!r}")
+        self._values[name], self.is_new = found, True
+
+    def __delitem__(self, name: str) -> None:
+        """Inputs stay."""
+        raise ParameterError(f"input {name!r} cannot be removed; set it to zero")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def __repr__(self) -> str:
+        return f"Inputs({', '.join(f'{name!r}: {value.tolist()}' for name, value in self._values.items())})"
+
+    def changes(self, size: int) -> Array:
+        """What they add to the loads of the model, shape (size,)."""
+        total = np.zeros(size)
+        for name, (begin, value) in self._known.items():
+            total[begin : begin + len(value)] = self._values[name] - value
+        return total
+
+    def put(self, values: dict[str, Array]) -> None:
+        """All values at once."""
+        self._values, self.is_new = {name: value.copy() for name, value in values.items()}, True
+
+    def copy(self) -> dict[str, Array]:
+        """All values."""
+        return {name: value.copy() for name, value in self._values.items()}
+
+    def _check(self, name: str) -> None:
+        if name not in self._known:
+            known = ", ".join(repr(each) for each in self._known) or "none"
+            raise ParameterError(
+                f"no input is named {name!r}; inputs are constant loads, torques and forces of the model: {known}"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class SavedInstant:
+    """Where a live run was, for ``LiveRun.restore``."""
+
+    time: float
+    steps: int
+    numbers: Array
+    inputs: dict[str, Array]
+
+
+class LiveRun:
+    """A model that is stepped by hand; made by ``Model.start``.
+
+    Attributes:
+        inputs: of the steps to come, by name.
+        step_size: [s].
+    """
+
+    def __init__(self, system: System, stepper: Stepper, state: State, step: float) -> None:
+        self._system, self._stepper, self.step_size = system, stepper, step
+        self.inputs = Inputs(stepper)
+        stepper.begin(state)
+        self._origin, self._steps, self._halvings = state.time, 0, 0
+        self._continues = False
+        self._times: list[float] = [state.time]
+        self._rows = [stepper.now(state.time)]
+        self._reactions: list[Array] = []
+
+    @property
+    def time(self) -> float:
+        """Now [s]."""
+        return self._times[-1]
+
+    def step(self) -> None:
+        """One step with the inputs as they are; one that fails is halved, again and again.
+
+        Raises:
+            ConvergenceError: it fails even so; the run stays where it was.
+        """
+        begin, stepper = self.time, self._stepper
+        if self.inputs.is_new:
+            stepper.give(self.inputs.changes(3 * self._load_values))
+            self.inputs.is_new = False
+        if stepper.is_controlled:
+            stepper.control(begin)
+        end = self._origin + (self._steps + 1) * self.step_size
+        row, reactions = self._taken(begin, end, self.step_size, 0)
+        self._steps += 1
+        self._times.append(end)
+        self._rows.append(row)
+        self._reactions.append(reactions)
+
+    def advance(self, to: float) -> None:
+        """Steps until the time ``to`` [s] is reached; the last step may reach beyond it.
+
+        Raises:
+            ParameterError: a time that is over.
+            ConvergenceError: a step fails.
+        """
+        if finite("to", to) < self.time - SAME * self.step_size:
+            raise ParameterError(f"to must not be before now, {self.time:g} s, got {to!r}")
+        while self.time < to - SAME * self.step_size:
+            self.step()
+
+    def run(self, duration: float) -> None:
+        """Steps for a duration [s]."""
+        self.advance(self.time + positive("duration", duration))
+
+    def read(self, sensor: Sensor) -> Array:
+        """What a sensor measures now, without the axis of time; accelerations need a motion.
+
+        Raises:
+            ParameterError: no sensor.
+        """
+        if not isinstance(sensor, Sensor):
+            raise ParameterError(f"read takes a sensor such as Position(beam.end), got {sensor!r}")
+        recording = recording_of(self._system, self._sources, np.array([self.time]), self._rows[-1])
+        return np.asarray(sensor.read(Reader(RecordedRun(self._system, recording)))[0])
+
+    @property
+    def state(self) -> State:
+        """Of all bodies, for ``simulate(initial=...)`` and ``linearize(state=...)``."""
+        recording = recording_of(self._system, self._sources, np.array([self.time]), self._rows[-1])
+        return recording.state(0)
+
+    def save(self) -> SavedInstant:
+        """Where the run is, with its inputs and what steps remember: after ``restore`` the digits are the same."""
+        return SavedInstant(self.time, self._steps, self._stepper.snapshot(), self.inputs.copy())
+
+    def restore(self, saved: SavedInstant) -> None:
+        """Go back; what came after is forgotten.
+
+        Raises:
+            ParameterError: what was not saved by this run, or lies ahead.
+        """
+        if (
+            not isinstance(saved, SavedInstant)
+            or saved.steps > self._steps
+            or self._times[saved.steps] != saved.time
+        ):
+            raise ParameterError(f"restore takes what save() of this run gave, up to now; got {saved!r}")
+        self._stepper.restore(saved.numbers)
+        self.inputs.put(saved.inputs)
+        self._steps = saved.steps
+        del self._times[saved.steps + 1 :], self._rows[saved.steps + 1 :], self._reactions[saved.steps :]
+        self._continues = self._steps > 0
+
+    @property
+    def motion(self) -> Motion:
+        """All steps so far."""
+        return Motion(self._system, self._recording())
+
+    def __repr__(self) -> str:
+        return f"LiveRun(t = {self.time:g} s, {self._steps} steps of {self.step_size:g} s, {self.inputs!r})"
+
+    @property
+    def _sources(self) -> dict[str, list[int]]:
+        return self._stepper.work_sources
+
+    @property
+    def _load_values(self) -> int:
+        return self._stepper.load_values
+
+    def _recording(self) -> Recording:
+        rows = {name: np.concatenate([row[name] for row in self._rows]) for name in self._rows[0]}
+        found = recording_of(self._system, self._sources, np.array(self._times), rows, self._halvings)
+        if self._reactions:  # of an instant the mean of the steps beside it
+            own = np.array(self._reactions)
+            mean = np.concatenate([own[:1], (own[1:] + own[:-1]) / 2, own[-1:]])
+            count = found.multipliers.shape[1]
+            found.multipliers[:], found.forces[:] = mean[:, :count], mean[:, count:]
+        return found
+
+    def _taken(self, begin: float, end: float, size: float, depth: int) -> tuple[dict[str, Array], Array]:
+        """The row at the end and the reactions of the last part; parts are halves of halves."""
+        stepper, before = self._stepper, self._stepper.snapshot()
+        taken = stepper.advance(np.array([begin, end]), size, Storage(1, 0, self._continues))
+        stepper.let_interrupt()
+        if taken.steps:
+            self._continues = True
+            return taken.rows, taken.reactions
+        if depth == MOST_HALVINGS:
+            why, history = stepper.failure()
+            raise ConvergenceError(f"the step from t = {begin:.9g} s failed: {why}", begin, history)
+        stepper.restore(before)
+        self._halvings, self._continues = self._halvings + 1, False
+        middle = 0.5 * (begin + end)
+        stepper.project(begin)
+        try:
+            self._taken(begin, middle, size / 2, depth + 1)
+            row, reactions = self._taken(middle, end, size / 2, depth + 1)
+        except ConvergenceError:
+            stepper.restore(before)
+            raise
+        stepper.project(end)
+        self._continues = False
+        return {**row, **stepper.now(end)}, reactions

@@ -1,0 +1,92 @@
+"""Live runs: the digits of ``simulate``, inputs that change, states that are kept and put back."""
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+
+
+def test_steps_by_hand_have_the_digits_of_a_run():
+    """Also with a moving pin, and with reactions from the steps on both sides."""
+    model = ph.gallery.crank_slider(modes=2)
+    whole = model.simulate(2e-3, 5e-5, progress=False)
+    live = model.start(5e-5)
+    live.run(2e-3)
+    motion = live.motion
+    for name in ("time", "position", "rotation", "eta", "velocity", "kinetic", "work"):
+        assert np.array_equal(getattr(motion.recording, name), getattr(whole.recording, name)), name
+    assert np.array_equal(motion.multipliers[1:-1], whole.multipliers[1:-1])
+    tip = model["coupler"].at(0.15)
+    assert live.read(ph.Position(tip)) == pytest.approx(whole.position(tip)[-1], abs=1e-14)
+
+
+def wheel():
+    model = ph.Model(dimension=2)
+    body = model.add(ph.RigidBody(1.0, 0.1), "wheel")
+    pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), body.origin))
+    model.apply(pin.torque(0.0, name="motor"))
+    model.apply(ph.Force(body.point((0.2, 0.0, 0.0)), (0.0, 0.0, 0.0), name="push"))
+    return model, pin
+
+
+def test_inputs_change_between_steps():
+    model, pin = wheel()
+    live = model.start(1e-3)
+    live.inputs["motor"] = 2.0
+    live.advance(to=0.25)
+    assert live.time == pytest.approx(0.25)
+    assert live.read(ph.JointRate(pin)) == pytest.approx(2.0 / 0.1 * 0.25, rel=1e-5)
+    live.inputs["motor"] = -2.0
+    live.run(0.25)
+    assert live.read(ph.JointRate(pin)) == pytest.approx(0.0, abs=1e-9)
+    ledger = live.motion.energy
+    assert np.abs(ledger.balance_error).max() <= 1e-12
+    assert ledger.work["motor"].max() == pytest.approx(0.5 * 0.1 * 5.0**2, rel=1e-4)
+    live.inputs["push"] = (0.0, 3.0, 0.0)
+    lever = 0.2 * np.cos(live.read(ph.JointPosition(pin)))
+    live.step()
+    assert live.read(ph.JointRate(pin)) == pytest.approx((3.0 * lever - 2.0) / 0.1 * 1e-3, rel=1e-3)
+
+
+def test_what_is_put_back_goes_on_with_the_same_digits():
+    model, _ = wheel()
+    live = model.start(1e-3)
+    live.inputs["motor"] = 1.0
+    live.run(0.05)
+    kept = live.save()
+    live.inputs["motor"] = 3.0
+    live.run(0.05)
+    first = live.state
+    live.restore(kept)
+    assert live.time == kept.time and live.inputs["motor"] == 1.0
+    live.inputs["motor"] = 3.0
+    live.run(0.05)
+    assert np.array_equal(live.state.velocity, first.velocity)
+    assert np.array_equal(live.state.rotation, first.rotation)
+    assert len(live.motion.time) == 101
+
+
+def test_controllers_act_in_live_runs_too():
+    model = ph.Model(dimension=2)
+    body = model.add(ph.RigidBody(1.0, 0.1), "wheel", angular_velocity=(0, 0, 3.0))
+    pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), body.origin))
+    model.apply(pin.motor(lambda t, measured: -0.5 * measured[1]))
+    whole = model.simulate(0.2, 1e-3, progress=False)
+    live = model.start(1e-3)
+    live.run(0.2)
+    assert np.array_equal(live.motion.recording.velocity, whole.recording.velocity)
+
+
+def test_what_does_not_fit_is_refused():
+    model, _ = wheel()
+    live = model.start(1e-3)
+    for name, value, words in (("brake", 1.0, "no input is named 'brake'; .* 'motor'"), ("push", 1.0, "takes 3")):
+        with pytest.raises(ph.ParameterError, match=words):
+            live.inputs[name] = value
+    live.step()
+    with pytest.raises(ph.ParameterError, match="must not be before now"):
+        live.advance(to=0.0)
+    with pytest.raises(ph.ParameterError, match="what save"):
+        live.restore("here")
+    with pytest.raises(ph.ParameterError, match="read takes a sensor"):
+        live.read("angle")
