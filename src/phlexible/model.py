@@ -307,10 +307,10 @@ class Model(Mechanism):
         """
         self._need_bodies()
         step, damping = positive("step", step), non_negative("numerical_damping", numerical_damping)
-        system, kind = system_of(self), _initial(initial)
-        state = given_state(system, kind) if isinstance(kind, State) else initial_state(system, kind)
-        stepper = STEPPERS[Scheme.CONSERVING](system, 2, damping, check_redundancy(system, state))
-        return LiveRun(system, stepper, state, step)
+        system, kind = self._numbers.system(self), _initial(initial)
+        state = given_state(system, kind) if isinstance(kind, State) else initial_instant(system, kind)[0]
+        make = self._numbers.stepper_maker(system, Scheme.CONSERVING)
+        return LiveRun(system, make(2, damping, check_redundancy(system, state)), state, step)
 
     def equilibrium(self, state: State | None = None) -> Equilibrium:
         """A pose at rest in which gravity, loads, springs, prestress and joints balance, near the initial one.

@@ -66,6 +66,21 @@ def test_what_is_put_back_goes_on_with_the_same_digits():
     assert len(live.motion.time) == 101
 
 
+def test_runs_of_one_model_do_not_disturb_each_other():
+    model, _ = wheel()
+    first, second = model.start(1e-3), model.start(1e-3)
+    first.inputs["motor"] = 1.0
+    first.run(0.01)
+    second.run(0.01)
+    model.simulate(0.05, 1e-3, progress=False)
+    first.run(0.01)
+    alone = model.start(1e-3)
+    alone.inputs["motor"] = 1.0
+    alone.run(0.02)
+    assert np.array_equal(first.state.velocity, alone.state.velocity)
+    assert not second.state.velocity.any()
+
+
 def test_controllers_act_in_live_runs_too():
     model = ph.Model(dimension=2)
     body = model.add(ph.RigidBody(1.0, 0.1), "wheel", angular_velocity=(0, 0, 3.0))
