@@ -127,7 +127,7 @@ class ConservingStepper(Stepper):
         """Steps one by one, with the controllers asked before each but the first, as ``control`` did."""
         count, times = len(instants) - 1, instants.tolist()
         ends, middles = substep_times(instants, step, self._substeps)
-        values, moving = self._assembly.load_values(middles), self._assembly.moving_values(ends)
+        values, moving = self._values(middles), self._assembly.moving_values(ends)
         rates = self._controllers.moving_rates(instants[:-1])
         stored = np.zeros(((storage.phase + count) // storage.every, len(self._memory.state)))
         reactions, first = np.zeros((2, self._memory.counts["reactions"]))
