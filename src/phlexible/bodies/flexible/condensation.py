@@ -60,6 +60,11 @@ class Condensed:
     _held: HeldStructure
     _loads: Array
 
+    @property
+    def solver(self) -> str:
+        """What factored the stiffness matrix."""
+        return self._held.solver
+
     def mixture(self) -> Array:
         """The shapes as combinations of the answers to all unit loads and inertial loads, (loads, n).
 
@@ -93,7 +98,7 @@ def condensed(
     Raises:
         ParameterError: a frame that does not hold the body, more modes than it has, or a mechanism.
     """
-    full = ElasticStructure(mass, stiffness, unknowns.rigid_fields())
+    full = ElasticStructure(mass, stiffness, unknowns.rigid_fields(), unknowns.places)
     tied = tied_structure(full, unknowns, interfaces)
     held = HeldStructure(tied.structure, frame_rows(choice.frame, tied.structure, tied.rows, tied.positions))
     loads, inertial = _loads(tied, unknowns, choice)

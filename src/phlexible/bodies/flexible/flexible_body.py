@@ -11,7 +11,7 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array, non_negative, positive
 from phlexible.algebra.options import flag, option, plane_or_space, whole
 from phlexible.bodies.body import Body, BodyData
-from phlexible.bodies.flexible.condensation import Choice, condensed, interface_motion
+from phlexible.bodies.flexible.condensation import Choice, Condensed, condensed, interface_motion
 from phlexible.bodies.flexible.frames import MEAN_AXIS
 from phlexible.bodies.flexible.from_matrices import MODAL, body_of_matrices
 from phlexible.bodies.flexible.inertia import mesh_moments
@@ -59,6 +59,7 @@ class FlexibleBody(Body):
         shape_counts: how many retained shapes come from unit loads on interfaces, from inertial loads, from modes.
         materials: of the elements of the mesh; None: made from matrices.
         color: in pictures, "#rrggbb".
+        solver: what factored the stiffness matrix.
     """
 
     data: FloatingBody
@@ -67,6 +68,7 @@ class FlexibleBody(Body):
     shape_counts: tuple[int, int, int]
     materials: ElementMaterials | None = None
     color: str | None = None
+    solver: str = ""
 
     @classmethod
     def from_mesh(
@@ -134,7 +136,11 @@ class FlexibleBody(Body):
             flag("moments", moments),
             flag("inertial_shapes", inertial_shapes),
         )
-        return cls(*_body_of_mesh(elements, materials, found, choice), materials, optional_color(color))
+        data, kept = _body_of_mesh(elements, materials, found, choice)
+        looks = optional_color(color)
+        return cls(
+            data, kept.kept.frequencies, kept.effective_mass, kept.kept.counts, materials, looks, kept.solver
+        )
 
     @classmethod
     def from_matrices(
@@ -194,7 +200,7 @@ class FlexibleBody(Body):
         lag = non_negative("viscosity", viscosity)
         data, kept = body_of_matrices(model, found, choice, geometric_stiffness, lag)
         looks = optional_color(color)
-        return cls(data, kept.kept.frequencies, kept.effective_mass, kept.kept.counts, None, looks)
+        return cls(data, kept.kept.frequencies, kept.effective_mass, kept.kept.counts, None, looks, kept.solver)
 
     @property
     def dimension(self) -> int:
@@ -258,7 +264,8 @@ class FlexibleBody(Body):
         lines = [
             f"mass {self.mass:.6g} kg, centre {_shown(self.center)} m",
             f"inertia {_shown(np.diag(self.inertia))} kg m2 about it",
-            f"{self.data.elastic_count} coordinates: {answers} of loads, {inertial} inertial, {modes} modes",
+            f"{self.data.elastic_count} coordinates: {answers} of loads, {inertial} inertial, {modes} modes, "
+            f"by {self.solver}",
             "frequency [Hz]   part of mass and inertia along " + " ".join(axes),
         ]
         for frequency, parts in zip(self.frequencies / (2 * np.pi), self.effective_mass, strict=True):
@@ -272,7 +279,7 @@ class FlexibleBody(Body):
 
 def _body_of_mesh(
     mesh: ElementMesh, materials: ElementMaterials, interfaces: tuple[Interface, ...], choice: Choice
-) -> tuple[FloatingBody, Array, Array, tuple[int, int, int]]:
+) -> tuple[FloatingBody, Condensed]:
     d = mesh.dimension
     nodal_mass, unknowns = mass_matrix(mesh, materials), mesh_unknowns(mesh.nodes, d)
     mass = sparse.csr_array(sparse.kron(nodal_mass, sparse.eye_array(d)))
@@ -296,7 +303,7 @@ def _body_of_mesh(
         size=float(np.ptp(mesh.nodes, axis=0).max()),
         elastic_units=(MODAL,) * len(frequencies),
     )
-    return data, frequencies, found.effective_mass, found.kept.counts
+    return data, found
 
 
 def _order(order: int) -> int:

@@ -42,7 +42,7 @@ def tied_structure(full: ElasticStructure, unknowns: Unknowns, interfaces: tuple
     free = np.setdiff1d(np.arange(size), np.concatenate([*bound, np.zeros(0, dtype=np.int64)]))
     count = len(free) + r * len(rigid_ones)
     blocks = [sparse.coo_array((np.ones(len(free)), (free, np.arange(len(free)))), shape=(size, count))]
-    rigid, rows = [full.rigid[free]], {}
+    rigid, rows, places = [full.rigid[free]], {}, [full.places[free]]
     for number, (each, members) in enumerate(zip(rigid_ones, bound, strict=True)):
         motion = unknowns.selected(members).rigid_fields(each.position)
         own = len(free) + r * number + np.arange(r)
@@ -50,13 +50,16 @@ def tied_structure(full: ElasticStructure, unknowns: Unknowns, interfaces: tuple
         blocks.append(sparse.coo_array((motion.ravel(), pairs), shape=(size, count)))
         rigid.append(_rigid_motion_at(each.position, unknowns))
         rows[each.name] = np.eye(r, count, own[0])
+        places.append(np.tile(each.position, (r, 1)))
     columns = sparse.csr_array(sum(block.tocsr() for block in blocks))
     for each in interfaces:
         if each.kind is InterfaceKind.AVERAGE:
             rows[each.name] = np.asarray(columns.T @ each.rows.T).T
     ordered = {each.name: rows[each.name] for each in interfaces}
     positions = {each.name: each.position for each in interfaces}
-    return TiedStructure(full.reduced(columns, np.vstack(rigid)), columns, ordered, positions, full)
+    return TiedStructure(
+        full.reduced(columns, np.vstack(rigid), np.vstack(places)), columns, ordered, positions, full
+    )
 
 
 def _rigid_motion_at(position: Array, unknowns: Unknowns) -> Array:

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.sparse_factors import Factors, factored
 from phlexible.errors import ParameterError
 
 WELL_CONDITIONED = 1e-9
@@ -22,21 +22,23 @@ class ElasticStructure:
         stiffness: shape (N, N), symmetric, zero for rigid motions.
         rigid: displacements of the rigid motions about the origin, translations first, shape (N, r) with r = 3
             in the plane, 6 in space.
+        places: where the unknowns are, shape (N, 3) [m].
     """
 
     mass: sparse.csr_array
     stiffness: sparse.csr_array
     rigid: Array
+    places: Array
 
     @property
     def dimension(self) -> int:
         """2 in the plane, 3 in space."""
         return 2 if self.rigid.shape[1] == 3 else 3
 
-    def reduced(self, columns: sparse.csr_array, rigid: Array) -> "ElasticStructure":
-        """The structure whose unknowns are ``columns @ q``; ``rigid`` are the rigid motions in q."""
+    def reduced(self, columns: sparse.csr_array, rigid: Array, places: Array) -> "ElasticStructure":
+        """The structure whose unknowns are ``columns @ q``; ``rigid`` and ``places`` are those of q."""
         mass, stiffness = (columns.T @ each @ columns for each in (self.mass, self.stiffness))
-        return ElasticStructure(sparse.csr_array(mass), sparse.csr_array(stiffness), rigid)
+        return ElasticStructure(sparse.csr_array(mass), sparse.csr_array(stiffness), rigid, places)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,13 +125,16 @@ class HeldStructure:
         return np.setdiff1d(np.arange(len(self.structure.rigid)), self._supports)
 
     @cached_property
-    def _factors(self) -> Any:
-        from scipy.sparse.linalg import splu
+    def _factors(self) -> Factors:
+        block = self.structure.stiffness[self._free][:, self._free]
+        return factored(sparse.csr_array(block), self.structure.places[self._free])
 
-        block = self.structure.stiffness[self._free][:, self._free].tocsc()
-        return splu(block, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    @property
+    def solver(self) -> str:
+        """What factored the stiffness."""
+        return self._factors.solver
 
     def _grounded(self, loads: Array) -> Array:
         result = np.zeros_like(loads)
-        result[self._free] = self._factors.solve(np.ascontiguousarray(loads[self._free]))
+        result[self._free] = self._factors.solve(loads[self._free])
         return result

@@ -18,7 +18,7 @@ from phlexible.ports.ground import fixed_point
 from phlexible.results.files.encoding import Context, Tree, UnstoredFunction, decode, encode_part
 from phlexible.results.files.packed_arrays import is_packed, unpacked
 
-LOOKS = frozenset({"color", "diameter", "shape"})
+LOOKS = frozenset({"color", "diameter", "shape", "solver"})
 """Fields of bodies that no number of a motion depends on; files of older versions do not have them."""
 
 TOLERANCE = 1e-9
