@@ -11,6 +11,7 @@ from phlexible.gallery.machines.crane import crane
 from phlexible.gallery.machines.deployable_panels import deployable_panels
 from phlexible.gallery.machines.robot_arm import robot_arm
 from phlexible.gallery.machines.satellite import satellite
+from phlexible.gallery.machines.solid_crank_slider import solid_crank_slider
 from phlexible.gallery.mechanisms.andrews_squeezer import andrews_squeezer
 from phlexible.gallery.mechanisms.bricard import bricard
 from phlexible.gallery.mechanisms.crank_slider import crank_slider
@@ -44,6 +45,7 @@ __all__ = [
     "robot_arm",
     "rotating_cantilever",
     "satellite",
+    "solid_crank_slider",
     "spatial_beam",
     "spatial_slider_crank",
     "spinning_beam",

@@ -14,6 +14,7 @@ from phlexible.gallery.machines.crane import crane
 from phlexible.gallery.machines.deployable_panels import deployable_panels
 from phlexible.gallery.machines.robot_arm import robot_arm
 from phlexible.gallery.machines.satellite import satellite
+from phlexible.gallery.machines.solid_crank_slider import solid_crank_slider
 from phlexible.gallery.mechanisms.andrews_squeezer import andrews_squeezer
 from phlexible.gallery.mechanisms.bricard import bricard
 from phlexible.gallery.mechanisms.crank_slider import crank_slider
@@ -150,6 +151,7 @@ ENTRIES: tuple[GalleryEntry, ...] = (
             ),
         ),
     ),
+    GalleryEntry(solid_crank_slider, duration=0.1, step=2e-5),
     GalleryEntry(double_pendulum, duration=3.0, step=1e-3),
     GalleryEntry(flexible_pendulum, duration=2.0, step=5e-4, points=(BeamPoint("beam", 0.5),)),
     GalleryEntry(satellite, duration=2.0, step=2e-3, points=(BeamPoint("left panel", 1.0),)),
