@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Self, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, non_negative, positive
+from phlexible.algebra.arrays import non_negative, positive
 from phlexible.algebra.options import file_path, flag, option, whole
 from phlexible.bodies.forms.stress_space import Stress
-from phlexible.bodies.rigid_body import RigidBody
 from phlexible.errors import (
     ModelError,
     ParameterError,
@@ -21,8 +20,6 @@ from phlexible.errors import (
 from phlexible.initial.assembled_pose import assembled_pose
 from phlexible.initial.initial_state import InitialKind, initial_instant
 from phlexible.initial.moved_model import moved_model
-from phlexible.interactions.feedback import Feedback
-from phlexible.interactions.loads import Force
 from phlexible.linear_analysis.linearize import Form, linearization
 from phlexible.linear_analysis.observed import observed_linearization
 from phlexible.linear_analysis.operating_points.operating_point import OperatingKind, operating_point
@@ -490,15 +487,3 @@ def _initial(given: object) -> InitialKind | State:
     if isinstance(given, State):
         return given
     return given.state if isinstance(given, Equilibrium) else option("initial", given, InitialKind)
-
-
-def warm_up() -> None:
-    """Load the compiled time step into this process; compile it where no process of this version has done so."""
-    model = Model()
-    body = model.add(RigidBody(1.0, (1.0, 1.0, 1.0)), "body")
-    model.apply(Force(body.origin, Feedback(_nothing, [body.origin])))
-    model.simulate(1e-3, 1e-3, progress=False)
-
-
-def _nothing(time: float, measured: Array) -> tuple[float, float, float]:
-    return 0.0, 0.0, 0.0

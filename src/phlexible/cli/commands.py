@@ -172,7 +172,7 @@ def warmup(debug: Debug = False) -> None:
     """Compile the time step, so that the first run starts at once."""
     from phlexible.compilation.compiled import kept_in  # here: the compiler takes long to import
     from phlexible.kernels.loop import advance
-    from phlexible.model import warm_up
+    from phlexible.studies.warm_up import warm_up
 
     with one_line_failures(debug):
         begin = time.perf_counter()

@@ -9,8 +9,8 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessP
 from typing import Any
 
 from phlexible.errors import ParameterError
-from phlexible.model import warm_up
 from phlexible.studies.outcome import Outcome, carry_out
+from phlexible.studies.warm_up import warm_up
 
 Task = Callable[[dict[str, Any]], Outcome]
 Finished = Iterator[tuple[int, Outcome]]
