@@ -55,6 +55,7 @@ class Report {
     this.camera.up.copy(this.up);
     this.orbit = new OrbitControls(this.camera, canvas);
     this.orbit.addEventListener("change", () => (this.dirty = true));
+    this.orbit.addEventListener("start", () => (this.touched = true));
     const skins = head.skins.map((entry) => new Skin(entry, array));
     this.bodies = head.bodies.map((entry) => new Body(entry, array, entry.skin === null ? null : skins[entry.skin]));
     const turns = array(head.frame_turns), origins = array(head.frames);
@@ -139,12 +140,10 @@ class Report {
   resize() {
     const box = this.renderer.domElement.parentElement.getBoundingClientRect();
     if (!box.width) return;
-    const first = !this.sized;
-    this.sized = true;
     this.renderer.setSize(box.width, box.height, false);
     this.camera.aspect = box.width / box.height;
     this.camera.updateProjectionMatrix();
-    if (first) this.home();
+    if (!this.touched) this.home(); // the page finds its size while it is built
     this.dirty = true;
   }
 
@@ -314,12 +313,15 @@ class Report {
       this.lastMiddle = middle;
       this.orbit.update();
     }
+    const written = !this.playing || performance.now() - (this.writtenAt || 0) > 120;
+    if (this.plots) for (const plot of this.plots) plot.moveTo(this.now, written);
+    this.dirty = true;
+    if (!written) return;
+    this.writtenAt = performance.now();
     const share = this.end > this.begin ? (this.now - this.begin) / (this.end - this.begin) : 0;
     byId("time").value = String(Math.round(1000 * share));
     byId("time").setAttribute("aria-valuetext", `${short(this.now)} seconds`);
     byId("now").textContent = this.head.loop ? `${Math.round(360 * share)}°` : `${short(this.now)} s`;
-    if (this.plots) for (const plot of this.plots) plot.moveTo(this.now);
-    this.dirty = true;
   }
 
   middle(body) {

@@ -11,9 +11,10 @@ export class Plot {
     const figure = document.createElement("figure");
     figure.className = "plot";
     const names = this.curves.map((c) => c.name).join(", ");
-    figure.innerHTML = `<figcaption></figcaption><div class="legend" role="group"></div><canvas role="img"></canvas>`;
+    figure.innerHTML = `<figcaption></figcaption><div class="legend" role="group"></div><div class="sheet"><canvas role="img"></canvas><i class="cursor"></i></div>`;
     figure.querySelector("figcaption").textContent = panel.label;
     this.canvas = figure.querySelector("canvas");
+    this.cursor = figure.querySelector(".cursor");
     this.canvas.setAttribute("aria-label", `${panel.label} over time: ${names}. ${panel.summary}`);
     const legend = figure.querySelector(".legend");
     legend.setAttribute("aria-label", `curves of ${panel.label}`);
@@ -83,14 +84,13 @@ export class Plot {
     this.draw();
   }
 
-  // The curves are drawn once and kept; only the cursor moves with time.
+  // The curves are drawn once; only the cursor, a line of its own, moves with time.
   draw() {
     const ratio = window.devicePixelRatio || 1, width = this.canvas.width / ratio, height = this.canvas.height / ratio;
     if (!width) return;
-    const sheet = document.createElement("canvas");
-    sheet.width = this.canvas.width;
-    sheet.height = this.canvas.height;
-    const g = sheet.getContext("2d"), style = getComputedStyle(document.documentElement);
+    const g = this.canvas.getContext("2d"), style = getComputedStyle(document.documentElement);
+    g.setTransform(1, 0, 0, 1, 0, 0);
+    g.clearRect(0, 0, this.canvas.width, this.canvas.height);
     const ink = style.getPropertyValue("--ink"), faint = style.getPropertyValue("--line");
     g.scale(ratio, ratio);
     g.font = "11px system-ui, sans-serif";
@@ -121,21 +121,15 @@ export class Plot {
       for (let i = 0; i < this.time.length; i++) g.lineTo(this.x(this.time[i]), this.y(curve.values[i]));
       g.stroke();
     }
-    this.sheet = sheet;
-    this.moveTo(this.now);
+    this.moveTo(this.now, true);
   }
 
-  moveTo(t) {
+  // The numbers are written only where somebody has the time to read them.
+  moveTo(t, written) {
     this.now = t;
-    if (!this.sheet) return;
-    const g = this.canvas.getContext("2d"), ratio = window.devicePixelRatio || 1;
-    g.setTransform(1, 0, 0, 1, 0, 0);
-    g.clearRect(0, 0, this.canvas.width, this.canvas.height);
-    g.drawImage(this.sheet, 0, 0);
-    g.setTransform(ratio, 0, 0, ratio, 0, 0);
-    g.strokeStyle = getComputedStyle(document.documentElement).getPropertyValue("--cursor");
-    g.lineWidth = 1.5;
-    line(g, this.x(t), PAD.top, this.x(t), this.canvas.height / ratio - PAD.bottom);
+    if (!this.x) return;
+    this.cursor.style.transform = `translateX(${this.x(t)}px)`;
+    if (!written) return;
     const i = place(this.time, t);
     for (const c of this.curves) c.reading.textContent = c.shown ? " " + short(c.values[i]) : "";
   }

@@ -1,15 +1,19 @@
-"""Numbers by which bodies can be coloured: axial force and stress of beams, tension of strings."""
+"""Numbers by which bodies can be coloured: force and stress of beams, tension of strings, stress in meshes."""
 
 from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
+from scipy.spatial import KDTree
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.beam.beam import Beam
+from phlexible.bodies.flexible.points import MeshPoints
+from phlexible.bodies.floating_body import FloatingBody
 from phlexible.elements.quadrature import gauss
 from phlexible.errors import PhlexibleError
+from phlexible.observables.mesh_stress import mesh_stress
 from phlexible.observables.projection import projected_velocities
 from phlexible.observables.run import RecordedRun
 from phlexible.observables.section_forces import section_forces, stress
@@ -17,7 +21,7 @@ from phlexible.observables.tension import tension
 from phlexible.ports.attachments import PlacedBody
 from phlexible.scene.scene import DrawnBody, NodeField
 
-AXIAL, STRESS = "axial force", "greatest stress"
+AXIAL, STRESS, MISES = "axial force", "greatest stress", "von Mises stress"
 
 
 def node_fields(run: RecordedRun, bodies: Sequence[DrawnBody], instants: IntArray) -> dict[int, list[NodeField]]:
@@ -40,6 +44,9 @@ def node_fields(run: RecordedRun, bodies: Sequence[DrawnBody], instants: IntArra
                 sigma = stress(picked, velocities, placed, x)
                 largest = np.maximum(np.abs(sigma.greatest), np.abs(sigma.smallest))
                 found[number].append(NodeField(STRESS, "Pa", largest))
+            elif isinstance(placed.data, FloatingBody) and isinstance(placed.data.points, MeshPoints):
+                nodes = KDTree(placed.data.points.nodes).query(drawn.skin.positions)[1]
+                found[number] = [NodeField(MISES, "Pa", mesh_stress(picked, placed, nodes.tolist()).von_mises)]
         except PhlexibleError:  # a section without fibres, a law that a file does not hold
             continue
     return found

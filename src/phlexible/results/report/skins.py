@@ -9,7 +9,7 @@ from phlexible.bodies.skin import Skin
 from phlexible.shapes.revolution import frame_along
 from phlexible.shapes.solids import Sphere
 
-THINNEST = 0.006
+THINNEST = 0.008
 """Of the scene: line bodies are drawn at least as thick."""
 ROD, BALL = 0.007, 0.016
 """Of the scene: radius of what has no thickness of its own."""
