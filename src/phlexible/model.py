@@ -1,17 +1,14 @@
 """The public model: a mechanism that can be simulated."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from enum import Enum
 from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Self, overload
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import non_negative, positive
-from phlexible.algebra.options import file_path, flag, option, whole
+from phlexible.algebra.options import file_path, flag, option
 from phlexible.bodies.forms.stress_space import Stress
 from phlexible.errors import (
     ModelError,
@@ -38,7 +35,6 @@ from phlexible.results.pictures.mechanism_plot import plot_model
 from phlexible.results.progress import progress_bar, shown
 from phlexible.results.run_warnings import attach_motion, warned
 from phlexible.results.summaries.notebook import model_html
-from phlexible.system.kept import KeptSystem
 from phlexible.system.layout import State
 from phlexible.system.recording import Recording
 from phlexible.system.system import System
@@ -48,81 +44,11 @@ from phlexible.time_integration.composition import SUBSTEPS, check_lossless
 from phlexible.time_integration.given_motion import check_rates
 from phlexible.time_integration.given_state import given_state, standing
 from phlexible.time_integration.run import Simulation
-from phlexible.time_integration.stepper import Stepper
+from phlexible.time_integration.schemes import KeptNumbers, Scheme, StepOptions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-
-class Scheme(Enum):
-    """How time is integrated."""
-
-    CONSERVING = "conserving"
-
-
-StepperMaker = Callable[[int, float, bool], Stepper]
-"""Makes a stepper of an order, with numerical damping, for joints that are redundant or not."""
-
-
-def _conserving(system: System) -> StepperMaker:
-    from phlexible.time_integration.conserving import ConservingScheme  # here: it takes long to import the compiler
-
-    return ConservingScheme(system)
-
-
-STEPPERS = {Scheme.CONSERVING: _conserving}
-"""What takes the steps of a scheme, made of a system once."""
-
-
-class _Numbers:
-    """What a model keeps from run to run: its system and the tables of schemes, until it changes."""
-
-    def __init__(self) -> None:
-        self._kept = KeptSystem()
-        self._steppers: dict[Scheme, tuple[System, StepperMaker]] = {}
-
-    def system(self, mechanism: Mechanism) -> System:
-        """Of the mechanism as it is now."""
-        return self._kept.of(mechanism)
-
-    def stepper_maker(self, system: System, scheme: Scheme) -> StepperMaker:
-        """What makes steppers of the system."""
-        known = self._steppers.get(scheme)
-        if known is None or known[0] is not system:
-            known = self._steppers[scheme] = (system, STEPPERS[scheme](system))
-        return known[1]
-
-
-@dataclass(frozen=True)
-class StepOptions:
-    """How steps are taken and stored, as ``Model.simulate`` is told."""
-
-    scheme: Scheme
-    order: int
-    every: int
-    numerical_damping: float
-    tolerance: float | None
-
-    def checked(self) -> Self:
-        """With checked numbers.
-
-        Raises:
-            ParameterError: a value out of range, or a tolerance where steps are composed.
-        """
-        if not isinstance(self.order, int | np.integer) or int(self.order) not in SUBSTEPS:
-            raise ParameterError(f"order must be 2, 4 or 6, got {self.order!r}")
-        tolerance = None if self.tolerance is None else positive("tolerance", self.tolerance)
-        if tolerance is not None and self.order > 2:
-            raise ParameterError("tolerance= goes with order=2: the error of composed steps is not estimated")
-        damping = non_negative("numerical_damping", self.numerical_damping)
-        return replace(
-            self,
-            every=whole("every", self.every),
-            order=int(self.order),
-            numerical_damping=damping,
-            tolerance=tolerance,
-        )
 
 
 class Model(Mechanism):
@@ -130,14 +56,14 @@ class Model(Mechanism):
 
     def __init__(self, gravity: ArrayLike = (0.0, 0.0, 0.0), dimension: int = 3) -> None:
         super().__init__(gravity, dimension)
-        self._numbers = _Numbers()
+        self._numbers = KeptNumbers()
 
     def __getstate__(self) -> dict[str, object]:
         """For pickles: without numbers, which are made anew."""
         return {name: value for name, value in self.__dict__.items() if name != "_numbers"}
 
     def __setstate__(self, state: dict[str, object]) -> None:
-        self.__dict__.update(state, _numbers=_Numbers())
+        super().__setstate__({**state, "_numbers": KeptNumbers()})
 
     def simulate(
         self,

@@ -35,6 +35,13 @@ def drive_of(function, force):
     return model
 
 
+def test_joints_of_a_model_from_a_pickle_can_be_used():
+    model = pickle.loads(pickle.dumps(ph.gallery.double_pendulum()))
+    model.apply(model.joints[0].spring(10.0))
+    with pytest.raises(ph.ModelError, match="is already connected"):
+        model.connect(model.joints[1])
+
+
 def test_drives_and_forces_of_functions_with_and_without_names():
     for function in (turned, lambda t: 0.3 * t):
         model = drive_of(function, lambda t: (t, 0 * t, 0 * t))

@@ -64,6 +64,11 @@ class Mechanism:
         self._drives: list[Drive] = []
         self._relations: list[JointRelation] = []
 
+    def __setstate__(self, state: dict[str, object]) -> None:
+        """From a pickle: joints are known by what they are now."""
+        self.__dict__.update(state)
+        self._joints = {id(joint): joint for joint in self._joints.values()}
+
     @property
     def dimension(self) -> int:
         """2 in the xy plane, 3 in space."""

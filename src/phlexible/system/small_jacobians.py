@@ -1,4 +1,4 @@
-"""Derivatives of few vectors as arrays, where sparse matrices would take longer to make than to use (7.3)."""
+"""Derivatives of few vectors as arrays: sparse ones take longer to make than to use (docs/theory.md, 7; (7.3))."""
 
 from dataclasses import dataclass
 from functools import cached_property

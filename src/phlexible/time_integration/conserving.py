@@ -8,6 +8,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.assembly.assembly import Assembly, assemble
+from phlexible.assembly.work_sources import work_sources
 from phlexible.compilation.compiled import is_compiled, is_kept
 from phlexible.kernels.loop import advance
 from phlexible.kernels.newton import SINGULAR
@@ -22,7 +23,6 @@ from phlexible.time_integration.projection import projection
 from phlexible.time_integration.python_laws import PythonLaws
 from phlexible.time_integration.reactions import reactions
 from phlexible.time_integration.stepper import Advance, Stepper, Storage
-from phlexible.time_integration.work_sources import work_sources
 
 LEAST_MOTION = 1e-6
 """Of the reach, in a step. Newton's updates may stop at 1e-8 of it, where the round-off of positions is."""

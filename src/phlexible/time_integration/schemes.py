@@ -1,0 +1,87 @@
+"""Schemes by name: what takes the steps of each, how they are asked to, and what is kept of it from run to run."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Self
+
+import numpy as np
+
+from phlexible.algebra.arrays import non_negative, positive
+from phlexible.algebra.options import whole
+from phlexible.errors import ParameterError
+from phlexible.mechanism.mechanism import Mechanism
+from phlexible.system.kept import KeptSystem
+from phlexible.system.system import System
+from phlexible.time_integration.composition import SUBSTEPS
+from phlexible.time_integration.stepper import Stepper
+
+
+class Scheme(Enum):
+    """How time is integrated."""
+
+    CONSERVING = "conserving"
+
+
+StepperMaker = Callable[[int, float, bool], Stepper]
+"""Makes a stepper of an order, with numerical damping, for joints that are redundant or not."""
+
+
+def _conserving(system: System) -> StepperMaker:
+    from phlexible.time_integration.conserving import ConservingScheme  # here: it takes long to import the compiler
+
+    return ConservingScheme(system)
+
+
+STEPPERS = {Scheme.CONSERVING: _conserving}
+"""What takes the steps of a scheme, made of a system once."""
+
+
+class KeptNumbers:
+    """What a model keeps from run to run: its system and the tables of schemes, until it changes."""
+
+    def __init__(self) -> None:
+        self._kept = KeptSystem()
+        self._steppers: dict[Scheme, tuple[System, StepperMaker]] = {}
+
+    def system(self, mechanism: Mechanism) -> System:
+        """Of the mechanism as it is now."""
+        return self._kept.of(mechanism)
+
+    def stepper_maker(self, system: System, scheme: Scheme) -> StepperMaker:
+        """What makes steppers of the system."""
+        known = self._steppers.get(scheme)
+        if known is None or known[0] is not system:
+            known = self._steppers[scheme] = (system, STEPPERS[scheme](system))
+        return known[1]
+
+
+@dataclass(frozen=True)
+class StepOptions:
+    """How steps are taken and stored, as ``Model.simulate`` is told."""
+
+    scheme: Scheme
+    order: int
+    every: int
+    numerical_damping: float
+    tolerance: float | None
+
+    def checked(self) -> Self:
+        """With checked numbers.
+
+        Raises:
+            ParameterError: a value out of range, or a tolerance where steps are composed.
+        """
+        if not isinstance(self.order, int | np.integer) or int(self.order) not in SUBSTEPS:
+            raise ParameterError(f"order must be 2, 4 or 6, got {self.order!r}")
+        tolerance = None if self.tolerance is None else positive("tolerance", self.tolerance)
+        if tolerance is not None and self.order > 2:
+            raise ParameterError("tolerance= goes with order=2: the error of composed steps is not estimated")
+        damping = non_negative("numerical_damping", self.numerical_damping)
+        return replace(
+            self,
+            every=whole("every", self.every),
+            order=int(self.order),
+            numerical_damping=damping,
+            tolerance=tolerance,
+        )
