@@ -122,15 +122,19 @@ class Report {
     const { head } = this, low = new Vector3().fromArray(head.low), high = new Vector3().fromArray(head.high);
     const center = low.clone().add(high).multiplyScalar(0.5), aspect = this.camera.aspect || 1.5;
     const half = Math.tan(((this.camera.fov / 2) * Math.PI) / 180);
-    let direction, distance;
-    if (head.dimension === 2) {
-      direction = new Vector3(0, 0, 1);
-      distance = (1.12 * Math.max((high.y - low.y) / 2, (high.x - low.x) / 2 / aspect)) / half + (high.z - low.z) / 2;
-    } else {
-      const flat = new Vector3(Math.abs(this.up.z) > 0.5 ? 0.55 : 0.5, Math.abs(this.up.z) > 0.5 ? -1 : 0, Math.abs(this.up.z) > 0.5 ? 0 : 1);
-      direction = flat.addScaledVector(this.up, 0.45).normalize();
-      distance = (1.02 * high.distanceTo(low)) / 2 / (half * Math.min(1, aspect));
+    let direction = new Vector3(0, 0, 1);
+    if (head.dimension === 3) {
+      const isUpright = Math.abs(this.up.z) > 0.5;
+      direction = new Vector3(0.55, isUpright ? -1 : 0, isUpright ? 0 : 1).addScaledVector(this.up, 0.45).normalize();
     }
+    const right = new Vector3().crossVectors(this.up, direction).normalize(), top = new Vector3().crossVectors(direction, right);
+    let distance = 0;
+    for (let k = 0; k < 8; k++) { // every corner of the box is seen
+      const corner = new Vector3(k & 1 ? high.x : low.x, k & 2 ? high.y : low.y, k & 4 ? high.z : low.z).sub(center);
+      const across = Math.max(Math.abs(corner.dot(right)) / aspect, Math.abs(corner.dot(top)));
+      distance = Math.max(distance, (1.12 * across) / half + corner.dot(direction));
+    }
+    distance = Math.max(distance, (0.2 * head.size) / half);
     this.camera.position.copy(center).addScaledVector(direction, distance);
     this.orbit.target.copy(center);
     this.orbit.update();

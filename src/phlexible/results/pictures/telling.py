@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from phlexible.algebra.arrays import Array
+from phlexible.bodies.flexible.points import FlexiblePoints
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.errors import ModelError, ParameterError
 from phlexible.joints.joint import Joint
@@ -137,11 +138,19 @@ def _positions(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
     for placed in motion.mechanism.bodies:
         size = max(size, placed.data.size)
         if isinstance(placed.data, FloatingBody):
-            rigid = not placed.data.elastic_count and placed.data.rotates
-            center = placed.data.first_moments[:, 0] / placed.data.mass
-            place = motion.position(placed.point(center) if rigid else placed.origin)
+            place = motion.position(_middle(placed))
             curves += [(f"{'xyz'[k]} of {placed.name}", place[:, k]) for k in range(motion.mechanism.dimension)]
     return _panel("position [m]", curves, size or None)
+
+
+def _middle(placed: PlacedBody) -> Attachment:
+    """The centre of mass of a rigid body, the origin of another, or where its mesh is held."""
+    data = placed.data
+    if isinstance(data, FloatingBody) and data.rotates and not data.elastic_count:
+        return placed.point(data.first_moments[:, 0] / data.mass)
+    if isinstance(data.points, FlexiblePoints) and data.points.interfaces.names:
+        return placed[data.points.interfaces.names[0]]
+    return placed.origin
 
 
 def _told_apart(curves: list[tuple[str, Array]]) -> list[tuple[str, Array]]:
