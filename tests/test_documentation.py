@@ -107,3 +107,13 @@ def test_studies(in_an_empty_folder, capsys) -> None:
     assert np.isfinite(found["again"]["peak"]).all() and found["again"]["bend"].shape == (6, 11)
     assert "4 runs" in capsys.readouterr().out
     assert [failure.parameters["diameter"] for failure in found["study"].failures] == []
+
+
+def test_bodies_from_meshes(in_an_empty_folder) -> None:
+    """A second program's matrices are those of the mesh: first bending mode of the free bar in both."""
+    found = run("meshes.md")
+    assert found["stress"].shape[0] == 51
+    assert np.abs(found["sag"]).max() > 1e-6
+    interfaces = {"tip": (lambda x: x[0] > 0.3 - 1e-9, "rigid"), "hub": (lambda x: x[0] < 1e-9, "rigid")}
+    same = ph.FlexibleBody.from_mesh(found["mesh"], found["steel"], interfaces, modes=6)
+    assert found["other"].frequencies[:6] == pytest.approx(same.frequencies[:6], rel=1e-6)
