@@ -52,6 +52,16 @@ def test_linear_analysis(in_an_empty_folder, capsys) -> None:
     assert names == {"four_bar.png", "bode.png", "arm.mat"}
 
 
+def test_seeing(in_an_empty_folder) -> None:
+    pytest.importorskip("matplotlib")
+    found = run("seeing.md")
+    names = {path.name for path in in_an_empty_folder.iterdir()}
+    assert names == {"model.png", "run.png", "both.png", "run.html"}
+    assert found["arm"].body.mass == pytest.approx(0.6 * 0.05**2 * 2700)
+    page = (in_an_empty_folder / "run.html").read_text(encoding="utf-8")
+    assert "<h1>pendulum</h1>" in page and "position of ball.origin [m]" in page
+
+
 def test_inverse_problems(in_an_empty_folder) -> None:
     found = run("inverse_problems.md")
     assert found["missed"] == pytest.approx(0.056, abs=1e-3)

@@ -6,12 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from phlexible import gallery
 from phlexible.bodies.point_mass import PointMass
 from phlexible.errors import MissingExtraError, ModelError, ParameterError, ResultFileError
 from phlexible.model import Model
 from phlexible.results import extras
 from phlexible.results.motion import Motion
 from phlexible.results.pictures.mechanism_plot import picked_instants
+from phlexible.results.pictures.mode_sweep import mode_sweep
 from results.samples import TIMES, balanced, pendulum, sample, untouched
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -182,6 +184,19 @@ def test_axes_that_are_given_are_drawn_into_and_returned():
         axes = figure.subplots()
         assert draw(axes=axes) is axes and (axes.lines or axes.patches)
         assert figure.axes == [axes]
+    satellite = gallery.satellite()
+    linear = satellite.linearize(inputs=[satellite["hub"].origin])
+    figure = Figure()
+    axes = figure.subplots()
+    modes = linear.modes(4)
+    assert modes.plot(3, axes=axes) is axes and axes.get_title().startswith("3.0481")
+    with pytest.raises(ParameterError, match="say which with mode="):
+        modes.plot(axes=axes)
+    pair = Figure().subplots(2, 1)
+    assert linear.frequency_response([1.0, 2.0]).plot(axes=pair) is pair and len(pair[1].lines) == 9
+    swept = mode_sweep(lambda length: gallery.satellite(panel_length=length), [5.0, 6.0], 4)
+    axes = Figure().subplots()
+    assert swept.plot(axes=axes) is axes and len(axes.lines) == 4
     with pytest.raises(ParameterError, match="projection"):
         sample().plot_mechanism(axes=Figure().subplots())
     force = motion.plot_reaction(joint).axes[0].lines[1].get_ydata()

@@ -3,7 +3,7 @@
 from dataclasses import fields
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, overload
 
 import numpy as np
 
@@ -14,7 +14,17 @@ from phlexible.errors import ModelError, ParameterError, ResultFileError
 from phlexible.linear_analysis.modes.natural_modes import Modes
 from phlexible.results.extras import optional
 from phlexible.results.pictures.animation import DOTS_PER_INCH, film_writer
-from phlexible.results.pictures.house_style import COLORS, INK, PALE, finish, house_style, new_figure, picture_html
+from phlexible.results.pictures.house_style import (
+    COLORS,
+    INK,
+    PALE,
+    check_axes,
+    finish,
+    finished,
+    house_style,
+    new_figure,
+    picture_html,
+)
 from phlexible.results.pictures.mode_outline import ModeOutline, mode_outline
 from phlexible.results.report.modes_report import report_modes
 
@@ -34,41 +44,77 @@ class ModeShapes(Modes):
         """The same modes with pictures."""
         return cls(**{field.name: getattr(modes, field.name) for field in fields(Modes)})
 
+    @overload
     def plot(
-        self, mode: int | None = None, path: str | PathLike[str] | None = None, amplitude: float | None = None
-    ) -> "Figure":
+        self,
+        mode: int | None = None,
+        path: str | PathLike[str] | None = None,
+        amplitude: float | None = None,
+        *,
+        axes: None = None,
+    ) -> "Figure": ...
+
+    @overload
+    def plot(
+        self,
+        mode: int,
+        path: str | PathLike[str] | None = None,
+        amplitude: float | None = None,
+        *,
+        axes: "Axes",
+    ) -> "Axes": ...
+
+    def plot(
+        self,
+        mode: int | None = None,
+        path: str | PathLike[str] | None = None,
+        amplitude: float | None = None,
+        *,
+        axes: "Axes | None" = None,
+    ) -> "Figure | Axes":
         """The deformed bodies over the undeformed ones, seen in the plane in which the mode moves most.
 
         Args:
             mode: number of the mode, from 0; None: all of them, side by side.
             path: of the file to write; None: none.
             amplitude: largest displacement in the picture [m]; None: a tenth of the model's extent.
+            axes: to draw one mode into, and to return; None: a new figure, which is returned.
 
         Raises:
-            ParameterError: no such mode.
+            ParameterError: no such mode, or axes for all of them.
             ModelError: the modes of a reduced model.
             MissingExtraError: matplotlib is not installed.
         """
+        check_axes(axes)
+        if axes is not None and mode is None:
+            raise ParameterError("axes= take one mode; say which with mode=")
         numbers = range(len(self.eigenvalues)) if mode is None else [self._checked(mode)]
         columns = min(3, len(numbers))
         with house_style():
+            if axes is not None:
+                self._draw(axes, numbers[0], amplitude)
+                return finished(axes, axes, path)
             rows = -(-len(numbers) // columns)
             figure = new_figure(2.4 * columns if mode is None else 4.0, 2.2 * rows if mode is None else 3.0)
-            axes = np.atleast_1d(figure.subplots(rows, columns)).ravel()
-            for axis, number in zip(axes, numbers, strict=False):
-                outline = self._outline(number)
-                size = self._amplitude(outline, amplitude)
-                view = _view(outline, size)
-                _draw_rest(axis, outline, view)
-                for line in outline.at_phase(0.0, size):
-                    axis.plot(*line[:, view].T, color=COLORS[0], marker="o" if len(line) == 1 else "", ms=4)
-                axis.set_aspect("equal", adjustable="datalim")
-                axis.margins(0.1)
-                _label(axis, view)
-                axis.set_title(f"{self.frequencies[number]:.5g} rad/s", fontsize=8.5)
-            for axis in axes[len(numbers) :]:
-                axis.set_visible(False)
+            places = np.atleast_1d(figure.subplots(rows, columns)).ravel()
+            for place, number in zip(places, numbers, strict=False):
+                self._draw(place, number, amplitude)
+            for place in places[len(numbers) :]:
+                place.set_visible(False)
             return finish(figure, path)
+
+    def _draw(self, axis: "Axes", number: int, amplitude: float | None) -> None:
+        """One mode over the bodies at rest."""
+        outline = self._outline(number)
+        size = self._amplitude(outline, amplitude)
+        view = _view(outline, size)
+        _draw_rest(axis, outline, view)
+        for line in outline.at_phase(0.0, size):
+            axis.plot(*line[:, view].T, color=COLORS[0], marker="o" if len(line) == 1 else "", ms=4)
+        axis.set_aspect("equal", adjustable="datalim")
+        axis.margins(0.1)
+        _label(axis, view)
+        axis.set_title(f"{self.frequencies[number]:.5g} rad/s", fontsize=8.5)
 
     def animate(
         self, mode: int, path: str | PathLike[str], amplitude: float | None = None, frames: int = 40

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -16,10 +16,11 @@ from phlexible.linear_analysis.linearize import linearization
 from phlexible.linear_analysis.modes.natural_modes import lowest_modes
 from phlexible.linear_analysis.operating_points.operating_point import OperatingKind
 from phlexible.mechanism.mechanism import Mechanism
-from phlexible.results.pictures.house_style import COLORS, finish, house_style, new_figure
+from phlexible.results.pictures.house_style import COLORS, check_axes, finished, house_style, new_figure
 from phlexible.system.system import system_of
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -41,24 +42,31 @@ class ModeSweep:
 
     __repr__ = short_repr
 
-    def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
+    @overload
+    def plot(self, path: str | PathLike[str] | None = None, *, axes: None = None) -> "Figure": ...
+
+    @overload
+    def plot(self, path: str | PathLike[str] | None = None, *, axes: "Axes") -> "Axes": ...
+
+    def plot(self, path: str | PathLike[str] | None = None, *, axes: "Axes | None" = None) -> "Figure | Axes":
         """One curve for each mode.
 
         Args:
             path: of the file to write, for example ``.png`` or ``.pdf``; None: none.
+            axes: to draw into, and to return; None: a new figure, which is returned.
 
         Raises:
             MissingExtraError: matplotlib is not installed.
         """
+        check_axes(axes)
         with house_style():
-            figure = new_figure(5.6, 3.8)
-            axes = figure.subplots()
+            place = new_figure(5.6, 3.8).subplots() if axes is None else axes
             marker = "." if len(self.values) < 40 else ""
             for k, curve in enumerate(self.frequencies.T):
-                axes.plot(self.values, curve, color=COLORS[k % len(COLORS)], marker=marker)
+                place.plot(self.values, curve, color=COLORS[k % len(COLORS)], marker=marker)
                 last = np.flatnonzero(np.isfinite(curve))
                 if last.size:
-                    axes.annotate(
+                    place.annotate(
                         f"$\\omega_{{{k + 1}}}$",
                         (self.values[last[-1]], curve[last[-1]]),
                         xytext=(4, 0),
@@ -66,10 +74,10 @@ class ModeSweep:
                         color=COLORS[k % len(COLORS)],
                         va="center",
                     )
-            axes.set_ylim(bottom=0.0)
-            axes.set_xlabel(self.parameter)
-            axes.set_ylabel("frequency [rad/s]")
-            return finish(figure, path)
+            place.set_ylim(bottom=0.0)
+            place.set_xlabel(self.parameter)
+            place.set_ylabel("frequency [rad/s]")
+            return finished(place, axes, path)
 
 
 def mode_sweep(
@@ -97,9 +105,13 @@ def mode_sweep(
     """
     check_callable("build", build, "parameter")
     kind, parameter, count = option("at", at, OperatingKind), text("parameter", parameter), whole("count", count)
-    if isinstance(values, str | bytes | Mapping | Set) or not isinstance(values, Iterable):
-        raise ParameterError(f"values must be numbers (k,), got {values!r}")
-    numbers = np.array([finite("values", value) for value in values])
+    try:
+        if isinstance(values, str | bytes | Mapping | Set):
+            raise TypeError
+        given = list(values)
+    except TypeError:
+        raise ParameterError(f"values must be numbers (k,), got {values!r}") from None
+    numbers = np.array([finite("values", value) for value in given])
     if not numbers.size:
         raise ParameterError("values must hold at least one number, got none")
     frequencies, ratios = [], []
