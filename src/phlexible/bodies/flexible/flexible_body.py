@@ -1,7 +1,7 @@
 """Bodies from finite element meshes (docs/theory.md, 2 and 3)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -13,9 +13,15 @@ from phlexible.algebra.options import flag, option, plane_or_space, whole
 from phlexible.bodies.body import Body, BodyData
 from phlexible.bodies.flexible.condensation import Choice, Condensed, condensed, interface_motion
 from phlexible.bodies.flexible.frames import MEAN_AXIS
-from phlexible.bodies.flexible.from_matrices import MODAL, body_of_matrices
 from phlexible.bodies.flexible.inertia import mesh_moments
 from phlexible.bodies.flexible.interfaces import Interface, InterfaceSpec, given_interfaces
+from phlexible.bodies.flexible.matrices.from_matrices import MODAL, body_of_matrices
+from phlexible.bodies.flexible.matrices.nodal_model import (
+    GeometricStiffness,
+    MatrixLike,
+    nodal_interfaces,
+    nodal_model,
+)
 from phlexible.bodies.flexible.mesh.assembly import geometric_stiffness, mass_matrix, stiffness_matrix
 from phlexible.bodies.flexible.mesh.element_mesh import ElementMesh
 from phlexible.bodies.flexible.mesh.given_mesh import element_mesh, given_mesh
@@ -26,13 +32,8 @@ from phlexible.bodies.flexible.mesh.mesh_checks import (
     check_units,
     warn_of_stiff_elements,
 )
-from phlexible.bodies.flexible.nodal_model import (
-    GeometricStiffness,
-    MatrixLike,
-    nodal_interfaces,
-    nodal_model,
-)
 from phlexible.bodies.flexible.points import FlexiblePoints, MeshPoints
+from phlexible.bodies.flexible.reduced import effective_mass, reduced_data
 from phlexible.bodies.flexible.skin import mesh_skin
 from phlexible.bodies.flexible.stiffening import MeshStrain, condensed_strain, linear_strain
 from phlexible.bodies.flexible.unknowns import mesh_unknowns
@@ -252,6 +253,19 @@ class FlexibleBody(Body):
         if isinstance(points, MeshPoints):
             return mesh_skin(points.mesh, points.shapes)
         return super().skin(data, ports)
+
+    def reduced(self, basis: ArrayLike) -> Self:
+        """This body with fewer coordinates, for example ``model.linearize(...).reduce(...).elastic_basis(part)``.
+
+        Args:
+            basis: shape (n, k), over the coordinates of this body.
+
+        Raises:
+            ParameterError: a basis of another length, or of dependent columns.
+        """
+        data, frequencies = reduced_data(self.data, self.frequencies, basis)
+        carried = effective_mass(data)
+        return replace(self, data=data, frequencies=frequencies, effective_mass=carried)
 
     def port_locations(self) -> dict[str, Location]:
         """The interfaces."""

@@ -8,6 +8,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.beam.points import BeamPoints
 from phlexible.bodies.floating_body import FloatingBody
+from phlexible.observables.quality.flexible_validity import large_turns
 from phlexible.observables.run import RecordedRun
 
 GREATEST_SLOPE = 0.2
@@ -31,7 +32,7 @@ class Excess:
 
 
 def large_deflections(run: RecordedRun) -> list[Excess]:
-    """Beams whose slopes or deflections, in the frame of the beam, are not small."""
+    """Beams whose slopes or deflections in their frame are not small, and meshed bodies that turn far in theirs."""
     found = []
     for index, beam, points in _beams(run):
         eta, time = _sampled(run, index)
@@ -55,7 +56,7 @@ def large_deflections(run: RecordedRun) -> list[Excess]:
                     f"but not the shape: {remedy}",
                 )
             )
-    return found
+    return [*found, *(Excess(name, text) for name, text in large_turns(run))]
 
 
 def large_strains(run: RecordedRun) -> list[Excess]:

@@ -9,7 +9,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.bodies.flexible.condensation import Choice, Condensed, condensed, interface_motion
 from phlexible.bodies.flexible.inertia import nodal_moments, rigid_momenta
 from phlexible.bodies.flexible.interfaces import Interface
-from phlexible.bodies.flexible.nodal_model import GeometricStiffness, NodalModel
+from phlexible.bodies.flexible.matrices.nodal_model import GeometricStiffness, NodalModel
 from phlexible.bodies.flexible.points import NodePoints
 from phlexible.bodies.flexible.stiffening import condensed_strain, linear_strain, projected
 from phlexible.bodies.floating_body import FloatingBody, StrainEnergy
