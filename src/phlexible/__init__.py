@@ -45,6 +45,7 @@ from phlexible.errors import (
     VelocityError,
 )
 from phlexible.interactions.bushing import Bushing
+from phlexible.interactions.contact import Contact, Plane
 from phlexible.interactions.distributed_force import DistributedForce
 from phlexible.interactions.feedback import Feedback
 from phlexible.interactions.force_elements import SpringDamper
@@ -119,6 +120,7 @@ __all__ = [
     "Box",
     "Bushing",
     "CircularSection",
+    "Contact",
     "ConvergenceError",
     "Cylinder",
     "Cylindrical",
@@ -158,6 +160,7 @@ __all__ = [
     "ParameterError",
     "PhlexibleError",
     "Planar",
+    "Plane",
     "PointMass",
     "PoleError",
     "PortHamiltonianModel",

@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 import phlexible as ph
 from kernels.newton import Newton, largest_slope_error
 from phlexible.interactions.force_elements import ForceElement, JointElement
+from phlexible.interactions.joint_limits import JointFriction, JointStop
 from phlexible.interactions.loads import Load
 from phlexible.joints.joint import Joint
 from phlexible.system.layout import State
@@ -124,6 +125,13 @@ def test_loads(dimension, first, kind, axes):
     check(model)
 
 
+def deep(a, b, **parameters):
+    """A contact deeper than any that may start: then every state is inside."""
+    contact = ph.Contact(b, ph.Plane(a, (0.6, 0.8, 0.0)), 300.0, damping=0.2, **parameters)
+    object.__setattr__(contact, "radius", 3.0)
+    return contact
+
+
 POTENTIAL = ph.Potential(lambda x: 40 * np.cosh(x), lambda x: 40 * np.sinh(x))
 ELEMENTS = {
     "spring between points": lambda joint, a, b: ph.SpringDamper(a, b, 300.0, 20.0, 0.4, POTENTIAL),
@@ -132,6 +140,13 @@ ELEMENTS = {
         name: lambda joint, a, b, name=name: joint.spring(80.0, rest=0.3, damping=6.0, potential=POTENTIAL, of=name)
         for name in ("angle", "second angle", "position", "second position")
     },
+    "friction": lambda joint, a, b: joint.friction(20.0, viscous=3.0, stiction_speed=50.0),
+    "fast friction": lambda joint, a, b: joint.friction(20.0, stiction_speed=0.01),
+    "stop": lambda joint, a, b: joint.stop(lower=-1e-9, upper=1e-9, stiffness=80.0, damping=0.5),
+    "touching plane": lambda joint, a, b: deep(a, b),
+    "rough plane": lambda joint, a, b: deep(a, b, friction=0.3, friction_speed=50.0),
+    "slippery rough plane": lambda joint, a, b: deep(a, b, friction=0.3, friction_speed=0.01, exponent=1.5),
+    "touching balls": lambda joint, a, b: ph.Contact(a, b, 300.0, radius=9.0, damping=0.2, exponent=1.5),
     "torque": lambda joint, a, b: joint.torque(lambda t: 5 + t),
     "force": lambda joint, a, b: joint.force(lambda t: 5 + t),
     "driven angle": lambda joint, a, b: joint.drive(angle=lambda t: 0.3 + 4 * t),
@@ -140,6 +155,8 @@ ELEMENTS = {
 IN_JOINTS = [
     *((kind, "spring between points") for kind in (ph.Spherical,)),
     (ph.Spherical, "bushing"),
+    *((ph.Spherical, name) for name in ("touching plane", "rough plane", "slippery rough plane", "touching balls")),
+    *((ph.Revolute, name) for name in ("friction", "fast friction", "stop")),
     *((ph.Revolute, name) for name in ("angle", "torque", "driven angle")),
     *((ph.Prismatic, name) for name in ("position", "force", "driven position")),
     *((ph.Cylindrical, name) for name in ("angle", "position", "driven angle", "driven position")),
@@ -150,7 +167,10 @@ IN_JOINTS = [
 
 
 def test_every_force_element_is_listed():
-    assert set(concrete(ForceElement)) == {ph.SpringDamper, ph.Bushing, JointElement}
+    assert set(concrete(ForceElement)) == {
+        *(ph.SpringDamper, ph.Bushing, ph.Contact),
+        *(JointElement, JointFriction, JointStop),
+    }
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,11 @@ import numpy as np
 import phlexible as ph
 from formulas import formula
 from laws.cases import random_place
-from laws.models import Sample, frequencies
+from laws.models import STEPS, Sample, frequencies
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.initial.initial_state import InitialKind, initial_state
 from phlexible.interactions.force_elements import ForceElement, JointElement
+from phlexible.interactions.joint_limits import JointFriction, JointStop
 from phlexible.joints.joint import Joint
 from phlexible.joints.relations import JointRelation
 from phlexible.ports.attachments import Attachment
@@ -94,6 +95,45 @@ class Adding:
             of=name,
         )
 
+    def contact(self, damped: bool) -> ForceElement | None:
+        """Of a point with a plane on another body just above or below it, rough where there is a loss."""
+        a, b = self.ends(True)
+        if a is None:
+            return None
+        normal = self.rng.normal(size=3) * (1, 1, self.dimension == 3)
+        gap = b.initial_position() - a.initial_position()
+        normal *= np.sign(gap @ normal) or 1.0
+        if gap @ normal < 1e-3 * self.length * np.linalg.norm(normal):
+            return None
+        reach = gap @ normal / np.linalg.norm(normal) + 0.01 * self.length * self.rng.uniform(0, 1)
+        if not damped:
+            return ph.Contact(b, ph.Plane(a, normal), self.stiffness, radius=reach)
+        contact = ph.Contact(b, ph.Plane(a, normal), self.stiffness, damping=self.damping, friction=0.3)
+        object.__setattr__(contact, "radius", reach)  # rough, and touching from the start
+        return contact
+
+    def joint_friction(self, damped: bool) -> ForceElement | None:
+        """Dry and viscous, where there is to be a loss."""
+        if not damped or (found := self.coordinate()) is None:
+            return None
+        joint, name = found
+        size = 1.0 if "angle" in name else self.length
+        rate = 10 * size / self.sample.step / STEPS
+        viscous = self.damping * (self.length / size) ** 2
+        return joint.friction(0.1 * viscous * rate, viscous=viscous, stiction_speed=rate, of=name)
+
+    def joint_stop(self, damped: bool) -> ForceElement | None:
+        """Around the initial pose, so close that it is met."""
+        if (found := self.coordinate()) is None:
+            return None
+        joint, name = found
+        begin, size = joint.initial_coordinate(self.dimension, name), 1.0 if "angle" in name else self.length
+        k = self.stiffness * (self.length / size) ** 2
+        wide = 1e-3 * size * self.rng.uniform(0, 1, 2)
+        return joint.stop(
+            lower=begin - wide[0], upper=begin + wide[1], stiffness=k, damping=damped * k / size, of=name
+        )
+
     @property
     def dimension(self) -> int:
         return self.model.dimension
@@ -110,7 +150,10 @@ class Adding:
 ELEMENT_CASES: dict[type[ForceElement], Any] = {
     ph.SpringDamper: Adding.spring_damper,
     ph.Bushing: Adding.bushing,
+    ph.Contact: Adding.contact,
     JointElement: Adding.joint_force,
+    JointFriction: Adding.joint_friction,
+    JointStop: Adding.joint_stop,
 }
 
 

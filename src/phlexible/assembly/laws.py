@@ -12,9 +12,11 @@ from phlexible.bodies.string.user_law import Law
 from phlexible.compilation.user_function import UserFunction, user_function
 from phlexible.interactions.coordinates import AngleCoordinate, Coordinate, DistanceCoordinate
 from phlexible.interactions.force_elements import CoordinateForce
+from phlexible.interactions.one_sided import Coulomb, OneSided
 from phlexible.tables.declarations import (
     ANGLE,
     CONSTRAINT,
+    CONTACT,
     DISTANCE,
     LINEAR,
     LOGARITHMIC,
@@ -48,6 +50,8 @@ class ForceData:
         energy_size: of a user's energy, for its round-off.
         functions: users' energy and its slope.
         value: number among the prescribed forces, or -1.
+        contact: of a one-sided force.
+        friction: along the coordinate, or across the contact.
         row: whose multiplier pulls on the coordinate, or -1.
         factor: of the coordinate in that row.
     """
@@ -62,6 +66,8 @@ class ForceData:
     energy_size: float = 0.0
     functions: tuple[UserFunction, UserFunction] | None = None
     value: int = -1
+    contact: OneSided | None = None
+    friction: Coulomb | None = None
     row: int = -1
     factor: float = 0.0
 
@@ -90,13 +96,15 @@ def element_law(force: CoordinateForce, value: int) -> ForceData:
         )
     return ForceData(
         coordinate_kind(force.coordinate),
-        SPRING,
-        force.stiffness,
+        SPRING if force.contact is None else CONTACT,
+        force.stiffness if force.contact is None else force.contact.stiffness,
         force.damping,
         force.rest,
         energy_size=size,
         functions=functions,
         value=value,
+        contact=force.contact,
+        friction=force.friction,
     )
 
 
@@ -142,6 +150,11 @@ def law_tables(laws: Sequence[ForceData], constraints: int, loads: int) -> Table
         "force_rest": np.array([law.rest for law in laws], dtype=np.float64),
         "force_modulus": np.array([law.modulus for law in laws], dtype=np.float64),
         "force_weight": np.array([law.weight for law in laws], dtype=np.float64),
+        "push_side": np.array([law.contact.side if law.contact else 0.0 for law in laws], dtype=np.float64),
+        "push_exponent": np.array([law.contact.exponent if law.contact else 1.0 for law in laws], dtype=np.float64),
+        "push_damping": np.array([law.contact.damping if law.contact else 0.0 for law in laws], dtype=np.float64),
+        "friction": np.array([law.friction.level if law.friction else 0.0 for law in laws], dtype=np.float64),
+        "friction_speed": np.array([law.friction.speed if law.friction else 1.0 for law in laws], dtype=np.float64),
         "force_row": np.array([law.row for law in laws], dtype=np.int64),
         "force_factor": np.array([law.factor for law in laws], dtype=np.float64),
         "force_energy": np.array([law.energy_size for law in laws], dtype=np.float64),

@@ -14,6 +14,7 @@ from phlexible.algebra.user_functions import check_callable
 from phlexible.errors import ModelError, ParameterError
 from phlexible.interactions.coordinates import Coordinate, DistanceCoordinate
 from phlexible.interactions.feedback import Feedback
+from phlexible.interactions.one_sided import Coulomb, OneSided
 from phlexible.interactions.pair import KinematicPair, check_ports, expect
 from phlexible.interactions.potentials import Potential
 from phlexible.interactions.time_paths import number_at
@@ -35,6 +36,8 @@ class CoordinateForce(Portable):
         rest: where the spring is at rest [rad or m].
         potential: U(theta), or None [J].
         value: prescribed part, constant, function of time or of measurements [N m or N].
+        contact: what pushes where theta is beyond ``rest``, in place of the spring; None: nothing.
+        friction: dry friction along theta, or across the contact where there is one; None: none.
     """
 
     coordinate: Coordinate
@@ -43,19 +46,36 @@ class CoordinateForce(Portable):
     rest: float = 0.0
     potential: Potential | None = None
     value: ForceValue = 0.0
+    contact: OneSided | None = None
+    friction: Coulomb | None = None
+
+    @property
+    def is_lossy(self) -> bool:
+        """Whether it dissipates."""
+        return bool(self.damping or self.friction or (self.contact and self.contact.damping))
+
+    def resistance(self, theta: float, rate: float) -> float:
+        """Of damper, dry friction along theta and impact, at a rate."""
+        result = -self.damping * rate
+        if self.contact:
+            return result + self.contact.viscous(theta, rate, self.rest)
+        return result + self.friction.force(rate) if self.friction else result
 
     def conservative(self, theta: float) -> float:
         """Force of spring and potential."""
         slope = self.potential.slope_at(theta) if self.potential else 0.0
-        return -self.stiffness * (theta - self.rest) - slope
+        push = self.contact.force(theta, self.rest) if self.contact else 0.0
+        return push - self.stiffness * (theta - self.rest) - slope
 
     def tangent(self, theta: float) -> float:
         """Derivative of ``conservative``."""
-        return -self.stiffness - (self.potential.curvature(theta) if self.potential else 0.0)
+        push = self.contact.slope(theta, self.rest) if self.contact else 0.0
+        return push - self.stiffness - (self.potential.curvature(theta) if self.potential else 0.0)
 
     def energy(self, theta: float) -> float:
         """Of spring and potential [J]."""
         stored = 0.5 * self.stiffness * (theta - self.rest) ** 2
+        stored += self.contact.energy(theta, self.rest) if self.contact else 0.0
         return stored + (self.potential.energy_at(theta) if self.potential else 0.0)
 
 

@@ -11,6 +11,7 @@ from phlexible.interactions.drives import Drive
 from phlexible.interactions.feedback import Controller, Feedback
 from phlexible.interactions.force_elements import ForceValue, JointElement
 from phlexible.interactions.functions import Row
+from phlexible.interactions.joint_limits import JointFriction, JointStop
 from phlexible.interactions.pair import KinematicPair
 from phlexible.interactions.potentials import Potential
 from phlexible.interactions.time_paths import ScalarFunction, TimePath
@@ -90,6 +91,47 @@ class Joint(KinematicPair):
     def damper(self, damping: float, *, of: str | None = None, name: str | None = None) -> JointElement:
         """A damper for ``model.apply`` along the joint's coordinate [N m s/rad or N s/m]."""
         return JointElement(self, self.coordinate_name(of), damping=damping, name=name)
+
+    def friction(
+        self,
+        coulomb: float = 0.0,
+        *,
+        viscous: float = 0.0,
+        stiction_speed: float = 1e-3,
+        of: str | None = None,
+        name: str | None = None,
+    ) -> JointFriction:
+        """Friction for ``model.apply`` along the joint's coordinate.
+
+        Args:
+            coulomb: level of the dry friction [N m or N].
+            viscous: [N m s/rad or N s/m].
+            stiction_speed: below it dry friction falls with the rate, and the joint creeps [rad/s or m/s].
+            of: name of the coordinate of a joint with several.
+            name: for messages; None: made from the joint.
+        """
+        return JointFriction(self, self.coordinate_name(of), coulomb, viscous, stiction_speed, name)
+
+    def stop(
+        self,
+        *,
+        stiffness: float,
+        lower: float | None = None,
+        upper: float | None = None,
+        damping: float = 0.0,
+        of: str | None = None,
+        name: str | None = None,
+    ) -> JointStop:
+        """Ends of the way for ``model.apply``: elastic, and lossless without damping.
+
+        Args:
+            stiffness: [N m/rad or N/m].
+            lower, upper: from where on it pushes back [rad or m]; None: nowhere.
+            damping: after Hunt and Crossley: times depth and rate [N m s/rad2 or N s/m2].
+            of: name of the coordinate of a joint with several.
+            name: for messages; None: made from the joint.
+        """
+        return JointStop(self, self.coordinate_name(of), lower, upper, stiffness, damping, name)
 
     def torque(
         self,

@@ -223,7 +223,7 @@ def _law_blocks(t: Tables, f: int, begin: int, count: int, numbers: int, h: floa
             for r in range(count):
                 left = t.left_gradient + (r * numbers + t.group_place[groups + a])
                 for s in range(count):
-                    slope = h * t.tangent[2 * (begin + r) + s]
+                    slope = h * t.tangent[3 * (begin + r) + s]
                     right = t.right_gradient + (s * numbers + t.group_place[groups + b])
                     for i in range(t.group_width[groups + a] if slope != 0.0 else 0):
                         line, x = t.blocks + (place + i * width), slope * left[i]

@@ -11,7 +11,7 @@ from phlexible.kernels.forces.laws import stored_energy
 from phlexible.kernels.forces.loads import load_work
 from phlexible.kernels.inertia import end_inertia, rotational_energy
 from phlexible.kernels.interactions import given_work
-from phlexible.tables.declarations import ANGLE, SPRING
+from phlexible.tables.declarations import ANGLE, CONTACT, SPRING
 
 LEDGER_TOLERANCE = 1e-10  # what the laws promise
 ROUND_OFF = 1e-12
@@ -84,7 +84,8 @@ def ledger_closes(t: Tables, h: float, damping: float) -> bool:
     for i in range(t.interactions):
         work = given_work(t, i)
         if i >= t.constraints:  # what a law takes from the motion it stores, loses or has from outside
-            work += t.scalar_force[i - t.constraints] * t.theta_change[i - t.constraints]
+            f = i - t.constraints
+            work += t.scalar_force[f] * t.theta_change[f] - t.across_loss[f]
         change -= work
         size += abs(work)
     lost = 0.0
@@ -109,7 +110,7 @@ def energies(t: Tables) -> None:
     for f in range(t.forces):
         theta = t.theta[f] if t.coordinate_of[t.constraints + f] == ANGLE else t.theta0[f]
         energy = stored_energy(t, f, theta)
-        if t.energy_of[f] == SPRING:
+        if t.energy_of[f] == SPRING or t.energy_of[f] == CONTACT:
             spring += energy
         else:
             strain += energy

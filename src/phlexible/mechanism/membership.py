@@ -8,6 +8,7 @@ import numpy as np
 from phlexible.bodies.locations import Along, Start
 from phlexible.bodies.string.string import String
 from phlexible.errors import AttachmentError, ModelError, ParameterError
+from phlexible.interactions.contact import Plane
 from phlexible.interactions.drives import Drive
 from phlexible.interactions.feedback import Feedback
 from phlexible.interactions.force_elements import ForceElement
@@ -45,6 +46,8 @@ def _values(part: Part) -> Iterator[object]:
     for field in dataclasses.fields(part):
         value = getattr(part, field.name)
         yield value
+        if isinstance(value, Plane):
+            yield value.port
         if isinstance(value, Feedback):
             yield from value.measured
 

@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
+from phlexible.interactions.contact import Plane
 from phlexible.interactions.drives import Drive
 from phlexible.interactions.feedback import Feedback
 from phlexible.interactions.force_elements import ForceElement
@@ -79,6 +80,8 @@ def relocated(part: Part, bodies: Mapping[str, PlacedBody], parts: Mapping[objec
         value = getattr(part, field.name)
         if isinstance(value, Attachment):
             changes[field.name] = moved(value, bodies)
+        elif isinstance(value, Plane) and isinstance(value.port, Attachment):
+            changes[field.name] = dataclasses.replace(value, port=moved(value.port, bodies))
         elif isinstance(value, PlacedBody):
             changes[field.name] = bodies[value.name]
         elif isinstance(value, Joint | Load | PlacedSplitBeam) and value in parts:

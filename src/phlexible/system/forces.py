@@ -120,8 +120,10 @@ def element_pulls(
     rates = elements.rows @ velocity + elements.drifts
     forces = [force for _, force in system.forces]
     stored = [force.conservative(float(each)) for force, each in zip(forces, theta, strict=True)]
-    damping = np.array([force.damping for force in forces])
-    return np.asarray(np.array(stored, dtype=np.float64) - damping * rates + prescribed)
+    lost = [
+        force.resistance(float(each), float(rate)) for force, each, rate in zip(forces, theta, rates, strict=True)
+    ]
+    return np.asarray(np.array(stored, dtype=np.float64) + np.array(lost, dtype=np.float64) + prescribed)
 
 
 def gravity_forces(system: System) -> Array:

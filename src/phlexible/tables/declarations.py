@@ -258,6 +258,11 @@ TABLES: tuple[Table, ...] = (
         force_modulus     | forces | | EA / 4 of strings, on which numerical damping acts
         force_rest        | forces | | where a spring is relaxed
         force_weight      | forces | | measure: 1, or length of a string
+        push_side         | forces | | of a one-sided force: 1: it pushes the coordinate up, -1: down
+        push_exponent     | forces | | of its depth
+        push_damping      | forces | | of its rate, after Hunt and Crossley
+        friction          | forces | | level of dry friction, or coefficient across a contact
+        friction_speed    | forces | | below which it falls
         force_factor      | forces | | of the coordinate in its relation
         force_energy      | forces | | size of a user's energy, EA of strings: what its round-off is compared with
         """,
@@ -359,9 +364,11 @@ TABLES: tuple[Table, ...] = (
         generalized       | functions | | multiplier, or force of a law along its function
         along             | functions | | omega of a law: what its force is multiplied by
         slope             | functions | | dtheta/dw_{n+1} of a law
-        tangent           | 2 functions | | d(generalized)/dw_{n+1} over the functions of its law
+        tangent           | 3 functions | | d(generalized)/dw_{n+1} over the functions of its law
         theta0            | forces | | coordinate at the start of the step
         theta_change      | forces | |
+        loss              | forces | J | what contact and dry friction lose in the step
+        across_loss       | forces | J | that part of it that is lost along a plane
         scalar_force      | forces | | F along the coordinate
         left_gradient     | group_numbers | | of one law: carriers' rows
         right_gradient    | group_numbers | |
@@ -426,4 +433,4 @@ MOVING = -2
 
 CONSTRAINT, POSITION, DISTANCE, ANGLE = range(4)
 FORCE, FOLLOWER_FORCE, TORQUE, FOLLOWER_TORQUE = range(4)
-SPRING, LOGARITHMIC, LINEAR, ST_VENANT_KIRCHHOFF, USER_LAW = range(5)
+SPRING, LOGARITHMIC, LINEAR, ST_VENANT_KIRCHHOFF, USER_LAW, CONTACT = range(6)

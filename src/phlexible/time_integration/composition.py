@@ -57,7 +57,7 @@ def check_lossless(mechanism: Mechanism, numerical_damping: float) -> None:
         if is_losing:
             losing.append(f"damping of {placed.name}")
     for element in mechanism.elements:
-        if any(force.damping for force in element.forces(mechanism.dimension)):
+        if any(force.is_lossy for force in element.forces(mechanism.dimension)):
             losing.append(str(element))
         if isinstance(element.value, Feedback):
             losing.append(f"{element} (a controller)")

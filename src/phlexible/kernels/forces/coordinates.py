@@ -12,9 +12,10 @@ from math import atan2, isnan, pi, sqrt
 
 from phlexible.compilation.compiled import compiled, entry_point
 from phlexible.compilation.notation import Tables
+from phlexible.kernels.forces.contact import push, rub, slide
 from phlexible.kernels.forces.laws import discrete_gradient
 from phlexible.kernels.forces.relations import nearest_turn
-from phlexible.tables.declarations import ANGLE, DISTANCE
+from phlexible.tables.declarations import ANGLE, CONTACT, DISTANCE
 
 SMALL_ANGLE = 0.05
 POINT = -1
@@ -51,7 +52,9 @@ def end_coordinate(t: Tables, i: int, h: float, damping: float) -> None:
     force, slope = scalar_force(t, f, h, damping)
     t.along[first], t.slope[first] = weight, rate
     t.generalized[first] = force * weight
-    t.tangent[2 * first] = slope * rate * weight + force * bend
+    t.tangent[3 * first] = slope * rate * weight + force * bend
+    if t.function_count[i] > 1:
+        slide(t, f, first, t.function_count[i], h, slope)
 
 
 @compiled
@@ -78,17 +81,25 @@ def _angle(t: Tables, f: int, first: int, h: float, damping: float) -> None:
     t.along[first], t.along[first + 1] = -q * s, q * c
     t.slope[first], t.slope[first + 1] = turn_c, turn_s
     t.generalized[first], t.generalized[first + 1] = force * t.along[first], force * t.along[first + 1]
-    D = t.tangent + 2 * first
+    D = t.tangent + 3 * first
     D[0] = -slope * turn_c * q * s - force * q_c * s
     D[1] = -slope * turn_s * q * s - force * (q_s * s + 0.5 * q)
-    D[2] = slope * turn_c * q * c + force * (q_c * c + 0.5 * q)
-    D[3] = slope * turn_s * q * c + force * q_s * c
+    D[3] = slope * turn_c * q * c + force * (q_c * c + 0.5 * q)
+    D[4] = slope * turn_s * q * c + force * q_s * c
 
 
 @compiled
 def scalar_force(t: Tables, f: int, h: float, damping: float) -> tuple[float, float]:
     """F of force f, and its derivative to theta_{n+1}."""
-    pull, slope = discrete_gradient(t, f, t.theta0[f], t.theta_change[f])
+    t.loss[f], t.across_loss[f] = 0.0, 0.0
+    if t.energy_of[f] == CONTACT:
+        normal, slope = push(t, f, h)
+        pull = -t.push_side[f] * normal
+    else:
+        pull, slope = discrete_gradient(t, f, t.theta0[f], t.theta_change[f])
+        if t.friction[f] > 0.0:
+            resisting, steeper = rub(t, f, h)
+            pull, slope = pull + resisting, slope + steeper
     d = damper(t, f, h, damping)
     value = t.load_value[t.force_value[f]].x if t.force_value[f] >= 0 else 0.0
     if t.force_row[f] >= 0:
@@ -106,7 +117,7 @@ def damper(t: Tables, f: int, h: float, damping: float) -> float:
 @compiled
 def dissipated_by(t: Tables, f: int, h: float, damping: float) -> float:
     """What force f dissipates in the step."""
-    return damper(t, f, h, damping) * t.theta_change[f] * t.theta_change[f]
+    return damper(t, f, h, damping) * t.theta_change[f] * t.theta_change[f] + t.loss[f]
 
 
 @compiled

@@ -9,7 +9,8 @@ from math import log1p, nan, sqrt
 from phlexible.compilation.compiled import compiled
 from phlexible.compilation.notation import Tables
 from phlexible.compilation.user_function import call
-from phlexible.tables.declarations import LINEAR, LOGARITHMIC, SPRING, ST_VENANT_KIRCHHOFF
+from phlexible.kernels.forces.contact import depth_energy
+from phlexible.tables.declarations import CONTACT, LINEAR, LOGARITHMIC, SPRING, ST_VENANT_KIRCHHOFF
 
 NEAR = 0.1  # relative change below which a user's energy is integrated, not divided
 DIFFERENCE = 1e-5  # relative step of differences
@@ -31,6 +32,8 @@ def stored_energy(t: Tables, f: int, theta: float) -> float:
         stretch = theta - t.force_rest[f]
         energy = 0.5 * k * stretch * stretch
         return energy + call(t.energy_address[f], theta) if t.energy_address[f] != 0 else energy
+    if kind == CONTACT:
+        return depth_energy(k, t.push_exponent[f], t.push_side[f] * (t.force_rest[f] - theta))
     if not theta > 0.0:
         return nan
     if kind == LOGARITHMIC:

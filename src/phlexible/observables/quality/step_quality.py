@@ -4,6 +4,7 @@ import numpy as np
 
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import elastic_mass
+from phlexible.observables.quality.contact_steps import long_contact_steps
 from phlexible.observables.run import RecordedRun
 
 GREATEST_ERROR = 1e-2  # of a step, (4.22)
@@ -41,6 +42,8 @@ def long_steps(run: RecordedRun, steps: int | None = None) -> list[str]:
             f"Newton's method needs {mean:.0f} iterations a step: the steps are too long for the motion, or the "
             "bodies too soft for the loads; take a smaller step"
         )
+    if steps:
+        found += long_contact_steps(run, float(record.time[-1] - record.time[0]) / steps)
     if steps and (lost := lost_in_round_off(run, steps)) > LOST:
         found.append(
             f"the motion is too slow for such short steps: round-off of positions changes about {lost:.1g} of "

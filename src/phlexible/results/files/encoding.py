@@ -27,6 +27,7 @@ from phlexible.elements.general_section import GeneralSection
 from phlexible.elements.sections import CircularSection, RectangularSection, Section
 from phlexible.elements.varying_section import VaryingSection
 from phlexible.errors import ModelError, ResultFileError
+from phlexible.interactions.contact import Plane
 from phlexible.interactions.distributed_force import DistributedForce
 from phlexible.interactions.drives import Drive
 from phlexible.interactions.feedback import Feedback
@@ -55,7 +56,7 @@ VALUES: dict[str, type[Any]] = {
         *(FloatingBody, StrainEnergy, ElementMesh, CellKind, ElementMaterials),
         *(MeshPoints, NodePoints, InterfaceMotion, Interface),
         *(Start, End, Cut, Along, Origin, MaterialPosition),
-        *(Axes, Drive, TimePath, Feedback, String),
+        *(Axes, Drive, Plane, TimePath, Feedback, String),
     )
 }
 """What else a file may name."""

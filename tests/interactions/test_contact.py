@@ -1,0 +1,191 @@
+"""Contact, friction and stops: closed forms, exact energy, what is refused."""
+
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+import phlexible as ph
+
+G = 9.81
+
+
+def bouncing(exponent=1.0, stiffness=1e5, drop=0.02, other="plane"):
+    model = ph.Model(gravity=(0, 0, -G))
+    ball = model.add(ph.RigidBody(1.0, (4e-3, 4e-3, 4e-3)), "ball", position=(0, 0, 0.1 + drop))
+    ground = model.ground.at((0, 0, 0 if other == "plane" else -1.0))
+    second, radius = (ph.Plane(ground), 0.1) if other == "plane" else (ground, 1.1)
+    model.apply(ph.Contact(ball.origin, second, radius=radius, stiffness=stiffness, exponent=exponent))
+    return model, ball
+
+
+def apexes(motion, ball):
+    """Heights and instants of the highest places: of the parabolas through three instants."""
+    z, h = motion.position(ball.origin)[:, 2], motion.time[1]
+    top = np.flatnonzero((z[1:-1] > z[:-2]) & (z[1:-1] >= z[2:])) + 1
+    slope, bend = (z[top + 1] - z[top - 1]) / 2, z[top + 1] - 2 * z[top] + z[top - 1]
+    return z[top] - slope**2 / (2 * bend), motion.time[top] - h * slope / bend
+
+
+@pytest.mark.parametrize("other", ["plane", "sphere"])
+def test_a_thousand_bounces_keep_height_and_time(other):
+    model, ball = bouncing(other=other)
+    motion = model.simulate(139.0, 2e-4, progress=False)
+    height, when = apexes(motion, ball)
+    assert len(height) >= 1000
+    assert np.abs(height - 0.12).max() <= 1e-9 * 0.02
+    omega, speed = np.sqrt(1e5), np.sqrt(2 * G * 0.02)
+    contact = 2 / omega * (np.pi - np.arctan(speed * omega / G))  # x'' = G - omega^2 x from 0 back to 0
+    assert when[999] == pytest.approx(1000 * (2 * speed / G + contact), abs=1e-3 * contact * 1000)
+    assert motion.energy.balance_error == pytest.approx(0, abs=1e-11 * G * 0.02 * 50)
+    assert not motion.energy.dissipated.any()
+
+
+def test_hertz_pushes_as_deep_as_its_energy():
+    """2 k x^(5/2) / 5 = m g (drop + x) at the deepest place."""
+    model, ball = bouncing(1.5, 1e6)
+    motion = model.simulate(2.0, 1e-4, progress=False)
+    deepest = 0.1 - motion.position(ball.origin)[:, 2].min()
+    assert deepest == pytest.approx(brentq(lambda x: 4e5 * x**2.5 - G * (0.02 + x), 1e-4, 0.1), rel=1e-3)
+    assert np.abs(apexes(motion, ball)[0] - 0.12).max() <= 1e-12
+
+
+@pytest.mark.parametrize("alpha", [0.1, 0.5])
+def test_restitution_of_impact_damping_is_the_closed_form(alpha):
+    """m v dv/dx = -k x (1 + alpha v) integrates to alpha v - log(1 + alpha v) at both ends."""
+    model = ph.Model(dimension=2)
+    ball = model.add(ph.PointMass(1.0), "ball", position=(0, 0.05, 0), velocity=(0.3, -2.0, 0))
+    model.apply(ph.Contact(ball.origin, ph.Plane(model.ground.at((0, 0, 0)), (0, 1, 0)), 1e4, damping=alpha * 1e4))
+    motion = model.simulate(0.2, 1e-4, progress=False)
+    exact = brentq(
+        lambda v: 2 * alpha + np.log1p(-alpha * v) - np.log1p(2 * alpha) + alpha * v,
+        1e-6,
+        min(2.0, (1 - 1e-12) / alpha),
+    )
+    assert motion.velocity(ball.origin)[-1] == pytest.approx([0.3, exact, 0], rel=1e-3)
+    assert motion.energy.dissipated[-1] == pytest.approx(0.5 * (4 - exact**2), rel=1e-3)
+    assert np.abs(motion.energy.balance_error).max() <= 1e-13
+
+
+def test_equal_balls_exchange_their_velocities():
+    """Newton's cradle of three with gaps; linear momentum is exact."""
+    model = ph.Model()
+    balls = [
+        model.add(ph.PointMass(1.0), position=(0.3 * k, 0, 0), velocity=(float(k == 0), 0, 0)) for k in range(3)
+    ]
+    for one, two in pairwise(balls):
+        model.apply(ph.Contact(one.origin, two.origin, radius=0.2, stiffness=1e5))
+    motion = model.simulate(0.5, 1e-4, progress=False)
+    assert motion.velocity(balls[1].origin)[1500:1800, 0] == pytest.approx(1.0, abs=1e-5)
+    assert motion.velocity(balls[2].origin)[-1] == pytest.approx([1, 0, 0], abs=1e-5)
+    assert motion.momentum.linear == pytest.approx(np.tile([1.0, 0, 0], (5001, 1)), abs=1e-13)
+    assert np.ptp(motion.energy.total) <= 1e-12
+
+
+@pytest.mark.parametrize(("share", "slides"), [(0.95, False), (1.05, True)])
+def test_a_block_on_an_incline_sticks_or_slides_at_the_angle_of_friction(share, slides):
+    mu, weight = 0.4, 4 * G
+    slope = share * np.arctan(mu)
+    model = ph.Model(gravity=(G * np.sin(slope), 0, -G * np.cos(slope)))
+    depth = weight * np.cos(slope) / 4e5
+    box = model.add(ph.RigidBody.box((0.2, 0.2, 0.1), 1000.0), "box", position=(0, 0, 0.05 - depth))
+    plane = ph.Plane(model.ground.at((0, 0, 0)))
+    for x in (-0.1, 0.1):
+        for y in (-0.1, 0.1):
+            corner = box.point((x, y, -0.05))
+            model.apply(ph.Contact(corner, plane, stiffness=1e5, damping=1e6, friction=mu))
+    motion = model.simulate(0.5, 5e-4, progress=False)
+    speed = motion.velocity(box.origin)[:, 0]
+    if slides:
+        expected = G * (np.sin(slope) - mu * np.cos(slope))
+        assert np.diff(speed)[-50:] / 5e-4 == pytest.approx(expected, rel=1e-6)
+    else:  # creeps at the share of the friction speed that carries it
+        assert speed[-1] == pytest.approx(1e-3 * np.tan(slope) / mu, rel=1e-3)
+    assert motion.energy.dissipated[-1] > 0
+    assert np.abs(motion.energy.balance_error).max() <= 1e-11
+
+
+def test_sliding_friction_has_its_direction_and_takes_the_energy():
+    """A point that slides askew on a plane that a body carries: distance v^2 / 2 mu g along its velocity."""
+    model = ph.Model(gravity=(0, 0, -G))
+    table = model.add(ph.RigidBody(50.0, (9.0, 9.0, 9.0)), "table")
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), table.origin))
+    stone = model.add(ph.PointMass(2.0), "stone", position=(0, 0, -2 * G / 1e5), velocity=(0.6, 0.8, 0))
+    model.apply(ph.Contact(stone.origin, ph.Plane(table.origin), stiffness=1e5, friction=0.5, friction_speed=1e-4))
+    motion = model.simulate(0.3, 1e-3, progress=False)
+    assert motion.position(stone.origin)[-1, :2] == pytest.approx(np.array([0.6, 0.8]) / (2 * 0.5 * G), rel=2e-3)
+    assert motion.energy.dissipated[-1] == pytest.approx(1.0, rel=1e-6)
+    assert np.abs(motion.energy.balance_error).max() <= 1e-12
+    middle = motion.reaction(model.joints[0])[100]  # the force on the table: its weight, the stone's, friction
+    assert middle == pytest.approx([-0.6 * G, -0.8 * G, 52 * G], rel=1e-6)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_dry_friction_in_a_joint_stops_a_wheel(dimension):
+    """J w^2 / 2 = torque angle; without viscous friction the rate falls evenly."""
+    model = ph.Model(dimension=dimension)
+    wheel = model.add(ph.RigidBody(1.0, 0.5 if dimension == 2 else (0.5, 0.5, 0.5)), angular_velocity=(0, 0, 8.0))
+    pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), wheel.origin))
+    model.apply(pin.friction(coulomb=2.0))
+    motion = model.simulate(3.0, 1e-3, progress=False)
+    assert motion.angle(pin)[-1] == pytest.approx(0.5 * 8**2 / 2 / 2.0, rel=1e-3)
+    assert motion.rate(pin)[1000] == pytest.approx(4.0, rel=1e-4)
+    assert abs(motion.rate(pin)[-1]) < 1e-12
+    assert motion.energy.dissipated[-1] == pytest.approx(16.0, rel=1e-12)
+
+
+def test_a_slider_between_stops():
+    """To and fro without loss, half a period of the stop's spring at each end."""
+    model = ph.Model()
+    block = model.add(ph.RigidBody(2.0, (1, 1, 1)), velocity=(3.0, 0, 0))
+    rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), block.origin))
+    model.apply(rail.stop(lower=-0.2, upper=0.3, stiffness=2e4))
+    motion = model.simulate(40.0, 5e-4, progress=False)
+    x = motion.translation(rail)
+    crossings = motion.time[1:][(x[:-1] < 0) & (x[1:] >= 0)]
+    period = 2 * 0.5 / 3 + 2 * np.pi / np.sqrt(1e4)
+    assert np.diff(crossings).mean() == pytest.approx(period, rel=2e-4)
+    assert (x.min(), x.max()) == pytest.approx((-0.23, 0.33), rel=1e-3)
+    assert np.ptp(motion.energy.total) <= 1e-11
+
+
+def test_contacts_are_copied_stored_and_warned_of(tmp_path):
+    model, ball = bouncing()
+    with pytest.warns(ph.StepWarning, match=r"1/omega of Contact"):
+        motion = model.simulate(0.3, 2e-3, progress=False)
+    again = model.replace()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fine = again.simulate(0.3, 5e-4, progress=False)
+    assert fine.energy.spring.max() > 0.1
+    motion.save(tmp_path / "run.h5")
+    loaded = ph.Motion.load(tmp_path / "run.h5")
+    assert loaded.run.mechanism.elements[0].second.normal == pytest.approx([0, 0, 1])
+    assert loaded.run.mechanism.elements[0].radius == 0.1
+    with pytest.raises(ph.ModelError, match="lossless"):
+        model.apply(ph.Contact(ball.origin, ph.Plane(model.ground.at((0, 0, -1))), stiffness=1.0, damping=1.0))
+        model.simulate(0.1, 1e-3, order=4)
+
+
+def test_what_is_no_contact_is_refused_by_name():
+    model, ball = bouncing()
+    ground = model.ground.at((0, 0, 0))
+    with pytest.raises(ph.ParameterError, match="two points do not meet"):
+        ph.Contact(ball.origin, ground, stiffness=1.0)
+    with pytest.raises(ph.ParameterError, match="friction needs points on a plane"):
+        ph.Contact(ball.origin, ph.Plane(ground), stiffness=1.0, radius=0.1, friction=0.2)
+    with pytest.raises(ph.ParameterError, match=r"exponent must be 1.0 or 1.5"):
+        ph.Contact(ball.origin, ph.Plane(ground), stiffness=1.0, exponent=2.0)
+    with pytest.raises(ph.ModelError, match="starts 0.38 m deep"):
+        model.apply(ph.Contact(ball.origin, ph.Plane(model.ground.at((0, 0, 0.3))), stiffness=1.0, radius=0.2))
+    pin = model.connect(ph.Revolute(ground, ball.origin))
+    with pytest.raises(ph.ModelError, match="beyond the stop at 0.5"):
+        model.apply(pin.stop(lower=0.5, stiffness=1.0))
+    with pytest.raises(ph.ParameterError, match="lower must be less than upper"):
+        pin.stop(lower=0.5, upper=0.1, stiffness=1.0)
+    with pytest.raises(ph.ParameterError, match="give lower= or upper="):
+        pin.stop(stiffness=1.0)
+    with pytest.raises(ph.ParameterError, match="neither coulomb nor viscous"):
+        pin.friction()
