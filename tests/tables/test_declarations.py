@@ -25,7 +25,7 @@ def test_names_are_unique_and_sizes_are_counts():
 
 
 def test_every_table_is_read_by_a_kernel():
-    text = "\n".join(file.read_text() for file in (SOURCES / "kernels").glob("*.py"))
+    text = "\n".join(file.read_text() for file in (SOURCES / "kernels").rglob("*.py"))
     used = set(re.findall(r"\bt\.(\w+)", text))
     sizes = {table.size.split()[-1] for table in TABLES}
     unused = {table.name for table in TABLES} - used - sizes - {"dimension"}

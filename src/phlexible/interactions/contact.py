@@ -70,8 +70,8 @@ class Contact(ForceElement):
     """A point or sphere that a plane or another sphere pushes away where they meet.
 
     The normal force is ``max(0, (stiffness + damping dx/dt) x^exponent)`` with the depth x. Friction is
-    ``friction`` times that, against sliding; below ``friction_speed`` it falls with the speed, so that what sticks creeps. A
-    ``StepWarning`` says where steps were longer than 0.3 / omega of a contact, see docs/contact.md.
+    ``friction`` times that, against sliding; below ``friction_speed`` it falls with the speed, so that what sticks
+    creeps. A ``StepWarning`` says where steps were longer than 0.3 / omega of a contact, see docs/contact.md.
 
     Attributes:
         first: the point, or the centre of the sphere.

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from phlexible.algebra.arrays import non_negative, positive
+from phlexible.algebra.arrays import finite, non_negative, positive
 from phlexible.errors import ParameterError
 
 
@@ -25,9 +25,9 @@ class OneSided:
     def __post_init__(self) -> None:
         object.__setattr__(self, "stiffness", positive("stiffness", self.stiffness))
         object.__setattr__(self, "damping", non_negative("damping", self.damping))
-        if isinstance(self.exponent, bool) or self.exponent not in (1, 1.5):
+        object.__setattr__(self, "exponent", finite("exponent", self.exponent))
+        if self.exponent not in (1.0, 1.5):
             raise ParameterError(f"exponent must be 1.0 or 1.5, got {self.exponent!r}")
-        object.__setattr__(self, "exponent", float(self.exponent))
 
     def depth(self, theta: float, limit: float) -> float:
         """x, zero outside."""
