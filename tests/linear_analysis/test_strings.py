@@ -13,7 +13,7 @@ LAWS = [ph.LogarithmicLaw(STIFFNESS), ph.LinearLaw(STIFFNESS), ph.StVenantKirchh
 def taut(law, elements, order, stretch=1.2, dimension=2, viscosity=0.0):
     string = ph.String(2.0, DENSITY, elements, law, order=order, viscosity=viscosity)
     model = ph.Model(dimension=dimension)
-    placed = model.add(string, "string", shape=((0, 0), (2.0 * stretch, 0)))
+    placed = model.add(string, "string", shape=((0, 0, 0), (2.0 * stretch, 0, 0)))
     model.connect(ph.Spherical(model.ground.at((0, 0, 0)), placed.start))
     model.connect(ph.Spherical(model.ground.at((2.0 * stretch, 0, 0)), placed.end))
     return model

@@ -112,7 +112,10 @@ class Equations:
         return np.asarray(x + shift @ ways)
 
     def constraint_ways(self, x: Array) -> Array:
-        """E^-1 J of unit multipliers of constraints on velocities, shape (constraints, n)."""
+        """E^-1 J of unit multipliers of constraints on velocities, shape (constraints, n).
+
+        With the factors of E at rest, improved until they solve with E at x.
+        """
         numbers = np.flatnonzero(self.is_algebraic)[self.constrained_rows]
         count = len(numbers)
         units = np.zeros((count, len(x)))
@@ -128,6 +131,8 @@ class Equations:
             if np.abs(missing).max(initial=0.0) <= 1e-14 * size:
                 break
             ways = ways + solve(missing)
+        else:  # far from rest, where E is another
+            ways = self._mass_solver_at(x)(forces)
         return ways
 
     @cached_property
@@ -145,7 +150,10 @@ class Equations:
     @cached_property
     def _mass_solver(self) -> Callable[[Array], Array]:
         """E^-1 at the state at rest, for rows (k, n)."""
-        matrix = sparse.csc_matrix(self.model.descriptor_matrix(self.model.rest_state))
+        return self._mass_solver_at(self.model.rest_state)
+
+    def _mass_solver_at(self, x: Array) -> Callable[[Array], Array]:
+        matrix = sparse.csc_matrix(self.model.descriptor_matrix(x))
         filled = matrix + sparse.diags_array(self.is_algebraic.astype(np.float64))
         try:
             factors = splu(sparse.csc_matrix(filled))
