@@ -1,6 +1,7 @@
 """Scenes of models before a run, and of recorded runs."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -96,7 +97,7 @@ def _scene(
         tuple(symbols(mechanism, places, wholes)),
         (),
     )
-    return Scene(**{**vars(without), "arrows": tuple(arrows(mechanism, places, without))})
+    return replace(without, arrows=tuple(arrows(mechanism, places, without)))
 
 
 def _whole(mechanism: Mechanism, placed: PlacedBody) -> str:

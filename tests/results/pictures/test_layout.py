@@ -75,6 +75,15 @@ def test_a_model_is_drawn_before_it_runs(name, tmp_path):
     assert (tmp_path / "model.png").stat().st_size > 10_000
 
 
+def test_a_high_model_in_space_has_room_for_its_labels():
+    model = ph.Model(gravity=(0, 0, -9.81))
+    ball = model.add(ph.PointMass(1.0), "ball", position=(1, 0, -0.5))
+    model.apply(ph.SpringDamper(model.ground.at((1, 0, 1)), ball.origin, 500.0))
+    model.add(ph.RigidBody.box((1, 0.1, 0.1), 100.0, (0.5, 0, 0)), "bar")
+    assert faults(model.plot()) == []
+    assert faults(model.simulate(0.1, 0.01, progress=False).plot()) == []
+
+
 def test_names_do_not_cover_each_other():
     figure = ph.gallery.robot_arm().plot()
     renderer = figure.canvas.get_renderer()

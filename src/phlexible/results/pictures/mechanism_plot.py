@@ -39,7 +39,7 @@ FAINTEST = 0.22
 NARROWEST = np.array([0.5, 0.3, 0.3])
 """The least that is shown across, along and up, of the longest."""
 MARGIN = 0.12
-SPACE = (0.0, 0.01, 0.88, 0.88)
+SPACE = (0.0, 0.05, 0.88, 0.84)
 """Where axes in space are in their figure: labels reach out to the right, the legend is above."""
 WIDTH = 5.6
 MOST_PICTURES = 10_000
@@ -172,8 +172,9 @@ def prepare_axes(axes: Any, scene: Scene) -> None:
         getattr(axes, f"set_{name}label")(f"{name} [m]")
         getattr(axes, f"{name}axis").set_pane_color("white")
         getattr(axes, f"{name}axis").set_major_locator(MaxNLocator(4 if reach[k] > 0.5 * reach.max() else 2))
-    axes.set_box_aspect(reach, zoom=1.0 - 0.15 * float(reach.min() / reach.max()))
     upwards = "xyz"[int(np.argmax(np.abs(scene.gravity)))] if scene.gravity.any() else "z"
+    height = float(reach["xyz".index(upwards)] / reach.max())  # of a high box the labels below need room
+    axes.set_box_aspect(reach, zoom=1.0 - 0.08 * float(reach.min() / reach.max()) - 0.17 * height)
     axes.view_init(elev=22, azim=-58, vertical_axis=upwards)
 
 
