@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.linalg import eigh
 
 import phlexible as ph
 from bodies.flexible.meshes import BAR, STEEL, bar, ends, grid
@@ -190,3 +191,35 @@ def test_matrices_that_are_no_body(change, message):
     given = {"mass": MASS, "stiffness": STIFFNESS, "nodes": PLACES, "modes": 2, **change}
     with pytest.raises(ph.ParameterError, match=message):
         ph.FlexibleBody.from_matrices(**given)
+
+
+def test_a_reduced_model_is_taken_as_it_is():
+    """Craig-Bampton: motions of both ends and four modes between them, of a beam of 8 elements on a pin."""
+    beam = ph.Beam(0.5, ph.RectangularSection(0.01, 0.02), STEEL, elements=8, strain="linear", frame="cantilever")
+    mesh = BeamMesh(beam.length, beam.elements, 2)
+    free = beam._assemble(mesh, np.eye(mesh.size), 0.0)
+    order = np.array([mesh.index(k, c) for k in range(9) for c in components(2)])
+    mass, stiffness = (m[np.ix_(order, order)] for m in (elastic_mass(free), linear_stiffness(free.strain)))
+    ends_of, inner = np.r_[0:3, 24:27], np.r_[3:24]
+    follow = np.linalg.solve(stiffness[np.ix_(inner, inner)], -stiffness[np.ix_(inner, ends_of)])
+    _, modes = eigh(stiffness[np.ix_(inner, inner)], mass[np.ix_(inner, inner)])
+    basis = np.zeros((27, 10))
+    basis[ends_of, np.arange(6)] = 1.0
+    basis[inner, :6], basis[inner, 6:] = follow, modes[:, :4]
+    small = [basis.T @ matrix @ basis for matrix in (mass, stiffness)]
+    body = ph.FlexibleBody.from_matrices(
+        *small, [(0, 0), (0.5, 0)], {"start": 0, "end": 1}, modes=None, modal=4, frame="start"
+    )
+    assert body.data.elastic_count == 7
+    found = []
+    for made, start in ((beam, None), (body, "start")):
+        model = ph.Model(dimension=2)
+        part = model.add(made, "beam")
+        model.connect(ph.Revolute(model.ground.at((0, 0, 0)), part[start] if start else part.start))
+        found.append(model.linearize().modes(3).frequencies)
+    assert found[1][1:] == pytest.approx(found[0][1:], rel=2e-3)
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    part = model.add(body, "beam", angular_velocity=(0, 0, 20.0))
+    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), part["start"]))
+    motion = model.simulate(0.02, 1e-4, progress=False)
+    assert np.abs(motion.energy.balance_error).max() < 1e-11 * motion.energy.kinetic.max()
