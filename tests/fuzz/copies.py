@@ -162,7 +162,44 @@ class _Copy:
                     law=self._law(body.law),
                     viscosity=unit(TIME) * body.viscosity,
                 )
+            case ph.FlexibleBody():
+                return self._flexible(body)
         raise NotImplementedError(f"say here how {type(body).__name__} changes with the units")
+
+    def _flexible(self, body: ph.FlexibleBody) -> ph.FlexibleBody:
+        """Its coordinates are lengths times the root of a mass."""
+        length, mass, time = self._change.length, self._change.mass, self._change.time
+        data, points, root = body.data, body.points, self._change.mass**0.5
+        scale = np.full(data.elastic_count + 1, root)
+        scale[0] = mass * length
+        fields = np.full(data.elastic_count + 1, 1 / root)
+        fields[0] = length
+        strain = replace(
+            data.strain,
+            stiffness=data.strain.stiffness / time**2,
+            rows=data.strain.rows / time,
+            factors=data.strain.factors / (root * length * time),
+        )
+        faces = replace(
+            points.interfaces,
+            positions=length * points.interfaces.positions,
+            shapes=points.interfaces.shapes / root,
+            rotations=points.interfaces.rotations / (root * length),
+            areas=length**2 * points.interfaces.areas,
+        )
+        mesh = replace(points.mesh, geometry=length * points.mesh.geometry)
+        own = replace(
+            data,
+            mass=mass * data.mass,
+            first_moments=scale * data.first_moments,
+            second_moments=mass * np.outer(fields, fields) * data.second_moments,
+            strain=strain,
+            damping=data.damping / time,
+            viscosity=time * data.viscosity,
+            points=replace(points, shapes=points.shapes / root, interfaces=faces, mesh=mesh),
+            size=length * data.size,
+        )
+        return replace(body, data=own, frequencies=body.frequencies / time)
 
     def _material(self, material: ph.Material | None) -> ph.Material | None:
         unit = self._change.unit
@@ -287,6 +324,10 @@ class _Copy:
                 factor = 1.0 if part.coordinate.endswith("angle") else self._change.length
                 path = self._of_time(part.path.function, factor)
                 return replace(part, joint=self._new[part.joint], path=TimePath(path, None, part.path.name))
+            case ph.Pressure():
+                pressure, factor = part.value, unit((-1, 1, -2))
+                changed = self._of_time(pressure, factor) if callable(pressure) else factor * pressure
+                return replace(part, interface=self._port(part.interface), value=changed)
         raise NotImplementedError(f"say here how {type(part).__name__} changes with the units")
 
     def _bushing(self, bushing: ph.Bushing) -> ph.Bushing:
