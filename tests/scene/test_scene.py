@@ -129,3 +129,13 @@ def test_the_path_of_a_moving_frame_is_a_curve_however_few_instants_are_stored()
     assert paths.shape[0] > 200 and paths.shape[1:] == (1, 3)
     assert np.linalg.norm(paths[:, 0], axis=1) == pytest.approx(0.2, rel=0.03)
     assert paths[0, 0] == pytest.approx([0.2, 0, 0]) and paths[-1, 0] == pytest.approx([0.2, 0, 0])
+
+
+def test_a_contact_is_a_plane_and_no_spring():
+    model = ph.Model(gravity=(0, 0, -9.81))
+    ball = model.add(ph.RigidBody.sphere(0.1, 1000.0), "ball", position=(0, 0, 0.5))
+    floor = ph.Plane(model.ground.at((0, 0, 0)), normal=(0, 0, 1))
+    model.apply(ph.Contact(ball.origin, floor, stiffness=1e5, radius=0.1))
+    (symbol,) = scene_at_start(model).symbols
+    assert symbol.kind is SymbolKind.PLANE and symbol.other is None
+    assert symbol.axis == pytest.approx([0, 0, 1])

@@ -6,7 +6,8 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.interactions.bushing import Bushing
-from phlexible.interactions.force_elements import ForceElement, JointElement
+from phlexible.interactions.contact import Contact, Plane
+from phlexible.interactions.force_elements import ForceElement, JointElement, SpringDamper
 from phlexible.interactions.pair import KinematicPair
 from phlexible.joints.axial import AxialJoint
 from phlexible.joints.distance import Distance
@@ -88,9 +89,12 @@ def _of_element(element: ForceElement, places: Places) -> Iterator[Symbol]:
                 yield Symbol(kind, str(element), first, NO_AXIS, second)
         case Bushing():
             yield Symbol(SymbolKind.BUSHING, str(element), first, NO_AXIS)
-        case _:
-            is_spring = getattr(element, "stiffness", 1.0) or getattr(element, "potential", None)
-            kind = SymbolKind.SPRING if is_spring else SymbolKind.DAMPER
+        case Contact() if isinstance(element.second, Plane):
+            plane = element.second
+            axis = places.direction(plane.port, plane.unit_normal())
+            yield Symbol(SymbolKind.PLANE, str(element), places.anchor(plane.port), axis)
+        case SpringDamper():
+            kind = SymbolKind.SPRING if element.stiffness or element.potential else SymbolKind.DAMPER
             yield Symbol(kind, str(element), first, NO_AXIS, second)
 
 
