@@ -13,6 +13,7 @@ from phlexible.bodies.beam.lumped_mass import LumpedMass
 from phlexible.bodies.material import Material
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
+from phlexible.bodies.rod.rod import Rod
 from phlexible.bodies.string.law import LinearLaw, LogarithmicLaw, StVenantKirchhoffLaw
 from phlexible.bodies.string.user_law import Law
 from phlexible.elements.general_section import GeneralSection
@@ -180,6 +181,7 @@ __all__ = [
     "ResultFileError",
     "Revolute",
     "RigidBody",
+    "Rod",
     "Rotation",
     "Screw",
     "Section",

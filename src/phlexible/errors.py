@@ -104,7 +104,7 @@ class MissingExtraError(PhlexibleError, ImportError):
 
 
 class LargeDeflectionWarning(UserWarning):
-    """A beam bent further than small slopes allow; the message says which, how far and what to do."""
+    """A beam or rod bent further than its elements follow; the message says which, how far and what to do."""
 
 
 class LargeStrainWarning(UserWarning):

@@ -174,6 +174,20 @@ BODIES = [
         {"vertices": frozenset({"3 x 3"}), "triangles": frozenset({"3 x 3"})},
     ),
     description(
+        "Rod",
+        ph.Rod,
+        {"length": 1.0, "section": ph.CircularSection(0.01), "material": STEEL, "elements": 2},
+        {
+            "length": POSITIVE,
+            "section": REFUSED,
+            "material": REFUSED,
+            "elements": COUNT,
+            "order": frozenset({"1"}),
+            "stress_free": REFUSED,
+            "color": NONE,
+        },
+    ),
+    description(
         "String",
         ph.String,
         {"length": 1.0, "line_density": 0.1, "elements": 2, "law": ph.LinearLaw(1.0)},

@@ -15,6 +15,7 @@ from formulas import formula
 from phlexible.bodies.beam.constitution import stiffness_at
 from phlexible.bodies.beam.mesh import Theory
 from phlexible.bodies.body import Body
+from phlexible.bodies.rod.node import RodNode
 from phlexible.bodies.string.law import StringLaw
 from phlexible.elements.general_section import flat_mass
 from phlexible.interactions.loads import Load
@@ -205,6 +206,16 @@ def random_string(rng: np.random.Generator, scale: Scale, dimension: int, **opti
     return ph.String(**{**chosen, **options})
 
 
+def random_rod_node(rng: np.random.Generator, scale: Scale, dimension: int, **options: Any) -> RodNode:
+    """A section with a mass centre off the axis; heavy for its size, like a piece of a thick rod."""
+    thick = 5 * scale.thickness * rng.uniform(0.7, 1.4, 2)
+    section = ph.Section(
+        thick.prod(), thick.prod() * thick[1] ** 2 / 12, thick.prod() * thick[0] ** 2 / 12, mass_center=0.2 * thick
+    )
+    before, after = 0.3 * scale.length * rng.uniform(size=2)
+    return RodNode(section, ph.Material(scale.modulus, scale.density), 0.05 * scale.length, before, after)
+
+
 @dataclass(frozen=True)
 class BodyCase:
     """How a body is drawn.
@@ -225,6 +236,7 @@ BODY_CASES: dict[type[Body], BodyCase] = {
     ph.FlexibleBody: BodyCase(random_flexible_body, share=0),  # small, but takes its time
     ph.RigidBody: BodyCase(random_rigid_body),
     ph.PointMass: BodyCase(random_point_mass),
+    RodNode: BodyCase(random_rod_node, share=0),
     ph.String: BodyCase(random_string, share=0, h_omega=10.0),  # slack, it does not converge at any step
 }
 

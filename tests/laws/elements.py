@@ -12,6 +12,7 @@ from phlexible.bodies.floating_body import FloatingBody
 from phlexible.initial.initial_state import InitialKind, initial_state
 from phlexible.interactions.force_elements import ForceElement, JointElement
 from phlexible.interactions.joint_limits import JointFriction, JointStop
+from phlexible.interactions.rod_element import RodElement
 from phlexible.joints.joint import Joint
 from phlexible.joints.relations import JointRelation
 from phlexible.ports.attachments import Attachment
@@ -36,7 +37,7 @@ class Adding:
         soft = min((values[0] for values in beams if values.size), default=10.0)
         self.stiffness = 0.02 * sample.scale.mass * soft**2 * rng.uniform(0.3, 3)  # [N/m]
         self.damping = self.stiffness * rng.uniform(0.2, 2) / soft
-        self.length = sample.scale.length
+        self.length, self.time = sample.scale.length, 1 / soft
 
     def ends(self, oriented: bool) -> tuple[Attachment, Attachment]:
         """Points of two bodies."""
@@ -71,6 +72,20 @@ class Adding:
             turning * factors[2],
             lost * self.length**2 * factors[3],
         )
+
+    def rod_element(self, damped: bool) -> ForceElement | None:
+        """Between the origins of two bodies, with any stiffness matrix."""
+        able = [p for p in self.model.bodies if p.data.rotates]
+        if len(able) < 2:
+            return None
+        nodes = tuple(
+            able[k] for k in self.rng.permutation(len(able))[: self.rng.integers(2, min(len(able), 3) + 1)]
+        )
+        units = np.array([1, 1, 1, *[self.length] * 3])
+        mixed = self.rng.normal(size=(6, 6))
+        stiffness = self.stiffness * self.length * (mixed @ mixed.T + np.eye(6)) * np.outer(units, units) / 6
+        section = ph.GeneralSection(stiffness, np.eye(6) + np.diag([0, 0, 0, 1, 0, 0]), damped * 0.1 * self.time)
+        return RodElement(ph.Rod(self.length, section, elements=1, order=len(nodes) - 1), 0, nodes)
 
     def joint_force(self, damped: bool) -> ForceElement | None:
         """A spring, with or without a potential, in a coordinate of a joint."""
@@ -151,6 +166,7 @@ ELEMENT_CASES: dict[type[ForceElement], Any] = {
     ph.SpringDamper: Adding.spring_damper,
     ph.Bushing: Adding.bushing,
     ph.Contact: Adding.contact,
+    RodElement: Adding.rod_element,
     JointElement: Adding.joint_force,
     JointFriction: Adding.joint_friction,
     JointStop: Adding.joint_stop,

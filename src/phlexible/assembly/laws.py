@@ -18,6 +18,7 @@ from phlexible.tables.declarations import (
     CONSTRAINT,
     CONTACT,
     DISTANCE,
+    ELASTIC,
     LINEAR,
     LOGARITHMIC,
     POSITION,
@@ -43,7 +44,7 @@ class ForceData:
 
     Attributes:
         coordinate: POSITION, DISTANCE or ANGLE.
-        energy: SPRING .. USER_LAW.
+        energy: SPRING .. ELASTIC, which is a spring's and counts as strain.
         stiffness, damping, rest: of spring and damper; of a string EA and tau EA / 4.
         modulus: what numerical damping multiplies.
         weight: measure of a string's strain.
@@ -96,10 +97,11 @@ def element_law(force: CoordinateForce, value: int) -> ForceData:
         )
     return ForceData(
         coordinate_kind(force.coordinate),
-        SPRING if force.contact is None else CONTACT,
+        CONTACT if force.contact is not None else ELASTIC if force.is_strain else SPRING,
         force.stiffness if force.contact is None else force.contact.stiffness,
         force.damping,
         force.rest,
+        modulus=force.stiffness if force.is_strain else 0.0,
         energy_size=size,
         functions=functions,
         value=value,

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.beam.beam import Beam, SplitBeam
+from phlexible.bodies.rod.rod import Rod
 from phlexible.cli.programs import Program
 from phlexible.gallery.table import BeamPoint, Reference
 from phlexible.model import Model
@@ -28,8 +29,8 @@ def attachment_of(model: Model, point: BeamPoint) -> Attachment:
 def length_of(model: Model, point: BeamPoint) -> float:
     """Length of the beam that the point is on [m]."""
     body = model[point.body].body
-    if not isinstance(body, Beam | SplitBeam):
-        raise TypeError(f"{point.body} is not a beam")
+    if not isinstance(body, Beam | SplitBeam | Rod):
+        raise TypeError(f"{point.body} is not a beam or rod")
     return body.length
 
 

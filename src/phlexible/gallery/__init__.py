@@ -21,6 +21,9 @@ from phlexible.gallery.mechanisms.spatial_slider_crank import spatial_slider_cra
 from phlexible.gallery.rigid_bodies.double_pendulum import double_pendulum
 from phlexible.gallery.rigid_bodies.dzhanibekov import dzhanibekov
 from phlexible.gallery.rigid_bodies.heavy_top import heavy_top
+from phlexible.gallery.rods.flying_spaghetti import flying_spaghetti
+from phlexible.gallery.rods.princeton_beam import princeton_beam
+from phlexible.gallery.rods.roll_up import roll_up
 from phlexible.gallery.strings.cable_robot import cable_robot
 from phlexible.gallery.strings.hanging_cable import hanging_cable
 from phlexible.gallery.strings.string_pendulum import string_pendulum
@@ -37,12 +40,15 @@ __all__ = [
     "double_pendulum",
     "dzhanibekov",
     "flexible_pendulum",
+    "flying_spaghetti",
     "four_bar",
     "free_pair",
     "hanging_cable",
     "heavy_top",
     "n_four_bar",
+    "princeton_beam",
     "robot_arm",
+    "roll_up",
     "rotating_cantilever",
     "satellite",
     "solid_crank_slider",

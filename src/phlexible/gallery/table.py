@@ -24,6 +24,9 @@ from phlexible.gallery.mechanisms.spatial_slider_crank import spatial_slider_cra
 from phlexible.gallery.rigid_bodies.double_pendulum import double_pendulum
 from phlexible.gallery.rigid_bodies.dzhanibekov import dzhanibekov
 from phlexible.gallery.rigid_bodies.heavy_top import heavy_top
+from phlexible.gallery.rods.flying_spaghetti import flying_spaghetti
+from phlexible.gallery.rods.princeton_beam import princeton_beam
+from phlexible.gallery.rods.roll_up import roll_up
 from phlexible.gallery.strings.cable_robot import cable_robot
 from phlexible.gallery.strings.hanging_cable import hanging_cable
 from phlexible.gallery.strings.string_pendulum import string_pendulum
@@ -197,6 +200,9 @@ ENTRIES: tuple[GalleryEntry, ...] = (
     GalleryEntry(n_four_bar, duration=10.0, step=1e-3),
     GalleryEntry(bricard, duration=10.0, step=1e-3),
     GalleryEntry(spatial_slider_crank, duration=5.0, step=5e-4),
+    GalleryEntry(flying_spaghetti, duration=15.0, step=1e-2),
+    GalleryEntry(roll_up, duration=8.0, step=5e-3, operating_point="static"),
+    GalleryEntry(princeton_beam, duration=1.0, step=1e-3, operating_point="static"),
     GalleryEntry(heavy_top, duration=5.0, step=1e-3),
     GalleryEntry(dzhanibekov, duration=20.0, step=1e-2),
     GalleryEntry(andrews_squeezer, duration=0.03, step=1e-5),

@@ -47,7 +47,8 @@ def with_rigid_velocity(system: System, state: State, at: Instants | None = None
     """The state with the rigid velocities that fit the joints best; deta/dt = 0.
 
     Velocities that the user gave are kept. The others are the smallest ones, in the metric of their
-    kinetic energy, with G nu = -g_t; so whatever no joint drives starts at rest.
+    kinetic energy, with G nu = -g_t; so whatever no joint drives starts at rest. Rods move as one, undeformed,
+    where joints and given velocities let them.
 
     Args:
         at: the state as an instant, where the caller has it.
@@ -58,11 +59,28 @@ def with_rigid_velocity(system: System, state: State, at: Instants | None = None
     shift = reference_transform(system, state)
     matrix, drive = system.rows.small_matrix(here) @ shift, system.rows.drift(here)[0]
     aim = -drive - matrix @ given
+    if system.rod_strains.count and (moving := _with_whole_rods(system, state, here, given, free)) is not None:
+        return moving
     if not aim.any():  # at rest, or given so that it fits
         return replace(state, velocity=shift @ given)
     mass = shift.T @ system.small_mass(state, here) @ shift
     reference = given.copy()
     reference[free] = _smallest(mass, matrix, aim, free)
+    return replace(state, velocity=shift @ reference)
+
+
+def _with_whole_rods(system: System, state: State, at: Instants, given: Array, free: IntArray) -> State | None:
+    """The same with rods that move as one body each; None: joints and given velocities do not let them."""
+    shift = reference_transform(system, state)
+    rows = sparse.vstack([system.rows.matrix(at), system.rod_strains.matrix(at)], format="csr") @ shift
+    aim = -rows @ given - np.concatenate([system.rows.drift(at)[0], np.zeros(system.rod_strains.count)])
+    reference = given.copy()
+    if aim.any():
+        mass = sparse.csr_array(shift.T @ system.mass(state) @ shift)
+        reference[free] = _smallest(mass, rows, aim, free)
+        left = float(np.abs(rows[:, free] @ reference[free] - aim).max())
+        if left > TOLERANCE * float((abs(rows) @ np.abs(reference)).max()):
+            return None
     return replace(state, velocity=shift @ reference)
 
 

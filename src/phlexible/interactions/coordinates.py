@@ -119,6 +119,48 @@ class SineCoordinate(PositionCoordinate):
 
 
 @dataclass(frozen=True, eq=False)
+class StrainCoordinate(Coordinate):
+    """A strain of a rod: one sum of products of vectors, which no joint has and no drive holds.
+
+    Attributes:
+        terms: the sum.
+        unit_of_strain: "1", or "1/m" of a curvature.
+    """
+
+    terms: tuple[Term, ...]
+    unit_of_strain: str
+
+    def functions(self) -> tuple[Row, ...]:
+        """y, the sum."""
+        return (Row(self.terms, 0.0, self.name),)
+
+    def value(self, y: Array) -> float:
+        """y itself."""
+        return float(y[0])
+
+    def gradient(self, y: Array) -> Array:
+        """1."""
+        return np.ones(1)
+
+    def hessian(self, y: Array) -> Array:
+        """0."""
+        return np.zeros((1, 1))
+
+    def driven_row(self, path: TimePath) -> Row:
+        """A strain is not driven.
+
+        Raises:
+            ParameterError: always.
+        """
+        raise ParameterError(f"{path.name}: the strain of a rod cannot be driven")
+
+    @property
+    def unit(self) -> str:
+        """1 or 1/m."""
+        return self.unit_of_strain
+
+
+@dataclass(frozen=True, eq=False)
 class DistanceCoordinate(Coordinate):
     """|x_b - x_a| [m]."""
 

@@ -1,4 +1,4 @@
-"""Forces spread along a beam."""
+"""Forces spread along a beam or rod."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,12 +12,14 @@ from numpy.typing import ArrayLike
 from phlexible.algebra.arrays import Array, finite, numbers, vector
 from phlexible.algebra.options import option
 from phlexible.algebra.user_functions import check_callable
-from phlexible.bodies.beam.beam import Beam
+from phlexible.bodies.beam.beam import Beam, SplitBeam
+from phlexible.bodies.rod.node import RodNode
+from phlexible.bodies.rod.rod import Rod
 from phlexible.elements.quadrature import gauss
 from phlexible.errors import ModelError, ParameterError
 from phlexible.interactions.loads import Axes, Force, Load, PointLoad
 from phlexible.ports.attachments import PlacedBody
-from phlexible.ports.placed_split_beam import PlacedSplitBeam, line_parts
+from phlexible.ports.placed_whole import PlacedWhole, line_parts
 
 Distribution = Callable[[float, float], ArrayLike]
 
@@ -26,13 +28,13 @@ POINTS = 3  # Gauss points an element: exact for the cubic shape functions under
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DistributedForce(Load):
-    """A force per length [N/m of the undeformed axis] along a beam or a part of it.
+    """A force per length [N/m of the undeformed axis] along a beam, a rod or a part of it.
 
     The consistent nodal load: its work is that of the force at three Gauss points of every element,
     which the ledger holds to round-off.
 
     Attributes:
-        body: the beam, also one that was added in parts.
+        body: the beam, also one that was added in parts, or the rod.
         value: shape (3,); a function ``f(x, t)`` of the place [m] and the time [s] that returns it; or
             with ``at`` a table of shape (k, 3), linear between its places and constant in time.
         axes: "world", or "body": turning with the section at each place (a follower load, like a
@@ -46,7 +48,7 @@ class DistributedForce(Load):
         ParameterError: values or places of a wrong shape, not finite, or off the beam.
     """
 
-    body: PlacedBody | PlacedSplitBeam
+    body: PlacedBody | PlacedWhole
     value: ArrayLike | Distribution
     axes: Axes | str = Axes.WORLD
     at: ArrayLike | None = field(default=None, kw_only=True)
@@ -54,11 +56,13 @@ class DistributedForce(Load):
     end: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        is_beam = isinstance(self.body, PlacedSplitBeam) or (
+        is_beam = isinstance(self.body, PlacedWhole) or (
             isinstance(self.body, PlacedBody) and isinstance(self.body.body, Beam)
         )
         if not is_beam:
-            raise ModelError(f"{type(self).__name__} acts on a beam that model.add returned, got {self.body!r}")
+            raise ModelError(
+                f"{type(self).__name__} acts on a beam or rod that model.add returned, got {self.body!r}"
+            )
         super().__post_init__()
         object.__setattr__(self, "axes", option("axes", self.axes, Axes))
         if self.at is not None:
@@ -115,7 +119,7 @@ class DistributedForce(Load):
         points = []
         for placed, offset in line_parts(self.body):
             beam = placed.body
-            assert isinstance(beam, Beam)
+            assert isinstance(beam, Beam | RodNode)
             nodes = offset + np.linspace(0.0, beam.length, beam.elements + 1)
             kinks = [begin, end] if self.at is None else np.asarray(self.at, dtype=np.float64).tolist()
             inner = [x for x in kinks if nodes[0] < x < nodes[-1]]
@@ -156,8 +160,8 @@ class DistributedForce(Load):
     @property
     def _length(self) -> float:
         body = self.body.body
-        assert isinstance(body, Beam) or isinstance(self.body, PlacedSplitBeam)
-        return float(body.length)  # type: ignore[union-attr]
+        assert isinstance(body, Beam | SplitBeam | Rod)
+        return float(body.length)
 
 
 ROUND_OFF = 1e-12

@@ -38,6 +38,7 @@ class CoordinateForce(Portable):
         value: prescribed part, constant, function of time or of measurements [N m or N].
         contact: what pushes where theta is beyond ``rest``, in place of the spring; None: nothing.
         friction: dry friction along theta, or across the contact where there is one; None: none.
+        is_strain: the energy is that of a deformed body and not of a spring between bodies.
     """
 
     coordinate: Coordinate
@@ -48,6 +49,7 @@ class CoordinateForce(Portable):
     value: ForceValue = 0.0
     contact: OneSided | None = None
     friction: Coulomb | None = None
+    is_strain: bool = False
 
     @property
     def is_lossy(self) -> bool:

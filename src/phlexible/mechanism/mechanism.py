@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Self, TypeVar, overload
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, vector
@@ -14,6 +15,7 @@ from phlexible.algebra.rotations import RotationLike
 from phlexible.bodies.beam.beam import SplitBeam
 from phlexible.bodies.body import Body
 from phlexible.bodies.initial_nodes import Field
+from phlexible.bodies.rod.rod import Rod
 from phlexible.errors import ModelError, ParameterError
 from phlexible.interactions.drives import Drive
 from phlexible.interactions.force_elements import ForceElement
@@ -26,10 +28,13 @@ from phlexible.mechanism.membership import check_belongs, check_nodes, check_pla
 from phlexible.mechanism.naming import described, free_name, numbered
 from phlexible.mechanism.placement import place, single_velocity
 from phlexible.mechanism.relocation import hand_over
+from phlexible.mechanism.rods import RodInModel, joined, node_names, rod_sections
 from phlexible.mechanism.substructures import grouped, part_places, parts_by_name
 from phlexible.ports.attachments import PlacedBody
 from phlexible.ports.ground import Ground, planar_point
+from phlexible.ports.placed_rod import PlacedRod
 from phlexible.ports.placed_split_beam import PlacedSplitBeam
+from phlexible.ports.placed_whole import PlacedWhole
 
 JointType = TypeVar("JointType", bound=Joint | JointRelation)
 Applied = TypeVar("Applied", bound=Load | ForceElement | Drive)
@@ -55,6 +60,7 @@ class Mechanism:
         self.ground = Ground(dimension)
         self._bodies: dict[str, PlacedBody] = {}
         self._split_beams: dict[str, PlacedSplitBeam] = {}
+        self._rods: dict[str, RodInModel] = {}
         self._ordered: tuple[PlacedBody, ...] | None = ()
         self._kinds: Counter[type] = Counter()
         self._applied: dict[str, Load | ForceElement | Drive] = {}
@@ -92,6 +98,16 @@ class Mechanism:
         return tuple(self._split_beams.values())
 
     @property
+    def rods(self) -> tuple[RodInModel, ...]:
+        """Handles and elements of the rods; their sections are among the bodies."""
+        return tuple(self._rods.values())
+
+    @property
+    def wholes(self) -> Mapping[str, PlacedWhole]:
+        """Handles of beams in parts and of rods by their names."""
+        return {**self._split_beams, **{name: rod.handle for name, rod in self._rods.items()}}
+
+    @property
     def joints(self) -> tuple[Joint, ...]:
         """The joints, in the order they were connected."""
         return tuple(self._joints.values())
@@ -103,7 +119,12 @@ class Mechanism:
 
     @property
     def elements(self) -> tuple[ForceElement, ...]:
-        """Springs, dampers, motors and forces in joints, in the order they were applied."""
+        """Springs, dampers, motors and forces in joints, in the order they were applied, then those of rods."""
+        return (*self._elements, *(each for rod in self._rods.values() for each in rod.elements))
+
+    @property
+    def applied_elements(self) -> tuple[ForceElement, ...]:
+        """Those that were applied."""
         return tuple(self._elements)
 
     @property
@@ -121,17 +142,18 @@ class Mechanism:
         """Whatever has functions that vanish: the joints, then the drives, then the relations."""
         return (*self._joints.values(), *self._drives, *self._relations)
 
-    def __getitem__(self, name: str) -> PlacedBody | PlacedSplitBeam:
-        """The body with a name, or the handle of a beam that was added in parts.
+    def __getitem__(self, name: str) -> PlacedBody | PlacedWhole:
+        """The body with a name, or the handle of a rod or of a beam that was added in parts.
 
         Raises:
             ModelError: there is none; the message lists the names.
         """
-        if isinstance(name, str) and name in self._split_beams:
-            return self._split_beams[name]
+        wholes = self.wholes
+        if isinstance(name, str) and name in wholes:
+            return wholes[name]
         if isinstance(name, str) and name in self._bodies:
             return self._bodies[name]
-        known = ", ".join([*self._split_beams, *self._bodies]) or "no body yet"
+        known = ", ".join([*wholes, *self._bodies]) or "no body yet"
         raise ModelError(f"no body is named {name!r}; the model has: {known}")
 
     @overload
@@ -157,27 +179,40 @@ class Mechanism:
         angular_velocity: ArrayLike | None = None,
     ) -> PlacedSplitBeam: ...
 
+    @overload
     def add(
         self,
-        body: Body | SplitBeam,
+        body: Rod,
         name: str | None = None,
         position: ArrayLike = (0.0, 0.0, 0.0),
         rotation: RotationLike | None = None,
         velocity: Field | None = None,
         angular_velocity: ArrayLike | None = None,
         shape: Field | None = None,
-    ) -> PlacedBody | PlacedSplitBeam:
+    ) -> PlacedRod: ...
+
+    def add(
+        self,
+        body: Body | SplitBeam | Rod,
+        name: str | None = None,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        rotation: RotationLike | None = None,
+        velocity: Field | None = None,
+        angular_velocity: ArrayLike | None = None,
+        shape: Field | None = None,
+    ) -> PlacedBody | PlacedWhole:
         """Places a body; the same description may be placed any number of times.
 
         Args:
-            body: the description, or ``beam.split(n)``: its parts are placed and fixed to each other.
+            body: the description; ``beam.split(n)``: its parts are placed and fixed to each other; a ``Rod``: its
+                sections are placed, elastic elements between them.
             name: unique in the model; None: "beam 1", "beam 2", ...
             position: origin of the body frame at t = 0, world axes, shape (3,) [m].
             rotation: body to world at t = 0; a SciPy Rotation, a 3x3 matrix or, in the plane, an
                 angle about z [rad].
             velocity: of the origin at t = 0, world axes, shape (3,) [m/s]; None: solved from joints.
             angular_velocity: at t = 0, world axes, shape (3,) [rad/s]; None: solved from joints.
-            shape: of a string at t = 0, then turned by ``rotation`` and moved by ``position``: a function
+            shape: of a string or rod at t = 0, then turned by ``rotation`` and moved by ``position``: a function
                 of s [m] that returns a position, its two end points, or its nodes (N, 3); None: straight
                 along x. Its ``velocity`` may be a function of s or (N, 3), too.
 
@@ -186,14 +221,19 @@ class Mechanism:
 
         Raises:
             ModelError: no body, a name that is taken, an angular velocity of a point mass or string, or a
-                shape of a body that is no string.
+                shape of a body that is no string or rod.
             ParameterError: numbers of a wrong shape, not finite, or out of the plane.
             SingularMassError: a motion of the body carries no kinetic energy.
         """
-        if not isinstance(body, Body | SplitBeam):
+        if not isinstance(body, Body | SplitBeam | Rod):
             raise ModelError(f"add takes a body such as Beam or RigidBody, got {described(body)}")
-        taken: Mapping[str, object] = ChainMap[str, Any](self._bodies, self._split_beams)
+        taken: Mapping[str, object] = ChainMap[str, Any](self._bodies, self._split_beams, self._rods)
         name = free_name(body, name, taken, self._kinds[type(body)])
+        if isinstance(body, Rod):
+            where = (position, rotation, velocity, angular_velocity, shape)
+            for section in rod_sections(body, name, self._dimension, self._bodies, *where):
+                self.add(*section)
+            return self.group_rod(name, body, node_names(name, len(body.node_places)))
         if isinstance(body, SplitBeam):
             if shape is not None:
                 raise ModelError(f"{name} is no string and has no shape; give position= and rotation=")
@@ -216,15 +256,37 @@ class Mechanism:
             ModelError: a name that is taken, or bodies that are not in the model or are not equal beams.
             ParameterError: a name that is no text, or no list of names.
         """
-        if text("name", name) in self._bodies or name in self._split_beams:
+        self._split_beams[name] = grouped(name, self._parts_of(name, parts))
+        self._kinds[type(self._split_beams[name].body)] += 1
+        return self._split_beams[name]
+
+    def group_rod(
+        self, name: str, rod: Rod, parts: Sequence[str], stress_free: ArrayLike | None = None
+    ) -> PlacedRod:
+        """Joins sections that are in the model, named from start to end, by the elements of a rod.
+
+        Args:
+            name: of the rod.
+            rod: the description.
+            parts: names of the sections.
+            stress_free: strains without stress, as of ``RodInModel``; None: as the rod says, where it is now.
+
+        Raises:
+            ModelError: a name that is taken, or bodies that are not the sections of this rod.
+        """
+        natural = None if stress_free is None else np.asarray(stress_free, dtype=np.float64)
+        self._rods[name] = joined(name, rod, self._parts_of(name, parts), natural)
+        self._kinds[Rod] += 1
+        return self._rods[name].handle
+
+    def _parts_of(self, name: str, parts: Sequence[str]) -> list[PlacedBody]:
+        if text("name", name) in self._bodies or name in self.wholes:
             raise ModelError(f"a body named {name!r} is already in the model; give another name")
         if not isinstance(parts, list | tuple) or not parts:
             raise ParameterError(f"parts must be a list of names of bodies, got {parts!r}")
         if missing := [each for each in parts if not (isinstance(each, str) and each in self._bodies)]:
             raise ModelError(f"no body is named {missing[0]!r}")
-        self._split_beams[name] = grouped(name, [self._bodies[each] for each in parts])
-        self._kinds[type(self._split_beams[name].body)] += 1
-        return self._split_beams[name]
+        return [self._bodies[each] for each in parts]
 
     def connect(self, joint: JointType) -> JointType:
         """Adds a joint, or a relation between joints such as ``Gear``, and returns it.
@@ -297,8 +359,8 @@ class Mechanism:
     def replace(
         self,
         gravity: ArrayLike | None = None,
-        bodies: Mapping[str, Body | SplitBeam] | None = None,
-        **named: Body | SplitBeam,
+        bodies: Mapping[str, Body | SplitBeam | Rod] | None = None,
+        **named: Body | SplitBeam | Rod,
     ) -> Self:
         """A copy with other parameters; joints and loads move to the same places on the new bodies.
 
@@ -316,7 +378,7 @@ class Mechanism:
         given = {**(bodies or {}), **named}
         for name in given:
             self[name]
-        new = parts_by_name(given, self._split_beams)
+        new = parts_by_name(given, self.wholes)
         copy = type(self)(gravity=self.gravity if gravity is None else gravity, dimension=self._dimension)
         copy.ground = self.ground
         for placed in self.bodies:
@@ -330,7 +392,7 @@ class Mechanism:
                 placed.angular_velocity,
                 None if nodes is None else nodes.shape,
             )
-        hand_over(self, copy)
+        hand_over(self, copy, rods={name: body for name, body in given.items() if isinstance(body, Rod)})
         return copy
 
     def counted(self) -> str:

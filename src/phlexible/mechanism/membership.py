@@ -18,7 +18,7 @@ from phlexible.joints.joint import Joint
 from phlexible.joints.relations import JointRelation
 from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody, Port
 from phlexible.ports.ground import leaves_plane
-from phlexible.ports.placed_split_beam import PlacedSplitBeam, line_parts
+from phlexible.ports.placed_whole import PlacedWhole, line_parts
 
 Part = Joint | JointRelation | Load | ForceElement | Drive
 
@@ -30,7 +30,7 @@ def ports_of(part: Part) -> Iterator[Port]:
             yield value
         elif isinstance(value, Joint) and not isinstance(part, Joint):
             yield from (value.first, value.second)
-        elif isinstance(value, PlacedBody | PlacedSplitBeam):
+        elif isinstance(value, PlacedBody | PlacedWhole):
             yield from (placed.origin for placed, _ in line_parts(value))
 
 
@@ -48,6 +48,8 @@ def _values(part: Part) -> Iterator[object]:
         yield value
         if isinstance(value, Plane):
             yield value.port
+        if isinstance(value, tuple):
+            yield from (each for each in value if isinstance(each, PlacedBody))
         if isinstance(value, Feedback):
             yield from value.measured
 

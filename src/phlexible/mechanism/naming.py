@@ -6,14 +6,15 @@ from collections.abc import Container
 from phlexible.algebra.options import text
 from phlexible.bodies.beam.beam import SplitBeam
 from phlexible.bodies.body import Body
+from phlexible.bodies.rod.rod import Rod
 from phlexible.errors import ModelError
 from phlexible.interactions.loads import Load
 from phlexible.joints.joint import Joint
 from phlexible.ports.attachments import Attachment, PlacedBody
-from phlexible.ports.placed_split_beam import PlacedSplitBeam
+from phlexible.ports.placed_whole import PlacedWhole
 
 
-def free_name(body: Body | SplitBeam, name: str | None, taken: Container[str], alike: int) -> str:
+def free_name(body: Body | SplitBeam | Rod, name: str | None, taken: Container[str], alike: int) -> str:
     """The name for a new body; None: "beam 1", "beam 2", ... after those that are ``alike``.
 
     Raises:
@@ -38,7 +39,7 @@ def numbered(name: str, taken: Container[str], start: int) -> str:
 
 def described(value: object) -> str:
     """What a message calls a value."""
-    if isinstance(value, PlacedBody | PlacedSplitBeam):
+    if isinstance(value, PlacedBody | PlacedWhole):
         return value.name
     if isinstance(value, Attachment | Joint | Load):
         return f"{type(value).__name__} {value}"

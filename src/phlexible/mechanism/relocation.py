@@ -4,6 +4,9 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
+from numpy.typing import ArrayLike
+
+from phlexible.bodies.rod.rod import Rod
 from phlexible.interactions.contact import Plane
 from phlexible.interactions.drives import Drive
 from phlexible.interactions.feedback import Feedback
@@ -11,8 +14,11 @@ from phlexible.interactions.force_elements import ForceElement
 from phlexible.interactions.loads import Load
 from phlexible.joints.joint import Joint
 from phlexible.joints.relations import JointRelation, Relation
+from phlexible.mechanism.rods import RodInModel
 from phlexible.ports.attachments import Attachment, PlacedBody
+from phlexible.ports.placed_rod import PlacedRod
 from phlexible.ports.placed_split_beam import PlacedSplitBeam
+from phlexible.ports.placed_whole import PlacedWhole
 
 Part = TypeVar("Part")
 
@@ -25,28 +31,39 @@ class Holder(Protocol):
     @property
     def split_beams(self) -> tuple[PlacedSplitBeam, ...]: ...
     @property
+    def rods(self) -> tuple[RodInModel, ...]: ...
+    @property
     def joints(self) -> tuple[Joint, ...]: ...
     @property
     def loads(self) -> tuple[Load, ...]: ...
     @property
-    def elements(self) -> tuple[ForceElement, ...]: ...
+    def applied_elements(self) -> tuple[ForceElement, ...]: ...
     @property
     def drives(self) -> tuple[Drive, ...]: ...
     @property
     def relations(self) -> tuple[JointRelation, ...]: ...
 
     def group(self, name: str, parts: Sequence[str]) -> PlacedSplitBeam: ...
+    def group_rod(
+        self, name: str, rod: Rod, parts: Sequence[str], stress_free: ArrayLike | None = None
+    ) -> PlacedRod: ...
     def connect(self, joint: Any) -> Any: ...
     def apply(self, part: Any) -> Any: ...
 
 
-def hand_over(source: Holder, copy: Holder, changed: Callable[[Joint], Joint] = lambda joint: joint) -> None:
+def hand_over(
+    source: Holder,
+    copy: Holder,
+    changed: Callable[[Joint], Joint] = lambda joint: joint,
+    rods: Mapping[str, Rod] | None = None,
+) -> None:
     """Puts all that is on the bodies of a mechanism on those of a copy, which have the same names.
 
     Args:
         source: stays as it is.
         copy: has the bodies and nothing on them.
         changed: what becomes of each joint before it is connected.
+        rods: new descriptions by name; rods keep the shape in which they store no energy.
 
     Raises:
         AttachmentError: a body of the copy does not have a place where something acts.
@@ -56,11 +73,16 @@ def hand_over(source: Holder, copy: Holder, changed: Callable[[Joint], Joint] = 
     parts: dict[object, object] = {}
     for split in source.split_beams:
         parts[split] = copy.group(split.name, [placed.name for placed in split.parts])
+    for rod in source.rods:
+        handle = rod.handle
+        body = (rods or {}).get(handle.name, handle.body)
+        names = [placed.name for placed in handle.parts]
+        parts[handle] = copy.group_rod(handle.name, body, names, rod.stress_free)
     for joint in source.joints:
         parts[joint] = copy.connect(changed(relocated(joint, bodies, parts)))
     for relation in source.relations:
         copy.connect(relocated(relation, bodies, parts))
-    for each in (*source.loads, *source.elements, *source.drives):
+    for each in (*source.loads, *source.applied_elements, *source.drives):
         copy.apply(relocated(each, bodies, parts))
 
 
@@ -84,7 +106,9 @@ def relocated(part: Part, bodies: Mapping[str, PlacedBody], parts: Mapping[objec
             changes[field.name] = dataclasses.replace(value, port=moved(value.port, bodies))
         elif isinstance(value, PlacedBody):
             changes[field.name] = bodies[value.name]
-        elif isinstance(value, Joint | Load | PlacedSplitBeam) and value in parts:
+        elif isinstance(value, tuple) and value and all(isinstance(each, PlacedBody) for each in value):
+            changes[field.name] = tuple(bodies[each.name] for each in value)
+        elif isinstance(value, Joint | Load | PlacedWhole) and value in parts:
             changes[field.name] = parts[value]
         elif isinstance(part, Relation) and field.name == "terms":
             changes["terms"] = [(parts[joint], name, factor) for joint, name, factor in part.terms]

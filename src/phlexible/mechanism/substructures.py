@@ -2,15 +2,19 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, vector
 from phlexible.algebra.rotations import RotationLike, rotation_matrix
 from phlexible.bodies.beam.beam import Beam, SplitBeam
 from phlexible.bodies.body import Body
+from phlexible.bodies.rod.rod import Rod
 from phlexible.errors import ModelError
 from phlexible.ports.attachments import PlacedBody
+from phlexible.ports.placed_rod import PlacedRod
 from phlexible.ports.placed_split_beam import PlacedSplitBeam
+from phlexible.ports.placed_whole import PlacedWhole
 
 
 def part_places(
@@ -46,7 +50,7 @@ def grouped(name: str, parts: Sequence[PlacedBody]) -> PlacedSplitBeam:
         raise ModelError(
             f"the parts of {name!r} must be beams of one length, got {[placed.body for placed in parts]}"
         )
-    return PlacedSplitBeam(name, SplitBeam(beams), tuple(parts))
+    return PlacedSplitBeam(name, tuple(parts), SplitBeam(beams))
 
 
 def part_names(name: str, count: int) -> list[str]:
@@ -54,20 +58,33 @@ def part_names(name: str, count: int) -> list[str]:
     return [f"{name} part {number}" for number in range(1, count + 1)]
 
 
-def parts_by_name(new: Mapping[str, Body | SplitBeam], known: Mapping[str, PlacedSplitBeam]) -> dict[str, Body]:
-    """Descriptions by the names of bodies, where those of a split beam stand for its parts.
+def parts_by_name(new: Mapping[str, Body | SplitBeam | Rod], known: Mapping[str, PlacedWhole]) -> dict[str, Body]:
+    """Descriptions by the names of bodies, where those of a split beam or a rod stand for its parts.
 
     Raises:
-        ModelError: another number of parts, or a split beam for a single body.
+        ModelError: another number of parts, another kind of body, or a rod of another length.
     """
     result: dict[str, Body] = {}
     for name, body in new.items():
-        split = known.get(name)
-        if split is None and isinstance(body, Body):
-            result[name] = body
-        elif split is not None and isinstance(body, SplitBeam) and body.count == split.body.count:
-            result |= dict(zip(part_names(name, body.count), body.parts, strict=True))
-        else:
-            expected = "one body" if split is None else f"split({split.body.count})"
-            raise ModelError(f"{name!r} was added as {expected} and can only be replaced by such, got {body!r}")
+        whole = known.get(name)
+        match whole, body:
+            case None, Body():
+                result[name] = body
+            case PlacedSplitBeam(body=split), SplitBeam() if body.count == split.count:
+                result |= {placed.name: part for placed, part in zip(whole.parts, body.parts, strict=True)}
+            case PlacedRod(body=rod), Rod() if np.array_equal(rod.node_places, body.node_places):
+                result |= {placed.name: node for placed, node in zip(whole.parts, body.nodes(), strict=True)}
+            case _:
+                raise ModelError(
+                    f"{name!r} was added as {_kind(whole)} and can only be replaced by such, got {body!r}"
+                )
     return result
+
+
+def _kind(whole: PlacedWhole | None) -> str:
+    match whole:
+        case PlacedSplitBeam(body=split):
+            return f"split({split.count})"
+        case PlacedRod(body=rod):
+            return f"a Rod of {rod.length:g} m with {rod.elements} elements of order {rod.order}"
+    return "one body"

@@ -16,9 +16,11 @@ from phlexible.display.written import short_repr
 from phlexible.elements.section_stress import fibre_places, fibre_stress, greatest_shear, stress_range
 from phlexible.elements.varying_section import UniformSection
 from phlexible.errors import ModelError
+from phlexible.observables.rod_strains import between_places, own_rod, rod_forces, strain_places
 from phlexible.observables.run import RecordedRun
 from phlexible.ports.attachments import PlacedBody
-from phlexible.ports.placed_split_beam import PlacedSplitBeam, line_parts
+from phlexible.ports.placed_rod import PlacedRod
+from phlexible.ports.placed_whole import PlacedWhole, line_parts
 
 INSIDE = 1e-9  # of an element: how far from its ends its forces are drawn
 
@@ -80,9 +82,11 @@ Velocities = Callable[[], Array]
 
 
 def section_forces(
-    run: RecordedRun, velocities: Velocities, target: PlacedBody | PlacedSplitBeam, x: ArrayLike | None = None
+    run: RecordedRun, velocities: Velocities, target: PlacedBody | PlacedWhole, x: ArrayLike | None = None
 ) -> SectionForces:
     """See ``Motion.section_forces``."""
+    if isinstance(target, PlacedRod):
+        return _forces_of_rod(run, velocities, target, x)
     columns, places, results = [], [], []
     for index, begin, own, at in _stations_of_parts(run, target, x):
         placed = run.system.bodies[index]
@@ -98,10 +102,21 @@ def section_forces(
     return SectionForces(run.recording.time, at, *np.moveaxis(forces, 2, 0), *np.moveaxis(moments, 2, 0))
 
 
+def _forces_of_rod(
+    run: RecordedRun, velocities: Velocities, target: PlacedRod, x: ArrayLike | None
+) -> SectionForces:
+    rod = own_rod(run, target)
+    places, forces = strain_places(rod), rod_forces(run, velocities, rod)
+    if x is not None:
+        at = places_along(target.length, x)
+        places, forces = at, between_places(places, forces, at)
+    return SectionForces(run.recording.time, places, *np.moveaxis(forces, 2, 0))
+
+
 def stress(
     run: RecordedRun,
     velocities: Velocities,
-    target: PlacedBody | PlacedSplitBeam,
+    target: PlacedBody | PlacedWhole,
     x: ArrayLike | None = None,
     fibres: ArrayLike | None = None,
 ) -> BeamStress:
@@ -120,8 +135,10 @@ def stress(
     return BeamStress(forces.time, forces.x, greatest, smallest, shear)
 
 
-def _sections(run: RecordedRun, target: PlacedBody | PlacedSplitBeam, x: Array) -> list[UniformSection]:
+def _sections(run: RecordedRun, target: PlacedBody | PlacedWhole, x: Array) -> list[UniformSection]:
     """The cross-sections at places on the whole beam."""
+    if isinstance(target, PlacedRod):
+        return target.body.sections_at(x)
     parts = _parts(run, target)
     found = []
     for place in x.tolist():
@@ -132,8 +149,13 @@ def _sections(run: RecordedRun, target: PlacedBody | PlacedSplitBeam, x: Array) 
     return found
 
 
-def element_ends(run: RecordedRun, target: PlacedBody | PlacedSplitBeam) -> Array:
-    """Places just inside both ends of each element, where the forces of an element are drawn (2 e,) [m]."""
+def element_ends(run: RecordedRun, target: PlacedBody | PlacedWhole) -> Array:
+    """Places just inside both ends of each element, where the forces of an element are drawn (2 e,) [m].
+
+    Of a rod its quadrature points, between which forces are drawn as lines.
+    """
+    if isinstance(target, PlacedRod):
+        return strain_places(own_rod(run, target))
     ends = []
     for index, begin in _parts(run, target):
         mesh = _mesh(run.system.bodies[index])
@@ -142,9 +164,9 @@ def element_ends(run: RecordedRun, target: PlacedBody | PlacedSplitBeam) -> Arra
     return np.concatenate(ends)
 
 
-def _parts(run: RecordedRun, target: PlacedBody | PlacedSplitBeam) -> list[tuple[int, float]]:
+def _parts(run: RecordedRun, target: PlacedBody | PlacedWhole) -> list[tuple[int, float]]:
     """Indices of the beams that a handle stands for, and where they start on the whole [m]."""
-    if not isinstance(target, PlacedBody | PlacedSplitBeam):
+    if not isinstance(target, PlacedBody | PlacedWhole):
         raise ModelError(f"section forces are those of a beam that model.add returned, got {target!r}")
     parts = [(run.body_index(placed), begin) for placed, begin in line_parts(target)]
     for index, _ in parts:
@@ -163,7 +185,7 @@ def _mesh(placed: PlacedBody) -> BeamMesh:
 
 
 def _stations_of_parts(
-    run: RecordedRun, target: PlacedBody | PlacedSplitBeam, x: ArrayLike | None
+    run: RecordedRun, target: PlacedBody | PlacedWhole, x: ArrayLike | None
 ) -> Iterator[tuple[int, float, IntArray, Array]]:
     """Each part that has stations: its index, its start, the places of its columns, stations from there."""
     parts = _parts(run, target)

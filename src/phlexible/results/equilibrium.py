@@ -17,7 +17,7 @@ from phlexible.linear_analysis.operating_points.operating_point import Operating
 from phlexible.linear_analysis.operating_points.stability import growth
 from phlexible.observables.section_forces import BeamStress, SectionForces
 from phlexible.ports.attachments import Attachment, PlacedBody, Port
-from phlexible.ports.placed_split_beam import PlacedSplitBeam
+from phlexible.ports.placed_whole import PlacedWhole
 from phlexible.results.motion import Motion
 from phlexible.sensors.sensor import Sensor
 from phlexible.system.layout import State
@@ -56,12 +56,12 @@ class Equilibrium:
         return self.growth_rate == 0.0
 
     @overload
-    def __getitem__(self, name: str) -> PlacedBody | PlacedSplitBeam: ...
+    def __getitem__(self, name: str) -> PlacedBody | PlacedWhole: ...
 
     @overload
     def __getitem__(self, name: Sensor) -> Array: ...
 
-    def __getitem__(self, name: str | Sensor) -> PlacedBody | PlacedSplitBeam | Array:
+    def __getitem__(self, name: str | Sensor) -> PlacedBody | PlacedWhole | Array:
         """What a sensor measures, without the axis of time; or the body with a name."""
         return self.motion[name][0] if isinstance(name, Sensor) else self.motion[name]
 
@@ -101,13 +101,13 @@ class Equilibrium:
         """Tension at the quadrature points of a string, shape (points,) [N]."""
         return self._one(self.motion.tension(string))
 
-    def section_forces(self, body: PlacedBody | PlacedSplitBeam, x: ArrayLike | None = None) -> SectionForces:
+    def section_forces(self, body: PlacedBody | PlacedWhole, x: ArrayLike | None = None) -> SectionForces:
         """As of a motion, with one instant: arrays of shape (1, stations)."""
         return self.motion.section_forces(body, x)
 
     def stress(
         self,
-        body: PlacedBody | PlacedSplitBeam,
+        body: PlacedBody | PlacedWhole,
         x: ArrayLike | None = None,
         fibres: ArrayLike | None = None,
     ) -> BeamStress:

@@ -26,7 +26,7 @@ from phlexible.observables.reader import Reader
 from phlexible.observables.run import RecordedRun
 from phlexible.observables.section_forces import BeamStress, SectionForces
 from phlexible.ports.attachments import Attachment, PlacedBody, Port
-from phlexible.ports.placed_split_beam import PlacedSplitBeam
+from phlexible.ports.placed_whole import PlacedWhole
 from phlexible.results import labelled, sensor_tables
 from phlexible.results.meshed_motion import MeshedMotion
 from phlexible.results.motion_pictures import MotionPictures
@@ -79,12 +79,12 @@ class Motion(MotionPictures, MeshedMotion):
         return type(self), (self.run.system, self.recording, self.is_complete, self.checkpoint)
 
     @overload
-    def __getitem__(self, name: str) -> PlacedBody | PlacedSplitBeam: ...
+    def __getitem__(self, name: str) -> PlacedBody | PlacedWhole: ...
 
     @overload
     def __getitem__(self, name: Sensor) -> Array: ...
 
-    def __getitem__(self, name: str | Sensor) -> PlacedBody | PlacedSplitBeam | Array:
+    def __getitem__(self, name: str | Sensor) -> PlacedBody | PlacedWhole | Array:
         """What a sensor measured, ``motion[ph.Position(beam.end)]``; or the body with a name, for its ports.
 
         Raises:
@@ -230,16 +230,17 @@ class Motion(MotionPictures, MeshedMotion):
         """d(angle)/dt, consistent with the joints, shape (N + 1,) [rad/s]; of a joint without angle [m/s]."""
         return coordinates.rate(self.run, self._velocities, joint)
 
-    def section_forces(self, body: PlacedBody | PlacedSplitBeam, x: ArrayLike | None = None) -> SectionForces:
-        """Normal force, shear, torsion and bending moments along a beam, local axes of its sections.
+    def section_forces(self, body: PlacedBody | PlacedWhole, x: ArrayLike | None = None) -> SectionForces:
+        """Normal force, shear, torsion and bending moments along a beam or rod, local axes of its sections.
 
         Those of the discretization, with the viscous part of the stress: normal force, torsion and
         shear are constant on an element, moments linear.
 
         Args:
-            body: a beam.
-            x: stations along it, shape (s,) [m]; at a node the values to its right. None: two Gauss
-                points an element, where moments converge fastest.
+            body: a beam or rod.
+            x: stations along it, shape (s,) [m]; at a node the values to its right, of a rod linear between the
+                quadrature points of its elements. None: two Gauss points an element, where moments converge
+                fastest; of a rod its quadrature points.
 
         Raises:
             ModelError: not a beam of this model.
@@ -249,7 +250,7 @@ class Motion(MotionPictures, MeshedMotion):
 
     def stress(
         self,
-        body: PlacedBody | PlacedSplitBeam,
+        body: PlacedBody | PlacedWhole,
         x: ArrayLike | None = None,
         fibres: ArrayLike | None = None,
     ) -> BeamStress:
@@ -287,7 +288,7 @@ class Motion(MotionPictures, MeshedMotion):
         return long_steps(self.run, None if steps is None else whole("steps", steps))
 
     def large_deflections(self) -> list[str]:
-        """Beams that bent further than small slopes allow, in words; mostly none."""
+        """Beams and rods that bent further than their elements follow, in words; mostly none."""
         return [each.text for each in large_deflections(self.run)]
 
     def large_strains(self) -> list[str]:

@@ -13,7 +13,7 @@ from phlexible.observables import section_forces
 from phlexible.observables.reader import Reader
 from phlexible.observables.section_forces import SectionForces
 from phlexible.ports.attachments import Attachment, PlacedBody
-from phlexible.ports.placed_split_beam import PlacedSplitBeam
+from phlexible.ports.placed_whole import PlacedWhole
 from phlexible.results.pictures import animation, mechanism_plot, overview, plots, section_plot
 from phlexible.results.report.motion_report import ReportedMotion, measured, motion_page
 from phlexible.results.report.page import InlinePage, html_path, write_page
@@ -33,7 +33,7 @@ class Drawn(ReportedMotion, Protocol):
     def reader(self) -> Reader: ...
     def reaction(self, joint: Joint) -> Array: ...
     def reaction_moment(self, joint: Joint) -> Array: ...
-    def section_forces(self, body: PlacedBody | PlacedSplitBeam, x: ArrayLike | None = None) -> SectionForces: ...
+    def section_forces(self, body: PlacedBody | PlacedWhole, x: ArrayLike | None = None) -> SectionForces: ...
 
 
 class MotionPictures:
@@ -150,7 +150,7 @@ class MotionPictures:
 
     def plot_section_forces(
         self: Drawn,
-        body: PlacedBody | PlacedSplitBeam,
+        body: PlacedBody | PlacedWhole,
         times: int | Sequence[float] = 4,
         path: FilePath | None = None,
     ) -> "Figure":

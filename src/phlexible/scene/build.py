@@ -101,15 +101,15 @@ def _scene(
 
 
 def _whole(mechanism: Mechanism, placed: PlacedBody) -> str:
-    """Name of the split beam that a body is a part of, or its own."""
-    wholes = (split.name for split in mechanism.split_beams if placed in split.parts)
+    """Name of the split beam or rod that a body is a part of, or its own."""
+    wholes = (whole.name for whole in mechanism.wholes.values() if placed in whole.parts)
     return next(wholes, placed.name)
 
 
 def _ports(mechanism: Mechanism, placed: PlacedBody) -> Array:
     """Where joints and force elements hold a body, in body axes, shape (k, 3)."""
     parts = [(joint.first, joint.second) for joint in mechanism.joints]
-    parts += [element.ports for element in mechanism.elements]
+    parts += [element.ports for element in mechanism.applied_elements]
     ports = [port for pair in parts for port in pair if isinstance(port, Attachment) and port.placed is placed]
     return np.array([port.point.position for port in ports]).reshape(-1, 3)
 

@@ -30,7 +30,7 @@ def symbols(mechanism: Mechanism, places: Places, wholes: Sequence[str]) -> Iter
     for joint in mechanism.joints:
         if not _is_cut(joint, places, wholes):
             yield from _of_joint(joint, places, grounded)
-    for element in mechanism.elements:
+    for element in mechanism.applied_elements:
         yield from _of_element(element, places)
     for drive in mechanism.drives:
         yield _in_joint(SymbolKind.MOTOR, str(drive), drive.joint, places)

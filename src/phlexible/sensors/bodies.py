@@ -12,7 +12,7 @@ from phlexible.observables import section_forces, tension
 from phlexible.observables.energy import energy_of
 from phlexible.observables.reader import Reader
 from phlexible.ports.attachments import PlacedBody
-from phlexible.ports.placed_split_beam import PlacedSplitBeam
+from phlexible.ports.placed_whole import PlacedWhole
 from phlexible.sensors.sensor import Sensor
 
 FORCES = ("normal", "shear_y", "shear_z", "torsion", "moment_y", "moment_z")
@@ -20,11 +20,11 @@ FORCES = ("normal", "shear_y", "shear_z", "torsion", "moment_y", "moment_z")
 
 @dataclass(frozen=True, eq=False)
 class _Station(Sensor):
-    body: PlacedBody | PlacedSplitBeam
+    body: PlacedBody | PlacedWhole
     x: float
 
     def __post_init__(self) -> None:
-        if not isinstance(self.body, PlacedBody | PlacedSplitBeam):
+        if not isinstance(self.body, PlacedBody | PlacedWhole):
             raise ModelError(f"{type(self).__name__} takes a beam of the model, got {self.body!r}")
         object.__setattr__(self, "x", finite("x", self.x))
 

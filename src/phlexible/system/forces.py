@@ -94,14 +94,24 @@ def applied_forces(system: System, state: State, at: Instants | None = None) -> 
         ModelError: a kind of load that has no force at an instant of rest.
     """
     here = system.at(state) if at is None else at
-    result = gravity_forces(system)
-    for vectors, forces in load_forces(system, here):
-        result += vectors.jacobian(here).T @ forces.ravel()
+    result = weights_and_loads(system, here)
     if system.forces:
         elements = element_state(system, here)
         prescribed = np.array([prescribed_part(force, state.time) for _, force in system.forces])
         pulls = element_pulls(system, elements, elements.theta, state.velocity, prescribed)
         result += elements.rows.T @ pulls
+    return result
+
+
+def weights_and_loads(system: System, at: Instants) -> Array:
+    """Gravity and all loads at an instant, shape (velocities,) [N, N m, ...].
+
+    Raises:
+        ModelError: a kind of load that has no force at an instant of rest.
+    """
+    result = gravity_forces(system)
+    for vectors, forces in load_forces(system, at):
+        result += vectors.jacobian(at).T @ forces.ravel()
     return result
 
 
@@ -226,6 +236,11 @@ def load_stiffness(system: System, state: State) -> sparse.csr_array:
 
     Exact for forces and force elements; of moments only the turn of their levers is taken.
     """
+    return sparse.csr_array(stiffness_of_loads(system, state) + element_stiffness(system, state))
+
+
+def stiffness_of_loads(system: System, state: State) -> sparse.csr_array:
+    """The same of loads alone."""
     at, size = system.at(state), int(system.layout.velocity[-1])
     total = sparse.csr_array((size, size))
     for load, (vectors, forces) in zip(system.loads, load_forces(system, at), strict=True):
@@ -234,7 +249,7 @@ def load_stiffness(system: System, state: State) -> sparse.csr_array:
             turning = system.vectors(body_triad(load.attachment)).jacobian(at)
             parts = sparse.kron(load.at_time(state.time)[None], sparse.eye_array(3))
             total = total + vectors.jacobian(at).T @ parts @ turning
-    return sparse.csr_array(total + element_stiffness(system, state))
+    return total
 
 
 def element_stiffness(system: System, state: State, with_curvature: bool = True) -> sparse.csr_array:

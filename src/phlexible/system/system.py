@@ -130,6 +130,13 @@ class System:
         return VectorResolver(self.layout, frames, self.index, self.centres)
 
     @cached_property
+    def rod_strains(self) -> FunctionSet:
+        """All strains of rods, which no rigid motion of a rod changes."""
+        dimension = self.dimension
+        elements = [element for rod in self.mechanism.rods for element in rod.elements]
+        return self.functions([row for each in elements for point in each.functions(dimension) for row in point])
+
+    @cached_property
     def rows(self) -> FunctionSet | ConstraintSet:
         """The functions of all constraints."""
         rows = [owner.row for owner in self.owners]

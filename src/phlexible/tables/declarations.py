@@ -201,7 +201,7 @@ TABLES: tuple[Table, ...] = (
         function_count    | interactions | | how many
         coordinate_of     | interactions | | CONSTRAINT, POSITION, DISTANCE or ANGLE
         constraint_node   | constraints | | node of its multipliers
-        energy_of         | forces | | stored energy: SPRING .. USER_LAW
+        energy_of         | forces | | stored energy: SPRING .. ELASTIC
         energy_address    | forces | | of U, where the user wrote it
         slope_address     | forces | | of dU
         force_value       | forces | | load value that is the prescribed force, or -1
@@ -433,4 +433,4 @@ MOVING = -2
 
 CONSTRAINT, POSITION, DISTANCE, ANGLE = range(4)
 FORCE, FOLLOWER_FORCE, TORQUE, FOLLOWER_TORQUE = range(4)
-SPRING, LOGARITHMIC, LINEAR, ST_VENANT_KIRCHHOFF, USER_LAW, CONTACT = range(6)
+SPRING, LOGARITHMIC, LINEAR, ST_VENANT_KIRCHHOFF, USER_LAW, CONTACT, ELASTIC = range(7)

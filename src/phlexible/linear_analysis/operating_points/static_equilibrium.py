@@ -1,16 +1,18 @@
 """Static equilibrium by pseudo-transient continuation: an implicit gradient flow ending as Newton's method.
 
 Each iteration solves ``(K + mu M) dx - G^T lambda = f``, ``G dx = -g`` and lowers mu with the residual,
-so that the iterates fall towards a minimum of the potential energy and not to the nearest saddle.
+so that the iterates fall towards a minimum of the potential energy and not to the nearest saddle. Models with rods
+try Newton's method first, see ``raised_loads.py``.
 """
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.mechanics.any_body import elastic_force, gross_force, stiffness_matrix
 from phlexible.errors import EquilibriumError
+from phlexible.linear_analysis.operating_points.raised_loads import raised_equilibrium
 from phlexible.rank.redundancy import independent_rows
 from phlexible.rank.smallest_multipliers import smallest_multipliers_at
 from phlexible.system.displacement import displaced
@@ -33,6 +35,8 @@ def static_equilibrium(system: System, state: State) -> tuple[State, Array]:
     length = system.largest_length
     kept = independent_rows(system, state)
     multipliers = np.zeros(int(system.layout.multiplier[-1]))
+    if system.mechanism.rods and (raised := raised_equilibrium(system, state, kept)) is not None:
+        return _with_smallest(system, *raised, kept)
     start = first = best = 0.0
     best_state, best_multipliers = state, multipliers.copy()
     for iteration in range(ITERATIONS):
@@ -68,9 +72,14 @@ def static_equilibrium(system: System, state: State) -> tuple[State, Array]:
             f"no static equilibrium found near the given pose: forces miss by {best:.2g} of their size; "
             "nothing may hold the model against its loads, or the pose is far away (give state=)"
         )
-    if len(kept) < len(best_multipliers):
-        best_multipliers = smallest_multipliers_at(system, best_state, best_multipliers)
-    return best_state, best_multipliers
+    return _with_smallest(system, best_state, best_multipliers, kept)
+
+
+def _with_smallest(system: System, state: State, multipliers: Array, kept: IntArray) -> tuple[State, Array]:
+    """With the smallest multipliers where joints are redundant."""
+    if len(kept) < len(multipliers):
+        multipliers = smallest_multipliers_at(system, state, multipliers)
+    return state, multipliers
 
 
 def _step(stiffness: sparse.csr_array, matrix: sparse.csr_array, force: Array, gap: Array) -> tuple[Array, Array]:

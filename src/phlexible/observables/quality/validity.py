@@ -9,6 +9,7 @@ from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.beam.points import BeamPoints
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.observables.quality.flexible_validity import large_turns
+from phlexible.observables.quality.rod_validity import coarse_rods
 from phlexible.observables.run import RecordedRun
 
 GREATEST_SLOPE = 0.2
@@ -32,7 +33,7 @@ class Excess:
 
 
 def large_deflections(run: RecordedRun) -> list[Excess]:
-    """Beams whose slopes or deflections in their frame are not small, and meshed bodies that turn far in theirs."""
+    """Beams whose slopes or deflections in their frame are not small, meshed bodies and rods that turn too far."""
     found = []
     for index, beam, points in _beams(run):
         eta, time = _sampled(run, index)
@@ -56,7 +57,7 @@ def large_deflections(run: RecordedRun) -> list[Excess]:
                     f"but not the shape: {remedy}",
                 )
             )
-    return [*found, *(Excess(name, text) for name, text in large_turns(run))]
+    return [*found, *(Excess(name, text) for name, text in (*large_turns(run), *coarse_rods(run)))]
 
 
 def large_strains(run: RecordedRun) -> list[Excess]:

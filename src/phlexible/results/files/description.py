@@ -48,8 +48,17 @@ def describe(mechanism: Mechanism) -> dict[str, Tree]:
     ]
     split = {each.name: [placed.name for placed in each.parts] for each in mechanism.split_beams}
     relations = [encode_part(relation, context) for relation in mechanism.relations]
+    rods = {
+        rod.handle.name: {
+            "rod": encode_part(rod.handle.body, context),
+            "sections": [placed.name for placed in rod.handle.parts],
+            "stress_free": rod.stress_free.tolist(),
+        }
+        for rod in mechanism.rods
+    }
     return {
         **({"split_beams": split} if split else {}),
+        **({"rods": rods} if rods else {}),
         "dimension": mechanism.dimension,
         "gravity": mechanism.gravity.tolist(),
         "bodies": bodies,
@@ -57,7 +66,8 @@ def describe(mechanism: Mechanism) -> dict[str, Tree]:
         "joints": [encode_part(joint, context) for joint in mechanism.joints],
         **({"relations": relations} if relations else {}),
         "loads": [
-            encode_part(part, context) for part in (*mechanism.loads, *mechanism.elements, *mechanism.drives)
+            encode_part(part, context)
+            for part in (*mechanism.loads, *mechanism.applied_elements, *mechanism.drives)
         ],
     }
 
@@ -115,8 +125,9 @@ def _rebuilt(tree: dict[str, Tree]) -> Mechanism:
             )
     for name, parts in tree.get("split_beams", {}).items():
         mechanism.group(name, parts)
-    splits = {split.name: split for split in mechanism.split_beams}
-    context = Context({placed.name: placed for placed in mechanism.bodies}, frames, [], splits)
+    for name, entry in tree.get("rods", {}).items():
+        mechanism.group_rod(name, decode(entry["rod"], empty), entry["sections"], entry["stress_free"])
+    context = Context({placed.name: placed for placed in mechanism.bodies}, frames, [], mechanism.wholes)
     for entry in tree["joints"]:
         context.joints.append(mechanism.connect(decode(entry, context)))
     for entry in tree.get("relations", []):

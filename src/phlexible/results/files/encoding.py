@@ -1,6 +1,6 @@
 """Descriptions as JSON and back: dataclasses of known classes by name and fields, never code."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
 from typing import Any
@@ -20,6 +20,7 @@ from phlexible.bodies.flexible.points import InterfaceMotion, MeshPoints, NodePo
 from phlexible.bodies.floating_body import FloatingBody, StrainEnergy
 from phlexible.bodies.locations import Along, Cut, End, Interface, MaterialPosition, Origin, Start
 from phlexible.bodies.material import Material
+from phlexible.bodies.rod.rod import Rod, StressFree
 from phlexible.bodies.string.law import StringLaw
 from phlexible.bodies.string.string import String
 from phlexible.bodies.string.user_law import Law
@@ -39,7 +40,7 @@ from phlexible.interactions.time_paths import TimePath
 from phlexible.joints.joint import Joint
 from phlexible.joints.relations import JointRelation
 from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody
-from phlexible.ports.placed_split_beam import PlacedSplitBeam
+from phlexible.ports.placed_whole import PlacedWhole
 from phlexible.results.files.packed_arrays import LARGE, packed, unpacked
 from phlexible.results.files.unstored_law import UnstoredLaw
 from phlexible.results.files.unstored_potential import UnstoredPotential
@@ -52,7 +53,7 @@ VALUES: dict[str, type[Any]] = {
     known.__name__: known
     for known in (
         *(ReducedBasis, Material, CircularSection, RectangularSection, Section, Frame, Strain),
-        *(GeneralSection, VaryingSection, LumpedMass, Theory),
+        *(GeneralSection, VaryingSection, LumpedMass, Theory, Rod, StressFree),
         *(FloatingBody, StrainEnergy, ElementMesh, CellKind, ElementMaterials),
         *(MeshPoints, NodePoints, InterfaceMotion, Interface),
         *(Start, End, Cut, Along, Origin, MaterialPosition),
@@ -72,7 +73,7 @@ class Context:
     bodies: dict[str, PlacedBody]
     frames: list[MovingFrame]
     joints: list[Joint]
-    split_beams: dict[str, PlacedSplitBeam] = field(default_factory=dict)
+    wholes: Mapping[str, PlacedWhole] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +138,7 @@ def encode(value: object, context: Context) -> Tree:
             return {"tuple": [encode(each, context) for each in value]}
         case Attachment():
             return {"attachment": value.placed.name, "location": encode(value.location, context)}
-        case PlacedBody() | PlacedSplitBeam():
+        case PlacedBody() | PlacedWhole():
             return {"body": value.name}
         case MovingFrame():
             return {"frame": next(k for k, frame in enumerate(context.frames) if frame is value)}
@@ -201,7 +202,7 @@ def decode(tree: Tree, context: Context) -> Any:
             placed.locate(place)
             return Attachment(placed, place)
         case {"body": name}:
-            return context.split_beams[name] if name in context.split_beams else context.bodies[name]
+            return context.wholes[name] if name in context.wholes else context.bodies[name]
         case {"distribution": initial, "at": places}:
             return UnstoredDistribution(np.array(places), np.array(initial))
         case {"frame": index}:

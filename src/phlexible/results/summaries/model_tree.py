@@ -22,7 +22,12 @@ class Part:
 def model_parts(mechanism: Mechanism) -> dict[str, list[Part]]:
     """All parts of a model, by family; a body placed several times with the same description is told once."""
     bodies = []
-    for placed in mechanism.bodies:
+    sections = {placed for rod in mechanism.rods for placed in rod.handle.parts}
+    for rod in mechanism.rods:
+        mass = sum(placed.data.mass for placed in rod.handle.parts)
+        place = [("position", written(rod.handle.parts[0].place)), ("sections", str(len(rod.handle.parts)))]
+        bodies.append(Part(f"{rod.handle.name}: Rod, {mass:.4g} kg", (*place, *described(rod.handle.body))))
+    for placed in (each for each in mechanism.bodies if each not in sections):
         place = [("position", written(placed.place))]
         if placed.data.elastic_count:
             place.append(("coordinates", str(placed.data.elastic_count)))
@@ -32,7 +37,9 @@ def model_parts(mechanism: Mechanism) -> dict[str, list[Part]]:
         "bodies": bodies,
         "joints": [Part(str(joint), tuple(described(joint))) for joint in mechanism.joints],
         "loads": [Part(str(load), tuple(described(load))) for load in mechanism.loads],
-        "springs, dampers, motors": [Part(str(each), tuple(described(each))) for each in mechanism.elements],
+        "springs, dampers, motors": [
+            Part(str(each), tuple(described(each))) for each in mechanism.applied_elements
+        ],
         "drives": [Part(str(drive), tuple(described(drive))) for drive in mechanism.drives],
     }
     return {name: parts for name, parts in families.items() if parts}

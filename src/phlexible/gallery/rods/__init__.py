@@ -1,0 +1,1 @@
+"""Rods with large deformations."""
