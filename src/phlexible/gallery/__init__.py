@@ -9,6 +9,7 @@ from phlexible.gallery.beams.spinning_beam import spinning_beam
 from phlexible.gallery.beams.spinning_shaft import spinning_shaft
 from phlexible.gallery.machines.crane import crane
 from phlexible.gallery.machines.deployable_panels import deployable_panels
+from phlexible.gallery.machines.gear_train import gear_train
 from phlexible.gallery.machines.robot_arm import robot_arm
 from phlexible.gallery.machines.satellite import satellite
 from phlexible.gallery.machines.solid_crank_slider import solid_crank_slider
@@ -18,6 +19,7 @@ from phlexible.gallery.mechanisms.crank_slider import crank_slider
 from phlexible.gallery.mechanisms.four_bar import four_bar
 from phlexible.gallery.mechanisms.n_four_bar import n_four_bar
 from phlexible.gallery.mechanisms.spatial_slider_crank import spatial_slider_crank
+from phlexible.gallery.rigid_bodies.bouncing_ball import bouncing_ball
 from phlexible.gallery.rigid_bodies.double_pendulum import double_pendulum
 from phlexible.gallery.rigid_bodies.dzhanibekov import dzhanibekov
 from phlexible.gallery.rigid_bodies.heavy_top import heavy_top
@@ -31,6 +33,7 @@ from phlexible.gallery.strings.tethered_satellites import tethered_satellites
 
 __all__ = [
     "andrews_squeezer",
+    "bouncing_ball",
     "bricard",
     "cable_robot",
     "chain",
@@ -43,6 +46,7 @@ __all__ = [
     "flying_spaghetti",
     "four_bar",
     "free_pair",
+    "gear_train",
     "hanging_cable",
     "heavy_top",
     "n_four_bar",

@@ -12,6 +12,7 @@ from phlexible.gallery.beams.spinning_beam import spinning_beam
 from phlexible.gallery.beams.spinning_shaft import spinning_shaft
 from phlexible.gallery.machines.crane import crane
 from phlexible.gallery.machines.deployable_panels import deployable_panels
+from phlexible.gallery.machines.gear_train import gear_train
 from phlexible.gallery.machines.robot_arm import robot_arm
 from phlexible.gallery.machines.satellite import satellite
 from phlexible.gallery.machines.solid_crank_slider import solid_crank_slider
@@ -21,6 +22,7 @@ from phlexible.gallery.mechanisms.crank_slider import crank_slider
 from phlexible.gallery.mechanisms.four_bar import four_bar
 from phlexible.gallery.mechanisms.n_four_bar import n_four_bar
 from phlexible.gallery.mechanisms.spatial_slider_crank import spatial_slider_crank
+from phlexible.gallery.rigid_bodies.bouncing_ball import bouncing_ball
 from phlexible.gallery.rigid_bodies.double_pendulum import double_pendulum
 from phlexible.gallery.rigid_bodies.dzhanibekov import dzhanibekov
 from phlexible.gallery.rigid_bodies.heavy_top import heavy_top
@@ -205,6 +207,8 @@ ENTRIES: tuple[GalleryEntry, ...] = (
     GalleryEntry(princeton_beam, duration=1.0, step=1e-3, operating_point="static"),
     GalleryEntry(heavy_top, duration=5.0, step=1e-3),
     GalleryEntry(dzhanibekov, duration=20.0, step=1e-2),
+    GalleryEntry(bouncing_ball, duration=4.0, step=2e-4),
+    GalleryEntry(gear_train, duration=0.1, step=2e-4),
     GalleryEntry(andrews_squeezer, duration=0.03, step=1e-5),
     GalleryEntry(robot_arm, duration=2.0, step=1e-3, points=(BeamPoint("forearm", 1.0),)),
     GalleryEntry(deployable_panels, duration=30.0, step=2e-3, points=(BeamPoint("panel 1", 1.0),)),

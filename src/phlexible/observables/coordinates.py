@@ -57,7 +57,8 @@ def coordinate_values(run: RecordedRun, coordinate: Coordinate) -> Array:
     change, time = coordinate_rates(run, run.recording.velocity, coordinate), run.recording.time
     steps = np.diff(time) * (change[1:] + change[:-1]) / 2
     expected = wrapped[0] + np.concatenate([[0.0], np.cumsum(steps)])
-    return np.asarray(np.unwrap(wrapped - expected) + expected)
+    turns = np.round((np.unwrap(wrapped - expected) + expected - wrapped) / (2 * np.pi))
+    return np.asarray(wrapped + 2 * np.pi * turns)
 
 
 def coordinate_rates(run: RecordedRun, velocities: Array, coordinate: Coordinate) -> Array:

@@ -33,6 +33,9 @@ class ElementForms:
         for element in system.mechanism.elements:
             if isinstance(element.value, Feedback):
                 raise ModelError(f"{element} is a controller; the model has its torque as an input instead")
+        for element, force in system.forces:
+            if force.friction or (force.contact and force.contact.damping):
+                raise ModelError(f"{element} loses energy by a law that has no place in R; only dampers do")
         self.prescribed = tuple(str(element) for element in system.mechanism.elements if element.is_active)
         self.dampings = np.array([force.damping for force in self._forces], dtype=np.float64)
         self.active = [k for k, force in enumerate(self._forces) if force.value != 0]

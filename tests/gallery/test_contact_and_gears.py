@@ -1,0 +1,29 @@
+"""Bouncing ball and planetary gear against the reference numbers of their docstrings."""
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+
+
+def test_the_ball_bounces_in_its_period() -> None:
+    model = ph.gallery.bouncing_ball()
+    motion = model.simulate(4.0, 2e-4, progress=False)
+    height = motion.position(model["ball"].origin)[:, 2]
+    top = np.flatnonzero((height[1:-1] > height[:-2]) & (height[1:-1] >= height[2:])) + 1
+    assert np.diff(motion.time[top]).mean() == pytest.approx(0.64855, abs=2e-5)
+    assert 0.1 - height.min() == pytest.approx(1.0003e-2, rel=1e-4)
+    assert np.ptp(motion.energy.total) <= 1e-12
+    damped = ph.gallery.bouncing_ball(damping=1e4).simulate(4.0, 2e-4, progress=False)
+    assert damped.energy.dissipated[-1] > 1.0
+    assert np.abs(damped.energy.balance_error).max() <= 1e-12
+
+
+def test_the_sun_turns_four_times_as_fast_as_the_arm() -> None:
+    model = ph.gallery.gear_train()
+    motion = model.simulate(0.1, 2e-4, progress=False)
+    sun, arm, planet = (motion.angle(joint) for joint in model.joints[:3])
+    assert sun == pytest.approx(4 * arm, abs=1e-14 * sun[-1] + 1e-15)
+    assert planet == pytest.approx(-3 * arm, abs=1e-14 * sun[-1] + 1e-15)
+    assert sun[-1] == pytest.approx(0.5 * 930.23 * 0.1**2, rel=1e-3)
+    assert motion.energy.kinetic == pytest.approx(0.1 * sun, abs=1e-13)
