@@ -13,7 +13,7 @@ from laws.cases import BODY_CASES, random_place
 from laws.elements import ELEMENT_CASES, Adding, with_elements
 from laws.models import DEFORMED, H_OMEGA, Sample, Wishes, random_mechanism
 from phlexible.errors import ModelError
-from phlexible.interactions.rod_element import RodElement
+from phlexible.interactions.rods.rod_element import RodElement
 from phlexible.joints.joint import Joint
 from phlexible.ports.attachments import PlacedBody
 from phlexible.time_integration.composition import check_lossless

@@ -12,7 +12,7 @@ from phlexible.bodies.floating_body import FloatingBody
 from phlexible.initial.initial_state import InitialKind, initial_state
 from phlexible.interactions.force_elements import ForceElement, JointElement
 from phlexible.interactions.joint_limits import JointFriction, JointStop
-from phlexible.interactions.rod_element import RodElement
+from phlexible.interactions.rods.rod_element import RodElement
 from phlexible.joints.joint import Joint
 from phlexible.joints.relations import JointRelation
 from phlexible.ports.attachments import Attachment

@@ -13,7 +13,7 @@ from phlexible.bodies.rod.curve import rod_pose, slopes_along
 from phlexible.bodies.rod.node import RodNode
 from phlexible.bodies.rod.rod import Rod
 from phlexible.errors import ModelError
-from phlexible.interactions.rod_element import RodElement, rod_elements
+from phlexible.interactions.rods.rod_element import RodElement, rod_elements
 from phlexible.ports.attachments import PlacedBody
 from phlexible.ports.ground import planar_point
 from phlexible.ports.placed_rod import PlacedRod

@@ -6,7 +6,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ModelError
-from phlexible.interactions.rod_element import PLANE
+from phlexible.interactions.rods.rod_element import PLANE
 from phlexible.mechanism.rods import RodInModel
 from phlexible.observables.run import RecordedRun
 from phlexible.ports.placed_rod import PlacedRod
