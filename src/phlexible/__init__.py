@@ -46,13 +46,13 @@ from phlexible.errors import (
     VelocityError,
 )
 from phlexible.interactions.bushing import Bushing
-from phlexible.interactions.contact import Contact, Plane
 from phlexible.interactions.distributed_force import DistributedForce
 from phlexible.interactions.feedback import Feedback
 from phlexible.interactions.force_elements import SpringDamper
 from phlexible.interactions.loads import Force, Torque
 from phlexible.interactions.potentials import Potential
 from phlexible.interactions.pressure import Pressure
+from phlexible.interactions.resisting.contact import Contact, Plane
 from phlexible.joints.cylindrical import Cylindrical
 from phlexible.joints.distance import Distance
 from phlexible.joints.fixed import Fixed

@@ -9,8 +9,8 @@ from scipy.spatial.transform import Rotation
 import phlexible as ph
 from kernels.newton import Newton, largest_slope_error
 from phlexible.interactions.force_elements import ForceElement, JointElement
-from phlexible.interactions.joint_limits import JointFriction, JointStop
 from phlexible.interactions.loads import Load
+from phlexible.interactions.resisting.joint_limits import JointFriction, JointStop
 from phlexible.joints.joint import Joint
 from phlexible.system.layout import State
 from phlexible.system.system import system_of

@@ -11,7 +11,7 @@ from laws.models import STEPS, Sample, frequencies
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.initial.initial_state import InitialKind, initial_state
 from phlexible.interactions.force_elements import ForceElement, JointElement
-from phlexible.interactions.joint_limits import JointFriction, JointStop
+from phlexible.interactions.resisting.joint_limits import JointFriction, JointStop
 from phlexible.interactions.rods.rod_element import RodElement
 from phlexible.joints.joint import Joint
 from phlexible.joints.relations import JointRelation

@@ -12,7 +12,7 @@ from phlexible.bodies.string.user_law import Law
 from phlexible.compilation.user_function import UserFunction, user_function
 from phlexible.interactions.coordinates import AngleCoordinate, Coordinate, DistanceCoordinate
 from phlexible.interactions.force_elements import CoordinateForce
-from phlexible.interactions.one_sided import Coulomb, OneSided
+from phlexible.interactions.resisting.one_sided import Coulomb, OneSided
 from phlexible.tables.declarations import (
     ANGLE,
     CONSTRAINT,

@@ -14,9 +14,9 @@ from phlexible.algebra.user_functions import check_callable
 from phlexible.errors import ModelError, ParameterError
 from phlexible.interactions.coordinates import Coordinate, DistanceCoordinate
 from phlexible.interactions.feedback import Feedback
-from phlexible.interactions.one_sided import Coulomb, OneSided
 from phlexible.interactions.pair import KinematicPair, check_ports, expect
 from phlexible.interactions.potentials import Potential
+from phlexible.interactions.resisting.one_sided import Coulomb, OneSided
 from phlexible.interactions.time_paths import number_at
 from phlexible.ports.attachments import Port
 

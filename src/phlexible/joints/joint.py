@@ -11,9 +11,9 @@ from phlexible.interactions.drives import Drive
 from phlexible.interactions.feedback import Controller, Feedback
 from phlexible.interactions.force_elements import ForceValue, JointElement
 from phlexible.interactions.functions import Row
-from phlexible.interactions.joint_limits import JointFriction, JointStop
 from phlexible.interactions.pair import KinematicPair
 from phlexible.interactions.potentials import Potential
+from phlexible.interactions.resisting.joint_limits import JointFriction, JointStop
 from phlexible.interactions.time_paths import ScalarFunction, TimePath
 from phlexible.ports.attachments import Port
 

@@ -8,11 +8,11 @@ import numpy as np
 from phlexible.bodies.locations import Along, Start
 from phlexible.bodies.string.string import String
 from phlexible.errors import AttachmentError, ModelError, ParameterError
-from phlexible.interactions.contact import Plane
 from phlexible.interactions.drives import Drive
 from phlexible.interactions.feedback import Feedback
 from phlexible.interactions.force_elements import ForceElement
 from phlexible.interactions.loads import Force, Load
+from phlexible.interactions.resisting.contact import Plane
 from phlexible.joints.fixed import Fixed
 from phlexible.joints.joint import Joint
 from phlexible.joints.relations import JointRelation

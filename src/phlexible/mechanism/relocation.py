@@ -7,11 +7,11 @@ from typing import Any, Protocol, TypeVar
 from numpy.typing import ArrayLike
 
 from phlexible.bodies.rod.rod import Rod
-from phlexible.interactions.contact import Plane
 from phlexible.interactions.drives import Drive
 from phlexible.interactions.feedback import Feedback
 from phlexible.interactions.force_elements import ForceElement
 from phlexible.interactions.loads import Load
+from phlexible.interactions.resisting.contact import Plane
 from phlexible.joints.joint import Joint
 from phlexible.joints.relations import JointRelation, Relation
 from phlexible.mechanism.rods import RodInModel

@@ -28,7 +28,6 @@ from phlexible.elements.general_section import GeneralSection
 from phlexible.elements.sections import CircularSection, RectangularSection, Section
 from phlexible.elements.varying_section import VaryingSection
 from phlexible.errors import ModelError, ResultFileError
-from phlexible.interactions.contact import Plane
 from phlexible.interactions.distributed_force import DistributedForce
 from phlexible.interactions.drives import Drive
 from phlexible.interactions.feedback import Feedback
@@ -36,6 +35,7 @@ from phlexible.interactions.force_elements import ForceElement, JointElement
 from phlexible.interactions.loads import Axes, Load, PointLoad
 from phlexible.interactions.potentials import Potential
 from phlexible.interactions.pressure import Pressure
+from phlexible.interactions.resisting.contact import Plane
 from phlexible.interactions.time_paths import TimePath
 from phlexible.joints.joint import Joint
 from phlexible.joints.relations import JointRelation

@@ -11,8 +11,8 @@ from phlexible.errors import ModelError, ParameterError
 from phlexible.interactions.coordinates import Coordinate, DistanceCoordinate, PositionCoordinate
 from phlexible.interactions.force_elements import CoordinateForce, ForceElement
 from phlexible.interactions.functions import DirectionOf, Row, Term, between, perpendicular_axes, single
-from phlexible.interactions.one_sided import Coulomb, OneSided
 from phlexible.interactions.pair import check_ports, expect
+from phlexible.interactions.resisting.one_sided import Coulomb, OneSided
 from phlexible.ports.attachments import Attachment, Port
 
 DEEPEST = 0.1  # of the size of a body, at the start

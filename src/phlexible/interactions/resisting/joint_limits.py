@@ -6,8 +6,8 @@ from phlexible.algebra.arrays import finite, non_negative, positive
 from phlexible.algebra.options import optional_text
 from phlexible.errors import ModelError, ParameterError
 from phlexible.interactions.force_elements import CoordinateForce, ForceElement
-from phlexible.interactions.one_sided import Coulomb, OneSided
 from phlexible.interactions.pair import KinematicPair, expect
+from phlexible.interactions.resisting.one_sided import Coulomb, OneSided
 from phlexible.ports.attachments import Port
 
 

@@ -1,0 +1,1 @@
+"""What pushes on one side only and what rubs: contact, stops, friction."""
