@@ -11,6 +11,8 @@ from phlexible.compilation.compiled import discard_stale_cache, entry_point, is_
 def folder(tmp_path):
     (tmp_path / "loop.py").write_text("a = 1")
     (tmp_path / "inertia.py").write_text("b = 1")
+    (tmp_path / "forces").mkdir()
+    (tmp_path / "forces" / "laws.py").write_text("c = 1")
     (tmp_path / "__pycache__").mkdir()
     (tmp_path / "__pycache__" / "loop.advance.nbi").write_text("index")
     (tmp_path / "__pycache__" / "loop.advance.1.nbc").write_text("code")
@@ -33,10 +35,11 @@ def test_code_of_the_same_sources_stays(folder):
     assert compiled_files(folder) == [".nbc"]
 
 
-def test_a_change_in_any_source_removes_the_code(folder):
+@pytest.mark.parametrize("source", ["inertia.py", "forces/laws.py"])
+def test_a_change_in_any_source_removes_the_code(folder, source):
     discard_stale_cache([folder], folder / "__pycache__")
     (folder / "__pycache__" / "loop.advance.1.nbc").write_text("code")
-    (folder / "inertia.py").write_text("b = 2")
+    (folder / source).write_text("b = 2")
     assert discard_stale_cache([folder], folder / "__pycache__")
     assert compiled_files(folder) == []
 

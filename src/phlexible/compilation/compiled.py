@@ -84,7 +84,7 @@ def discard_stale_cache(sources: Iterable[Path], cache: Path) -> bool:
     Numba looks at the file of the called function only, while the entry points contain the code of whole
     folders. A stamp beside the cached code holds the digest of all of their files.
     """
-    files = sorted(file for folder in sources for file in folder.glob("*.py"))
+    files = sorted(file for folder in sources for file in folder.rglob("*.py"))
     digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
     stamp = cache / "kernels.stamp"
     try:
