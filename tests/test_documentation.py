@@ -127,3 +127,11 @@ def test_bodies_from_meshes(in_an_empty_folder) -> None:
     interfaces = {"tip": (lambda x: x[0] > 0.3 - 1e-9, "rigid"), "hub": (lambda x: x[0] < 1e-9, "rigid")}
     same = ph.FlexibleBody.from_mesh(found["mesh"], found["steel"], interfaces, modes=6)
     assert found["other"].frequencies[:6] == pytest.approx(same.frequencies[:6], rel=1e-6)
+
+
+def test_rods(in_an_empty_folder) -> None:
+    found = run("rods.md")
+    model, arc = found["model"], found["arc"]
+    rest = model.equilibrium()
+    still = model.simulate(0.02, 1e-3, initial=rest, progress=False).position(arc.end)
+    assert np.abs(still - rest.position(arc.end)).max() < 1e-9

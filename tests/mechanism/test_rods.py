@@ -111,6 +111,8 @@ def test_viscosity_takes_what_the_ledger_says():
     motion = model.simulate(0.3, 1e-3, progress=False)
     assert motion.energy.dissipated[-1] > 0.01 * motion.energy.kinetic.max()
     assert np.abs(motion.energy.balance_error).max() < 1e-12 * motion.energy.kinetic.max()
+    pole = model.linearize().modes(3).eigenvalues[-1]  # Kelvin-Voigt: ratio tau omega / 2
+    assert -pole.real == pytest.approx(0.05 * abs(pole) ** 2 / 2, rel=1e-6)
 
 
 def test_sections_start_with_the_velocities_of_one_body():
