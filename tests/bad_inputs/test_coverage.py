@@ -4,11 +4,22 @@ import inspect
 
 import phlexible as ph
 from bad_inputs.bodies import BODIES
+from bad_inputs.meshed import MESHED
 from bad_inputs.parts import PARTS
 from bad_inputs.runs import RUNS
 
 # Made by this package, or made of what it made.
-NOT_CALLED_BY_USERS = {"LinearModel", "LinearPHDAE", "Motion", "PortHamiltonianModel", "Study", "Trajectory"}
+NOT_CALLED_BY_USERS = {
+    *("FlexibleBody", "LinearModel", "LinearPHDAE", "Motion", "PortHamiltonianModel", "Study", "Trajectory"),
+}
+    "FlexibleBody",
+    "LinearModel",
+    "LinearPHDAE",
+    "Motion",
+    "PortHamiltonianModel",
+    "Study",
+    "Trajectory",
+}
 OWNERS = {
     "Mechanism": ph.Model,
     "Model": ph.Model,
@@ -41,7 +52,7 @@ def arguments(function):
 def covered():
     """Arguments in the table by the last word of what is called: "Beam", "add", "drive"."""
     found: dict[str, set[str]] = {}
-    for call in (*BODIES, *PARTS, *RUNS):
+    for call in (*BODIES, *PARTS, *RUNS, *MESHED):
         found.setdefault(call.name.split(" ")[0].split(".")[-1], set()).update(call.takes)
     return found
 

@@ -75,7 +75,10 @@ def _surface(points: MeshPoints) -> IntArray:
 
 
 def _checked(nodes: Sequence[int], points: MeshPoints) -> IntArray:
-    numbers = np.asarray(nodes)
+    try:
+        numbers = np.asarray(nodes)
+    except ValueError:  # lists of several lengths
+        numbers = np.zeros((0, 0))
     count = len(points.nodes)
     if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or not len(numbers):
         raise ParameterError(f"nodes must be numbers of nodes of body.points.nodes, got {nodes!r}")
