@@ -10,7 +10,6 @@ import phlexible as ph
 from bad_inputs.outcomes import COUNT, FINITE, NUMBER_FUNCTION, REFUSED, TIMES, Call
 from bad_inputs.wrong_values import STEEL, Stage
 
-
 NODES = frozenset({"None"})
 
 

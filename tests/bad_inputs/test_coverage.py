@@ -12,14 +12,6 @@ from bad_inputs.runs import RUNS
 NOT_CALLED_BY_USERS = {
     *("FlexibleBody", "LinearModel", "LinearPHDAE", "Motion", "PortHamiltonianModel", "Study", "Trajectory"),
 }
-    "FlexibleBody",
-    "LinearModel",
-    "LinearPHDAE",
-    "Motion",
-    "PortHamiltonianModel",
-    "Study",
-    "Trajectory",
-}
 OWNERS = {
     "Mechanism": ph.Model,
     "Model": ph.Model,
