@@ -82,6 +82,8 @@ def _checked(nodes: Sequence[int], points: MeshPoints) -> IntArray:
     count = len(points.nodes)
     if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or not len(numbers):
         raise ParameterError(f"nodes must be numbers of nodes of body.points.nodes, got {nodes!r}")
+    if len(np.unique(numbers)) < len(numbers):
+        raise ParameterError(f"nodes must differ from each other, got {nodes!r}")
     if numbers.min() < 0 or numbers.max() >= count:
         raise ParameterError(f"nodes must be 0 to {count - 1}, got {numbers.min()} to {numbers.max()}")
     return numbers.astype(np.int64)
