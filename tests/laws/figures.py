@@ -9,6 +9,7 @@ import phlexible as ph
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.beam.constitution import moments_at
 from phlexible.bodies.mechanics.floating import kept_velocities, mass_matrix, split_velocity
+from phlexible.bodies.rod.node import RodNode
 from phlexible.system.layout import State
 from phlexible.system.system import System
 
@@ -95,6 +96,8 @@ def material_points(placed: Any) -> list[tuple[Any, float]]:
             return [(placed.at(float(s)), float(m)) for s, m in zip(body.mesh.nodes, shares, strict=True)]
         case ph.RigidBody():
             return [(placed.point(body.center), body.mass)]
+        case RodNode():
+            return [(placed.point(placed.data.first_moments[:, 0] / placed.data.mass), placed.data.mass)]
         case ph.FlexibleBody():
             mesh = body.points.mesh
             basis = skfem.CellBasis(mesh.mesh, mesh.element, intorder=3)
