@@ -14,6 +14,7 @@ from laws.elements import ELEMENT_CASES, Adding, with_elements
 from laws.models import DEFORMED, H_OMEGA, Sample, Wishes, random_mechanism
 from phlexible.bodies.rod.node import RodNode
 from phlexible.errors import ModelError
+from phlexible.interactions.resisting.joint_limits import JointFriction, JointStop
 from phlexible.interactions.rods.rod_element import RodElement
 from phlexible.joints.joint import Joint
 from phlexible.ports.attachments import PlacedBody
@@ -22,6 +23,9 @@ from phlexible.time_integration.composition import check_lossless
 STEPS = 40
 FEW_STEPS = 10  # of small cases
 FEW_MOVING = 0.4, 0.4, 0.2
+
+LEFT_OUT = (RodElement, ph.Contact, JointFriction, JointStop)
+"""Elements that are not drawn: rods make theirs, and forces that begin at once make neighbouring starts part."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +75,7 @@ def drawn(seed: int, is_small: bool = False) -> Case:
         wishes = replace(wishes, initial=DEFORMED)
     sample = random_mechanism(seed, replace(wishes, h_omega=min(wishes.h_omega, limit)))
     damped = bool(rng.random() < 0.3)
-    for kind in (each for each in ELEMENT_CASES if each is not RodElement):  # rods make them
+    for kind in (each for each in ELEMENT_CASES if each not in LEFT_OUT):
         if rng.random() < 0.25:
             with_elements(seed, sample, [kind], damped)
     steps = FEW_STEPS if is_small else STEPS

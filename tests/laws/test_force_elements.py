@@ -12,6 +12,7 @@ from laws.figures import energy_error, momentum_errors
 from laws.models import DEFORMED, H_OMEGA, STEPS, Wishes, random_mechanism
 from phlexible.errors import ModelError
 from phlexible.initial.initial_state import initial_state
+from phlexible.interactions.resisting.joint_limits import JointStop
 from phlexible.rank.redundancy_check import check_redundancy
 from phlexible.system.system import system_of
 
@@ -32,8 +33,9 @@ def test_elements_between_bodies_keep_energy_and_momenta_in_free_flight(dimensio
     motion = resolved(sample.simulate)
     assert energy_error(motion) <= LIMIT
     assert max(momentum_errors(motion)) <= LIMIT
-    assert np.abs(motion.element_force(added[0])).max() > 0
-    assert (motion.energy.dissipated[-1] > 0) == (damped and np.ptp(motion.recording.theta) > 0)
+    acts = np.abs(motion.element_force(added[0])).max() > 0
+    assert acts or kind is JointStop  # a stop that is not reached does nothing
+    assert (motion.energy.dissipated[-1] > 0) == (acts and damped and np.ptp(motion.recording.theta) > 0)
 
 
 @pytest.mark.parametrize("dimension", [2, 3])

@@ -51,7 +51,7 @@ def test_loads_that_consist_of_forces_are_used_with_them():
     rod = ph.Beam(1.0, ph.CircularSection(0.01), ph.Material(2e11, 7800.0), elements=1)
     beam = model.add(rod, "beam")
     model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam.start))
-    model.apply(ph.DistributedForce(beam, lambda x, t: (0, 1e-3 * t, 0)))
+    model.apply(ph.DistributedForce(beam, lambda x, t: (0, 1e3 * t, 0)))
     model.simulate(1e-3, 1e-3, progress=False)
     ph.DistributedForce(beam, lambda x, t: (0, t, 0))
     with pytest.warns(ph.UnusedPartWarning, match="distributed force on beam"):
