@@ -11,6 +11,7 @@ from bad_inputs.wrong_values import simple_values
 
 # By the annotation of a parameter: what may be taken, and need not (a model may have no negative length).
 TAKEN = {
+    "bool": {"True", "False"},
     "float": {"-1", "0", "1"},
     "int": {"0", "1"},
     "int | None": {"None", "0", "1"},

@@ -143,7 +143,7 @@ def test_both_schemes_converge_to_the_motion_of_the_conserving_step():
         ({"start": "clamped"}, "start must be one of 'force', 'velocity', 'fixed'"),
         ({"dimension": 4}, "dimension must be 1, 2 or 3, got 4"),
         ({"dimension": 1, "gravity": (0, -9.81, 0)}, "gravity must be along x in dimension 1"),
-        ({"dimension": 2, "shape": ((0, 0, 0), (1, 0, 1))}, "shape must be in the xy plane"),
+        ({"dimension": 2, "shape": ((0, 0, 0), (1, 0, 1))}, "shape must stay in the plane"),
     ],
 )
 def test_a_bad_option_is_named(options, words):

@@ -170,6 +170,6 @@ def test_a_basis_is_a_value():
     assert first != replace(BEAM, modes=2 * columns) and first != BEAM
     columns[0, 0] += 1
     assert first == second
-    assert isinstance(first.modes, ReducedBasis) and "18 coordinates, 9 columns" in repr(first)
+    assert isinstance(first.modes, ReducedBasis) and "18 coordinates, 9 columns" in repr(first.modes)
     with pytest.raises(ValueError, match="read-only"):
         first.modes.array[0, 0] = 1.0

@@ -11,6 +11,7 @@ from kernels.newton import Newton, largest_slope_error
 from phlexible.interactions.force_elements import ForceElement, JointElement
 from phlexible.interactions.loads import Load
 from phlexible.interactions.resisting.joint_limits import JointFriction, JointStop
+from phlexible.interactions.rods.rod_element import RodElement
 from phlexible.joints.joint import Joint
 from phlexible.system.layout import State
 from phlexible.system.system import system_of
@@ -49,7 +50,8 @@ def concrete(kind):
 
 def test_every_joint_and_load_is_listed():
     assert set(concrete(Joint)) == set(JOINTS)
-    assert {kind for kind, _ in LOADS} == set(concrete(Load))
+    meshed = {ph.Pressure}  # follower forces on an interface: tests/bodies/flexible
+    assert {kind for kind, _ in LOADS} | meshed == set(concrete(Load))
 
 
 def pair(dimension, first, second):
@@ -170,6 +172,7 @@ def test_every_force_element_is_listed():
     assert set(concrete(ForceElement)) == {
         *(ph.SpringDamper, ph.Bushing, ph.Contact),
         *(JointElement, JointFriction, JointStop),
+        RodElement,  # scalar laws between the sections of a rod: tests/whole_models/test_rods.py
     }
 
 
