@@ -82,7 +82,7 @@ def complaints(browser) -> list[str]:
         message = json.loads(entry["message"])["message"]
         if message["method"] == "Network.requestWillBeSent":
             address = message["params"]["request"]["url"]
-            if not address.startswith(("file:", "data:", "blob:", "chrome:")):  # the last: icons of the browser itself
+            if not address.startswith(("file:", "data:", "blob:", "chrome:")):  # chrome: its own icons
                 found.append(address)
     return found
 
