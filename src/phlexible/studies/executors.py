@@ -50,21 +50,25 @@ def finished_runs(task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], execu
 
 
 def _own_processes(task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], workers: int) -> Finished:
-    """Processes that are started anew where one of them dies; who was at work then is tried once more, alone."""
+    """Processes that are started anew where one of them dies; who was at work then is tried again, alone.
+
+    A run that was only waiting for its process is a suspect too: it is the second death alone that tells.
+    """
     parameters = dict(runs)
-    waiting, suspects = deque(parameters), deque[int]()
+    waiting, suspects, died_alone = deque(parameters), deque[int](), set[int]()
     pool = _pool(min(workers, len(parameters)))
     at_work: dict[Future[Outcome], int] = {}
     try:
         while waiting or suspects or at_work:
-            is_alone = bool(suspects)
-            while suspects and not at_work:
-                number = suspects.popleft()
-                at_work[pool.submit(carry_out, task, parameters[number])] = number
-            while waiting and not is_alone and len(at_work) <= workers:
-                number = waiting.popleft()
-                at_work[pool.submit(carry_out, task, parameters[number])] = number
+            is_alone = bool(suspects) and not at_work
+            source, most = (suspects, 1) if is_alone else (waiting, 0 if suspects else workers + 1)
             lost: list[int] = []
+            while source and len(at_work) < most and not lost:
+                number = source.popleft()
+                try:
+                    at_work[pool.submit(carry_out, task, parameters[number])] = number
+                except BrokenExecutor:
+                    lost.append(number)
             for future in wait(at_work, return_when=FIRST_COMPLETED).done:
                 number = at_work.pop(future)
                 try:
@@ -76,9 +80,10 @@ def _own_processes(task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], work
                 at_work.clear()
                 pool.shutdown(wait=False)
                 pool = _pool(min(workers, len(parameters)))
-                if is_alone:
+                if is_alone and lost[0] in died_alone:
                     yield lost[0], Outcome(None, f"WorkerLost: {LOST}", is_lost=True)
                 else:
+                    died_alone.update(lost if is_alone else ())
                     suspects += sorted(lost)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)

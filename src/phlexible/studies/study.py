@@ -132,7 +132,8 @@ def study(
 ) -> Study:
     """Build and measure a model for many parameters, each run in whatever process is free.
 
-    A run that fails is recorded with its parameters, and the others go on. So is one whose process dies twice.
+    A run that fails is recorded with its parameters, and the others go on. So is one whose process dies,
+    and dies in two more trials alone.
 
     Args:
         build: parameters by name -> a model.
