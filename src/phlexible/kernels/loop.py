@@ -5,7 +5,14 @@ from phlexible.compilation.dense import copy, fill
 from phlexible.compilation.notation import Reals, Tables, Vectors, dot, reals_at, tables_at, vector
 from phlexible.kernels.interactions import angles_can_be_counted, drives_are_smooth
 from phlexible.kernels.ledger import end_step, energies, ledger_closes
-from phlexible.kernels.newton import CONVERGED, NOT_CONVERGED, remove_null_space_multipliers, solve_step
+from phlexible.kernels.newton import (
+    ACCEPTABLE,
+    ACCEPTABLE_AT_SINGULAR,
+    CONVERGED,
+    NOT_CONVERGED,
+    remove_null_space_multipliers,
+    solve_step,
+)
 from phlexible.kernels.step import begin_bodies, begin_ports, hand_over
 from phlexible.kernels.vectors import vector_rates
 
@@ -99,7 +106,8 @@ def take_step(t: Tables, h: float, damping: float, least_scale: float, is_redund
         is_relaxed = is_redundant or attempt >= ATTEMPTS
         guess(t, attempt)
         relaxation = RELAXATION if is_relaxed else 0.0
-        status, iterations = solve_step(t, h, damping, least_scale, relaxation)
+        acceptable = ACCEPTABLE_AT_SINGULAR if attempt >= ATTEMPTS else ACCEPTABLE
+        status, iterations = solve_step(t, h, damping, least_scale, relaxation, acceptable)
         t.counter[0] += iterations
         if status == CONVERGED and not (angles_can_be_counted(t) and ledger_closes(t, h, damping)):
             status = NOT_CONVERGED

@@ -16,6 +16,9 @@ PREDICTED = 1e-16  # an update that is expected to be smaller is left out
 PREDICTED_OF_FEW = 1e-17  # of few unknowns, where another iteration costs next to nothing:
 FEW = 12  # what is left out has a sign, and shows after a million steps
 ACCEPTABLE = 1e-8
+ACCEPTABLE_AT_SINGULAR = 1e-7  # beside a double root updates end at the square root of round-off
+AT_ROUND_OFF = 1e-11  # updates below this that do not fall to a tenth with the Jacobian of their place
+STALLED = 0.1
 SMALL = 0.1  # updates beyond this fraction of the velocities predict nothing
 MULTIPLIER_TOLERANCE = 1e-10  # relative
 LEAST_DAMPING = 1.0 / 128.0
@@ -122,13 +125,15 @@ def remove_null_space_multipliers(t: Tables) -> float:
 
 
 @compiled
-def solve_step(t: Tables, h: float, damping: float, least_scale: float, relaxation: float) -> tuple[int, int]:
+def solve_step(
+    t: Tables, h: float, damping: float, least_scale: float, relaxation: float, acceptable: float
+) -> tuple[int, int]:
     """Newton's method from velocity1 and multiplier1; (status, iterations).
 
     Natural monotonicity: a step length t is accepted when the simplified update |J^-1 r| at the
     trial point has fallen to (1 - t / 4) of the update. While it falls fast the factored
     Jacobian is used again. ``least_scale`` [m/s] keeps the tolerance above round-off at rest.
-    ``relaxation`` of redundant joints: see ``eliminate``; 0 without.
+    ``relaxation`` of redundant joints: see ``eliminate``; 0 without. Updates below ``acceptable`` may stall.
     """
     start_norm = velocity_norm(t, t.velocity)
     residuals(t, h, damping)
@@ -153,7 +158,7 @@ def solve_step(t: Tables, h: float, damping: float, least_scale: float, relaxati
                 trial = trial_update(t)
                 if trial <= (1.0 - 0.25 * length) * size or size <= TOLERANCE * scale:
                     break
-                if size <= ACCEPTABLE * scale and fresh:
+                if size <= acceptable * scale and fresh:
                     break
                 if length <= LEAST_DAMPING or not fresh:
                     length = 0.0
@@ -181,8 +186,11 @@ def solve_step(t: Tables, h: float, damping: float, least_scale: float, relaxati
                 move(t, 1.0)
                 motion_and_forces(t, h, damping)
                 return (CONVERGED, iterations + 1)
-            if fresh and length == 1.0 and contraction > 0.75 and size <= ACCEPTABLE * scale and is_closed:
-                return (CONVERGED, iterations)
+            if fresh and length == 1.0 and is_closed:
+                if contraction > 0.75 and size <= acceptable * scale:
+                    return (CONVERGED, iterations)
+                if contraction > STALLED and size <= AT_ROUND_OFF * scale:
+                    return (CONVERGED, iterations)
             size = trial
             fresh = False
             if contraction > KEEP_JACOBIAN:
