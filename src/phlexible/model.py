@@ -35,6 +35,7 @@ from phlexible.results.pictures.mechanism_plot import plot_model
 from phlexible.results.progress import progress_bar, shown
 from phlexible.results.run_warnings import attach_motion, warned
 from phlexible.results.summaries.notebook import model_html
+from phlexible.system.instants import Instants
 from phlexible.system.layout import State
 from phlexible.system.recording import Recording
 from phlexible.system.system import System
@@ -231,9 +232,9 @@ class Model(Mechanism):
         self._need_bodies()
         step, damping = positive("step", step), non_negative("numerical_damping", numerical_damping)
         system, kind = self._numbers.system(self), _initial(initial)
-        state = given_state(system, kind) if isinstance(kind, State) else initial_instant(system, kind)[0]
+        state, at = _first_instant(system, kind)
         make = self._numbers.stepper_maker(system, Scheme.CONSERVING)
-        return LiveRun(system, make(2, damping, check_redundancy(system, state)), state, step)
+        return LiveRun(system, make(2, damping, check_redundancy(system, state, at)), state, step)
 
     def equilibrium(self, state: State | None = None) -> Equilibrium:
         """A pose at rest in which gravity, loads, springs, prestress and joints balance, near the initial one.
@@ -373,11 +374,7 @@ class Model(Mechanism):
                 begin = kind.time if isinstance(kind, State) else 0.0
                 instants = clock(begin, duration, step, breakpoints)
                 check_rates(system, instants.start, instants.end)
-                if isinstance(kind, State):
-                    initial = given_state(system, kind)
-                    at = system.at(initial)
-                else:
-                    initial, at = initial_instant(system, kind)
+                initial, at = _first_instant(system, kind)
                 start = initial
             else:
                 recording, begun = results.recording, results.begun
@@ -413,3 +410,11 @@ def _initial(given: object) -> InitialKind | State:
     if isinstance(given, State):
         return given
     return given.state if isinstance(given, Equilibrium) else option("initial", given, InitialKind)
+
+
+def _first_instant(system: System, kind: InitialKind | State) -> tuple[State, Instants]:
+    """Where a run begins, as a state and as an instant."""
+    if isinstance(kind, State):
+        state = given_state(system, kind)
+        return state, system.at(state)
+    return initial_instant(system, kind)

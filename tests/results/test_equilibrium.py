@@ -80,6 +80,17 @@ def test_a_run_goes_on_from_a_state():
     assert rest.position(wheel.origin)[-1] == pytest.approx(whole.position(wheel.origin)[-1], abs=1e-12)
 
 
+def test_an_equilibrium_of_a_later_instant_has_its_values_and_is_drawn():
+    """Functions of time are those of the state's time."""
+    pytest.importorskip("matplotlib")
+    model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=2)
+    rod = model.add(ph.RigidBody(2.0, 0.1, center=(0.0, -0.5, 0.0)), "rod")
+    model.connect(ph.Revolute(model.ground.moving(lambda t: (t, 0.0, 0.0)), rod.origin))
+    later = model.equilibrium(model.simulate(0.5, 0.01, progress=False).at(0.5))
+    assert later.position(rod.origin) == pytest.approx([0.5, 0.0, 0.0], abs=1e-12)
+    assert later.plot().axes
+
+
 def test_states_that_do_not_fit_are_refused():
     model, motion = ph.gallery.double_pendulum(), ph.gallery.dzhanibekov().simulate(0.1, 0.05, progress=False)
     with pytest.raises(ph.ModelError, match="take a state of the same model"):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
+from laws.test_halving import torn_rod
 
 
 def test_steps_by_hand_have_the_digits_of_a_run():
@@ -64,6 +65,28 @@ def test_what_is_put_back_goes_on_with_the_same_digits():
     assert np.array_equal(live.state.velocity, first.velocity)
     assert np.array_equal(live.state.rotation, first.rotation)
     assert len(live.motion.time) == 101
+
+
+@pytest.mark.filterwarnings("ignore::phlexible.LargeDeflectionWarning")
+def test_a_step_that_fails_is_halved_and_one_that_fails_for_good_moves_nothing():
+    model = ph.Model(dimension=2)
+    beam = ph.Beam(1.0, ph.CircularSection(2e-3), ph.Material(2e11, 7870.0), elements=4)
+    body = model.add(beam, "beam")
+    model.apply(ph.Force(body.end, (0.0, 300.0, 0.0), name="blow"))
+    live = model.start(0.02)
+    for _ in range(5):
+        live.step()
+        impulse = 300.0 * live.time
+        assert live.motion.momentum.linear[-1] == pytest.approx([0.0, impulse, 0.0], abs=1e-11 * impulse)
+    assert live.motion.halvings[-1] > 0
+    torn = torn_rod()[0].start(0.01)
+    with pytest.raises(ph.ConvergenceError, match="the step from t = 0"):
+        torn.advance(to=1.0)
+    kept, time = torn.save().numbers, torn.time
+    with pytest.raises(ph.ConvergenceError):
+        torn.step()
+    differing = np.flatnonzero(torn.save().numbers != kept)
+    assert torn.time == time and len(differing) <= 1  # all but the count of iterations
 
 
 def test_runs_of_one_model_do_not_disturb_each_other():

@@ -137,13 +137,6 @@ def subtract_image(a: Reals, rows: int, columns: int, x: Reals, y: Reals) -> Non
 
 
 @compiled_apart
-def multiply(a: Reals, rows: int, columns: int, x: Reals, y: Reals) -> None:
-    """y = a x for a (rows, columns) block."""
-    for i in range(rows):
-        y[i] = product(a + i * columns, x, columns)
-
-
-@compiled_apart
 def product(x: Reals, y: Reals, count: int) -> float:
     """x . y."""
     total = 0.0

@@ -121,7 +121,7 @@ class Equilibrium:
 
     def plot(self, path: str | PathLike[str] | None = None, scale: float = 1.0) -> "Figure":
         """The deformed mechanism; ``scale`` enlarges deformations."""
-        return self.motion.plot_mechanism([0.0], path, scale)
+        return self.motion.plot_mechanism([self.state.time], path, scale)
 
     def __repr__(self) -> str:
         kind = "stable" if self.is_stable else f"unstable, grows with exp({self.growth_rate:.3g} t)"

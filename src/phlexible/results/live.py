@@ -125,7 +125,7 @@ class LiveRun:
         """
         begin, stepper = self.time, self._stepper
         if self.inputs.is_new:
-            stepper.give(self.inputs.changes(3 * self._load_values))
+            stepper.give(self.inputs.changes(3 * stepper.load_values))
             self.inputs.is_new = False
         if stepper.is_controlled:
             stepper.control(begin)
@@ -160,14 +160,12 @@ class LiveRun:
         """
         if not isinstance(sensor, Sensor):
             raise ParameterError(f"read takes a sensor such as Position(beam.end), got {sensor!r}")
-        recording = recording_of(self._system, self._sources, np.array([self.time]), self._rows[-1])
-        return np.asarray(sensor.read(Reader(RecordedRun(self._system, recording)))[0])
+        return np.asarray(sensor.read(Reader(RecordedRun(self._system, self._now())))[0])
 
     @property
     def state(self) -> State:
         """Of all bodies, for ``simulate(initial=...)`` and ``linearize(state=...)``."""
-        recording = recording_of(self._system, self._sources, np.array([self.time]), self._rows[-1])
-        return recording.state(0)
+        return self._now().state(0)
 
     def save(self) -> SavedInstant:
         """Where the run is, with its inputs and what steps remember: after ``restore`` the digits are the same."""
@@ -199,17 +197,13 @@ class LiveRun:
     def __repr__(self) -> str:
         return f"LiveRun(t = {self.time:g} s, {self._steps} steps of {self.step_size:g} s, {self.inputs!r})"
 
-    @property
-    def _sources(self) -> dict[str, list[int]]:
-        return self._stepper.work_sources
-
-    @property
-    def _load_values(self) -> int:
-        return self._stepper.load_values
+    def _now(self) -> Recording:
+        """The last instant alone."""
+        return recording_of(self._system, self._stepper.work_sources, np.array([self.time]), self._rows[-1])
 
     def _recording(self) -> Recording:
         rows = {name: np.concatenate([row[name] for row in self._rows]) for name in self._rows[0]}
-        found = recording_of(self._system, self._sources, np.array(self._times), rows, self._halvings)
+        found = recording_of(self._system, self._stepper.work_sources, np.array(self._times), rows, self._halvings)
         if self._reactions:  # of an instant the mean of the steps beside it
             own = np.array(self._reactions)
             mean = np.concatenate([own[:1], (own[1:] + own[:-1]) / 2, own[-1:]])
@@ -219,7 +213,7 @@ class LiveRun:
 
     def _taken(self, begin: float, end: float, size: float, depth: int) -> tuple[dict[str, Array], Array]:
         """The row at the end and the reactions of the last part; parts are halves of halves."""
-        stepper, before = self._stepper, self._stepper.snapshot()
+        stepper = self._stepper
         taken = stepper.advance(np.array([begin, end]), size, Storage(1, 0, self._continues))
         stepper.let_interrupt()
         if taken.steps:
@@ -228,7 +222,7 @@ class LiveRun:
         if depth == MOST_HALVINGS:
             why, history = stepper.failure()
             raise ConvergenceError(f"the step from t = {begin:.9g} s failed: {why}", begin, history)
-        stepper.restore(before)
+        before = stepper.snapshot()  # a step that fails leaves the state as it was
         self._halvings, self._continues = self._halvings + 1, False
         middle = 0.5 * (begin + end)
         stepper.project(begin)

@@ -24,6 +24,7 @@ from phlexible.bodies.beam.stress import discontinuous_stress, hermite_stress
 from phlexible.bodies.body import Body, BodyData
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.forms.stress_space import Stress, StressSpace
+from phlexible.bodies.given_section import all_sections, check_material, section_along
 from phlexible.bodies.locations import End, Location, Start
 from phlexible.bodies.material import Material
 from phlexible.bodies.mechanics.floating import elastic_mass
@@ -35,7 +36,6 @@ from phlexible.elements.varying_section import (
     UniformSection,
     VaryingSection,
     least_width,
-    sampled,
     sections_at,
 )
 from phlexible.errors import ParameterError
@@ -108,10 +108,10 @@ class Beam(Body):
             ("color", optional_color(self.color)),
             ("theory", option("theory", self.theory, Theory)),
             ("masses", _masses(self.masses, self.length)),
-            ("section", _section(self.section, self.length, self.elements)),
+            ("section", section_along(self.section, self.length, self.elements)),
         ):
             object.__setattr__(self, name, value)
-        _check_material(self._section, self.material)
+        check_material(self._section, self.material)
         if (across := least_width(self._section)) > self.length:
             raise ParameterError(
                 f"length must not be below the thickness of the section, {across:g} m (metres, and a beam is"
@@ -149,8 +149,7 @@ class Beam(Body):
 
     @property
     def _sections(self) -> tuple[UniformSection, ...]:
-        section = self._section
-        return section.sections if isinstance(section, VaryingSection) else (section,)
+        return all_sections(self._section)
 
     def discretize(self, dimension: int) -> FloatingBody:
         """Invariants, strains and points in the plane (dimension 2) or in space (3).
@@ -368,37 +367,6 @@ def _masses(masses: object, length: float) -> tuple[LumpedMass, ...]:
         if not 0 <= each.x <= length:
             raise ParameterError(f"a LumpedMass must lie in 0 <= x <= {length:g} (the length), got {each.x!r}")
     return tuple(masses)
-
-
-def _section(section: object, length: float, elements: int) -> AnySection:
-    """The section, a function of x as a table."""
-    if isinstance(section, VaryingSection):
-        if section.start > ROUND_OFF * length or section.end < (1 - ROUND_OFF) * length:
-            raise ParameterError(
-                f"section must be known for 0 <= x <= {length:g} (the length), its places go from"
-                f" {section.start:g} to {section.end:g}"
-            )
-        return section
-    if isinstance(section, AnySection):
-        return section
-    if callable(section) and not isinstance(section, type):
-        return sampled(section, length, elements)
-    raise ParameterError(
-        "section must be a Section, CircularSection or RectangularSection, a GeneralSection, a VaryingSection or a"
-        f" function of x, got {section!r}"
-    )
-
-
-def _check_material(section: AnySection, material: object) -> None:
-    first = section.sections[0] if isinstance(section, VaryingSection) else section
-    if isinstance(first, GeneralSection):
-        if material is not None:
-            raise ParameterError(
-                "material must be left out: a GeneralSection has stiffness, mass and viscosity of its own,"
-                f" got {material!r}"
-            )
-    elif not isinstance(material, Material):
-        raise ParameterError(f"material must be a Material, got {material!r}")
 
 
 def _is_on_part(mass: LumpedMass, number: int, count: int, length: float) -> bool:

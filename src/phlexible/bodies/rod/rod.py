@@ -11,13 +11,14 @@ from phlexible.algebra.arrays import Array, positive
 from phlexible.algebra.options import option, whole
 from phlexible.bodies.beam.constitution import stiffness_at
 from phlexible.bodies.beam.mesh import Theory
+from phlexible.bodies.given_section import all_sections, check_material, section_along
 from phlexible.bodies.material import Material
 from phlexible.bodies.rod.node import RodNode
 from phlexible.elements.general_section import GeneralSection
 from phlexible.elements.lagrange import lagrange_slopes, lagrange_values, quadratic_slopes, quadratic_values
 from phlexible.elements.quadrature import gauss
 from phlexible.elements.sections import Section
-from phlexible.elements.varying_section import AnySection, UniformSection, VaryingSection, sampled, sections_at
+from phlexible.elements.varying_section import AnySection, UniformSection, VaryingSection, sections_at
 from phlexible.errors import ParameterError
 from phlexible.shapes.colors import optional_color
 
@@ -93,15 +94,15 @@ class Rod:
             object.__setattr__(self, name, value)
         if self.order not in (1, 2):
             raise ParameterError(f"order must be 1 (two nodes an element) or 2 (three nodes), got {self.order!r}")
-        object.__setattr__(self, "section", _section(self.section, self.length, self.elements))
-        _check_material(self._section, self.material)
+        object.__setattr__(self, "section", section_along(self.section, self.length, self.elements))
+        check_material(self._section, self.material)
 
     @property
     def viscosity(self) -> float:
         """Kelvin-Voigt time tau of the material or of the sections [s]."""
         if self.material is not None:
             return self.material.viscosity
-        return max(each.viscosity for each in _all(self._section) if isinstance(each, GeneralSection))
+        return max(each.viscosity for each in all_sections(self._section) if isinstance(each, GeneralSection))
 
     @property
     def node_places(self) -> Array:
@@ -166,39 +167,6 @@ class Rod:
             weights[:3] += END_WEIGHTS
             weights[-3:] += END_WEIGHTS[::-1]
         return weights * self.length / self.elements
-
-
-def _section(section: object, length: float, elements: int) -> AnySection:
-    if isinstance(section, VaryingSection):
-        if section.start > ROUND_OFF * length or section.end < (1 - ROUND_OFF) * length:
-            raise ParameterError(
-                f"section must be known for 0 <= s <= {length:g} (the length), its places go from"
-                f" {section.start:g} to {section.end:g}"
-            )
-        return section
-    if isinstance(section, AnySection):
-        return section
-    if callable(section) and not isinstance(section, type):
-        return sampled(section, length, elements)
-    raise ParameterError(
-        "section must be a Section, CircularSection or RectangularSection, a GeneralSection, a VaryingSection or a"
-        f" function of s, got {section!r}"
-    )
-
-
-def _check_material(section: AnySection, material: object) -> None:
-    if isinstance(_all(section)[0], GeneralSection):
-        if material is not None:
-            raise ParameterError(
-                "material must be left out: a GeneralSection has stiffness, mass and viscosity of its own,"
-                f" got {material!r}"
-            )
-    elif not isinstance(material, Material):
-        raise ParameterError(f"material must be a Material, got {material!r}")
-
-
-def _all(section: AnySection) -> tuple[UniformSection, ...]:
-    return section.sections if isinstance(section, VaryingSection) else (section,)
 
 
 def _sheared(section: AnySection) -> AnySection:
