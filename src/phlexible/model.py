@@ -15,7 +15,7 @@ from phlexible.errors import (
     ParameterError,
 )
 from phlexible.initial.assembled_pose import assembled_pose
-from phlexible.initial.initial_state import InitialKind, initial_instant
+from phlexible.initial.initial_state import InitialKind
 from phlexible.initial.moved_model import moved_model
 from phlexible.linear_analysis.linearize import Form, linearization
 from phlexible.linear_analysis.observed import observed_linearization
@@ -232,9 +232,9 @@ class Model(Mechanism):
         self._need_bodies()
         step, damping = positive("step", step), non_negative("numerical_damping", numerical_damping)
         system, kind = self._numbers.system(self), _initial(initial)
-        state, at = _first_instant(system, kind)
+        state, _, is_redundant = _first_instant(self._numbers, system, kind, stacklevel=2)
         make = self._numbers.stepper_maker(system, Scheme.CONSERVING)
-        return LiveRun(system, make(2, damping, check_redundancy(system, state, at)), state, step)
+        return LiveRun(system, make(2, damping, is_redundant), state, step)
 
     def equilibrium(self, state: State | None = None) -> Equilibrium:
         """A pose at rest in which gravity, loads, springs, prestress and joints balance, near the initial one.
@@ -374,7 +374,7 @@ class Model(Mechanism):
                 begin = kind.time if isinstance(kind, State) else 0.0
                 instants = clock(begin, duration, step, breakpoints)
                 check_rates(system, instants.start, instants.end)
-                initial, at = _first_instant(system, kind)
+                initial, at, is_redundant = _first_instant(self._numbers, system, kind, stacklevel=3)
                 start = initial
             else:
                 recording, begun = results.recording, results.begun
@@ -385,13 +385,22 @@ class Model(Mechanism):
                 instants = clock_from(begun, duration, step, breakpoints)
                 start, initial = (recording.rows(slice(-1, None)), begun), recording.state(0)
                 at = system.at(initial)
-            is_redundant = check_redundancy(system, initial, at)
+                is_redundant = check_redundancy(system, initial, at)
             make = self._numbers.stepper_maker(system, options.scheme)
             stepper = make(options.order, options.numerical_damping, is_redundant)
             try:
                 run = Simulation(
-                    system, stepper, start, instants, options.every, results.take, options.tolerance, at
+                    system,
+                    stepper,
+                    start,
+                    instants,
+                    options.every,
+                    results.take,
+                    options.tolerance,
+                    at,
+                    is_late=not results.is_file,
                 )
+                results.late = run.late
                 with progress_bar(show) as report:
                     is_complete = run.run(report)
                 motion = results.finish(is_complete)
@@ -412,9 +421,12 @@ def _initial(given: object) -> InitialKind | State:
     return given.state if isinstance(given, Equilibrium) else option("initial", given, InitialKind)
 
 
-def _first_instant(system: System, kind: InitialKind | State) -> tuple[State, Instants]:
-    """Where a run begins, as a state and as an instant."""
-    if isinstance(kind, State):
-        state = given_state(system, kind)
-        return state, system.at(state)
-    return initial_instant(system, kind)
+def _first_instant(
+    numbers: KeptNumbers, system: System, kind: InitialKind | State, stacklevel: int
+) -> tuple[State, Instants, bool]:
+    """Where a run begins, as a state and as an instant, and whether joints are redundant there."""
+    if not isinstance(kind, State):
+        return numbers.start.of(system, kind, stacklevel + 1)
+    state = given_state(system, kind)
+    at = system.at(state)
+    return state, at, check_redundancy(system, state, at, stacklevel + 1)

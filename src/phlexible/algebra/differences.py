@@ -8,6 +8,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 
 DEGREE = 12
+TOGETHER = 3  # windows whose samples are asked for at once
 LONGEST = 0.0213  # [s]; no round number, so that no period of a path is likely to be a multiple
 SHORTEST = 1e-9  # [s]
 GOAL = 1e-11
@@ -33,12 +34,13 @@ def derivatives(
     """
     sampled = many or (lambda times: np.array([function(t) for t in times.tolist()]))
     best_first, best_second = np.inf, np.inf
-    round_off = float(ROUND_OFF * np.abs(function(time)).max(initial=0.0))
+    here, windows = _longest_windows(sampled, time, begin, end)
+    round_off = float(ROUND_OFF * np.abs(here).max(initial=0.0))
     length = LONGEST
-    coarse = fine = _window_derivatives(sampled, time, length, begin, end)
+    coarse = fine = windows.pop() if windows else _window_derivatives(sampled, time, length, begin, end)
     first, second = fine
     while (length := length / 2) > SHORTEST:
-        fine = _window_derivatives(sampled, time, length, begin, end)
+        fine = windows.pop() if windows else _window_derivatives(sampled, time, length, begin, end)
         gaps = (float(np.abs(a - b).max()) for a, b in zip(coarse, fine, strict=True))
         first_gap, second_gap = (gap + round_off / length**k for k, gap in enumerate(gaps, start=1))
         if first_gap < best_first:
@@ -52,6 +54,18 @@ def derivatives(
             break
         coarse = fine
     return first, second
+
+
+def rough_derivatives(function: Callable[[Array], Array], times: Array, begin: float = 0.0) -> Array:
+    """df/dt as ``first_derivatives``, of the longest window alone: nobody knows how good it is.
+
+    Raises:
+        ValueError: the function ends inside a window.
+    """
+    count = len(times)
+    samples, weights = _windows(times, LONGEST, begin)
+    values = function(np.concatenate([times, samples.ravel()]))
+    return _changes(values[count:], values[:count], weights) * (2 / LONGEST)
 
 
 def first_derivatives(function: Callable[[Array], Array], times: Array, begin: float = 0.0) -> Array:
@@ -73,15 +87,10 @@ def _joint_derivatives(function: Callable[[Array], Array], times: Array, begin: 
     best = np.full(len(times), np.inf)
     open_rows = np.arange(len(times))
     length, coarse = LONGEST, None
-    middle, first = _weights(0.0), _weights(-1.0)
     while len(open_rows) and length > SHORTEST:
-        now = times[open_rows]
-        is_inside = now - length / 2 >= begin
-        points, weights = (np.where(is_inside[:, None], *pair) for pair in zip(middle[:2], first[:2], strict=True))
-        samples = now[:, None] + length / 2 * (points - np.where(is_inside, 0.0, -1.0)[:, None])
-        change = function(samples.ravel()).reshape(*samples.shape, -1) - here[open_rows][:, None]
-        fine = np.einsum("tk,tkc->tc", weights, change) * (2 / length)
-        going = np.ones(len(now), dtype=bool)
+        samples, weights = _windows(times[open_rows], length, begin)
+        fine = _changes(function(samples.ravel()), here[open_rows], weights) * (2 / length)
+        going = np.ones(len(open_rows), dtype=bool)
         if coarse is not None:
             gap = np.abs(fine - coarse).max(axis=1) + round_off[open_rows] / length
             better = gap < best[open_rows]
@@ -92,13 +101,53 @@ def _joint_derivatives(function: Callable[[Array], Array], times: Array, begin: 
     return result
 
 
+def _windows(times: Array, length: float, begin: float) -> tuple[Array, Array]:
+    """Times of samples in windows around the times, or after those near ``begin``, and their weights, (T, k)."""
+    is_inside = (times - length / 2 >= begin)[:, None]
+    middle, first = _weights(0.0), _weights(-1.0)
+    points, weights = (np.where(is_inside, *pair) for pair in zip(middle[:2], first[:2], strict=True))
+    return times[:, None] + length / 2 * (points - np.where(is_inside, 0.0, -1.0)), weights
+
+
+def _changes(values: Array, here: Array, weights: Array) -> Array:
+    """Weighted sums of the samples (T k, c) of each time, less its own value (T, c)."""
+    change = values.reshape(*weights.shape, -1) - here[:, None]
+    return np.asarray(np.einsum("tk,tkc->tc", weights, change))
+
+
+def _longest_windows(
+    function: Callable[[Array], Array], time: float, begin: float, end: float
+) -> tuple[Array, list[tuple[Array, Array]]]:
+    """f at the time, and the derivatives on the windows that are mostly needed, the longest one last.
+
+    None of them where the function ends in one.
+    """
+    lengths = [LONGEST / 2**k for k in range(TOGETHER)]
+    places = [_place(time, length, begin, end) for length in lengths]
+    times = [time + length / 2 * (_weights(place)[0] - place) for length, place in zip(lengths, places, strict=True)]
+    try:
+        values = function(np.concatenate([[time], *times]))
+    except ValueError:
+        return function(np.array([time]))[0], []
+    found = []
+    for k in reversed(range(TOGETHER)):
+        own = values[1 + k * (DEGREE + 1) : 1 + (k + 1) * (DEGREE + 1)]
+        found.append(_weighted(own - values[0], lengths[k], places[k]))
+    return values[0], found
+
+
+def _place(time: float, length: float, begin: float, end: float) -> float:
+    """Of a time in its window: -1 at its beginning, 0 in the middle, 1 at its end."""
+    if time + length / 2 > end and time - length >= begin:
+        return 1.0
+    return 0.0 if time - length / 2 >= begin else -1.0
+
+
 def _window_derivatives(
     function: Callable[[Array], Array], time: float, length: float, begin: float, end: float
 ) -> tuple[Array, Array]:
     """The derivatives of the interpolant on one window of the given length [s]."""
-    place = 0.0 if time - length / 2 >= begin else -1.0
-    if time + length / 2 > end and time - length >= begin:
-        place = 1.0
+    place = _place(time, length, begin, end)
     try:
         return _interpolant_derivatives(function, time, length, place)
     except ValueError:
@@ -110,14 +159,16 @@ def _window_derivatives(
 def _interpolant_derivatives(
     function: Callable[[Array], Array], time: float, length: float, place: float
 ) -> tuple[Array, Array]:
-    """``place`` of the time in the window: -1 at its beginning, 0 in the middle, 1 at its end."""
-    points, first, second = _weights(place)
+    points = _weights(place)[0]
     values = function(np.append(time + length / 2 * (points - place), time))
-    change = values[:-1] - values[-1]
-    return (
-        np.tensordot(first, change, 1) * (2 / length),
-        np.tensordot(second, change, 1) * (2 / length) ** 2,
-    )
+    return _weighted(values[:-1] - values[-1], length, place)
+
+
+def _weighted(change: Array, length: float, place: float) -> tuple[Array, Array]:
+    """Both derivatives from the changes of the samples of a window against the value at the place."""
+    _, first, second = _weights(place)
+    flat, shape = change.reshape(len(change), -1), change.shape[1:]
+    return ((first @ flat) * (2 / length)).reshape(shape), ((second @ flat) * (2 / length) ** 2).reshape(shape)
 
 
 @cache

@@ -55,8 +55,10 @@ class Assembly:
 
     def initial_thetas(self, state: State) -> Array:
         """Coordinates of all forces but strains at a state, angles between -pi and pi, shape (forces,)."""
-        system, at = self.system, self.system.at(state)
         first, found = 0, np.zeros(self.memory.counts["forces"])
+        if not len(found):
+            return found
+        system, at = self.system, self.system.at(state)
         y = system.force_functions.values(at)[0]
         for number, each in enumerate(system.forces):
             count = len(each.force.coordinate.functions())

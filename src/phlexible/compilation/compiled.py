@@ -101,10 +101,9 @@ def discard_stale_cache(sources: Iterable[Path], cache: Path) -> bool:
 
 def is_compiled(entry: Any) -> bool:
     """Whether an entry point is compiled in this process or can be read from its cache."""
-    if not is_kept(entry):
-        return bool(entry.signatures)
-    cached = Path(entry.stats.cache_path).glob(f"*{entry.py_func.__name__}-*.nbc")
-    return bool(entry.signatures) or any(cached)
+    if entry.overloads or not is_kept(entry):
+        return bool(entry.overloads)
+    return any(Path(entry.stats.cache_path).glob(f"*{entry.py_func.__name__}-*.nbc"))
 
 
 def is_kept(entry: Any) -> bool:

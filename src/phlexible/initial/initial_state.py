@@ -5,7 +5,7 @@ from enum import Enum
 from phlexible.initial.closure import check_closure, check_drives, undeformed
 from phlexible.initial.initial_velocity import with_initial_velocity
 from phlexible.initial.quasi_static import quasi_static_motion
-from phlexible.system.instants import Instants
+from phlexible.system.instants import Given, Instants
 from phlexible.system.layout import State
 from phlexible.system.system import System
 
@@ -27,8 +27,13 @@ def initial_state(system: System, kind: InitialKind = InitialKind.UNDEFORMED) ->
     return initial_instant(system, kind)[0]
 
 
-def initial_instant(system: System, kind: InitialKind) -> tuple[State, Instants]:
+def initial_instant(system: System, kind: InitialKind, given: Given | None = None) -> tuple[State, Instants]:
     """Positions as given and consistent velocities at t = 0, as a state and as an instant.
+
+    Args:
+        system: what moves.
+        kind: how it is deformed.
+        given: frames and paths at t = 0, where the caller has them.
 
     Raises:
         JointGapError: joints that do not close.
@@ -36,7 +41,7 @@ def initial_instant(system: System, kind: InitialKind) -> tuple[State, Instants]
         ModelError: no quasi-static deformation was found.
     """
     pose = undeformed(system)
-    at = system.at(pose)
+    at = system.at(pose, given=given)
     check_drives(system, pose)
     check_closure(system, pose, at)
     moving = with_initial_velocity(system, pose, at)

@@ -12,7 +12,7 @@ from phlexible.algebra.given_rates import refuse_wrong_rate
 from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_functions import called
 from phlexible.errors import ParameterError
-from phlexible.ports.time_functions import AGREEMENT, probes, several
+from phlexible.ports.time_functions import AGREEMENT, is_plain, probes, several
 
 ScalarFunction = Callable[[float], float]
 
@@ -126,7 +126,8 @@ def numbers_at(function: ScalarFunction, times: Array, name: str) -> Array:
     if len(times):
         asked, some = several(times), probes(times)
         try:
-            values = np.broadcast_to(numbers(name, function(asked)), asked.shape)  # type: ignore[arg-type]
+            found = function(asked)  # type: ignore[arg-type]
+            values = found if is_plain(found, asked) else np.broadcast_to(numbers(name, found), asked.shape)
             single = np.array([number_at(function, name, float(times[k])) for k in some])
             if np.isfinite(values).all():
                 if np.abs(values[some] - single).max() <= AGREEMENT * np.abs(values).max():

@@ -18,6 +18,9 @@ from phlexible.ports.time_functions import at_all_times
 from phlexible.ports.turning import TurnSinceStart
 
 
+_UNTURNED = np.eye(3)
+
+
 class Ground:
     """Makes ports that belong to no body. World axes.
 
@@ -116,7 +119,7 @@ def frame_rotation(frame: MovingFrame, time: float) -> Array:
 def frame_rotations(frame: MovingFrame, times: Array) -> Array:
     """Turns of the frame since t = 0, shape (times, 3, 3)."""
     if frame.rotation is None:
-        return np.tile(np.eye(3), (len(times), 1, 1))
+        return np.broadcast_to(_UNTURNED, (len(times), 3, 3))
     if isinstance(frame.rotation, TurnSinceStart):
         return frame.rotation.at_times(times)
     return np.array([frame_rotation(frame, float(time)) for time in times]).reshape(-1, 3, 3)

@@ -1,6 +1,7 @@
 """Users' functions of time at many times at once, where they allow it."""
 
 from collections.abc import Callable
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,7 +24,7 @@ def several(times: Array) -> Array:
 def probes(times: Array) -> list[int]:
     """Which of the times are asked for one by one as well."""
     last = len(times) - 1
-    return sorted({share * last // (PROBES - 1) for share in range(PROBES)})
+    return [0] if last == 0 else sorted({share * last // (PROBES - 1) for share in range(PROBES)})
 
 
 def at_all_times(function: Callable[[float], ArrayLike], times: Array) -> Array | None:
@@ -36,16 +37,24 @@ def at_all_times(function: Callable[[float], ArrayLike], times: Array) -> Array 
     if not len(times):
         return None
     asked = several(times)
+    values, some = np.empty((len(asked), 3)), probes(times)
     try:
         x, y, z = function(asked)  # type: ignore[arg-type, misc, str-unpack]
-        values, some = np.empty((len(asked), 3)), probes(times)
         for k, component in enumerate((x, y, z)):
-            column = numbers("component", component)
-            values[:, k] = column if column.ndim == 0 else np.broadcast_to(column, asked.shape)
-        single = numbers("value", np.array([function(time) for time in times[some].tolist()]))
+            if is_plain(component, asked):
+                values[:, k] = component
+            else:
+                values[:, k] = np.broadcast_to(numbers("component", component), asked.shape)
+        single = np.array([function(time) for time in times[some].tolist()])
+        single = single if single.dtype == np.float64 else numbers("value", single)
     except Exception:  # a function for single times may fail in any way here; it is then called one by one
         return None
-    if single.shape != (len(some), 3) or not np.isfinite(values).all():
-        return None
     scale = np.abs(values).max()
+    if single.shape != (len(some), 3) or not scale < np.inf:
+        return None
     return values[: len(times)] if np.abs(values[some] - single).max() <= AGREEMENT * scale else None
+
+
+def is_plain(value: object, times: Array) -> TypeGuard[Array]:
+    """Whether a function of times returned one number for each, so that nothing has to be converted."""
+    return type(value) is np.ndarray and value.dtype == np.float64 and value.shape == times.shape

@@ -18,7 +18,7 @@ ROUND_OFF, SHORT = 1e-15, 1e-3  # of places over the size of a body; [s], of the
 MOST_NAMED = 12
 
 
-def check_redundancy(system: System, state: State, at: Instants | None = None) -> bool:
+def check_redundancy(system: System, state: State, at: Instants | None = None, stacklevel: int = 3) -> bool:
     """Whether some joint holds what others hold; then a ``RedundancyWarning`` names them.
 
     The motion does not depend on how such joints share their forces; these are then the smallest ones
@@ -26,6 +26,7 @@ def check_redundancy(system: System, state: State, at: Instants | None = None) -
 
     Args:
         at: the pose of the state as an instant, where the caller has it.
+        stacklevel: of the warning, seen from the caller: 1 is the caller.
 
     Raises:
         RedundancyError: joints that agree on positions and velocities of the state, but not on
@@ -35,7 +36,7 @@ def check_redundancy(system: System, state: State, at: Instants | None = None) -
     if not found:
         return False
     _refuse_contradiction(system, state, found)
-    warnings.warn(_message(system, found), RedundancyWarning, stacklevel=4)
+    warnings.warn(_message(system, found), RedundancyWarning, stacklevel=stacklevel + 1)
     return True
 
 

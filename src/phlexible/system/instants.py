@@ -133,6 +133,23 @@ class GivenFunctions:
         each = [np.array([path.rates(float(t), self.end)[1] for t in self.times]) for path in self.driven]
         return self._stacked(each)
 
+    def first_order(self) -> tuple[Array, ...]:
+        """Values and rates of everything that there is."""
+        found: list[Array] = []
+        if self.moving:
+            found += [self.frames, self.frame_velocities, self.frame_rotations, self.frame_angular_velocities]
+        if self.driven:
+            found += [self.paths, self.path_rates]
+        return tuple(found)
+
+    def ask(self) -> None:
+        """Ask for everything, of users who may change what their functions read."""
+        self.first_order()
+        if self.moving:
+            _ = self.frame_accelerations, self.frame_rotation_curvatures
+        if self.driven:
+            _ = self.path_accelerations
+
     def at(self, instants: Points) -> Self:
         return type(self)(self.moving, self.driven, self.times[instants], self.end)
 
@@ -169,6 +186,10 @@ class Instants:
     def moving(self, velocity: Array) -> Self:
         """The same poses with other velocities, shape (T, velocities)."""
         return replace(self, velocity=velocity)
+
+    def with_given(self, given: Given) -> Self:
+        """The same with functions that have the same values and rates."""
+        return replace(self, given=given)
 
     def at(self, instants: Points) -> Self:
         """The chosen instants only; a slice does not copy."""

@@ -1,7 +1,7 @@
 """The raw numbers of a run: what a results file holds and every observable is computed from."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any, Self
 
 import numpy as np
@@ -84,7 +84,7 @@ class Recording:
 
     def rows(self, rows: slice | IntArray) -> Self:
         """The chosen instants only; a slice does not copy."""
-        return replace(self, **{name: getattr(self, name)[rows] for name in ARRAYS})
+        return type(self)(*(getattr(self, name)[rows] for name in ARRAYS), self.work_names)
 
     def state(self, instant: int) -> State:
         """The state at a stored instant."""
@@ -102,7 +102,49 @@ ARRAYS = tuple(field.name for field in fields(Recording) if field.name != "work_
 """Names of the attributes that have a row for each instant."""
 
 
+Reactions = tuple[Array, Array]
+"""Multipliers and forces of an instant, shape (rows,) and (forces,)."""
+
+LateReactions = Callable[[], Reactions | None]
+"""Finds them when somebody asks; None where joints contradict each other, in singular positions."""
+
+
+class LateRecording(Recording):
+    """A recording whose multipliers and forces are complete once one of them is asked for."""
+
+    _late: tuple[Recording, Mapping[int, LateReactions]]
+
+    def __getattr__(self, name: str) -> Array:
+        """Called for attributes that are not there yet."""
+        if name not in LATE or "_late" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        known, late = self.__dict__.pop("_late")
+        for row, find in late.items():
+            if (found := find()) is not None:
+                known.multipliers[row], known.forces[row] = found
+        self.__dict__.update({each: getattr(known, each) for each in LATE})
+        return np.asarray(self.__dict__[name])
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All numbers."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+
+LATE = ("multipliers", "forces")
+
+
+def with_late_reactions(recording: Recording, late: Mapping[int, LateReactions]) -> Recording:
+    """The recording with reactions at some of its instants that are found when they are asked for."""
+    result = LateRecording.__new__(LateRecording)
+    result.__dict__.update({each: own for each, own in vars(recording).items() if each not in LATE})
+    result.__dict__["_late"] = (recording, late)
+    return result
+
+
 def concatenated(recordings: Sequence[Recording]) -> Recording:
     """One recording out of consecutive ones of the same system, as a copy."""
-    arrays: dict[str, Any] = {name: np.concatenate([getattr(r, name) for r in recordings]) for name in ARRAYS}
-    return replace(recordings[0], **arrays)
+    first = recordings[0]
+    if len(recordings) == 1:
+        return type(first)(*(getattr(first, name).copy() for name in ARRAYS), first.work_names)
+    arrays = (np.concatenate([getattr(each, name) for each in recordings]) for name in ARRAYS)
+    return type(first)(*arrays, first.work_names)

@@ -61,6 +61,7 @@ class Memory:
                     begin, self._length = self._length, self._length + _aligned(size)
             self._places[table.name] = (begin, begin + size, table.kind)
             own.append((place, begin))
+        self._columns = [self._stored(table.name) for table in STATE]
         self._own: IntArray = np.array(own, dtype=np.int64)
         self._allocate()
 
@@ -87,12 +88,13 @@ class Memory:
 
     def rows(self, states: Array) -> dict[str, Array]:
         """The stored tables as views of states (k, state_numbers), each of shape (k, entries of the table)."""
-        views = {}
-        for table in STATE:
-            begin, end, kind = self._places[table.name]
-            entries = (end - begin) // SIZES[kind]
-            views[table.name] = states[:, begin:end].reshape(len(states), entries, *NUMBERS[kind])
-        return views
+        count = len(states)
+        return {name: states[:, begin:end].reshape(count, *shape) for name, begin, end, shape in self._columns}
+
+    def _stored(self, name: str) -> tuple[str, int, int, tuple[int, ...]]:
+        """Name, first and last + 1 number in the state, and shape of a stored table."""
+        begin, end, kind = self._places[name]
+        return name, begin, end, ((end - begin) // SIZES[kind], *NUMBERS[kind])
 
     def _allocate(self) -> None:
         self._numbers: Array = np.zeros(self._length)

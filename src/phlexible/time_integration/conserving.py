@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -13,8 +14,9 @@ from phlexible.compilation.compiled import is_compiled, is_kept
 from phlexible.kernels.loop import advance
 from phlexible.kernels.newton import SINGULAR
 from phlexible.rank.redundancy import independent_rows
-from phlexible.system.instants import Instants
+from phlexible.system.instants import GivenFunctions, Instants
 from phlexible.system.layout import State, same_pose
+from phlexible.system.recording import LateReactions, Reactions
 from phlexible.system.system import System
 from phlexible.time_integration.composition import SUBSTEPS, substep_times
 from phlexible.time_integration.compressed_strings import most_compressed
@@ -46,8 +48,7 @@ class ConservingScheme:
     def __call__(self, order: int, numerical_damping: float, is_redundant: bool) -> "ConservingStepper":
         """A stepper of an order; its arguments as there."""
         kept = self._assembly
-        has_functions = any(law.functions for law in kept.laws)  # of users, who may change what they read
-        own = assemble(kept.system) if has_functions else replace(kept, memory=kept.memory.fresh())
+        own = assemble(kept.system) if _has_functions(kept) else replace(kept, memory=kept.memory.fresh())
         return ConservingStepper(own, SUBSTEPS[order], order, numerical_damping, is_redundant)
 
 
@@ -77,6 +78,7 @@ class ConservingStepper(Stepper):
         self._damping, self._is_redundant = numerical_damping, is_redundant
         self._controllers = Controllers(assembly)
         self._laws = PythonLaws(assembly)
+        self._has_functions = _has_functions(assembly)
         sizes = {**self._memory.state_sizes, "angles of controllers": len(self._controllers.angles)}
         self.layout = ", ".join(f"{name}: {size}" for name, size in sizes.items())
         self._held = np.zeros(0)  # values of the controllers during a step
@@ -84,7 +86,7 @@ class ConservingStepper(Stepper):
         self._rows: IntArray | None = None  # that do not depend on others
         self._stop: BaseException | None = None  # what a controller raised
         self._pose: tuple[State, Instants, float] | None = None  # where something was computed last
-        if not (advance.signatures or is_compiled(advance)):
+        if not is_compiled(advance):
             print(COMPILING if is_kept(advance) else NOT_KEPT, file=sys.stderr, flush=True)
 
     def begin(self, state: State, at: Instants | None = None) -> None:
@@ -188,7 +190,7 @@ class ConservingStepper(Stepper):
         """Of the last step."""
         return np.array(self._memory["multiplier"]), np.array(self._memory["force"])
 
-    def reactions(self, time: float, end: float) -> tuple[Array, Array] | None:
+    def reactions(self, time: float, end: float, is_projected: bool = True) -> LateReactions:
         """From accelerations; of strings, whose forces are no reactions, those of the last step."""
         assembly, state = self._assembly, self._state(time)
         if self._rows is None:
@@ -198,14 +200,24 @@ class ConservingStepper(Stepper):
         if self._held.size:
             values = values + self._held
         theta = self._memory["theta"][: assembly.element_forces].copy()
-        found = reactions(
-            assembly.system, state, theta, values.reshape(-1, 3), self._rows, self._instant(state, end)
+        at = self._instant(state, end)
+        if isinstance(at.given, GivenFunctions):
+            at.given.ask()
+        find = partial(
+            _reactions,
+            assembly.system,
+            state,
+            theta,
+            values.reshape(-1, 3),
+            self._rows,
+            at,
+            self.last_reactions[1],
+            is_projected,
         )
-        if found is None:
-            return None
-        forces = self.last_reactions[1]
-        forces[: assembly.element_forces] = found[1]
-        return found[0], forces
+        if not self._has_functions:
+            return find
+        found = find()  # users' laws are asked now
+        return lambda: found
 
     def _instant(self, state: State, end: float) -> Instants:
         """The state as an instant, whose accelerations are asked for up to ``end``; a pose is computed once."""
@@ -303,3 +315,32 @@ class ConservingStepper(Stepper):
     def dependent_steps(self) -> int:
         """Counted by the kernels."""
         return 0 if self._is_redundant else int(self._memory["counter"][1])
+
+
+def _reactions(
+    system: System,
+    state: State,
+    theta: Array,
+    values: Array,
+    rows: IntArray,
+    at: Instants,
+    forces: Array,
+    is_projected: bool,
+) -> Reactions | None:
+    """As ``reactions``; of the forces that are none those that are given."""
+    try:
+        if not is_projected:
+            state = replace(state, velocity=projection(system, state, at).velocity)
+            at = at.moving(state.velocity[None])
+        found = reactions(system, state, theta, values, rows, at)
+    except ValueError:  # a singular matrix
+        return None
+    if found is None:
+        return None
+    forces[: len(found[1])] = found[1]
+    return found[0], forces
+
+
+def _has_functions(assembly: Assembly) -> bool:
+    """Whether laws are functions of users, who may change what they read."""
+    return any(law.functions for law in assembly.laws)

@@ -37,7 +37,7 @@ def standing(system: System, stepper: Stepper, state: State) -> Recording:
     """The one instant of a state, with the joint forces that its accelerations ask for."""
     stepper.begin(state)
     recording = recording_of(system, stepper.work_sources, np.array([state.time]), stepper.now(state.time))
-    found = stepper.reactions(state.time, np.inf)
+    found = stepper.reactions(state.time, np.inf)()
     if found is not None:
         recording.multipliers[0], recording.forces[0] = found
     return recording

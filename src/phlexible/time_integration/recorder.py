@@ -5,14 +5,13 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.system.instants import GivenFunctions
-from phlexible.system.recording import Recording, concatenated
+from phlexible.system.instants import Given, GivenFunctions
+from phlexible.system.recording import Reactions, Recording, concatenated
 from phlexible.system.system import System
 from phlexible.time_integration.checkpoint import Checkpoint
 
 Sink = Callable[[Recording, Checkpoint], None]
 Rows = Mapping[str, Array]
-Reactions = tuple[Array, Array]  # multipliers and forces of an instant
 
 OPEN = 0.5
 """Share of an instant's own multipliers in a mean whose next step has not been taken."""
@@ -39,9 +38,10 @@ class Recorder:
         self._blocks: list[Recording] = []  # the last instant handed over, and what came since
         self.own_share = 1.0
 
-    def begin(self, time: float, rows: Rows, halvings: int) -> None:
+    def begin(self, time: float, rows: Rows, given: Given | None) -> None:
         """The first instant; its multipliers are those of the first step, until they are ``settled``."""
-        self._blocks, self.own_share = [self._block(np.array([time]), rows, halvings)], 0.0
+        first = recording_of(self._system, self._sources, np.array([time]), rows, given=given)
+        self._blocks, self.own_share = [first], 0.0
 
     def go_on(self, last: Recording, own_share: float, own: Reactions) -> None:
         """The last instant of a run that goes on; ``own``: what the step before it had."""
@@ -95,12 +95,26 @@ class Recorder:
 
 
 def recording_of(
-    system: System, sources: Mapping[str, list[int]], times: Array, rows: Rows, halvings: int = 0
+    system: System,
+    sources: Mapping[str, list[int]],
+    times: Array,
+    rows: Rows,
+    halvings: int = 0,
+    given: Given | None = None,
 ) -> Recording:
-    """Stored rows of a stepper at some instants as a recording; ``sources`` as of ``Recorder``."""
+    """Stored rows of a stepper at some instants as a recording.
+
+    Args:
+        system: what moved.
+        sources: as of ``Recorder``.
+        times: of the instants [s].
+        rows: of the stepper.
+        halvings: of steps so far.
+        given: frames and paths at these times, where they are known.
+    """
     count = len(times)
     own = {name: array[:count] for name, array in rows.items()}
-    given = GivenFunctions(system.moving_frames, system.paths, times)
+    given = GivenFunctions(system.moving_frames, system.paths, times) if given is None else given
     work = [own["work"][:, columns].sum(axis=1) for columns in sources.values()]
     return Recording(
         time=np.array(times),

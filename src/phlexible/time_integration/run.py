@@ -12,12 +12,12 @@ from phlexible.algebra.arrays import Array
 from phlexible.errors import ConvergenceError, RedundancyWarning, ResultFileError
 from phlexible.system.instants import Instants
 from phlexible.system.layout import State
-from phlexible.system.recording import Recording
+from phlexible.system.recording import LateReactions, Reactions, Recording
 from phlexible.system.system import System
 from phlexible.time_integration.checkpoint import Checkpoint, is_on_grid
 from phlexible.time_integration.clock import Clock
 from phlexible.time_integration.given_motion import check_jumps
-from phlexible.time_integration.recorder import OPEN, Reactions, Recorder, Sink
+from phlexible.time_integration.recorder import OPEN, Recorder, Sink
 from phlexible.time_integration.stepper import Advance, Stepper, Storage
 
 MOST_HALVINGS = 12  # of one step, one inside the other
@@ -46,6 +46,10 @@ class Simulation:
         tolerance: for the error of a step (4.22): steps of the grid are cut into 2^level equal ones; None: not.
         sink: takes recordings, block by block.
         at: a start that is a state as an instant, where the caller has it.
+        is_late: reactions at both ends of the run may be found later.
+
+    Attributes:
+        late: what finds them, by the number of the instant: 0, or -1 for the last one.
     """
 
     def __init__(
@@ -58,6 +62,7 @@ class Simulation:
         sink: Sink,
         tolerance: float | None = None,
         at: Instants | None = None,
+        is_late: bool = False,
     ) -> None:
         self._system, self._stepper, self._clock, self._every = system, stepper, clock, every
         self._recorder = Recorder(system, stepper.work_sources, sink)
@@ -74,11 +79,13 @@ class Simulation:
         self._failed = False  # the next step at full size
         self._is_stopped = False  # a controller raised an error before it
         self._dependent_time: float | None = None
+        self._is_late = is_late
+        self.late: dict[int, LateReactions] = {}
         self._reached: Checkpoint | None = None  # where the sink stands
         self._before_end: Checkpoint | None = None  # where the last block began that a longer run would take else
         if isinstance(start, State):
             stepper.begin(start, at)
-            self._recorder.begin(clock.start, stepper.now(clock.start), 0)
+            self._recorder.begin(clock.start, stepper.now(clock.start), None if at is None else at.given)
             self._hand_over(0)
         else:
             self._go_on(*start)
@@ -134,8 +141,11 @@ class Simulation:
         reached = self._reached
         if reached is not None and reached.own_share == OPEN:
             self._stepper.restore(reached.numbers)
-            self._stepper.project(reached.time)
-            self._recorder.ended(self._reactions(reached.time, reached.time), self._before_end or reached)
+            find = self._reactions(reached.time, reached.time, is_projected=False)
+            if self._is_late:
+                self.late[-1] = find
+            else:
+                self._recorder.ended(find(), self._before_end or reached)
 
     def run(self, progress: Progress) -> bool:
         """Take all steps; True, or False after an interruption from the keyboard.
@@ -326,16 +336,23 @@ class Simulation:
 
     def _change_step(self, time: float) -> None:
         """At the first instant, and where steps get another length."""
-        if not np.isnan(self._last_step):
+        is_first = np.isnan(self._last_step)
+        if not is_first:
             self._stepper.project(time)
-        if self._recorder.own_share < 1.0:
-            self._recorder.settled(self._reactions(time, np.inf))
+        if self._recorder.own_share == 1.0 or 0 in self.late and self._recorder.own_share == 0.0:
+            return
+        find = self._reactions(time, np.inf)
+        if is_first and self._is_late:
+            self.late[0] = find
+        else:
+            self._recorder.settled(find())
 
-    def _reactions(self, time: float, end: float) -> Reactions | None:
+    def _reactions(self, time: float, end: float, is_projected: bool = True) -> LateReactions:
         """From accelerations; None where users' functions cannot be asked there."""
+        find: LateReactions = _none
         with suppress(ValueError):
-            return self._stepper.reactions(time, end)
-        return None
+            find = self._stepper.reactions(time, end, is_projected)
+        return find
 
     def _failure(self, start: float, end: float, taken: Advance) -> ConvergenceError:
         self._stepper.let_interrupt()
@@ -352,3 +369,8 @@ class Simulation:
         )
         error.__cause__ = cause
         return error
+
+
+def _none() -> Reactions | None:
+    """No reactions are known."""
+    return None

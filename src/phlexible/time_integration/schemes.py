@@ -10,6 +10,7 @@ import numpy as np
 from phlexible.algebra.arrays import non_negative, positive
 from phlexible.algebra.options import whole
 from phlexible.errors import ParameterError
+from phlexible.initial.kept_start import KeptStart
 from phlexible.mechanism.mechanism import Mechanism
 from phlexible.system.kept import KeptSystem
 from phlexible.system.system import System
@@ -38,10 +39,11 @@ STEPPERS = {Scheme.CONSERVING: _conserving}
 
 
 class KeptNumbers:
-    """What a model keeps from run to run: its system and the tables of schemes, until it changes."""
+    """What a model keeps from run to run until it changes: its system, the tables of schemes, its start."""
 
     def __init__(self) -> None:
         self._kept = KeptSystem()
+        self.start = KeptStart()
         self._steppers: dict[Scheme, tuple[System, StepperMaker]] = {}
 
     def system(self, mechanism: Mechanism) -> System:

@@ -8,6 +8,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.system.instants import Instants
 from phlexible.system.layout import State
+from phlexible.system.recording import LateReactions
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,14 +84,18 @@ class Stepper(ABC):
         """Multipliers and forces of the last step, shape (rows,) and (forces,)."""
 
     @abstractmethod
-    def reactions(self, time: float, end: float) -> tuple[Array, Array] | None:
-        """The same at the state that it holds, from accelerations (4.23); None where joints contradict each other.
+    def reactions(self, time: float, end: float, is_projected: bool = True) -> LateReactions:
+        """What finds the same at the state that it holds now, from accelerations (4.23).
 
-        Velocities must satisfy the joints (``project``).
+        Users' functions are asked now, so that the rest can wait until somebody wants to know.
 
         Args:
             time: of the state [s].
             end: functions of time are asked up to here [s].
+            is_projected: velocities satisfy the joints (``project``); if not they are brought back onto them.
+
+        Raises:
+            ValueError: a function that cannot be asked there.
         """
 
     @abstractmethod

@@ -62,6 +62,9 @@ def moments_at(section: AnySection, material: Material | None, x: Array) -> Arra
 
 def gyration_at(section: AnySection, x: Array) -> tuple[Array, Array]:
     """Radii of gyration across y and across z at x (k,), each (k,) [m]; of stiffness where that is given."""
+    if not isinstance(section, VaryingSection):
+        across_y, across_z = section.radii_of_gyration
+        return np.full(len(x), across_y), np.full(len(x), across_z)
     radii = np.array([each.radii_of_gyration for each in sections_at(section, x)])
     return radii[:, 0], radii[:, 1]
 

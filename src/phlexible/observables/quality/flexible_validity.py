@@ -15,11 +15,11 @@ INSTANTS = 2000  # at most so many are looked at
 def large_turns(run: RecordedRun) -> Iterator[tuple[str, str]]:
     """Name of each body whose interfaces turn too far in its frame, and how far, when, and what to do."""
     count = len(run.recording.time)
-    rows = np.unique(np.linspace(0, count - 1, min(count, INSTANTS)).astype(int))
     for index, placed in enumerate(run.system.bodies):
         body = placed.held
         if not isinstance(body, FlexibleBody) or not body.interfaces:
             continue
+        rows = np.unique(np.linspace(0, count - 1, min(count, INSTANTS)).astype(int))
         turns = np.einsum("kcn,tn->tkc", body.points.interfaces.rotations, run.elastic(index)[rows])
         sizes = np.linalg.norm(turns, axis=2).max(axis=1)
         is_linear = not len(body.data.strain.factors)

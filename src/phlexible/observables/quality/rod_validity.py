@@ -10,7 +10,9 @@ INSTANTS = 2000  # at most so many are looked at
 
 def coarse_rods(run: RecordedRun) -> list[tuple[str, str]]:
     """Names of rods whose neighbouring sections turn too far against each other, and how far, in words."""
-    found = []
+    found: list[tuple[str, str]] = []
+    if not run.mechanism.rods:
+        return found
     rows = np.unique(np.linspace(0, run.count - 1, min(run.count, INSTANTS)).astype(np.int64))
     time = run.recording.time[rows]
     for rod in run.mechanism.rods:

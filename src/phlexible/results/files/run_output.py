@@ -1,6 +1,7 @@
 """Where the blocks of a run go: into memory, and into a results file if one is asked for."""
 
 import time
+from collections.abc import Mapping
 from os import PathLike
 from types import TracebackType
 from typing import Any, Self
@@ -16,7 +17,7 @@ from phlexible.results.files.replacing import refuse_existing
 from phlexible.results.files.unfinished import UnfinishedFile
 from phlexible.results.files.uninterrupted import uninterrupted
 from phlexible.results.motion import Motion
-from phlexible.system.recording import Recording, concatenated
+from phlexible.system.recording import LateReactions, Recording, concatenated, with_late_reactions
 from phlexible.system.system import System
 from phlexible.time_integration.checkpoint import Checkpoint
 
@@ -37,6 +38,8 @@ class RunOutput:
     Attributes:
         begun: where the resumed run goes on, or None.
         reached: last instant of the file that is resumed, or 0 [s].
+        is_file: whether there is a results file.
+        late: reactions that are not in the blocks, by instant; none where there is a file.
 
     Raises:
         ResultFileError: a file that exists, that others write to or that cannot be written; a model that
@@ -56,6 +59,7 @@ class RunOutput:
         self._file: UnfinishedFile | None = None
         self._failure: ResultFileError | None = None
         self._is_closed = False
+        self.late: Mapping[int, LateReactions] = {}
         self.begun: Checkpoint | None = None
         self.reached = 0.0
         self._lock = None if self._path is None else FileLock(self._path)
@@ -124,7 +128,12 @@ class RunOutput:
 
     def motion(self, is_complete: bool) -> Motion:
         """Everything taken so far."""
-        return Motion(self._system, self.recording, is_complete, self._checkpoint)
+        recording = with_late_reactions(self.recording, self.late) if self.late else self.recording
+        return Motion(self._system, recording, is_complete, self._checkpoint)
+
+    @property
+    def is_file(self) -> bool:
+        return self._path is not None
 
     @property
     def _has_steps(self) -> bool:
