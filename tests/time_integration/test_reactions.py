@@ -1,5 +1,6 @@
 """Reactions are of second order at every instant: at both ends of a run, and where steps change their length."""
 
+import pickle
 from functools import cache
 
 import numpy as np
@@ -112,3 +113,21 @@ def test_reactions_converge_at_all_instants(case, kind, monkeypatch):
     for values in (ends, inside, np.array(gaps)):
         assert np.log2(values[1] / values[2]) == pytest.approx(2, abs=0.3), (ends, inside, gaps)
     assert np.abs(np.array(errors)[:, 0]).max() <= 1e-6 * np.abs(expected).max()
+
+
+def test_reactions_at_both_ends_are_those_of_the_run_whenever_they_are_asked_for(tmp_path):
+    """Users may change what their functions read once a run has ended; files hold the reactions at once."""
+    speed = [2.0]
+    model = ph.Model((0.0, -9.81, 0.0), 2)
+    rod = model.add(ph.RigidBody(1.0, 0.1 * np.eye(3)), "rod", position=(0.5, 0.0, 0.0))
+    pin = model.ground.moving(lambda t: (0.1 * np.sin(speed[0] * t), 0 * t, 0 * t))
+    model.connect(ph.Revolute(pin, rod.point((-0.5, 0.0, 0.0))))
+    model.apply(ph.SpringDamper(pin, rod.origin, 20.0, damping=2.0))
+    model.simulate(0.1, 0.01, output=tmp_path / "run.h5", progress=False)
+    stored = ph.Motion.load(tmp_path / "run.h5").recording
+    motion, copied = (model.simulate(0.1, 0.01, progress=False) for _ in range(2))
+    copied = pickle.loads(pickle.dumps(copied))
+    speed[0] = 5.0
+    for record in (motion.recording, copied.recording):
+        assert np.array_equal(record.multipliers, stored.multipliers)
+        assert np.array_equal(record.forces, stored.forces)

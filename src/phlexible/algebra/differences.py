@@ -124,7 +124,9 @@ def _longest_windows(
     """
     lengths = [LONGEST / 2**k for k in range(TOGETHER)]
     places = [_place(time, length, begin, end) for length in lengths]
-    times = [time + length / 2 * (_weights(place)[0] - place) for length, place in zip(lengths, places, strict=True)]
+    times = [
+        time + length / 2 * (_weights(place)[0] - place) for length, place in zip(lengths, places, strict=True)
+    ]
     try:
         values = function(np.concatenate([[time], *times]))
     except ValueError:

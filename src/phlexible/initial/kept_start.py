@@ -1,4 +1,4 @@
-"""The undeformed start of a system and the checks of it, made once and kept while what moves by itself begins alike."""
+"""The undeformed start of a system, checked once and kept while what moves by itself begins alike."""
 
 import numpy as np
 

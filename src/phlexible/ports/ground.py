@@ -17,7 +17,6 @@ from phlexible.ports.attachments import MovingFrame, Path
 from phlexible.ports.time_functions import at_all_times
 from phlexible.ports.turning import TurnSinceStart
 
-
 _UNTURNED = np.eye(3)
 
 

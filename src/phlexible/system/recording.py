@@ -84,7 +84,8 @@ class Recording:
 
     def rows(self, rows: slice | IntArray) -> Self:
         """The chosen instants only; a slice does not copy."""
-        return type(self)(*(getattr(self, name)[rows] for name in ARRAYS), self.work_names)
+        arrays: dict[str, Any] = {name: getattr(self, name)[rows] for name in ARRAYS}
+        return type(self)(**arrays, work_names=self.work_names)
 
     def state(self, instant: int) -> State:
         """The state at a stored instant."""
@@ -144,7 +145,9 @@ def with_late_reactions(recording: Recording, late: Mapping[int, LateReactions])
 def concatenated(recordings: Sequence[Recording]) -> Recording:
     """One recording out of consecutive ones of the same system, as a copy."""
     first = recordings[0]
+    arrays: dict[str, Any]
     if len(recordings) == 1:
-        return type(first)(*(getattr(first, name).copy() for name in ARRAYS), first.work_names)
-    arrays = (np.concatenate([getattr(each, name) for each in recordings]) for name in ARRAYS)
-    return type(first)(*arrays, first.work_names)
+        arrays = {name: getattr(first, name).copy() for name in ARRAYS}
+    else:
+        arrays = {name: np.concatenate([getattr(each, name) for each in recordings]) for name in ARRAYS}
+    return type(first)(**arrays, work_names=first.work_names)

@@ -339,7 +339,7 @@ class Simulation:
         is_first = np.isnan(self._last_step)
         if not is_first:
             self._stepper.project(time)
-        if self._recorder.own_share == 1.0 or 0 in self.late and self._recorder.own_share == 0.0:
+        if self._recorder.own_share == 1.0 or (0 in self.late and self._recorder.own_share == 0.0):
             return
         find = self._reactions(time, np.inf)
         if is_first and self._is_late:

@@ -1,0 +1,46 @@
+"""The start of a model is made once, and anew where what moves by itself begins in another way."""
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+from phlexible.initial.initial_state import InitialKind
+from phlexible.initial.kept_start import KeptStart
+from phlexible.system.system import system_of
+
+INERTIA, ARM = 0.1, 0.5
+
+
+def rod_on_a_pin(speed: list[float]) -> ph.Model:
+    """A rod of 1 kg whose end is moved across it."""
+    model = ph.Model(dimension=2)
+    rod = model.add(ph.RigidBody(1.0, INERTIA * np.eye(3)), "rod", position=(ARM, 0.0, 0.0))
+    pin = model.ground.moving(
+        lambda t: (0 * t, speed[0] * t, 0 * t), velocity=lambda t: (0 * t, speed[0] + 0 * t, 0)
+    )
+    model.connect(ph.Revolute(pin, rod.point((-ARM, 0.0, 0.0))))
+    return model
+
+
+def test_a_pin_that_begins_faster_makes_another_start():
+    """Struck at its end a rod moves with the share J / (J + m r^2) of the speed there."""
+    speed = [2.0]
+    model = rod_on_a_pin(speed)
+    for each in (2.0, 2.0, 3.0):
+        speed[0] = each
+        motion = model.simulate(1e-3, 1e-4, progress=False)
+        assert motion.recording.velocity[0, 1] == pytest.approx(each * INERTIA / (INERTIA + ARM**2))
+
+
+def test_the_start_of_a_system_is_made_once():
+    system, kept = system_of(rod_on_a_pin([2.0])), KeptStart()
+    first, second = (kept.of(system, InitialKind.UNDEFORMED)[0] for _ in range(2))
+    assert second is first
+
+
+def test_each_run_warns_of_redundant_joints():
+    model = ph.gallery.bricard()
+    for _ in range(2):
+        with pytest.warns(ph.RedundancyWarning) as found:
+            model.simulate(1e-3, 1e-3, progress=False)
+        assert [each.filename for each in found] == [__file__]
