@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from phlexible import gallery
     from phlexible.bodies.flexible.files.read_matrices import read_matrices
     from phlexible.bodies.flexible.flexible_body import FlexibleBody
+    from phlexible.bodies.flexible.plates.plate import Plate
     from phlexible.bodies.forms.linearized import linearized
     from phlexible.bodies.forms.momentum import with_momenta
     from phlexible.bodies.string.string import String
@@ -162,6 +163,7 @@ __all__ = [
     "PhlexibleError",
     "Planar",
     "Plane",
+    "Plate",
     "PointMass",
     "PoleError",
     "PortHamiltonianModel",
@@ -236,6 +238,7 @@ _LATER = {
     "ElementForce": "sensors.joints",
     "EnergyOf": "sensors.bodies",
     "FlexibleBody": "bodies.flexible.flexible_body",
+    "Plate": "bodies.flexible.plates.plate",
     "JointAcceleration": "sensors.joints",
     "JointForce": "linear_analysis.signals.joint_signals",
     "JointPosition": "sensors.joints",

@@ -18,7 +18,9 @@ count = 0
 for entry in ENTRIES:
     entry.function().simulate(2 * entry.step, entry.step)
     count += 1
-wishes = [Wishes(d, body=body, ground="moving") for d in (2, 3) for body in BODY_CASES]
+wishes = [
+    Wishes(d, body=body, ground="moving") for body, case in BODY_CASES.items() for d in case.dimensions
+]
 wishes += [Wishes(d, first_joint=kind) for kind, case in JOINT_CASES.items() for d in case.dimensions]
 wishes += [Wishes(d, law=law, gravity=True) for d in (2, 3) for law in LAW_CASES]
 wishes += [

@@ -164,6 +164,26 @@ def random_flexible_body(rng: np.random.Generator, scale: Scale, dimension: int,
     return ph.FlexibleBody.from_mesh(**{**chosen, **options})
 
 
+def random_plate(rng: np.random.Generator, scale: Scale, dimension: int, **options: Any) -> ph.Plate:
+    """Of four elements, of either theory, with any frame, strain and kinds of edges."""
+    length, width = scale.length * rng.uniform(0.6, 1.3, 2)
+    edges = {"start": str(rng.choice(["average", "rigid"])), "end": str(rng.choice(["average", "rigid"]))}
+    frames = ["mean_axis", "start", ("start", "end")]
+    chosen = {
+        "length": length,
+        "width": width,
+        "thickness": scale.thickness * rng.uniform(0.7, 1.4),
+        "material": ph.Material(scale.modulus * rng.uniform(0.7, 1.4), scale.density, rng.uniform(0, 0.45)),
+        "elements": (2, 2),
+        "theory": str(rng.choice(["kirchhoff", "mindlin"])),
+        "interfaces": edges,
+        "modes": int(rng.integers(0, 4)),
+        "frame": frames[rng.integers(3)],
+        "strain": rng.choice(["green_lagrange", "linear"]),
+    }
+    return ph.Plate(**{**chosen, **options})
+
+
 def random_rigid_body(rng: np.random.Generator, scale: Scale, dimension: int, **options: Any) -> ph.RigidBody:
     """A cloud of points, so that its inertia is that of a body."""
     cloud = 0.3 * scale.length * rng.normal(size=(6, 3))
@@ -224,16 +244,19 @@ class BodyCase:
         make: the body of a generator, a scale, a dimension and options.
         share: how often it is drawn where any body will do, relative to the others.
         h_omega: longest step that its laws are checked with, times the greatest frequency of the other bodies.
+        dimensions: where the body exists.
     """
 
     make: Callable[..., Body]
     share: int = 1
     h_omega: float = 1000.0
+    dimensions: tuple[int, ...] = (2, 3)
 
 
 BODY_CASES: dict[type[Body], BodyCase] = {
     ph.Beam: BodyCase(random_beam, share=3),
     ph.FlexibleBody: BodyCase(random_flexible_body, share=0),  # small, but takes its time
+    ph.Plate: BodyCase(random_plate, share=0, dimensions=(3,)),
     ph.RigidBody: BodyCase(random_rigid_body),
     ph.PointMass: BodyCase(random_point_mass),
     RodNode: BodyCase(random_rod_node, share=0),

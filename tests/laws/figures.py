@@ -98,15 +98,25 @@ def material_points(placed: Any) -> list[tuple[Any, float]]:
             return [(placed.point(body.center), body.mass)]
         case RodNode():
             return [(placed.point(placed.data.first_moments[:, 0] / placed.data.mass), placed.data.mass)]
+        case ph.Plate():  # two sheets of half the mass
+            up = np.array([0, 0, body.points.thickness / np.sqrt(12)])
+            places, shares = _cell_masses(body)
+            both = zip(np.vstack([places + up, places - up]), np.tile(shares / 2, 2), strict=True)
+            return [(placed.point(place), float(share)) for place, share in both]
         case ph.FlexibleBody():
-            mesh = body.points.mesh
-            basis = skfem.CellBasis(mesh.mesh, mesh.element, intorder=3)
-            places = np.zeros((3, basis.dx.size))
-            places[: mesh.dimension] = np.asarray(basis.global_coordinates()).reshape(mesh.dimension, -1)
-            shares = basis.dx.ravel() / basis.dx.sum() * body.mass
-            return [(placed.point(place), share) for place, share in zip(places.T, shares, strict=True)]
+            places, shares = _cell_masses(body)
+            return [(placed.point(place), share) for place, share in zip(places, shares, strict=True)]
         case _:
             return [(placed.origin, body.mass)]
+
+
+def _cell_masses(body: ph.FlexibleBody) -> tuple[Array, Array]:
+    """Quadrature points of the mesh, shape (k, 3), and their masses."""
+    mesh = body.points.mesh
+    basis = skfem.CellBasis(mesh.mesh, mesh.element, intorder=3)
+    places = np.zeros((3, basis.dx.size))
+    places[: mesh.dimension] = np.asarray(basis.global_coordinates()).reshape(mesh.dimension, -1)
+    return places.T, basis.dx.ravel() / basis.dx.sum() * body.mass
 
 
 def carrier_masses(system: System) -> Array:

@@ -7,6 +7,7 @@ from phlexible.errors import ParameterError
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
 
 NO_NUMBERS = (str, bytes, bool, np.bool_, np.complexfloating)
 PLAIN = {float, int, np.float64}

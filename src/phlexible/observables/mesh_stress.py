@@ -7,11 +7,18 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.flexible.flexible_body import FlexibleBody
+from phlexible.bodies.flexible.mesh.materials import ElementMaterials
 from phlexible.bodies.flexible.nodal_stress import stress_coordinates, stress_shapes, von_mises
+from phlexible.bodies.flexible.plates.points import PlatePoints
+from phlexible.bodies.flexible.plates.section import PlateSection
+from phlexible.bodies.flexible.plates.stress import plate_stress_shapes
 from phlexible.bodies.flexible.points import MeshPoints
 from phlexible.errors import ModelError, ParameterError
 from phlexible.observables.run import RecordedRun
 from phlexible.ports.attachments import PlacedBody
+
+MeshedPoints = MeshPoints | PlatePoints
+"""Of bodies with a mesh."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,35 +53,40 @@ def mesh_stress(
     return MeshStress(run.recording.time[instants], points.nodes[chosen], components)
 
 
-def stress_at(body: FlexibleBody, points: MeshPoints, eta: Array, nodes: IntArray) -> Array:
+def stress_at(body: FlexibleBody, points: MeshedPoints, eta: Array, nodes: IntArray) -> Array:
     """Components at nodes for elastic coordinates (T, n), shape (T, k, 6) [Pa]."""
-    assert body.materials is not None
-    mesh = points.mesh
-    shapes = stress_shapes(mesh, body.materials, points.shapes[:, : mesh.dimension], nodes)
+    match points, body.materials:
+        case PlatePoints(), PlateSection() as section:
+            shapes = plate_stress_shapes(points, section, nodes)
+        case MeshPoints(mesh=mesh), ElementMaterials() as materials:
+            shapes = stress_shapes(mesh, materials, points.shapes[:, : mesh.dimension], nodes)
+        case _:
+            raise AssertionError("a mesh has materials")
     coordinates = stress_coordinates(body.data, body.frequencies, eta)
     return np.asarray(np.einsum("kcn,tn->tkc", shapes, coordinates, optimize=True))
 
 
-def meshed(target: PlacedBody) -> tuple[FlexibleBody, MeshPoints]:
+def meshed(target: PlacedBody) -> tuple[FlexibleBody, MeshedPoints]:
     """The body and its mesh.
 
     Raises:
         ModelError: a body without a mesh.
     """
     body = target.body if isinstance(target, PlacedBody) else None
-    if not isinstance(body, FlexibleBody) or not isinstance(body.points, MeshPoints):
+    if not isinstance(body, FlexibleBody) or not isinstance(body.points, MeshedPoints):
         raise ModelError(f"stress in a mesh is that of a FlexibleBody.from_mesh, got {target!r}")
     return body, body.points
 
 
-def _surface(points: MeshPoints) -> IntArray:
-    """Nodes at corners of elements on the boundary; of a plane mesh at all corners."""
+def _surface(points: MeshedPoints) -> IntArray:
+    """Nodes at corners of elements on the boundary; of a plane mesh at all corners, of a plate on both surfaces."""
     mesh = points.mesh
     corners = mesh.cells if mesh.dimension == 2 else mesh.mesh.facets[:, mesh.mesh.boundary_facets()]
-    return np.unique(mesh.vertex_nodes[np.asarray(corners)])
+    found = np.unique(mesh.vertex_nodes[np.asarray(corners)])
+    return np.concatenate([found, found + mesh.node_count]) if isinstance(points, PlatePoints) else found
 
 
-def _checked(nodes: Sequence[int], points: MeshPoints) -> IntArray:
+def _checked(nodes: Sequence[int], points: MeshedPoints) -> IntArray:
     try:
         numbers = np.asarray(nodes)
     except ValueError:  # lists of several lengths

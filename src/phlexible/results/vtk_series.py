@@ -9,9 +9,9 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.flexible.flexible_body import FlexibleBody
 from phlexible.bodies.flexible.mesh.vtk_cells import vtk_cells
 from phlexible.bodies.flexible.nodal_stress import von_mises
-from phlexible.bodies.flexible.points import MeshPoints
+from phlexible.bodies.flexible.plates.points import PlatePoints
 from phlexible.errors import ParameterError, ResultFileError
-from phlexible.observables.mesh_stress import stress_at
+from phlexible.observables.mesh_stress import MeshedPoints, stress_at
 from phlexible.observables.run import RecordedRun
 from phlexible.ports.attachments import PlacedBody
 from phlexible.results.extras import optional
@@ -59,16 +59,18 @@ def _index(entries: list[tuple[float, int, str, str]]) -> str:
 class _Meshed:
     """The mesh of a body with its displacement in world axes and its equivalent stress."""
 
-    def __init__(self, body: FlexibleBody, points: MeshPoints, drawn: DrawnBody) -> None:
+    def __init__(self, body: FlexibleBody, points: MeshedPoints, drawn: DrawnBody) -> None:
         self._body, self._points, self._drawn = body, points, drawn
         self._cells = vtk_cells(points.mesh)
+        if isinstance(points, PlatePoints):  # both surfaces
+            self._cells += [(kind, cells + points.mesh.node_count) for kind, cells in self._cells]
         self._nodes = np.arange(len(points.nodes))
 
     @classmethod
     def of(cls, run: RecordedRun, placed: PlacedBody, drawn: DrawnBody) -> "_Meshed | None":
         """For bodies with a mesh."""
         body = placed.held
-        if isinstance(body, FlexibleBody) and isinstance(body.points, MeshPoints):
+        if isinstance(body, FlexibleBody) and isinstance(body.points, MeshedPoints):
             return cls(body, body.points, drawn)
         return None
 

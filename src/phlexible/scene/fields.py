@@ -9,11 +9,10 @@ from scipy.spatial import KDTree
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.beam.beam import Beam
-from phlexible.bodies.flexible.points import MeshPoints
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.elements.quadrature import gauss
 from phlexible.errors import PhlexibleError
-from phlexible.observables.mesh_stress import mesh_stress
+from phlexible.observables.mesh_stress import MeshedPoints, mesh_stress
 from phlexible.observables.projection import projected_velocities
 from phlexible.observables.run import RecordedRun
 from phlexible.observables.section_forces import section_forces, stress
@@ -44,7 +43,7 @@ def node_fields(run: RecordedRun, bodies: Sequence[DrawnBody], instants: IntArra
                 sigma = stress(picked, velocities, placed, x)
                 largest = np.maximum(np.abs(sigma.greatest), np.abs(sigma.smallest))
                 found[number].append(NodeField(STRESS, "Pa", largest))
-            elif isinstance(placed.data, FloatingBody) and isinstance(placed.data.points, MeshPoints):
+            elif isinstance(placed.data, FloatingBody) and isinstance(placed.data.points, MeshedPoints):
                 nodes = KDTree(placed.data.points.nodes).query(drawn.skin.positions)[1]
                 found[number] = [NodeField(MISES, "Pa", mesh_stress(picked, placed, nodes.tolist()).von_mises)]
         except PhlexibleError:  # a section without fibres, a law that a file does not hold

@@ -17,7 +17,7 @@ from phlexible.bodies.flexible.retained_shapes import (
     homogeneous_frequency,
     retained_shapes,
 )
-from phlexible.bodies.flexible.rigid_interfaces import TiedStructure, tied_structure
+from phlexible.bodies.flexible.rigid_interfaces import TiedStructure, tied_structure, turning_work
 from phlexible.bodies.flexible.stiffening import MeshStrain
 from phlexible.bodies.flexible.structure import ElasticStructure, HeldStructure
 from phlexible.bodies.flexible.unknowns import Unknowns
@@ -50,6 +50,8 @@ class Condensed:
         moved: displacement of each interface, shape (k, 3, n).
         turned: rotation of each interface, shape (k, 3, n).
         effective_mass: part of the mass and of the inertia about the origin that each shape carries, (n, 3 or 6).
+        tied_work: work of the stress of shape k on the second-order displacement of interfaces that move as one
+            where they turn with shapes i and j, shape (n, n, n) (3.16).
     """
 
     shapes: Array
@@ -57,13 +59,19 @@ class Condensed:
     moved: Array
     turned: Array
     effective_mass: Array
+    tied_work: Array
     _held: HeldStructure
     _loads: Array
+    _columns: sparse.csr_array
 
     @property
     def solver(self) -> str:
         """What factored the stiffness matrix."""
         return self._held.solver
+
+    def relaxed(self, loads: Array) -> Array:
+        """Displacements (N, k) of the model under loads (N, k) that leave no resultant."""
+        return np.asarray(self._columns @ self._held.answers(np.asarray(self._columns.T @ loads)))
 
     def mixture(self) -> Array:
         """The shapes as combinations of the answers to all unit loads and inertial loads, (loads, n).
@@ -119,7 +127,10 @@ def condensed(
     momenta = tied.structure.mass @ tied.structure.rigid
     carried = (kept.shapes.T @ momenta) ** 2 / np.einsum("Nr,Nr->r", tied.structure.rigid, momenta)
     shapes = np.asarray(tied.columns @ kept.shapes)
-    return Condensed(shapes, kept, moved, turned, carried, held, np.hstack([loads, inertial]))
+    tied_work = turning_work(interfaces, unknowns, np.asarray(stiffness @ shapes), turned)
+    return Condensed(
+        shapes, kept, moved, turned, carried, tied_work, held, np.hstack([loads, inertial]), tied.columns
+    )
 
 
 def _loads(tied: TiedStructure, unknowns: Unknowns, choice: Choice) -> tuple[Array, Array]:

@@ -1,7 +1,7 @@
 """Bodies from finite element meshes (docs/theory.md, 2 and 3)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -32,6 +32,11 @@ from phlexible.bodies.flexible.mesh.mesh_checks import (
     check_units,
     warn_of_stiff_elements,
 )
+from phlexible.bodies.flexible.plates.interfaces import plate_interfaces
+from phlexible.bodies.flexible.plates.plate_body import body_of_plate
+from phlexible.bodies.flexible.plates.points import PlatePoints
+from phlexible.bodies.flexible.plates.section import PlateSection, PlateTheory, plate_section
+from phlexible.bodies.flexible.plates.skin import plate_skin
 from phlexible.bodies.flexible.points import FlexiblePoints, MeshPoints
 from phlexible.bodies.flexible.reduced import effective_mass, reduced_data
 from phlexible.bodies.flexible.skin import mesh_skin
@@ -58,7 +63,7 @@ class FlexibleBody(Body):
         effective_mass: part of the body's mass (x, y, z) and of its inertia about the mesh's origin (about x, y, z)
             that each coordinate carries, shape (n, 6), in the plane (n, 3); zero in the mean-axis frame.
         shape_counts: how many retained shapes come from unit loads on interfaces, from inertial loads, from modes.
-        materials: of the elements of the mesh; None: made from matrices.
+        materials: of the elements of the mesh, of a plate its section; None: made from matrices.
         color: in pictures, "#rrggbb".
         solver: what factored the stiffness matrix.
     """
@@ -67,7 +72,7 @@ class FlexibleBody(Body):
     frequencies: Array
     effective_mass: Array
     shape_counts: tuple[int, int, int]
-    materials: ElementMaterials | None = None
+    materials: ElementMaterials | PlateSection | None = None
     color: str | None = None
     solver: str = ""
 
@@ -84,12 +89,13 @@ class FlexibleBody(Body):
         order: int = 2,
         thickness: float | None = None,
         plane: Plane | str = Plane.STRESS,
+        theory: PlateTheory | str | None = None,
         damping_ratio: float = 0.0,
         moments: bool = True,
         inertial_shapes: bool = True,
         color: str | None = None,
     ) -> Self:
-        """A body from a mesh of triangles or quadrilaterals (plane) or tetrahedra or hexahedra (space).
+        """A body from a mesh of triangles or quadrilaterals (plane, or a plate) or tetrahedra or hexahedra (space).
 
         It keeps the answers to unit forces and moments on the interfaces, those to the inertial loads of an
         accelerated and spinning frame, and the lowest modes.
@@ -106,6 +112,9 @@ class FlexibleBody(Body):
             order: of the displacement elements, 1 or 2, also on straight cells.
             thickness: of a plane mesh [m].
             plane: "stress" or "strain" of a plane mesh.
+            theory: None: a plane mesh is a body in the plane. "kirchhoff" (no shear, thin) or "mindlin" (with
+                shear): it is a plate in space, at z = 0 of its body axes; interfaces are then edges, or the area of
+                elements all of whose corners are given, and may be "hinged": only their displacements move as one.
             damping_ratio: of all retained shapes, on top of the viscosity of the material [-].
             moments: False: interfaces keep no answers to moments; for interfaces that only pins hold.
             inertial_shapes: False: no answers to inertial loads; only for bodies that do not rotate fast.
@@ -116,6 +125,11 @@ class FlexibleBody(Body):
         """
         given = given_mesh(mesh)
         check_given(given)
+        is_plate = theory is not None
+        if is_plate and given.kind.dimension == 3:
+            raise ParameterError(f"theory={theory!r}: a plate is made of a plane mesh, this one is solid")
+        if is_plate and order != 2:
+            raise ParameterError(f"order must be 2 for the elements of a plate, got {order!r}")
         elements = element_mesh(given, _order(order))
         check_elements(elements)
         materials = element_materials(
@@ -128,7 +142,6 @@ class FlexibleBody(Body):
         )
         check_units([material] if isinstance(material, Material) else list(material.values()))
         warn_of_stiff_elements(elements)
-        found = given_interfaces(interfaces, given, elements, materials.thickness)
         choice = Choice(
             whole("modes", modes, 0),
             frame,
@@ -137,11 +150,16 @@ class FlexibleBody(Body):
             flag("moments", moments),
             flag("inertial_shapes", inertial_shapes),
         )
-        data, kept = _body_of_mesh(elements, materials, found, choice)
+        made_of: ElementMaterials | PlateSection = materials
+        if not is_plate:
+            found = given_interfaces(interfaces, given, elements, materials.thickness)
+            data, kept = _body_of_mesh(elements, materials, found, choice)
+        else:
+            made_of = plate_section(elements, materials, option("theory", theory, PlateTheory))
+            found = plate_interfaces(interfaces, given, elements, materials.thickness)
+            data, kept = body_of_plate(elements, materials, made_of, found, choice)
         looks = optional_color(color)
-        return cls(
-            data, kept.kept.frequencies, kept.effective_mass, kept.kept.counts, materials, looks, kept.solver
-        )
+        return cls(data, kept.kept.frequencies, kept.effective_mass, kept.kept.counts, made_of, looks, kept.solver)
 
     @classmethod
     def from_matrices(
@@ -252,9 +270,11 @@ class FlexibleBody(Body):
         points = data.points
         if isinstance(points, MeshPoints):
             return mesh_skin(points.mesh, points.shapes)
+        if isinstance(points, PlatePoints):
+            return plate_skin(points)
         return super().skin(data, ports)
 
-    def reduced(self, basis: ArrayLike) -> Self:
+    def reduced(self, basis: ArrayLike) -> "FlexibleBody":
         """This body with fewer coordinates, for example ``model.linearize(...).reduce(...).elastic_basis(part)``.
 
         Args:
@@ -265,7 +285,8 @@ class FlexibleBody(Body):
         """
         data, frequencies = reduced_data(self.data, self.frequencies, basis)
         carried = effective_mass(data)
-        return replace(self, data=data, frequencies=frequencies, effective_mass=carried)
+        counts, looks = self.shape_counts, self.color
+        return FlexibleBody(data, frequencies, carried, counts, self.materials, looks, self.solver)
 
     def port_locations(self) -> dict[str, Location]:
         """The interfaces."""
@@ -288,7 +309,7 @@ class FlexibleBody(Body):
 
     def __repr__(self) -> str:
         names = ", ".join(self.interfaces) or "none"
-        return f"FlexibleBody({self.data.elastic_count} coordinates, interfaces {names})"
+        return f"{type(self).__name__}({self.data.elastic_count} coordinates, interfaces {names})"
 
 
 def _body_of_mesh(
@@ -302,7 +323,8 @@ def _body_of_mesh(
     if choice.strain is MeshStrain.LINEAR:
         strain = linear_strain(frequencies)
     else:
-        strain = condensed_strain(frequencies, geometric_stiffness(mesh, materials, shapes[:, :d]))
+        geometric = geometric_stiffness(mesh, materials, shapes[:, :d]) + found.tied_work
+        strain = condensed_strain(frequencies, geometric)
     total, first, second = mesh_moments(nodal_mass, mesh.nodes, shapes)
     data = FloatingBody(
         dimension=d,

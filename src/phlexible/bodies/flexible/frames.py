@@ -26,7 +26,7 @@ def frame_rows(
     Raises:
         ParameterError: no such interface.
     """
-    if frame == MEAN_AXIS:
+    if isinstance(frame, str) and frame == MEAN_AXIS:
         return np.asarray((structure.mass @ structure.rigid).T)
     names = [frame] if isinstance(frame, str) else list(frame) if isinstance(frame, tuple | list) else [str(frame)]
     for name in names:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.arrays import Array, BoolArray, IntArray
 from phlexible.algebra.options import option, text
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.bodies.flexible.mesh.element_mesh import ElementMesh
@@ -26,11 +26,12 @@ class InterfaceKind(StrEnum):
     """How an interface moves.
 
     AVERAGE: by the mean displacement and rotation of its area, which stays free to deform. RIGID: all its nodes
-    move as one.
+    move as one. HINGED: so do the displacements of the nodes of a plate, which turn freely.
     """
 
     AVERAGE = "average"
     RIGID = "rigid"
+    HINGED = "hinged"
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,15 +64,33 @@ def given_interfaces(
     Raises:
         ParameterError: no such group or nodes, fewer nodes than have an area, or two rigid ones that share nodes.
     """
-    if interfaces is None:
-        interfaces = {}
-    if not isinstance(interfaces, Mapping):
+    found = tuple(
+        _interface(name, nodes, kind, given, mesh, thickness) for name, nodes, kind in named_specs(interfaces)
+    )
+    refuse_shared_nodes(found)
+    return found
+
+
+def named_specs(interfaces: Mapping[str, InterfaceSpec] | None) -> list[tuple[str, Any, InterfaceKind]]:
+    """Name, nodes and kind of each.
+
+    Raises:
+        ParameterError: no dictionary, no such kind.
+    """
+    if interfaces is not None and not isinstance(interfaces, Mapping):
         raise ParameterError(f'interfaces must be a dictionary such as {{"tip": nodes}}, got {interfaces!r}')
-    found = [
-        _interface(text("name of an interface", name), spec, given, mesh, thickness)
-        for name, spec in interfaces.items()
-    ]
-    rigid = [each for each in found if each.kind is InterfaceKind.RIGID]
+    found = []
+    for given_name, spec in (interfaces or {}).items():
+        name, nodes, kind = text("name of an interface", given_name), spec, InterfaceKind.AVERAGE
+        if isinstance(spec, tuple) and len(spec) == 2 and isinstance(spec[1], str):
+            nodes, kind = spec[0], option(f"kind of interface {name!r}", spec[1], InterfaceKind)
+        found.append((name, nodes, kind))
+    return found
+
+
+def refuse_shared_nodes(found: tuple[Interface, ...]) -> None:
+    """Nodes that move as one belong to one interface."""
+    rigid = [each for each in found if each.kind is not InterfaceKind.AVERAGE]
     for k, first in enumerate(rigid):
         for second in rigid[k + 1 :]:
             if common := len(np.intersect1d(first.nodes, second.nodes)):
@@ -79,23 +98,41 @@ def given_interfaces(
                     f"interfaces {first.name!r} and {second.name!r} are both rigid and share {common} nodes; "
                     "make one interface of them"
                 )
-    return tuple(found)
 
 
-def _interface(name: str, spec: InterfaceSpec, given: GivenMesh, mesh: ElementMesh, thickness: float) -> Interface:
-    nodes: Any = spec
-    kind = InterfaceKind.AVERAGE
-    if isinstance(spec, tuple) and len(spec) == 2 and isinstance(spec[1], str):
-        nodes, kind = spec[0], option(f"kind of interface {name!r}", spec[1], InterfaceKind)
-    facets = _facets(name, nodes, given, mesh)
+def _interface(
+    name: str, nodes: Any, kind: InterfaceKind, given: GivenMesh, mesh: ElementMesh, thickness: float
+) -> Interface:
+    if kind is InterfaceKind.HINGED:
+        raise ParameterError(f'interface {name!r}: "hinged" is for plates, others are "average" or "rigid"')
+    facets = facets_of(name, nodes, given, mesh)
     measures, squares, outward = _area(mesh, facets)
     rows = _mean_rows(name, measures, squares, mesh)
     position = measures[:3].sum(axis=1) / measures[3].sum()
     return Interface(name, kind, position, mesh.facet_nodes(facets), thickness * outward, rows)
 
 
-def _facets(name: str, nodes: Any, given: GivenMesh, mesh: ElementMesh) -> IntArray:
-    """Facets of the mesh on an interface: on its boundary, or inside it if none is there."""
+def vertices_of(given: GivenMesh, points: IntArray) -> BoolArray:
+    """Which corners of elements are among the points of the given mesh, shape (corners,)."""
+    used = np.unique(given.corners)
+    return np.isin(used, points)
+
+
+def chosen_nodes(name: str, nodes: Any, given: GivenMesh) -> IntArray:
+    """Points of the given mesh that an interface is given by.
+
+    Raises:
+        ParameterError: none of what an interface may be given by.
+    """
+    return chosen_points(name, nodes, given.points, _node_groups(given))
+
+
+def facets_of(name: str, nodes: Any, given: GivenMesh, mesh: ElementMesh) -> IntArray:
+    """Facets of the mesh on an interface: on its boundary, or inside it if none is there.
+
+    Raises:
+        ParameterError: none is there.
+    """
     corners = np.asarray(mesh.mesh.facets.T)  # vertices of each facet
     used = np.unique(given.corners)
     vertex_of = np.full(len(given.points), -1)
@@ -107,9 +144,7 @@ def _facets(name: str, nodes: Any, given: GivenMesh, mesh: ElementMesh) -> IntAr
         facets = np.array(sorted({k for k in numbers if k is not None}), dtype=np.int64)
         if len(facets):
             return facets
-    chosen = chosen_points(name, nodes, given.points, _node_groups(given))
-    inside = np.zeros(len(used), dtype=bool)
-    inside[vertex_of[chosen][vertex_of[chosen] >= 0]] = True
+    inside = vertices_of(given, chosen_nodes(name, nodes, given))
     if not inside.any():
         raise ParameterError(f"interface {name!r} has no nodes of the mesh: {_near_miss(nodes, given)}")
     covered = np.flatnonzero(inside[corners].all(axis=1))
@@ -192,10 +227,15 @@ def _area(mesh: ElementMesh, facets: IntArray) -> tuple[Array, Array, Array]:
     for component in range(4):
         np.add.at(result[component], np.asarray(basis.element_dofs), entries[component])
     squares = np.einsum("ceq,feq,eq->cf", fields[:3], fields[:3], weights)
-    outward = np.zeros(3)
-    outward[: len(x)] = np.einsum("deq,eq->d", np.asarray(basis.normals), weights)
-    is_flat = np.linalg.norm(outward) > FLAT * weights.sum()
-    return result, squares, outward * is_flat
+    return result, squares, outward_area(basis)
+
+
+def outward_area(basis: Any) -> Array:
+    """int n over the facets of a basis, zero unless they are flat, shape (3,)."""
+    weights, outward = np.asarray(basis.dx), np.zeros(3)
+    normals = np.asarray(basis.normals)
+    outward[: len(normals)] = np.einsum("deq,eq->d", normals, weights)
+    return np.asarray(outward * (np.linalg.norm(outward) > FLAT * weights.sum()))
 
 
 def _mean_rows(name: str, measures: Array, squares: Array, mesh: ElementMesh) -> Array:

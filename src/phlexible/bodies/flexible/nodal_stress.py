@@ -62,6 +62,8 @@ def stress_coordinates(data: FloatingBody, frequencies: Array, eta: Array) -> Ar
     half_squares = strain.factors * (eta @ strain.squares.T) ** 2 / 2
     result = eta.copy()
     for row, linear in enumerate(strain.rows):
+        if not linear.any():  # a strain that no displacement has
+            continue
         k = int(np.abs(linear).argmax())
         result[:, k] += half_squares[:, strain.square_strain == row].sum(axis=1) / frequencies[k]
     return result

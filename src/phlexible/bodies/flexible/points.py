@@ -174,28 +174,53 @@ class MeshPoints(FlexiblePoints):
         Raises:
             AttachmentError: outside the mesh.
         """
-        d, mesh = self.mesh.dimension, self.mesh
+        d = self.mesh.dimension
         if d == 2 and place[2] != 0:
             raise AttachmentError(f"{described} must have z = 0 in a plane mesh")
-        centers = mesh.geometry[mesh.cells].mean(axis=1)
-        near = np.argsort(((centers - place[:d]) ** 2).sum(axis=1))[:CANDIDATES].astype(np.int32)
-        mapping = mesh.mesh.mapping()
-        local = _local_coordinates(mesh, near, place[:d])
-        outside = _outside(mesh, local)
-        best = int(outside.argmin())
-        if not outside[best] <= OUTSIDE:
+        found = cell_at(self.mesh, place[:d])
+        if found is None:
             raise self.refuse(described, place)
-        element = near[best : best + 1]
-        X = local[:, best][:, None]
-        own = self.shapes[mesh.element_nodes[element[0]]]  # (k, 3, n)
-        functions = [mesh.element.gbasis(mapping, X, k, element)[0] for k in range(len(own))]
-        values = np.array([np.ravel(np.asarray(each))[0] for each in functions])
-        gradients = np.array([each.grad[:, 0, 0] for each in functions])  # (k, d)
+        values, gradients = found.functions()
+        own = self.shapes[self.mesh.element_nodes[found.element]]  # (k, 3, n)
         shapes = np.einsum("k,kcn->cn", values, own)
         slopes = np.zeros((3, 3, own.shape[2]))
         slopes[:, :d] = np.einsum("ka,kcn->can", gradients, own)
         turns = np.array([slopes[b, a] - slopes[a, b] for a, b in ((1, 2), (2, 0), (0, 1))]) / 2
         return MaterialPoint(place, shapes, turns, is_watched_only=True)
+
+
+@dataclass(frozen=True, eq=False)
+class CellPlace:
+    """A place in a mesh.
+
+    Attributes:
+        mesh: in which it is.
+        element: number of the element.
+        local: its coordinates in the reference element, shape (d,).
+    """
+
+    mesh: ElementMesh
+    element: int
+    local: Array
+
+    def functions(self) -> tuple[Array, Array]:
+        """Shape functions of the element there, shape (k,), and their gradients, shape (k, d) [1/m]."""
+        mapping, X = self.mesh.mesh.mapping(), self.local[:, None]
+        numbers = np.array([self.element], dtype=np.int32)
+        count = self.mesh.element_nodes.shape[1]
+        found = [self.mesh.element.gbasis(mapping, X, k, numbers)[0] for k in range(count)]
+        values = np.array([np.ravel(np.asarray(each))[0] for each in found])
+        return values, np.array([each.grad[:, 0, 0] for each in found])
+
+
+def cell_at(mesh: ElementMesh, place: Array) -> CellPlace | None:
+    """The element around a place (d,); None: outside the mesh."""
+    centers = mesh.geometry[mesh.cells].mean(axis=1)
+    near = np.argsort(((centers - place) ** 2).sum(axis=1))[:CANDIDATES].astype(np.int32)
+    local = _local_coordinates(mesh, near, place)
+    outside = _outside(mesh, local)
+    best = int(outside.argmin())
+    return CellPlace(mesh, int(near[best]), local[:, best]) if outside[best] <= OUTSIDE else None
 
 
 def _local_coordinates(mesh: ElementMesh, elements: NDArray[np.int32], place: Array) -> Array:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, numbers
-from phlexible.bodies.flexible.points import FlexiblePoints, InterfaceMotion, MeshPoints, NodePoints
+from phlexible.bodies.flexible.points import FlexiblePoints, InterfaceMotion, NodePoints
 from phlexible.bodies.flexible.stiffening import condensed_strain, linear_strain
 from phlexible.bodies.floating_body import FloatingBody, StrainEnergy
 from phlexible.errors import ParameterError
@@ -60,25 +60,29 @@ def _strain(strain: StrainEnergy, frequencies: Array, small: Array, chosen: Arra
         return linear_strain(small)
     k = len(small)
     geometric = np.zeros((k, k, k))
+    unrelaxed = []
     for row, linear in enumerate(strain.rows):
+        if not linear.any():
+            slopes = strain.squares[strain.square_strain == row] @ chosen
+            unrelaxed.append((slopes.T * strain.factors[strain.square_strain == row]) @ slopes)
+            continue
         shape = int(np.abs(linear).argmax())
         mine = strain.square_strain == row
         slopes = strain.squares[mine] @ chosen
         matrix = frequencies[shape] * (slopes.T * strain.factors[mine]) @ slopes
         geometric += chosen[shape][:, None, None] * matrix
-    return condensed_strain(small, geometric)
+    return condensed_strain(small, geometric, unrelaxed=np.array(unrelaxed).reshape(-1, k, k))
 
 
 def _points(points: object, chosen: Array) -> FlexiblePoints:
-    assert isinstance(points, MeshPoints | NodePoints)
+    assert isinstance(points, FlexiblePoints)
     faces = points.interfaces
     moved = InterfaceMotion(
         faces.names, faces.positions, faces.shapes @ chosen, faces.rotations @ chosen, faces.areas
     )
-    if isinstance(points, MeshPoints):
-        return MeshPoints(points.shapes @ chosen, moved, points.mesh)
-    turns = None if points.rotations is None else points.rotations @ chosen
-    return NodePoints(points.shapes @ chosen, moved, points.places, turns)
+    if isinstance(points, NodePoints) and points.rotations is not None:
+        points = replace(points, rotations=points.rotations @ chosen)
+    return replace(points, shapes=points.shapes @ chosen, interfaces=moved)
 
 
 def effective_mass(data: FloatingBody) -> Array:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.flexible.interfaces import Interface, InterfaceKind
 from phlexible.bodies.flexible.structure import ElasticStructure
 from phlexible.bodies.flexible.unknowns import Unknowns
@@ -37,8 +37,8 @@ class TiedStructure:
 def tied_structure(full: ElasticStructure, unknowns: Unknowns, interfaces: tuple[Interface, ...]) -> TiedStructure:
     """Nodes of rigid interfaces follow displacement and rotation of their position."""
     r, size = full.rigid.shape[1], len(full.rigid)
-    rigid_ones = [each for each in interfaces if each.kind is InterfaceKind.RIGID]
-    bound = [unknowns.of_nodes(each.nodes) for each in rigid_ones]
+    rigid_ones = [each for each in interfaces if each.kind is not InterfaceKind.AVERAGE]
+    bound = [_bound(each, unknowns) for each in rigid_ones]
     free = np.setdiff1d(np.arange(size), np.concatenate([*bound, np.zeros(0, dtype=np.int64)]))
     count = len(free) + r * len(rigid_ones)
     blocks = [sparse.coo_array((np.ones(len(free)), (free, np.arange(len(free)))), shape=(size, count))]
@@ -60,6 +60,38 @@ def tied_structure(full: ElasticStructure, unknowns: Unknowns, interfaces: tuple
     return TiedStructure(
         full.reduced(columns, np.vstack(rigid), np.vstack(places)), columns, ordered, positions, full
     )
+
+
+def turning_work(interfaces: tuple[Interface, ...], unknowns: Unknowns, forces: Array, turned: Array) -> Array:
+    """Work of nodal forces on what linear ties leave out of turns, theta x (theta x xi) / 2 (3.16), (n, n, n).
+
+    Without it the nodes of an interface that turns in its frame move apart, and what holds them together works on
+    that.
+
+    Args:
+        forces: K phi_k on all unknowns, shape (N, n).
+        turned: rotation of the interfaces, shape (k, 3, n).
+    """
+    n = forces.shape[1]
+    result = np.zeros((n, n, n))
+    for each, turns in zip(interfaces, turned, strict=True):
+        if each.kind is InterfaceKind.AVERAGE:
+            continue
+        members = unknowns.of_nodes(each.nodes)
+        members = members[unknowns.component[members] < 3]
+        arms = unknowns.places[members] - each.position
+        spread = np.zeros((3, 3, n))  # sum of force times arm
+        np.add.at(spread, unknowns.component[members], forces[members, None] * arms[:, :, None])
+        for k in range(n):
+            even = (spread[..., k] + spread[..., k].T) / 2
+            result[k] += turns.T @ (even - np.trace(even) * np.eye(3)) @ turns
+    return result
+
+
+def _bound(interface: Interface, unknowns: Unknowns) -> IntArray:
+    """Unknowns that follow a rigid interface; a hinged one lets rotations free."""
+    members = unknowns.of_nodes(interface.nodes)
+    return members if interface.kind is InterfaceKind.RIGID else members[unknowns.component[members] < 3]
 
 
 def _rigid_motion_at(position: Array, unknowns: Unknowns) -> Array:

@@ -12,7 +12,7 @@ SMOOTH = np.cos(np.radians(35.0))
 
 def mesh_skin(mesh: ElementMesh, shapes: Array) -> Skin:
     """The corners of the surface, which move with the shapes (N, 3, n) of the displacement nodes."""
-    triangles = _plane_triangles(mesh) if mesh.dimension == 2 else _surface_triangles(mesh)
+    triangles = plane_triangles(mesh) if mesh.dimension == 2 else _surface_triangles(mesh)
     used, numbered = np.unique(triangles, return_inverse=True)
     triangles = numbered.reshape(-1, 3).astype(np.int64)
     nodes = mesh.vertex_nodes[used]
@@ -30,7 +30,7 @@ def mesh_skin(mesh: ElementMesh, shapes: Array) -> Skin:
     )
 
 
-def _plane_triangles(mesh: ElementMesh) -> IntArray:
+def plane_triangles(mesh: ElementMesh) -> IntArray:
     """Corners of all cells, counter-clockwise."""
     cells = mesh.cells
     triangles = cells if cells.shape[1] == 3 else np.concatenate([cells[:, [0, 1, 2]], cells[:, [0, 2, 3]]])

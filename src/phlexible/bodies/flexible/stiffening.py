@@ -44,7 +44,9 @@ def projected(shapes: Array, matrix_of: Callable[[Array], sparse.csr_array]) -> 
     return np.array(found).reshape((shapes.shape[1],) * 3)
 
 
-def condensed_strain(frequencies: Array, geometric: Array, negligible: float = NEGLIGIBLE) -> StrainEnergy:
+def condensed_strain(
+    frequencies: Array, geometric: Array, negligible: float = NEGLIGIBLE, unrelaxed: Array | None = None
+) -> StrainEnergy:
     """V = sum_k eps_k^2 / 2 with eps_k = omega_k eta_k + eta.C_k eta / 2, C_k = H_k / omega_k (3.15).
 
     What is not retained relaxes the quadratic strain, all but its projection on the linear strains of the
@@ -55,6 +57,7 @@ def condensed_strain(frequencies: Array, geometric: Array, negligible: float = N
         frequencies: omega, shape (n,) [rad/s].
         geometric: H, shape (n, n, n).
         negligible: see ``NEGLIGIBLE``.
+        unrelaxed: C of further strains eta . C eta / 2 that nothing relaxes (3.18), shape (m, n, n).
     """
     n = len(frequencies)
     scaled = geometric / (frequencies[:, None, None] * frequencies[:, None] * frequencies)
@@ -69,6 +72,13 @@ def condensed_strain(frequencies: Array, geometric: Array, negligible: float = N
             continue
         vectors[~turning] = 0.0
         rows.append(frequencies[k] * np.eye(n)[k])
+        squares.append((frequencies[:, None] * vectors[:, keep]).T)
+        factors.append(values[keep])
+        owners.append(np.full(int(keep.sum()), len(rows) - 1))
+    for matrix in np.zeros((0, n, n)) if unrelaxed is None else unrelaxed:
+        values, vectors = np.linalg.eigh(matrix / np.outer(frequencies, frequencies))
+        keep = np.abs(values) > negligible * np.abs(values).max(initial=0.0)
+        rows.append(np.zeros(n))
         squares.append((frequencies[:, None] * vectors[:, keep]).T)
         factors.append(values[keep])
         owners.append(np.full(int(keep.sum()), len(rows) - 1))

@@ -14,8 +14,11 @@ from phlexible.bodies.beam.mesh import Theory
 from phlexible.bodies.beam.reduced_basis import ReducedBasis
 from phlexible.bodies.beam.strain import Strain
 from phlexible.bodies.body import Body
+from phlexible.bodies.flexible.flexible_body import FlexibleBody
 from phlexible.bodies.flexible.mesh.element_mesh import CellKind, ElementMesh
 from phlexible.bodies.flexible.mesh.materials import ElementMaterials
+from phlexible.bodies.flexible.plates.points import PlatePoints
+from phlexible.bodies.flexible.plates.section import PlateSection
 from phlexible.bodies.flexible.points import InterfaceMotion, MeshPoints, NodePoints
 from phlexible.bodies.floating_body import FloatingBody, StrainEnergy
 from phlexible.bodies.locations import Along, Cut, End, Interface, MaterialPosition, Origin, Start
@@ -55,7 +58,7 @@ VALUES: dict[str, type[Any]] = {
         *(ReducedBasis, Material, CircularSection, RectangularSection, Section, Frame, Strain),
         *(GeneralSection, VaryingSection, LumpedMass, Theory, Rod, StressFree),
         *(FloatingBody, StrainEnergy, ElementMesh, CellKind, ElementMaterials),
-        *(MeshPoints, NodePoints, InterfaceMotion, Interface),
+        *(MeshPoints, NodePoints, PlatePoints, PlateSection, InterfaceMotion, Interface),
         *(Start, End, Cut, Along, Origin, MaterialPosition),
         *(Axes, Drive, Plane, TimePath, Feedback, String),
     )
@@ -151,7 +154,8 @@ def encode_part(part: Any, context: Context) -> Tree:
     """A dataclass by its class and fields; a function of time by its value at t = 0."""
     if isinstance(part, UnstoredLaw):
         return {"class": Law.__name__, "fields": {"W": {"function": None}, "dW": {"function": None}}}
-    name, values = _name(type(part)), {}
+    kind = FlexibleBody if isinstance(part, FlexibleBody) else type(part)  # a plate is all data
+    name, values = _name(kind), {}
     for each in fields(part):
         value = getattr(part, each.name)
         if not each.init:

@@ -78,12 +78,12 @@ def _strain(
             whole[model.kept] = shape
             return model.restricted("geometric_stiffness(u)", geometric(whole.copy()))
 
-        return condensed_strain(frequencies, projected(found.shapes, matrix_of))
+        return condensed_strain(frequencies, projected(found.shapes, matrix_of) + found.tied_work)
     loads = _labelled(model, interfaces, choice, geometric)
     mixture = found.mixture()  # of the answers to all loads, (loads, n)
     small = [found.shapes.T @ (matrix @ found.shapes) for matrix in loads.values()]
     rows = mixture[list(loads)]
-    return condensed_strain(frequencies, np.einsum("lk,lij->kij", rows, np.array(small)))
+    return condensed_strain(frequencies, np.einsum("lk,lij->kij", rows, np.array(small)) + found.tied_work)
 
 
 def _labelled(

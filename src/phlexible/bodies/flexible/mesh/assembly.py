@@ -14,7 +14,7 @@ def mass_matrix(mesh: ElementMesh, materials: ElementMaterials) -> sparse.csr_ar
     for part in mesh.quadrature(mesh.mass_degree):
         weighted = part.values * (part.weights * materials.density[part.elements, None])[..., None]
         parts.append((part.nodes, weighted.transpose(0, 2, 1) @ part.values))
-    return _assembled(parts, mesh.node_count)
+    return assembled(parts, mesh.node_count)
 
 
 def stiffness_matrix(mesh: ElementMesh, materials: ElementMaterials) -> sparse.csr_array:
@@ -33,7 +33,7 @@ def stiffness_matrix(mesh: ElementMesh, materials: ElementMaterials) -> sparse.c
             blocks[:, :, i, :, i] += laplace
         unknowns = (d * part.nodes[..., None] + np.arange(d)).reshape(e, k * d)
         parts.append((unknowns, blocks.reshape(e, k * d, k * d)))
-    return _assembled(parts, mesh.node_count * d)
+    return assembled(parts, mesh.node_count * d)
 
 
 def geometric_stiffness(mesh: ElementMesh, materials: ElementMaterials, shapes: Array) -> Array:
@@ -55,7 +55,7 @@ def geometric_stiffness(mesh: ElementMesh, materials: ElementMaterials, shapes: 
     return np.asarray((result + result.transpose(0, 2, 1)) / 2)
 
 
-def _assembled(parts: list[tuple[np.ndarray, Array]], size: int) -> sparse.csr_array:
+def assembled(parts: list[tuple[np.ndarray, Array]], size: int) -> sparse.csr_array:
     """The sum of element matrices (e, k, k) on unknowns (e, k), symmetric."""
     total = sparse.csr_array((size, size))
     for unknowns, blocks in parts:

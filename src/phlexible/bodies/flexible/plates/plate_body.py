@@ -1,0 +1,71 @@
+"""The floating body of a plate (docs/theory.md, 2 and 3)."""
+
+import numpy as np
+from scipy import sparse
+
+from phlexible.bodies.flexible.condensation import Choice, Condensed, condensed, interface_motion
+from phlexible.bodies.flexible.inertia import mesh_moments
+from phlexible.bodies.flexible.interfaces import Interface
+from phlexible.bodies.flexible.matrices.from_matrices import MODAL
+from phlexible.bodies.flexible.mesh.assembly import mass_matrix
+from phlexible.bodies.flexible.mesh.element_mesh import ElementMesh
+from phlexible.bodies.flexible.mesh.materials import ElementMaterials
+from phlexible.bodies.flexible.plates.assembly import (
+    plate_geometric_stiffness,
+    plate_mass,
+    plate_stiffness,
+    plate_unknowns,
+)
+from phlexible.bodies.flexible.plates.points import PlatePoints, surface_shapes
+from phlexible.bodies.flexible.plates.section import PlateSection
+from phlexible.bodies.flexible.plates.surface_strain import surface_strains
+from phlexible.bodies.flexible.stiffening import MeshStrain, condensed_strain, linear_strain
+from phlexible.bodies.floating_body import FloatingBody
+
+
+def body_of_plate(
+    mesh: ElementMesh,
+    materials: ElementMaterials,
+    section: PlateSection,
+    interfaces: tuple[Interface, ...],
+    choice: Choice,
+) -> tuple[FloatingBody, Condensed]:
+    """The data of the body, and what was kept.
+
+    Raises:
+        ParameterError: a frame that does not hold the body, more modes than it has, or a mechanism.
+    """
+    nodal_mass, unknowns = mass_matrix(mesh, materials), plate_unknowns(mesh)
+    found = condensed(plate_mass(nodal_mass, section), plate_stiffness(mesh, section), unknowns, interfaces, choice)
+    frequencies, h = found.kept.frequencies, section.thickness
+    if choice.strain is MeshStrain.LINEAR:
+        strain = linear_strain(frequencies)
+    else:
+        stretched = surface_strains(mesh, section, found.shapes, frequencies, found.relaxed)
+        geometric = plate_geometric_stiffness(mesh, section, found.shapes) + found.tied_work
+        strain = condensed_strain(frequencies, geometric, unrelaxed=stretched)
+    apart = h / np.sqrt(12.0)  # two sheets of half the mass have the inertia of the plate
+    sheets = sparse.csr_array(sparse.block_diag([nodal_mass / 2, nodal_mass / 2]))
+    places = np.vstack([mesh.nodes + (0, 0, apart), mesh.nodes - (0, 0, apart)])
+    total, first, second = mesh_moments(
+        sheets, places, surface_shapes(unknowns, found.shapes, mesh.node_count, apart)
+    )
+    data = FloatingBody(
+        dimension=3,
+        mass=total,
+        first_moments=first,
+        second_moments=second,
+        rotates=True,
+        strain=strain,
+        damping=np.diag(2 * choice.damping_ratio * frequencies),
+        viscosity=section.viscosity,
+        points=PlatePoints(
+            surface_shapes(unknowns, found.shapes, mesh.node_count, h / 2),
+            interface_motion(interfaces, found),
+            mesh,
+            h,
+        ),
+        size=float(np.ptp(mesh.nodes, axis=0).max()),
+        elastic_units=(MODAL,) * len(frequencies),
+    )
+    return data, found

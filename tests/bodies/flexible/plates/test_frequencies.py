@@ -1,0 +1,113 @@
+"""Frequencies of plates against exact ones and the Legendre-Ritz method; omega a^2 sqrt(rho h / D), nu = 0.3."""
+
+import numpy as np
+import pytest
+import skfem
+from scipy.sparse.linalg import eigsh
+
+import phlexible as ph
+from phlexible.bodies.flexible.mesh.assembly import mass_matrix
+from phlexible.bodies.flexible.mesh.given_mesh import element_mesh, given_mesh
+from phlexible.bodies.flexible.mesh.materials import Plane, element_materials
+from phlexible.bodies.flexible.plates.assembly import plate_mass, plate_stiffness
+from phlexible.bodies.flexible.plates.section import PlateTheory, plate_section
+
+STEEL = ph.Material(2.0e11, 8000.0, 0.3)
+# Leissa's cases of square plates (1973), computed anew by 22 Legendre polynomials a direction.
+SUPPORTS = {
+    "hinged": ({"boundary": "hinged"}, "boundary", [19.7392, 49.3480, 49.3480, 78.9568, 98.6960, 98.6960]),
+    "clamped": ({"boundary": "rigid"}, "boundary", [35.98519, 73.39385, 73.39385, 108.2165, 131.5808, 132.2048]),
+    "free": ({}, "mean_axis", [13.468197, 19.596137, 24.270201, 34.800891, 34.800891, 61.093234]),
+    "cantilever": ({"start": "rigid"}, "start", [3.471008, 8.506286, 21.28409, 27.19874, 30.95460, 54.18437]),
+}
+
+
+def unit(thickness, width=1.0):
+    bending = STEEL.youngs_modulus * thickness**3 / 12 / (1 - STEEL.poissons_ratio**2)
+    return np.sqrt(bending / (STEEL.density * thickness)) / width**2
+
+
+def frequencies(support, cells, thickness=1e-3):
+    edges, frame, exact = SUPPORTS[support]
+    plate = ph.Plate(
+        1.0,
+        1.0,
+        thickness,
+        STEEL,
+        elements=(cells, cells),
+        interfaces=edges,
+        frame=frame,
+        modes=8,
+        strain="linear",
+        inertial_shapes=False,
+    )
+    return plate.frequencies[:6] / unit(thickness), np.array(exact)
+
+
+@pytest.mark.parametrize("support", SUPPORTS)
+def test_thin_plates_do_not_lock_and_converge_with_the_fourth_power(support):
+    """Thickness 1/1000 of the width; 0.5 % with 10 x 10 elements."""
+    found, exact = frequencies(support, 10)
+    assert found == pytest.approx(exact, rel=5e-3)
+    coarse, fine = (frequencies(support, cells)[0] / exact - 1 for cells in (4, 8))
+    if support == "cantilever":  # corners of a clamped and a free edge: less smooth
+        assert (coarse[2:] / fine[2:] > 7).all()
+    else:
+        assert (coarse[1:] / fine[1:] > 11).all()
+
+
+@pytest.mark.parametrize(
+    ("ratio", "exact"),
+    [
+        (0.01, [19.73202, 49.30316, 49.30316, 78.84211, 98.51690]),
+        (0.1, [19.06497, 45.48268, 45.48268, 69.79436, 85.03801]),
+        (0.2, [17.44859, 38.15217, 38.15217, 55.15008, 65.14528]),
+    ],
+)
+@pytest.mark.parametrize(("kind", "most"), [(skfem.MeshQuad, 4e-3), (skfem.MeshTri, 5e-3)])
+def test_plates_with_shear(kind, most, ratio, exact):
+    """Mindlin (1951), edges without deflection and turn along them, 8 x 8 elements."""
+    lines = np.linspace(0, 1, 9)
+    mesh = element_mesh(given_mesh(kind.init_tensor(lines, lines)), 2)
+    materials = element_materials(STEEL, {}, mesh.cell_count, 2, Plane.STRESS, ratio)
+    section = plate_section(mesh, materials, PlateTheory.MINDLIN)
+    x, y = mesh.nodes[:, 0], mesh.nodes[:, 1]
+    along_x, along_y = (y < 1e-9) | (y > 1 - 1e-9), (x < 1e-9) | (x > 1 - 1e-9)
+    held = np.zeros((mesh.node_count, 5), dtype=bool)
+    held[:, :2] = True  # no motion in its plane
+    held[:, 2], held[:, 3], held[:, 4] = along_x | along_y, along_y, along_x
+    free = np.flatnonzero(~held.ravel())
+    stiffness = plate_stiffness(mesh, section)[free][:, free]
+    mass = plate_mass(mass_matrix(mesh, materials), section)[free][:, free]
+    squares = eigsh(stiffness.tocsc(), k=5, M=mass.tocsc(), sigma=0)[0]
+    assert np.sqrt(np.sort(squares)) / unit(ratio) == pytest.approx(exact, rel=most)
+
+
+@pytest.mark.parametrize("theory", ["kirchhoff", "mindlin"])
+def test_a_round_plate_of_curved_triangles(theory):
+    """Clamped: lambda = 10.2158, 21.260 (twice), 34.877 (twice), 39.771 for omega R^2 sqrt(rho h / D)."""
+    thickness = 2e-3
+    plate = ph.FlexibleBody.from_mesh(
+        skfem.MeshTri2.init_circle(3),
+        STEEL,
+        {"rim": (lambda x: np.hypot(x[0], x[1]) > 1 - 1e-9, "rigid")},
+        modes=8,
+        frame="rim",
+        strain="linear",
+        thickness=thickness,
+        theory=theory,
+    )
+    exact = [10.2158, 21.260, 21.260, 34.877, 34.877, 39.771]
+    assert plate.frequencies[:6] / unit(thickness) == pytest.approx(exact, rel=5e-3)
+    assert plate.mass == pytest.approx(np.pi * thickness * STEEL.density, rel=1e-4)
+
+
+def test_a_clamped_block_of_hexahedra():
+    """1 x 0.2 x 0.1, omega L sqrt(rho / E), against Legendre polynomials in space; 16 x 4 x 2 elements."""
+    grid = skfem.MeshHex.init_tensor(np.linspace(0, 1, 17), np.linspace(-0.1, 0.1, 5), np.linspace(-0.05, 0.05, 3))
+    block = ph.FlexibleBody.from_mesh(
+        grid, STEEL, {"root": (lambda x: x[0] < 1e-9, "rigid")}, modes=8, frame="root", strain="linear"
+    )
+    exact = [0.1015951, 0.1980807, 0.6090494, 0.7372995, 1.068931, 1.577257, 1.604026, 2.218872]
+    speed = np.sqrt(STEEL.youngs_modulus / STEEL.density)
+    assert block.frequencies[:8] / speed == pytest.approx(exact, rel=5e-3)
