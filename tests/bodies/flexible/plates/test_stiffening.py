@@ -1,4 +1,4 @@
-"""Plates that spin, and plates that are pushed out of their plane, against references from outside."""
+"""Plates that spin, and that are pushed out of their plane, against references from outside (docs/theory.md, 3)."""
 
 import numpy as np
 import pytest
@@ -72,7 +72,7 @@ def pushed(pressure, thickness, poissons_ratio, edge, theory, **options):
 
 
 def test_a_clamped_plate_hardens_as_published():
-    """nu = 0.316; finite elements of Pica, Wood and Hinton (1980), which are up to 1.6 % below the series of Levy (1942)."""
+    """nu = 0.316; finite elements of Pica, Wood and Hinton (1980), up to 1.6 % below the series of Levy (1942)."""
     loads, published = [17.79, 38.3, 63.4, 95.0, 134.9, 184.0], [0.2368, 0.4699, 0.6915, 0.9029, 1.1063, 1.3009]
     assert pushed(loads, 0.01, 0.316, "rigid", "kirchhoff") == pytest.approx(published, rel=5e-3)
 
