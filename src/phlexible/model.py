@@ -52,6 +52,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+SAME_STEP = 1e-9
+
+
 class Model(Mechanism):
     """Bodies, joints and loads that can be simulated; see ``Mechanism`` for how to build one."""
 
@@ -69,7 +72,7 @@ class Model(Mechanism):
     def simulate(
         self,
         duration: float,
-        step: float,
+        step: float | None = None,
         *,
         initial: InitialKind | str | State | Equilibrium = InitialKind.UNDEFORMED,
         scheme: Scheme | str = Scheme.CONSERVING,
@@ -77,6 +80,7 @@ class Model(Mechanism):
         every: int = 1,
         numerical_damping: float = 0.0,
         tolerance: float | None = None,
+        output_step: float | None = None,
         output: str | PathLike[str] | None = None,
         overwrite: bool = False,
         progress: bool | None = None,
@@ -87,7 +91,7 @@ class Model(Mechanism):
 
         Args:
             duration: [s]; one that is no multiple of the step ends with a shorter step.
-            step: [s].
+            step: [s]; may be left out with ``tolerance`` and ``output_step``.
             initial: "undeformed", or "quasi_static": the elastic deformation of the rigid motion,
                 without the axial ringing that an undeformed start sets off; or a state, ``motion.at(t)`` or
                 ``model.equilibrium()``, with whose time the run begins.
@@ -100,6 +104,8 @@ class Model(Mechanism):
                 ``step`` is then the interval of the output, which is cut into 2, 4, 8 ... equal steps, rarely
                 changed; momenta, joints and the ledger stay exact. Where the number changes, velocities are
                 projected onto the joints, and the energy lost is booked as dissipated. None: steps as given.
+            output_step: interval between stored instants [s], a multiple of ``step``, in place of ``every``; with a
+                ``tolerance`` in place of ``step``.
             output: results file that is written while the run goes on: ``Motion.load`` reads it at any time,
                 ``resume`` goes on with it, also after a kill. HDF5 once the run has ended.
             overwrite: whether a file ``output`` that exists may be replaced.
@@ -114,7 +120,8 @@ class Model(Mechanism):
         """
         kind = _initial(initial)
         chosen = option("scheme", scheme, Scheme)
-        duration, step = positive("duration", duration), positive("step", step)
+        duration = positive("duration", duration)
+        step, every = _steps(step, every, output_step, tolerance)
         if step > duration:
             raise ParameterError(f"step must not be longer than duration = {duration:g}, got {step:g}; swap them?")
         file = None if output is None else file_path("output", output)
@@ -419,6 +426,31 @@ def _initial(given: object) -> InitialKind | State:
     if isinstance(given, State):
         return given
     return given.state if isinstance(given, Equilibrium) else option("initial", given, InitialKind)
+
+
+def _steps(step: float | None, every: int, output_step: float | None, tolerance: float | None) -> tuple[float, int]:
+    """Size of the steps [s], or of the output intervals with a tolerance; and how many from output to output."""
+    if step is None and (tolerance is None or output_step is None):
+        raise ParameterError("simulate needs step= (a duration in s), or tolerance= with output_step=; got neither")
+    if output_step is None:
+        return _size(step), every
+    interval = positive("output_step", output_step)
+    if every != 1:
+        raise ParameterError(f"output_step= takes the place of every=, leave it out; got every={every!r}")
+    if tolerance is not None:
+        if step is not None:
+            raise ParameterError("with tolerance= steps are found: give output_step= without step=")
+        return interval, 1
+    size = _size(step)
+    count = round(interval / size)
+    if count < 1 or abs(count * size - interval) > SAME_STEP * interval:
+        raise ParameterError(f"output_step must be a multiple of step = {size:g}, got {interval:g}")
+    return size, count
+
+
+def _size(step: float | None) -> float:
+    assert step is not None, "asked for before"
+    return positive("step", step)
 
 
 def _first_instant(

@@ -130,6 +130,7 @@ RUNS = [
         every=COUNT,
         numerical_damping=NON_NEGATIVE,
         tolerance=POSITIVE | NONE,
+        output_step=NONE | {"1", "0.5"},
         output=FILE | NONE,
         overwrite=FLAG,
         progress=FLAG | NONE,

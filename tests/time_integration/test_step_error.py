@@ -48,3 +48,21 @@ def test_a_tolerance_has_to_be_positive_and_goes_with_order_two():
     for options, message in (({"tolerance": -1e-3}, "tolerance must be"), ({"order": 4}, "goes with order=2")):
         with pytest.raises(ph.ParameterError, match=message):
             model.simulate(1.0, 0.1, **{"tolerance": 1e-3, **options})
+
+
+def test_the_interval_of_the_output_is_said_by_its_name():
+    model = ph.gallery.double_pendulum()
+    by_step = model.simulate(0.2, 0.05, tolerance=1e-4, progress=False)
+    by_name = model.simulate(0.2, tolerance=1e-4, output_step=0.05, progress=False)
+    assert np.array_equal(by_step.recording.rotation, by_name.recording.rotation)
+    every_fifth = model.simulate(0.2, 0.01, output_step=0.05, progress=False)
+    expected = model.simulate(0.2, 0.01, every=5, progress=False)
+    assert np.array_equal(every_fifth.recording.rotation, expected.recording.rotation)
+    for options, message in (
+        ({}, "simulate needs step="),
+        ({"step": 0.01, "output_step": 0.05, "tolerance": 1e-4}, "without step="),
+        ({"step": 0.01, "output_step": 0.05, "every": 2}, "takes the place of every="),
+        ({"step": 0.01, "output_step": 0.025}, "must be a multiple of step"),
+    ):
+        with pytest.raises(ph.ParameterError, match=message):
+            model.simulate(0.2, progress=False, **options)
