@@ -1,6 +1,7 @@
 # Two commands do everything on a machine with Python 3.11 or newer, make and a package index:
 #   make demo    environment, install, crank-slider run, files in results/, summary
 #   make test    environment, install, style and type checks, all tests
+#   make docs    the documentation as a site: build/docs/index.html
 #   make fuzz    SEEDS=2000 FIRST=0: random mechanisms against the laws; a failure prints a small program
 
 PYTHON ?= $(firstword $(shell command -v python3.11 2>/dev/null) $(shell command -v python3 2>/dev/null) python3)
@@ -15,7 +16,7 @@ FIRST ?= 0
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test check format bench fuzz browser viewer clean
+.PHONY: demo test check format bench fuzz docs browser viewer clean
 .DEFAULT_GOAL := demo
 
 demo: $(READY)
@@ -46,12 +47,18 @@ browser:
 	apt-get update
 	apt-get install --yes --no-install-recommends chromium chromium-driver
 
+# The documentation as a site that needs no network: build/docs/index.html. Models and examples run when they changed.
+docs: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	$(BIN)/python docs/make_gallery.py
+	$(BIN)/python -m sphinx -W --keep-going -q docs build/docs
+
 # The viewer of reports with three.js as one file, done for a release; needs node.
 viewer:
 	cd viewer && npm install --no-audit --no-fund && node build.mjs
 
 clean:
-	rm -rf $(VENV) results build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) results build dist docs/tutorials docs/gallery docs/extra docs/api/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests examples benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Rebuilt only when pyproject.toml changes. The stamp is written last, so a broken install is done again.

@@ -1,4 +1,7 @@
-"""A chain of flexible links falls: build models in a loop, damp them, compare.
+"""A falling chain
+==================
+
+A chain of flexible links falls: build models in a loop, damp them, compare.
 
 Ten aluminium rods hang on a nail, held out horizontally, and are let go. Without damping the energy
 stays what it was; with a viscosity of the material the step loses energy in every step, never gains any.
@@ -28,6 +31,7 @@ def chain(viscosity: float) -> ph.Model:
     return model
 
 
+# %%
 # The same fall, twice. Bodies are found by their names.
 
 undamped = chain(viscosity=0.0).simulate(duration=0.5, step=2e-4)
@@ -40,6 +44,7 @@ print(f"without damping the energy stays within {drift:.1e} of the kinetic energ
 losses = np.diff(damped.energy.dissipated)
 print(f"with damping {damped.energy.dissipated[-1]:.2e} J are gone; least loss of a step {losses.min():.1e} J")
 
+# %%
 # Where is the free end after half a second?
 
 tip = undamped.position(undamped["link 10"].end)[-1]

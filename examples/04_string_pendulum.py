@@ -1,4 +1,7 @@
-"""A rubber string that is pulled, goes slack and swings: figures 2 to 5 of Kinon et al. (2023).
+"""A string that goes slack
+===========================
+
+A rubber string that is pulled, goes slack and swings: figures 2 to 5 of Kinon et al. (2023).
 
 The same string is integrated by the conserving step of ``simulate`` and, in the paper's form with the strain
 as a state, by the implicit midpoint rule. Run it with ``python examples/04_string_pendulum.py``; it writes
@@ -14,11 +17,13 @@ import phlexible as ph
 from phlexible.reference.collocation import collocate
 from phlexible.reference.tableaux import GAUSS_LEGENDRE_1
 
+# %%
 # Table 1: 30 linear elements, L = 1 m, EA = 20 N, rho A = 1 kg/m, h = 10 ms, tip force until 0.2 s.
 
 model = ph.gallery.string_pendulum()
 string = model["string"]
 
+# %%
 # From 0.22 s on parts of the string are slack. Energy stays exact there, but a real string would buckle in
 # its own way, so the library warns; here that is known.
 
@@ -27,6 +32,7 @@ with warnings.catch_warnings():
     motion = model.simulate(duration=1.0, step=0.01)
 print(f"slack first: {motion.slack_parts()[0]}")
 
+# %%
 # The paper's form of the same string: states (r, v, C), port forces and velocities of the free end.
 
 down = np.array([1.0, -1.0, 0.0]) / np.sqrt(2)
@@ -40,6 +46,7 @@ def tip_force(time: float, x: np.ndarray) -> np.ndarray:
 midpoint = collocate(form, GAUSS_LEGENDRE_1, form.initial_state, 1.0, 100, tip_force)
 other = np.array([form.storage(x) for x in midpoint.states])
 
+# %%
 # After the loading the one keeps its energy to round-off, the other does not.
 
 energy = motion.energy
@@ -47,6 +54,7 @@ changes, other_changes = np.abs(np.diff(energy.total)), np.abs(np.diff(other))
 kept, lost = changes[20:].max(), other_changes[20:].max()
 print(f"largest change of energy in a step: {kept:.1e} J, with implicit midpoint {lost:.1e} J")
 
+# %%
 # Figure 2: snapshots; 3: energies; 4: total energy of both schemes; 5: its change in each step.
 
 figure, axes = plt.subplots(2, 2, figsize=(9, 7), layout="constrained")

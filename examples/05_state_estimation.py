@@ -1,4 +1,7 @@
-"""What a gyro at the hub knows of the tip: a Kalman filter on the reduced model of a flexible arm.
+"""State estimation of a flexible arm
+=====================================
+
+What a gyro at the hub knows of the tip: a Kalman filter on the reduced model of a flexible arm.
 
 A truth that the filter does not know in full, the nonlinear model with all its coordinates, moves a flexible arm
 and shakes its tip with gusts. The filter has a reduced linear model of a few states, the torque of the motor and
@@ -16,6 +19,7 @@ STEP, DURATION = 2e-3, 4.0
 ANGLE_NOISE, RATE_NOISE, GUST = 2e-3, 5e-3, 0.02  # rad, rad/s, N: standard deviations of each sample
 rng = np.random.default_rng(1)
 
+# %%
 # An aluminium arm of 1 m on a hub, in a horizontal plane. A weak spring centres it, so that all motions are small.
 
 
@@ -34,6 +38,7 @@ def arm(torque=None, gust=None):
     return model, hinge, placed
 
 
+# %%
 # The truth: a motor that swings the arm, gusts that change at each instant, and what the sensors say of it.
 
 count = int(DURATION / STEP)
@@ -55,6 +60,7 @@ tip = y
 measured = np.stack([truth.angle(hinge), truth.rate(hinge)], axis=1)
 measured += rng.normal(size=measured.shape) * (ANGLE_NOISE, RATE_NOISE)
 
+# %%
 # The filter's model: the tip and the sensors seen from motor and gusts, reduced to eight states, in steps.
 
 model, hinge, placed = arm()
@@ -69,6 +75,7 @@ moved = expm(block * STEP)
 A, (B, G) = moved[:states, :states], moved[:states, states:].T  # one step with inputs held
 C, tip_row = np.asarray(small.C)[:2], np.asarray(small.C)[2]
 
+# %%
 # Kalman's gain of the steady state, from the strengths of gusts and noise.
 
 Q, R = GUST**2 * np.outer(G, G), np.diag([ANGLE_NOISE**2, RATE_NOISE**2])
@@ -76,6 +83,7 @@ P = solve_discrete_are(A.T, C.T, Q + 1e-15 * np.eye(states) * np.trace(Q), R)
 gain = P @ C.T @ np.linalg.inv(C @ P @ C.T + R)
 expected = np.sqrt(tip_row @ (P - gain @ C @ P) @ tip_row)  # of its own error, by its own books
 
+# %%
 # Beside it an observer without measurements, which knows the torque only, and a rigid arm on the measured angle.
 
 estimate, blind = np.zeros(states), np.zeros(states)

@@ -31,6 +31,32 @@ def test_the_pages_are_there() -> None:
     assert {"linear_analysis.md", "papers_matrices.md", "reduction.md", "forces_and_drives.md"} <= set(PAGES)
 
 
+def test_the_first_page(in_an_empty_folder, capsys) -> None:
+    found = run("index.md")
+    bend = found["bend"]
+    assert abs(bend(found["motion"])).max() == pytest.approx(0.01555, abs=5e-5)
+    assert "bends by 1.55 % of its length" in capsys.readouterr().out
+    assert abs(bend(found["slower"])).max() < abs(bend(found["motion"])).max() / 4
+    assert {path.name for path in in_an_empty_folder.iterdir()} == {"my_crank.html", "thicker.png"}
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in (DOCS / "how_to").glob("*.md")))
+def test_how_to(page, in_an_empty_folder, capsys) -> None:
+    """What the text says of the numbers is asked here; pages without programs only have to be there."""
+    found = run(f"how_to/{page}")
+    said = capsys.readouterr().out
+    match page:
+        case "choosing_a_step.md":
+            coarse, middle, fine = found["bends"].values()
+            assert 0 < coarse - middle < 0.01 * fine and 0 < middle - fine < coarse - middle
+        case "choosing_a_frame.md":
+            assert said == "simply_supported\n"
+        case "what_the_checks_mean.md":
+            assert found["caught"][0].category is ph.StepWarning and "- the steps are too long" in said
+        case "coming_from_exudyn.md" | "coming_from_simscape.md":
+            assert found["motion"].check().is_clean
+
+
 def test_the_papers_matrices(in_an_empty_folder, capsys) -> None:
     found = run("papers_matrices.md")
     assert ph.check_structure(found["form"], found["x"]).power < 1e-14

@@ -15,6 +15,15 @@ NUMBERS = {
     "04_string_pendulum.py": [("kept", 0.0, 3e-12), ("lost", 4.634e-4, 1e-6)],
     # The filter's error is that of its own covariance, 1.57e-4, within the scatter of 1800 correlated samples.
     "05_state_estimation.py": [("filtered", 1.57e-4, 0.2e-4), ("open_loop", 2.22e-3, 2e-5)],
+    "06_pendulum.py": [("quarter", 0.483388, 2e-6)],  # a complete elliptic integral
+    "07_four_bar.py": [("balance", 0.0, 1e-12)],
+    "08_robot_arm.py": [("carried", 18.592, 0.002)],  # the weights times their arms
+    "09_satellite.py": [("swing", 3.04811, 1e-5), ("difference", 0.0, 3e-4)],
+    "10_crane.py": [("swing", 2.3923, 2e-3), ("upper", 2523.1, 5.0)],  # a massless cable; all weights
+    "11_imported_mesh.py": [("deviation", 0.0, 0.006)],  # from a tapered beam
+    "12_large_deflections.py": [("error", 0.00091, 2e-5)],  # against elliptic integrals
+    "13_contact.py": [("period", 0.64855, 5e-5)],
+    "14_rods.py": [("gap", 0.0, 3e-4), ("stored", 0.411234, 2e-5)],
 }
 
 

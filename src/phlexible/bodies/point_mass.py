@@ -33,7 +33,7 @@ class PointMass(Body):
         object.__setattr__(self, "color", optional_color(self.color))
 
     def discretize(self, dimension: int) -> FloatingBody:
-        """S = 0, W = 0 and no rotation, so that only m |v|^2 / 2 remains."""
+        """S = 0, W = 0 and no rotation, so that only ``m |v|^2 / 2`` remains."""
         plane_or_space(dimension)
         return FloatingBody(
             dimension=dimension,

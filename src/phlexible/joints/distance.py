@@ -29,7 +29,7 @@ class Distance(Joint):
         super().__post_init__()
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """1 row |point - point|^2 (8.10)."""
+        """1 row ``|point - point|^2`` (8.10)."""
         if self.length is not None:
             return (constant_distance(self.first, self.second, self.length, "distance"),)
         gap = float(np.linalg.norm(self.second.initial_position() - self.first.initial_position()))

@@ -161,7 +161,7 @@ class Motion(MotionPictures, MeshedMotion):
         return tensions.slack_parts(self.run)
 
     def stretch(self, string: PlacedBody) -> Array:
-        """|dr/ds| at the quadrature points of a string, 1 undeformed, shape (N + 1, points)."""
+        """``|dr/ds|`` at the quadrature points of a string, 1 undeformed, shape (N + 1, points)."""
         return tensions.stretch(self.run, string)
 
     def reaction(self, joint: Joint, axes: Axes | str = Axes.WORLD) -> Array:

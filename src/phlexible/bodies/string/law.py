@@ -1,4 +1,4 @@
-"""What every stored energy of a string is: a density W(C) of C = |dr/ds|^2 and what follows from it.
+"""What every stored energy of a string is: a density W(C) of C = ``|dr/ds|^2`` and what follows from it.
 
 Numbers in brackets are equations of Kinon et al. (2023). The compiled step has the same laws in
 ``kernels/forces/laws.py``.
@@ -14,7 +14,7 @@ from phlexible.algebra.arrays import Array, positive
 
 
 class StringLaw(ABC):
-    """A stored energy W(C) per unit of undeformed length [J/m = N]; C = |dr/ds|^2 (3), C = 1 undeformed."""
+    """A stored energy W(C) per unit of undeformed length [J/m = N]; C = ``|dr/ds|^2`` (3), C = 1 undeformed."""
 
     @property
     @abstractmethod

@@ -22,7 +22,7 @@ NEAR = 0.1  # relative changes of C below which the mean of dW takes the place o
 
 @dataclass(frozen=True)
 class Law(Portable, StringLaw):
-    """A stored energy W(C) with its derivative, C = |dr/ds|^2; smooth but for a finite number of kinks.
+    """A stored energy W(C) with its derivative, C = ``|dr/ds|^2``; smooth but for a finite number of kinks.
 
     Both are compiled with the time step where Numba can compile them, and called as Python functions
     where it cannot (correct, some hundred times slower).

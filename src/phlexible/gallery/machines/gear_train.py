@@ -8,6 +8,7 @@ from phlexible.gallery.parameters import ready_model
 from phlexible.joints.relations import Relation
 from phlexible.joints.revolute import Revolute
 from phlexible.model import Model
+from phlexible.shapes.solids import Cylinder
 
 SUN, PLANET, RING = 0.02, 0.02, 0.06
 
@@ -32,13 +33,14 @@ def gear_train(planets: int = 3, torque: float = 0.1) -> Model:
     count = whole("planets", planets, least=1)
     model = Model(dimension=2)
     ground = model.ground.at((0.0, 0.0, 0.0))
-    sun = model.connect(Revolute(ground, model.add(RigidBody(0.25, 5e-5), "sun").origin))
+    wheel = Cylinder(SUN, 0.01, axis=(0.0, 0.0, 1.0))  # all of the same radius
+    sun = model.connect(Revolute(ground, model.add(RigidBody(0.25, 5e-5, shape=wheel), "sun").origin))
     arm_body = model.add(RigidBody(0.2, 2e-4), "arm")
     arm = model.connect(Revolute(ground, arm_body.origin))
     for number in range(count):
         turn = 2 * np.pi * number / count
         place = (SUN + PLANET) * np.array([np.cos(turn), np.sin(turn), 0.0])
-        planet = model.add(RigidBody(0.1, 2e-5), f"planet {number + 1}", position=place)
+        planet = model.add(RigidBody(0.1, 2e-5, shape=wheel), f"planet {number + 1}", position=place)
         pin = model.connect(Revolute(arm_body.point(place), planet.origin))
         in_ring = [(arm, "angle", RING), (pin, "angle", PLANET)]
         model.connect(Relation(in_ring, name=f"ring and planet {number + 1}"))

@@ -14,7 +14,7 @@ def dzhanibekov(disturbance: float = 0.05) -> Model:
     Source: Euler's equations, solved by Jacobi's elliptic functions in every textbook of mechanics.
 
     Reference: with the default disturbance the energy is 4.00125 J, the angular momentum 4.00031249 kg m2/s,
-    and omega_2 changes its sign for the first time after 4.37 s.
+    and omega_2 changes its sign for the first time after 4.39 s.
 
     Shown by: ``phlexible run dzhanibekov``.
 

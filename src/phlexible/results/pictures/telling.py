@@ -14,6 +14,7 @@ from phlexible.errors import ModelError, ParameterError
 from phlexible.joints.joint import Joint
 from phlexible.mechanism.mechanism import Mechanism
 from phlexible.ports.attachments import Attachment, PlacedBody, Port
+from phlexible.ports.placed_whole import PlacedWhole
 
 NOTHING = 1e-6
 """Of what such a number could be: smaller changes are not shown."""
@@ -123,7 +124,7 @@ def _spins(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
     mechanism, curves = motion.mechanism, []
     if mechanism.joints:
         return None
-    for placed in mechanism.bodies[:2]:
+    for placed in _alone(mechanism)[:2]:
         if placed.data.rotates:
             spin = motion.angular_velocity(placed)
             local = np.einsum("tji,tj->ti", motion.rotation(placed), spin)
@@ -134,13 +135,29 @@ def _spins(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
 
 
 def _positions(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
-    curves, size = [], 0.0
-    for placed in motion.mechanism.bodies:
-        size = max(size, placed.data.size)
-        if isinstance(placed.data, FloatingBody):
-            place = motion.position(_middle(placed))
-            curves += [(f"{'xyz'[k]} of {placed.name}", place[:, k]) for k in range(motion.mechanism.dimension)]
-    return _panel("position [m]", curves, size or None)
+    """Of bodies, and of both ends of rods and of beams in parts."""
+    mechanism = motion.mechanism
+    alone, wholes = _alone(mechanism), list(mechanism.wholes.values())
+    places = [(placed.name, _middle(placed)) for placed in alone if isinstance(placed.data, FloatingBody)]
+    places += [(f"{whole.name}, {end}", port) for whole in wholes for end, port in _ends(whole)]
+    curves = [
+        (f"{'xyz'[k]} of {name}", place[:, k])
+        for name, port in places
+        for place in [motion.position(port)]
+        for k in range(mechanism.dimension)
+    ]
+    sizes = [placed.data.size for placed in alone] + [whole.length for whole in wholes]
+    return _panel("position [m]", curves, max(sizes, default=0.0) or None)
+
+
+def _alone(mechanism: Mechanism) -> list[PlacedBody]:
+    """The bodies that are no parts of a rod or of a beam in parts."""
+    parts = {placed for whole in mechanism.wholes.values() for placed in whole.parts}
+    return [placed for placed in mechanism.bodies if placed not in parts]
+
+
+def _ends(whole: PlacedWhole) -> tuple[tuple[str, Attachment], ...]:
+    return ("start", whole.start), ("end", whole.end)
 
 
 def _middle(placed: PlacedBody) -> Attachment:

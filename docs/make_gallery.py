@@ -1,0 +1,104 @@
+"""Runs every model of the gallery for the site: python docs/make_gallery.py.
+
+Writes ``docs/gallery/index.md`` with a picture of each, and a report of each under ``docs/extra/reports``. Runs are
+kept until a program of the package changes; ``--all`` runs all of them again.
+"""
+
+import hashlib
+import json
+import sys
+import warnings
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+
+from phlexible.cli import app
+from phlexible.gallery.table import ENTRIES, GalleryEntry
+
+HERE = Path(__file__).parent
+PACKAGE = HERE.parent / "src" / "phlexible"
+PAGE, REPORTS = HERE / "gallery", HERE / "extra" / "reports"
+KEPT = PAGE / "runs.json"
+KINDS = {
+    "mechanisms": "Mechanisms",
+    "beams": "Beams",
+    "machines": "Machines",
+    "rigid_bodies": "Rigid bodies, tops and balls",
+    "strings": "Strings and cables",
+    "rods": "Rods",
+}
+SETTINGS = {"four-bar": ("--set", "crank_speed=10", "--duration", "0.7", "--step", "5e-4")}
+"""Of models that rest with their defaults."""
+HEAD = """# Gallery
+
+Every model of `ph.gallery`, as `phlexible run NAME --plot picture.png --report report.html` shows it. A picture
+opens its report: space plays, dragging turns. `ph.gallery.NAME(...)` is the model in Python, with the parameters
+that `phlexible list` prints; its docstring has the source and the numbers that tests hold it to.
+"""
+
+
+def state_of_the_package() -> str:
+    """Changes with every program of the package."""
+    digest = hashlib.sha256()
+    for path in sorted([*PACKAGE.rglob("*.py"), *PACKAGE.rglob("assets/*")]):
+        digest.update(path.relative_to(PACKAGE).as_posix().encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def run(entry: GalleryEntry) -> None:
+    """Picture and report of one model, as the command line makes them."""
+    outputs = ["--plot", str(PAGE / f"{entry.name}.png"), "--report", str(REPORTS / f"{entry.name}.html")]
+    with redirect_stdout(StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        app(["run", entry.name, *SETTINGS.get(entry.name, ()), *outputs], standalone_mode=False)
+
+
+def text(entry: GalleryEntry) -> str:
+    """What the page says of one model."""
+    documentation = entry.function.__doc__ or ""
+    reference = documentation.partition("Source:")[2].partition("Reference:")[0]
+    source = " ".join(reference.split()).replace("``", "`")
+    name, command = entry.name, " ".join(["phlexible run", entry.name, *SETTINGS.get(entry.name, ())])
+    return f"""### {name}
+
+{entry.title}
+
+```{{raw}} html
+<a class="gallery-model" href="../reports/{name}.html" title="report of {name}">
+```
+
+```{{image}} {name}.png
+:alt: {name} in motion, what tells most of it, and its energies
+:class: gallery-model
+```
+
+```{{raw}} html
+</a>
+```
+
+`{command}`, `ph.gallery.{entry.function.__name__}()`; source: {source}
+"""
+
+
+def main(everything: bool) -> None:
+    for folder in (PAGE, REPORTS):
+        folder.mkdir(parents=True, exist_ok=True)
+    state = state_of_the_package()
+    kept = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() and not everything else {}
+    for entry in ENTRIES:
+        files = (PAGE / f"{entry.name}.png", REPORTS / f"{entry.name}.html")
+        if kept.get(entry.name) == state and all(path.exists() for path in files):
+            continue
+        print(f"running {entry.name}", flush=True)
+        run(entry)
+        kept[entry.name] = state
+        KEPT.write_text(json.dumps(kept, indent=1), encoding="utf-8")
+    parts = [HEAD]
+    for kind, title in KINDS.items():
+        members = [entry for entry in ENTRIES if entry.function.__module__.split(".")[2] == kind]
+        parts += [f"## {title}\n", *map(text, members)]
+    (PAGE / "index.md").write_text("\n".join(parts), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main("--all" in sys.argv[1:])

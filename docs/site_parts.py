@@ -1,0 +1,42 @@
+"""Parts of the site that Sphinx asks for by name: the order of tutorials, and what examples wrote."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+HERE = Path(__file__).parent
+REPORTS = HERE / "extra" / "reports"
+"""Reports that examples and models of the gallery wrote; they are copied to reports/ of the site."""
+
+# From the first pendulum to what needs more than one idea.
+ORDER = ("06", "01", "07", "08", "09", "10", "11", "12", "13", "14", "02", "03", "04", "05")
+
+
+def example_order(name: str) -> int:
+    """Place of an example in the list of tutorials; one that nobody placed comes last."""
+    number = Path(name).name[:2]
+    return ORDER.index(number) if number in ORDER else len(ORDER)
+
+
+def _new(folder: Path, kind: str) -> Iterator[Path]:
+    yield from sorted(folder.glob(f"*.{kind}"))
+
+
+def written_files(block, block_vars: dict[str, object], gallery_conf: dict[str, object]) -> str:
+    """Pictures and reports that a part of an example wrote beside itself, as text of its page."""
+    folder = Path(str(block_vars["src_file"])).parent
+    pages = []
+    for picture in _new(folder, "png"):
+        path = Path(next(block_vars["image_path_iterator"]))  # type: ignore[call-overload]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(picture, path)
+        shown = path.relative_to(Path(str(gallery_conf["src_dir"]))).as_posix()
+        pages.append(
+            f".. image:: /{shown}\n   :alt: {picture.stem.replace('_', ' ')}\n   :class: sphx-glr-single-img\n"
+        )
+    for report in _new(folder, "html"):
+        REPORTS.mkdir(parents=True, exist_ok=True)
+        shutil.move(report, REPORTS / report.name)
+        frame = f'<iframe class="report" src="../reports/{report.name}" title="interactive report"></iframe>'
+        pages.append(f".. raw:: html\n\n   {frame}\n")
+    return "\n".join(pages)

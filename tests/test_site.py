@@ -1,0 +1,70 @@
+"""The documentation is complete: pages are reached, links lead somewhere, public names are in the reference."""
+
+import re
+from pathlib import Path
+
+import phlexible as ph
+from phlexible.gallery.table import ENTRIES
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+WRITTEN_AT_BUILD = {"tutorials/index", "gallery/index"}
+TREE = re.compile(r"^```\{toctree\}\n(?:^:[^\n]*\n)*\n?(.*?)^```", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+
+
+def pages() -> dict[str, str]:
+    """Text of every page by its name without ending; those that a build writes are left out."""
+    found = (path for path in DOCS.rglob("*.md") if path.relative_to(DOCS).parts[0] not in ("gallery", "tutorials"))
+    return {path.relative_to(DOCS).with_suffix("").as_posix(): path.read_text(encoding="utf-8") for path in found}
+
+
+def resolved(page: str, target: str) -> str:
+    """A place relative to a page, as a name within the folder of the documentation."""
+    return (DOCS / page).parent.joinpath(target).resolve().relative_to(DOCS.resolve()).as_posix()
+
+
+def test_every_page_is_in_the_tree_of_contents_once() -> None:
+    texts = pages()
+    reached = [
+        resolved(page, line.strip())
+        for page, text in texts.items()
+        for tree in TREE.findall(text)
+        for line in tree.splitlines()
+        if line.strip()
+    ]
+    assert sorted(reached) == sorted((texts.keys() | WRITTEN_AT_BUILD) - {"index"})
+
+
+def test_every_link_between_pages_leads_somewhere() -> None:
+    missing = [
+        (page, target)
+        for page, text in pages().items()
+        for target in LINK.findall(text)
+        if not target.startswith("http") and resolved(page, target).removesuffix(".md") not in WRITTEN_AT_BUILD
+        if not (DOCS / page).parent.joinpath(target).exists()
+    ]
+    assert missing == []
+
+
+def test_every_public_name_is_in_the_reference_once() -> None:
+    listed = re.findall(r"^   (\w+)$", (DOCS / "api" / "index.md").read_text(encoding="utf-8"), re.MULTILINE)
+    elsewhere = {"gallery", "errors", "__version__"}  # modules, which are described in words
+    assert sorted(listed) == sorted(set(ph.__all__) - elsewhere)
+
+
+def test_every_gallery_model_has_a_kind_on_the_page_of_the_gallery() -> None:
+    kinds = set(
+        re.findall(r'^    "(\w+)": "', (DOCS / "make_gallery.py").read_text(encoding="utf-8"), re.MULTILINE)
+    )
+    assert kinds == {entry.function.__module__.split(".")[2] for entry in ENTRIES}
+
+
+def test_the_page_of_validation_has_its_numbers() -> None:
+    """At least 60 from 25 sources, each with a reference, a number from here and a small difference."""
+    text = (DOCS / "validation.md").read_text(encoding="utf-8").split("published numbers: written")[1]
+    rows = re.findall(r"^\| (.+) \| (.+) \| (\S+) \| (\S+) \| (\S+) \|$", text.split("end of published")[0], re.M)
+    rows = [row for row in rows if row[2] not in ("---", "reference")]
+    assert len(rows) >= 60
+    assert len({source for _, source, *_ in rows}) >= 25
+    assert max(float(difference) for *_, difference in rows) <= 0.02
