@@ -1,5 +1,6 @@
 """Beams with the frame "auto" take the one that suits the way in which a model holds them."""
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -31,6 +32,20 @@ def test_a_clamped_start_makes_a_cantilever_and_everything_else_a_chord():
     other = model.add(explicit, "explicit", (1, 0, 0))
     model.connect(ph.Fixed(arm.end, other.start))
     assert other.held is explicit
+
+
+def test_bodies_of_one_description_share_their_numbers_unless_a_joint_clamps_one():
+    """A tip that bends moves across a cantilever and not across a chord: shapes of one are none of the other."""
+    model = ph.Model()
+    first, second = model.add(BEAM, "first"), model.add(BEAM, "second")
+    assert second.data is first.data and second.end.point is first.end.point
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), second.start))
+    third, fourth = model.add(BEAM, "third"), model.add(BEAM, "fourth")
+    assert second.data is not first.data and fourth.data is third.data
+    assert [bool(each.end.point.shapes[1:].any()) for each in (first, second, third, fourth)] == [0, 1, 0, 0]
+    there = pickle.loads(pickle.dumps(model))
+    described = there["third"].body
+    assert there.add(described, "fifth").data is there["third"].data
 
 
 def test_the_frame_stays_what_it_was_when_a_motion_was_made():

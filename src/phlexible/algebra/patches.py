@@ -10,35 +10,36 @@ WIDEST = 32  # columns of a patch
 
 def patches(matrix: Array) -> list[tuple[slice, slice]]:
     """Rows and columns of rectangles, each with columns of its own, together the cheapest to go through."""
-    count = matrix.shape[1]
-    spans = [_span(column) for column in matrix.T]
-    least = np.zeros(count + 1)  # cost of the columns before each
-    begins = np.zeros(count + 1, dtype=np.int64)
+    if not matrix.any():
+        return []
+    spans, count = _spans(matrix), matrix.shape[1]
+    least = [0.0] * (count + 1)  # cost of the columns before each
+    begins = [0] * (count + 1)
     for end in range(1, count + 1):
-        least[end] = np.inf
-        rows: slice | None = None
+        best, top, bottom = np.inf, matrix.shape[0], 0
         for begin in range(end - 1, max(end - WIDEST, 0) - 1, -1):
-            rows = _union(rows, spans[begin])
-            cost = least[begin] + (0 if rows is None else OVERHEAD + (end - begin) * (rows.stop - rows.start))
-            if cost < least[end]:
-                least[end], begins[end] = cost, begin
+            top, bottom = min(top, spans[begin][0]), max(bottom, spans[begin][1])
+            cost = least[begin] + (OVERHEAD + (end - begin) * (bottom - top) if bottom > top else 0)
+            if cost < best:
+                best, begins[end] = cost, begin
+        least[end] = best
     found, end = [], count
     while end > 0:
-        begin, rows = int(begins[end]), None
-        for span in spans[begin:end]:
-            rows = _union(rows, span)
-        if rows is not None:
-            found.append((rows, slice(begin, end)))
+        begin = begins[end]
+        top, bottom = (
+            pick(each) for pick, each in zip((min, max), zip(*spans[begin:end], strict=True), strict=True)
+        )
+        if bottom > top:
+            found.append((slice(top, bottom), slice(begin, end)))
         end = begin
     return found[::-1]
 
 
-def _span(column: Array) -> slice | None:
-    places = np.flatnonzero(column)
-    return slice(int(places[0]), int(places[-1]) + 1) if places.size else None
-
-
-def _union(a: slice | None, b: slice | None) -> slice | None:
-    if a is None or b is None:
-        return a or b
-    return slice(min(a.start, b.start), max(a.stop, b.stop))
+def _spans(matrix: Array) -> list[tuple[int, int]]:
+    """First and one past the last row that is not zero of each column; (rows, 0) where there is none."""
+    rows = matrix.shape[0]
+    touched = matrix != 0
+    first, last = touched.argmax(axis=0), rows - touched[::-1].argmax(axis=0)
+    is_empty = ~touched.any(axis=0)
+    first[is_empty], last[is_empty] = rows, 0
+    return list(zip(first.tolist(), last.tolist(), strict=True))

@@ -58,9 +58,13 @@ class WeightedSums:
 def weighted_sums(entries: Sequence[tuple[float, int, int]], count: int, size: int) -> WeightedSums:
     """The sums of entries (weight, number of the sum, source) in any order."""
     table = np.array(entries, dtype=np.float64).reshape(-1, 3)
-    table = table[np.argsort(table[:, 1], kind="stable")]
-    sources, owners = table[:, 2].astype(np.int64), table[:, 1].astype(np.int64)
-    return WeightedSums(table[:, 0], sources, owners, count, size)
+    return sums_of(table[:, 0], table[:, 1].astype(np.int64), table[:, 2].astype(np.int64), count, size)
+
+
+def sums_of(weights: Array, owners: IntArray, sources: IntArray, count: int, size: int) -> WeightedSums:
+    """The same from the columns of the table of entries."""
+    order = np.argsort(owners, kind="stable")
+    return WeightedSums(weights[order], sources[order], owners[order], count, size)
 
 
 def plain_sums(owners: IntArray, count: int) -> WeightedSums:

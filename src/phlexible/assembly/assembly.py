@@ -240,7 +240,8 @@ def _carrier_tables(
     rigid[: len(frames)] = [data.rigid_count for data in frames]
     axes[: len(frames)] = [len(data.rotation_axes) for data in frames]
     counts = [data.elastic_count for data in frames]
-    weights = [*(velocity_weights(data) for data in frames), np.ones(int(widths[len(frames) :].sum()))]
+    weights = [velocity_weights(*pair) for pair in zip(frames, system.undeformed_masses, strict=True)]
+    weights.append(np.ones(int(widths[len(frames) :].sum())))
     weight = np.zeros((carriers, 3))
     for a, _, mass in masses:
         weight[a] += mass * gravity

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.patches import patches
@@ -30,13 +31,18 @@ class TypeTables:
         self._types: list[FloatingBody] = []
         self.bands: list[Band | None] = []
         known: dict[tuple[object, ...], int] = {}
+        same: dict[int, int] = {}  # bodies of one description share their numbers
         self.type_of: list[int] = []
         for data, body in zip(frames, bodies, strict=True):
+            if id(data) in same:
+                self.type_of.append(same[id(data)])
+                continue
             key = _fingerprint(data)
             if key not in known:
                 known[key] = len(self._types)
                 self._types.append(data)
                 self.bands.append(band_of(body))
+            same[id(data)] = known[key]
             self.type_of.append(known[key])
         self._numbers: list[Array] = []
         self._length = 0
@@ -155,18 +161,23 @@ class TypeTables:
     def _add_strains(self, body: FloatingBody) -> None:
         """The strains of one type, each with its squares."""
         strain = body.strain
-        for s, linear in enumerate(strain.rows):
-            mine = np.flatnonzero(strain.square_strain == s)
-            touched = np.vstack([linear, *strain.squares[mine]])
-            self._strains.append((*self._add_support(linear, touched), len(self._squares), len(mine)))
+        slopes, touched = strain.squares != 0, strain.rows != 0
+        np.logical_or.at(touched, strain.square_strain, slopes)
+        of_strain: list[list[int]] = [[] for _ in strain.rows]
+        for g, s in enumerate(strain.square_strain.tolist()):
+            of_strain[s].append(g)
+        supports, square_supports = _supports(touched), _supports(slopes)
+        for s, mine in enumerate(of_strain):
+            place = self._add_support(strain.rows[s], supports[s])
+            self._strains.append((*place, len(self._squares), len(mine)))
             self._weights.append(float(strain.weights[s]))
             for g in mine:
-                self._squares.append(self._add_support(strain.squares[g], strain.squares[g]))
+                self._squares.append(self._add_support(strain.squares[g], square_supports[g]))
                 self._factors.append(float(strain.factors[g]))
 
-    def _add_support(self, row: Array, touched: Array) -> tuple[int, int, int]:
-        """Append a row where others are not zero; where its entry 0 would be, and the support."""
-        first, last = support(touched)
+    def _add_support(self, row: Array, columns: tuple[int, int]) -> tuple[int, int, int]:
+        """Append some columns of a row; where its entry 0 would be, and first and last + 1 of them."""
+        first, last = columns
         return self._add(row[first:last]) - first, first, last
 
     def _add(self, block: Array) -> int:
@@ -193,16 +204,25 @@ def _segment_tables(bands: Sequence[Band | None]) -> Tables:
     return tables | {f"segment_{name}": table[:, k] for k, name in enumerate(("first", "rows", "stride"))}
 
 
+def _supports(touched: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """First and one past the last column that each row of (k, n) touches; (0, 0) where there is none."""
+    if not touched.size:
+        return [(0, 0)] * len(touched)
+    first, last = touched.argmax(axis=1), touched.shape[1] - touched[:, ::-1].argmax(axis=1)
+    none = ~touched.any(axis=1)
+    first[none], last[none] = 0, 0
+    return list(zip(first.tolist(), last.tolist(), strict=True))
+
+
 def support(row: Array) -> tuple[int, int]:
     """First and one past the last column that is not zero, for shape (n,) or (k, n)."""
     columns = np.flatnonzero(np.atleast_2d(row).any(axis=0))
     return (int(columns[0]), int(columns[-1]) + 1) if columns.size else (0, 0)
 
 
-def velocity_weights(body: FloatingBody) -> Array:
-    """sqrt(M_ii / m): what a velocity component moves, compared with the body's translation."""
-    diagonal = np.diag(mass_matrix(body, np.zeros(body.elastic_count)))
-    return np.asarray(np.sqrt(diagonal / body.mass))
+def velocity_weights(body: FloatingBody, mass: Array) -> Array:
+    """sqrt(M_ii / m) of M(0): what a velocity component moves, compared with the body's translation."""
+    return np.asarray(np.sqrt(mass.diagonal() / body.mass))
 
 
 def _fingerprint(body: FloatingBody) -> tuple[object, ...]:

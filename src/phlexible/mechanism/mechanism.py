@@ -59,6 +59,7 @@ class Mechanism:
         self._gravity = planar_point("gravity", vector("gravity", gravity), dimension)
         self.ground = Ground(dimension)
         self._bodies: dict[str, PlacedBody] = {}
+        self._latest: dict[int, PlacedBody] = {}  # handle of each description, by its identity
         self._split_beams: dict[str, PlacedSplitBeam] = {}
         self._rods: dict[str, RodInModel] = {}
         self._ordered: tuple[PlacedBody, ...] | None = ()
@@ -74,6 +75,7 @@ class Mechanism:
         """From a pickle: joints are known by what they are now."""
         self.__dict__.update(state)
         self._joints = {id(joint): joint for joint in self._joints.values()}
+        self._latest = {id(placed.body): placed for placed in self._latest.values()}
 
     @property
     def dimension(self) -> int:
@@ -244,8 +246,9 @@ class Mechanism:
                 placed = self.add(part, *each)  # their velocities follow from the joints
                 self.connect(Fixed(self._bodies[before[0]].cut(at_end=True), placed.cut(at_end=False)))
             return self.group(name, [each for each, _, _ in places])
-        placed = place(body, name, self._dimension, position, rotation, velocity, angular_velocity, shape)
-        self._bodies[name], self._ordered = placed, None
+        alike = self._latest.get(id(body))
+        placed = place(body, name, self._dimension, position, rotation, velocity, angular_velocity, shape, alike)
+        self._bodies[name], self._ordered, self._latest[id(body)] = placed, None, placed
         self._kinds[type(body)] += 1
         return placed
 

@@ -24,8 +24,12 @@ def place(
     velocity: Field | None,
     angular_velocity: ArrayLike | None,
     shape: Field | None,
+    alike: PlacedBody | None = None,
 ) -> PlacedBody:
     """The handle of a body; arguments as of ``Mechanism.add``.
+
+    Args:
+        alike: a handle of the same description, whose numbers this one shares unless a joint has clamped it.
 
     Raises:
         ModelError: an angular velocity of a point mass or string, or a shape of a body that is no string.
@@ -45,15 +49,20 @@ def place(
         raise ModelError(f"{name} is no string and has no shape; give position= and rotation=")
     speed = None if velocity is None else single_velocity(name, velocity)
     held = body.held(is_clamped=False)
+    if alike is not None and isinstance(alike.data, FloatingBody) and alike.held == held:
+        held, data, points = alike.held, alike.data, alike.points
+    else:
+        data, points = discretized(held, name, dimension), {}
     placed = PlacedBody(
         name,
         body,
         held,
-        discretized(held, name, dimension),
+        data,
         origin,
         turn,
         None if speed is None else planar_point("velocity", speed, dimension),
         None if angular_velocity is None else _spin(angular_velocity, dimension),
+        points=points,
     )
     if angular_velocity is not None and not placed.data.rotates:
         raise ModelError(f"{name} is a point mass and has no angular velocity, got {angular_velocity!r}")

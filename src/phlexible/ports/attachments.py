@@ -43,6 +43,7 @@ class PlacedBody:
         velocity: of the origin at t = 0, world axes, shape (3,) [m/s]; None: solved from the joints.
         angular_velocity: at t = 0, world axes, shape (3,) [rad/s]; None: solved from the joints.
         nodes: nodes of an absolute body at t = 0, already moved by ``position`` and ``rotation``.
+        points: of ``data`` that were asked for, shared by bodies of one description.
     """
 
     name: str
@@ -55,7 +56,7 @@ class PlacedBody:
     angular_velocity: Array | None = None
     nodes: InitialNodes | None = None
     _is_settled: bool = False
-    _points: dict[Location, MaterialPoint] = field(default_factory=dict)
+    points: dict[Location, MaterialPoint] = field(default_factory=dict)
     _waiting: list[object] = field(default_factory=list)
 
     def clamp(self) -> None:
@@ -64,7 +65,7 @@ class PlacedBody:
         if not self._is_settled and held != self.held:
             object.__setattr__(self, "held", held)
             object.__setattr__(self, "data", held.discretize(self.data.dimension))
-            self._points.clear()
+            object.__setattr__(self, "points", {})
 
     def settle(self) -> None:
         """Numbers are made of the body: ``data`` stays what it is, whatever joints come later."""
@@ -140,9 +141,9 @@ class PlacedBody:
         Raises:
             AttachmentError: the body has no such place.
         """
-        if location not in self._points:
-            self._points[location] = self.data.points.locate(location)
-        return self._points[location]
+        if location not in self.points:
+            self.points[location] = self.data.points.locate(location)
+        return self.points[location]
 
     def __repr__(self) -> str:
         return f"PlacedBody({self.name!r}, {type(self.body).__name__})"

@@ -15,7 +15,7 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.rotations import cross, cross_matrix
 from phlexible.algebra.small_matrices import Matrix, is_small
-from phlexible.algebra.weighted_sums import WeightedSums, plain_sums, weighted_sums
+from phlexible.algebra.weighted_sums import WeightedSums, plain_sums, sums_of, weighted_sums
 from phlexible.interactions.functions import Chord, Row
 from phlexible.interactions.time_paths import Timed, TimeFactor, TimePath
 from phlexible.system.instants import GivenFunctions, Instants
@@ -118,7 +118,7 @@ class FunctionSet:
         sources[:, :, 0] = gradients
         sources[:, self._framed, 1] = cross(local[:, vectors], turned)
         sources[:, self._framed, 2] = turned
-        return self._scatter.of(sources.reshape(at.count, -1))
+        return self._scattered[2].of(sources.reshape(at.count, -1))
 
     def matrix(self, at: Instants) -> sparse.csr_array:
         """G at one instant, shape (M, velocities)."""
@@ -202,11 +202,10 @@ class FunctionSet:
         table = np.array(pairs, dtype=np.int64).reshape(-1, 2)
         return table[:, 0], table[:, 1]
 
-    @cached_property
+    @property
     def pattern(self) -> tuple[IntArray, IntArray]:
         """Row and column of every entry of G."""
-        table = np.array(list(self._places), dtype=np.int64).reshape(-1, 2)
-        return table[:, 0], table[:, 1]
+        return self._scattered[:2]
 
     @cached_property
     def _part_numbers(self) -> dict[tuple[int, int], int]:
@@ -293,42 +292,55 @@ class FunctionSet:
         return vectors, self.set.carrier[vectors]
 
     @cached_property
-    def _sources(self) -> list[tuple[float, int, tuple[int, int]]]:
-        """Coefficient, source (9 a carried part) and place of everything that adds up to G."""
-        found = []
+    def _scattered(self) -> tuple[IntArray, IntArray, WeightedSums]:
+        """Rows and columns of the entries of G, and what adds up to each, of 9 sources a carried part."""
+        values, sources, rows, columns = self._contributions()
+        width = max(self._shape[1], 1)
+        _, first, entry = np.unique(rows * width + columns, return_index=True, return_inverse=True)
+        order = np.argsort(first)  # in the order of their first contribution
+        turn = np.empty_like(order)
+        turn[order] = np.arange(len(order))
+        sums = sums_of(values, turn[entry], sources, len(order), 9 * len(self._carried))
+        return rows[first[order]], columns[first[order]], sums
+
+    def _contributions(self) -> tuple[Array, IntArray, IntArray, IntArray]:
+        """Coefficient, source, row and column of everything that adds up to G."""
         frame, axis, spin = self.layout.spin
-        axes = {index: np.flatnonzero(frame == index) for index in range(self.layout.frames)}
+        begins = np.searchsorted(frame, np.arange(self.layout.frames + 1))
+        shapes: dict[int, tuple[Array, IntArray, IntArray]] = {}  # what is not zero in those of a vector
+        ones, d = np.ones(self.layout.linear.shape[1]), self.layout.linear.shape[1]
+        values: list[Array] = []
+        sources: list[IntArray] = []
+        columns: list[IntArray] = []
+        counts: list[int] = []
         for number, part in enumerate(self._carried):
-            m, k = int(self.parts[0][part]), int(self.parts[1][part])
-            vector = self.set.vectors[k]
+            k = int(self.parts[1][part])
+            vector, before = self.set.vectors[k], len(values)
             if vector.is_point:
-                found += [
-                    (1.0, 9 * number + i, (m, int(column)))
-                    for i, column in enumerate(self.layout.linear[vector.carrier])
-                ]
-            if vector.carrier >= self.layout.frames:
-                continue
-            found += [(1.0, 9 * number + 3 + int(axis[s]), (m, int(spin[s]))) for s in axes[vector.carrier]]
-            first = int(self.layout.velocity[vector.carrier + 1]) - vector.shapes.shape[1]
-            rows, columns = np.nonzero(vector.shapes)
-            values = vector.shapes[rows, columns]
-            found += [
-                (float(x), 9 * number + 6 + int(i), (m, first + int(j)))
-                for x, i, j in zip(values, rows, columns, strict=True)
-            ]
-        return found
-
-    @cached_property
-    def _places(self) -> dict[tuple[int, int], int]:
-        places: dict[tuple[int, int], int] = {}
-        for _, _, place in self._sources:
-            places.setdefault(place, len(places))
-        return places
-
-    @cached_property
-    def _scatter(self) -> WeightedSums:
-        entries = [(value, self._places[place], source) for value, source, place in self._sources]
-        return weighted_sums(entries, len(self._places), 9 * len(self._carried))
+                values.append(ones)
+                sources.append(9 * number + np.arange(d))
+                columns.append(self.layout.linear[vector.carrier])
+            if vector.carrier < self.layout.frames:
+                own = slice(begins[vector.carrier], begins[vector.carrier + 1])
+                values.append(np.ones(own.stop - own.start))
+                sources.append(9 * number + 3 + axis[own])
+                columns.append(spin[own])
+                if k not in shapes:
+                    i, j = np.nonzero(vector.shapes)
+                    shapes[k] = (vector.shapes[i, j], i, j)
+                own_values, i, j = shapes[k]
+                values.append(own_values)
+                sources.append(9 * number + 6 + i)
+                columns.append(int(self.layout.velocity[vector.carrier + 1]) - vector.shapes.shape[1] + j)
+            counts.append(sum(len(each) for each in values[before:]))
+        none = np.zeros(0, dtype=np.int64)
+        rows = np.repeat(self.parts[0][self._carried], counts) if counts else none
+        return (
+            np.concatenate([np.zeros(0), *values]),
+            np.concatenate([none, *sources]),
+            rows,
+            np.concatenate([none, *columns]),
+        )
 
     def _chord_values(self, at: Instants) -> Array:
         """Chords, shape (T, chords, 3)."""

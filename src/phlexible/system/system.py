@@ -191,7 +191,7 @@ class System:
         if isinstance(data, AbsoluteBody):
             return absolute.mass_matrix(data)
         eta = self.elastic(state, index)
-        return mass_matrix(self.frames[index], eta) if eta.any() else self._undeformed_masses[index]
+        return mass_matrix(self.frames[index], eta) if eta.any() else self.undeformed_masses[index]
 
     def mass(self, state: State) -> sparse.csr_array:
         """M of all bodies, block diagonal, shape (velocities,) * 2."""
@@ -232,12 +232,14 @@ class System:
         return float(ROUND_OFF * np.abs(self._places).max(initial=0.0))
 
     @cached_property
-    def _undeformed_masses(self) -> tuple[Array, ...]:
-        """M(0) of each floating body."""
-        masses = tuple(mass_matrix(data, np.zeros(data.elastic_count)) for data in self.frames)
-        for mass in masses:
-            mass.flags.writeable = False
-        return masses
+    def undeformed_masses(self) -> tuple[Array, ...]:
+        """M(0) of each floating body, shared by bodies that share their numbers."""
+        known: dict[int, Array] = {}
+        for data in self.frames:
+            if id(data) not in known:
+                known[id(data)] = mass = mass_matrix(data, np.zeros(data.elastic_count))
+                mass.flags.writeable = False
+        return tuple(known[id(data)] for data in self.frames)
 
     @cached_property
     def _places(self) -> Array:
@@ -272,7 +274,13 @@ def system_of(mechanism: Mechanism) -> System:
     bodies, dimension = mechanism.bodies, mechanism.dimension
     for placed in bodies:
         placed.settle()
-    pairs = [centred(placed.data) for placed in bodies if isinstance(placed.data, FloatingBody)]
+    known: dict[int, tuple[FloatingBody, Array]] = {}  # bodies of one description share their numbers
+    pairs = []
+    for placed in bodies:
+        if isinstance(placed.data, FloatingBody):
+            if id(placed.data) not in known:
+                known[id(placed.data)] = centred(placed.data)
+            pairs.append(known[id(placed.data)])
     constraints = mechanism.constraints
     rows = [part.rows(dimension) for part in constraints]
     owners = [RowOwner(part, row) for part, own in zip(constraints, rows, strict=True) for row in own]

@@ -5,9 +5,10 @@ in a kernel is the table of that name. A table with the writer STATE is kept fro
 a stored row is all of them, one after the other, in the order of this list.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 
 
 class Kind(Enum):
@@ -50,10 +51,15 @@ class Table:
     unit: str
     meaning: str
 
-    def entries(self, counts: dict[str, int]) -> int:
+    def entries(self, counts: Mapping[str, int]) -> int:
         """Number of entries for given counts."""
+        factor, name = self._factor_and_count
+        return factor * counts[name]
+
+    @cached_property
+    def _factor_and_count(self) -> tuple[int, str]:
         *factor, name = self.size.split()
-        return (int(factor[0]) if factor else 1) * counts[name]
+        return int(factor[0]) if factor else 1, name
 
 
 def _tables(kind: Kind, writer: Writer, lines: str) -> Iterator[Table]:

@@ -49,7 +49,7 @@ class Memory:
             self._template[len(TABLES) + place] = table.entries(self.counts)
             if table.writer is Writer.SYSTEM:
                 self._given[table.name] = array = self._checked(table, given)
-                self._template[place] = array.ctypes.data
+                self._template[place] = array.__array_interface__["data"][0]
                 continue
             size = numbers(table, self.counts)
             match table.writer:
@@ -116,4 +116,4 @@ def _aligned(size: int) -> int:
 
 def numbers(table: Table, counts: Mapping[str, int]) -> int:
     """How many numbers a table holds."""
-    return table.entries(dict(counts)) * SIZES[table.kind]
+    return table.entries(counts) * SIZES[table.kind]
