@@ -4,7 +4,21 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.linalg import eigh
-from skfem import Basis, ElementTetP1, ElementTriP1, ElementVector, MeshTet, MeshTri
+from skfem import (
+    Basis,
+    ElementHex2,
+    ElementQuad1,
+    ElementQuad2,
+    ElementTetP1,
+    ElementTriP1,
+    ElementTriP2,
+    ElementVector,
+    MeshHex,
+    MeshQuad,
+    MeshTet,
+    MeshTri,
+    MeshTri2,
+)
 from skfem.models.elasticity import linear_elasticity
 
 from phlexible.errors import ParameterError
@@ -24,7 +38,31 @@ def block(clamped=None, poissons_ratio=0.3):
     return solid(mesh.with_boundaries({"left": lambda x: x[0] == 0}), E, poissons_ratio, RHO, 1.0, clamped)
 
 
+SQUARES = MeshQuad.init_tensor(np.linspace(0, 2, 4), np.linspace(0, 1, 3))
+CUBES = np.linspace(0, 2, 3), np.linspace(0, 1, 2), np.linspace(0, 1, 2)
+
+
+def squares(clamped=None, order=None, poissons_ratio=0.3, thickness=0.1):
+    mesh = SQUARES.with_boundaries({"left": lambda x: x[0] == 0})
+    return solid(mesh, E, poissons_ratio, RHO, thickness, clamped, order=order)
+
+
+def cubes(order, kind=MeshHex):
+    return solid(kind.init_tensor(*CUBES), E, 0.3, RHO, order=order)
+
+
+def disc():
+    """Curved triangles, velocities of second order."""
+    return solid(MeshTri2.init_circle(1), E, 0.3, RHO, 0.1)
+
+
 MODELS = {
+    "quadrilaterals": squares,
+    "clamped quadrilaterals of order 2": lambda: squares("left", order=2),
+    "hexahedra": lambda: cubes(1),
+    "hexahedra of order 2": lambda: cubes(2),
+    "tetrahedra of order 2": lambda: cubes(2, MeshTet),
+    "curved triangles": disc,
     "rod": lambda: rod(2.0, 4, E, RHO, 0.3),
     "clamped rod": lambda: rod(2.0, 4, E, RHO, 0.3, is_clamped=True),
     "plate": plate,
@@ -75,6 +113,60 @@ def test_eliminated_stress_is_the_stiffness_of_scikit_fem():
     assert stiffness(plate()) == pytest.approx(expected.toarray(), abs=1e-12)
 
 
+def expected_stiffness(mesh, element, plane, degree):
+    basis = Basis(mesh, ElementVector(element), intorder=degree)
+    lame = E * 0.3 / (1 - 0.09) if plane else E * 0.3 / 1.3 / 0.4
+    return (0.1 if plane else 1.0) * linear_elasticity(lame, E / 2.6).assemble(basis).toarray()
+
+
+@pytest.mark.parametrize(
+    ("model", "mesh", "element", "degree"),
+    [
+        (squares, MeshQuad.init_tensor(np.linspace(0, 2, 4), np.linspace(0, 1, 3)), ElementQuad1(), 2),
+        (
+            lambda: squares(order=2),
+            MeshQuad.init_tensor(np.linspace(0, 2, 4), np.linspace(0, 1, 3)),
+            ElementQuad2(),
+            4,
+        ),
+        (disc, MeshTri2.init_circle(1), ElementTriP2(), 4),
+        (lambda: cubes(2), MeshHex.init_tensor(*CUBES), ElementHex2(), 4),
+    ],
+)
+def test_stress_at_quadrature_points_is_eliminated_to_the_stiffness_of_scikit_fem(model, mesh, element, degree):
+    assert stiffness(model()) == pytest.approx(
+        expected_stiffness(mesh, element, mesh.dim() == 2, degree), abs=1e-11
+    )
+
+
+def test_curved_triangles_turn_without_strain():
+    """Velocities of first order would strain: they are refused."""
+    mesh = MeshTri2.init_circle(1)
+    model = disc()
+    turn = np.zeros(model.state_size)
+    places = Basis(mesh, ElementVector(ElementTriP2())).doflocs
+    velocity = model.state_slice("velocity")
+    component = np.arange(velocity.stop) % 2
+    turn[velocity] = np.where(component == 0, -places[1], places[0])
+    assert np.abs(model.structure @ turn).max() < 1e-14
+    with pytest.raises(ParameterError, match="order must be 2 on a MeshTri2"):
+        solid(mesh, E, 0.3, RHO, order=1)
+
+
+def test_bending_with_one_element_across_the_thickness():
+    """A clamped strip of 8 x 1 quadrilaterals, length 20 heights: order 2 is a beam, order 1 is far too stiff."""
+    high, found = 0.1, []
+    for order in (1, 2):
+        mesh = MeshQuad.init_tensor(np.linspace(0, 2, 9), np.linspace(0, high, 2))
+        mesh = mesh.with_boundaries({"left": lambda x: x[0] == 0})
+        model = solid(mesh, E, 0.0, RHO, 1.0, "left", order=order)
+        squares = eigh(stiffness(model), parts(model)[0], eigvals_only=True)
+        found.append(np.sqrt(squares[0]))
+    exact = 1.87510407**2 * np.sqrt(E * high**2 / 12 / RHO) / 2.0**2
+    assert found[1] == pytest.approx(exact, rel=5e-3)
+    assert found[0] > 1.3 * exact
+
+
 @pytest.mark.parametrize(("make", "area", "d"), [(plate, 0.1, 2), (block, 1.0, 3)])
 def test_a_pull_at_both_ends_gives_uniform_stress(make, area, d):
     model, sigma = make(), 0.7
@@ -123,6 +215,7 @@ def test_matrices_are_sparse():
         (lambda: plate("top"), "left"),
         (lambda: plate(poissons_ratio=0.5), "poissons_ratio"),
         (lambda: solid(None, 1.0, 0.3, 1.0), "MeshTri"),
+        (lambda: squares(order=3), "order must be 1 or 2"),
     ],
 )
 def test_bad_input_is_named(call, message):

@@ -5,11 +5,14 @@
     rho int phi phi^T dv/dt = -D^T s + B_d u_d + B_b u_b      y_d = B_d^T v,  y_b = B_b^T v
     int D^-1 psi psi^T ds/dt = D v
 
-with velocities phi continuous and linear, stresses psi constant on each element and D the matrix of
-int psi : Grad(phi). Inputs are the body force u_d and the traction u_b in the space of phi and of its
+with velocities phi continuous and linear or quadratic (bilinear, ... on quadrilaterals and hexahedra), D the
+matrix of int psi : Grad(phi), and stresses psi of their own on each element, by their values at its quadrature
+points: one on linear triangles and tetrahedra, so many elsewhere that D^T M_sigma^-1 D is the stiffness of the
+displacements. Inputs are the body force u_d and the traction u_b in the space of phi and of its
 trace; both ports carry their mass matrices (Remark 4). Boundary parts without traction are free.
 """
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,45 +75,44 @@ def solid(
     density: float,
     thickness: float = 1.0,
     clamped: str | None = None,
+    *,
+    order: int | None = None,
 ) -> LinearPHDAE:
-    """A body of triangles (plane stress) or tetrahedra (scikit-fem's ``MeshTri``, ``MeshTet``).
+    """A body of triangles or quadrilaterals (plane stress), tetrahedra or hexahedra (meshes of scikit-fem).
 
-    States: velocity of the vertices, component after component at each vertex [m/s], stress of the
-    elements in Voigt order xx, yy, (zz, yz, xz,) xy [Pa]. Ports: ``body force`` [N/m^3] at the vertices
-    and ``boundary traction`` [Pa] at those of the free boundary; a force per volume u_d has
-    ``y_d . u_d`` as power.
+    States: velocity of the nodes, component after component at each node [m/s], stress at the quadrature points of
+    the elements in Voigt order xx, yy, (zz, yz, xz,) xy [Pa]. Ports: ``body force`` [N/m^3] at the nodes and
+    ``boundary traction`` [Pa] at those of the free boundary; a force per volume u_d has ``y_d . u_d`` as power.
 
     Args:
         youngs_modulus, density: [Pa], [kg/m^3].
         poissons_ratio: between -1 and 1/2, excluded.
         thickness: of a plate in its plane [m].
-        clamped: name of the boundary of the mesh whose vertices do not move.
+        clamped: name of the boundary of the mesh whose nodes do not move.
+        order: of the velocities, 1 or 2; None: that of the mesh. Elements of order 1 bend too stiffly.
 
     Raises:
-        ParameterError: numbers out of range, another kind of mesh, or no such boundary.
+        ParameterError: numbers out of range, another kind of mesh, velocities of order 1 on curved cells (they
+            would strain when they turn), or no such boundary.
     """
-    from skfem import Basis, ElementTetP1, ElementTriP1, ElementVector, FacetBasis, MeshTet, MeshTri
+    from skfem import Basis, ElementVector, FacetBasis
 
     if not -1 < poissons_ratio < 0.5:
         raise ParameterError(f"poissons_ratio must be between -1 and 0.5, got {poissons_ratio!r}")
-    if not isinstance(mesh, MeshTri | MeshTet):
-        raise ParameterError(f"mesh must be a MeshTri or a MeshTet, got {type(mesh).__name__}")
-    depth = positive("thickness", thickness) if isinstance(mesh, MeshTri) else 1.0
-    element = ElementVector(ElementTriP1() if isinstance(mesh, MeshTri) else ElementTetP1())
-    basis = Basis(mesh, element)
-    mass = depth * _mass(basis)
+    space = _space(mesh, order)
+    depth = positive("thickness", thickness) if mesh.dim() == 2 else 1.0
+    element = ElementVector(space.element)
+    mass = depth * _mass(Basis(mesh, element, intorder=space.mass_degree))
     if clamped is None:
         fixed, free = np.zeros(0, dtype=np.int64), mesh.boundary_facets()
     else:
-        if clamped not in (mesh.boundaries or {}):
-            known = ", ".join(mesh.boundaries or {}) or "none"
-            raise ParameterError(f"clamped must name a boundary of the mesh ({known}), got {clamped!r}")
-        held = np.asarray(mesh.boundaries[clamped])
-        fixed = basis.get_dofs(held).flatten()
+        held = named_boundary("clamped", mesh, clamped)
+        fixed = Basis(mesh, element, intorder=1).get_dofs(held).flatten()
         free = np.setdiff1d(mesh.boundary_facets(), held)
+    basis = Basis(mesh, element, intorder=space.strain_degree)
     touched = np.setdiff1d(basis.get_dofs(free).flatten(), fixed)
-    boundary_mass = depth * _mass(FacetBasis(mesh, element, facets=free))
-    strain, volume = _strain_matrix(basis), depth * _volumes(basis)
+    boundary_mass = depth * _mass(FacetBasis(mesh, element, facets=free, intorder=space.mass_degree))
+    strain, volume = _strain_matrix(basis), depth * np.asarray(basis.dx).ravel()
     components = strain.shape[0] // len(volume)
     compliance = _compliance(components, positive("youngs_modulus", youngs_modulus), poissons_ratio)
     return _model(
@@ -123,6 +125,59 @@ def solid(
         moving=np.setdiff1d(np.arange(basis.N), fixed),
         units=("N/m^3", "Pa", "m^4/s", "m^3/s"),
     )
+
+
+def named_boundary(argument: str, mesh: Any, name: str) -> IntArray:
+    """Facets of a boundary of a mesh.
+
+    Raises:
+        ParameterError: it has none of that name.
+    """
+    if name not in (mesh.boundaries or {}):
+        known = ", ".join(mesh.boundaries or {}) or "none"
+        raise ParameterError(f"{argument} must name a boundary of the mesh ({known}), got {name!r}")
+    return np.asarray(mesh.boundaries[name])
+
+
+@dataclass(frozen=True)
+class _Space:
+    """Scalar velocities, and degrees that quadratures hold."""
+
+    element: Any
+    strain_degree: int
+    mass_degree: int
+
+
+def _space(mesh: Any, order: int | None) -> _Space:
+    import skfem
+
+    kinds = {
+        "MeshTri1": (1, skfem.ElementTriP1, skfem.ElementTriP2),
+        "MeshTri2": (2, skfem.ElementTriP1, skfem.ElementTriP2),
+        "MeshQuad1": (1, skfem.ElementQuad1, skfem.ElementQuad2),
+        "MeshQuad2": (2, skfem.ElementQuad1, skfem.ElementQuad2),
+        "MeshTet1": (1, skfem.ElementTetP1, skfem.ElementTetP2),
+        "MeshTet2": (2, skfem.ElementTetP1, skfem.ElementTetP2),
+        "MeshHex1": (1, skfem.ElementHex1, skfem.ElementHex2),
+        "MeshHex2": (2, skfem.ElementHex1, skfem.ElementHex2),
+    }
+    name = next((each.__name__ for each in type(mesh).__mro__ if each.__name__ in kinds), None)
+    if name is None:
+        raise ParameterError(
+            "mesh must be a MeshTri, MeshQuad, MeshTet or MeshHex of scikit-fem, of order 1 or 2, got "
+            f"{type(mesh).__name__}"
+        )
+    curved, *elements = kinds[name]
+    chosen = curved if order is None else order
+    if chosen not in (1, 2) or isinstance(chosen, bool):
+        raise ParameterError(f"order must be 1 or 2, got {order!r}")
+    if chosen < curved:
+        raise ParameterError(
+            f"order must be 2 on a {name}: velocities of order 1 would strain curved cells that turn"
+        )
+    is_simplex = name.startswith(("MeshTri", "MeshTet"))
+    strain = (2 * (chosen - 1) if is_simplex else 2 * chosen) + (2 if is_simplex and curved == 2 else 0)
+    return _Space(elements[chosen - 1](), strain, 2 * chosen + (2 if curved == 2 else 0))
 
 
 def _model(
@@ -168,27 +223,25 @@ def _mass(basis: Any) -> Matrix:
     return sparse.csr_array(BilinearForm(lambda u, v, w: dot(u, v)).assemble(basis))
 
 
-def _volumes(basis: Any) -> Array:
-    return np.asarray(basis.dx.sum(axis=1))
-
-
 def _strain_matrix(basis: Any) -> Matrix:
-    """Voigt strain (shear doubled) of each element, shape (elements * components, N)."""
+    """Voigt strain (shear doubled) at each quadrature point, shape (points * components, N)."""
     d = basis.mesh.dim()
     pairs = [(0, 0), (1, 1), (0, 1)] if d == 2 else [(0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1)]
-    elements = basis.nelems
+    count = basis.dx.shape[1]
     rows, columns, values = [], [], []
+    points = np.arange(basis.nelems * count).reshape(-1, count)
     for k in range(basis.Nbfun):
-        gradient = basis.basis[k][0].grad[..., 0]  # (d, d, elements), constant
-        dofs = basis.element_dofs[k]
+        gradient = np.broadcast_to(basis.basis[k][0].grad, (d, d, *basis.dx.shape))
+        dofs = np.repeat(basis.element_dofs[k], count)
         for place, (i, j) in enumerate(pairs):
             entry = gradient[i, j] if i == j else gradient[i, j] + gradient[j, i]
-            rows.append(len(pairs) * np.arange(elements) + place)
+            rows.append(len(pairs) * points.ravel() + place)
             columns.append(dofs)
-            values.append(entry)
+            values.append(entry.ravel())
     entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
-    shape = (elements * len(pairs), basis.N)
-    return sparse.coo_array(entries, shape=shape).tocsr()
+    matrix = sparse.coo_array(entries, shape=(points.size * len(pairs), basis.N)).tocsr()
+    matrix.eliminate_zeros()
+    return matrix
 
 
 def _compliance(components: int, youngs_modulus: float, poissons_ratio: float) -> Array:
