@@ -133,6 +133,13 @@ class Flattened(PortHamiltonianModel):
         return sparse.coo_array((values, (rows, columns)), (self.size, self.size), dtype=np.float64).tocsr()
 
     @cached_property
+    def _outer_places(self) -> Array | sparse.csr_array:
+        """Which input each outer input adds to, shape (outer inputs, size)."""
+        count = len(self.outer)
+        found = sparse.coo_array((np.ones(count), (np.arange(count), self.outer)), (count, self.size))
+        return found.toarray() if count * self.size <= DENSE**2 else found.tocsr()
+
+    @cached_property
     def _coupled(self) -> IntArray:
         """Numbers that K has entries for."""
         found = [np.unique(self._constant.nonzero()[0])]
@@ -197,10 +204,8 @@ class Flattened(PortHamiltonianModel):
     def flows(self, x: Array, z: Array, u: Array) -> Array:
         """The parts with the inputs that K gives them."""
         coupled = self._coupled_inputs(x, self._coupled_outputs(x, z))
-        inputs = np.zeros((len(x), self.size))
-        inputs[:, self._coupled] = coupled
-        if len(self.outer):
-            np.add.at(inputs.T, self.outer, u.T)
+        inputs = u @ self._outer_places
+        inputs[:, self._coupled] += coupled
         result = np.empty_like(x)
         for part, states, ports in self.parts:
             result[:, states] = part.flows(x[:, states], z[:, states], inputs[:, ports])
@@ -229,9 +234,8 @@ class Flattened(PortHamiltonianModel):
         """Blocks of the parts, joined by K and by what K changes with the states; dense where it is small."""
         n = self.state_size
         outputs = self._coupled_outputs(x[None], self.efforts(x[None]))
-        inputs = np.zeros(self.size)
-        inputs[self._coupled] = self._coupled_inputs(x[None], outputs)[0]
-        np.add.at(inputs, self.outer, u)
+        inputs = u @ self._outer_places
+        inputs[self._coupled] += self._coupled_inputs(x[None], outputs)[0]
         own = [part.defect_slope(x[mine], rate[mine], inputs[places]) for part, mine, places in self.parts]
         gains, joined = self._coupled_gains(x), self._joint_slope(x, outputs[0])
         if n <= DENSE:
@@ -246,9 +250,7 @@ class Flattened(PortHamiltonianModel):
         """What the inputs of the coupled numbers do, shape (n, coupled)."""
         result = np.zeros((self.state_size, len(self._coupled)))
         for part, states, ports, mine in self._wanted:
-            matrix = part.port_matrix(x[states])
-            columns = (sparse.csc_array(matrix) if sparse.issparse(matrix) else matrix)[:, ports]
-            result[states, mine] = columns.toarray() if sparse.issparse(columns) else columns
+            result[states, mine] = part.port_columns(x[states], ports)
         mine, rows = self._coupled_multipliers
         result[rows, mine] = 1.0
         return result
@@ -298,6 +300,10 @@ class Flattened(PortHamiltonianModel):
         """H of all parts [J]."""
         return sum(part.storage(x[states]) for part, states, _ in self.parts)
 
+    def storages(self, x: Array) -> Array:
+        """H of all parts, shape (T,) [J]."""
+        return np.asarray(sum(part.storages(x[:, states]) for part, states, _ in self.parts))
+
     def _coupled_outputs(self, x: Array, z: Array) -> Array:
         """Outputs of the coupled numbers, shape (T, coupled)."""
         result = np.empty((len(x), len(self._coupled)))
@@ -310,11 +316,11 @@ class Flattened(PortHamiltonianModel):
     def _coupled_inputs(self, x: Array, outputs: Array) -> Array:
         """K output, shape (T, coupled)."""
         result: Array = np.asarray(outputs @ self._small.T)
+        is_one = x.strides[0] == 0  # the same state over and over
         for turning, a, b in self._turned:
-            for k, each in enumerate(x):
-                c = turning.matrix(each)
-                result[k, a] -= c @ outputs[k, b]
-                result[k, b] += outputs[k, a] @ c
+            c = np.array([turning.matrix(each) for each in (x[:1] if is_one else x)])
+            result[:, a] -= (c @ outputs[:, b, None])[..., 0]
+            result[:, b] += (outputs[:, None, a] @ c)[:, 0]
         return result
 
 

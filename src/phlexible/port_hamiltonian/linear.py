@@ -148,6 +148,10 @@ class LinearPHDAE(PortHamiltonianModel):
         """x^T E^T Q x / 2 [J]."""
         return float(x @ (self.energy_matrix @ x)) / 2
 
+    def storages(self, x: Array) -> Array:
+        """x^T E^T Q x / 2 of all states."""
+        return np.asarray((x * (self.energy_matrix @ x.T).T).sum(axis=1)) / 2
+
     def efforts(self, x: Array) -> Array:
         """Q x of all states."""
         return np.asarray((self.effort_matrix @ x.T).T)

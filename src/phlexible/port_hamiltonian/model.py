@@ -161,6 +161,17 @@ class PortHamiltonianModel(ABC):
         """B(x)^T z of states and efforts (T, n): all outputs or the wanted ones, shape (T, outputs)."""
         return np.array([self.port_matrix(each).T @ v for each, v in zip(x, z, strict=True)])[:, wanted]
 
+    def port_columns(self, x: Array, wanted: IntArray) -> Array:
+        """B(x) of the wanted inputs, shape (n, inputs)."""
+        matrix = self.port_matrix(x)
+        if isinstance(matrix, np.ndarray):
+            return matrix[:, wanted]
+        return np.asarray(matrix.tocsc()[:, wanted].toarray())
+
+    def storages(self, x: Array) -> Array:
+        """H of states (T, n), shape (T,) [J]."""
+        return np.array([self.storage(each) for each in x])
+
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
         """z(x0, x1) with E(m)^T z . (x1 - x0) = H(x1) - H(x0), m = (x0 + x1) / 2, and z(x, x) = z(x), shape (n,).
 

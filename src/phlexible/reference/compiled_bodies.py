@@ -103,22 +103,23 @@ class CompiledBody(PortHamiltonianModel):
 
     def output_products(self, x: Array, z: Array, wanted: IntArray | slice = slice(None)) -> Array:
         """B^T z of the form."""
-        columns = np.arange(self.port_size)[wanted] if isinstance(wanted, slice) else wanted
         result = self._product(OUTPUTS, x, z, NOTHING, self._distributed)
-        if not len(columns) or columns.max() < self._distributed:
-            return result[:, columns]
-        return np.asarray(np.hstack([result, self._distributed_outputs(x, z)])[:, columns])
+        last = wanted.stop if isinstance(wanted, slice) else max(wanted.tolist(), default=-1) + 1
+        if last is None or last > self._distributed:
+            result = np.hstack([result, self._distributed_outputs(x, z)])
+        return np.asarray(result[:, wanted])
 
     def _distributed_outputs(self, x: Array, z: Array) -> Array:
         """The velocity field against uniform fields and against Phi, shape (T, d + n)."""
-        body, n = self.form.body, self.form.body.elastic_count
+        form, body, n = self.form, self.form.body, self.form.body.elastic_count
         first, second = body.first_moments, body.second_moments
-        eta = np.array([self.form.split(each).displacement for each in x])
-        xi = np.hstack([np.ones((len(x), 1)), np.array([self.form.port_displacement(each) for each in eta])])
+        eta = x[:, form.state_slice("displacement")] if n else np.zeros((len(x), 0))
+        xi = np.hstack([np.ones((len(x), 1)), self._tables[0][7] * eta])
         full = np.zeros((len(z), 18 + 2 * n + self.form.stress_space.size))
         full[:, self.form.kept] = z
         v, w, rate = np.split(full[:, 12 + n : 18 + 2 * n], (3, 6), axis=1)
-        rate = rate + np.array([self.form.convection(e) @ turn for e, turn in zip(eta, w, strict=True)])
+        if isinstance(form, ConstantMassForm):
+            rate = rate + np.array([form.convection(e) @ turn for e, turn in zip(eta, w, strict=True)])
         products = (xi @ second.reshape(9 * (n + 1), n + 1).T).reshape(len(x), 3, 3, n + 1)
         uniform = body.mass * v + np.cross(w, xi @ first.T) + rate @ first[:, 1:].T
         elastic = v @ first[:, 1:] + rate @ elastic_mass(body)
@@ -127,11 +128,18 @@ class CompiledBody(PortHamiltonianModel):
             elastic += w[:, [k]] * (products[:, b, a] - products[:, a, b])[:, 1:]
         return np.asarray(np.hstack([uniform[:, : body.dimension], elastic]))
 
+    def port_columns(self, x: Array, wanted: IntArray) -> Array:
+        """B of the form: what unit inputs do where there are no efforts."""
+        units, same = np.zeros((len(wanted), self.port_size)), np.broadcast_to(x, (len(wanted), len(x)))
+        units[np.arange(len(wanted)), wanted] = 1.0
+        return self.flows(same, np.zeros(same.shape), units).T
+
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
         """That of the form, with the kinetic slopes of six motions at once; docs/theory.md, 2."""
+        middle, change = (x0 + x1) / 2, x1 - x0
         if not self.form.body.elastic_count:
-            return self.form.discrete_effort(x0, x1)
-        middle, change, eta = (x0 + x1) / 2, x1 - x0, self.form.state_slice("displacement")
+            return np.asarray(self.efforts(middle[None])[0])
+        eta = self.form.state_slice("displacement")
         nu = slice(eta.stop, len(x0) - self.form.stress_space.size)
         states = np.tile(middle, (7, 1))
         shares = np.array([[1, 0, 0], [0, 0, 0], [0, 1, 0], [1, 1, 1], [1, 1, 0], [1, -1, 1], [1, -1, 0]])
@@ -166,6 +174,20 @@ class CompiledBody(PortHamiltonianModel):
     def storage(self, x: Array) -> float:
         """H of the form [J]."""
         return self.form.storage(x)
+
+    def storages(self, x: Array) -> Array:
+        """H of the form: half the velocities and stresses times E of them, and the weight."""
+        form, body = self.form, self.form.body
+        if isinstance(form, PrintedForm):  # its H is not that of its E
+            return super().storages(x)
+        full = np.zeros((len(x), 18 + 2 * body.elastic_count + form.stress_space.size))
+        full[:, 3:12] = form.fixed_rotation.ravel()
+        full[:, form.kept] = x
+        moving = np.where(form.kept >= 12 + body.elastic_count, x, 0.0)
+        inner = (moving * self.descriptor_products(x, moving)).sum(axis=1) / 2
+        xi = np.hstack([np.ones((len(x), 1)), full[:, 12 : 12 + body.elastic_count]])
+        centers = np.einsum("tij,jk,tk->ti", full[:, 3:12].reshape(-1, 3, 3), body.first_moments, xi)
+        return np.asarray(inner - (body.mass * full[:, :3] + centers) @ form.gravity)
 
     def _product(self, what: int, x: Array, z: Array, u: Array, size: int) -> Array:
         result = np.empty((len(x), size))

@@ -7,6 +7,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.linalg import lapack
 from scipy.sparse.linalg import splu
 
 from phlexible.algebra.arrays import Array, IntArray
@@ -21,7 +22,11 @@ Inputs: TypeAlias = Callable[[float, Array], Array]
 ManyInputs: TypeAlias = Callable[[Array, Array], Array]
 """u of T instants from times (T,) and states (T, n), shape (T, m)."""
 
-REFINEMENTS = 8
+REFINEMENTS = 4
+ACCURATE = 1e-9
+TAKEN = 1e-2
+DENSE = 300
+SINGULAR = "the descriptor matrix is singular beyond its empty rows"
 SMALL = 1e-3
 
 
@@ -100,21 +105,30 @@ class Equations:
         return self.model.flows(states, self.model.efforts(states), u)[:, self.is_algebraic]
 
     def projected(self, time: float, x: Array) -> Array:
-        """The state moved along the constraint forces until the algebraic equations hold."""
-        ways = self.constraint_ways(x)
+        """The state moved along the constraint forces until the algebraic equations hold.
+
+        Both are linear in velocities, and J is skew: the gap of a row changes by the force of that row times the
+        way. Where inputs depend on velocities it does not, and differences say by how much.
+        """
+        forces, ways = self.constraint_ways(x)
         if not len(ways):
             return x
         rows = self.constrained_rows
-        values = self.gaps(time, np.concatenate([x[None], x + ways]))[:, rows]
-        slope = (values[1:] - values[0]).T
-        shift = np.linalg.solve(slope, -values[0])
-        shift = shift - np.linalg.solve(slope, self.gaps(time, (x + shift @ ways)[None])[0, rows])
-        return np.asarray(x + shift @ ways)
+        first = self.gaps(time, x[None])[0, rows]
+        shift = np.linalg.solve(forces @ ways.T, first)
+        rest = self.gaps(time, (x + shift @ ways)[None])[0, rows]
+        if np.abs(rest).max() > TAKEN * np.abs(first).max():
+            values = self.gaps(time, x + ways)[:, rows]
+            slope = (values - first).T
+            shift = np.linalg.solve(slope, -first)
+            rest = self.gaps(time, (x + shift @ ways)[None])[0, rows]
+            return np.asarray(x + (shift - np.linalg.solve(slope, rest)) @ ways)
+        return np.asarray(x + (shift + np.linalg.solve(forces @ ways.T, rest)) @ ways)
 
-    def constraint_ways(self, x: Array) -> Array:
-        """E^-1 J of unit multipliers of constraints on velocities, shape (constraints, n).
+    def constraint_ways(self, x: Array) -> tuple[Array, Array]:
+        """J and E^-1 J of unit multipliers of constraints on velocities, shapes (constraints, n).
 
-        With the factors of E at rest, improved until they solve with E at x.
+        With the factors of E where they were last made, improved until they solve with E at x.
         """
         numbers = np.flatnonzero(self.is_algebraic)[self.constrained_rows]
         count = len(numbers)
@@ -123,17 +137,17 @@ class Equations:
         states = np.broadcast_to(x, units.shape)
         forces = self.model.flows(states, units, np.zeros((count, self.model.port_size)))
         forces[:, self.is_algebraic] = 0.0
-        solve = self._mass_solver
-        ways, size = solve(forces), np.abs(forces).max(initial=0.0)
-        for _ in range(REFINEMENTS):
-            missing = forces - self.model.descriptor_products(states, ways)
-            missing[:, self.is_algebraic] = 0.0
-            if np.abs(missing).max(initial=0.0) <= 1e-14 * size:
-                break
-            ways = ways + solve(missing)
-        else:  # far from rest, where E is another
-            ways = self._mass_solver_at(x)(forces)
-        return ways
+        size = np.abs(forces).max(initial=0.0)
+        for _ in range(2):
+            ways = self._mass_solver(forces)
+            for _ in range(REFINEMENTS):
+                missing = forces - self.model.descriptor_products(states, ways)
+                missing[:, self.is_algebraic] = 0.0
+                if np.abs(missing).max(initial=0.0) <= ACCURATE * size:
+                    return forces, ways
+                ways = ways + self._mass_solver(missing)
+            self._mass_solver = self._mass_solver_at(x)  # E has become another one
+        return forces, self._mass_solver(forces)
 
     @cached_property
     def constrained_rows(self) -> IntArray:
@@ -149,14 +163,19 @@ class Equations:
 
     @cached_property
     def _mass_solver(self) -> Callable[[Array], Array]:
-        """E^-1 at the state at rest, for rows (k, n)."""
+        """E^-1 at a state that was near, for rows (k, n); first the state at rest."""
         return self._mass_solver_at(self.model.rest_state)
 
     def _mass_solver_at(self, x: Array) -> Callable[[Array], Array]:
         matrix = sparse.csc_matrix(self.model.descriptor_matrix(x))
-        filled = matrix + sparse.diags_array(self.is_algebraic.astype(np.float64))
+        filled = sparse.csc_matrix(matrix + sparse.diags_array(self.is_algebraic.astype(np.float64)))
+        if len(x) <= DENSE:
+            dense, pivots, info = lapack.dgetrf(filled.toarray())
+            if info > 0:
+                raise ModelError(SINGULAR)
+            return lambda rows: np.asarray(lapack.dgetrs(dense, pivots, rows.T)[0].T)
         try:
-            factors = splu(sparse.csc_matrix(filled))
-        except RuntimeError as error:
-            raise ModelError(f"the descriptor matrix is singular beyond its empty rows: {error}") from None
+            factors = splu(filled)
+        except RuntimeError:
+            raise ModelError(SINGULAR) from None
         return lambda rows: np.asarray(factors.solve(rows.T).T)

@@ -163,7 +163,7 @@ class _Record:
             states=states,
             inputs=self.equations.inputs_at(time, states),
             outputs=model.output_products(states, model.efforts(states)),
-            energy=np.array([model.storage(x) for x in states]),
+            energy=model.storages(states),
             supplied=supplied,
             dissipated=dissipated,
         )
