@@ -277,8 +277,9 @@ class Flattened(PortHamiltonianModel):
         return np.asarray(k @ slopes + turned)
 
     def descriptor_matrix(self, x: Array) -> Matrix:
-        """E of the model."""
-        return self.model.descriptor_matrix(x)
+        """E of the parts."""
+        blocks = [_placed(part.descriptor_matrix(x[mine]), mine, self.state_size) for part, mine, _ in self.parts]
+        return sparse.csr_array(sum(blocks))
 
     def structure_matrix(self, x: Array) -> Matrix:
         """J of the model."""

@@ -120,6 +120,7 @@ class StageLoop:
         self.rates = np.zeros((tableau.stages, len(initial)))
         self.rates[:, equations.is_algebraic] = initial[equations.is_algebraic]
         self._factors: NewtonFactors | None = None
+        self._start_weights, self._end_weights = tableau.weights_at(0.0), tableau.weights_at(1.0)
 
     def advance(self, time: float, step: float, x: Array) -> Step:
         """One step from the state x (n,) at a time [s]."""
@@ -163,10 +164,10 @@ class StageLoop:
         self.rates, algebraic = k, self.equations.is_algebraic
         states = self._stage_states(x, step, k)
         differential = x + step * self.tableau.weights @ k
-        end = np.where(algebraic, self.tableau.weights_at(1.0) @ k, differential)
+        end = np.where(algebraic, self._end_weights @ k, differential)
         if self.is_projected:
             end = self.equations.projected(time + step, end)
-        first = self.tableau.weights_at(0.0) @ k[:, algebraic]
+        first = self._start_weights @ k[:, algebraic]
         return Step(step, np.asarray(end), times, states, k, self._efforts(x, step, k, states), np.asarray(first))
 
     def _factored(self, times: Array, step: float, states: Array, k: Array) -> NewtonFactors:

@@ -47,8 +47,10 @@ def asked_inputs(model: PortHamiltonianModel, given: GivenInputs, x: Array) -> A
             for name, each in given.items()
         ]
 
+        size = model.port_size
+
         def joined(time: float, x: Array) -> Array:
-            u = np.zeros(model.port_size)
+            u = np.zeros(size)
             for place, function, _ in parts:
                 u[place] = function(time, x)
             return u
