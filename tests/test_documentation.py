@@ -161,3 +161,4 @@ def test_rods(in_an_empty_folder) -> None:
     rest = model.equilibrium()
     still = model.simulate(0.02, 1e-3, initial=rest, progress=False).position(arc.end)
     assert np.abs(still - rest.position(arc.end)).max() < 1e-9
+    assert found["frequency"] == pytest.approx(2340.50, rel=1e-3)

@@ -118,8 +118,10 @@ def test_what_a_dimension_cannot_use_is_refused():
         RigidBody(1.0, 0.7).discretize(3)
     with pytest.raises(ParameterError, match="center must lie in the plane z = 0.*0.5"):
         RigidBody(1.0, 0.7, (0, 0, 0.5)).discretize(2)
-    for body in (RigidBody(1.0, (1, 1, 1)), PointMass(1.0)):
-        with pytest.raises(ParameterError, match=r"dimension must be 2 \(the xy plane\) or 3 \(space\), got 4"):
+    for body, allowed in ((RigidBody(1.0, (1, 1, 1)), "2"), (PointMass(1.0), r"1 \(the x axis\), 2")):
+        with pytest.raises(
+            ParameterError, match=rf"dimension must be {allowed} \(the xy plane\) or 3 \(space\), got 4"
+        ):
             body.discretize(4)
 
 

@@ -69,7 +69,7 @@ def test_loads_get_names_of_their_own():
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: Mechanism(dimension=4), ParameterError, "dimension must be 2 .* got 4"),
+        (lambda: Mechanism(dimension=4), ParameterError, "dimension must be 1 .* got 4"),
         (lambda: Mechanism(gravity=9.81), ParameterError, r"gravity must have shape \(3,\)"),
         (lambda: Mechanism(gravity=(0, 0, np.nan)), ParameterError, "gravity must be finite"),
         (lambda: Mechanism((0, 0, -9.81), dimension=2), ParameterError, "gravity must have z = 0"),

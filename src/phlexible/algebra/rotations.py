@@ -62,6 +62,8 @@ def rotation_matrix(value: RotationLike | None, dimension: int, name: str = "rot
     matrix = value.as_matrix() if is_rotation_object(value) else numbers(name, value, EXPECTED)
     if not np.isfinite(matrix).all():
         raise ParameterError(f"{name} must be finite, got {value!r}")
+    if dimension == 1 and not np.array_equal(matrix, np.eye(3)):
+        raise ParameterError(f"{name} must be left out: nothing turns on a line (dimension=1), got {value!r}")
     if matrix.ndim == 0:
         if dimension != 2:
             raise ParameterError(

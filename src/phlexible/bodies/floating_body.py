@@ -58,7 +58,7 @@ class FloatingBody:
     the body frame. A rigid body has n = 0. In the plane (dimension 2) the z components are zero.
 
     Attributes:
-        dimension: 2 or 3.
+        dimension: 1, 2 or 3.
         mass: m = int rho [kg].
         first_moments: S = int rho Psi, shape (3, n + 1).
         second_moments: W[a, b] = int rho Psi_a^T Psi_b, shape (3, 3, n + 1, n + 1).

@@ -46,8 +46,8 @@ def initial_nodes(
 
     Args:
         nodes: s of the nodes, shape (N,) [m].
-        dimension: 2 or 3.
-        shape: a function of s that returns a position (3 numbers; in the plane 2 do), two end points (2, 3)
+        dimension: 1, 2 or 3.
+        shape: a function of s that returns a position (3 numbers; in the plane 2 do, on a line 1), two ends (2, 3)
             of a straight and evenly stretched string, or the nodes (N, 3); None: along x from the
             origin, not stretched.
         speed: a velocity (3,) of all nodes, a function of s, or one for each node; world axes.
@@ -70,9 +70,10 @@ def initial_nodes(
     positions = position + local @ rotation.T
     velocities = None if speed is None else _velocities(speed, nodes, dimension)
     for name, values in (("shape", positions), ("velocity", velocities)):
-        if dimension == 2 and values is not None and values[:, 2].any():
-            worst = values[np.abs(values[:, 2]).argmax()]
-            raise ParameterError(f"{name} must stay in the plane of a planar model, got {worst.tolist()}")
+        if values is not None and values[:, dimension:].any():
+            worst = values[np.abs(values[:, dimension:]).max(axis=1).argmax()]
+            where = "in the plane of a planar model" if dimension == 2 else "on the x axis (dimension=1)"
+            raise ParameterError(f"{name} must stay {where}, got {worst.tolist()}")
     return InitialNodes(positions, velocities, shape, speed)
 
 
@@ -80,21 +81,22 @@ def _velocities(speed: Field, nodes: Array, dimension: int) -> Array:
     if callable(speed):
         return _values("velocity", speed, nodes, dimension)
     given = numbers("velocity", speed, FIELD)
-    if given.ndim == 1:
+    if given.ndim <= 1:
         return np.tile(_components("velocity", "be", given, dimension), (len(nodes), 1))
     return _table("velocity", given, (len(nodes),), dimension)
 
 
 def _components(name: str, verb: str, value: Array, dimension: int, at: str = "") -> Array:
-    """Three finite numbers, of which the third may be missing in the plane, shape (3,)."""
-    wanted = "two or three" if dimension == 2 else "three"
+    """Three finite numbers, of which those that leave the plane or the line may be missing, shape (3,)."""
+    value = value.reshape(1) if dimension == 1 and value.ndim == 0 else value
     if value.shape not in _widths(dimension) or not np.isfinite(value).all():
+        wanted = {1: "one or three", 2: "two or three", 3: "three"}[dimension]
         raise ParameterError(f"{name} must {verb} {wanted} finite numbers, got {value.tolist()}{at}")
-    return np.array([*value, 0.0][:3])
+    return np.array([*value, 0.0, 0.0][:3])
 
 
 def _widths(dimension: int) -> tuple[tuple[int], ...]:
-    return ((2,), (3,)) if dimension == 2 else ((3,),)
+    return ((3,),) if dimension == 3 else ((dimension,), (3,))
 
 
 def _values(name: str, function: Callable[[float], ArrayLike], nodes: Array, dimension: int) -> Array:

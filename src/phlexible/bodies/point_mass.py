@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from phlexible.algebra.arrays import Array, positive
-from phlexible.algebra.options import plane_or_space
+from phlexible.algebra.options import line_plane_or_space
 from phlexible.bodies.body import Body
 from phlexible.bodies.floating_body import FloatingBody, no_strain
 from phlexible.bodies.locations import Location, MaterialPoint, MaterialPoints, Origin
@@ -34,7 +34,7 @@ class PointMass(Body):
 
     def discretize(self, dimension: int) -> FloatingBody:
         """S = 0, W = 0 and no rotation, so that only ``m |v|^2 / 2`` remains."""
-        plane_or_space(dimension)
+        line_plane_or_space(dimension)
         return FloatingBody(
             dimension=dimension,
             mass=self.mass,

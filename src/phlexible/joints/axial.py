@@ -29,12 +29,13 @@ class AxialJoint(Joint):
         return unit_vector("axis", self.axis)
 
     def across(self, dimension: int) -> tuple[Array, ...]:
-        """Unit directions across the axis: two in space, the one in the plane in the plane.
+        """Unit directions across the axis: two in space, the one in the plane in the plane, none on a line.
 
         Raises:
-            ParameterError: in the plane, an axis that leaves the plane.
+            ParameterError: an axis that leaves the plane of a planar model, or is not along the line.
         """
         axis = self.unit_axis()
-        if dimension == 2 and axis[2] != 0:
-            raise ParameterError(f"axis of {self} must lie in the xy plane, got {self.axis!r}")
+        if axis[dimension:].any():
+            where = "lie in the xy plane" if dimension == 2 else "be along x"
+            raise ParameterError(f"axis of {self} must {where}, got {self.axis!r}")
         return perpendicular_axes(axis)[: dimension - 1]

@@ -15,9 +15,11 @@ class Fixed(Joint):
     """
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """3 point rows and d_a1.d_b2 - d_a2.d_b1 and so on (8.7, 8.8); 2 + 1 in the plane."""
-        self._need_orientation()
+        """3 point rows and d_a1.d_b2 - d_a2.d_b1 and so on (8.7, 8.8); 2 + 1 in the plane, 1 on a line."""
         points = coincident_points(self.first, self.second, dimension)
+        if dimension == 1:
+            return points
+        self._need_orientation()
         if dimension == 2:
             return (*points, perpendicular(self.first, AXES[0], self.second, AXES[1], "rotation z"))
         return points + tuple(

@@ -32,8 +32,10 @@ class Revolute(Joint):
         super().__post_init__()
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """3 point rows and 2 direction rows (8.7, 8.8); 2 point rows in the plane."""
+        """3 point rows and 2 direction rows (8.7, 8.8); 2 point rows in the plane, 1 on a line."""
         points, axis = coincident_points(self.first, self.second, dimension), self.unit_axis()
+        if dimension == 1:
+            return points
         if dimension == 2:
             if axis[:2].any():
                 raise ParameterError(f"axis of {self} must be along z in a planar model, got {self.axis!r}")

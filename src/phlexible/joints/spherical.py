@@ -11,5 +11,5 @@ class Spherical(Joint):
     """The points coincide; all rotations are left. In the plane the same as ``Revolute``."""
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
-        """3 point rows, 2 in the plane (8.7)."""
+        """3 point rows, 2 in the plane, 1 on a line (8.7)."""
         return coincident_points(self.first, self.second, dimension)

@@ -51,12 +51,12 @@ def write(target: Reals, v: Vector, count: int) -> None:
 
 @compiled
 def read(source: Reals, count: int) -> Vector:
-    """The vector whose first ``count`` components, or whose z alone, are given."""
+    """The rotation vector of which all three components, z alone, or none are given."""
     if count == 1:
         return vector(0.0, 0.0, source[0])
     if count == 0:
         return vector(0.0, 0.0, 0.0)
-    return vector(source[0], source[1], source[2] if count == 3 else 0.0)
+    return vector(source[0], source[1], source[2])
 
 
 @compiled

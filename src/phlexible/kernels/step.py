@@ -2,7 +2,7 @@
 
 from phlexible.compilation.compiled import compiled
 from phlexible.compilation.dense import add_multiple, copy, fill
-from phlexible.compilation.notation import Reals, Tables, Vectors
+from phlexible.compilation.notation import Reals, Tables, Vectors, vector
 from phlexible.kernels.elasticity import begin_strains, elastic_forces, elastic_tangent
 from phlexible.kernels.forces.loads import load_tangent, pull_of_loads
 from phlexible.kernels.inertia import angular_momentum, end_rotation, inertia_balance, inertia_tangent, read
@@ -26,7 +26,7 @@ from phlexible.kernels.vectors import (
 def unpack_velocity(t: Tables, b: int, nu: Reals, linear: Vectors, spin: Vectors, rate: Reals) -> None:
     """nu of carrier b into V, w and (0, deta/dt)."""
     own, d = nu + t.velocity_start[b], t.dimension
-    linear[b] = read(own, d)
+    linear[b] = vector(own[0], own[1] if d > 1 else 0.0, own[2] if d == 3 else 0.0)
     if b < t.frames:
         spin[b] = read(own + d, t.axes_of[b])
         copy(own + t.rigid_of[b], rate + (t.coordinate_start[b] + 1), t.width_of[b] - t.rigid_of[b])

@@ -76,7 +76,7 @@ def absolute_matrices(body: AbsoluteBody, q: Array, rates: Array) -> BodyMatrice
             "a string is linearized at rest only: in steady rotation its nodes have no frame that turns with "
             'them; take at="given" or at="static"'
         )
-    if any(_is_slack(body, group, q) for group in body.strains):
+    if body.dimension > 1 and any(_is_slack(body, group, q) for group in body.strains):
         warnings.warn(
             "a string is linearized about a shape in which parts of it are pressed together: "
             "their motions grow, and grow faster the finer the mesh",

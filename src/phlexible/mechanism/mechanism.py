@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, vector
-from phlexible.algebra.options import plane_or_space, text
+from phlexible.algebra.options import line_plane_or_space, text
 from phlexible.algebra.rotations import RotationLike
 from phlexible.bodies.beam.beam import SplitBeam
 from phlexible.bodies.body import Body
@@ -45,17 +45,17 @@ class Mechanism:
 
     Args:
         gravity: acceleration of gravity, shape (3,) [m/s^2].
-        dimension: 3: space; 2: motion in the xy plane.
+        dimension: 3: space; 2: motion in the xy plane; 1: along the x axis, of point masses, strings and rods.
 
     Attributes:
         ground: makes fixed points and moving frames for joints.
 
     Raises:
-        ParameterError: a dimension other than 2 or 3, or a gravity out of the plane.
+        ParameterError: a dimension other than 1, 2 or 3, or a gravity out of the plane or off the line.
     """
 
     def __init__(self, gravity: ArrayLike = (0.0, 0.0, 0.0), dimension: int = 3) -> None:
-        self._dimension = dimension = plane_or_space(dimension)
+        self._dimension = dimension = line_plane_or_space(dimension)
         self._gravity = planar_point("gravity", vector("gravity", gravity), dimension)
         self.ground = Ground(dimension)
         self._bodies: dict[str, PlacedBody] = {}

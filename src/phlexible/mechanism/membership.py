@@ -17,7 +17,7 @@ from phlexible.joints.fixed import Fixed
 from phlexible.joints.joint import Joint
 from phlexible.joints.relations import JointRelation
 from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody, Port
-from phlexible.ports.ground import leaves_plane
+from phlexible.ports.ground import leaves
 from phlexible.ports.placed_whole import PlacedWhole, line_parts
 
 Part = Joint | JointRelation | Load | ForceElement | Drive
@@ -103,7 +103,7 @@ def check_nodes(part: Part) -> None:
 
 
 def check_plane(part: Part, dimension: int) -> None:
-    """Refuses ports and load values that leave the plane of a planar model.
+    """Refuses ports and load values that leave the plane of a planar model, or the line of one on a line.
 
     Raises:
         ParameterError: names the port or the load and the value.
@@ -112,11 +112,19 @@ def check_plane(part: Part, dimension: int) -> None:
     for entry in part.entries() if isinstance(part, Load) else ():
         value = entry.at_time(0.0)
         outside, kept = (value[2:], "(f_x, f_y, 0)") if isinstance(entry, Force) else (value[:2], "(0, 0, m_z)")
+        if dimension == 1 and (not isinstance(entry, Force) or value[1:].any()):
+            raise ParameterError(
+                f"{entry} must be a force (f_x, 0, 0) on a line (dimension=1), got {value.tolist()}"
+            )
         if dimension == 2 and outside.any():
             raise ParameterError(f"{entry} must be {kept} in a planar model (dimension=2), got {value.tolist()}")
     for port in ports_of(part):
+        if dimension == 1 and port.initial_position()[1:].any():
+            place = port.initial_position().tolist()
+            raise ParameterError(f"{part}: {port} must lie on the x axis (dimension=1), got {place}")
         if dimension == 2 and port.initial_position()[2] != 0:
             place = port.initial_position().tolist()
             raise ParameterError(f"{part}: {port} must have z = 0 in a planar model, got {place}")
-        if dimension == 2 and isinstance(port, MovingFrame) and leaves_plane(port):
-            raise ModelError(f"{part}: {port} was made by a model in space; make it with this model's ground")
+        if isinstance(port, MovingFrame) and leaves(port, dimension):
+            where = "in space" if dimension == 2 else "of more dimensions"
+            raise ModelError(f"{part}: {port} was made by a model {where}; make it with this model's ground")

@@ -6,7 +6,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ModelError
-from phlexible.interactions.rods.rod_element import PLANE
+from phlexible.interactions.rods.rod_element import KEPT
 from phlexible.mechanism.rods import RodInModel
 from phlexible.observables.run import RecordedRun
 from phlexible.ports.placed_rod import PlacedRod
@@ -39,7 +39,7 @@ def rod_forces(run: RecordedRun, velocities: Callable[[], Array], rod: RodInMode
         rod: of the model that moved.
     """
     dimension = run.system.dimension
-    kept = list(PLANE if dimension == 2 else range(6))
+    kept = list(KEPT[dimension])
     rows = [row for each in rod.elements for point in each.functions(dimension) for row in point]
     functions = run.system.functions(rows)
     strains = functions.values(run.instants).reshape(run.count, -1, len(kept))

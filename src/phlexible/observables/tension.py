@@ -54,8 +54,10 @@ def tension(run: RecordedRun, placed: PlacedBody) -> Array:
 
 
 def slack_parts(run: RecordedRun) -> list[SlackPart]:
-    """The first slack element of every string that has one."""
-    found = []
+    """The first slack element of every string that has one; on a line none can be slack: there they are rods."""
+    found: list[SlackPart] = []
+    if run.system.dimension == 1:
+        return found
     for placed in run.system.bodies:
         if placed.nodes is None:
             continue

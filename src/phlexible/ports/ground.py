@@ -24,7 +24,7 @@ class Ground:
     """Makes ports that belong to no body. World axes.
 
     Args:
-        dimension: 2: points must lie in the xy plane.
+        dimension: 2: points must lie in the xy plane; 1: on the x axis.
     """
 
     def __init__(self, dimension: int) -> None:
@@ -62,6 +62,8 @@ class Ground:
         for name, function in (("path", path), ("rotation", rotation), ("velocity", velocity)):
             if function is not None or name == "path":
                 check_callable(name, function, "time")
+        if rotation is not None and self._dimension == 1:
+            raise ParameterError("rotation must be left out: nothing turns on a line (dimension=1)")
         label = f"moving frame {self._moving_frames + 1}"
         frame = MovingFrame(
             CheckedPath(path, f"path of {label}", self._dimension),
@@ -171,15 +173,17 @@ def frame_angular_velocity(frame: MovingFrame, time: float) -> Array:
 
 
 def planar_point(name: str, value: Array, dimension: int) -> Array:
-    """The vector, refused in a planar model if it leaves the xy plane."""
+    """The vector, refused where it leaves the plane of a planar model or the line of one on a line."""
+    if dimension == 1 and value[1:].any():
+        raise ParameterError(f"{name} must lie on the x axis (dimension=1), got {value.tolist()}")
     if dimension == 2 and value[2] != 0:
         raise ParameterError(f"{name} must have z = 0 in a planar model (dimension=2), got {value.tolist()}")
     return value
 
 
-def leaves_plane(frame: MovingFrame) -> bool:
-    """Whether a frame may leave the xy plane: it was made by the ground of a model in space."""
-    return isinstance(frame.path, CheckedPath) and frame.path.dimension == 3
+def leaves(frame: MovingFrame, dimension: int) -> bool:
+    """Whether a frame may leave the plane or the line: it was made by the ground of a model of more dimensions."""
+    return isinstance(frame.path, CheckedPath) and frame.path.dimension > dimension
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +208,7 @@ class CheckedPath(Portable):
     Attributes:
         function: t [s] -> shape (3,).
         name: for messages.
-        dimension: 2: points must lie in the xy plane.
+        dimension: 2: points must lie in the xy plane; 1: on the x axis.
     """
 
     function: Path
@@ -220,6 +224,6 @@ class CheckedPath(Portable):
     def at_times(self, times: Array) -> Array:
         """The values at many times, shape (times, 3)."""
         values = at_all_times(self.function, times)
-        if values is None or (self.dimension == 2 and values[:, 2].any()):
+        if values is None or values[:, self.dimension :].any():
             return np.array([self(float(time)) for time in times]).reshape(-1, 3)
         return values

@@ -87,7 +87,7 @@ def _scene(
         for placed, whole, color, pose in zip(mechanism.bodies, wholes, colors, poses, strict=True)
     ]
     without = Scene(
-        mechanism.dimension,
+        max(mechanism.dimension, 2),  # a line is drawn in a plane
         mechanism.gravity,
         time,
         tuple(drawn),

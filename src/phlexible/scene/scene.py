@@ -155,7 +155,7 @@ class Scene:
     """A mechanism at k instants, world axes.
 
     Attributes:
-        dimension: 2 in the xy plane, 3 in space.
+        dimension: 2 in the xy plane and on a line, 3 in space.
         gravity: acceleration, shape (3,) [m/s^2].
         time: shape (k,) [s].
         bodies: those with a frame, then strings.

@@ -73,7 +73,7 @@ TABLES: tuple[Table, ...] = (
         Kind.COUNT,
         Writer.SYSTEM,
         """
-        dimension       | 1 | | 2: the xy plane, 3: space
+        dimension       | 1 | | 1: the x axis, 2: the xy plane, 3: space
         one             | 1 | | 1
         types           | 1 | | kinds of frames: equal bodies share their numbers
         frames          | 1 | | floating bodies

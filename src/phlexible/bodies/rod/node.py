@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from phlexible.algebra.arrays import Array, vector
-from phlexible.algebra.options import plane_or_space
+from phlexible.algebra.options import line_plane_or_space
 from phlexible.bodies.beam.constitution import moments_at
 from phlexible.bodies.body import Body, BodyData
 from phlexible.bodies.floating_body import FloatingBody, no_strain
@@ -56,11 +56,13 @@ class RodNode(Body):
         return 1
 
     def discretize(self, dimension: int) -> FloatingBody:
-        """m, S = m c and W from int rho (1, y, z) (1, y, z)^T over the section, times the length it carries."""
-        plane_or_space(dimension)
+        """m, S = m c and W from int rho (1, y, z) (1, y, z)^T over the section, times the length it carries.
+
+        On a line only m is left.
+        """
+        line_plane_or_space(dimension)
         moments = self.weight * moments_at(self.section, self.material, np.zeros(1))[0]
-        if dimension == 2:
-            moments[2], moments[:, 2] = 0.0, 0.0
+        moments[dimension:], moments[:, dimension:] = 0.0, 0.0
         second_moments = np.zeros((3, 3))
         second_moments[1:, 1:] = moments[1:, 1:]
         return FloatingBody(
@@ -68,7 +70,7 @@ class RodNode(Body):
             mass=float(moments[0, 0]),
             first_moments=np.array([0.0, *moments[0, 1:]])[:, None],
             second_moments=second_moments[:, :, None, None],
-            rotates=True,
+            rotates=dimension > 1,
             strain=no_strain(),
             damping=np.zeros((0, 0)),
             viscosity=0.0,

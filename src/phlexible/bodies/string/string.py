@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, non_negative, positive, vector
-from phlexible.algebra.options import plane_or_space, whole
+from phlexible.algebra.options import line_plane_or_space, whole
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.body import BodyData, NodalBody
 from phlexible.bodies.forms.string import StringForm
@@ -76,7 +76,7 @@ class String(NodalBody):
 
     def discretize(self, dimension: int) -> AbsoluteBody:
         """Nodes, mass and strains in the plane (dimension 2) or in space (3)."""
-        plane_or_space(dimension)
+        line_plane_or_space(dimension)
         return self._absolute(dimension)
 
     def skin(self, data: BodyData, ports: Array) -> Skin:

@@ -147,8 +147,9 @@ class Contact(ForceElement):
         if not isinstance(self.second, Plane):
             return DistanceCoordinate("gap", self.second, self.first)
         port, normal = self.second.port, self.second.unit_normal()
-        if dimension == 2 and normal[2] != 0:
-            raise ParameterError(f"normal of {self} must lie in the xy plane, got {self.second.normal!r}")
+        if normal[dimension:].any():
+            where = "lie in the xy plane" if dimension == 2 else "be along x"
+            raise ParameterError(f"normal of {self} must {where}, got {self.second.normal!r}")
         if not port.has_orientation:
             raise ModelError(f"{self}: {port} has no orientation and carries no plane")
         up = DirectionOf(port, normal)

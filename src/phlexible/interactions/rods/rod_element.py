@@ -22,8 +22,8 @@ from phlexible.interactions.functions import Chord, DirectionOf, PointOf, Row, T
 from phlexible.ports.attachments import Attachment, PlacedBody, Port
 
 STRAINS = ("stretch", "shear y", "shear z", "twist", "curvature y", "curvature z")
-PLANE = (0, 1, 5)
-"""The strains in the xy plane: stretch, shear along y, curvature about z."""
+KEPT = {1: (0,), 2: (0, 1, 5), 3: (0, 1, 2, 3, 4, 5)}
+"""Strains on a line: stretch; in the xy plane: shear along y and curvature about z too; in space."""
 STRAIGHT = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 """Gamma and K of a straight rod."""
 
@@ -71,7 +71,7 @@ class RodElement(ForceElement):
 
     def functions(self, dimension: int) -> list[list[Row]]:
         """Gamma and K at each quadrature point, those that the dimension has."""
-        kept = PLANE if dimension == 2 else range(6)
+        kept = KEPT[dimension]
         return [
             [Row(self._terms(values, slopes, k), 0.0, f"{STRAINS[k]} of {self}") for k in kept]
             for values, slopes in zip(self.shape.values, self.shape.slopes, strict=True)
@@ -79,7 +79,7 @@ class RodElement(ForceElement):
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
         """A law for each (L^T strain)_i, with D_i times the measure of its quadrature point for stiffness."""
-        kept = list(PLANE if dimension == 2 else range(6))
+        kept = list(KEPT[dimension])
         found, functions = [], self.functions(dimension)
         for rows, natural, stiffness, measure in zip(
             functions, self.natural, self.stiffness, self.shape.measures, strict=True

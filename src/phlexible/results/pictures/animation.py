@@ -78,7 +78,7 @@ def animate(
         label = figure.text(0.98, 0.98, "", ha="right", va="top", color=INK, fontsize=10)
         trail = None
         if track is not None:
-            (trail,) = axes.plot(*track[:1].T[: run.mechanism.dimension], color=QUIET, lw=0.9, zorder=2)
+            (trail,) = axes.plot(*track[:1].T[: drawn.dimension], color=QUIET, lw=0.9, zorder=2)
         digits = max(0, 2 - int(np.floor(np.log10(max(float(drawn.time[-1] - drawn.time[0]), 1e-12)))))
         try:
             with matplotlib.rc_context(settings), writer.saving(figure, str(target), DOTS_PER_INCH):
@@ -86,7 +86,7 @@ def animate(
                     for update in made.updates:
                         update(k)
                     if trail is not None and track is not None:
-                        _place(trail, track[: instants[k] + 1], run.mechanism.dimension)
+                        _place(trail, track[: instants[k] + 1], drawn.dimension)
                     label.set_text(f"t = {drawn.time[k]:.{digits}f} s")
                     writer.grab_frame()
                     if progress is not None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-INSTANTS = {2: 9, 3: 4}
+INSTANTS = {1: 1, 2: 9, 3: 4}
 WIDTH = 10.4
 WIDE = 2.2
 """Width over height of a mechanism that is drawn above the graphs, not beside them."""
