@@ -33,8 +33,8 @@ def plane_or_space(value: object, body: str = "") -> int:
     """The dimension of a body that needs a plane to move in, refused unless it is 2 or 3."""
     if body and not isinstance(value, bool) and value == 1:
         raise ParameterError(
-            f"a {body} cannot be on a line (dimension=1), where there are PointMass, String and Rod; a Rod stretches "
-            "as the axis of a beam does"
+            f"a {body} cannot be on a line (dimension=1), where there are PointMass, String and Rod; "
+            "a Rod stretches as the axis of a beam does"
         )
     if isinstance(value, int | np.integer) and int(value) in (2, 3):
         return int(value)
