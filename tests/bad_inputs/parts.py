@@ -2,6 +2,7 @@
 
 import phlexible as ph
 from bad_inputs.outcomes import (
+    COUNT,
     FINITE,
     NAME,
     NON_NEGATIVE,
@@ -51,7 +52,7 @@ def of(label, method, good, /, **takes):
 # Functions that are first called in a run: what they return is refused there, with the time.
 
 PARTS = [
-    Call("Model", lambda s: ph.Model, lambda s: {}, {"gravity": VECTOR, "dimension": REFUSED}),
+    Call("Model", lambda s: ph.Model, lambda s: {}, {"gravity": VECTOR, "dimension": COUNT}),
     adding(
         "a beam",
         ROD,

@@ -29,16 +29,15 @@ def whole(name: str, value: object, least: int = 1) -> int:
     return number
 
 
-def plane_or_space(value: object, body: str = "") -> int:
+def plane_or_space(value: object) -> int:
     """The dimension of a body that needs a plane to move in, refused unless it is 2 or 3."""
-    if body and not isinstance(value, bool) and value == 1:
-        raise ParameterError(
-            f"a {body} cannot be on a line (dimension=1), where there are PointMass, String and Rod; "
-            "a Rod stretches as the axis of a beam does"
-        )
     if isinstance(value, int | np.integer) and int(value) in (2, 3):
         return int(value)
-    raise ParameterError(f"dimension must be 2 (the xy plane) or 3 (space), got {value!r}")
+    on_a_line = "; on a line there are PointMass, String and Rod, which stretches as the axis of a beam does"
+    is_line = isinstance(value, int | np.integer) and not isinstance(value, bool) and value == 1
+    raise ParameterError(
+        f"dimension must be 2 (the xy plane) or 3 (space), got {value!r}{on_a_line if is_line else ''}"
+    )
 
 
 def line_plane_or_space(value: object) -> int:

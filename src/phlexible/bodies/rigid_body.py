@@ -134,7 +134,7 @@ class RigidBody(Body):
         Raises:
             ParameterError: I_zz alone in space, or a center of mass outside the plane.
         """
-        plane_or_space(dimension, type(self).__name__)
+        plane_or_space(dimension)
         center = np.asarray(self.center, dtype=np.float64)
         inertia = np.asarray(self.inertia, dtype=np.float64)
         if dimension == 2:

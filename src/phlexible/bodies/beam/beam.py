@@ -286,7 +286,7 @@ class Beam(Body):
 
     def _coordinates(self, dimension: int) -> tuple[BeamMesh, BeamBasis]:
         """The mesh and all elastic coordinates of the frame."""
-        plane_or_space(dimension, type(self).__name__)
+        plane_or_space(dimension)
         mesh = BeamMesh(self.length, self.elements, dimension, Theory(self.theory))
         return mesh, frame_basis(Frame(self.frame), mesh, self._inertia(mesh))
 
