@@ -37,7 +37,10 @@ format: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
-	for program in benchmarks/*.py; do echo "== $$program"; $(BIN)/python $$program || exit 1; done
+	$(BIN)/python benchmarks/compare.py --write
+	for program in $(filter-out benchmarks/compare.py,$(wildcard benchmarks/*.py)); do \
+	    echo "== $$program"; $(BIN)/python $$program || exit 1; \
+	done
 
 fuzz: $(READY)
 	cd tests && ../$(BIN)/python -m fuzz --seeds $(SEEDS) --first $(FIRST)

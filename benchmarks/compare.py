@@ -1,7 +1,8 @@
 """phlexible beside Exudyn, at equal error: python benchmarks/compare.py [--write] [--peer PYTHON] [CASE ...]
 
-Both run one after the other, again and again, on one thread; medians. ``--write`` puts the table into
-docs/performance.md. Exudyn comes with the extra ``bench``, or from another environment's interpreter, ``--peer``.
+Both run one after the other, again and again, on one thread; medians. ``--write`` puts the rows into the table of
+docs/performance.md, which keeps its other rows. Exudyn comes with the extra ``bench``, or from another
+environment's interpreter, ``--peer``.
 """
 
 import argparse
@@ -14,10 +15,13 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from peer import pinned_bar
 
 import phlexible as ph
 
@@ -26,6 +30,10 @@ PAGE = ROOT / "docs" / "performance.md"
 BEGIN, END = "<!-- compare: written by benchmarks/compare.py -->\n", "<!-- end of compare -->"
 PEER = Path(__file__).parent / "peer" / "exudyn_models.py"
 REPEATS = 5
+COMPARED, FINER = (
+    200,
+    16,
+)  # steps after which errors are measured, and how much finer the steps of the exact run are
 TURN = 2 * np.pi / 150.0
 EXACT, FLEXIBLE = {"shear": 0}, {"shear": 1}
 
@@ -40,15 +48,19 @@ class Run:
 
 
 def ours(build: Callable[[], ph.Model], value: Callable, duration: float, step: float, **options: Any) -> Run:
-    """One run of a model that is built anew; building is not counted, ``simulate`` in full is."""
-    model = build()
-    begin = time.perf_counter()
-    motion = model.simulate(duration, step, progress=False, **options)
-    seconds = time.perf_counter() - begin
-    return Run(seconds, motion.time, value(model, motion))
+    """The fastest of a few runs of models that are built anew; ``simulate`` is counted in full, building is not."""
+    best = None
+    for _ in range(options.pop("repeats", 1)):
+        model = build()
+        begin = time.perf_counter()
+        motion = model.simulate(duration, step, progress=False, **options)
+        seconds = time.perf_counter() - begin
+        if best is None or seconds < best.seconds:
+            best = Run(seconds, motion.time, value(model, motion))
+    return best
 
 
-def theirs(python: str, case: str, **numbers: float) -> tuple[Run, str]:
+def theirs(python: str, case: str, **numbers: float | Path) -> tuple[Run, str]:
     """One run of Exudyn, fastest of a few within one process, and its version."""
     words = [f"{key}={value}" for key, value in numbers.items()]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
@@ -77,7 +89,7 @@ def error(run: Run, values: np.ndarray, exact: Run) -> float:
     return float(np.abs(values - there).max() / np.abs(exact.values).max())
 
 
-def crank(parameters: dict[str, Any], step: float, every: int) -> Run:
+def crank(parameters: dict[str, Any], step: float, every: int, repeats: int = 1) -> Run:
     """Two turns of the crank."""
     return ours(
         lambda: ph.gallery.crank_slider(**parameters),
@@ -85,10 +97,11 @@ def crank(parameters: dict[str, Any], step: float, every: int) -> Run:
         2 * TURN,
         step,
         every=every,
+        repeats=repeats,
     )
 
 
-def crank_at(python: str, goal: float) -> tuple[float, float, str]:
+def crank_at(python: str, times: int, goal: float) -> tuple[float, float, str]:
     """Seconds a turn of both at an error of ``goal``, and how; the cheapest that reaches it."""
     period = 1e-3
     exact = crank({"elements": 16}, 5e-6, 20)
@@ -124,8 +137,8 @@ def crank_at(python: str, goal: float) -> tuple[float, float, str]:
     if mine is None or other is None:
         raise SystemExit(f"no choice reaches {goal:g}: {mine}, {other}")
     pairs = []
-    for _ in range(REPEATS):
-        a = crank(mine[1], mine[2], max(1, round(period / mine[2]))).seconds
+    for _ in range(times):
+        a = crank(mine[1], mine[2], max(1, round(period / mine[2])), repeats=3).seconds
         b = theirs(python, "crank_slider", repeats=3, damping=0.9, **other[1])[0].seconds
         pairs.append((a / 2, b / 2))
     words = f"{mine[1]}, h = {mine[2]:g}, error {100 * mine[3]:.2f} %"
@@ -140,40 +153,110 @@ def medians(pairs: list[tuple[float, float]]) -> tuple[float, float]:
 
 
 def a_step(
-    python: str, build: Callable[[], ph.Model], case: str, step: float, steps: int, **numbers: float
+    python: str,
+    times: int,
+    build: Callable[[], ph.Model],
+    watched: Callable[[ph.Model], Any],
+    case: str,
+    step: float,
+    steps: int,
+    **numbers: float,
 ) -> tuple[float, float, str]:
-    """Seconds a step of both, Exudyn in its fastest variant."""
-    build().simulate(2 * step, step, progress=False)
-    variants = [
-        {**numbers, "sparse": sparse, **kind}
-        for sparse in (0, 1)
-        for kind in ((EXACT, FLEXIBLE) if "elements" in numbers else ({},))
-    ]
-    keys = {"duration": steps * step, "step": step, "every": steps * step, "damping": 0.8}
+    """Seconds a step of both, Exudyn in its fastest variant, and errors of a point of each after some of them."""
+
+    def mine(count: int, parts: int, repeats: int = 1) -> Run:
+        def places(model: ph.Model, motion: ph.Motion) -> np.ndarray:
+            return motion.position(watched(model))[:, :2]
+
+        return ours(build, places, count * step, step / parts, every=count * parts, repeats=repeats)
+
+    def other(variant: dict[str, float], count: int, parts: int, repeats: int = 1) -> Run:
+        keys = {"duration": count * step, "step": step / parts, "every": count * step, "damping": 0.8}
+        run, _ = theirs(python, case, **keys, **variant, repeats=repeats)
+        return Run(
+            run.seconds, run.times, run.values[len(run.values) // 2]
+        )  # the point in the middle, or the only one
+
+    mine(2, 1)
+    kinds = (EXACT, FLEXIBLE) if "elements" in numbers else ({},)
+    variants = [{**numbers, "sparse": sparse, **kind} for sparse in (0, 1) for kind in kinds]
     known = {}
     for number, variant in enumerate(variants):
         try:
-            known[number] = theirs(python, case, **keys, **variant)[0].seconds
+            known[number] = other(variant, steps, 1).seconds
         except subprocess.CalledProcessError:
             continue  # this variant does not converge
     best = variants[min(known, key=known.__getitem__)]
     pairs = []
-    for _ in range(REPEATS):
-        a = ours(build, lambda model, motion: None, steps * step, step, every=steps).seconds
-        b = theirs(python, case, repeats=2, **keys, **best)[0].seconds
-        pairs.append((a / steps, b / steps))
+    for _ in range(times):
+        pairs.append((mine(steps, 1, 2).seconds / steps, other(best, steps, 1, 2).seconds / steps))
+    few = min(steps, COMPARED)
+    wrong = [way_off(mine(few, 1), mine(few, FINER)), way_off(other(best, few, 1), other(best, few, FINER))]
     words = ", ".join(f"{name} {best[name]}" for name in ("shear", "sparse") if name in best)
-    return *medians(pairs), f"h = {step:g}; Exudyn: {words}, {len(known)} of {len(variants)} variants converge"
+    return (
+        *medians(pairs),
+        f"h = {step:g}, error after {few} steps {100 * wrong[0]:.2g} %; Exudyn: {words},"
+        f" error {100 * wrong[1]:.2g} %, {len(known)} of {len(variants)} variants converge",
+    )
 
 
-def cases(python: str) -> dict[str, Callable[[], tuple[float, float, str]]]:
+def way_off(run: Run, exact: Run) -> float:
+    """Distance of a point from where it should be at the end, over the way that it went."""
+    way = np.linalg.norm(exact.values[-1] - exact.values[0])
+    return float(np.linalg.norm(run.values[-1] - exact.values[-1]) / way)
+
+
+def floating_body(python: str, times: int, coordinates: int) -> tuple[float, float, str]:
+    """Seconds a step of both with the same shapes, Exudyn in its faster variant."""
+    steps, step, fine = 1000, 1e-3, 16
+
+    def repeats(parts: int) -> int:
+        return 1 if parts > 1 else 3
+
+    def mine(parts: int) -> Run:
+        return ours(
+            lambda: pinned_bar.model(coordinates),
+            lambda model, motion: motion.position(model["bar"]["tip"])[:, :2],
+            steps * step,
+            step / parts,
+            every=10 * parts,
+            repeats=repeats(parts),
+        )
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "bar.npz"
+        pinned_bar.write(coordinates, path)
+        keys = {"duration": steps * step, "every": 10 * step, "damping": 0.8, "file": path}
+
+        def other(parts: int, sparse: int) -> Run:
+            run = theirs(
+                python, "pinned_bar", **keys, step=step / parts, sparse=sparse, repeats=1 if parts > 1 else 3
+            )[0]
+            return Run(run.seconds, run.times, run.values.mean(axis=0))
+
+        exact = mine(fine), other(fine, 0)
+        best = min((0, 1), key=lambda sparse: other(1, sparse).seconds)
+        pairs = [(mine(1), other(1, best)) for _ in range(times)]
+    wrong = [
+        100 * np.linalg.norm(run.values - true.values[: len(run.values)], axis=1).max() / pinned_bar.LENGTH
+        for run, true in zip(pairs[0], exact, strict=True)
+    ]
+    apart = 100 * np.linalg.norm(exact[0].values - exact[1].values, axis=1).max() / pinned_bar.LENGTH
+    words = f"h = {step:g}, error of the tip {wrong[0]:.2g} %; Exudyn: sparse {best}, error {wrong[1]:.2g} %;"
+    words += f" with h = {step / fine:g} they are {apart:.2g} % apart"
+    return *medians([(a.seconds / steps, b.seconds / steps) for a, b in pairs]), words
+
+
+def cases(python: str, repeats: int) -> dict[str, Callable[[], tuple[float, float, str]]]:
     """All rows of the table."""
 
     def chain(links: int, modulus: float) -> Callable[[], tuple[float, float, str]]:
         steps = max(50, 5000 // links)
         return lambda: a_step(
             python,
+            repeats,
             lambda: ph.gallery.chain(links, youngs_modulus=modulus),
+            lambda model: model.bodies[-1].end,
             "chain",
             1e-3,
             steps,
@@ -183,17 +266,34 @@ def cases(python: str) -> dict[str, Callable[[], tuple[float, float, str]]]:
         )
 
     return {
-        "crank-slider, a turn at 1 %": lambda: crank_at(python, 1e-2),
-        "crank-slider, a turn at 0.1 %": lambda: crank_at(python, 1e-3),
+        "crank-slider, a turn at 1 %": lambda: crank_at(python, repeats, 1e-2),
+        "crank-slider, a turn at 0.1 %": lambda: crank_at(python, repeats, 1e-3),
         "crank-slider, a step, 8 elements": lambda: a_step(
-            python, ph.gallery.crank_slider, "crank_slider", 2e-5, 5000, elements=8
+            python,
+            repeats,
+            ph.gallery.crank_slider,
+            lambda model: model["coupler"].at(0.15),
+            "crank_slider",
+            2e-5,
+            5000,
+            elements=8,
         ),
         "chain of 10, E = 2e11": chain(10, 2e11),
         "chain of 10, E = 1e9": chain(10, 1e9),
         "chain of 100, E = 2e11": chain(100, 2e11),
         "chain of 100, E = 1e9": chain(100, 1e9),
+        **{
+            f"floating body with {n} shapes in space, a step": partial(floating_body, python, repeats, n)
+            for n in (8, 14, 20)
+        },
         "double pendulum, a step": lambda: a_step(
-            python, ph.gallery.double_pendulum, "double_pendulum", 1e-3, 20000
+            python,
+            repeats,
+            ph.gallery.double_pendulum,
+            lambda model: model.bodies[1].origin,
+            "double_pendulum",
+            1e-3,
+            20000,
         ),
     }
 
@@ -208,6 +308,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="put the table into docs/performance.md")
     parser.add_argument("--peer", default=sys.executable, help="interpreter of an environment with exudyn")
+    parser.add_argument("--repeats", type=int, default=REPEATS, help="alternating runs of each case")
     parser.add_argument("cases", nargs="*", help="words in the names of the cases; all if none")
     given = parser.parse_args()
     version = subprocess.run(
@@ -217,24 +318,28 @@ def main() -> None:
     )
     if version.returncode:
         raise SystemExit("exudyn is not installed: pip install 'phlexible[bench]', or name an interpreter, --peer")
-    lines = [
+    head = [
         f"{platform.machine()}, {os.cpu_count()} cores, one thread, Python {platform.python_version()}, phlexible"
-        f" {ph.__version__}, Exudyn {version.stdout.strip()}; medians of {REPEATS} alternating runs.",
+        f" {ph.__version__}, Exudyn {version.stdout.strip()}; medians of {given.repeats} alternating runs.",
         "",
         "| case | phlexible | Exudyn | ratio | how |",
         "| --- | --- | --- | --- | --- |",
     ]
-    print("\n".join(lines), flush=True)
-    for name, measure in cases(given.peer).items():
+    print("\n".join(head), flush=True)
+    rows = {}
+    for name, measure in cases(given.peer, given.repeats).items():
         if given.cases and not any(word in name for word in given.cases):
             continue
         a, b, words = measure()
-        lines.append(f"| {name} | {amount(a)} | {amount(b)} | {b / a:.1f} | {words} |")
-        print(lines[-1], flush=True)
+        rows[name] = f"| {name} | {amount(a)} | {amount(b)} | {b / a:.1f} | {words} |"
+        print(rows[name], flush=True)
     if given.write:
         text = PAGE.read_text()
         before, rest = text.split(BEGIN)
-        PAGE.write_text(before + BEGIN + "\n".join(lines) + "\n" + END + rest.split(END)[1])
+        table, after = rest.split(END)
+        known = {line.split("|")[1].strip(): line for line in table.splitlines() if line.startswith("| ")}
+        kept = [(rows.get(name) or known.get(name)) for name in cases(given.peer, given.repeats)]
+        PAGE.write_text(before + BEGIN + "\n".join([*head, *filter(None, kept)]) + "\n" + END + after)
 
 
 if __name__ == "__main__":

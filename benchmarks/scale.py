@@ -21,7 +21,7 @@ def tree(count: int) -> ph.Model:
     model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=2)
     rod = ph.RigidBody(1.0, np.diag([1e-3, 1 / 12, 1 / 12]), center=(0.5, 0.0, 0.0))
     ends = [np.zeros(3)]
-    ports: list[ph.Attachment] = [model.ground.at((0.0, 0.0, 0.0))]
+    ports: list = [model.ground.at((0.0, 0.0, 0.0))]
     for k in range(count):
         parent = (k + 1) // 2
         angle = 2.4 * k

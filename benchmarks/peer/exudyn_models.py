@@ -12,6 +12,8 @@ import time
 import exudyn
 import numpy as np
 from exudyn import itemInterface as item  # noqa: N813
+from exudyn.FEM import FEMinterface, ObjectFFRFreducedOrderInterface
+from scipy import sparse
 
 GRAVITY = 9.81
 POISSON = 0.3
@@ -113,7 +115,27 @@ def double_pendulum(mbs):
     return [node]
 
 
-CASES = {each.__name__: each for each in (crank_slider, chain, double_pendulum)}
+def pinned_bar(mbs, file=""):
+    """A body in a floating frame with the shapes of a file of ``pinned_bar.py``, falling about its pin."""
+    given = np.load(file)
+    model = FEMinterface()
+    model.nodes = {"Position": given["nodes"]}
+    for name in ("mass", "stiffness"):
+        parts = tuple(given[f"{name}_{part}"] for part in ("data", "indices", "indptr"))
+        setattr(model, f"{name}Matrix", sparse.csr_matrix(parts))
+    model.modeBasis = {"matrix": given["shapes"], "type": "NormalModes"}
+    body = ObjectFFRFreducedOrderInterface(model).AddObjectFFRFreducedOrder(mbs, gravity=[0, -GRAVITY, 0])
+    ground = mbs.AddObject(item.ObjectGround())
+    fixed = mbs.AddMarker(item.MarkerBodyPosition(bodyNumber=ground))
+    pin, number = given["pin"].tolist(), body["oFFRFreducedOrder"]
+    ends = item.MarkerSuperElementPosition(
+        bodyNumber=number, meshNodeNumbers=pin, weightingFactors=[1 / len(pin)] * len(pin)
+    )
+    mbs.AddObject(item.ObjectJointSpherical(markerNumbers=[fixed, mbs.AddMarker(ends)]))
+    return [(number, node) for node in given["tip"].tolist()]
+
+
+CASES = {each.__name__: each for each in (crank_slider, chain, double_pendulum, pinned_bar)}
 
 
 def solve(case, duration, step, every, sparse, damping, **parameters):
@@ -122,9 +144,14 @@ def solve(case, duration, step, every, sparse, damping, **parameters):
     mbs = system.AddSystem()
     watched = CASES[case](mbs, **parameters)
     kind = exudyn.OutputVariableType.Position
+    common = {"outputVariableType": kind, "storeInternal": True, "writeToFile": False}
     sensors = [
-        mbs.AddSensor(item.SensorNode(nodeNumber=n, outputVariableType=kind, storeInternal=True, writeToFile=False))
-        for n in watched
+        mbs.AddSensor(
+            item.SensorSuperElement(bodyNumber=each[0], meshNodeNumber=each[1], **common)
+            if isinstance(each, tuple)
+            else item.SensorNode(nodeNumber=each, **common)
+        )
+        for each in watched
     ]
     mbs.Assemble()
     settings = exudyn.SimulationSettings()
@@ -146,7 +173,8 @@ def solve(case, duration, step, every, sparse, damping, **parameters):
 
 
 if __name__ == "__main__":
-    given = {key: float(value) for key, value in (each.split("=") for each in sys.argv[2:])}
+    given = dict(each.split("=", 1) for each in sys.argv[2:])
+    given = {key: value if key == "file" else float(value) for key, value in given.items()}
     whole = {"elements", "shear", "links", "sparse", "repeats"}
     given = {key: int(value) if key in whole else value for key, value in given.items()}
     repeats = given.pop("repeats", 1)
