@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from phlexible.bodies.beam.beam import Beam
+from phlexible.bodies.beam.beam import Beam, SplitBeam
 from phlexible.bodies.beam.frames import Frame
+from phlexible.bodies.rod.rod import Rod
 from phlexible.cli.failures import UsageError, UserFileError, line_in
 from phlexible.cli.settings import defaults_of, parse_settings
 from phlexible.gallery.table import ENTRIES, BeamPoint, GalleryEntry, Reference
@@ -77,7 +78,8 @@ def _from_gallery(entry: GalleryEntry, parameters: Mapping[str, object]) -> Prog
     references = tuple(r for r in entry.references if r.holds(parameters, defaults))
     model = entry.function(**parameters)
     numbers = (entry.duration, entry.step)
-    return Program(entry.name, model, *numbers, entry.points, references, entry.operating_point)
+    points = tuple(each for each in entry.points if isinstance(model[each.body].body, Beam | SplitBeam | Rod))
+    return Program(entry.name, model, *numbers, points, references, entry.operating_point)
 
 
 def _from_file(path: Path) -> Program:

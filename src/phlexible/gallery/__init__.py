@@ -13,12 +13,14 @@ from phlexible.gallery.machines.gear_train import gear_train
 from phlexible.gallery.machines.robot_arm import robot_arm
 from phlexible.gallery.machines.satellite import satellite
 from phlexible.gallery.machines.solid_crank_slider import solid_crank_slider
+from phlexible.gallery.machines.wind_turbine import wind_turbine
 from phlexible.gallery.mechanisms.andrews_squeezer import andrews_squeezer
 from phlexible.gallery.mechanisms.bricard import bricard
 from phlexible.gallery.mechanisms.crank_slider import crank_slider
 from phlexible.gallery.mechanisms.four_bar import four_bar
 from phlexible.gallery.mechanisms.n_four_bar import n_four_bar
 from phlexible.gallery.mechanisms.spatial_slider_crank import spatial_slider_crank
+from phlexible.gallery.plates.plate_in_spin_up import plate_in_spin_up
 from phlexible.gallery.rigid_bodies.bouncing_ball import bouncing_ball
 from phlexible.gallery.rigid_bodies.double_pendulum import double_pendulum
 from phlexible.gallery.rigid_bodies.dzhanibekov import dzhanibekov
@@ -50,6 +52,7 @@ __all__ = [
     "hanging_cable",
     "heavy_top",
     "n_four_bar",
+    "plate_in_spin_up",
     "princeton_beam",
     "robot_arm",
     "roll_up",
@@ -62,4 +65,5 @@ __all__ = [
     "spinning_shaft",
     "string_pendulum",
     "tethered_satellites",
+    "wind_turbine",
 ]

@@ -16,12 +16,14 @@ from phlexible.gallery.machines.gear_train import gear_train
 from phlexible.gallery.machines.robot_arm import robot_arm
 from phlexible.gallery.machines.satellite import satellite
 from phlexible.gallery.machines.solid_crank_slider import solid_crank_slider
+from phlexible.gallery.machines.wind_turbine import wind_turbine
 from phlexible.gallery.mechanisms.andrews_squeezer import andrews_squeezer
 from phlexible.gallery.mechanisms.bricard import bricard
 from phlexible.gallery.mechanisms.crank_slider import crank_slider
 from phlexible.gallery.mechanisms.four_bar import four_bar
 from phlexible.gallery.mechanisms.n_four_bar import n_four_bar
 from phlexible.gallery.mechanisms.spatial_slider_crank import spatial_slider_crank
+from phlexible.gallery.plates.plate_in_spin_up import plate_in_spin_up
 from phlexible.gallery.rigid_bodies.bouncing_ball import bouncing_ball
 from phlexible.gallery.rigid_bodies.double_pendulum import double_pendulum
 from phlexible.gallery.rigid_bodies.dzhanibekov import dzhanibekov
@@ -191,6 +193,7 @@ ENTRIES: tuple[GalleryEntry, ...] = (
             ),
         ),
     ),
+    GalleryEntry(plate_in_spin_up, duration=20.0, step=1e-2, operating_point="steady_rotation"),
     GalleryEntry(string_pendulum, duration=1.0, step=1e-2, operating_point="static"),
     GalleryEntry(hanging_cable, duration=10.0, step=5e-3, operating_point="static"),
     GalleryEntry(crane, duration=12.0, step=5e-3, operating_point="static"),
@@ -210,6 +213,7 @@ ENTRIES: tuple[GalleryEntry, ...] = (
     GalleryEntry(bouncing_ball, duration=4.0, step=2e-4),
     GalleryEntry(gear_train, duration=0.1, step=2e-4),
     GalleryEntry(andrews_squeezer, duration=0.03, step=1e-5),
+    GalleryEntry(wind_turbine, duration=10.0, step=5e-3),
     GalleryEntry(robot_arm, duration=2.0, step=1e-3, points=(BeamPoint("forearm", 1.0),)),
     GalleryEntry(deployable_panels, duration=30.0, step=2e-3, points=(BeamPoint("panel 1", 1.0),)),
 )

@@ -1,9 +1,14 @@
 """A satellite with two long flexible panels."""
 
+from enum import StrEnum
 from math import pi
 
+from scipy.spatial.transform import Rotation
+
 from phlexible.algebra.arrays import positive
+from phlexible.algebra.options import option
 from phlexible.bodies.beam.beam import Beam
+from phlexible.bodies.flexible.plates.plate import Plate
 from phlexible.bodies.material import Material
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.elements.sections import RectangularSection
@@ -11,6 +16,13 @@ from phlexible.gallery.parameters import ready_model
 from phlexible.joints.fixed import Fixed
 from phlexible.model import Model
 from phlexible.shapes.solids import Box
+
+
+class Panels(StrEnum):
+    """What the panels are."""
+
+    BEAM = "beam"
+    PLATE = "plate"
 
 
 @ready_model
@@ -25,8 +37,11 @@ def satellite(
     density: float = 120.0,
     damping_ratio: float = 0.005,
     elements: int = 12,
+    panels: str = "beam",
 ) -> Model:
     """A rigid hub with two equal panels, free in the plane; the panels bend in the plane of motion.
+
+    With ``panels="plate"`` it moves in space, and the panels bend and twist as plates, clamped along their roots.
 
     The hub's torque ("hub".origin, about z) moves the panels against each other only: modes in which both
     move to the same side answer to a force on the hub. The panels are sandwich plates, taken as beams
@@ -52,9 +67,24 @@ def satellite(
         youngs_modulus: of the panels [Pa].
         density: of the panels [kg/m3].
         damping_ratio: of the modes of a clamped panel.
-        elements: of each panel.
+        elements: of each panel, along it.
+        panels: "beam", in the plane, or "plate", in space.
     """
     radius = positive("hub_radius", hub_radius)
+    looks = {"shape": Box([2 * radius] * 3), "color": "silver"}
+    if option("panels", panels, Panels) is Panels.PLATE:
+        plate = Plate(
+            length=panel_length,
+            width=panel_width,
+            thickness=panel_thickness,
+            material=Material(youngs_modulus, density, 0.3),
+            elements=(elements, 3),
+            interfaces={"start": "rigid", "end": "average"},
+            modes=6,
+            damping_ratio=damping_ratio,
+            color="#1f3a6b",
+        )
+        return _in_space(RigidBody(hub_mass, [positive("hub_inertia", hub_inertia)] * 3, **looks), plate, radius)
     panel = Beam(
         length=panel_length,
         section=RectangularSection(width=panel_thickness, height=panel_width),
@@ -63,9 +93,22 @@ def satellite(
         damping_ratio=damping_ratio,
     )
     model = Model(dimension=2)
-    hub = model.add(RigidBody(hub_mass, hub_inertia, shape=Box([2 * radius] * 3), color="silver"), "hub")
+    hub = model.add(RigidBody(hub_mass, hub_inertia, **looks), "hub")
     right = model.add(panel, "right panel", position=(radius, 0.0, 0.0))
     left = model.add(panel, "left panel", position=(-radius, 0.0, 0.0), rotation=pi)
     model.connect(Fixed(hub.point((radius, 0.0, 0.0)), right.start))
     model.connect(Fixed(hub.point((-radius, 0.0, 0.0)), left.start))
+    return model
+
+
+def _in_space(hub_body: RigidBody, plate: Plate, radius: float) -> Model:
+    """The width of the panels along z, so that they bend in the xy plane."""
+    model = Model()
+    hub = model.add(hub_body, "hub")
+    upright = Rotation.from_euler("x", pi / 2)
+    right = model.add(plate, "right panel", position=(radius, 0.0, 0.0), rotation=upright)
+    turned = Rotation.from_euler("z", pi) * upright
+    left = model.add(plate, "left panel", position=(-radius, 0.0, 0.0), rotation=turned)
+    model.connect(Fixed(hub.point((radius, 0.0, 0.0)), right["start"]))
+    model.connect(Fixed(hub.point((-radius, 0.0, 0.0)), left["start"]))
     return model
