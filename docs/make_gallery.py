@@ -23,6 +23,7 @@ KINDS = {
     "mechanisms": "Mechanisms",
     "beams": "Beams",
     "machines": "Machines",
+    "plates": "Plates",
     "rigid_bodies": "Rigid bodies, tops and balls",
     "strings": "Strings and cables",
     "rods": "Rods",

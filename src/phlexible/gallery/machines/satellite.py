@@ -71,7 +71,7 @@ def satellite(
         panels: "beam", in the plane, or "plate", in space.
     """
     radius = positive("hub_radius", hub_radius)
-    looks = {"shape": Box([2 * radius] * 3), "color": "silver"}
+    box = Box([2 * radius] * 3)
     if option("panels", panels, Panels) is Panels.PLATE:
         plate = Plate(
             length=panel_length,
@@ -84,7 +84,8 @@ def satellite(
             damping_ratio=damping_ratio,
             color="#1f3a6b",
         )
-        return _in_space(RigidBody(hub_mass, [positive("hub_inertia", hub_inertia)] * 3, **looks), plate, radius)
+        inertia = [positive("hub_inertia", hub_inertia)] * 3
+        return _in_space(RigidBody(hub_mass, inertia, shape=box, color="silver"), plate, radius)
     panel = Beam(
         length=panel_length,
         section=RectangularSection(width=panel_thickness, height=panel_width),
@@ -93,7 +94,7 @@ def satellite(
         damping_ratio=damping_ratio,
     )
     model = Model(dimension=2)
-    hub = model.add(RigidBody(hub_mass, hub_inertia, **looks), "hub")
+    hub = model.add(RigidBody(hub_mass, hub_inertia, shape=box, color="silver"), "hub")
     right = model.add(panel, "right panel", position=(radius, 0.0, 0.0))
     left = model.add(panel, "left panel", position=(-radius, 0.0, 0.0), rotation=pi)
     model.connect(Fixed(hub.point((radius, 0.0, 0.0)), right.start))

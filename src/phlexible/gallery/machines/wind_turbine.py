@@ -43,8 +43,8 @@ def wind_turbine(
 ) -> Model:
     """A rotor of three tapered blades turns at constant speed on a flexible tower, and a gust meets it.
 
-    The blades are plates of triangles: the gallery writes the mesh of one of them to a gmsh file with named groups
-    and reads it back, as a user would do with a mesh from elsewhere. They stiffen in spin.
+    The blades are plates of triangles: the gallery writes the mesh of one of them to a gmsh file with named
+    groups and reads it back, as a user would do with a mesh from elsewhere. They stiffen in spin.
 
     Source: a machine of about 500 kW with plates in place of blade sections; the numbers are ours.
 

@@ -35,9 +35,9 @@ def plate_in_spin_up(
     The plate stands upright and lags behind, until the centrifugal forces straighten it. With ``strain="linear"``
     nothing stiffens it, and it grows without bound.
 
-    Source: plates of the kind of H. H. Yoo, J. Chung, *Dynamics of rectangular plates undergoing prescribed overall
-    motion*, Journal of Sound and Vibration 239, 2001; numbers of the beam of ``spinning_beam``, whose stiffness and mass
-    for its width this plate has.
+    Source: plates of the kind of H. H. Yoo, J. Chung, *Dynamics of rectangular plates undergoing prescribed
+    overall motion*, Journal of Sound and Vibration 239, 2001; numbers of the beam of ``spinning_beam``, whose
+    stiffness and mass for its width this plate has.
 
     Reference: with ``poissons_ratio=0`` it moves like that beam, and its free edge lags by at most 0.7506 m, by
     geometrically exact beams.
