@@ -48,7 +48,7 @@ def wind_turbine(
 
     Source: a machine of about 500 kW with plates in place of blade sections; the numbers are ours.
 
-    Reference: a blade weighs (root_chord + tip_chord) / 2 blade_length blade_thickness blade_density; before the gust
+    Reference: a blade weighs (root_chord + tip_chord) / 2 blade_length blade_thickness blade_density; without gust
     the tower bears the weight of all above.
 
     Shown by: ``phlexible run wind-turbine``.
