@@ -14,7 +14,7 @@ from published.number import Number
 PAGE = Path(__file__).parent.parent / "docs" / "validation.md"
 BEGIN = "<!-- published numbers: written by benchmarks/validation.py -->\n"
 END = "<!-- end of published numbers -->"
-HEADER = "| what | source | reference | here | difference |"
+HEADER = "| what | reference | here | difference | source |"
 GROUPS = {
     "Beams: frequencies, sections": beams,
     "Rods and beams in parts: large deflections, large motions": rods,
@@ -44,7 +44,7 @@ def table(found: list[tuple[str, Number]]) -> str:
 
 def row(number: Number) -> str:
     values = f"{number.reference:.8g} | {number.ours:.8g} | {number.difference:.0e}"
-    return f"| {number.what} | {number.source} | {values} |"
+    return f"| {number.what} | {values} | {number.source} |"
 
 
 def write(text: str) -> None:

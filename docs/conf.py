@@ -32,13 +32,14 @@ myst_heading_anchors = 4
 # Docstrings: sections "Args:", "Returns:" and so on; what is public is what phlexible/__init__.py lists.
 autosummary_generate = True
 autosummary_ignore_module_all = False
-autodoc_typehints = "signature"
-autodoc_typehints_format = "short"
+autodoc_typehints = "none"  # docstrings say what is meant: shapes, units, axes
+autodoc_preserve_defaults = True
 autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True, "inherited-members": True, "show-inheritance": False}
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True
+napoleon_attr_annotations = False
 
 # Examples run when they change; pictures of sphinx-gallery stay in docs/tutorials until then.
 sphinx_gallery_conf = {
@@ -74,4 +75,5 @@ html_theme_options = {
     "footer_end": [],
     "show_toc_level": 2,
 }
+html_sidebars = {"gallery/index": [], "index": []}
 templates_path = ["_templates"]

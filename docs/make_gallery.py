@@ -28,8 +28,11 @@ KINDS = {
     "strings": "Strings and cables",
     "rods": "Rods",
 }
-SETTINGS = {"four-bar": ("--set", "crank_speed=10", "--duration", "0.7", "--step", "5e-4")}
-"""Of models that rest with their defaults."""
+COMMANDS = {
+    "four-bar": "run four-bar --set crank_speed=10 --duration 0.7 --step 5e-4",
+    "satellite": "modes satellite --count 8",
+}
+"""Of models that rest with their defaults; of the others ``run NAME``."""
 HEAD = """# Gallery
 
 Every model of `ph.gallery`, as `phlexible run NAME --plot picture.png --report report.html` shows it. A picture
@@ -46,12 +49,17 @@ def state_of_the_package() -> str:
     return digest.hexdigest()
 
 
+def command(entry: GalleryEntry) -> str:
+    """What shows the model, without ``phlexible``."""
+    return COMMANDS.get(entry.name, f"run {entry.name}")
+
+
 def run(entry: GalleryEntry) -> None:
     """Picture and report of one model, as the command line makes them."""
     outputs = ["--plot", str(PAGE / f"{entry.name}.png"), "--report", str(REPORTS / f"{entry.name}.html")]
     with redirect_stdout(StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        app(["run", entry.name, *SETTINGS.get(entry.name, ()), *outputs], standalone_mode=False)
+        app([*command(entry).split(), *outputs], standalone_mode=False)
 
 
 def text(entry: GalleryEntry) -> str:
@@ -59,7 +67,7 @@ def text(entry: GalleryEntry) -> str:
     documentation = entry.function.__doc__ or ""
     reference = documentation.partition("Source:")[2].partition("Reference:")[0]
     source = " ".join(reference.split()).replace("``", "`")
-    name, command = entry.name, " ".join(["phlexible run", entry.name, *SETTINGS.get(entry.name, ())])
+    name = entry.name
     return f"""### {name}
 
 {entry.title}
@@ -69,7 +77,7 @@ def text(entry: GalleryEntry) -> str:
 ```
 
 ```{{image}} {name}.png
-:alt: {name} in motion, what tells most of it, and its energies
+:alt: {name}: how it moves, and what tells most of it
 :class: gallery-model
 ```
 
@@ -77,7 +85,7 @@ def text(entry: GalleryEntry) -> str:
 </a>
 ```
 
-`{command}`, `ph.gallery.{entry.function.__name__}()`; source: {source}
+`phlexible {command(entry)}`, `ph.gallery.{entry.function.__name__}()`; source: {source}
 """
 
 

@@ -48,4 +48,5 @@ print(f"with damping {damped.energy.dissipated[-1]:.2e} J are gone; least loss o
 # Where is the free end after half a second?
 
 tip = undamped.position(undamped["link 10"].end)[-1]
+undamped.plot("falling_chain.png", points=[undamped["link 1"].at(0.05)])
 print(f"free end at x = {tip[0]:.4f} m, y = {tip[1]:.4f} m")

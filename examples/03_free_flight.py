@@ -41,3 +41,4 @@ print(f"joint gap {gap:.1e} m after a way of {np.linalg.norm(motion.position(fir
 
 share = motion.energy.strain.max() / motion.energy.total[0]
 print(f"up to {100 * share:.1f} % of the energy is in the deformation")
+motion.plot("free_flight.png")

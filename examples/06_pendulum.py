@@ -5,6 +5,7 @@ The first model: a rod on a hinge. A rigid rod shows how models are put together
 asked; then a steel ruler takes its place and bends while it swings. Nothing but NumPy is assumed.
 """
 
+# sphinx_gallery_thumbnail_number = 2
 import numpy as np
 from scipy.special import ellipk
 

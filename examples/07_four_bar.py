@@ -5,6 +5,7 @@ Three flexible links and the ground make a loop. The links are placed by eye, ``
 then come the natural frequencies, which are known for this linkage, and a run with a driven crank.
 """
 
+# sphinx_gallery_thumbnail_number = 2
 import numpy as np
 
 import phlexible as ph

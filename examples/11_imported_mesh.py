@@ -75,6 +75,7 @@ motion = model.simulate(duration=0.05, step=1e-4)
 bend = motion.displacement(part.point((0.15, 0.0, 0.0)))
 stress = motion.mesh_stress(part, every=10).von_mises
 print(f"middle moves by {1e6 * np.abs(bend[:, 1]).max():.1f} um, greatest stress {stress.max() / 1e6:.1f} MPa")
+motion.plot("imported_mesh.png")
 motion.report("imported_mesh.html", title="A meshed arm, pushed at its tip")
 folder.cleanup()
 
