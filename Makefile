@@ -54,7 +54,7 @@ browser:
 docs: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	$(BIN)/python docs/make_gallery.py
-	$(BIN)/python -m sphinx -W --keep-going -q docs build/docs
+	$(BIN)/python -m sphinx -W --keep-going -E -q docs build/docs
 
 # The viewer of reports with three.js as one file, done for a release; needs node.
 viewer:

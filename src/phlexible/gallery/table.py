@@ -176,7 +176,7 @@ ENTRIES: tuple[GalleryEntry, ...] = (
         points=(BeamPoint("shaft", 0.5),),
         operating_point="steady_rotation",
     ),
-    GalleryEntry(spatial_beam, duration=0.05, step=1e-5, points=(TIP,)),
+    GalleryEntry(spatial_beam, duration=0.05, step=1e-5, points=(BeamPoint("beam", 0.5),)),
     GalleryEntry(
         spinning_beam,
         duration=20.0,

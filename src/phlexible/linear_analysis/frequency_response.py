@@ -44,7 +44,7 @@ class FrequencyResponse:
 
     @property
     def magnitude(self) -> Array:
-        """|values|."""
+        """``|values|``."""
         return np.abs(self.values)
 
     @property

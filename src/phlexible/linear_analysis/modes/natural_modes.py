@@ -48,12 +48,12 @@ class Modes:
 
     @property
     def frequencies(self) -> Array:
-        """|s|, shape (count,) [rad/s]."""
+        """``|s|``, shape (count,) [rad/s]."""
         return np.abs(self.eigenvalues)
 
     @property
     def damping_ratios(self) -> Array:
-        """-Re s / |s|, shape (count,); 0 for rigid modes."""
+        """-Re s / ``|s|``, shape (count,); 0 for rigid modes."""
         size = self.frequencies
         return np.asarray(-self.eigenvalues.real / np.where(size > 0, size, 1.0) + 0.0)
 

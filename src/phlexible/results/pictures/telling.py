@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from phlexible.algebra.arrays import Array
+from phlexible.bodies.beam.points import BeamPoints
 from phlexible.bodies.flexible.points import FlexiblePoints
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.errors import ModelError, ParameterError
@@ -161,8 +162,10 @@ def _ends(whole: PlacedWhole) -> tuple[tuple[str, Attachment], ...]:
 
 
 def _middle(placed: PlacedBody) -> Attachment:
-    """The centre of mass of a rigid body, the origin of another, or where its mesh is held."""
+    """The centre of mass of a rigid body, the middle of a beam, where a mesh is held, or the origin."""
     data = placed.data
+    if isinstance(data.points, BeamPoints):
+        return placed.at(data.size / 2)
     if isinstance(data, FloatingBody) and data.rotates and not data.elastic_count:
         return placed.point(data.first_moments[:, 0] / data.mass)
     if isinstance(data.points, FlexiblePoints) and data.points.interfaces.names:
