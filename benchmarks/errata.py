@@ -1,4 +1,4 @@
-"""What the slips of the papers do, in numbers: the tables of docs/errata.md."""
+"""What the slips of the papers do, in numbers: the tables of docs/errata.md; figures are in papers_figures.py."""
 
 from functools import cache
 from pathlib import Path
@@ -135,29 +135,9 @@ def table() -> str:
     return "\n".join(lines)
 
 
-def draw(path: Path) -> None:
-    """Fig. 8, the published one and the right one side by side."""
-    from phlexible.results.pictures.house_style import finish, house_style, new_figure
-
-    with house_style():
-        figure = new_figure(7.2, 2.8)
-        for axes, (title, variant) in zip(
-            figure.subplots(1, 2, sharex=True, sharey=True),
-            (("as printed, (32)-(37)", "printed"), ("full, (12)-(14)", "full")),
-            strict=True,
-        ):
-            time, u, _, _ = crank_slider(variant)
-            axes.plot(time, u)
-            axes.set_title(title)
-            axes.set_xlabel("time [s]")
-        figure.axes[0].set_ylabel("u_y(L/2) / L")
-        finish(figure, path)
-
-
 if __name__ == "__main__":
     text = table()
     print(text)
     if PAGE.exists():
         before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
         PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.split(END)[1]}", encoding="utf-8")
-        draw(PAGE.parent / "images" / "fig_8.png")
