@@ -96,13 +96,7 @@ def element_forces(mesh: BeamMesh, basis: Array, section: AnySection, material: 
     phi = _functions(points, np.tile(gauss(POINTS)[0], mesh.elements))
     weighted = phi * weights[:, None]
 
-    own = [kept.index(kind) for kind in kinds]
-    local = stiffness_at(section, material, mesh.theory, x)[:, kept][:, :, kept][:, own][:, :, own]
-    entries = local * weighted[:, :, None] * phi[:, None, :]
-    same_kind = np.equal.outer(own, own) * (weighted[:POINTS].T @ phi[:POINTS])
-    inverse = np.linalg.inv(same_kind)
-    stiffness = inverse @ entries.reshape(mesh.elements, POINTS, len(own), len(own)).sum(axis=1) @ inverse
-
+    stiffness = _stiffness(mesh, stiffness_at(section, material, mesh.theory, x)[:, kept][:, :, kept], kinds, phi)
     n, fields = basis.shape[1], strain_fields(mesh.fields(x, basis))
     strains = np.empty((mesh.elements, len(kinds), n))
     for k, kind in enumerate(kinds):
@@ -115,6 +109,24 @@ def element_forces(mesh: BeamMesh, basis: Array, section: AnySection, material: 
     return ElementForces(
         mesh, kinds, points, (stiffness + stiffness.transpose(0, 2, 1)) / 2, strains, slopes, factors
     )
+
+
+def _stiffness(mesh: BeamMesh, sections: Array, kinds: tuple[Measure, ...], phi: Array) -> Array:
+    """S of the elements, (e, s, s), of stiffness (k, d, d) and functions (k, s) at the points, stretch first.
+
+    The stretch has a part that is linear in the element, too, and finds it by itself, as the normal force is constant:
+    where bending or twist go with stretch (3.9) a constant one would be too stiff.
+    """
+    share, weights = gauss(POINTS)
+    own = [list(dict.fromkeys(kinds)).index(kind) for kind in kinds]
+    own, count = [*own, 0], len(kinds)
+    functions = np.hstack([phi, np.tile(share - 0.5, mesh.elements)[:, None]])
+    weighted = functions * np.tile(weights * mesh.element_length, mesh.elements)[:, None]
+    entries = sections[:, own][:, :, own] * weighted[:, :, None] * functions[:, None, :]
+    inverse = np.linalg.inv(np.equal.outer(own, own) * (weighted[:POINTS].T @ functions[:POINTS]))
+    whole = inverse @ entries.reshape(mesh.elements, POINTS, count + 1, count + 1).sum(axis=1) @ inverse
+    free = whole[:, :count, count:]
+    return np.asarray(whole[:, :count, :count] - free @ free.transpose(0, 2, 1) / whole[:, count:, count:])
 
 
 def _times(coordinates: Array, rows: Array) -> Array:
