@@ -244,7 +244,7 @@ def test_free_beams_do_not_depend_on_the_axis_that_matrices_are_about():
 
 
 def test_one_element_bends_and_stretches_exactly_about_any_axis():
-    """A tip force P across: P (L^3 / 3 EI + L / GA), and the axis at y from the centroid moves by y P L^2 / 2 EI."""
+    """P across at the tip: P (L^3 / 3 EI + L / GA), and an axis at y from the centroid moves by y P L^2 / 2 EI."""
     section = matrices_of(THICK, (0.04, 0.0))
     data = ph.Beam(LENGTH, section, None, 1, "cantilever", **SHEARED).discretize(2)
     end = data.points.locate(End())

@@ -114,8 +114,8 @@ def element_forces(mesh: BeamMesh, basis: Array, section: AnySection, material: 
 def _stiffness(mesh: BeamMesh, sections: Array, kinds: tuple[Measure, ...], phi: Array) -> Array:
     """S of the elements, (e, s, s), of stiffness (k, d, d) and functions (k, s) at the points, stretch first.
 
-    The stretch has a part that is linear in the element, too, and finds it by itself, as the normal force is constant:
-    where bending or twist go with stretch (3.9) a constant one would be too stiff.
+    The stretch has a part that is linear in the element, too, which the constant normal force leaves free (3.12):
+    where bending or twist go with stretch, a constant one would be too stiff.
     """
     share, weights = gauss(POINTS)
     own = [list(dict.fromkeys(kinds)).index(kind) for kind in kinds]
