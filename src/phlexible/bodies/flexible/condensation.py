@@ -87,11 +87,11 @@ class Condensed:
         return solved
 
 
-def interface_motion(interfaces: tuple[Interface, ...], found: Condensed) -> InterfaceMotion:
-    """How the interfaces move with the retained shapes."""
+def interface_motion(interfaces: tuple[Interface, ...], moved: Array, turned: Array) -> InterfaceMotion:
+    """How the interfaces move and turn with the retained shapes, by rows (k, 3, n)."""
     places = np.array([each.position for each in interfaces]).reshape(-1, 3)
     areas = np.array([each.area for each in interfaces]).reshape(-1, 3)
-    return InterfaceMotion(tuple(each.name for each in interfaces), places, found.moved, found.turned, areas)
+    return InterfaceMotion(tuple(each.name for each in interfaces), places, moved, turned, areas)
 
 
 def condensed(

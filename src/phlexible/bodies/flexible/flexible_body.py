@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -9,9 +11,10 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, non_negative, positive
-from phlexible.algebra.options import flag, option, plane_or_space, whole
+from phlexible.algebra.options import file_path, flag, option, plane_or_space, whole
 from phlexible.bodies.body import Body, BodyData
-from phlexible.bodies.flexible.condensation import Choice, Condensed, condensed, interface_motion
+from phlexible.bodies.flexible.condensation import Choice, condensed, interface_motion
+from phlexible.bodies.flexible.files.kept_on_disk import Folder, KeptShapes
 from phlexible.bodies.flexible.frames import MEAN_AXIS
 from phlexible.bodies.flexible.inertia import mesh_moments
 from phlexible.bodies.flexible.interfaces import Interface, InterfaceSpec, given_interfaces
@@ -94,6 +97,7 @@ class FlexibleBody(Body):
         moments: bool = True,
         inertial_shapes: bool = True,
         color: str | None = None,
+        cache: str | PathLike[str] | None = None,
     ) -> Self:
         """A body from a mesh of triangles or quadrilaterals (plane, or a plate) or tetrahedra or hexahedra (space).
 
@@ -119,6 +123,7 @@ class FlexibleBody(Body):
             moments: False: interfaces keep no answers to moments; for interfaces that only pins hold.
             inertial_shapes: False: no answers to inertial loads; only for bodies that do not rotate fast.
             color: in pictures, a name or "#rrggbb"; None: as the picture likes.
+            cache: folder where retained shapes are kept, and found again for the same mesh and options.
 
         Raises:
             ParameterError: a mesh that is no body, names that it lacks, or numbers out of range.
@@ -150,16 +155,17 @@ class FlexibleBody(Body):
             flag("moments", moments),
             flag("inertial_shapes", inertial_shapes),
         )
+        folder = Folder(None if cache is None else Path(file_path("cache", cache)))
         made_of: ElementMaterials | PlateSection = materials
         if not is_plate:
             found = given_interfaces(interfaces, given, elements, materials.thickness)
-            data, kept = _body_of_mesh(elements, materials, found, choice)
+            data, kept = _body_of_mesh(elements, materials, found, choice, folder)
         else:
             made_of = plate_section(elements, materials, option("theory", theory, PlateTheory))
             found = plate_interfaces(interfaces, given, elements, materials.thickness)
-            data, kept = body_of_plate(elements, materials, made_of, found, choice)
-        looks = optional_color(color)
-        return cls(data, kept.kept.frequencies, kept.effective_mass, kept.kept.counts, made_of, looks, kept.solver)
+            data, kept = body_of_plate(elements, materials, made_of, found, choice, folder)
+        looks, solver = optional_color(color), str(kept.solver)
+        return cls(data, kept.frequencies, kept.effective_mass, kept.shape_counts, made_of, looks, solver)
 
     @classmethod
     def from_matrices(
@@ -313,18 +319,27 @@ class FlexibleBody(Body):
 
 
 def _body_of_mesh(
-    mesh: ElementMesh, materials: ElementMaterials, interfaces: tuple[Interface, ...], choice: Choice
-) -> tuple[FloatingBody, Condensed]:
+    mesh: ElementMesh,
+    materials: ElementMaterials,
+    interfaces: tuple[Interface, ...],
+    choice: Choice,
+    folder: Folder,
+) -> tuple[FloatingBody, KeptShapes]:
     d = mesh.dimension
     nodal_mass, unknowns = mass_matrix(mesh, materials), mesh_unknowns(mesh.nodes, d)
-    mass = sparse.csr_array(sparse.kron(nodal_mass, sparse.eye_array(d)))
-    found = condensed(mass, stiffness_matrix(mesh, materials), unknowns, interfaces, choice)
-    frequencies, shapes = found.kept.frequencies, unknowns.vectors(found.shapes, mesh.node_count)
-    if choice.strain is MeshStrain.LINEAR:
-        strain = linear_strain(frequencies)
-    else:
-        geometric = geometric_stiffness(mesh, materials, shapes[:, :d]) + found.tied_work
-        strain = condensed_strain(frequencies, geometric)
+    is_linear = choice.strain is MeshStrain.LINEAR
+
+    def make() -> KeptShapes:
+        mass = sparse.csr_array(sparse.kron(nodal_mass, sparse.eye_array(d)))
+        found = condensed(mass, stiffness_matrix(mesh, materials), unknowns, interfaces, choice)
+        if is_linear:
+            return KeptShapes.of(found)
+        fields = unknowns.vectors(found.shapes, mesh.node_count)[:, :d]
+        return KeptShapes.of(found, geometric_stiffness(mesh, materials, fields))
+
+    found = folder.kept((mesh, materials, interfaces, choice), make)
+    frequencies, shapes = found.frequencies, unknowns.vectors(found.shapes, mesh.node_count)
+    strain = linear_strain(frequencies) if is_linear else condensed_strain(frequencies, found.geometric)
     total, first, second = mesh_moments(nodal_mass, mesh.nodes, shapes)
     data = FloatingBody(
         dimension=d,
@@ -335,7 +350,7 @@ def _body_of_mesh(
         strain=strain,
         damping=np.diag(2 * choice.damping_ratio * frequencies),
         viscosity=materials.viscosity,
-        points=MeshPoints(shapes, interface_motion(interfaces, found), mesh),
+        points=MeshPoints(shapes, interface_motion(interfaces, found.moved, found.turned), mesh),
         size=float(np.ptp(mesh.nodes, axis=0).max()),
         elastic_units=(MODAL,) * len(frequencies),
     )

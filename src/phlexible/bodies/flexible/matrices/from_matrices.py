@@ -51,7 +51,7 @@ def body_of_matrices(
         viscosity=viscosity,
         points=NodePoints(
             unknowns.vectors(shapes, len(model.places)),
-            interface_motion(interfaces, found),
+            interface_motion(interfaces, found.moved, found.turned),
             model.places,
             unknowns.rotations(shapes, len(model.places)) if rotates else None,
         ),

@@ -3,7 +3,8 @@
 import numpy as np
 from scipy import sparse
 
-from phlexible.bodies.flexible.condensation import Choice, Condensed, condensed, interface_motion
+from phlexible.bodies.flexible.condensation import Choice, condensed, interface_motion
+from phlexible.bodies.flexible.files.kept_on_disk import Folder, KeptShapes
 from phlexible.bodies.flexible.inertia import mesh_moments
 from phlexible.bodies.flexible.interfaces import Interface
 from phlexible.bodies.flexible.matrices.from_matrices import MODAL
@@ -29,21 +30,31 @@ def body_of_plate(
     section: PlateSection,
     interfaces: tuple[Interface, ...],
     choice: Choice,
-) -> tuple[FloatingBody, Condensed]:
+    folder: Folder,
+) -> tuple[FloatingBody, KeptShapes]:
     """The data of the body, and what was kept.
 
     Raises:
         ParameterError: a frame that does not hold the body, more modes than it has, or a mechanism.
     """
-    nodal_mass, unknowns = mass_matrix(mesh, materials), plate_unknowns(mesh)
-    found = condensed(plate_mass(nodal_mass, section), plate_stiffness(mesh, section), unknowns, interfaces, choice)
-    frequencies, h = found.kept.frequencies, section.thickness
-    if choice.strain is MeshStrain.LINEAR:
+    nodal_mass, unknowns, h = mass_matrix(mesh, materials), plate_unknowns(mesh), section.thickness
+    is_linear = choice.strain is MeshStrain.LINEAR
+
+    def make() -> KeptShapes:
+        found = condensed(
+            plate_mass(nodal_mass, section), plate_stiffness(mesh, section), unknowns, interfaces, choice
+        )
+        if is_linear:
+            return KeptShapes.of(found)
+        stretched = surface_strains(mesh, section, found.shapes, found.kept.frequencies, found.relaxed)
+        return KeptShapes.of(found, plate_geometric_stiffness(mesh, section, found.shapes), stretched)
+
+    found = folder.kept((mesh, section, interfaces, choice), make)
+    frequencies = found.frequencies
+    if is_linear:
         strain = linear_strain(frequencies)
     else:
-        stretched = surface_strains(mesh, section, found.shapes, frequencies, found.relaxed)
-        geometric = plate_geometric_stiffness(mesh, section, found.shapes) + found.tied_work
-        strain = condensed_strain(frequencies, geometric, unrelaxed=stretched)
+        strain = condensed_strain(frequencies, found.geometric, unrelaxed=found.unrelaxed)
     apart = h / np.sqrt(12.0)  # two sheets of half the mass have the inertia of the plate
     sheets = sparse.csr_array(sparse.block_diag([nodal_mass / 2, nodal_mass / 2]))
     places = np.vstack([mesh.nodes + (0, 0, apart), mesh.nodes - (0, 0, apart)])
@@ -61,7 +72,7 @@ def body_of_plate(
         viscosity=section.viscosity,
         points=PlatePoints(
             surface_shapes(unknowns, found.shapes, mesh.node_count, h / 2),
-            interface_motion(interfaces, found),
+            interface_motion(interfaces, found.moved, found.turned),
             mesh,
             h,
         ),
