@@ -22,7 +22,7 @@ ITERATIONS = 30
 SLOW = 0.2
 CLOSE = 1e-7
 STUCK = 0.3
-FLOOR = 1e-11
+FLOOR = 1e-12
 DONE = 1e-14
 EXPECTED = 1e-13
 TRUSTED = 1e-3
@@ -141,10 +141,10 @@ class StageLoop:
             if _is_done(history, self.expected):
                 return self._finished(time, step, x, k, times)
             if len(history) > 1 and history[-1] > SLOW * history[-2]:
-                is_stuck = is_fresh and history[-1] < CLOSE and history[-1] > STUCK * history[-2]
-                if is_stuck or _at_floor(history):
+                is_small = history[-1] < (CLOSE if is_fresh else FLOOR)
+                if is_small and history[-1] > STUCK * history[-2]:  # round-off
                     return self._finished(time, step, x, k, times)
-                if not is_fresh:
+                if not is_fresh and not is_small:
                     self._factors = None
         self._factors = None
         raise ConvergenceError(
@@ -184,11 +184,6 @@ class StageLoop:
         changes = np.maximum.reduceat(np.abs(moved).max(axis=0), begins)
         counted = (self.largest > 0) & (changes > ROUND_OFF)
         return float(np.max(changes[counted] / self.largest[counted], initial=0.0))
-
-
-def _at_floor(history: list[float]) -> bool:
-    """The last change is small and hardly smaller than the one before, which was much smaller than its own."""
-    return len(history) > 2 and history[-1] < FLOOR and history[-2] < SLOW * history[-3]
 
 
 def _is_done(history: list[float], expected: float) -> bool:
