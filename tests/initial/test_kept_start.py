@@ -44,3 +44,20 @@ def test_each_run_warns_of_redundant_joints():
         with pytest.warns(ph.RedundancyWarning) as found:
             model.simulate(1e-3, 1e-3, progress=False)
         assert [each.filename for each in found] == [__file__]
+
+
+@pytest.mark.parametrize("has_spring", [False, True])
+def test_other_loads_make_another_deformed_start(has_spring):
+    """A cantilever under a force at its tip bends by F L^3 / (3 E I + k L^3)."""
+    force, stiffness = [1.0], 300.0 * has_spring
+    model = ph.Model(dimension=2)
+    beam = model.add(ph.Beam(1.0, ph.CircularSection(0.02), ph.Material(7e10, 2700.0), 2), "beam")
+    model.connect(ph.Fixed(model.ground.at((0.0, 0.0, 0.0)), beam.start))
+    model.apply(ph.Force(beam.end, lambda t: (0 * t, force[0] + 0 * t, 0 * t)))
+    if has_spring:
+        model.apply(ph.SpringDamper(model.ground.at((1.0, -1.0, 0.0)), beam.end, stiffness))
+    for each in (1.0, 1.0, 3.0):
+        force[0] = each
+        motion = model.simulate(1e-3, 1e-3, initial="quasi_static", progress=False)
+        bent = each / (3 * 7e10 * np.pi * 0.02**4 / 64 + stiffness)
+        assert motion.displacement(beam.end)[0, 1] == pytest.approx(bent, rel=1e-5)

@@ -205,7 +205,8 @@ def _residual(problem: _Problem, motion: QuasiStaticMotion) -> _Residual:
             inertia[own] = system.body_mass(state, index) @ acceleration
         else:
             nu = turning(system, index, state.velocity[own])
-            inertia[own] = inertia_forces(system.frames[index], eta, nu, acceleration)
+            own_mass = mass[own, own] if isinstance(mass, np.ndarray) else system.body_mass(state, index)
+            inertia[own] = inertia_forces(system.frames[index], eta, nu, acceleration, own_mass)
         elastic[own][placed.data.rigid_count :] = elastic_force(placed.data, eta)
     applied = problem.share * applied_forces(system, state, at)
     constraint = matrix.T @ motion.multipliers
@@ -312,6 +313,9 @@ def _stiffness(system: System, motion: QuasiStaticMotion, share: float) -> Matri
         block = stiffness_matrix(placed.data, eta)
         if not isinstance(placed.data, AbsoluteBody):
             nu = turning(system, index, state.velocity[own])
+            if not placed.data.elastic_count:
+                blocks.append(block)
+                continue
             slope = inertia_slope(system.frames[index], eta, nu, motion.acceleration[own])
             block[:, placed.data.rigid_count :] += slope
         blocks.append(block)

@@ -142,13 +142,14 @@ class GivenFunctions:
             found += [self.paths, self.path_rates]
         return tuple(found)
 
-    def ask(self) -> None:
-        """Ask for everything, of users who may change what their functions read."""
-        self.first_order()
+    def second_order(self) -> tuple[Array, ...]:
+        """The same and accelerations."""
+        found = list(self.first_order())
         if self.moving:
-            _ = self.frame_accelerations, self.frame_rotation_curvatures
+            found += [self.frame_accelerations, self.frame_rotation_curvatures]
         if self.driven:
-            _ = self.path_accelerations
+            found.append(self.path_accelerations)
+        return tuple(found)
 
     def at(self, instants: Points) -> Self:
         return type(self)(self.moving, self.driven, self.times[instants], self.end)

@@ -202,7 +202,7 @@ class ConservingStepper(Stepper):
         theta = self._memory["theta"][: assembly.element_forces].copy()
         at = self._instant(state, end)
         if isinstance(at.given, GivenFunctions):
-            at.given.ask()
+            at.given.second_order()
         find = partial(
             _reactions,
             assembly.system,

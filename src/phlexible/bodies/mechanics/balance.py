@@ -57,9 +57,20 @@ def _about(spread: Array, w: Array) -> Array:
     return np.asarray(np.einsum("...aa->...", spread)[..., None] * w - spread @ w)
 
 
-def inertia_forces(body: FloatingBody, eta: Array, nu: Array, acceleration: Array) -> Array:
-    """M(eta) dnu/dt - h(eta, nu) for eta (..., n): what forces must balance, shape (..., velocity_count)."""
-    return mass_matrix(body, eta) @ acceleration - quadratic_velocity_forces(body, eta, nu)
+def inertia_forces(
+    body: FloatingBody, eta: Array, nu: Array, acceleration: Array, mass: Array | None = None
+) -> Array:
+    """M(eta) dnu/dt - h(eta, nu) for eta (..., n): what forces must balance, shape (..., velocity_count).
+
+    Args:
+        body: that moves.
+        eta: shape (..., n).
+        nu: its velocities, shape (velocity_count,).
+        acceleration: dnu/dt, shape (velocity_count,).
+        mass: M(eta), where the caller has it.
+    """
+    forces = (mass_matrix(body, eta) if mass is None else mass) @ acceleration
+    return forces - quadratic_velocity_forces(body, eta, nu) if nu.any() else forces
 
 
 def inertia_slope(body: FloatingBody, eta: Array, nu: Array, acceleration: Array) -> Array:
