@@ -51,7 +51,7 @@ class Controllers:
                 items.append((coordinate_kind(item.coordinate), len(functions), place, angle))
                 functions += item.functions
                 place += 2
-            spans.append((each, each.feedback.controller, begin, place))
+            spans.append((each, each.feedback.controller, begin, place, each.column if each.size == 1 else -1))
         self._calls = tuple(spans)
         terms = [term for function in functions for term in function.terms]
         parts = [part for chord in assembly.chords for part in chord]
@@ -107,10 +107,11 @@ class Controllers:
             item = self._measured_items[none]
             assert isinstance(item, MeasuredCoordinate), "points have a rate"
             item.coordinate.gradient(np.zeros(1))  # says why there is none
-        for each, controller, begin, end in self._calls:
-            answer = controller(time, self._numbers[begin:end].copy())
-            if type(answer) is float and each.size == 1 and isfinite(answer):
-                held[each.column] = answer
+        measured = self._numbers.copy()  # theirs to keep
+        for each, controller, begin, end, column in self._calls:
+            answer = controller(time, measured[begin:end])
+            if type(answer) is float and column >= 0 and isfinite(answer):
+                held[column] = answer
             else:
                 held[each.column : each.column + each.size] = _checked(each, answer, time)
 

@@ -3,10 +3,13 @@
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import FrameType
 
 from phlexible.assembly.assembly import Assembly
+
+
+NOTHING = nullcontext()
 
 
 class PythonLaws:
@@ -24,13 +27,16 @@ class PythonLaws:
         self._functions = [each for each in functions if not each.is_compiled]
         self._is_interrupted = False
 
+    def called(self) -> AbstractContextManager[None]:
+        """While compiled code runs, which itself is not interrupted."""
+        return self._held() if self._functions else NOTHING
+
     @contextmanager
-    def called(self) -> Iterator[None]:
-        """While compiled code runs."""
+    def _held(self) -> Iterator[None]:
         for each in self._functions:
             each.errors.clear()
-        if not self._functions or threading.current_thread() is not threading.main_thread():
-            yield  # compiled code itself is not interrupted, nor are other threads
+        if threading.current_thread() is not threading.main_thread():
+            yield  # other threads are not interrupted
             return
         before = signal.signal(signal.SIGINT, self._hold)
         try:
