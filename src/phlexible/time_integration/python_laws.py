@@ -8,7 +8,6 @@ from types import FrameType
 
 from phlexible.assembly.assembly import Assembly
 
-
 NOTHING = nullcontext()
 
 
