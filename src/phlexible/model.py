@@ -270,8 +270,9 @@ class Model(Mechanism):
     ) -> AssembledModel[Self]:
         """The model at the nearest pose at which its joints close, where positions are approximate.
 
-        Bodies move undeformed, strings evenly between their ends and the nodes that joints hold, and all as
-        little as possible, ``int rho |displacement|^2`` over all of them. Joint axes turn with the body of the
+        Bodies move undeformed, strings evenly between their ends and the nodes that joints hold, rods without
+        further strains where joints close then, and all as little as possible, ``int rho |displacement|^2`` over
+        all of them. Joint axes turn with the body of the
         first port. Loads, force elements, drives and handles of split beams go along; what counts from the
         initial pose (angles, rest lengths that were not given, bushings) counts from the new one. Given
         velocities that contradict the joints become the nearest ones that fit.

@@ -11,21 +11,25 @@ from formulas import formula
 from phlexible.bodies.beam.reduced_basis import ReducedBasis
 from phlexible.bodies.body import Body
 from phlexible.bodies.locations import Along, MaterialPosition
+from phlexible.bodies.rod.node import RodNode
 from phlexible.bodies.string.law import StringLaw
 from phlexible.interactions.drives import Drive
 from phlexible.interactions.feedback import Feedback
 from phlexible.interactions.force_elements import ForceElement, JointElement
 from phlexible.interactions.loads import Axes, Load
 from phlexible.interactions.potentials import Potential
+from phlexible.interactions.resisting.joint_limits import JointFriction, JointStop
 from phlexible.interactions.time_paths import TimePath
 from phlexible.joints.joint import Joint
+from phlexible.joints.relations import JointRelation
 from phlexible.mechanism.membership import joints_of, ports_of
 from phlexible.mechanism.relocation import relocated
+from phlexible.mechanism.rods import RodInModel
 from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody, Port
 
 Array = np.ndarray
-Part = PlacedBody | Joint | Load | ForceElement | Drive
-Powers = tuple[int, int, int]
+Part = PlacedBody | Joint | JointRelation | Load | ForceElement | Drive
+Powers = tuple[float, float, float]
 
 TIME = (0, 0, 1)  # powers of length, mass and time
 VELOCITY, RATE, ACCELERATION = (1, 0, -1), (0, 0, -1), (1, 0, -2)
@@ -86,9 +90,10 @@ def copied(
 
 
 def parts_on(model: ph.Model, part: Part) -> list[Part]:
-    """What cannot be there without a body or a joint."""
-    found: list[Part] = []
-    for each in (*model.joints, *model.loads, *model.elements, *model.drives):
+    """What cannot be there without a body or a joint; a rod is there as a whole."""
+    rods = [rod.handle.parts for rod in model.rods if part in rod.handle.parts]
+    found: list[Part] = [node for nodes in rods for node in nodes if node is not part]
+    for each in (*model.joints, *model.relations, *model.loads, *model.applied_elements, *model.drives):
         bodies = [port.placed for port in ports_of(each) if isinstance(port, Attachment)]
         if each is not part and (part in bodies or part in list(joints_of(each))):
             found.append(each)
@@ -100,8 +105,9 @@ class _Copy:
         self, model: ph.Model, change: Change, without: Collection[Part], displaced: Mapping[str, Change]
     ) -> None:
         self._source, self._change, self._displaced = model, change, displaced
-        gone: set[Any] = {*without, *(each for part in without for each in parts_on(model, part))}
-        gone |= {each for part in gone for each in parts_on(model, part)}
+        gone: set[Any] = set(without)
+        while more := {each for part in gone for each in parts_on(model, part)} - gone:
+            gone |= more
         self.model = ph.Model(change.arrow(model.gravity, ACCELERATION), model.dimension)
         self._frames: dict[MovingFrame, MovingFrame] = {}
         self._new: dict[Any, Any] = {}
@@ -112,10 +118,16 @@ class _Copy:
         for split in model.split_beams:
             if all(part in self._new for part in split.parts):
                 self._new[split] = self.model.group(split.name, [part.name for part in split.parts])
+        for rod in model.rods:
+            if rod.handle.parts[0] in self._new:
+                self._add_rod(rod)
         for joint in model.joints:
             if joint not in gone:
                 self._new[joint] = self.model.connect(self._joint(joint))
-        for each in (*model.loads, *model.elements, *model.drives):
+        for relation in model.relations:
+            if relation not in gone:
+                self.model.connect(self._relation(relation))
+        for each in (*model.loads, *model.applied_elements, *model.drives):
             if each not in gone:
                 self.model.apply(self._applied(each))
 
@@ -136,6 +148,19 @@ class _Copy:
             None if speed is None else change.arrow(speed, VELOCITY),
             None if spin is None else change.arrow(spin, RATE),
         )
+
+    def _add_rod(self, rod: RodInModel) -> None:
+        """Its elements between the sections, which are there."""
+        length, body = self._change.length, rod.handle.body
+        changed = replace(
+            body,
+            length=length * body.length,
+            section=self._section(body.section),
+            material=self._material(body.material),
+        )
+        strains = rod.stress_free * np.repeat([1.0, 1 / length], 3)
+        names = [node.name for node in rod.handle.parts]
+        self._new[rod.handle] = self.model.group_rod(rod.handle.name, changed, names, strains)
 
     def _body(self, body: Body) -> Body:
         unit, length = self._change.unit, self._change.length
@@ -164,6 +189,15 @@ class _Copy:
                 )
             case ph.FlexibleBody():
                 return self._flexible(body)
+            case RodNode():
+                return replace(
+                    body,
+                    section=self._section(body.section),
+                    material=self._material(body.material),
+                    weight=length * body.weight,
+                    before=length * body.before,
+                    after=length * body.after,
+                )
         raise NotImplementedError(f"say here how {type(body).__name__} changes with the units")
 
     def _flexible(self, body: ph.FlexibleBody) -> ph.FlexibleBody:
@@ -262,6 +296,16 @@ class _Copy:
             changes["length"] = self._change.length * joint.length
         return replace(joint, **changes)
 
+    def _relation(self, relation: JointRelation) -> JointRelation:
+        """The same demand: positions become larger, so their factors become smaller."""
+        assert isinstance(relation, ph.Relation), "say here how others change with the units"
+        sizes = [1.0 if name.endswith("angle") else self._change.length for _, name, _ in relation.terms]
+        terms = [
+            (self._new[joint], name, factor / size)
+            for (joint, name, factor), size in zip(relation.terms, sizes, strict=True)
+        ]
+        return replace(relation, terms=terms)
+
     def _port(self, port: Port) -> Port:
         if isinstance(port, MovingFrame):
             if port not in self._frames:
@@ -320,6 +364,10 @@ class _Copy:
                 return self._bushing(part)
             case JointElement():
                 return self._joint_element(part)
+            case ph.Contact():
+                return self._contact(part)
+            case JointFriction() | JointStop():
+                return self._limit(part)
             case Drive():
                 factor = 1.0 if part.coordinate.endswith("angle") else self._change.length
                 path = self._of_time(part.path.function, factor)
@@ -342,6 +390,45 @@ class _Copy:
             unit(TORQUE) * order @ np.asarray(bushing.rotational_stiffness),
             unit(ROTATIONAL_DAMPING) * order @ np.asarray(bushing.rotational_damping),
             name=bushing.name,
+        )
+
+    def _contact(self, contact: ph.Contact) -> ph.Contact:
+        unit, power = self._change.unit, contact.exponent
+        second = contact.second
+        if isinstance(second, ph.Plane):
+            normal = self._change.rotation @ np.asarray(second.normal, dtype=float)
+            second = ph.Plane(self._port(second.port), normal)
+        else:
+            second = self._port(second)
+        return replace(
+            contact,
+            first=self._port(contact.first),
+            second=second,
+            stiffness=unit((1 - power, 1, -2)) * contact.stiffness,
+            radius=self._change.length * contact.radius,
+            damping=unit((-power, 1, -1)) * contact.damping,
+            friction_speed=unit(VELOCITY) * contact.friction_speed,
+        )
+
+    def _limit(self, part: JointFriction | JointStop) -> JointFriction | JointStop:
+        """Friction or a stop along an angle or a position."""
+        is_angle, unit, joint = part.coordinate.endswith("angle"), self._change.unit, self._new[part.joint]
+        if isinstance(part, JointFriction):
+            return replace(
+                part,
+                joint=joint,
+                coulomb=unit(TORQUE if is_angle else FORCE) * part.coulomb,
+                viscous=unit(ROTATIONAL_DAMPING if is_angle else DAMPING) * part.viscous,
+                stiction_speed=unit(RATE if is_angle else VELOCITY) * part.stiction_speed,
+            )
+        size = 1.0 if is_angle else self._change.length
+        return replace(
+            part,
+            joint=joint,
+            lower=None if part.lower is None else size * part.lower,
+            upper=None if part.upper is None else size * part.upper,
+            stiffness=unit(TORQUE if is_angle else STIFFNESS) * part.stiffness,
+            damping=unit(ROTATIONAL_DAMPING if is_angle else DAMPING) / size * part.damping,
         )
 
     def _joint_element(self, element: JointElement) -> JointElement:

@@ -9,12 +9,12 @@ from scipy.spatial.transform import Rotation
 import phlexible as ph
 from formulas import formula
 from fuzz.copies import Change, copied
+from fuzz.rods import hang_rod
 from laws.cases import BODY_CASES, random_place
-from laws.elements import ELEMENT_CASES, Adding, with_elements
+from laws.elements import ELEMENT_CASES, Adding, with_elements, with_relation
 from laws.models import DEFORMED, H_OMEGA, Sample, Wishes, random_mechanism
 from phlexible.bodies.rod.node import RodNode
 from phlexible.errors import ModelError
-from phlexible.interactions.resisting.joint_limits import JointFriction, JointStop
 from phlexible.interactions.rods.rod_element import RodElement
 from phlexible.joints.joint import Joint
 from phlexible.ports.attachments import PlacedBody
@@ -24,8 +24,8 @@ STEPS = 40
 FEW_STEPS = 10  # of small cases
 FEW_MOVING = 0.4, 0.4, 0.2
 
-LEFT_OUT = (RodElement, ph.Contact, JointFriction, JointStop)
-"""Elements that are not drawn: rods make theirs, and forces that begin at once make neighbouring starts part."""
+DRAWN = [kind for kind in ELEMENT_CASES if kind is not RodElement]
+"""Elements that are put between any bodies; whole rods make elements of their own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,11 +75,17 @@ def drawn(seed: int, is_small: bool = False) -> Case:
         wishes = replace(wishes, initial=DEFORMED)
     sample = random_mechanism(seed, replace(wishes, h_omega=min(wishes.h_omega, limit)))
     damped = bool(rng.random() < 0.3)
-    for kind in (each for each in ELEMENT_CASES if each not in LEFT_OUT):
-        if rng.random() < 0.25:
+    if rng.random() < 0.2:
+        hang_rod(rng, sample)
+    for kind in DRAWN:
+        if rng.random() < 0.2:
             with_elements(seed, sample, [kind], damped)
+    if rng.random() < 0.1:
+        _lay_down(rng, sample, damped)
     steps = FEW_STEPS if is_small else STEPS
     is_driven = _act(rng, sample, steps)
+    if not is_driven and sample.initial is not DEFORMED and rng.random() < 0.1:
+        with_relation(seed, sample)
     if rng.random() < 0.3:
         sample = sample.damped(**{str(rng.choice(["viscosity", "damping_ratio"])): 0.05})
     is_displaced = bool(rng.random() < (0.1 if is_small else 0.25))
@@ -142,14 +148,25 @@ def _act(rng: np.random.Generator, sample: Sample, steps: int) -> bool:
     return False
 
 
+def _lay_down(rng: np.random.Generator, sample: Sample, damped: bool) -> None:
+    """A plane or sphere of the ground that a body touches."""
+    model = sample.model
+    port = _place(rng, sample, model.bodies[rng.integers(len(model.bodies))])
+    chord = sample.scale.length * rng.normal(size=3) * _axes(model)
+    foot = model.ground.at(port.initial_position() - chord)
+    if contact := Adding(rng, sample).touching(foot, port, chord, damped):
+        model.apply(contact)
+
+
 def _close_a_loop(rng: np.random.Generator, sample: Sample) -> None:
     """A joint between two bodies that have none yet, or between a body and the ground; assembled later."""
     model = sample.model
     joined = [{port.placed for port in (j.first, j.second) if hasattr(port, "placed")} for j in model.joints]
+    joined += [set(rod.handle.parts) for rod in model.rods]
     bodies = list(model.bodies)
     one, two = bodies[rng.integers(len(bodies))], bodies[rng.integers(len(bodies))]
     port = _place(rng, sample, one)
-    if one is two or {one, two} in joined:
+    if one is two or any({one, two} <= each for each in joined):
         near = port.initial_position() + 0.1 * sample.scale.length * rng.normal(size=3) * _axes(model)
         model.connect(ph.Spherical(model.ground.at(near), port))
         return
@@ -172,6 +189,8 @@ def _displaced(rng: np.random.Generator, sample: Sample) -> ph.Model:
         turn = 0.05 * rng.normal(size=3) * ((1, 1, 1) if model.dimension == 3 else (0, 0, 1))
         shift = 0.02 * sample.scale.length * rng.normal(size=3) * axes
         changes[placed.name] = Change(Rotation.from_rotvec(turn).as_matrix(), shift)
+    for rod in model.rods:  # as a whole
+        changes |= {node.name: Change(shift=changes[rod.handle.parts[0].name].shift) for node in rod.handle.parts}
     return copied(model, displaced=changes)
 
 

@@ -15,8 +15,10 @@ from phlexible.bodies.locations import Along, Cut, End, MaterialPosition, Origin
 from phlexible.interactions.drives import Drive
 from phlexible.interactions.feedback import Feedback
 from phlexible.interactions.force_elements import JointElement
+from phlexible.interactions.resisting.joint_limits import JointFriction, JointStop
+from phlexible.joints.joint import Joint
 from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody, Port
-from phlexible.ports.placed_split_beam import PlacedSplitBeam
+from phlexible.ports.placed_whole import PlacedWhole
 
 IMPORTS = "import numpy as np\nimport phlexible as ph\nfrom scipy.spatial.transform import Rotation\n"
 
@@ -37,22 +39,32 @@ class _Writer:
     def __init__(self, model: ph.Model) -> None:
         self._model = model
         self._names: dict[Any, str] = {}
+        self._sections: dict[PlacedBody, str] = {}
 
     def lines(self) -> Iterator[str]:
         """One for each part of the model."""
         model = self._model
         yield f"model = ph.Model(gravity={literal(model.gravity)}, dimension={model.dimension})"
+        for number, rod in enumerate(model.rods, start=1):
+            yield f"rod_{number} = {self.written(rod.handle.body)}"
+            self._sections |= {node: f"rod_{number}.nodes()[{k}]" for k, node in enumerate(rod.handle.parts)}
         for number, placed in enumerate(model.bodies, start=1):
             self._names[placed] = f"body_{number}"
             yield f"body_{number} = model.add({self._placed(placed)})"
         for number, split in enumerate(model.split_beams, start=1):
             self._names[split] = f"split_{number}"
             yield f"split_{number} = model.group({split.name!r}, {[part.name for part in split.parts]})"
+        for number, rod in enumerate(model.rods, start=1):
+            self._names[rod.handle] = f"whole_rod_{number}"
+            given = f"{rod.handle.name!r}, rod_{number}, {[node.name for node in rod.handle.parts]}"
+            yield f"whole_rod_{number} = model.group_rod({given}, {literal(rod.stress_free)})"
         for number, joint in enumerate(model.joints, start=1):
             yield from self._new_frames(joint.first, joint.second)
-            self._names[joint] = f"joint_{number}"
             yield f"joint_{number} = model.connect({self.written(joint)})"
-        for part in (*model.loads, *model.elements, *model.drives):
+            self._names[joint] = f"joint_{number}"
+        for relation in model.relations:
+            yield f"model.connect({self.written(relation)})"
+        for part in (*model.loads, *model.applied_elements, *model.drives):
             yield from self._new_frames(*(getattr(part, name, None) for name in ("first", "second")))
             yield f"model.apply({self.written(part)})"
 
@@ -65,7 +77,8 @@ class _Writer:
         else:
             given = {"position": placed.position, "velocity": placed.velocity}
         words = [f"{name}={literal(value)}" for name, value in given.items() if value is not None]
-        return ", ".join([self.written(placed.body), repr(placed.name), *words])
+        body = self._sections.get(placed) or self.written(placed.body)
+        return ", ".join([body, repr(placed.name), *words])
 
     def _new_frames(self, *ports: Any) -> Iterator[str]:
         for port in ports:
@@ -77,7 +90,7 @@ class _Writer:
     def written(self, value: Any) -> str:
         """Any value as Python writes it."""
         match value:
-            case PlacedBody() | PlacedSplitBeam():
+            case PlacedBody() | PlacedWhole() | Joint() if value in self._names:
                 return self._names[value]
             case Enum():
                 return repr(value.value)
@@ -87,6 +100,10 @@ class _Writer:
                 return self._port(value)
             case JointElement():
                 return self._joint_element(value)
+            case JointFriction():
+                return self._of(value, "friction", given_fields(value, "coulomb", "viscous", "stiction_speed"))
+            case JointStop():
+                return self._of(value, "stop", given_fields(value, "lower", "upper", "stiffness", "damping"))
             case Drive():
                 kind = "angle" if value.coordinate.endswith("angle") else "position"
                 return self._of(value, "drive", {kind: value.path.function})
@@ -139,6 +156,11 @@ class _Writer:
         """A call of a method of the part's joint."""
         words = [f"{name}={self.written(value)}" for name, value in given.items() if value is not None]
         return f"{self._names[part.joint]}.{method}({', '.join(words)}, of={part.coordinate!r})"
+
+
+def given_fields(part: Any, *names: str) -> dict[str, Any]:
+    """Values of some fields of a dataclass by name."""
+    return {name: getattr(part, name) for name in names}
 
 
 def _is_equal(one: Any, other: Any) -> bool:

@@ -34,7 +34,8 @@ def shrunk(case: Case, fails: Callable[[Case], bool], seconds: float = SECONDS) 
 def _smaller(case: Case) -> Iterator[Case]:
     """The case with one thing less: bodies and joints take along what acts on them, so they come first."""
     model = case.model
-    parts: list[Part] = [*reversed(model.bodies), *model.joints, *model.drives, *model.elements, *model.loads]
+    parts: list[Part] = [*reversed(model.bodies), *model.joints, *model.relations]
+    parts += [*model.drives, *model.applied_elements, *model.loads]
     for part in parts:
         if part not in model.bodies or len(model.bodies) > 1:
             yield replace(case, model=copied(model, without=[part]))

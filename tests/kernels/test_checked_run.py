@@ -43,3 +43,4 @@ def test_every_index_is_inside_of_its_table():
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert int(done.stdout.split()[-1]) > 60
+    assert "checks of every index" in done.stderr and "can be written" not in done.stderr

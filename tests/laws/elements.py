@@ -15,7 +15,7 @@ from phlexible.interactions.resisting.joint_limits import JointFriction, JointSt
 from phlexible.interactions.rods.rod_element import RodElement
 from phlexible.joints.joint import Joint
 from phlexible.joints.relations import JointRelation
-from phlexible.ports.attachments import Attachment
+from phlexible.ports.attachments import Attachment, Port
 from phlexible.system.forces import coordinate_row
 from phlexible.system.system import system_of
 
@@ -111,21 +111,40 @@ class Adding:
         )
 
     def contact(self, damped: bool) -> ForceElement | None:
-        """Of a point with a plane on another body just above or below it, rough where there is a loss."""
+        """Of a point or a sphere with a plane or a sphere on another body, rough where there is a loss.
+
+        They touch at the start.
+        """
         a, b = self.ends(True)
         if a is None:
             return None
-        normal = self.rng.normal(size=3) * (1, 1, self.dimension == 3)
-        gap = b.initial_position() - a.initial_position()
-        normal *= np.sign(gap @ normal) or 1.0
-        if gap @ normal < 1e-3 * self.length * np.linalg.norm(normal):
+        chord = b.initial_position() - a.initial_position()
+        return self.touching(a, b, chord, damped)
+
+    def touching(self, a: Port, b: Attachment, chord: Array, damped: bool) -> ForceElement | None:
+        """The contact of a plane or sphere at a with a point or sphere that is at a chord from there."""
+        rng, way = self.rng, float(np.linalg.norm(chord))
+        if way < 0.05 * self.length:
             return None
-        reach = gap @ normal / np.linalg.norm(normal) + 0.01 * self.length * self.rng.uniform(0, 1)
-        if not damped:
-            return ph.Contact(b, ph.Plane(a, normal), self.stiffness, radius=reach)
-        contact = ph.Contact(b, ph.Plane(a, normal), self.stiffness, damping=self.damping, friction=0.3)
-        object.__setattr__(contact, "radius", reach)  # rough, and touching from the start
-        return contact
+        depth = 0.01 * self.length * rng.uniform(0, 1)
+        exponent = float(rng.choice([1.0, 1.5]))
+        law = {
+            "stiffness": self.stiffness * (0.01 * self.length) ** (1 - exponent),
+            "damping": damped * self.damping / (0.01 * self.length) ** exponent,
+            "exponent": exponent,
+        }
+        kind = rng.integers(3)
+        if kind == 0:
+            return ph.Contact(b, a, radius=way + depth, **law)
+        radius = way * rng.uniform(0.1, 0.9) * (kind == 1)
+        across = rng.normal(size=3) * (1, 1, self.dimension == 3)
+        across -= chord * (chord @ across) / way**2
+        sine = (radius - depth) / way  # of the height above the plane
+        normal = sine * chord / way + np.sqrt(1 - sine**2) * across / np.linalg.norm(across)
+        if damped and kind == 2:
+            slow = self.length / (STEPS * self.sample.step) * 10 ** rng.uniform(-2, 1)
+            law |= {"friction": rng.uniform(0.1, 1.0), "friction_speed": slow}
+        return ph.Contact(b, ph.Plane(a, normal), radius=radius, **law)
 
     def joint_friction(self, damped: bool) -> ForceElement | None:
         """Dry and viscous, where there is to be a loss."""

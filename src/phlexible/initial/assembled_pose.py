@@ -1,7 +1,8 @@
 """The nearest pose at which joints close, from approximate ones, and the nearest velocities there.
 
 Bodies move as rigid, undeformed ones; the displacement of a string is linear along it between its ends and
-the nodes that joints hold, so that it is stretched evenly and keeps its curve. Nearest is least
+the nodes that joints hold, so that it is stretched evenly and keeps its curve. Rods keep their strains
+where joints close then, too; else their sections move one by one. Nearest is least
 ``sum weight int rho |d|^2`` over the displacements d of all material. First a Levenberg-Marquardt iteration
 on the gaps closes the joints or finds where they come closest; then a descent along the closed poses leads
 to the nearest one.
@@ -30,6 +31,7 @@ ITERATIONS, DESCENTS, CLOSINGS = 200, 200, 5
 SHARES, MEMORY = (1 / 64, 4.0), 4  # of the way down in one step; distances that are not to grow
 LONGEST_TURN = 0.5  # of a body in one iteration [rad]
 LEAST_DAMPING, MOST_DAMPING = 1e-12, 1e8
+RIGID = 1e-3  # strains of rods that move as wholes differ by a thousandfold of gaps
 NOTHING = 1e-12  # of the given velocities
 
 
@@ -65,12 +67,16 @@ def assembled_pose(system: System, fixed: frozenset[str], weights: Mapping[str, 
     factors = np.ones(int(system.layout.velocity[-1]))
     for index, placed in enumerate(system.bodies):
         factors[system.layout.place(index)] = weights.get(placed.name, 1.0)
-    problem = _Problem(system, given, _motions(system, given, fixed), factors)
-    before = problem.openness(given)
+    free = _Problem(system, given, _motions(system, given, fixed), factors)
+    problem = replace(free, rods=_Rods(system, given)) if system.rod_strains.count else free
+    before = free.openness(given)
     state = _nearest(problem, _closed(problem)) if before > CLOSED else given
-    after = problem.openness(state)
+    if problem is not free and problem.openness(state) > CLOSED:
+        problem = free
+        state = _nearest(problem, _closed(problem))
+    after = free.openness(state)
     if after > CLOSED:
-        gaps = problem.gaps(state)
+        gaps = free.gaps(state)
         worst = int(np.argmax(system.relative_gaps(gaps)))
         owner = system.owners[worst]
         raise JointGapError(
@@ -82,29 +88,60 @@ def assembled_pose(system: System, fixed: frozenset[str], weights: Mapping[str, 
     return AssembledPose(moving, before, after)
 
 
+class _Rods:
+    """The strains of rods, which are to stay as they are; curvatures times the length of a body."""
+
+    def __init__(self, system: System, given: State) -> None:
+        self._system, dimension = system, system.dimension
+        is_curvature = np.arange(system.rod_strains.count) % (3 * dimension - 3) >= dimension
+        self._scale = np.where(is_curvature, system.body_length, 1.0)
+        self._natural = system.rod_strains.values(system.at(given))[0]
+
+    def changes(self, state: State) -> Array:
+        strains = self._system.rod_strains.values(self._system.at(state))[0]
+        return np.asarray(self._scale * (strains - self._natural))
+
+    def matrix(self, state: State) -> sparse.csr_array:
+        matrix = self._system.rod_strains.matrix(self._system.at(state))
+        return sparse.csr_array(sparse.diags_array(self._scale) @ matrix)
+
+
 @dataclass(frozen=True, eq=False)
 class _Problem:
-    """What moves, from where, in which ways (columns of ``motions``, over nu), with which weights (over nu)."""
+    """What moves, from where, in which ways (columns of ``motions``, over nu), with which weights (over nu), and
+    the rods that keep their shape."""
 
     system: System
     given: State
     motions: sparse.csr_array
     factors: Array
+    rods: _Rods | None = None
 
     def gaps(self, state: State) -> Array:
         return np.asarray(self.system.rows.values(self.system.at(state))[0])
 
     def openness(self, state: State) -> float:
-        """The largest gap beyond round-off, over the size of a body; of directions a cosine."""
-        return _largest(self.system.relative_gaps(self.gaps(state)))
+        """The largest gap beyond round-off, over the size of a body; of directions a cosine; with a small share
+        of the strains of rods that are to keep them."""
+        open_joints = _largest(self.system.relative_gaps(self.gaps(state)))
+        return max(open_joints, RIGID * _largest(self.rods.changes(state))) if self.rods else open_joints
 
     def metric(self, state: State) -> sparse.csr_array:
         """Weighted mass matrix of the motions."""
         scaled = sparse.diags_array(np.sqrt(self.factors)) @ self.motions
         return sparse.csr_array(scaled.T @ self.system.mass(state) @ scaled)
 
+    def misses(self, state: State) -> Array:
+        """What is to vanish, scaled: gaps, and how far rods are strained."""
+        gaps = self.gaps(state) / self.system.gap_lengths
+        return np.concatenate([gaps, self.rods.changes(state)]) if self.rods else gaps
+
     def matrix(self, state: State) -> sparse.csr_array:
-        return sparse.csr_array(self.system.rows.matrix(self.system.at(state)) @ self.motions)
+        """The derivative of ``misses`` to the motions."""
+        rows = sparse.diags_array(1 / self.system.gap_lengths) @ self.system.rows.matrix(self.system.at(state))
+        if self.rods:
+            rows = sparse.vstack([rows, self.rods.matrix(state)])
+        return sparse.csr_array(rows @ self.motions)
 
     def moments(self, state: State) -> Array:
         """Of the weighted displacements since the given pose, against the motions."""
@@ -146,18 +183,17 @@ def _motions(system: System, given: State, fixed: frozenset[str]) -> sparse.csr_
 
 def _closed(problem: _Problem) -> State:
     """Levenberg-Marquardt on the scaled gaps: a closed pose, or the one where they are smallest."""
-    lengths = problem.system.gap_lengths
     state, damping = problem.given, 1e-3
-    gaps = problem.gaps(state) / lengths
+    gaps = problem.misses(state)
     for _ in range(ITERATIONS):
         if _largest(gaps) < CLOSE * CLOSED or not problem.motions.shape[1]:
             break
-        matrix = sparse.diags_array(1 / lengths) @ problem.matrix(state)
+        matrix = problem.matrix(state)
         metric = problem.metric(state)
         size = float((matrix.multiply(matrix) @ (1 / metric.diagonal())).max()) or 1.0
         normal = matrix.T @ matrix + damping * size * metric
         trial = problem.moved(state, -splu(sparse.csc_matrix(normal)).solve(matrix.T @ gaps))
-        found = problem.gaps(trial) / lengths
+        found = problem.misses(trial)
         if found @ found < gaps @ gaps:
             is_done = found @ found > (1 - 1e-9) * (gaps @ gaps)
             state, gaps, damping = trial, found, max(damping / 10, LEAST_DAMPING)
@@ -212,7 +248,7 @@ def _reclosed(problem: _Problem, state: State) -> State:
     for _ in range(CLOSINGS):
         if problem.openness(state) <= CLOSED:
             break
-        step = smallest_solution(problem.metric(state), problem.matrix(state), -problem.gaps(state))
+        step = smallest_solution(problem.metric(state), problem.matrix(state), -problem.misses(state))
         state = problem.moved(state, step)
     return state
 
@@ -222,8 +258,12 @@ def _with_nearest_velocity(problem: _Problem, state: State) -> State:
     system = problem.system
     moving = with_rigid_velocity(system, state)
     at = system.at(state)
-    missing = system.rows.matrix(at) @ moving.velocity + system.rows.drift(at)[0]
-    change = smallest_solution(problem.metric(state), problem.matrix(state), missing)
+    missing = (system.rows.matrix(at) @ moving.velocity + system.rows.drift(at)[0]) / system.gap_lengths
+    still = np.zeros(system.rod_strains.count if problem.rods else 0)  # strains of rods go on as they did
+    metric, matrix = problem.metric(state), problem.matrix(state)
+    change = smallest_solution(metric, matrix, np.concatenate([missing, still]))
+    if problem.rods and _largest((matrix @ change)[: len(missing)] - missing) > CLOSE * _largest(missing):
+        return _with_nearest_velocity(replace(problem, rods=None), state)
     velocity = moving.velocity - problem.motions @ change
     if _largest(velocity) <= NOTHING * _largest(moving.velocity):  # joints hold all, and the rest is round-off
         velocity = np.zeros_like(velocity)

@@ -11,6 +11,7 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.assembly.assembly import Assembly, assemble
 from phlexible.assembly.work_sources import work_sources
 from phlexible.compilation.compiled import is_compiled, is_kept
+from phlexible.compilation.notation import CHECKED
 from phlexible.kernels.loop import advance
 from phlexible.kernels.newton import SINGULAR
 from phlexible.rank.redundancy import independent_rows
@@ -32,6 +33,10 @@ COMPILING = "phlexible: compiling the time step; done once, later runs start at 
 NOT_KEPT = (
     "phlexible: compiling the time step; neither the package nor the home folder can be written, so that each"
     " program compiles again: set the environment variable NUMBA_CACHE_DIR to a folder that can be written"
+)
+CHECKING = (
+    "phlexible: compiling the time step with checks of every index, as the environment variable PHLEXIBLE_CHECKED asks"
+    " for; each program compiles again"
 )
 
 
@@ -87,7 +92,8 @@ class ConservingStepper(Stepper):
         self._stop: BaseException | None = None  # what a controller raised
         self._pose: tuple[State, Instants, float] | None = None  # where something was computed last
         if not is_compiled(advance):
-            print(COMPILING if is_kept(advance) else NOT_KEPT, file=sys.stderr, flush=True)
+            unkept = CHECKING if CHECKED else NOT_KEPT
+            print(COMPILING if is_kept(advance) else unkept, file=sys.stderr, flush=True)
 
     def begin(self, state: State, at: Instants | None = None) -> None:
         """Put a state in."""
