@@ -116,10 +116,13 @@ def elsewhere(model: ph.Model, rng: np.random.Generator) -> Change:
 
 
 def changed_places(case: Case, change: Change) -> Places | None:
-    """Where bodies are at the ends of the steps after a change of the scene, seen back; None: steps were halved."""
-    model = copied(case.model, change)
+    """Where bodies are at the ends of the steps after a change of the scene, seen back; None: steps were halved.
+
+    From the same pose: the nearest closed one is known to 1e-5 or so where bodies are nearly free to turn.
+    """
+    model = copied(case.placed, change)
     step = change.time * case.step
-    other = replace(case, model=model, step=step)
+    other = replace(case, model=model, step=step, is_assembled=False)
     motion = other.run()
     if motion.halvings[-1]:
         return None

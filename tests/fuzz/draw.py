@@ -1,6 +1,7 @@
 """The case of a seed: a random mechanism with anything in it, and how it is run."""
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -48,10 +49,14 @@ class Case:
     is_assembled: bool = False
     is_small: bool = False
 
+    @cached_property
+    def placed(self) -> ph.Model:
+        """The model with closed joints."""
+        return self.model.assemble().model if self.is_assembled else self.model
+
     def run(self) -> ph.Motion:
         """The motion."""
-        model = self.model.assemble().model if self.is_assembled else self.model
-        return model.simulate(self.steps * self.step, self.step, progress=False, **self.options)
+        return self.placed.simulate(self.steps * self.step, self.step, progress=False, **self.options)
 
 
 def drawn(seed: int, is_small: bool = False) -> Case:
@@ -162,8 +167,8 @@ def _close_a_loop(rng: np.random.Generator, sample: Sample) -> None:
     """A joint between two bodies that have none yet, or between a body and the ground; assembled later."""
     model = sample.model
     joined = [{port.placed for port in (j.first, j.second) if hasattr(port, "placed")} for j in model.joints]
-    joined += [set(rod.handle.parts) for rod in model.rods]
-    bodies = list(model.bodies)
+    hanging = {part for rod in model.rods for node in rod.handle.parts for part in (node, *_carried(model, node))}
+    bodies = [placed for placed in model.bodies if placed not in hanging]  # loops would tear rods
     one, two = bodies[rng.integers(len(bodies))], bodies[rng.integers(len(bodies))]
     port = _place(rng, sample, one)
     if one is two or any({one, two} <= each for each in joined):
@@ -179,6 +184,12 @@ def _close_a_loop(rng: np.random.Generator, sample: Sample) -> None:
 
 def _place(rng: np.random.Generator, sample: Sample, placed: PlacedBody) -> Any:
     return random_place(rng, placed.body, sample.scale, sample.model.dimension)(placed)
+
+
+def _carried(model: ph.Model, node: PlacedBody) -> list[PlacedBody]:
+    """Bodies that hang on the section of a rod."""
+    ends = [(joint.first, joint.second) for joint in model.joints]
+    return [two.placed for one, two in ends if getattr(one, "placed", None) is node]
 
 
 def _displaced(rng: np.random.Generator, sample: Sample) -> ph.Model:

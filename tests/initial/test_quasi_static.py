@@ -241,7 +241,7 @@ def test_rigid_models_stay_as_they_are():
 
 def test_what_elastic_forces_cannot_hold_is_refused():
     model = clamped("simply_supported", gravity=1e15)
-    with pytest.raises(ModelError, match="no quasi-static deformation found: the momentum balances miss by"):
+    with pytest.raises(ModelError, match="found: even small shares .* balances miss by"):
         deformed(model)
 
 

@@ -10,6 +10,7 @@ raised step by step.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,10 +36,12 @@ from phlexible.system.layout import State
 from phlexible.system.system import System
 
 GOAL, ACCEPTED, ROUND_OFF = 1e-13, 1e-10, 1e-12
+STIFF = 1e-6  # greatest error that round-off of positions may have, in what is far stiffer than it is heavy
 ITERATIONS = 60
 PATIENCE = 8
 SHORTEST = 1 / 64  # Newton step
 CREEPING = 4  # so many of the shortest ones, one after the other, lead nowhere
+SOFTENINGS = 4  # solutions with the same matrix
 LEAST_SHARE = 1 / 64  # by which loads are raised at a time
 STAGES = 8  # most shares that are tried
 REGULARISATION = 1e-9
@@ -109,13 +112,9 @@ def quasi_static_motion(system: System, state: State, at: Instants | None = None
         if not error < ACCEPTED:
             found, error = _solved(problem, start, is_searched=True)
         if not error < ACCEPTED:
-            found, error = _raised(problem, start, error)
-    if not error < ACCEPTED:
-        raise ModelError(
-            f"no quasi-static deformation found: the momentum balances miss by {error:.2g} of the "
-            "forces in them; loads or initial rotation may be more than the elastic forces can hold "
-            '(try strain="von_karman", or start undeformed)'
-        )
+            share, found, error = _raised(problem, start, error)
+            if not error < ACCEPTED:
+                raise _refusal(problem, found, share, error)
     check_velocity(system, found.state, is_deformed=True, at=found.at)
     if len(problem.rows) < rows:
         smallest = smallest_multipliers_at(system, found.state, found.multipliers)
@@ -123,8 +122,9 @@ def quasi_static_motion(system: System, state: State, at: Instants | None = None
     return found
 
 
-def _raised(problem: _Problem, start: QuasiStaticMotion, error: float) -> tuple[QuasiStaticMotion, float]:
-    """The solution for all loads by way of those for smaller shares."""
+def _raised(problem: _Problem, start: QuasiStaticMotion, error: float) -> tuple[float, QuasiStaticMotion, float]:
+    """The solution for all loads by way of those for smaller shares: the largest share that is held, the motion
+    there, and the error with all loads."""
     share, step, motion, best = 0.0, 0.25, start, error
     for _ in range(STAGES):
         if step < LEAST_SHARE:
@@ -136,16 +136,52 @@ def _raised(problem: _Problem, start: QuasiStaticMotion, error: float) -> tuple[
         else:
             step /= 4
         if share == 1:
-            return motion, error
+            return share, motion, error
         best = min(best, error) if aim == 1 and np.isfinite(error) else best
-    return motion, best
+    return share, motion, best
+
+
+def _refusal(problem: _Problem, held: QuasiStaticMotion, share: float, error: float) -> ModelError:
+    """Says how far loads could be raised, and which body gives way there."""
+    softest = "a body"
+    with suppress(RuntimeError, np.linalg.LinAlgError, ValueError):
+        softest = _softest(replace(problem, share=share), held)
+    if share:
+        what = (
+            f"the bodies hold up to {share:.0%} of the loads, weight and initial velocities, and there {softest}"
+            " gives way most easily; take smaller ones, make it stiffer or give it damping and time to swing down"
+        )
+    else:
+        what = (
+            f"even small shares of the loads, weight and initial velocities are not held, and {softest} gives way"
+            " most easily (what is slack, or balanced on a point, holds nothing); support it, or pull it taut"
+        )
+    return ModelError(
+        f'no quasi-static deformation found: {what}; or start undeformed, initial="undeformed"'
+        f" (the momentum balances miss by {error:.2g} of the forces in them)"
+    )
+
+
+def _softest(problem: _Problem, motion: QuasiStaticMotion) -> str:
+    """The name of the body that moves most in the motion with the least stiffness, by inverse iteration."""
+    system = problem.system
+    solve = _factors(_matrix(problem, motion, np.flatnonzero(system.layout.is_rigid)))
+    count = len(motion.acceleration)
+    change = np.random.default_rng(0).normal(size=count + len(problem.rows) * 2 + int(system.layout.is_rigid.sum()))
+    for _ in range(SOFTENINGS):
+        change = solve(change)
+        change /= np.linalg.norm(change)
+    moved = np.sqrt(system.small_mass(motion.state, motion.at).diagonal()) * change[:count]
+    sizes = [np.linalg.norm(moved[system.layout.place(index)]) for index in range(len(system.bodies))]
+    return system.bodies[int(np.argmax(sizes))].name
 
 
 def _solved(problem: _Problem, motion: QuasiStaticMotion, is_searched: bool) -> tuple[QuasiStaticMotion, float]:
-    """Newton's method, with natural monotonicity or full steps; the best point and its error."""
+    """Newton's method, with natural monotonicity or full steps; the best point and its error, zero where the
+    step from there is the round-off of positions."""
     motion = _with_velocity(problem, motion)
     residual = _residual(problem, motion)
-    best, best_error, since, creeping = motion, residual.error, 0, 0
+    best, best_error, left, since, creeping = motion, residual.error, np.inf, 0, 0
     rigid = np.flatnonzero(problem.system.layout.is_rigid)
     weight = np.sqrt(problem.system.small_mass(motion.state, motion.at).diagonal())
     for _ in range(ITERATIONS):
@@ -156,6 +192,8 @@ def _solved(problem: _Problem, motion: QuasiStaticMotion, is_searched: bool) -> 
         except (RuntimeError, np.linalg.LinAlgError):  # exactly singular
             break
         step = solve(residual.right_side(problem, rigid))
+        if motion is best:
+            left = float(np.linalg.norm(weight * step[: len(weight)]))
         if is_searched and residual.error > ACCEPTED:
             motion, residual, length = _searched(problem, motion, rigid, step, solve, weight)
             creeping = creeping + 1 if length <= SHORTEST else 0
@@ -167,7 +205,8 @@ def _solved(problem: _Problem, motion: QuasiStaticMotion, is_searched: bool) -> 
             best, best_error, since = motion, residual.error, 0
         if since == PATIENCE or creeping == CREEPING or (since and best_error < ACCEPTED):  # lost, or round-off
             break
-    return best, best_error
+    is_settled = best_error < STIFF and left < ROUND_OFF * _extent(problem.system)
+    return best, 0.0 if is_settled else best_error
 
 
 def _searched(

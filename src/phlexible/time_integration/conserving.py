@@ -35,8 +35,8 @@ NOT_KEPT = (
     " program compiles again: set the environment variable NUMBA_CACHE_DIR to a folder that can be written"
 )
 CHECKING = (
-    "phlexible: compiling the time step with checks of every index, as the environment variable PHLEXIBLE_CHECKED asks"
-    " for; each program compiles again"
+    "phlexible: compiling the time step with checks of every index, for which the environment variable"
+    " PHLEXIBLE_CHECKED asks; each program compiles again"
 )
 
 
