@@ -1,7 +1,7 @@
 """A body from the matrices of NGSolve against Exudyn's floating frame with the same modes.
 
-``python benchmarks/ngsolve_bar.py PYTHON``, with a Python that has ngsolve and exudyn: a bar falls about a pin at its
-end for a second; how far the tips are apart at smaller and smaller steps of both.
+``python benchmarks/ngsolve_bar.py PYTHON``, with a Python that has ngsolve and exudyn: a bar falls about a pin at
+its end for a second; how far the tips are apart at smaller and smaller steps of both.
 """
 
 import subprocess

@@ -1,4 +1,4 @@
-"""Matrices of a bar by NGSolve, for a Python that has it: ``python ngsolve_bar.py FILE`` (see ../ngsolve_bar.py)."""
+"""Matrices of a bar by NGSolve, for a Python that has it: ``python ngsolve_bar.py FILE``."""
 
 import sys
 
@@ -12,7 +12,7 @@ YOUNGS_MODULUS, POISSON, DENSITY = 1e9, 0.3, 2700.0
 
 
 def main():
-    """Hexahedra of first order, 24 x 4 x 4: unknowns node after node, as ``FlexibleBody.from_matrices`` takes them."""
+    """Hexahedra of first order, 24 x 4 x 4: unknowns node after node."""
     mesh = MakeStructured3DMesh(
         hexes=True,
         nx=24,
