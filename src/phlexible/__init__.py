@@ -108,6 +108,7 @@ if TYPE_CHECKING:
         Rotation,
         Velocity,
     )
+    from phlexible.sensors.state_force import StateForce
     from phlexible.studies.parameters import samples
     from phlexible.studies.study import Study, study
 
@@ -195,6 +196,7 @@ __all__ = [
     "Spherical",
     "SpringDamper",
     "StVenantKirchhoffLaw",
+    "StateForce",
     "StepWarning",
     "StiffeningWarning",
     "Stress",
@@ -255,6 +257,7 @@ _LATER = {
     "ReactionMoment": "sensors.joints",
     "Rotation": "sensors.points",
     "SectionForce": "sensors.bodies",
+    "StateForce": "sensors.state_force",
     "Stress": "sensors.bodies",
     "String": "bodies.string.string",
     "Study": "studies.study",

@@ -227,6 +227,23 @@ PARTS = [
             "name": NAME,
         },
     ),
+    of(
+        "joint.servo",
+        lambda s: s.joint.servo,
+        {"kp": 1.0, "kd": 0.1, "angle": lambda t: t},
+        kp=NON_NEGATIVE,
+        kd=NON_NEGATIVE,
+        angle=NUMBER_FUNCTION,
+        position=NONE,
+        of=NONE,
+        name=NAME,
+    ),
+    Call(
+        "StateForce",
+        lambda s: ph.StateForce,
+        lambda s: {"function": lambda t, x, v: -x, "of": [s.joint], "on": [s.joint]},
+        {"function": CONTROLLER | {"f(a, b, c)"}, "of": REFUSED, "on": REFUSED, "name": NAME},
+    ),
     of("joint.damper", lambda s: s.joint.damper, {"damping": 1.0}, damping=NON_NEGATIVE, of=NONE, name=NAME),
     of(
         "joint.torque",

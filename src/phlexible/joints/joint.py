@@ -4,6 +4,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from phlexible.algebra.arrays import non_negative
 from phlexible.algebra.given_rates import SOON
 from phlexible.algebra.user_functions import check_callable
 from phlexible.errors import ModelError, ParameterError
@@ -14,6 +15,7 @@ from phlexible.interactions.functions import Row
 from phlexible.interactions.pair import KinematicPair
 from phlexible.interactions.potentials import Potential
 from phlexible.interactions.resisting.joint_limits import JointFriction, JointStop
+from phlexible.interactions.state_force import Servo, StateLaw
 from phlexible.interactions.time_paths import ScalarFunction, TimePath
 from phlexible.ports.attachments import Port
 
@@ -181,6 +183,43 @@ class Joint(KinematicPair):
         measure other things give ``joint.torque(Feedback(controller, measured=[...]))``.
         """
         return JointElement(self, self.coordinate_name(of), force=Feedback(controller, (self,)), name=name)
+
+    def servo(
+        self,
+        kp: float,
+        kd: float,
+        *,
+        angle: ScalarFunction | None = None,
+        position: ScalarFunction | None = None,
+        of: str | None = None,
+        name: str | None = None,
+    ) -> JointElement:
+        """A torque or force for ``model.apply``, kp (target - coordinate) + kd (its rate - rate), within the step.
+
+        Args:
+            kp: [N m/rad or N/m].
+            kd: [N m s/rad or N s/m].
+            angle, position: the target, a function of time; its rate is taken by differences.
+            of: name of the coordinate of a joint with several.
+            name: key in the energy ledger; None: made from the joint.
+
+        Raises:
+            ParameterError: not one target, or gains that are negative.
+        """
+        targets = {"angle": angle, "position": position}
+        given = [kind for kind, function in targets.items() if function is not None]
+        if len(given) != 1:
+            raise ParameterError(f"a servo of {self} needs one target, angle= or position=, got {len(given)}")
+        (kind,) = given
+        function = targets[kind]
+        assert function is not None, "given"
+        check_callable(f"{kind} of a servo", function, "time")
+        coordinate = self.coordinate_name(kind if of is None else of)
+        path = TimePath(function, None, f"{coordinate} of a servo at {self}")
+        path(0.0)
+        gains = non_negative("kp", kp), non_negative("kd", kd)
+        servo = Servo(path, *gains, self.coordinate_names.index(coordinate))
+        return JointElement(self, coordinate, force=StateLaw(servo, (self,)), name=name)
 
     def _need_orientation(self) -> None:
         self._need_orientation_of(self.first)

@@ -21,6 +21,7 @@ from phlexible.interactions.drives import Drive
 from phlexible.interactions.force_elements import ForceElement
 from phlexible.interactions.loads import Load
 from phlexible.interactions.pair import receive
+from phlexible.interactions.state_force import CompoundForce
 from phlexible.joints.fixed import Fixed
 from phlexible.joints.joint import Joint
 from phlexible.joints.relations import JointRelation
@@ -37,7 +38,8 @@ from phlexible.ports.placed_split_beam import PlacedSplitBeam
 from phlexible.ports.placed_whole import PlacedWhole
 
 JointType = TypeVar("JointType", bound=Joint | JointRelation)
-Applied = TypeVar("Applied", bound=Load | ForceElement | Drive)
+Applied = TypeVar("Applied", bound=Load | ForceElement | Drive | CompoundForce)
+Part = TypeVar("Part", bound=Load | ForceElement | Drive)
 
 
 class Mechanism:
@@ -322,17 +324,24 @@ class Mechanism:
 
         Args:
             part: ``Force``, ``Torque``, ``SpringDamper``, ``Bushing``, or what ``joint.spring``, ``damper``,
-                ``torque``, ``force``, ``motor`` and ``drive`` make.
+                ``torque``, ``force``, ``motor`` and ``drive`` make; ``StateForce``.
 
         Raises:
             ModelError: something else, a part that is already applied, one on a body or joint of another
                 model, or a second drive of one coordinate.
             ParameterError: a value at t = 0 that is not three finite numbers or leaves the plane.
         """
+        if isinstance(part, CompoundForce):
+            for each in part.parts():
+                self._apply(each)
+            return part
         if not isinstance(part, Load | ForceElement | Drive):
             raise ModelError(
                 f"apply takes a load such as Force(beam.end, f), a force element or a drive, got {described(part)}"
             )
+        return self._apply(part)
+
+    def _apply(self, part: Part) -> Part:
         receive(part, *ports_of(part))
         if self._applied.get(str(part)) is part:
             raise ModelError(f"{part} is already applied")

@@ -303,6 +303,7 @@ TABLES: tuple[Table, ...] = (
         Writer.STEP,
         """
         pivots            | 2 unknowns | | of each node, from twice its first row on
+        state_law         | one | | address of what sets load values in the step; 0: nothing does
         """,
     ),
     *_tables(

@@ -23,7 +23,7 @@ from phlexible.time_integration.composition import SUBSTEPS, substep_times
 from phlexible.time_integration.compressed_strings import most_compressed
 from phlexible.time_integration.controllers import Controllers
 from phlexible.time_integration.projection import projection
-from phlexible.time_integration.python_laws import PythonLaws
+from phlexible.time_integration.python_laws import PythonLaws, StateLaws
 from phlexible.time_integration.reactions import reactions
 from phlexible.time_integration.stepper import Advance, Stepper, Storage
 
@@ -82,7 +82,9 @@ class ConservingStepper(Stepper):
         self._substeps = np.array(substeps, dtype=np.float64)
         self._damping, self._is_redundant = numerical_damping, is_redundant
         self._controllers = Controllers(assembly)
-        self._laws = PythonLaws(assembly)
+        self._state_laws = StateLaws(self._controllers)
+        self._memory["state_law"][0] = self._state_laws.address
+        self._laws = PythonLaws(assembly, self._state_laws)
         self._has_functions = _has_functions(assembly)
         sizes = {**self._memory.state_sizes, "angles of controllers": len(self._controllers.angles)}
         self.layout = ", ".join(f"{name}: {size}" for name, size in sizes.items())
@@ -107,7 +109,7 @@ class ConservingStepper(Stepper):
 
     def advance(self, instants: Array, step: float, storage: Storage) -> Advance:
         """Steps between instants, all of one size; of a single instant only the row."""
-        if storage.asks:
+        if storage.asks or (self._state_laws.address and len(instants) > 1):
             return self._advance_controlled(instants, step, storage)
         count = len(instants) - 1
         ends, middles = substep_times(instants, step, self._substeps)
@@ -144,12 +146,13 @@ class ConservingStepper(Stepper):
         row, open_row, done, status = 0, -1, 0, 0
         for k in range(count):
             try:
-                if k:  # ``control`` has asked before the first
+                self._state_laws.middle = float(middles[k])
+                if k and storage.asks:  # ``control`` has asked before the first
                     self._controllers.hold(times[k], rates[k], self._held)
             except BaseException as raised:
                 self._stop = raised  # comes once the steps before are stored
                 break
-            values[k] += self._held
+            values[k] += self._held if self._held.size else 0.0
             with self._laws.called():
                 taken, status = advance(
                     self._memory.header,
@@ -205,6 +208,9 @@ class ConservingStepper(Stepper):
         values = self._values(np.array([time]))[0]
         if self._held.size:
             values = values + self._held
+        if self._state_laws.address:
+            self._measure(time)
+            values = self._controllers.obeyed(time, values)
         theta = self._memory["theta"][: assembly.element_forces].copy()
         at = self._instant(state, end)
         if isinstance(at.given, GivenFunctions):

@@ -10,10 +10,12 @@ from phlexible.assembly.controlled import ControlledValue, MeasuredCoordinate, M
 from phlexible.assembly.functions import Function
 from phlexible.assembly.laws import coordinate_kind
 from phlexible.errors import ParameterError
+from phlexible.interactions.feedback import Controller
+from phlexible.interactions.state_force import StateLaw
 from phlexible.kernels.forces.coordinates import POINT, measure
 from phlexible.ports.ground import frame_angular_velocities, frame_rotations, frame_velocities
 from phlexible.system.layout import offsets
-from phlexible.tables.declarations import MOVING
+from phlexible.tables.declarations import ANGLE, MOVING
 
 
 class Controllers:
@@ -30,6 +32,7 @@ class Controllers:
         self._assembly = assembly
         self._controlled = assembly.controlled
         self.angles: Array = np.zeros(0)
+        self._laws: tuple[tuple[ControlledValue, Controller, int, int, int], ...] = ()
         if self._controlled:
             self._begin()
 
@@ -52,7 +55,8 @@ class Controllers:
                 functions += item.functions
                 place += 2
             spans.append((each, each.feedback.controller, begin, place, each.column if each.size == 1 else -1))
-        self._calls = tuple(spans)
+        self._laws = tuple(each for each in spans if isinstance(each[0].feedback, StateLaw))
+        self._calls = tuple(each for each in spans if each not in self._laws)
         terms = [term for function in functions for term in function.terms]
         parts = [part for chord in assembly.chords for part in chord]
         self._memory = (
@@ -69,6 +73,8 @@ class Controllers:
             np.array([*(weight for weight, _ in parts), *(term.coefficient for term in terms)], dtype=np.float64),
         )
         self._numbers = np.zeros(place)
+        self._angle_rates = np.array([place + 1 for kind, _, place, _ in items if kind == ANGLE], dtype=np.int64)
+        self._load_values = np.asarray(assembly.memory["load_value"]).reshape(-1)
         self._moving = [(k, v) for k, v in enumerate(assembly.vectors) if v.carrier == MOVING]
 
     @property
@@ -99,14 +105,8 @@ class Controllers:
         Raises:
             ParameterError: a controller returned something else than finite numbers of its size.
         """
-        places, rates = self._memory
-        for (k, _), rate in zip(self._moving, moving_rates, strict=True):
-            rates[k] = rate
-        none = measure(places, rates, *self._tables, self.angles, self._numbers)
-        if none >= 0:
-            item = self._measured_items[none]
-            assert isinstance(item, MeasuredCoordinate), "points have a rate"
-            item.coordinate.gradient(np.zeros(1))  # says why there is none
+        self._write_moving_rates(moving_rates)
+        self._measure(*self._memory, self.angles)
         measured = self._numbers.copy()  # theirs to keep
         for each, controller, begin, end, column in self._calls:
             answer = controller(time, measured[begin:end])
@@ -114,6 +114,52 @@ class Controllers:
                 held[column] = answer
             else:
                 held[each.column : each.column + each.size] = _checked(each, answer, time)
+
+    @property
+    def have_laws(self) -> bool:
+        """Whether forces are functions of the state."""
+        return bool(self._laws)
+
+    def obey_in_step(self, time: float, h: float) -> None:
+        """Write what laws of the state give at the mean state of the trial step that the kernels have made.
+
+        Args:
+            time: of the middle of the step [s].
+            h: its length [s].
+        """
+        start, change = self._memory
+        self._measure(start + 0.5 * change, change / h, self.angles.copy())
+        rates = self._numbers[self._angle_rates]  # of the mean directions, 2 tan(delta(angle)/2)/h
+        self._numbers[self._angle_rates] = 2.0 * np.arctan(0.5 * h * rates) / h
+        self._obey(time, self._load_values)
+
+    def obeyed(self, time: float, values: Array) -> Array:
+        """Load values with those of the laws at the instant whose places and rates the kernels have written."""
+        self._write_moving_rates(self.moving_rates(np.array([time]))[0])
+        self._measure(*self._memory, self.angles.copy())
+        result = values.copy()
+        self._obey(time, result)
+        return result
+
+    def fail(self) -> None:
+        """No values: the step does not converge."""
+        self._load_values[:] = np.nan
+
+    def _write_moving_rates(self, moving_rates: Array) -> None:
+        for (k, _), rate in zip(self._moving, moving_rates, strict=True):
+            self._memory[1][k] = rate
+
+    def _obey(self, time: float, values: Array) -> None:
+        for each, law, begin, end, _ in self._laws:
+            answer = law(time, self._numbers[begin:end].copy())
+            values[each.column : each.column + each.size] = _checked(each, answer, time)
+
+    def _measure(self, places: Array, rates: Array, angles: Array) -> None:
+        none = measure(places, rates, *self._tables, angles, self._numbers)
+        if none >= 0:
+            item = self._measured_items[none]
+            assert isinstance(item, MeasuredCoordinate), "points have a rate"
+            item.coordinate.gradient(np.zeros(1))  # says why there is none
 
 
 def _checked(each: ControlledValue, answer: object, time: float) -> Array:

@@ -39,6 +39,7 @@ from phlexible.interactions.loads import Axes, Load, PointLoad
 from phlexible.interactions.potentials import Potential
 from phlexible.interactions.pressure import Pressure
 from phlexible.interactions.resisting.contact import Plane
+from phlexible.interactions.state_force import StateLaw
 from phlexible.interactions.time_paths import TimePath
 from phlexible.joints.joint import Joint
 from phlexible.joints.relations import JointRelation
@@ -60,7 +61,7 @@ VALUES: dict[str, type[Any]] = {
         *(FloatingBody, StrainEnergy, ElementMesh, CellKind, ElementMaterials),
         *(MeshPoints, NodePoints, PlatePoints, PlateSection, InterfaceMotion, Interface),
         *(Start, End, Cut, Along, Origin, MaterialPosition),
-        *(Axes, Drive, Plane, TimePath, Feedback, String),
+        *(Axes, Drive, Plane, TimePath, Feedback, StateLaw, String),
     )
 }
 """What else a file may name."""

@@ -1,0 +1,152 @@
+"""Forces that are functions of the state: order, energy, the same motion as springs, failures that say why."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import phlexible as ph
+
+STIFFNESS, MASS = 50.0, 2.0
+
+
+def bead(law, at=(1.0, 0.0, 0.0)):
+    model = ph.Model(dimension=2)
+    body = model.add(ph.PointMass(MASS), "bead", at)
+    model.apply(ph.StateForce(law, of=[ph.Position(body.origin)], on=[body.origin], name="law"))
+    return model, body.origin
+
+
+def test_a_spring_as_a_function_is_of_second_order_and_keeps_its_energy():
+    """x = cos(w t) at h^2 (w t) (w h)^2 / 24; a controller that holds the same force gains energy."""
+    model, place = bead(lambda t, x, v: -STIFFNESS * x)
+    omega, errors = np.sqrt(STIFFNESS / MASS), []
+    for step in (0.02, 0.01):
+        motion = model.simulate(2.0, step, progress=False)
+        x = motion.position(place)[:, 0]
+        errors.append(x[-1] - np.cos(omega * 2.0))
+        energy = motion.energy.kinetic + 0.5 * STIFFNESS * x**2
+        assert np.ptp(energy) <= 1e-12 * energy[0]
+        assert motion.energy.work["law"] == pytest.approx(0.5 * STIFFNESS * (1 - x**2), abs=1e-11)
+    assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.02)
+    held = ph.Model(dimension=2)
+    body = held.add(ph.PointMass(MASS), "bead", (1.0, 0.0, 0.0))
+    feedback = ph.Feedback(lambda t, measured: -STIFFNESS * measured[:3], [body.origin])
+    held.apply(ph.Force(body.origin, feedback))
+    late = held.simulate(2.0, 0.02, progress=False)
+    total = late.energy.kinetic + 0.5 * STIFFNESS * late.position(body.origin)[:, 0] ** 2
+    assert total[-1] > 1.5 * total[0]
+
+
+def arm(apply):
+    model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=2)
+    link = model.add(ph.RigidBody(2.0, 0.1, center=(0.4, 0.0, 0.0)), "link", angular_velocity=(0, 0, 9.0))
+    hinge = model.connect(ph.Revolute(model.ground.at((0.0, 0.0, 0.0)), link.origin))
+    apply(model, hinge, link)
+    return model, hinge
+
+
+def test_a_joint_with_a_function_moves_as_with_a_spring_and_damper():
+    """Over more than a turn; reactions too, also at both ends."""
+    springs, joint = arm(lambda model, hinge, link: model.apply(hinge.spring(0.4, rest=0.0, damping=0.05)))
+    law = dict(name="law")
+    laws, hinge = arm(
+        lambda model, hinge, link: model.apply(
+            ph.StateForce(lambda t, x, v: -0.4 * x - 0.05 * v, of=[ph.JointPosition(hinge)], on=[hinge], **law)
+        )
+    )
+    expected = springs.simulate(1.0, 2e-3, progress=False)
+    motion = laws.simulate(1.0, 2e-3, progress=False)
+    assert np.ptp(motion.angle(hinge)) > 2 * np.pi
+    assert motion.angle(hinge) == pytest.approx(expected.angle(joint), abs=1e-10)
+    assert motion.reaction(hinge)[:-1] == pytest.approx(expected.reaction(joint)[:-1], abs=1e-8)
+    assert motion.reaction(hinge)[-1] == pytest.approx(expected.reaction(joint)[-1], abs=1e-4)
+    again = laws.simulate(1.0, 0.1, tolerance=1e-5, progress=False)
+    assert again.angle(hinge)[-1] == pytest.approx(expected.angle(joint)[-1], abs=1e-2)
+    with pytest.raises(ph.ModelError, match="orders beyond 2"):
+        laws.simulate(0.1, 1e-2, order=4, progress=False)
+
+
+def test_functions_of_several_ports_act_on_several():
+    """A spring between two beads as one function; momentum stays, energy too. Copies and other poses keep it."""
+    model = ph.Model(dimension=2)
+    first = model.add(ph.PointMass(1.0), "first", (0.0, 0.0, 0.0), velocity=(0.0, 1.0, 0.0)).origin
+    second = model.add(ph.PointMass(3.0), "second", (1.5, 0.0, 0.0)).origin
+
+    def law(t, x, v):
+        pull = 20.0 * (x[3:] - x[:3])
+        return np.concatenate([pull, -pull])
+
+    model.apply(ph.StateForce(law, of=[first, second], on=[first, second]))
+    motion = model.replace(first=ph.PointMass(2.0)).simulate(1.0, 1e-2, progress=False)
+    assert np.abs(motion.momentum.linear - (0.0, 2.0, 0.0)).max() <= 1e-12
+    assert np.abs(motion.momentum.angular - motion.momentum.angular[0]).max() <= 1e-12
+    ends = [motion.position(motion[name].origin)[:, :2] for name in ("first", "second")]
+    stretch = ends[1] - ends[0]
+    energy = motion.energy.kinetic + 10.0 * (stretch**2).sum(axis=1)
+    assert np.ptp(energy) <= 1e-12 * energy[0]
+
+
+def test_a_servo_follows_its_target():
+    """I a'' = kp (f - a) + kd (f' - a'), by SciPy."""
+
+    def target(t):
+        return 0.5 * np.sin(3.0 * t)
+
+    model = ph.Model(dimension=2)
+    wheel = model.add(ph.RigidBody(1.0, 0.2), "wheel")
+    hinge = model.connect(ph.Revolute(model.ground.at((0.0, 0.0, 0.0)), wheel.origin))
+    model.apply(hinge.servo(8.0, 0.6, angle=target, name="servo"))
+    expected = solve_ivp(
+        lambda t, y: [y[1], (8.0 * (target(t) - y[0]) + 0.6 * (1.5 * np.cos(3.0 * t) - y[1])) / 0.2],
+        (0.0, 2.0),
+        [0.0, 0.0],
+        rtol=1e-10,
+        atol=1e-12,
+    ).y[0, -1]
+    errors = [model.simulate(2.0, h, progress=False).angle(hinge)[-1] - expected for h in (2e-2, 1e-2)]
+    assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.05) and abs(errors[1]) < 1e-3
+    with pytest.raises(ph.ParameterError, match="one target"):
+        hinge.servo(1.0, 0.0)
+
+
+@pytest.mark.filterwarnings("ignore::phlexible.StepWarning")
+def test_what_a_function_does_wrong_is_said():
+    def fails_later(t, x, v):
+        if t > 0.05:
+            raise ZeroDivisionError("no force here")
+        return -x
+
+    model, _ = bead(fails_later)
+    with pytest.raises(ph.ConvergenceError, match="no force here") as caught:
+        model.simulate(0.1, 1e-2, progress=False)
+    assert caught.value.time == pytest.approx(0.05, abs=1e-2) and len(caught.value.motion.time) >= 4
+    model, _ = bead(lambda t, x, v: -x[:2])
+    with pytest.raises((ph.ConvergenceError, ph.ParameterError), match="must return 3 finite numbers"):
+        model.simulate(0.1, 1e-2, progress=False)
+    model, place = bead(lambda t, x, v: -1e6 * x)  # stiffer than the step: halved until it is not
+    motion = model.simulate(0.05, 0.01, progress=False)
+    assert motion.halvings[-1] > 0
+    energy = motion.energy.kinetic + 0.5e6 * motion.position(place)[:, 0] ** 2
+    assert np.ptp(energy) <= 1e-11 * energy[0]
+    fixed = model.connect(ph.Spherical(model.ground.at((1.0, 0.0, 0.0)), place))
+    with pytest.raises(ph.ModelError, match="a joint with one"):
+        ph.StateForce(lambda t, x, v: x, of=[place], on=[fixed])
+
+
+def test_laws_are_in_files_copies_and_live_runs(tmp_path):
+    model, place = bead(lambda t, x, v: -STIFFNESS * x - v)
+    whole = model.simulate(0.1, 1e-2, progress=False)
+    path = tmp_path / "run.h5"
+    model.simulate(0.05, 1e-2, output=path, progress=False)
+    live = model.start(1e-2)
+    live.run(0.1)
+    for other in (
+        model.resume(path, 0.1, 1e-2, progress=False),
+        pickle.loads(pickle.dumps(model)).simulate(0.1, 1e-2, progress=False),
+        live.motion,
+        ph.Motion.load(path),
+    ):
+        assert np.array_equal(other.recording.position, whole.recording.position)
+        assert other.energy.work["law"][-1] == whole.energy.work["law"][-1]
