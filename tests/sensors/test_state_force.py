@@ -136,7 +136,7 @@ def test_what_a_function_does_wrong_is_said():
 
 
 def test_laws_are_in_files_copies_and_live_runs(tmp_path):
-    model, place = bead(lambda t, x, v: -STIFFNESS * x - v)
+    model, _ = bead(lambda t, x, v: -STIFFNESS * x - v)
     whole = model.simulate(0.1, 1e-2, progress=False)
     path = tmp_path / "run.h5"
     model.simulate(0.05, 1e-2, output=path, progress=False)

@@ -43,6 +43,7 @@ class StateLaws:
             self._controllers.fail()
         return 0.0
 
+
 NOTHING = nullcontext()
 
 
