@@ -2,7 +2,7 @@
 ============================
 
 A ``Rod`` stretches, shears, bends and twists as far as it likes. A moment rolls a strip up to a circle, a
-weight bends the Princeton beam in two planes at once, and a strip of rubber is let go.
+weight bends the Princeton beam in two planes at once, and a bent strip is let go.
 """
 
 import matplotlib.pyplot as plt

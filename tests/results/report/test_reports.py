@@ -10,9 +10,12 @@ import numpy as np
 import pytest
 
 import phlexible as ph
+from phlexible.bodies.skin import tube_skin
 from phlexible.results.motion import Motion
 from phlexible.results.report.page import asset
 from phlexible.results.report.series import kept_instants
+from phlexible.results.report.skins import FLATTEST, visible_skin
+from phlexible.shapes.outlines import outline_of
 from results.report.decoding import Decoded
 from results.samples import sample
 
@@ -139,3 +142,11 @@ def test_the_bundled_viewer_is_that_of_the_sources():
     assert digest.hexdigest() in bundle[:400], "run: make viewer"
     assert "three.js" in bundle[:400] and "MIT License" in asset("three.LICENSE.txt")[:60]
     assert json.loads((VIEWER / "package.json").read_text())["dependencies"].keys() == {"three"}
+
+
+def test_thin_strips_are_seen_from_their_edge_and_thick_tubes_are_left_alone() -> None:
+    ends, still = np.array([[0.0, 0, 0], [0.1, 0, 0]]), np.zeros((2, 3, 0))
+    strip = tube_skin(ends, still, still, [outline_of(ph.RectangularSection(1e-5, 0.1))] * 2)
+    assert np.ptp(visible_skin(strip, 1.0).offsets, axis=0) == pytest.approx([0, FLATTEST, 0.1])
+    thick = tube_skin(ends, still, still, [outline_of(ph.RectangularSection(0.05, 0.1))] * 2)
+    assert np.array_equal(visible_skin(thick, 1.0).offsets, thick.offsets)

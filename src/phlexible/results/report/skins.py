@@ -9,8 +9,8 @@ from phlexible.bodies.skin import Skin
 from phlexible.shapes.revolution import frame_along
 from phlexible.shapes.solids import Sphere
 
-THINNEST = 0.008
-"""Of the scene: line bodies are drawn at least as thick."""
+THINNEST, FLATTEST = 0.008, 0.003
+"""Of the scene: line bodies are drawn at least as thick in one direction, strips at least as flat in the other."""
 ROD, BALL = 0.007, 0.016
 """Of the scene: radius of what has no thickness of its own."""
 SIDES = 8
@@ -20,8 +20,11 @@ def visible_skin(skin: Skin, reach: float) -> Skin:
     """The skin with a surface, for a scene of that reach [m]."""
     if not skin.has_surface:
         return _clad(skin, reach)
-    if skin.lines and 0 < skin.width[0] < THINNEST * reach:
-        return replace(skin, offsets=skin.offsets * (THINNEST * reach / skin.width[0]))
+    if skin.lines and skin.width[0] > 0:
+        extent = np.ptp(skin.offsets, axis=0)
+        scale = max(1.0, THINNEST * reach / skin.width[0])
+        thicker = FLATTEST * reach / np.where(extent > 0, extent, np.inf)  # of a strip, seen from its edge
+        return replace(skin, offsets=skin.offsets * np.maximum(scale, thicker))
     return skin
 
 
