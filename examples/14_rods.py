@@ -19,7 +19,7 @@ rubber = ph.Material(youngs_modulus=1e7, density=1100.0, poissons_ratio=0.0, vis
 figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
 for turns in (0.5, 1.0):
     model = ph.Model(dimension=2)
-    strip = model.add(ph.Rod(1.0, section, rubber, elements=16, order=2), "strip")
+    strip = model.add(ph.Rod(1.0, section, rubber, elements=10, order=2), "strip")
     model.connect(ph.Fixed(model.ground.at((0.0, 0.0, 0.0)), strip.start))
     moment = 2 * np.pi * turns * rubber.youngs_modulus * section.second_moment_z
     model.apply(ph.Torque(strip.end, (0.0, 0.0, moment)))
@@ -47,7 +47,7 @@ print(f"tip moves by {tip[2]:.5f} m across the thin side, {tip[1]:.5f} m across 
 free = ph.Model(dimension=2)
 steel = ph.Material(youngs_modulus=2.0e11, density=7850.0)
 bow = ph.Rod(
-    1.0, ph.RectangularSection(width=1e-3, height=20e-3), steel, elements=20, order=2, stress_free="straight"
+    1.0, ph.RectangularSection(width=1e-3, height=20e-3), steel, elements=12, order=2, stress_free="straight"
 )
 radius = 2 / np.pi
 arc = free.add(bow, "strip", shape=lambda s: (radius * np.sin(s / radius), radius * (1 - np.cos(s / radius)), 0.0))
