@@ -302,11 +302,13 @@ class ConservingStepper(Stepper):
         count = len(self._memory.state)
         self._memory.state[:], self._controllers.angles[:] = snapshot[:count], snapshot[count:]
 
-    def failure(self) -> tuple[str, Array]:
+    def failure(self, is_singular: bool) -> tuple[str, Array]:
         """What Newton's method did in the last step."""
         history = np.asarray(self._memory["history"], dtype=np.float64)
         history = history[: int(np.flatnonzero(history)[-1]) + 1].copy() if history.any() else history[:1].copy()
         words = f"the scaled Newton update was still {history[-1]:.2g} after {len(history)} iterations"
+        if is_singular:
+            words = "Newton's matrix is singular (a joint at a dead point, or redundant joints)"
         if self.cause is not None:
             words += f"; a function of a law raised {self.cause!r}"
         return words + most_compressed(self._assembly), history
