@@ -135,7 +135,7 @@ class StageLoop:
                 -self.equations.defects(times, states, k, self._efforts(x, step, k, states))
             )
             k = k + change
-            history.append(self._size(states, step, change))
+            history.append(self._size(states, step, change, is_first=not history))
             if not np.abs(k).max() < ABSURD:
                 break
             if _is_done(history, self.expected):
@@ -175,13 +175,14 @@ class StageLoop:
         slope, descriptor = self.equations.slope(float(times[middle]), states[middle], k[middle])
         return NewtonFactors(step, self.tableau.matrix, slope, descriptor, self.equations.is_algebraic)
 
-    def _size(self, states: Array, step: float, change: Array) -> float:
+    def _size(self, states: Array, step: float, change: Array, is_first: bool) -> float:
         """Greatest change of the stage states, relative to the largest entry so far of its block."""
-        moved = self._stage_states(np.zeros(states.shape[1]), step, change)
+        moved = np.where(self.equations.is_algebraic, change, step * self.tableau.matrix @ change)
         begins = self.equations.block_begins
-        sizes = np.maximum.reduceat(np.abs(states + moved).max(axis=0), begins)
-        self.largest = np.maximum(self.largest, sizes)
         changes = np.maximum.reduceat(np.abs(moved).max(axis=0), begins)
+        if is_first:  # later changes are small
+            sizes = np.maximum.reduceat(np.abs(states + moved).max(axis=0), begins)
+            self.largest = np.maximum(self.largest, sizes)
         counted = (self.largest > 0) & (changes > ROUND_OFF)
         return float(np.max(changes[counted] / self.largest[counted], initial=0.0))
 

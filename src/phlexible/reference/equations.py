@@ -23,7 +23,7 @@ ManyInputs: TypeAlias = Callable[[Array, Array], Array]
 """u of T instants from times (T,) and states (T, n), shape (T, m)."""
 
 REFINEMENTS = 4
-ACCURATE = 1e-9
+ACCURATE = 1e-8
 TAKEN = 1e-2
 DENSE = 300
 SINGULAR = "the descriptor matrix is singular beyond its empty rows"
