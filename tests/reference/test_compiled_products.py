@@ -21,7 +21,10 @@ def assert_products(quick, model, x, seed=0):
     rng, n, m = np.random.default_rng(seed), model.state_size, model.port_size
     states = np.array([x, x + 1e-3 * rng.normal(size=n)])
     z, rates, u = (rng.normal(size=(2, size)) for size in (n, n, m))
+    energies, some = quick.storages(states), np.arange(0, m, 2)
     for k, each in enumerate(states):
+        assert energies[k] == pytest.approx(model.storage(each), rel=1e-12)
+        assert np.abs(quick.port_columns(each, some) - dense(model.port_matrix(each))[:, some]).max() < 1e-13
         J, R, B, E = (
             dense(getattr(model, f"{name}_matrix")(each))
             for name in ("structure", "dissipation", "port", "descriptor")

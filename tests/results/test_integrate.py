@@ -189,6 +189,16 @@ def test_states_that_violate_constraints_are_refused_and_put_right():
     assert len(ph.integrate(whole, better, crank, 2e-4, 1e-4).time) == 3
 
 
+def test_inputs_that_depend_on_the_velocity_they_prescribe():
+    """v = 1 + v / 2 has the solution 2: there the gap does not change by J E^-1 J^T along the constraint force."""
+    model = ph.inverted(ph.PointMass(2.0).port_hamiltonian(dimension=1), "origin force")
+    inputs = {"origin force": lambda t, x: [1 + x[1] / 2]}
+    start = ph.consistent_state(model, model.rest_state, inputs)
+    assert start[1] == pytest.approx(2.0, abs=1e-12)
+    run = ph.integrate(model, start, inputs, 0.5, 0.1)
+    assert run.state("position")[-1] == pytest.approx(1.0, abs=1e-9)
+
+
 def test_values_of_ports_files_and_pictures(tmp_path):
     whole, x, crank = crank_slider(elements=2)
     run = ph.integrate(whole, x, crank, 2.5e-4, 1e-4, "radau3")
