@@ -199,6 +199,15 @@ def test_inputs_that_depend_on_the_velocity_they_prescribe():
     assert run.state("position")[-1] == pytest.approx(1.0, abs=1e-9)
 
 
+def test_feedback_that_begins_to_act_in_the_middle_of_a_run():
+    """A wall that is not felt at first, k h^2 / m = 100: the iteration needs its slope where it is met."""
+    model = ph.PointMass(1.0).port_hamiltonian(dimension=1)
+    inputs = {"origin force": lambda t, x: [-1e6 * max(x[0] - 0.1, 0.0)]}
+    run = ph.integrate(model, [0.0, 1.0], inputs, 0.2, 1e-2, "midpoint")
+    assert run.state("velocity")[5] == pytest.approx([1.0])
+    assert run.state("velocity")[-1] == pytest.approx([-12 / 13])
+
+
 def test_values_of_ports_files_and_pictures(tmp_path):
     whole, x, crank = crank_slider(elements=2)
     run = ph.integrate(whole, x, crank, 2.5e-4, 1e-4, "radau3")

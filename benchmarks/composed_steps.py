@@ -1,0 +1,36 @@
+"""What a step of a composed model costs: the crank-slider of (49), 54 states, in processor time."""
+
+import time
+
+import numpy as np
+from errata import composed
+
+from phlexible.reference.compiled_bodies import fast
+from phlexible.reference.equations import Equations
+from phlexible.reference.schemes import Method, stage_loop
+from phlexible.results.port_models.given_inputs import asked_inputs
+
+STEPS, SKIPPED, REPEATS = 60, 10, 12
+
+
+def milliseconds(method: Method, step: float) -> float:
+    """The least time of each of fifty steps, so that other programs on the machine count little; their mean [ms]."""
+    _, whole, start, crank = composed("full")
+    model, given = fast(whole), asked_inputs(whole, crank, start)
+    equations, times = Equations(model, given.function, start, given.depends_on_state), []
+    for _ in range(REPEATS):
+        loop, x, row = stage_loop(method, equations, start), start, []
+        for k in range(STEPS):
+            begin = time.process_time()
+            x = loop.advance(k * step, step, x).end
+            row.append(time.process_time() - begin)
+        times.append(row[SKIPPED:])
+    return 1e3 * float(np.min(times, axis=0).mean())
+
+
+if __name__ == "__main__":
+    print("| method | step 20 us | step 100 us |\n| --- | --- | --- |")
+    for each in Method:
+        print(
+            f"| {each.value} | " + " | ".join(f"{milliseconds(each, step):.1f} ms" for step in (2e-5, 1e-4)) + " |"
+        )
