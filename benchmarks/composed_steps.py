@@ -14,7 +14,7 @@ STEPS, SKIPPED, REPEATS = 60, 10, 12
 
 
 def milliseconds(method: Method, step: float) -> float:
-    """The least time of each of fifty steps, so that other programs on the machine count little; their mean [ms]."""
+    """The least time of each of fifty steps, so that other programs count little; their mean [ms]."""
     _, whole, start, crank = composed("full")
     model, given = fast(whole), asked_inputs(whole, crank, start)
     equations, times = Equations(model, given.function, start, given.depends_on_state), []
