@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from phlexible.algebra.arrays import Array, finite
+from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_functions import called, check_callable
 from phlexible.bodies.flexible.points import FlexiblePoints
 from phlexible.bodies.locations import Interface
@@ -65,8 +66,7 @@ class Pressure(Load):
         """
         if not callable(self.value):
             return finite(f"value of {self}", self.value)
-        at = f"at t = {time:g} s"
-        return finite(f"value of {self} {at}", called(self.value, f"value of {self}", time, at=at))
+        return _pressure(self.value, repr(self), time)
 
     def entries(self) -> tuple[PointLoad, ...]:
         """The force on the interface."""
@@ -78,11 +78,35 @@ class Pressure(Load):
     @cached_property
     def _entries(self) -> tuple[PointLoad, ...]:
         area = -self.area
-
-        def push(time: float) -> Array:
-            return np.asarray(self.at_time(time) * area)
-
-        value = push if callable(self.value) else push(0.0)
+        value = _Push(self.value, area, repr(self)) if callable(self.value) else self.at_time(0.0) * area
         force = Force(self.interface, value, Axes.BODY, breakpoints=self.breakpoints, name=f"{self} as a force")
         self.interface.placed.receive(force)  # with this load
         return (force,)
+
+
+@dataclass(frozen=True, eq=False)
+class _Push(Portable):
+    """Force of a pressure in body axes; it knows nothing of the load, so that models can be sent elsewhere.
+
+    Attributes:
+        value: pressure as a function of time [Pa].
+        area: along which it pushes, shape (3,) [m2].
+        load: what it is called.
+    """
+
+    value: Callable[[float], float]
+    area: Array
+    load: str
+
+    def __call__(self, time: float) -> Array:
+        return _pressure(self.value, self.load, time) * self.area
+
+
+def _pressure(value: Callable[[float], float], load: str, time: float) -> float:
+    """At an instant [Pa].
+
+    Raises:
+        ParameterError: the function returned no finite number.
+    """
+    at = f"at t = {time:g} s"
+    return finite(f"value of {load} {at}", called(value, f"value of {load}", time, at=at))
