@@ -57,7 +57,10 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "abort_on_example_error": True,
 }
-suppress_warnings = ["config.cache"]  # functions of the settings above cannot be kept
+suppress_warnings = [
+    "config.cache",  # functions of the settings above cannot be kept
+    "ref.python",  # lists of attributes link to names that several classes have
+]
 
 html_theme = "pydata_sphinx_theme"
 html_title = "phlexible"
