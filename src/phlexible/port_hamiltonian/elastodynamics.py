@@ -26,6 +26,12 @@ from phlexible.port_hamiltonian.model import Matrix, Port, StateBlock
 if TYPE_CHECKING:
     from skfem import Mesh
 
+MIDDLE = {
+    2: (np.full((2, 1), 1 / 3), np.array([1 / 2])),
+    3: (np.full((3, 1), 1 / 4), np.array([1 / 6])),
+}
+"""The one point and the weight of a linear triangle and of a linear tetrahedron."""
+
 
 def rod(
     length: float,
@@ -109,7 +115,10 @@ def solid(
         held = named_boundary("clamped", mesh, clamped)
         fixed = Basis(mesh, element, intorder=1).get_dofs(held).flatten()
         free = np.setdiff1d(mesh.boundary_facets(), held)
-    basis = Basis(mesh, element, intorder=space.strain_degree)
+    if space.strain_degree == 0:  # the tables of scikit-fem have three points for it in a triangle
+        basis = Basis(mesh, element, quadrature=MIDDLE[mesh.dim()])
+    else:
+        basis = Basis(mesh, element, intorder=space.strain_degree)
     touched = np.setdiff1d(basis.get_dofs(free).flatten(), fixed)
     boundary_mass = depth * _mass(FacetBasis(mesh, element, facets=free, intorder=space.mass_degree))
     strain, volume = _strain_matrix(basis), depth * np.asarray(basis.dx).ravel()
