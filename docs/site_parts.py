@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 HERE = Path(__file__).parent
-REPORTS = HERE / "extra" / "reports"
-"""Reports that examples and models of the gallery wrote; they are copied to reports/ of the site."""
+REPORTS = HERE / "extra" / "reports" / "tutorials"
+"""Reports that examples wrote, copied to reports/tutorials of the site; beside it those of the gallery."""
 
 # From the first pendulum to what needs more than one idea.
 ORDER = ("06", "01", "07", "08", "09", "10", "11", "12", "13", "14", "02", "03", "04", "05")
@@ -37,6 +37,8 @@ def written_files(block, block_vars: dict[str, object], gallery_conf: dict[str, 
     for report in _new(folder, "html"):
         REPORTS.mkdir(parents=True, exist_ok=True)
         shutil.move(report, REPORTS / report.name)
-        frame = f'<iframe class="report" src="../reports/{report.name}" title="interactive report"></iframe>'
+        frame = (
+            f'<iframe class="report" src="../reports/tutorials/{report.name}" title="interactive report"></iframe>'
+        )
         pages.append(f".. raw:: html\n\n   {frame}\n")
     return "\n".join(pages)

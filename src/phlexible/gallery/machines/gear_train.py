@@ -33,7 +33,7 @@ def gear_train(planets: int = 3, torque: float = 0.1) -> Model:
     count = whole("planets", planets, least=1)
     model = Model(dimension=2)
     ground = model.ground.at((0.0, 0.0, 0.0))
-    wheel = Cylinder(SUN, 0.01, axis=(0.0, 0.0, 1.0))  # all of the same radius
+    wheel = Cylinder(SUN, 0.01, axis=(0.0, 0.0, 1.0), center=(0.0, 0.0, -0.006))  # behind the arm
     sun = model.connect(Revolute(ground, model.add(RigidBody(0.25, 5e-5, shape=wheel), "sun").origin))
     arm_body = model.add(RigidBody(0.2, 2e-4), "arm")
     arm = model.connect(Revolute(ground, arm_body.origin))
