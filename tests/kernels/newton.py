@@ -10,6 +10,7 @@ from phlexible.kernels.ledger import ledger_closes
 from phlexible.kernels.step import begin_step, jacobian, residuals
 from phlexible.system.layout import State
 from phlexible.system.system import system_of
+from phlexible.tables.declarations import COUNT, NEIGHBOURS, NODE, VISIT
 
 RESIDUAL, MATRIX, SOLUTION, LEDGER = range(4)
 
@@ -84,12 +85,12 @@ class Newton:
     def _dense(self):
         m = self.memory
         full = np.zeros((m.counts["unknowns"],) * 2)
-        for a in range(m.counts["nodes"]):
+        for visit in m["visit"].reshape(-1, VISIT):
+            a, begin = visit[NODE], visit[NEIGHBOURS]
             own = self._place(a)
             is_frame = a < m.counts["frames"]
             full[own, own] = self._frame(a) if is_frame else self._block(m["node_diagonal"][a], own, own)
-            begin = m["neighbour_start"][a]
-            for k in range(begin, begin + m["neighbour_count"][a]):
+            for k in range(begin, begin + visit[COUNT]):
                 other = self._place(m["neighbour"][k])
                 full[own, other] = self._block(m["upper"][k], own, other)
                 full[other, own] = self._block(m["lower"][k], other, own)

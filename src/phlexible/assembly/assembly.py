@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.elimination_order import BlockSchedule, block_schedule
 from phlexible.assembly.bands import Tables, place_tables
 from phlexible.assembly.controlled import ControlledValue, controlled_values
@@ -22,7 +22,19 @@ from phlexible.ports.time_functions import at_all_times
 from phlexible.system.layout import State, offsets
 from phlexible.system.system import System
 from phlexible.system.vectors import CarriedVector
-from phlexible.tables.declarations import SPRING
+from phlexible.tables.declarations import (
+    APART,
+    COUNT,
+    DIAGONAL,
+    NEIGHBOURS,
+    NODE,
+    ROW,
+    SEGMENTED,
+    SIZE,
+    SPRING,
+    TARGETS,
+    VISIT,
+)
 from phlexible.tables.memory import Memory
 
 HISTORY = 64
@@ -154,19 +166,20 @@ def assemble(system: System) -> Assembly:
     edges = {(a, b) for a, b, _ in masses if a != b} | coupled.edges()
     lengths = {b: own.length for b, own in enumerate(places)}
     schedule = block_schedule(coupled.node_sizes(), edges, coupled.waits(), lengths)
+    apart, is_long = np.zeros((2, len(schedule.size)), dtype=np.int64)
+    apart[: layout.frames] = system.dimension
+    apart[list(coupled.coupled_translations())] = 0
+    is_long[: layout.frames] = [types.bands[kind] is not None for kind in types.type_of]
     laws = tuple(each.force for each in tables.interactions if each.force is not None)
     counts, given = _merged(
         types,
         coupled.tables(schedule),
         _carrier_tables(system, masses, schedule),
-        _node_tables(schedule),
+        _node_tables(schedule, apart, is_long),
         place_tables(places, [schedule.places[b, b] for b in range(layout.frames)]),
     )
     given |= law_tables(laws, coupled.constraint_count, len(system.loads))
-    apart = np.zeros(len(schedule.size), dtype=np.int64)
-    apart[: layout.frames] = system.dimension
-    apart[list(coupled.coupled_translations())] = 0
-    given |= {"row_length": system.gap_lengths, "node_apart": apart}
+    given |= {"row_length": system.gap_lengths}
     counts |= {
         "dimension": system.dimension,
         "load_values": len(system.loads) + len(prescribed),
@@ -270,11 +283,19 @@ def _carrier_tables(
     }
 
 
-def _node_tables(schedule: BlockSchedule) -> tuple[dict[str, int], Tables]:
-    later, places = schedule.later, schedule.places
-    counts = [len(others) for others in later]
-    flat = [(node, other) for node, others in enumerate(later) for other in others]
-    targets = [places[i, j] for others in later for i in others for j in others]
+def _node_tables(schedule: BlockSchedule, apart: IntArray, is_long: IntArray) -> tuple[dict[str, int], Tables]:
+    """Of the elimination; of each node the first rows that are coupled to no others, and if it has segments."""
+    later, places, order = schedule.later, schedule.places, schedule.order
+    diagonal = np.array([places[k, k] for k in range(len(later))], dtype=np.int64)
+    flat = [(node, other) for node in order.tolist() for other in later[node]]
+    targets = [places[i, j] for node in order.tolist() for i in later[node] for j in later[node]]
+    neighbour = np.array([other for _, other in flat], dtype=np.int64)
+    counts = np.array([len(later[node]) for node in order.tolist()], dtype=np.int64)
+    visit = np.zeros((len(order), VISIT), dtype=np.int64)
+    visit[:, NODE], visit[:, SIZE], visit[:, DIAGONAL] = order, schedule.size[order], diagonal[order]
+    visit[:, ROW], visit[:, APART] = schedule.row_start[order], np.where(is_long, SEGMENTED, apart)[order]
+    visit[:, NEIGHBOURS], visit[:, COUNT] = offsets(list(counts))[:-1], counts
+    visit[:, TARGETS] = offsets(list(counts**2))[:-1]
     totals = {
         "nodes": len(schedule.size),
         "neighbours": len(flat),
@@ -283,15 +304,15 @@ def _node_tables(schedule: BlockSchedule) -> tuple[dict[str, int], Tables]:
         "block_numbers": schedule.length,
     }
     return totals, {
-        "node_order": schedule.order,
+        "visit": visit.ravel(),
         "node_size": schedule.size,
         "node_row": schedule.row_start[:-1],
-        "node_diagonal": np.array([places[k, k] for k in range(len(later))], dtype=np.int64),
-        "neighbour_start": offsets(counts)[:-1],
-        "neighbour_count": np.array(counts, dtype=np.int64),
-        "neighbour": np.array([other for _, other in flat], dtype=np.int64),
+        "node_diagonal": diagonal,
+        "node_apart": apart,
+        "neighbour": neighbour,
+        "neighbour_size": schedule.size[neighbour],
+        "neighbour_row": schedule.row_start[neighbour],
         "upper": np.array([places[pair] for pair in flat], dtype=np.int64),
         "lower": np.array([places[b, a] for a, b in flat], dtype=np.int64),
-        "target_start": offsets([count**2 for count in counts])[:-1],
         "target": np.array(targets, dtype=np.int64),
     }

@@ -1,9 +1,25 @@
-"""Block LU of Newton's matrix along the graph of bodies and interactions (docs/theory.md, 4)."""
+"""Block LU of Newton's matrix along the graph of bodies and interactions (docs/theory.md, 4).
+
+In large models memory takes longer than arithmetic. What is read of each node lies together, a cache line a node,
+and nodes, their neighbours and their blocks lie in the order of their elimination.
+"""
 
 from phlexible.compilation.compiled import compiled
 from phlexible.compilation.dense import factor, fill, scale, solve, solve_vector, subtract_image, subtract_product
 from phlexible.compilation.notation import Reals, Tables
-from phlexible.kernels.segments import factor_segments, has_segments, solve_segments
+from phlexible.kernels.segments import factor_segments, solve_segments
+from phlexible.tables.declarations import (
+    APART,
+    COUNT,
+    DIAGONAL,
+    NEIGHBOURS,
+    NODE,
+    ROW,
+    SEGMENTED,
+    SIZE,
+    TARGETS,
+    VISIT,
+)
 
 
 @compiled
@@ -19,34 +35,34 @@ def eliminate(t: Tables, relaxation: float) -> bool:
     if relaxation > 0.0:
         fill(t.row_scale, t.rows, 0.0)
     for index in range(t.nodes):
-        node = t.node_order[index]
-        n, block, pivots = t.node_size[node], t.blocks + t.node_diagonal[node], t.pivots + 2 * t.node_row[node]
+        at = t.visit + VISIT * index
+        node, n, block, pivots = at[NODE], at[SIZE], t.blocks + at[DIAGONAL], t.pivots + 2 * at[ROW]
         if relaxation > 0.0 and node >= first:
             row = t.interaction_start[node - first]
             for r in range(n):
                 t.row_relaxation[row + r] = relaxation * t.row_scale[row + r]
                 block[r * n + r] += t.row_relaxation[row + r]
-        apart, is_long = t.node_apart[node], has_segments(t, node)
+        apart, is_long = max(at[APART], 0), at[APART] == SEGMENTED
         rest = block + apart * (n + 1)
         if not (factor_segments(t, node) if is_long else factor(rest, n - apart, n, pivots)):
             return False
-        begin, end = t.neighbour_start[node], t.neighbour_start[node] + t.neighbour_count[node]
+        begin, end = at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]
         for j in range(begin, end):
-            upper, columns = t.blocks + t.upper[j], t.node_size[t.neighbour[j]]
+            upper, columns = t.blocks + t.upper[j], t.neighbour_size[j]
             if is_long:
                 solve_segments(t, node, upper, columns)
                 continue
             if apart > 0:
                 scale(upper, apart * columns, 1.0 / block[0])
             solve(rest, n - apart, n, pivots, upper + apart * columns, columns, columns)
-        target = t.target_start[node]
+        target = at[TARGETS]
         for i in range(begin, end):
-            rows = t.node_size[t.neighbour[i]]
+            rows = t.neighbour_size[i]
             measures = relaxation > 0.0 and node < t.carriers and t.neighbour[i] >= first
             if measures:
                 _measure(t, t.neighbour[i] - first, rows, target + i - begin, 1.0)
             for j in range(begin, end):
-                columns = t.node_size[t.neighbour[j]]
+                columns = t.neighbour_size[j]
                 lower, upper = t.blocks + t.lower[i], t.blocks + t.upper[j]
                 subtract_product(lower, rows, n, upper, columns, t.blocks + t.target[target + j - begin])
             if measures:
@@ -67,21 +83,18 @@ def _measure(t: Tables, constraint: int, rows: int, target: int, sign: float) ->
 def substitute(t: Tables, b: Reals) -> None:
     """Solve with the factors of ``eliminate`` for the flat right-hand side b, in place."""
     for index in range(t.nodes):
-        node = t.node_order[index]
-        n, own, apart = t.node_size[node], b + t.node_row[node], t.node_apart[node]
-        block = t.blocks + t.node_diagonal[node]
-        if has_segments(t, node):
-            solve_segments(t, node, own, 1)
+        at = t.visit + VISIT * index
+        n, own, apart, block = at[SIZE], b + at[ROW], at[APART], t.blocks + at[DIAGONAL]
+        if apart == SEGMENTED:
+            solve_segments(t, at[NODE], own, 1)
         else:
             if apart > 0:
                 scale(own, apart, 1.0 / block[0])
-            solve_vector(block + apart * (n + 1), n - apart, n, t.pivots + 2 * t.node_row[node], own + apart)
-        for i in range(t.neighbour_start[node], t.neighbour_start[node] + t.neighbour_count[node]):
-            other = t.neighbour[i]
-            subtract_image(t.blocks + t.lower[i], t.node_size[other], n, own, b + t.node_row[other])
+            solve_vector(block + apart * (n + 1), n - apart, n, t.pivots + 2 * at[ROW], own + apart)
+        for i in range(at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]):
+            subtract_image(t.blocks + t.lower[i], t.neighbour_size[i], n, own, b + t.neighbour_row[i])
     for index in range(t.nodes - 1, -1, -1):
-        node = t.node_order[index]
-        n, own = t.node_size[node], b + t.node_row[node]
-        for i in range(t.neighbour_start[node], t.neighbour_start[node] + t.neighbour_count[node]):
-            other = t.neighbour[i]
-            subtract_image(t.blocks + t.upper[i], n, t.node_size[other], b + t.node_row[other], own)
+        at = t.visit + VISIT * index
+        n, own = at[SIZE], b + at[ROW]
+        for i in range(at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]):
+            subtract_image(t.blocks + t.upper[i], n, t.neighbour_size[i], b + t.neighbour_row[i], own)

@@ -229,17 +229,16 @@ TABLES: tuple[Table, ...] = (
         load_point        | loads | | vector of the point, of forces
         load_triad        | loads | | first of three directions, or -1
         load_block        | 3 loads | | of a follower force: block (carrier, carrier or auxiliary of the direction)
-        node_order        | nodes | | in which nodes are eliminated
+        visit             | 8 nodes | | in the order of elimination, what is read of each node: NODE .. TARGETS
         node_size         | nodes | | rows
         node_row          | nodes | | first row of the right-hand side
         node_diagonal     | nodes | | block
         node_apart        | nodes | | first rows that are coupled to no others of the node but by 1 m: V, or none
-        neighbour_start   | nodes | | first neighbour
-        neighbour_count   | nodes | | that are eliminated later
-        neighbour         | neighbours | | node
+        neighbour         | neighbours | | node that is eliminated later
+        neighbour_size    | neighbours | | its rows
+        neighbour_row     | neighbours | | its first row of the right-hand side
         upper             | neighbours | | block (node, neighbour)
         lower             | neighbours | | block (neighbour, node)
-        target_start      | nodes | | first target
         target            | targets | | block (neighbour i, neighbour j)
         """,
     ),
@@ -437,6 +436,13 @@ TABLES: tuple[Table, ...] = (
 
 GIVEN = -1
 MOVING = -2
+
+NODE, SIZE, DIAGONAL, ROW, APART, NEIGHBOURS, COUNT, TARGETS = range(8)
+VISIT = 8
+"""What ``visit`` has of a node: its number, rows, diagonal block, first row of the right-hand side, rows that are
+apart (``node_apart``) or SEGMENTED, first neighbour, how many, first target."""
+
+SEGMENTED = -1
 
 CONSTRAINT, POSITION, DISTANCE, ANGLE = range(4)
 FORCE, FOLLOWER_FORCE, TORQUE, FOLLOWER_TORQUE = range(4)
