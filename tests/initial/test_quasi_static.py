@@ -5,6 +5,7 @@ import pytest
 
 from mechanisms import ROD, STEEL, beam, crank_slider
 from phlexible.bodies.beam.beam import Beam
+from phlexible.bodies.material import Material
 from phlexible.bodies.mechanics.balance import inertia_forces
 from phlexible.bodies.mechanics.floating import elastic_force, kept_velocities, split_velocity
 from phlexible.bodies.rigid_body import RigidBody
@@ -18,6 +19,7 @@ from phlexible.initial.quasi_static import quasi_static_motion
 from phlexible.interactions.functions import PointOf
 from phlexible.interactions.loads import Force, Torque
 from phlexible.joints.fixed import Fixed
+from phlexible.joints.prismatic import Prismatic
 from phlexible.joints.revolute import Revolute
 from phlexible.joints.spherical import Spherical
 from phlexible.mechanism.mechanism import Mechanism
@@ -230,6 +232,23 @@ def test_the_pose_that_joints_leave_free_stays():
     assert pin == pytest.approx(np.zeros(3), abs=1e-14)
     assert np.arctan2(chord[1], chord[0]) == pytest.approx(0.3, abs=1e-4)
     assert np.abs(state.eta).max() > 1e-6
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_no_unit_of_time_matters(frame):
+    """A beam clamped in its middle that carries another one on a rail, in seconds and in microseconds."""
+    found = []
+    for second in (1.0, 1e6):
+        rubber = Material(1e6 / second**2, 1000.0)
+        model = Mechanism(gravity=(0, -1e-2 / second**2, 0), dimension=3)
+        first, other = (
+            model.add(Beam(LENGTH, ROD, rubber, 2, frame=frame), position=(x, 0, 0)) for x in (0.0, LENGTH)
+        )
+        model.connect(Fixed(model.ground.at((LENGTH / 2, 0, 0)), first.at(LENGTH / 2)))
+        model.connect(Prismatic(first.end, other.start, axis=(0, 0, 1)))
+        found.append(deformed(model).eta)
+    assert np.abs(found[0]).max() > 1e-4 * LENGTH
+    assert found[1] == pytest.approx(found[0], abs=1e-9 * np.abs(found[0]).max())
 
 
 def test_rigid_models_stay_as_they_are():

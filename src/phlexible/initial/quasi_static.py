@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import lu_factor, lu_solve
 from scipy.sparse.linalg import splu
@@ -303,14 +304,15 @@ def _matrix(problem: _Problem, motion: QuasiStaticMotion, rigid: IntArray) -> Ma
     matrix = system.rows.small_matrix(at)[problem.rows]
     mass = system.small_mass(state, at)
     held, mass_rigid = matrix[:, rigid], mass[rigid]
-    metric = held**2 @ (1 / mass.diagonal()[rigid]) + np.finfo(float).tiny
     stiffness = _stiffness(system, motion, problem.share)
+    relaxed = REGULARISATION * _slowest(stiffness.diagonal(), mass.diagonal(), system.layout.is_rigid)
+    metric = relaxed * (held**2 @ (1 / mass.diagonal()[rigid])) + np.finfo(float).tiny
     if not isinstance(matrix, np.ndarray):
         return sparse.csc_matrix(
             sparse.block_array(
                 [
                     [stiffness, mass[:, rigid], -matrix.T, None],
-                    [None, held, None, -REGULARISATION * sparse.diags_array(metric)],
+                    [None, held, None, -sparse.diags_array(metric)],
                     [matrix, None, None, None],
                     [mass_rigid, None, None, held.T],
                 ],
@@ -321,10 +323,16 @@ def _matrix(problem: _Problem, motion: QuasiStaticMotion, rigid: IntArray) -> Ma
     a, b, c, d = np.cumsum([n, len(rigid), rows, rows])
     result = np.zeros((d, d))
     result[:n, :a], result[:n, a:b], result[:n, b:c] = stiffness, mass[:, rigid], -matrix.T
-    result[n : n + rows, a:b], result[n : n + rows, c:] = held, -REGULARISATION * np.diag(metric)
+    result[n : n + rows, a:b], result[n : n + rows, c:] = held, -np.diag(metric)
     result[n + rows : n + 2 * rows, :a] = matrix
     result[n + 2 * rows :, :a], result[n + 2 * rows :, c:] = mass_rigid, held.T
     return result
+
+
+def _slowest(stiffness: Array, mass: Array, is_rigid: NDArray[np.bool_]) -> float:
+    """About the square of the lowest frequency of the bodies [1/s^2], so that no unit of time is in the matrix."""
+    squares = stiffness[~is_rigid] / mass[~is_rigid]
+    return float(squares[squares > 0].min(initial=np.inf)) if (squares > 0).any() else 1.0
 
 
 def _factors(matrix: Matrix) -> Callable[[Array], Array]:
