@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import lu_factor, lu_solve
 from scipy.sparse.linalg import splu
@@ -76,6 +75,8 @@ class _Problem:
     rows: IntArray
     moving: Given
     share: float
+    rate: float
+    """Square of the rate at which loads or velocities would carry the mechanism over its own length [1/s^2]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +106,8 @@ def quasi_static_motion(system: System, state: State, at: Instants | None = None
         VelocityError: given velocities that contradict the joints of the deformed bodies.
     """
     here = system.at(state) if at is None else at
-    problem = _Problem(system, state, independent_rows(system, state, here), here.given, 1.0)
+    independent, rate = independent_rows(system, state, here), _rate(system, state, here)
+    problem = _Problem(system, state, independent, here.given, 1.0, rate)
     count, rows = int(system.layout.velocity[-1]), int(system.layout.multiplier[-1])
     start = QuasiStaticMotion(state, here, np.zeros(count), np.zeros(rows), np.zeros(rows))
     with np.errstate(all="ignore"):  # a diverging iteration is reported below
@@ -305,8 +307,7 @@ def _matrix(problem: _Problem, motion: QuasiStaticMotion, rigid: IntArray) -> Ma
     mass = system.small_mass(state, at)
     held, mass_rigid = matrix[:, rigid], mass[rigid]
     stiffness = _stiffness(system, motion, problem.share)
-    relaxed = REGULARISATION * _slowest(stiffness.diagonal(), mass.diagonal(), system.layout.is_rigid)
-    metric = relaxed * (held**2 @ (1 / mass.diagonal()[rigid])) + np.finfo(float).tiny
+    metric = REGULARISATION * problem.rate * (held**2 @ (1 / mass.diagonal()[rigid])) + np.finfo(float).tiny
     if not isinstance(matrix, np.ndarray):
         return sparse.csc_matrix(
             sparse.block_array(
@@ -329,10 +330,12 @@ def _matrix(problem: _Problem, motion: QuasiStaticMotion, rigid: IntArray) -> Ma
     return result
 
 
-def _slowest(stiffness: Array, mass: Array, is_rigid: NDArray[np.bool_]) -> float:
-    """About the square of the lowest frequency of the bodies [1/s^2], so that no unit of time is in the matrix."""
-    squares = stiffness[~is_rigid] / mass[~is_rigid]
-    return float(squares[squares > 0].min(initial=np.inf)) if (squares > 0).any() else 1.0
+def _rate(system: System, state: State, at: Instants) -> float:
+    """Of a problem: so that its matrix knows no unit of time."""
+    root = np.sqrt(system.small_mass(state, at).diagonal())
+    pull, motion = np.linalg.norm(applied_forces(system, state, at) / root), np.linalg.norm(root * state.velocity)
+    extent = _extent(system)
+    return float(pull / extent + (motion / extent) ** 2) or 1.0
 
 
 def _factors(matrix: Matrix) -> Callable[[Array], Array]:
