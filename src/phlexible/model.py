@@ -431,27 +431,22 @@ def _initial(given: object) -> InitialKind | State:
 
 def _steps(step: float | None, every: int, output_step: float | None, tolerance: float | None) -> tuple[float, int]:
     """Size of the steps [s], or of the output intervals with a tolerance; and how many from output to output."""
-    if step is None and (tolerance is None or output_step is None):
-        raise ParameterError("simulate needs step= (a duration in s), or tolerance= with output_step=; got neither")
-    if output_step is None:
-        return _size(step), every
-    interval = positive("output_step", output_step)
-    if every != 1:
+    interval = None if output_step is None else positive("output_step", output_step)
+    if interval is not None and every != 1:
         raise ParameterError(f"output_step= takes the place of every=, leave it out; got every={every!r}")
-    if tolerance is not None:
+    if interval is not None and tolerance is not None:
         if step is not None:
             raise ParameterError("with tolerance= steps are found: give output_step= without step=")
         return interval, 1
-    size = _size(step)
+    if step is None:
+        raise ParameterError("simulate needs step= (a duration in s), or tolerance= with output_step=; got neither")
+    size = positive("step", step)
+    if interval is None:
+        return size, every
     count = round(interval / size)
     if count < 1 or abs(count * size - interval) > SAME_STEP * interval:
         raise ParameterError(f"output_step must be a multiple of step = {size:g}, got {interval:g}")
     return size, count
-
-
-def _size(step: float | None) -> float:
-    assert step is not None, "asked for before"
-    return positive("step", step)
 
 
 def _first_instant(

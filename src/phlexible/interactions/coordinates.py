@@ -63,19 +63,8 @@ class Coordinate(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class PositionCoordinate(Coordinate):
-    """(x_b - x_a) . d: where the second point is along a direction of the first body [m]."""
-
-    first: Port
-    second: Port
-    direction: DirectionOf
-
-    def functions(self) -> tuple[Row, ...]:
-        """y = (x_b - x_a) . d."""
-        return (Row(self._terms(), 0.0, self.name),)
-
-    def _terms(self) -> tuple[Term, ...]:
-        return (Term(1.0, between(self.first, self.second), single(self.direction)),)
+class LinearCoordinate(Coordinate):
+    """One function is the coordinate."""
 
     def value(self, y: Array) -> float:
         """y itself."""
@@ -88,6 +77,22 @@ class PositionCoordinate(Coordinate):
     def hessian(self, y: Array) -> Array:
         """0."""
         return np.zeros((1, 1))
+
+
+@dataclass(frozen=True, eq=False)
+class PositionCoordinate(LinearCoordinate):
+    """(x_b - x_a) . d: where the second point is along a direction of the first body [m]."""
+
+    first: Port
+    second: Port
+    direction: DirectionOf
+
+    def functions(self) -> tuple[Row, ...]:
+        """y = (x_b - x_a) . d."""
+        return (Row(self._terms(), 0.0, self.name),)
+
+    def _terms(self) -> tuple[Term, ...]:
+        return (Term(1.0, between(self.first, self.second), single(self.direction)),)
 
     def driven_row(self, path: TimePath) -> Row:
         """y - p(t)."""
@@ -119,7 +124,7 @@ class SineCoordinate(PositionCoordinate):
 
 
 @dataclass(frozen=True, eq=False)
-class StrainCoordinate(Coordinate):
+class StrainCoordinate(LinearCoordinate):
     """A strain of a rod: one sum of products of vectors, which no joint has and no drive holds.
 
     Attributes:
@@ -133,18 +138,6 @@ class StrainCoordinate(Coordinate):
     def functions(self) -> tuple[Row, ...]:
         """y, the sum."""
         return (Row(self.terms, 0.0, self.name),)
-
-    def value(self, y: Array) -> float:
-        """y itself."""
-        return float(y[0])
-
-    def gradient(self, y: Array) -> Array:
-        """1."""
-        return np.ones(1)
-
-    def hessian(self, y: Array) -> Array:
-        """0."""
-        return np.zeros((1, 1))
 
     def driven_row(self, path: TimePath) -> Row:
         """A strain is not driven.

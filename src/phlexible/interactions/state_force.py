@@ -1,5 +1,6 @@
 """Forces that are functions of the state, evaluated inside of the step (docs/theory.md, 8)."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -83,9 +84,9 @@ class Servo(Portable):
         return float(self.kp * (value - place) + self.kd * (rate - speed))
 
 
-class CompoundForce:
+class CompoundForce(ABC):
     """What ``Model.apply`` takes apart into loads and force elements."""
 
+    @abstractmethod
     def parts(self) -> tuple[Load | ForceElement, ...]:
         """Those on the single ports."""
-        raise NotImplementedError

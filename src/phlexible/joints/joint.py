@@ -54,12 +54,7 @@ class Joint(KinematicPair):
         Raises:
             ParameterError: not one function, one that returns no finite number, or a rate that is not its rate.
         """
-        given = {kind: f for kind, f in (("angle", angle), ("position", position)) if f is not None}
-        if len(given) != 1:
-            raise ParameterError(f"drive of {self} takes angle= or position=, got {list(given) or 'neither'}")
-        ((kind, function),) = given.items()
-        coordinate = self.coordinate_name(kind if of is None else of)
-        check_callable(f"{kind} of a drive", function, "time")
+        coordinate, function = self._target("drive", angle, position, of)
         if rate is not None:
             check_callable(f"rate of a drive of {coordinate}", rate, "time")
         path = TimePath(function, rate, f"{coordinate} driven at {self}")
@@ -206,20 +201,25 @@ class Joint(KinematicPair):
         Raises:
             ParameterError: not one target, or gains that are negative.
         """
-        targets = {"angle": angle, "position": position}
-        given = [kind for kind, function in targets.items() if function is not None]
-        if len(given) != 1:
-            raise ParameterError(f"a servo of {self} needs one target, angle= or position=, got {len(given)}")
-        (kind,) = given
-        function = targets[kind]
-        assert function is not None, "given"
-        check_callable(f"{kind} of a servo", function, "time")
-        coordinate = self.coordinate_name(kind if of is None else of)
+        coordinate, function = self._target("servo", angle, position, of)
         path = TimePath(function, None, f"{coordinate} of a servo at {self}")
         path(0.0)
         gains = non_negative("kp", kp), non_negative("kd", kd)
         servo = Servo(path, *gains, self.coordinate_names.index(coordinate))
         return JointElement(self, coordinate, force=StateLaw(servo, (self,)), name=name)
+
+    def _target(
+        self, what: str, angle: ScalarFunction | None, position: ScalarFunction | None, of: str | None
+    ) -> tuple[str, ScalarFunction]:
+        """Name of the coordinate, and the function that it is to follow."""
+        given = {kind: f for kind, f in (("angle", angle), ("position", position)) if f is not None}
+        if len(given) != 1:
+            got = list(given) or "neither"
+            raise ParameterError(f"{what} of {self} takes angle= or position=, one target, got {got}")
+        ((kind, function),) = given.items()
+        coordinate = self.coordinate_name(kind if of is None else of)
+        check_callable(f"{kind} of a {what}", function, "time")
+        return coordinate, function
 
     def _need_orientation(self) -> None:
         self._need_orientation_of(self.first)
