@@ -18,7 +18,7 @@ from phlexible.bodies.flexible.files.kept_on_disk import Folder, KeptShapes
 from phlexible.bodies.flexible.frames import MEAN_AXIS
 from phlexible.bodies.flexible.inertia import mesh_moments
 from phlexible.bodies.flexible.interfaces import Interface, InterfaceSpec, given_interfaces
-from phlexible.bodies.flexible.matrices.from_matrices import MODAL, body_of_matrices
+from phlexible.bodies.flexible.matrices.from_matrices import body_of_matrices
 from phlexible.bodies.flexible.matrices.nodal_model import (
     GeometricStiffness,
     MatrixLike,
@@ -42,6 +42,7 @@ from phlexible.bodies.flexible.plates.section import PlateSection, PlateTheory, 
 from phlexible.bodies.flexible.plates.skin import plate_skin
 from phlexible.bodies.flexible.points import FlexiblePoints, MeshPoints
 from phlexible.bodies.flexible.reduced import effective_mass, reduced_data
+from phlexible.bodies.flexible.retained_body import retained_body
 from phlexible.bodies.flexible.skin import mesh_skin
 from phlexible.bodies.flexible.stiffening import MeshStrain, condensed_strain, linear_strain
 from phlexible.bodies.flexible.unknowns import mesh_unknowns
@@ -340,21 +341,9 @@ def _body_of_mesh(
     found = folder.kept((mesh, materials, interfaces, choice), make)
     frequencies, shapes = found.frequencies, unknowns.vectors(found.shapes, mesh.node_count)
     strain = linear_strain(frequencies) if is_linear else condensed_strain(frequencies, found.geometric)
-    total, first, second = mesh_moments(nodal_mass, mesh.nodes, shapes)
-    data = FloatingBody(
-        dimension=d,
-        mass=total,
-        first_moments=first,
-        second_moments=second,
-        rotates=True,
-        strain=strain,
-        damping=np.diag(2 * choice.damping_ratio * frequencies),
-        viscosity=materials.viscosity,
-        points=MeshPoints(shapes, interface_motion(interfaces, found.moved, found.turned), mesh),
-        size=float(np.ptp(mesh.nodes, axis=0).max()),
-        elastic_units=(MODAL,) * len(frequencies),
-    )
-    return data, found
+    moments, damping = mesh_moments(nodal_mass, mesh.nodes, shapes), np.diag(2 * choice.damping_ratio * frequencies)
+    points = MeshPoints(shapes, interface_motion(interfaces, found.moved, found.turned), mesh)
+    return retained_body(d, mesh.nodes, moments, strain, damping, materials.viscosity, points), found
 
 
 def _order(order: int) -> int:

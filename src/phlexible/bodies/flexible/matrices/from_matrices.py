@@ -11,11 +11,11 @@ from phlexible.bodies.flexible.inertia import nodal_moments, rigid_momenta
 from phlexible.bodies.flexible.interfaces import Interface
 from phlexible.bodies.flexible.matrices.nodal_model import GeometricStiffness, NodalModel
 from phlexible.bodies.flexible.points import NodePoints
+from phlexible.bodies.flexible.retained_body import retained_body
 from phlexible.bodies.flexible.stiffening import condensed_strain, linear_strain, projected
 from phlexible.bodies.floating_body import FloatingBody, StrainEnergy
 from phlexible.errors import ParameterError
 
-MODAL = "kg^0.5 m"  # of coordinates with unit mass
 INERTIAL = "inertial"
 
 
@@ -34,30 +34,20 @@ def body_of_matrices(
     rigid_momenta(model.mass, model.unknowns)
     found = condensed(model.mass, model.stiffness, model.unknowns, interfaces, choice)
     shapes, frequencies, unknowns = found.shapes, found.kept.frequencies, model.unknowns
-    total, first, second = nodal_moments(model.mass, unknowns, shapes)
     damping = np.diag(2 * choice.damping_ratio * frequencies)
     if model.damping is not None:
         own = shapes.T @ (model.damping @ shapes)
         damping = damping + (own + own.T) / 2
     rotates = (unknowns.component >= 3).any()
-    data = FloatingBody(
-        dimension=unknowns.dimension,
-        mass=total,
-        first_moments=first,
-        second_moments=second,
-        rotates=True,
-        strain=_strain(model, found, interfaces, choice, geometric),
-        damping=damping,
-        viscosity=viscosity,
-        points=NodePoints(
-            unknowns.vectors(shapes, len(model.places)),
-            interface_motion(interfaces, found.moved, found.turned),
-            model.places,
-            unknowns.rotations(shapes, len(model.places)) if rotates else None,
-        ),
-        size=float(np.ptp(model.places, axis=0).max()),
-        elastic_units=(MODAL,) * len(frequencies),
+    points = NodePoints(
+        unknowns.vectors(shapes, len(model.places)),
+        interface_motion(interfaces, found.moved, found.turned),
+        model.places,
+        unknowns.rotations(shapes, len(model.places)) if rotates else None,
     )
+    moments = nodal_moments(model.mass, unknowns, shapes)
+    strain = _strain(model, found, interfaces, choice, geometric)
+    data = retained_body(unknowns.dimension, model.places, moments, strain, damping, viscosity, points)
     return data, found
 
 

@@ -7,7 +7,6 @@ from phlexible.bodies.flexible.condensation import Choice, condensed, interface_
 from phlexible.bodies.flexible.files.kept_on_disk import Folder, KeptShapes
 from phlexible.bodies.flexible.inertia import mesh_moments
 from phlexible.bodies.flexible.interfaces import Interface
-from phlexible.bodies.flexible.matrices.from_matrices import MODAL
 from phlexible.bodies.flexible.mesh.assembly import mass_matrix
 from phlexible.bodies.flexible.mesh.element_mesh import ElementMesh
 from phlexible.bodies.flexible.mesh.materials import ElementMaterials
@@ -20,6 +19,7 @@ from phlexible.bodies.flexible.plates.assembly import (
 from phlexible.bodies.flexible.plates.points import PlatePoints, surface_shapes
 from phlexible.bodies.flexible.plates.section import PlateSection
 from phlexible.bodies.flexible.plates.surface_strain import surface_strains
+from phlexible.bodies.flexible.retained_body import retained_body
 from phlexible.bodies.flexible.stiffening import MeshStrain, condensed_strain, linear_strain
 from phlexible.bodies.floating_body import FloatingBody
 
@@ -58,25 +58,12 @@ def body_of_plate(
     apart = h / np.sqrt(12.0)  # two sheets of half the mass have the inertia of the plate
     sheets = sparse.csr_array(sparse.block_diag([nodal_mass / 2, nodal_mass / 2]))
     places = np.vstack([mesh.nodes + (0, 0, apart), mesh.nodes - (0, 0, apart)])
-    total, first, second = mesh_moments(
-        sheets, places, surface_shapes(unknowns, found.shapes, mesh.node_count, apart)
+    moments = mesh_moments(sheets, places, surface_shapes(unknowns, found.shapes, mesh.node_count, apart))
+    points = PlatePoints(
+        surface_shapes(unknowns, found.shapes, mesh.node_count, h / 2),
+        interface_motion(interfaces, found.moved, found.turned),
+        mesh,
+        h,
     )
-    data = FloatingBody(
-        dimension=3,
-        mass=total,
-        first_moments=first,
-        second_moments=second,
-        rotates=True,
-        strain=strain,
-        damping=np.diag(2 * choice.damping_ratio * frequencies),
-        viscosity=section.viscosity,
-        points=PlatePoints(
-            surface_shapes(unknowns, found.shapes, mesh.node_count, h / 2),
-            interface_motion(interfaces, found.moved, found.turned),
-            mesh,
-            h,
-        ),
-        size=float(np.ptp(mesh.nodes, axis=0).max()),
-        elastic_units=(MODAL,) * len(frequencies),
-    )
-    return data, found
+    damping = np.diag(2 * choice.damping_ratio * frequencies)
+    return retained_body(3, mesh.nodes, moments, strain, damping, section.viscosity, points), found
