@@ -106,6 +106,7 @@ def recorded(mechanism: Mechanism, poses: list[Callable[[float], Pose]], times: 
         dissipated=lost,
         iterations=np.arange(count),
         halvings=np.zeros(count, dtype=np.int64),
+        contact_steps=np.zeros(count, dtype=np.int64),
         step_error=np.zeros(count),
         work_names=("force on beam.end", "moving frame 1"),
     )

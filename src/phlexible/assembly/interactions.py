@@ -433,7 +433,7 @@ class CoupledTables:
         return totals, tables
 
     def _law_tables(self, schedule: BlockSchedule) -> tuple[dict[str, int], Tables]:
-        groups: list[tuple[int, int, int, int]] = []  # width, place and blocks of each
+        groups: list[tuple[int, int, int, int, int]] = []  # node, width, place and blocks of each
         relation = {number: own for own, numbers in self._related.items() for number in numbers}
         entries, blocks, most = [], list[int](), 0
         d = self._layout.linear.shape[1]
@@ -446,21 +446,22 @@ class CoupledTables:
                 if number in relation and node < len(self._widths):
                     held = self._constraint_node(relation[number])
                     upper, lower = schedule.places[node, held], schedule.places[held, node]
-                groups.append((width, place, upper, lower))
+                groups.append((node, width, place, upper, lower))
                 place += width
             for carrier in carriers:
                 seen = {node for node, _ in self._columns(number, carrier)}
                 blocks += [schedule.places[carrier, node] if node in seen else -1 for node in nodes]
             most = max(most, place * len(self.interactions[number].functions))
         table = np.array(entries, dtype=np.int64).reshape(-1, 4)
-        pairs = np.array(groups, dtype=np.int64).reshape(-1, 4)
+        pairs = np.array(groups, dtype=np.int64).reshape(-1, 5)
         names = ("group_start", "group_count", "carrier_count", "group_block_start")
         tables: Tables = {name: table[:, k] for k, name in enumerate(names)}
         tables |= {
-            "group_width": pairs[:, 0],
-            "group_place": pairs[:, 1],
-            "group_upper": pairs[:, 2],
-            "group_lower": pairs[:, 3],
+            "group_node": pairs[:, 0],
+            "group_width": pairs[:, 1],
+            "group_place": pairs[:, 2],
+            "group_upper": pairs[:, 3],
+            "group_lower": pairs[:, 4],
             "group_block": np.array(blocks, dtype=np.int64),
         }
         rows = int(self._starts[self.constraint_count])

@@ -211,6 +211,26 @@ def _gather(t: Tables, f: int, e: int, left: Reals, right: Reals) -> None:
 
 
 @compiled
+def gather_gap(t: Tables, f: int) -> None:
+    """How the force along the coordinate of a law enters the balances of its groups: row 0 of ``left_gradient``.
+
+    With the levers of the step that was tried last.
+    """
+    begin, last = t.interaction_start[t.constraints + f], t.group_start[f] + t.group_count[f] - 1
+    numbers, count = t.group_place[last] + t.group_width[last], t.function_count[t.constraints + f]
+    fill(t.left_gradient, count * numbers, 0.0)
+    for r in range(count):
+        _gradients(t, begin + r)
+        for e in range(t.function_part[begin + r], t.function_part[begin + r] + t.part_count[begin + r]):
+            _gather(t, f, e, t.left_gradient + r * numbers, t.right_gradient + r * numbers)
+    for j in range(numbers):
+        total = 0.0
+        for r in range(count):
+            total += t.along[begin + r] * t.left_gradient[r * numbers + j]
+        t.left_gradient[j] = total
+
+
+@compiled
 def _law_blocks(t: Tables, f: int, begin: int, count: int, numbers: int, h: float) -> None:
     """Subtract h left (dg/dw) right: the mean on the left, the end on the right."""
     groups, blocks = t.group_start[f], t.group_block + t.group_block_start[f]

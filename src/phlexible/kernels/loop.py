@@ -3,6 +3,7 @@
 from phlexible.compilation.compiled import compiled, entry_point
 from phlexible.compilation.dense import copy, fill
 from phlexible.compilation.notation import Reals, Tables, Vectors, dot, reals_at, tables_at, vector
+from phlexible.kernels.contact_steps import contacts_push, parts_around_contacts
 from phlexible.kernels.interactions import angles_can_be_counted, drives_are_smooth
 from phlexible.kernels.ledger import end_step, energies, ledger_closes
 from phlexible.kernels.newton import (
@@ -20,6 +21,8 @@ ATTEMPTS = 4
 RELAXED_ATTEMPTS = 2  # after those, for joints at a singular position
 RELAXATION = 1e-9
 LINE, PARABOLA, ALTERNATING = range(3)  # guesses of a velocity
+TOUCHING = 3  # status: contacts push, and ask for parts of the step
+SAME_SIZE = 1e-9  # relative
 NOTICEABLE = 1e-6  # multipliers that move nothing: some joints are nearly dependent
 
 
@@ -35,7 +38,8 @@ def advance(header, sizes, options, storage, moving, load_values, reactions, sto
             displacement are measured by.
         storage: number of steps; store each so many; steps taken since the last one stored; whether the last
             step before had the same size and ended at this state; whether to store the state before the first;
-            whether controllers measure the state after the last.
+            whether controllers measure the state after the last; whether the substeps are those of a step around
+            contacts. Otherwise it ends before a step that contacts ask to be taken in ``parts``.
         moving: given vectors at the ends of the substeps, (count substeps + 1, 3 vectors).
         load_values: at the middles of the substeps, (count substeps, 3 loads).
         reactions: receives multipliers and forces of the first step.
@@ -53,7 +57,12 @@ def advance(header, sizes, options, storage, moving, load_values, reactions, sto
         write_row(t, rows)
         vector_rates(t)
         row = 1
+    is_around, are_equal, longest = storage[6] != 0, len(sizes) == 1, 0.0
     substeps, total = len(sizes), sizes.sum()
+    for part in range(substeps):
+        longest = max(longest, abs(sizes[part]))
+    if is_around:
+        are_equal = abs(sizes[0] - sizes[substeps - 1]) <= SAME_SIZE * longest
     for step in range(count):
         if substeps > 1:
             copy(t.state, t.saved_state, t.state_numbers)
@@ -63,19 +72,24 @@ def advance(header, sizes, options, storage, moving, load_values, reactions, sto
             set_vectors(t.moving0, given + 3 * t.moving * place, t.moving)
             set_vectors(t.moving1, given + 3 * t.moving * (place + 1), t.moving)
             set_vectors(t.load_value, values + 3 * t.load_values * place, t.load_values)
-            if substeps > 1 or (step == 0 and not continues):
+            is_first = step == 0 and part == 0 and not continues
+            if is_first or not are_equal or abs(sizes[part] - t.step_taken[0]) > SAME_SIZE * longest:
                 t.known_velocities[0] = 0.0
-            status = take_step(t, sizes[part], damping, least_scale, is_redundant)
+            t.part[0], t.step_taken[0] = part, sizes[part]
+            wanted = 0.0 if is_around else longest
+            status = take_step(t, sizes[part], damping, least_scale, is_redundant, wanted)
             if status != CONVERGED:
                 if substeps > 1:
                     copy(t.saved_state, t.state, t.state_numbers)
                 return step, status
             for i in range(t.reactions if substeps > 1 else 0):
                 t.mean_reaction[i] += sizes[part] / total * t.reaction[i]
+            if are_equal:
+                t.step_error[0] = max(t.step_error[0], t.last_error[0] / options[3])
         if substeps > 1:
             copy(t.mean_reaction, t.reaction, t.reactions)
-        else:
-            t.step_error[0] = max(t.step_error[0], t.last_error[0] / options[3])
+        if is_around:
+            t.counter[2] += substeps
         for i in range(t.reactions):
             if step == 0:
                 reactions[i] = t.reaction[i]
@@ -97,8 +111,11 @@ def advance(header, sizes, options, storage, moving, load_values, reactions, sto
 
 
 @compiled
-def take_step(t: Tables, h: float, damping: float, least_scale: float, is_redundant: bool) -> int:
-    """One step from the state, of which ``begin_bodies`` or ``hand_over`` has told, to the next; its status."""
+def take_step(t: Tables, h: float, damping: float, least_scale: float, is_redundant: bool, longest: float) -> int:
+    """One step from the state, of which ``begin_bodies`` or ``hand_over`` has told, to the next; its status.
+
+    Where contacts ask for parts of steps of the length ``longest`` (0: they are not asked) it is not taken.
+    """
     begin_ports(t)
     status = NOT_CONVERGED
     attempts = ATTEMPTS if is_redundant else ATTEMPTS + RELAXED_ATTEMPTS
@@ -115,6 +132,10 @@ def take_step(t: Tables, h: float, damping: float, least_scale: float, is_redund
             if is_relaxed and remove_null_space_multipliers(t) > NOTICEABLE:
                 t.counter[1] += 1
             break
+    if longest > 0.0 and contacts_push(t):
+        t.parts[0] = float(parts_around_contacts(t, h, longest, damping))
+        if t.parts[0] > 1.0:
+            return TOUCHING
     if status == CONVERGED:
         t.last_error[0] = step_error(t, h)
         remember(t)

@@ -134,14 +134,20 @@ def jacobian(t: Tables, h: float, damping: float) -> None:
     for b in range(t.frames):
         inertia_tangent(t, b, h)
         elastic_tangent(t, b, h, damping)
-    for p in range(t.mass_pairs):
-        b = t.mass_second[p]
-        block, width = t.blocks + t.mass_block[p], t.corner_stride[b] if b < t.frames else t.width_of[b]
-        for i in range(t.dimension):
-            block[i * width + i] += t.mass[p]
+    mass_blocks(t)
     for k in range(t.vectors):
         if t.vector_carrier[k] >= 0:
             levers_and_motions(t, k, h)
     force_tangent(t, h)
     interaction_tangent(t, h)
     load_tangent(t, h)
+
+
+@compiled
+def mass_blocks(t: Tables) -> None:
+    """Add the masses to the blocks of V."""
+    for p in range(t.mass_pairs):
+        b = t.mass_second[p]
+        block, width = t.blocks + t.mass_block[p], t.corner_stride[b] if b < t.frames else t.width_of[b]
+        for i in range(t.dimension):
+            block[i * width + i] += t.mass[p]

@@ -125,6 +125,11 @@ class Motion(MotionPictures, MeshedMotion):
         """Halved steps since t = 0, shape (N + 1,)."""
         return self.recording.halvings
 
+    @property
+    def contact_steps(self) -> IntArray:
+        """Short steps that were taken around contacts since t = 0, shape (N + 1,)."""
+        return self.recording.contact_steps
+
     def position(self, attachment: Port) -> Array:
         """World position, shape (N + 1, 3) [m]."""
         return poses.position(self.run, attachment)

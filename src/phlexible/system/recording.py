@@ -39,6 +39,7 @@ class Recording:
         dissipated: energy lost since t = 0, shape (N + 1,) [J].
         iterations: Newton iterations since t = 0, shape (N + 1,).
         halvings: halved steps since t = 0, shape (N + 1,).
+        contact_steps: parts of steps that were taken around contacts since t = 0, shape (N + 1,).
         step_error: greatest estimated error of a step since the instant before, shape (N + 1,).
         work_names: loads, then joints that are driven by moving frames, drives, force elements.
     """
@@ -65,6 +66,7 @@ class Recording:
     dissipated: Array
     iterations: IntArray
     halvings: IntArray
+    contact_steps: IntArray
     step_error: Array
     work_names: tuple[str, ...]
 

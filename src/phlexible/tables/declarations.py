@@ -214,6 +214,7 @@ TABLES: tuple[Table, ...] = (
         group_start       | forces | | first group
         group_count       | forces | | how many
         carrier_count     | forces | | groups that are carriers, which come first
+        group_node        | groups | | carrier, or auxiliary after all carriers
         group_width       | groups | | velocities, or components of an auxiliary
         group_place       | groups | | place of its numbers in a gradient
         group_block_start | forces | | first block
@@ -302,6 +303,7 @@ TABLES: tuple[Table, ...] = (
         Writer.STEP,
         """
         pivots            | 2 unknowns | | of each node, from twice its first row on
+        part              | one | | of a step, which is taken
         state_law         | one | | address of what sets load values in the step; 0: nothing does
         """,
     ),
@@ -375,6 +377,9 @@ TABLES: tuple[Table, ...] = (
         theta_change      | forces | |
         loss              | forces | J | what contact and dry friction lose in the step
         across_loss       | forces | J | that part of it that is lost along a plane
+        touching          | forces | | 1: a contact that pushes at either end of the step
+        hardness          | carriers | 1/s2 | of the contacts on a carrier; -1: it has no inertia
+        parts             | one | | that the step is to be taken in
         scalar_force      | forces | | F along the coordinate
         left_gradient     | group_numbers | | of one law: carriers' rows
         right_gradient    | group_numbers | |
@@ -402,7 +407,7 @@ TABLES: tuple[Table, ...] = (
         """
         energy            | 4 one | J | kinetic, strain, gravity, spring
         dissipated        | one | J | since the start
-        counter           | 2 one | | Newton iterations, steps with dependent joints
+        counter           | 3 one | | Newton iterations, steps with dependent joints, parts of steps around contacts
         step_error        | one | | greatest estimated error of a step since the last stored instant
         """,
     ),
@@ -417,6 +422,7 @@ TABLES: tuple[Table, ...] = (
         previous_velocity | velocities | | of the step before, where Newton's method starts from
         earlier_velocity  | velocities | | of the step before that
         known_velocities  | one | | how many of these two there are, of steps of the present size
+        step_taken        | one | s | length of the last step
         best_guess        | velocities | | how each would have been foretold best in the last step
         work              | sources | J | since the start, by loads, then by given vectors in interactions
         theta             | forces | rad, m | coordinates, angles over full turns
@@ -447,3 +453,6 @@ SEGMENTED = -1
 CONSTRAINT, POSITION, DISTANCE, ANGLE = range(4)
 FORCE, FOLLOWER_FORCE, TORQUE, FOLLOWER_TORQUE = range(4)
 SPRING, LOGARITHMIC, LINEAR, ST_VENANT_KIRCHHOFF, USER_LAW, CONTACT, ELASTIC = range(7)
+
+MOST_PARTS = 4096
+"""Of a step around contacts."""

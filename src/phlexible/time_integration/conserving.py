@@ -12,8 +12,8 @@ from phlexible.assembly.assembly import Assembly, assemble
 from phlexible.assembly.work_sources import work_sources
 from phlexible.compilation.compiled import is_compiled, is_kept
 from phlexible.compilation.notation import CHECKED
-from phlexible.kernels.loop import advance
-from phlexible.kernels.newton import SINGULAR
+from phlexible.kernels.loop import TOUCHING, advance
+from phlexible.kernels.newton import CONVERGED, SINGULAR
 from phlexible.rank.redundancy import independent_rows
 from phlexible.system.instants import GivenFunctions, Instants
 from phlexible.system.layout import State, same_pose
@@ -25,7 +25,7 @@ from phlexible.time_integration.controllers import Controllers
 from phlexible.time_integration.projection import projection
 from phlexible.time_integration.python_laws import PythonLaws, StateLaws
 from phlexible.time_integration.reactions import reactions
-from phlexible.time_integration.stepper import Advance, Stepper, Storage
+from phlexible.time_integration.stepper import Advance, Stepper, Storage, StoredRows
 
 LEAST_MOTION = 1e-6
 """Of the reach, in a step. Newton's updates may stop at 1e-8 of it, where the round-off of positions is."""
@@ -82,7 +82,7 @@ class ConservingStepper(Stepper):
         self._substeps = np.array(substeps, dtype=np.float64)
         self._damping, self._is_redundant = numerical_damping, is_redundant
         self._controllers = Controllers(assembly)
-        self._state_laws = StateLaws(self._controllers)
+        self._state_laws = StateLaws(self._controllers, self._memory["part"])
         self._memory["state_law"][0] = self._state_laws.address
         self._laws = PythonLaws(assembly, self._state_laws)
         self._has_functions = _has_functions(assembly)
@@ -108,76 +108,80 @@ class ConservingStepper(Stepper):
         memory["theta"][:] = thetas
 
     def advance(self, instants: Array, step: float, storage: Storage) -> Advance:
-        """Steps between instants, all of one size; of a single instant only the row."""
-        if storage.asks or (self._state_laws.address and len(instants) > 1):
-            return self._advance_controlled(instants, step, storage)
-        count = len(instants) - 1
+        """Steps between instants, all of one size; of a single instant only the row.
+
+        Controllers are asked before each step but the first, as ``control`` did. Steps around contacts are taken in
+        parts (8.23).
+        """
+        count, times, parts = len(instants) - 1, instants.tolist(), len(self._substeps)
         ends, middles = substep_times(instants, step, self._substeps)
-        values = self._values(middles)
-        kept = (storage.phase + count) // storage.every if count else 1
-        stored = np.zeros((kept, len(self._memory.state)))
+        values, moving = self._values(middles), self._assembly.moving_values(ends)
+        rates = self._controllers.moving_rates(instants[:-1]) if storage.asks else np.zeros((count, 0))
+        rows = StoredRows(len(self._memory.state), self._memory.counts["reactions"], count, storage)
+        is_single = storage.asks or bool(self._state_laws.address and count)
+        done, status = 0, CONVERGED
+        while True:
+            if storage.asks and done and not self._asked(times[done], rates[done]):
+                break
+            last = min(done + 1, count) if is_single else count
+            own, places = slice(done * parts, last * parts), slice(done * parts, last * parts + 1)
+            self._state_laws.middles = middles[own]
+            taken, status = self._call(
+                rows, last - done, step, self._substeps, moving[places], values[own], is_single
+            )
+            done += taken
+            if status == TOUCHING:
+                status = self._around_contacts(instants[done : done + 2], step, rows, is_single)
+                done += status == CONVERGED
+            if status != CONVERGED or done == count:
+                break
+        found = self._memory.rows(rows.numbers)
+        error = max(float(found["step_error"].max(initial=0.0)), float(self._memory["step_error"][0]))
+        return Advance(done, status == SINGULAR, found, rows.first, error, self._stop is not None)
+
+    def _asked(self, time: float, rates: Array) -> bool:
+        """Whether controllers answered; what one raised comes once the steps before are stored."""
+        try:
+            self._controllers.hold(time, rates, self._held)
+        except BaseException as raised:
+            self._stop = raised
+        return self._stop is None
+
+    def _around_contacts(self, instants: Array, step: float, rows: StoredRows, measures: bool) -> int:
+        """One step in the equal parts that contacts ask for; its status."""
+        parts = int(self._memory["parts"][0])
+        shares = np.tile(self._substeps / parts, parts)
+        ends, middles = substep_times(instants, step, shares)
+        self._state_laws.middles = middles
+        moving, values = self._assembly.moving_values(ends), self._values(middles)
+        return self._call(rows, 1, step, shares, moving, values, measures, is_around=True)[1]
+
+    def _call(
+        self,
+        rows: StoredRows,
+        count: int,
+        step: float,
+        shares: Array,
+        moving: Array,
+        values: Array,
+        measures: bool,
+        is_around: bool = False,
+    ) -> tuple[int, int]:
+        """Compiled code takes so many steps, each in shares of it; how many it took, and the status of the last."""
         reactions = np.zeros(self._memory.counts["reactions"])
-        moving = self._assembly.moving_values(ends)
         with self._laws.called():
-            done, status = advance(
+            taken, status = advance(
                 self._memory.header,
-                step * self._substeps,
-                self._options(step),
-                np.array([count, storage.every, storage.phase, storage.continues, count == 0, 0], dtype=np.int64),
+                step * shares,
+                self._options(step * float(shares.max()) if is_around else step),
+                rows.storage(count, measures, is_around),
                 moving,
                 values + self._held if self._held.size else values,
                 reactions,
-                stored,
+                rows.rest,
             )
-        rows = self._memory.rows(stored)
-        error = max(float(rows["step_error"].max(initial=0.0)), float(self._memory["step_error"][0]))
-        return Advance(int(done), status == SINGULAR, rows, reactions, error)
-
-    def _advance_controlled(self, instants: Array, step: float, storage: Storage) -> Advance:
-        """Steps one by one, with the controllers asked before each but the first, as ``control`` did."""
-        count, times = len(instants) - 1, instants.tolist()
-        ends, middles = substep_times(instants, step, self._substeps)
-        values, moving = self._values(middles), self._assembly.moving_values(ends)
-        rates = self._controllers.moving_rates(instants[:-1])
-        stored = np.zeros(((storage.phase + count) // storage.every, len(self._memory.state)))
-        reactions, first = np.zeros((2, self._memory.counts["reactions"]))
-        sizes, options = step * self._substeps, self._options(step)
-        how = np.array([1, storage.every, storage.phase, storage.continues, 0, 1], dtype=np.int64)
-        row, open_row, done, status = 0, -1, 0, 0
-        for k in range(count):
-            try:
-                self._state_laws.middle = float(middles[k])
-                if k and storage.asks:  # ``control`` has asked before the first
-                    self._controllers.hold(times[k], rates[k], self._held)
-            except BaseException as raised:
-                self._stop = raised  # comes once the steps before are stored
-                break
-            values[k] += self._held if self._held.size else 0.0
-            with self._laws.called():
-                taken, status = advance(
-                    self._memory.header,
-                    sizes,
-                    options,
-                    how,
-                    moving[k : k + 2],
-                    values[k : k + 1],
-                    reactions,
-                    stored[row : row + 1],
-                )
-            if not taken:
-                break
-            if open_row >= 0:  # forces of an instant are the mean of the steps beside it
-                own = stored[open_row, len(self._memory.state) - len(reactions) :]
-                own += reactions
-                own *= 0.5
-            if k == 0:
-                first[:] = reactions
-            how[2], how[3], open_row, done = (how[2] + 1) % storage.every, 1, -1, k + 1
-            if how[2] == 0:
-                open_row, row = row, row + 1
-        rows = self._memory.rows(stored)
-        error = max(float(rows["step_error"].max(initial=0.0)), float(self._memory["step_error"][0]))
-        return Advance(done, status == SINGULAR, rows, first, error, self._stop is not None)
+        rows.took(int(taken), reactions)
+        return int(taken), int(status)
 
     def now(self, time: float) -> dict[str, Array]:
         """The state as one stored instant."""

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import FrameType
 
+import numpy as np
+
+from phlexible.algebra.arrays import IntArray
 from phlexible.assembly.assembly import Assembly
 from phlexible.compilation.user_function import UserFunction
 from phlexible.time_integration.controllers import Controllers
@@ -17,17 +20,22 @@ _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)
 class StateLaws:
     """Behind ``address`` load values are written from the mean state of a trial step of length h.
 
+    Args:
+        controllers: whose laws.
+        part: the part of the step that is taken, as the kernels write it, shape (1,).
+
     Attributes:
         address: of double(h); 0 where there is no law.
-        middle: time at the middle of the step that is taken [s].
+        middles: times at the middles of the parts of the step that is taken [s].
         errors: what a law raised; the compiled code got NaN for its values.
         is_compiled: False.
     """
 
     is_compiled = False
 
-    def __init__(self, controllers: Controllers) -> None:
-        self._controllers, self.errors, self.middle, self.address = controllers, list[BaseException](), 0.0, 0
+    def __init__(self, controllers: Controllers, part: IntArray) -> None:
+        self._controllers, self.errors, self.address = controllers, list[BaseException](), 0
+        self._part, self.middles = part, np.zeros(1)
         if controllers.have_laws:
             self._callback = _CALLBACK(self._called)
             self.address = ctypes.cast(self._callback, ctypes.c_void_p).value or 0
@@ -37,7 +45,7 @@ class StateLaws:
             self._controllers.fail()
             return 0.0
         try:
-            self._controllers.obey_in_step(self.middle, h)
+            self._controllers.obey_in_step(float(self.middles[self._part[0]]), h)
         except BaseException as error:  # must not cross compiled code, where it would be lost
             self.errors[:] = [error]
             self._controllers.fail()

@@ -139,6 +139,7 @@ def recording_of(
         dissipated=own["dissipated"][:, 0],
         iterations=own["counter"][:, 0].astype(np.int64),
         halvings=np.full(count, halvings, dtype=np.int64),
+        contact_steps=own["counter"][:, 2].astype(np.int64),
         step_error=own["step_error"][:, 0],
         work_names=tuple(sources),
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, IntArray
 from phlexible.system.instants import Instants
 from phlexible.system.layout import State
 from phlexible.system.recording import LateReactions
@@ -47,6 +47,53 @@ class Advance:
     reactions: Array
     error: float
     is_stopped: bool = False
+
+
+class StoredRows:
+    """Collects rows of the state, each with the mean reactions of the steps beside it.
+
+    Args:
+        width: numbers of the state.
+        reactions: multipliers and forces, its last numbers.
+        count: steps in all; 0: the state as it is.
+        storage: which of them are stored.
+
+    Attributes:
+        numbers: the rows, shape (rows, state numbers).
+        first: reactions of the first step.
+    """
+
+    def __init__(self, width: int, reactions: int, count: int, storage: Storage) -> None:
+        kept = (storage.phase + count) // storage.every if count else 1
+        self.numbers = np.zeros((kept, width))
+        self.first: Array = np.zeros(reactions)
+        self._every, self._phase, self._continues = storage.every, storage.phase, storage.continues
+        self._row, self._open, self._is_first = 0, -1, True
+
+    @property
+    def rest(self) -> Array:
+        """Those that are still to be written."""
+        return self.numbers[self._row :]
+
+    def storage(self, count: int, measures: bool, is_around: bool) -> IntArray:
+        """What compiled code is to store of the next steps, see ``kernels.loop.advance``."""
+        numbers = [count, self._every, self._phase, self._continues, count == 0, measures, is_around]
+        return np.array(numbers, dtype=np.int64)
+
+    def took(self, steps: int, reactions: Array) -> None:
+        """So many steps more, the first of which had these reactions."""
+        if not steps:
+            return
+        if self._open >= 0:
+            own = self.numbers[self._open, self.numbers.shape[1] - len(reactions) :]
+            own += reactions
+            own *= 0.5
+        if self._is_first:
+            self.first[:] = reactions
+        kept, self._phase = divmod(self._phase + steps, self._every)
+        self._row += kept
+        self._open = self._row - 1 if kept and not self._phase else -1
+        self._is_first, self._continues = False, True
 
 
 class Stepper(ABC):

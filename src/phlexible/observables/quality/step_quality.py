@@ -37,7 +37,8 @@ def long_steps(run: RecordedRun, steps: int | None = None) -> list[str]:
             'vibrations much faster than the step. Start with initial="quasi_static", give viscosity or '
             "numerical_damping, or take a smaller step"
         )
-    if steps and (mean := (record.iterations[-1] - record.iterations[0]) / steps) > MANY_ITERATIONS:
+    taken = (steps or 0) + int(record.contact_steps[-1] - record.contact_steps[0])
+    if steps and (mean := (record.iterations[-1] - record.iterations[0]) / taken) > MANY_ITERATIONS:
         found.append(
             f"Newton's method needs {mean:.0f} iterations a step: the steps are too long for the motion, or the "
             "bodies too soft for the loads; take a smaller step"

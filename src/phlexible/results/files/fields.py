@@ -51,6 +51,7 @@ FIELDS = {
     "dissipated": Field(("time",), "J", "energy lost since t = 0"),
     "iterations": Field(("time",), "1", "Newton iterations since t = 0"),
     "halvings": Field(("time",), "1", "halved steps since t = 0"),
+    "contact_steps": Field(("time",), "1", "parts of steps around contacts since t = 0"),
     "step_error": Field(("time",), "1", "greatest estimated error of a step since the instant before"),
 }
 """By the name of the attribute of ``Recording``."""

@@ -1,0 +1,114 @@
+"""How many equal parts a step takes around contacts, so that it sees them (docs/theory.md, 8).
+
+The frequency of contacts on a body is at most that of all of them together, omega^2 = sum of N' g M^-1 g^T with the
+row g of each gap (8.23); joints, which can only lower it, are left out.
+"""
+
+from math import sqrt
+
+from phlexible.compilation.compiled import compiled
+from phlexible.compilation.dense import copy, factor, fill, solve_vector
+from phlexible.compilation.notation import Tables
+from phlexible.kernels.inertia import inertia_tangent
+from phlexible.kernels.interactions import gather_gap
+from phlexible.kernels.segments import factor_segments, has_segments, solve_segments
+from phlexible.kernels.step import mass_blocks, motion_and_forces
+from phlexible.kernels.vectors import levers_and_motions
+from phlexible.tables.declarations import CONTACT, MOST_PARTS
+
+LONGEST = 0.1  # step times frequency: a rebound comes 0.003 / omega late
+
+
+@compiled
+def contacts_push(t: Tables) -> bool:
+    """Whether a contact pushes at either end of the step that was tried last; notes which."""
+    found = False
+    for f in range(t.forces):
+        t.touching[f] = 0.0
+        if t.energy_of[f] != CONTACT:
+            continue
+        depth = t.push_side[f] * (t.force_rest[f] - t.theta0[f])
+        if depth > 0.0 or depth - t.push_side[f] * t.theta_change[f] > 0.0:
+            t.touching[f], found = 1.0, True
+    return found
+
+
+@compiled
+def parts_around_contacts(t: Tables, h: float, longest: float, damping: float) -> int:
+    """Parts of the steps, the longest of which is ``longest``, for the contacts that were noted in one of length h.
+
+    A power of two, so that it stays the same where the frequency changes little; 1: the steps are short enough.
+    Unknowns and forces of the step that was tried are as they were afterwards.
+    """
+    copy(t.velocity1, t.saved_velocity, t.velocities)
+    copy(t.velocity, t.velocity1, t.velocities)
+    motion_and_forces(t, h, damping)  # without a change of the velocities
+    fill(t.blocks, t.block_numbers, 0.0)
+    for b in range(t.frames):
+        inertia_tangent(t, b, h)
+    mass_blocks(t)
+    for k in range(t.vectors):
+        if t.vector_carrier[k] >= 0:
+            levers_and_motions(t, k, h)
+    fill(t.hardness, t.carriers, 0.0)
+    for b in range(t.frames):
+        n, pivots = t.width_of[b], t.pivots + 2 * t.node_row[b]
+        is_regular = (
+            factor_segments(t, b) if has_segments(t, b) else factor(t.blocks + t.node_diagonal[b], n, n, pivots)
+        )
+        t.hardness[b] = 0.0 if is_regular else -1.0
+    for f in range(t.forces):
+        if t.touching[f] > 0.0:
+            _harden(t, f, h)
+    largest = 0.0
+    for f in range(t.forces):
+        if t.touching[f] > 0.0:
+            total = 0.0
+            for a in range(t.carrier_count[f]):
+                total += max(t.hardness[t.group_node[t.group_start[f] + a]], 0.0)
+            largest = max(largest, total)
+    copy(t.saved_velocity, t.velocity1, t.velocities)
+    motion_and_forces(t, h, damping)
+    parts = 1
+    while parts < MOST_PARTS and longest * sqrt(largest) > LONGEST * parts:
+        parts *= 2
+    return parts
+
+
+@compiled
+def _harden(t: Tables, f: int, h: float) -> None:
+    """Add N' g M^-1 g^T of a contact to each of its carriers."""
+    total = 0.0
+    gather_gap(t, f)
+    for a in range(t.carrier_count[f]):
+        group = t.group_start[f] + a
+        t.scratch[a] = _mobility(t, t.group_node[group], t.group_place[group], t.group_width[group])
+        total += t.scratch[a]
+    slope, p = t.force_stiffness[f], t.push_exponent[f]
+    if p > 1.0:  # at the depth that the speed leads to
+        depth, speed = t.push_side[f] * (t.force_rest[f] - t.theta0[f]), abs(t.theta_change[f])
+        if total > 0.0:
+            speed = min(speed, ((p + 1.0) * (speed / h) ** 2 / (2.0 * slope * total)) ** (1.0 / (p + 1.0)))
+        slope *= p * (max(depth, 0.0) + speed) ** (p - 1.0)
+    for a in range(t.carrier_count[f]):
+        t.hardness[t.group_node[t.group_start[f] + a]] += slope * t.scratch[a]
+
+
+@compiled
+def _mobility(t: Tables, b: int, place: int, width: int) -> float:
+    """g M^-1 g^T of carrier b; zero of one without inertia."""
+    row, solved, total = t.left_gradient + place, t.trial_update, 0.0
+    if b >= t.frames:
+        for i in range(width):
+            total += row[i] * row[i]
+        return total / t.blocks[t.node_diagonal[b]]
+    if t.hardness[b] < 0.0:
+        return 0.0
+    copy(row, solved, width)
+    if has_segments(t, b):
+        solve_segments(t, b, solved, 1)
+    else:
+        solve_vector(t.blocks + t.node_diagonal[b], width, width, t.pivots + 2 * t.node_row[b], solved)
+    for i in range(width):
+        total += row[i] * solved[i]
+    return total
