@@ -23,7 +23,7 @@ RELAXATION = 1e-9
 LINE, PARABOLA, ALTERNATING = range(3)  # guesses of a velocity
 TOUCHING = 3  # status: contacts push, and ask for parts of the step
 SAME_SIZE = 1e-9  # relative
-NOTICEABLE = 1e-6  # multipliers that move nothing: some joints are nearly dependent
+NOTICEABLE = 1e-12  # a share of 1e-6, squared, of multipliers that move nothing: some joints are nearly dependent
 
 
 @entry_point
