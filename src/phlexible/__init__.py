@@ -73,6 +73,8 @@ if TYPE_CHECKING:
     from phlexible.bodies.flexible.plates.plate import Plate
     from phlexible.bodies.forms.linearized import linearized
     from phlexible.bodies.forms.momentum import with_momenta
+    from phlexible.bodies.soft.law import InvariantLaw, NeoHookean, SoftLaw, StVenantKirchhoff
+    from phlexible.bodies.soft.soft_body import SoftBody
     from phlexible.bodies.string.string import String
     from phlexible.linear_analysis.inverse_input import inverse_input
     from phlexible.linear_analysis.signals.joint_signals import JointForce
@@ -140,6 +142,7 @@ __all__ = [
     "FunctionError",
     "Gear",
     "GeneralSection",
+    "InvariantLaw",
     "JointAcceleration",
     "JointForce",
     "JointGapError",
@@ -160,6 +163,7 @@ __all__ = [
     "Model",
     "ModelError",
     "Motion",
+    "NeoHookean",
     "ParameterError",
     "PhlexibleError",
     "Planar",
@@ -192,9 +196,12 @@ __all__ = [
     "SingularMassError",
     "SlackStringWarning",
     "Slider",
+    "SoftBody",
+    "SoftLaw",
     "Sphere",
     "Spherical",
     "SpringDamper",
+    "StVenantKirchhoff",
     "StVenantKirchhoffLaw",
     "StateForce",
     "StepWarning",
@@ -232,6 +239,11 @@ __all__ = [
 ]
 
 _LATER = {
+    "StVenantKirchhoff": "bodies.soft.law",
+    "SoftLaw": "bodies.soft.law",
+    "SoftBody": "bodies.soft.soft_body",
+    "NeoHookean": "bodies.soft.law",
+    "InvariantLaw": "bodies.soft.law",
     "Acceleration": "sensors.points",
     "Angle": "sensors.points",
     "AngularAcceleration": "sensors.points",

@@ -16,6 +16,7 @@ from phlexible.bodies.beam.constitution import stiffness_at
 from phlexible.bodies.beam.mesh import Theory
 from phlexible.bodies.body import Body
 from phlexible.bodies.rod.node import RodNode
+from phlexible.bodies.soft.law import SoftLaw
 from phlexible.bodies.string.law import StringLaw
 from phlexible.elements.general_section import flat_mass
 from phlexible.interactions.loads import Load
@@ -226,6 +227,40 @@ def random_string(rng: np.random.Generator, scale: Scale, dimension: int, **opti
     return ph.String(**{**chosen, **options})
 
 
+SOFT_LAWS: dict[type[SoftLaw], Callable[[float, float], SoftLaw]] = {
+    ph.NeoHookean: ph.NeoHookean,
+    ph.StVenantKirchhoff: ph.StVenantKirchhoff,
+    ph.InvariantLaw: lambda modulus, ratio: ph.InvariantLaw(  # of Mooney and Rivlin, compressible
+        (formula("lambda I: {c} * (I - 3)", c=modulus / 9), formula("lambda I: {c} + 0 * I", c=modulus / 9)),
+        (formula("lambda I: {c} * (I - 3)", c=modulus / 18), formula("lambda I: {c} + 0 * I", c=modulus / 18)),
+        (
+            formula("lambda I: {c} * (np.log(I)**2 - 2 * np.log(I))", c=modulus / 9),
+            formula("lambda I: {c} * 2 * (np.log(I) - 1) / I", c=modulus / 9),
+        ),
+    ),
+}
+
+
+def random_soft_body(rng: np.random.Generator, scale: Scale, dimension: int, **options: Any) -> ph.SoftBody:
+    """A bar or a sheet of few cells of any kind, order and law, as soft as rubber; ``options`` decides some."""
+    length, high = scale.length * rng.uniform(0.4, 1.0), 0.1 * scale.length
+    kinds = [skfem.MeshTri, skfem.MeshQuad] if dimension == 2 else [skfem.MeshTet, skfem.MeshHex, skfem.MeshTri]
+    kind = kinds[rng.integers(len(kinds))]
+    is_sheet = kind in (skfem.MeshTri, skfem.MeshQuad)
+    across = [np.linspace(0, high, 2)] * (1 if is_sheet else 2)
+    law = list(SOFT_LAWS)[rng.integers(len(SOFT_LAWS))]
+    chosen = {
+        "mesh": kind.init_tensor(np.linspace(0, length, int(rng.integers(2, 4))), *across),
+        "law": SOFT_LAWS[law](options.pop("modulus", 1e6), rng.uniform(0, 0.45)),
+        "density": scale.mass / (length * high**2) * rng.uniform(0.2, 1.0),
+        "thickness": high if is_sheet else None,
+        "order": int(rng.integers(1, 3)),
+        "plane": "strain" if law is ph.InvariantLaw else str(rng.choice(["stress", "strain"])),
+        "interfaces": {"end": lambda x: x[0] > (1 - 1e-6) * length},
+    }
+    return ph.SoftBody(**{**chosen, **options})
+
+
 def random_rod_node(rng: np.random.Generator, scale: Scale, dimension: int, **options: Any) -> RodNode:
     """A section with a mass centre off the axis; heavy for its size, like a piece of a thick rod."""
     thick = 5 * scale.thickness * rng.uniform(0.7, 1.4, 2)
@@ -260,6 +295,7 @@ BODY_CASES: dict[type[Body], BodyCase] = {
     ph.RigidBody: BodyCase(random_rigid_body),
     ph.PointMass: BodyCase(random_point_mass),
     RodNode: BodyCase(random_rod_node, share=0),
+    ph.SoftBody: BodyCase(random_soft_body, share=0, h_omega=10.0),
     ph.String: BodyCase(random_string, share=0, h_omega=10.0),  # slack, it does not converge at any step
 }
 
@@ -292,6 +328,9 @@ def random_place(rng: np.random.Generator, body: Body, scale: Scale, dimension: 
             return [lambda placed: placed.start, lambda placed: placed.end, lambda placed: placed.at(node)][
                 rng.integers(3)
             ]
+        case ph.SoftBody(mesh=mesh):
+            number = int(mesh.nodes[rng.integers(len(mesh.nodes))])
+            return lambda placed: placed.node(number)
         case ph.RigidBody():
             point = 0.5 * scale.length * rng.normal(size=3) * (1, 1, dimension == 3)
             return lambda placed: placed.point(point)

@@ -94,6 +94,9 @@ def material_points(placed: Any) -> list[tuple[Any, float]]:
         case ph.String():
             shares = np.asarray(placed.data.nodal_mass.sum(axis=1)).ravel()
             return [(placed.at(float(s)), float(m)) for s, m in zip(body.mesh.nodes, shares, strict=True)]
+        case ph.SoftBody(mesh=mesh):
+            shares = np.asarray(placed.data.nodal_mass.sum(axis=1)).ravel()
+            return [(placed.node(int(n)), float(m)) for n, m in zip(mesh.nodes, shares, strict=True)]
         case ph.RigidBody():
             return [(placed.point(body.center), body.mass)]
         case RodNode():

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 import pytest
 
 import phlexible
-from laws.cases import BODY_CASES, JOINT_CASES, LAW_CASES, LOAD_CASES
+from laws.cases import BODY_CASES, JOINT_CASES, LAW_CASES, LOAD_CASES, SOFT_LAWS
 from laws.elements import ELEMENT_CASES
 from phlexible.bodies.body import Body
+from phlexible.bodies.soft.law import SoftLaw
 from phlexible.bodies.string.law import StringLaw
 from phlexible.interactions.force_elements import ForceElement
 from phlexible.interactions.loads import Load
@@ -46,3 +47,4 @@ def test_no_class_is_forgotten(kind, cases):
 
 def test_no_law_is_forgotten():
     assert {law for law in concrete(StringLaw) if not law.__name__.startswith("Unstored")} == set(LAW_CASES)
+    assert {law for law in concrete(SoftLaw) if not law.__name__.startswith(("Unstored", "_"))} == set(SOFT_LAWS)

@@ -13,6 +13,7 @@ from phlexible.assembly.controlled import ControlledValue, controlled_values
 from phlexible.assembly.functions import Function, Interaction
 from phlexible.assembly.interactions import InteractionTables, MovingPart
 from phlexible.assembly.laws import ForceData, StrainLaws, coordinate_kind, element_law, law_tables
+from phlexible.assembly.soft import SoftTables
 from phlexible.assembly.types import TypeTables, velocity_weights
 from phlexible.interactions.feedback import Feedback
 from phlexible.interactions.force_elements import ForceValue
@@ -53,6 +54,7 @@ class Assembly:
         element_forces: number of the forces of elements; those of strings and coordinates of relations follow.
         vectors, chords: as they are numbered in the tables.
         laws: of all forces; they keep the users' functions alive.
+        soft: elements of soft bodies; so does this.
     """
 
     system: System
@@ -64,6 +66,7 @@ class Assembly:
     vectors: tuple[CarriedVector, ...]
     chords: tuple[tuple[tuple[float, int], ...], ...]
     laws: tuple[ForceData, ...]
+    soft: SoftTables
 
     def initial_thetas(self, state: State) -> Array:
         """Coordinates of all forces but strains at a state, angles between -pi and pi, shape (forces,)."""
@@ -163,7 +166,8 @@ def assemble(system: System) -> Assembly:
     places = types.places()
     coupled = tables.finished(frozenset(b for b, kind in enumerate(types.type_of) if types.bands[kind]))
     masses = _masses(system)
-    edges = {(a, b) for a, b, _ in masses if a != b} | coupled.edges()
+    soft = SoftTables(system)
+    edges = {(a, b) for a, b, _ in masses if a != b} | coupled.edges() | soft.edges()
     lengths = {b: own.length for b, own in enumerate(places)}
     schedule = block_schedule(coupled.node_sizes(), edges, coupled.waits(), lengths)
     apart, is_long = np.zeros((2, len(schedule.size)), dtype=np.int64)
@@ -177,6 +181,7 @@ def assemble(system: System) -> Assembly:
         _carrier_tables(system, masses, schedule),
         _node_tables(schedule, apart, is_long),
         place_tables(places, [schedule.places[b, b] for b in range(layout.frames)]),
+        soft.tables(schedule.places),
     )
     given |= law_tables(laws, coupled.constraint_count, len(system.loads))
     given |= {"row_length": system.gap_lengths}
@@ -199,6 +204,7 @@ def assemble(system: System) -> Assembly:
         tuple(coupled.vectors),
         coupled.chords,
         laws,
+        soft,
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.locations import MaterialPoints
+from phlexible.bodies.soft.element_strains import ElementStrains
 from phlexible.bodies.string.law import StringLaw
 from phlexible.display.written import short_repr
 
@@ -58,6 +59,7 @@ class AbsoluteBody:
         strains: groups of strains, each with its law.
         points: finds material points.
         size: a length that stands for the body in tolerances and pictures [m].
+        elements: groups of elements of soft bodies, each with its law.
     """
 
     dimension: int
@@ -66,6 +68,7 @@ class AbsoluteBody:
     strains: tuple[QuadraticStrains, ...]
     points: MaterialPoints
     size: float
+    elements: tuple[ElementStrains, ...] = ()
 
     __repr__ = short_repr
 

@@ -17,6 +17,7 @@ from phlexible.bodies.forms.variants import body_form
 from phlexible.bodies.initial_nodes import Field, InitialNodes
 from phlexible.bodies.locations import Location, Origin, given_locations
 from phlexible.bodies.skin import Skin, line_skin
+from phlexible.errors import ModelError
 
 BodyData = FloatingBody | AbsoluteBody
 """What a body is in the plane or in space."""
@@ -118,3 +119,11 @@ class NodalBody(Body):
         Raises:
             ParameterError: wrong shapes, numbers that are not finite, or nodes out of the plane.
         """
+
+    def spun(self, nodes: InitialNodes, spin: Array, origin: Array) -> InitialNodes:
+        """The nodes turning with an angular velocity (3,) about a point on top of their velocities.
+
+        Raises:
+            ModelError: the body does not take one.
+        """
+        raise ModelError("it has no frame to turn: give its velocity as a function of s")

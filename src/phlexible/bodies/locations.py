@@ -50,6 +50,13 @@ class Interface:
 
 
 @dataclass(frozen=True)
+class Node:
+    """A node of a soft body by the number of its point in the mesh."""
+
+    number: int
+
+
+@dataclass(frozen=True)
 class Cut:
     """An end of a part of a beam, where ``Fixed`` holds it to the next part.
 
@@ -60,7 +67,7 @@ class Cut:
     at_end: bool
 
 
-Location = Cut | Start | End | Along | Origin | MaterialPosition | Interface
+Location = Cut | Start | End | Along | Origin | MaterialPosition | Interface | Node
 
 
 def given_locations(places: Mapping[str, ArrayLike], taken: Iterable[str]) -> dict[str, Location]:

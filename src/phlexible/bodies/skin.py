@@ -31,6 +31,8 @@ class Skin:
         lines: nodes along the lines that stand for the body in line drawings.
         balls: nodes that are drawn as balls.
         width: greatest and least thickness of what is around the lines [m]; 0: none of its own.
+        coordinates: of a body in absolute coordinates, which elastic coordinates are the position of each node, -1
+            where it has none (out of the plane), in place of ``positions`` and ``shapes``, shape (N, 3).
     """
 
     positions: Array
@@ -43,6 +45,13 @@ class Skin:
     lines: tuple[IntArray, ...] = NO_LINES
     balls: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     width: tuple[float, float] = (0.0, 0.0)
+    coordinates: IntArray | None = None
+
+    def places(self, eta: Array, scale: float = 1.0) -> Array:
+        """The nodes in the body frame at elastic coordinates (k, n), shape (k, N, 3) [m]; ``scale`` enlarges."""
+        if self.coordinates is not None:
+            return np.where(self.coordinates >= 0, eta[:, self.coordinates], 0.0)
+        return np.asarray(self.positions + scale * np.einsum("pin,tn->tpi", self.shapes, eta))
 
     @property
     def has_surface(self) -> bool:

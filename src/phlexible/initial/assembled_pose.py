@@ -169,8 +169,9 @@ def _motions(system: System, given: State, fixed: frozenset[str]) -> sparse.csr_
             block = np.zeros((count, 0))
         elif placed.nodes is None:
             block = np.eye(count, rigid)
+        elif not isinstance(placed.body, String):  # a soft body moves as a whole
+            block = np.tile(np.eye(system.dimension), (count // system.dimension, 1))
         else:
-            assert isinstance(placed.body, String), "only strings have nodes"
             d, s = system.dimension, placed.body.mesh.nodes
             own = slice(int(layout.velocity[index]), int(layout.velocity[index + 1]) + 1)
             is_held = np.diff(held[own]).reshape(-1, d).any(axis=1)

@@ -27,7 +27,7 @@ def moved_model(model: ModelType, system: System, state: State) -> ModelType:
     copy.ground = model.ground
     for index, placed in enumerate(model.bodies):
         if placed.nodes is not None:
-            _add_string(copy, placed, placed.nodes, system, state, index)
+            _add_nodal(copy, placed, placed.nodes, system, state, index)
             continue
         rotation = state.rotation[index]
         velocity, spin = reference_velocity(system, state, index)
@@ -47,16 +47,19 @@ def moved_model(model: ModelType, system: System, state: State) -> ModelType:
     return copy
 
 
-def _add_string(
+def _add_nodal(
     copy: Mechanism, placed: PlacedBody, nodes: InitialNodes, system: System, state: State, index: int
 ) -> None:
     """As it was given where it did not move, else along lines between its new nodes."""
-    assert isinstance(placed.body, String), "only strings have nodes"
-    s, d = placed.body.mesh.nodes, system.dimension
+    d = system.dimension
     places = state.position[system.layout.carrier[index] : system.layout.carrier[index + 1]]
     speeds = np.zeros_like(places)
     speeds[:, :d] = state.velocity[system.layout.place(index)].reshape(-1, d)
-    speed = nodes.speed
+    if not isinstance(placed.body, String):
+        given = None if nodes.velocities is None else speeds
+        copy.add(placed.body, placed.name, velocity=given, shape=places)
+        return
+    s, speed = placed.body.mesh.nodes, nodes.speed
     if nodes.velocities is not None and not np.array_equal(speeds, nodes.velocities):
         speed = _between(s, speeds)
     if np.array_equal(places, nodes.positions):

@@ -11,6 +11,7 @@ from phlexible.kernels.forces.laws import stored_energy
 from phlexible.kernels.forces.loads import load_work
 from phlexible.kernels.inertia import end_inertia, rotational_energy
 from phlexible.kernels.interactions import given_work
+from phlexible.kernels.soft.elements import soft_energy
 from phlexible.tables.declarations import ANGLE, CONTACT, SPRING
 
 LEDGER_TOLERANCE = 1e-10  # what the laws promise
@@ -24,6 +25,7 @@ def end_step(t: Tables, h: float, damping: float) -> None:
         t.dissipated[0] += dissipation(t, b, h, damping)
     for f in range(t.forces):
         t.dissipated[0] += dissipated_by(t, f, h, damping)
+    t.dissipated[0] += t.soft_loss[0]
     for q in range(t.sources):
         t.work[q] += source_work(t, q)
     for f in range(t.forces):
@@ -88,6 +90,8 @@ def ledger_closes(t: Tables, h: float, damping: float) -> bool:
             work += t.scalar_force[f] * t.theta_change[f] - t.across_loss[f]
         change -= work
         size += abs(work)
+    change += t.soft_work[0] + t.soft_loss[0]
+    size += t.soft_work[1]
     lost = 0.0
     for b in range(t.frames):
         lost += dissipation(t, b, h, damping)
@@ -114,4 +118,5 @@ def energies(t: Tables) -> None:
             spring += energy
         else:
             strain += energy
+    strain += soft_energy(t)
     t.energy[0], t.energy[1], t.energy[2], t.energy[3] = kinetic, strain, gravity, spring

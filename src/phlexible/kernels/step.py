@@ -14,6 +14,7 @@ from phlexible.kernels.interactions import (
     pull_on_vectors,
 )
 from phlexible.kernels.moments import moments, moments_at_end
+from phlexible.kernels.soft.elements import add_soft_forces, soft_tangent
 from phlexible.kernels.vectors import (
     apply_forces,
     begin_vectors,
@@ -102,6 +103,7 @@ def residuals(t: Tables, h: float, damping: float) -> None:
         c, n = t.coordinate_start[b] + 1, t.width_of[b] - t.rigid_of[b]
         add_multiple(t.residual + (t.velocity_start[b] + t.rigid_of[b]), h, t.elastic_force + c, n)
     apply_forces(t, h)
+    add_soft_forces(t, h, damping)
     constraint_residuals(t, h)
 
 
@@ -139,6 +141,7 @@ def jacobian(t: Tables, h: float, damping: float) -> None:
         if t.vector_carrier[k] >= 0:
             levers_and_motions(t, k, h)
     force_tangent(t, h)
+    soft_tangent(t, h, damping)
     interaction_tangent(t, h)
     load_tangent(t, h)
 

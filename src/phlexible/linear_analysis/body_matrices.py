@@ -73,7 +73,7 @@ def absolute_matrices(body: AbsoluteBody, q: Array, rates: Array) -> BodyMatrice
     """
     if rates.any():
         raise EquilibriumError(
-            "a string is linearized at rest only: in steady rotation its nodes have no frame that turns with "
+            "a string or soft body is linearized at rest only: in rotation its nodes have no frame that turns with "
             'them; take at="given" or at="static"'
         )
     if body.dimension > 1 and any(_is_slack(body, group, q) for group in body.strains):

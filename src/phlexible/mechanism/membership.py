@@ -91,8 +91,7 @@ def check_nodes(part: Part) -> None:
                 f"{part}: {port} is no interface of {port.placed.name}, which does not keep how it answers to "
                 f"forces there; joints and loads act on interfaces ({names}): name one there with interfaces="
             )
-        if isinstance(port, Attachment) and port.placed.nodes is not None and port.point.node is None:
-            assert isinstance(port.location, Along), "ends are nodes"
+        if isinstance(port, Attachment) and isinstance(port.location, Along) and _is_between(port):
             assert isinstance(port.placed.body, String), "only strings have curves"
             nodes, s = port.placed.body.mesh.nodes, port.location.x
             after = int(np.searchsorted(nodes, s))
@@ -100,6 +99,11 @@ def check_nodes(part: Part) -> None:
                 f"{part}: {port} lies between two nodes of the string; joints and loads act on nodes, the "
                 f"nearest are at({nodes[after - 1]:g}) and at({nodes[after]:g}); take one or other elements="
             )
+
+
+def _is_between(port: Attachment) -> bool:
+    """Between two nodes of a body in absolute coordinates."""
+    return port.placed.nodes is not None and port.point.node is None
 
 
 def check_plane(part: Part, dimension: int) -> None:

@@ -10,6 +10,7 @@ from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.initial_nodes import Field
 from phlexible.bodies.mechanics.absolute import strains
 from phlexible.bodies.mechanics.floating import check_mass
+from phlexible.bodies.mechanics.soft import least_volumes
 from phlexible.errors import ModelError, ParameterError, SingularMassError
 from phlexible.ports.attachments import PlacedBody
 from phlexible.ports.ground import planar_point
@@ -39,10 +40,14 @@ def place(
     origin = planar_point("position", vector("position", position), dimension)
     turn = rotation_matrix(rotation, dimension)
     if isinstance(body, NodalBody):
-        if angular_velocity is not None:
-            raise ModelError(f"{name} has no frame to turn: give its velocity as a function of s")
+        nodal = body.discretize(dimension)
         nodes = body.initial_nodes(dimension, shape, velocity, origin, turn)
-        placed = PlacedBody(name, body, body, body.discretize(dimension), origin, turn, nodes=nodes)
+        if angular_velocity is not None:
+            try:
+                nodes = body.spun(nodes, _spin(angular_velocity, dimension), origin)
+            except ModelError as error:
+                raise ModelError(f"{name}: {error}") from None
+        placed = PlacedBody(name, body, body, nodal, origin, turn, nodes=nodes)
         check_strains(placed)
         return placed
     if shape is not None:
@@ -98,6 +103,13 @@ def check_strains(placed: PlacedBody) -> None:
             raise ParameterError(
                 f"{placed.name}: the shape must not press element {group.elements[worst]} together to "
                 f"nothing (C = |dr/ds|^2 = {C[worst]:.3g}); neighbouring nodes need a distance"
+            )
+    for elements in placed.data.elements:
+        volumes = least_volumes(elements, placed.elastic.reshape(-1, placed.data.dimension))
+        if not volumes.min() > 0:
+            raise ParameterError(
+                f"{placed.name}: the shape must not turn element {int(volumes.argmin())} inside out or press it "
+                f"flat (its volume is {volumes.min():.3g} of the undeformed one)"
             )
 
 

@@ -73,6 +73,5 @@ def oriented_body(run: RecordedRun, target: PlacedBody | Attachment) -> int:
     index = run.body_index(target)
     placed = run.system.bodies[index]
     if not placed.data.rotates:
-        kind = "point mass" if placed.nodes is None else "string"
-        raise ModelError(f"{placed.name} is a {kind} and has no orientation")
+        raise ModelError(f"{placed.name} is a {placed.kind} and has no orientation")
     return index

@@ -50,7 +50,10 @@ def tension(run: RecordedRun, placed: PlacedBody) -> Array:
     Without the viscous part. Raises:
         ModelError: a body that is no string.
     """
-    return np.concatenate([group.law.tension(C) for group, C in _strains(run, placed)], axis=1)
+    found = [group.law.tension(C) for group, C in _strains(run, placed)]
+    if not found:
+        raise ModelError(f"{placed.name} is no string and has no tension; ask for its stress")
+    return np.concatenate(found, axis=1)
 
 
 def slack_parts(run: RecordedRun) -> list[SlackPart]:

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, finite, vector
-from phlexible.algebra.options import text
+from phlexible.algebra.options import text, whole
+from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.body import Body, BodyData
 from phlexible.bodies.initial_nodes import InitialNodes
 from phlexible.bodies.locations import (
@@ -18,6 +19,7 @@ from phlexible.bodies.locations import (
     Location,
     MaterialPoint,
     MaterialPosition,
+    Node,
     Origin,
     Start,
 )
@@ -85,6 +87,18 @@ class PlacedBody:
         self._waiting[:] = [each for each in self._waiting if each is not part]
 
     @property
+    def is_string(self) -> bool:
+        """Whether it has a tension."""
+        return isinstance(self.data, AbsoluteBody) and bool(self.data.strains)
+
+    @property
+    def kind(self) -> str:
+        """What messages call it."""
+        if self.nodes is None:
+            return "body with a frame" if self.data.rotates else "point mass"
+        return "string" if self.is_string else "soft body"
+
+    @property
     def place(self) -> Array:
         """A world point of the body at t = 0: its origin, or its first node, shape (3,) [m]."""
         return self.position if self.nodes is None else self.nodes.positions[0]
@@ -135,6 +149,10 @@ class PlacedBody:
         x, y, z = vector("position", position).tolist()
         return self._attach(MaterialPosition((x, y, z)))
 
+    def node(self, number: int) -> "Attachment":
+        """A node of a soft body by the number of its point in the mesh."""
+        return self._attach(Node(whole("number", number, 0)))
+
     def locate(self, location: Location) -> MaterialPoint:
         """The point there, in the undeformed body, and how elastic coordinates move it.
 
@@ -156,7 +174,7 @@ class PlacedBody:
         skin = self.held.skin(self.data, np.zeros((0, 3)))
         places = skin.positions
         if self.nodes is not None:
-            places = np.einsum("pin,n->pi", skin.shapes, self.elastic)
+            places = skin.places(self.elastic[None])[0]
         surface = Surface(places[skin.vertex_nodes] + skin.offsets, skin.triangles)
         lines = [] if skin.has_surface else [places[line] for line in skin.lines]
         if not (skin.has_surface or lines):
@@ -242,5 +260,7 @@ def _label(location: Location) -> str:
             return f"at({x:g})"
         case Interface(name):
             return name
+        case Node(number):
+            return f"node({number})"
         case MaterialPosition(position):
             return f"point({position[0]:g}, {position[1]:g}, {position[2]:g})"

@@ -156,7 +156,7 @@ def _node_parts(body: AbsoluteBody, matrix: Matrix, first: int) -> list[tuple[In
 
     Columns and block as of the other bodies; together they would be as wide as the joints on a string.
     """
-    d, mass = body.dimension, np.asarray(body.nodal_mass.sum(axis=1)).ravel()
+    d, mass = body.dimension, np.asarray(body.nodal_mass.diagonal())
     own = matrix[:, first : first + body.elastic_count]
     held = np.flatnonzero(own.any(axis=0) if isinstance(own, np.ndarray) else np.diff(own.indptr)) // d
     parts = []

@@ -361,8 +361,8 @@ class MechanismModel(PortHamiltonianModel):
         mechanism = self.mechanism
         if placed.nodes is not None:
             raise ModelError(
-                f"{placed.name} is a string: a mechanism as one port-Hamiltonian model holds bodies with a "
-                "frame only; take string.port_hamiltonian() for the string alone"
+                f"{placed.name} is a {placed.kind}: a mechanism as one port-Hamiltonian model holds bodies with a "
+                "frame only; take string.port_hamiltonian() of a string alone"
             )
         form = placed.held.port_hamiltonian(
             self.variant.value, dimension=mechanism.dimension, gravity=mechanism.gravity

@@ -34,7 +34,7 @@ def node_fields(run: RecordedRun, bodies: Sequence[DrawnBody], instants: IntArra
     found: dict[int, list[NodeField]] = {}
     for number, (placed, drawn) in enumerate(zip(run.system.bodies, bodies, strict=True)):
         try:
-            if isinstance(placed.data, AbsoluteBody):
+            if placed.is_string:
                 found[number] = [_string_tension(picked, placed, len(drawn.skin.positions))]
             elif isinstance(placed.held, Beam):
                 x = np.clip(drawn.skin.positions[:, 0], 0.0, placed.held.length)

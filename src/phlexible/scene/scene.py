@@ -139,7 +139,8 @@ class DrawnBody:
 
     def nodes(self, scale: float = 1.0) -> Array:
         """World positions of the nodes of the skin, shape (k, N, 3) [m]; ``scale`` enlarges deformations."""
-        return self.places(self.skin.positions, self.skin.shapes, scale)
+        local = self.skin.places(self.eta, 1.0 if self.is_nodal else scale)
+        return np.asarray(np.einsum("tij,tpj->tpi", self.rotations, local) + self.origins[:, None])
 
     def vertices(self, scale: float = 1.0) -> Array:
         """World positions of the vertices of the surface, shape (k, v, 3) [m]."""

@@ -90,7 +90,7 @@ class Tension(Sensor):
     string: PlacedBody
 
     def __post_init__(self) -> None:
-        if not isinstance(self.string, PlacedBody) or self.string.nodes is None:
+        if not isinstance(self.string, PlacedBody) or not self.string.is_string:
             raise ModelError(f"Tension takes a string of the model, got {self.string!r}")
 
     def __str__(self) -> str:

@@ -119,6 +119,13 @@ TABLES: tuple[Table, ...] = (
         block_numbers   | 1 | | in all blocks
         widest          | 1 | | velocities of one carrier, the most of any
         border_numbers  | 1 | | right-hand sides in the border of a segmented frame, the most of any
+        soft_groups     | 1 | | groups of elements of soft bodies with one law
+        soft_functions  | 1 | | of invariants, three a group
+        soft_elements   | 1 | | of all soft bodies
+        soft_nodes      | 1 | | of all elements
+        soft_points     | 1 | | quadrature points of all elements
+        soft_slopes     | 1 | | shape functions at quadrature points of all elements
+        soft_pairs      | 1 | | pairs of nodes of all elements
         history_length  | 1 | | updates of Newton's method that are remembered
         state_numbers   | 1 | | of the state
         """,
@@ -230,6 +237,20 @@ TABLES: tuple[Table, ...] = (
         load_point        | loads | | vector of the point, of forces
         load_triad        | loads | | first of three directions, or -1
         load_block        | 3 loads | | of a follower force: block (carrier, carrier or auxiliary of the direction)
+        soft_law          | soft_groups | | QUADRATIC or INVARIANTS
+        soft_sheet        | soft_groups | | 1: a sheet, C_33 = 1
+        soft_function     | soft_functions | | of tr C, tr cof C, det C: NOTHING .. OF_USER
+        soft_energy       | soft_functions | | address of a user's function
+        soft_derivative   | soft_functions | | address of its derivative
+        soft_group        | soft_elements | |
+        soft_first        | soft_elements | | first of its nodes
+        soft_count        | soft_elements | | how many
+        soft_point        | soft_elements | | first quadrature point
+        soft_point_count  | soft_elements | | how many
+        soft_slope        | soft_elements | | first shape function at its first point
+        soft_pair         | soft_elements | | first pair
+        soft_node         | soft_nodes | | carrier
+        soft_block        | soft_pairs | | block (node, other node)
         visit             | 8 nodes | | in the order of elimination, what is read of each node: NODE .. TARGETS
         node_size         | nodes | | rows
         node_row          | nodes | | first row of the right-hand side
@@ -270,6 +291,12 @@ TABLES: tuple[Table, ...] = (
         friction          | forces | | level of dry friction, or coefficient across a contact
         friction_speed    | forces | | below which it falls
         force_factor      | forces | | of the coordinate in its relation
+        soft_lame         | soft_groups | Pa | of small strains
+        soft_shear        | soft_groups | Pa |
+        soft_viscosity    | soft_groups | s | tau
+        soft_first_number | soft_functions | Pa | of the function
+        soft_second_number | soft_functions | Pa |
+        soft_weight       | soft_points | m3 | undeformed volume
         force_energy      | forces | | size of a user's energy, EA of strings: what its round-off is compared with
         """,
     ),
@@ -280,6 +307,7 @@ TABLES: tuple[Table, ...] = (
         weight            | carriers | N | m g
         vector_base       | vectors | | x0 or e, body axes; a given vector
         shape             | shape_vectors | | column of P
+        soft_gradient     | soft_slopes | 1/m | of a shape function, undeformed axes
         """,
     ),
     *_tables(
@@ -396,6 +424,9 @@ TABLES: tuple[Table, ...] = (
         scratch           | 9 widest | |
         border            | border_numbers | | right-hand sides of V, w and y
         coefficient       | 9 one | | of a contraction
+        soft_work         | 2 one | J | that elements store in the step, and the sum of its sizes
+        soft_loss         | one | J | that they lose
+        soft_tangent      | 36 one | Pa | dS/dE of one point, column by column
         history           | history_length | | scaled updates of the last step
         mean_reaction     | reactions | | multipliers and forces, mean over the substeps of a composed step
         saved_state       | state_numbers | | at the start of a composed step
@@ -456,3 +487,5 @@ SPRING, LOGARITHMIC, LINEAR, ST_VENANT_KIRCHHOFF, USER_LAW, CONTACT, ELASTIC = r
 
 MOST_PARTS = 4096
 """Of a step around contacts."""
+QUADRATIC, INVARIANTS = range(2)
+NOTHING, PROPORTIONAL, LOGARITHMS, RECIPROCAL, THINNING, OF_USER = range(6)

@@ -9,13 +9,6 @@ from phlexible.bodies.absolute_body import AbsoluteBody
 
 def most_compressed(assembly: Assembly) -> str:
     """A clause for an error message; empty where there are no strings."""
-    first = assembly.element_forces
-    before: Array = assembly.memory["theta0"][first:]
-    change: Array = assembly.memory["theta_change"][first:]
-    if not len(before):
-        return ""
-    C: Array = np.where(np.isfinite(change), before + change, 0.0)
-    worst = int(C.argmin())
     elements = [
         (placed.name, int(element))
         for placed in assembly.system.bodies
@@ -23,6 +16,13 @@ def most_compressed(assembly: Assembly) -> str:
         for group in placed.data.strains
         for element in group.elements
     ]
+    own = slice(assembly.element_forces, assembly.element_forces + len(elements))
+    if not elements:
+        return ""
+    before: Array = assembly.memory["theta0"][own]
+    change: Array = assembly.memory["theta_change"][own]
+    C: Array = np.where(np.isfinite(change), before + change, 0.0)
+    worst = int(C.argmin())
     name, element = elements[worst]
     return (
         f"; of all strings element {element} of {name} was compressed most,"

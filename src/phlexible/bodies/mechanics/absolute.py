@@ -10,6 +10,7 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
+from phlexible.bodies.mechanics import soft
 
 ROUND_OFF = 1e-14
 LEAST_STRAIN = 1e-5
@@ -33,7 +34,8 @@ def strains(body: AbsoluteBody, group: QuadraticStrains, q: Array) -> Array:
 
 def strain_energy(body: AbsoluteBody, q: Array) -> float:
     """sum_g w_g W(C_g) [J]."""
-    return float(sum(group.weights @ group.law.energy(strains(body, group, q)) for group in body.strains))
+    own = sum(group.weights @ group.law.energy(strains(body, group, q)) for group in body.strains)
+    return float(own + sum(soft.strain_energy(group, places(body, q)) for group in body.elements))
 
 
 def elastic_force(body: AbsoluteBody, q: Array) -> Array:
@@ -42,6 +44,8 @@ def elastic_force(body: AbsoluteBody, q: Array) -> Array:
     for group in body.strains:
         pull = group.weights * group.law.derivative(strains(body, group, q))
         np.add.at(force, group.nodes, pull[:, None, None] * _gradients(body, group, q))
+    for elements in body.elements:
+        force += soft.elastic_force(elements, places(body, q))
     return force.ravel()
 
 
@@ -55,6 +59,8 @@ def gross_force(body: AbsoluteBody, q: Array) -> Array:
         stress = np.abs(group.law.derivative(strains(body, group, q)))
         pull = group.weights * (stress + LEAST_STRAIN * abs(group.law.modulus) / 4)
         np.add.at(force, group.nodes, pull[:, None, None] * np.abs(_gradients(body, group, q)))
+    for elements in body.elements:
+        force += soft.gross_force(elements, places(body, q))
     return force.ravel()
 
 
@@ -66,6 +72,8 @@ def elastic_tangent(body: AbsoluteBody, q: Array) -> sparse.csr_array:
         curvature = group.weights * group.law.curvature(C)
         total += assembled_forms(body, group, group.weights * group.law.derivative(C))
         total += _assembled(body, group, np.einsum("g,gia,gjb->giajb", curvature, gradients, gradients))
+    for elements in body.elements:
+        total += soft.elastic_tangent(elements, places(body, q))
     return sparse.csr_array(total)
 
 
@@ -77,7 +85,15 @@ def viscous_matrix(body: AbsoluteBody, q: Array) -> sparse.csr_array:
             gradients = _gradients(body, group, q)
             weights = group.weights * group.viscosity * group.law.modulus / 4
             total += _assembled(body, group, np.einsum("g,gia,gjb->giajb", weights, gradients, gradients))
+    for elements in body.elements:
+        if elements.viscosity:
+            total += soft.viscous_matrix(elements, places(body, q))
     return sparse.csr_array(total)
+
+
+def places(body: AbsoluteBody, q: Array) -> Array:
+    """Positions of the nodes, shape (N, d)."""
+    return q.reshape(-1, body.dimension)
 
 
 def with_total(rows: Array) -> Array:

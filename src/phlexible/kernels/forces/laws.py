@@ -64,7 +64,7 @@ def discrete_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[f
     if kind == LOGARITHMIC:
         d = change / theta
         quotient = log1p(d) / d if d != 0.0 else 1.0
-        value, slope = 0.25 * k * (1.0 - quotient / theta), -0.25 * k * _log_slope(d) / (theta * theta)
+        value, slope = 0.25 * k * (1.0 - quotient / theta), -0.25 * k * log_slope(d) / (theta * theta)
     elif kind == LINEAR:
         roots = sqrt(theta) + sqrt(end)
         value, slope = 0.5 * k * (1.0 - 2.0 / roots), 0.5 * k / (roots * roots * sqrt(end))
@@ -77,7 +77,7 @@ def discrete_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[f
 
 
 @compiled
-def _log_slope(d: float) -> float:
+def log_slope(d: float) -> float:
     """d/dd (log1p(d) / d)."""
     if abs(d) > SMALL:
         return (1.0 / (1.0 + d) - log1p(d) / d) / d

@@ -21,9 +21,13 @@ from phlexible.bodies.flexible.plates.points import PlatePoints
 from phlexible.bodies.flexible.plates.section import PlateSection
 from phlexible.bodies.flexible.points import InterfaceMotion, MeshPoints, NodePoints
 from phlexible.bodies.floating_body import FloatingBody, StrainEnergy
-from phlexible.bodies.locations import Along, Cut, End, Interface, MaterialPosition, Origin, Start
+from phlexible.bodies.locations import Along, Cut, End, Interface, MaterialPosition, Node, Origin, Start
 from phlexible.bodies.material import Material
 from phlexible.bodies.rod.rod import Rod, StressFree
+from phlexible.bodies.soft.interfaces import NodeGroup
+from phlexible.bodies.soft.law import InvariantLaw, SoftLaw
+from phlexible.bodies.soft.mesh import SoftMesh
+from phlexible.bodies.soft.soft_body import SoftBody
 from phlexible.bodies.string.law import StringLaw
 from phlexible.bodies.string.string import String
 from phlexible.bodies.string.user_law import Law
@@ -46,11 +50,11 @@ from phlexible.joints.relations import JointRelation
 from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody
 from phlexible.ports.placed_whole import PlacedWhole
 from phlexible.results.files.packed_arrays import LARGE, packed, unpacked
-from phlexible.results.files.unstored_law import UnstoredLaw
+from phlexible.results.files.unstored_law import UnstoredLaw, UnstoredSoftLaw
 from phlexible.results.files.unstored_potential import UnstoredPotential
 from phlexible.shapes.solids import Shape
 
-FAMILIES: tuple[type[Any], ...] = (Body, StringLaw, Joint, JointRelation, Load, ForceElement, Shape)
+FAMILIES: tuple[type[Any], ...] = (Body, StringLaw, SoftLaw, Joint, JointRelation, Load, ForceElement, Shape)
 """Their subclasses can be named by a file, also those of users: bodies, joints, loads that are dataclasses."""
 
 VALUES: dict[str, type[Any]] = {
@@ -62,6 +66,7 @@ VALUES: dict[str, type[Any]] = {
         *(MeshPoints, NodePoints, PlatePoints, PlateSection, InterfaceMotion, Interface),
         *(Start, End, Cut, Along, Origin, MaterialPosition),
         *(Axes, Drive, Plane, TimePath, Feedback, StateLaw, String),
+        *(SoftBody, SoftMesh, NodeGroup, Node),
     )
 }
 """What else a file may name."""
@@ -155,6 +160,8 @@ def encode_part(part: Any, context: Context) -> Tree:
     """A dataclass by its class and fields; a function of time by its value at t = 0."""
     if isinstance(part, UnstoredLaw):
         return {"class": Law.__name__, "fields": {"W": {"function": None}, "dW": {"function": None}}}
+    if isinstance(part, InvariantLaw | UnstoredSoftLaw):
+        return {"class": InvariantLaw.__name__, "fields": {}}
     kind = FlexibleBody if isinstance(part, FlexibleBody) else type(part)  # a plate is all data
     name, values = _name(kind), {}
     for each in fields(part):
@@ -218,6 +225,8 @@ def decode(tree: Tree, context: Context) -> Any:
             return UnstoredFunction(np.array(np.nan if initial is None else initial, dtype=np.float64))
         case {"class": Law.__name__}:
             return UnstoredLaw()
+        case {"class": InvariantLaw.__name__}:
+            return UnstoredSoftLaw()
         case {"class": name, "fields": values}:
             return _known(name)(**{key: _decoded_field(key, each, context) for key, each in values.items()})
     raise ResultFileError(f"the description in the file cannot be read: {tree!r}")

@@ -97,7 +97,7 @@ def _deflections(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
 def _tensions(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
     curves = []
     for placed in motion.mechanism.bodies:
-        if placed.nodes is not None:
+        if placed.is_string:
             tension = motion.tension(placed)
             curves += [(f"{placed.name}, start", tension[:, 0]), (f"{placed.name}, end", tension[:, -1])]
     return _panel("tension [N]", curves)

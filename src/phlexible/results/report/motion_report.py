@@ -14,7 +14,7 @@ from phlexible.observables.energy import Energy
 from phlexible.observables.quality.check import MotionCheck
 from phlexible.observables.reader import Reader
 from phlexible.observables.run import RecordedRun
-from phlexible.ports.attachments import Attachment
+from phlexible.ports.attachments import Attachment, PlacedBody
 from phlexible.results.pictures.telling import Moved
 from phlexible.results.report.packing import Packing
 from phlexible.results.report.page import (
@@ -123,11 +123,16 @@ def measured(
     return found | dict(curves or {})
 
 
+def _numbers(placed: PlacedBody) -> int:
+    """About how many numbers an instant of it takes in the file."""
+    if placed.nodes is None:
+        return 2 * (7 + placed.data.elastic_count)
+    return 6 * 300 if placed.is_string else 3 * len(placed.nodes.positions)
+
+
 def _instants(run: RecordedRun, wanted: int | None) -> IntArray:
     """Evenly spread over time, as many as the file should hold."""
-    numbers = sum(
-        2 * (7 + placed.data.elastic_count) if placed.nodes is None else 6 * 300 for placed in run.system.bodies
-    )
+    numbers = sum(_numbers(placed) for placed in run.system.bodies)
     count = int(np.clip(FRAME_BYTES / (numbers + 1), FEWEST_FRAMES, MOST_FRAMES)) if wanted is None else wanted
     time = run.recording.time
     if len(time) <= count:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.arrays import Array, IntArray, numbers
 from phlexible.algebra.options import file_path
 from phlexible.bodies.flexible.mesh.element_mesh import CellKind, ElementMesh
 from phlexible.errors import MissingExtraError, ParameterError
@@ -79,8 +79,12 @@ class GivenMesh:
         return self.cells[:, : CORNERS[self.kind]]
 
 
-def given_mesh(mesh: Any) -> GivenMesh:
+def given_mesh(mesh: Any, is_flat: bool = True) -> GivenMesh:
     """The mesh that a user gave: of scikit-fem, of meshio, or the path of a file that meshio reads.
+
+    Args:
+        mesh: also points and cells of triangles or tetrahedra.
+        is_flat: meshes of triangles and quadrilaterals lie in the plane z = 0.
 
     Raises:
         ParameterError: something else, or no cells that are known.
@@ -90,9 +94,11 @@ def given_mesh(mesh: Any) -> GivenMesh:
     if name := next((each for each in names if each in SKFEM_CELLS), None):
         return _from_skfem(mesh, *SKFEM_CELLS[name])
     if isinstance(mesh, str | os.PathLike):
-        return _from_meshio(_read(file_path("mesh", mesh)))
+        return _from_meshio(_read(file_path("mesh", mesh)), is_flat)
     if hasattr(mesh, "cells") and hasattr(mesh, "points"):
-        return _from_meshio(mesh)
+        return _from_meshio(mesh, is_flat)
+    if isinstance(mesh, tuple) and len(mesh) == 2 and not is_flat:
+        return _from_arrays(*mesh)
     raise ParameterError(
         "mesh must be a mesh of triangles, quadrilaterals, tetrahedra or hexahedra of scikit-fem or meshio, or the "
         f"path of a file, got {type(mesh).__name__}"
@@ -155,7 +161,22 @@ def _items(groups: Any) -> Any:
     return [] if groups is None else [(n, g) for n, g in groups.items() if not n.startswith("skfem:")]
 
 
-def _from_meshio(mesh: Any) -> GivenMesh:
+def _from_arrays(points: Any, cells: Any) -> GivenMesh:
+    places, corners = numbers("points of the mesh", points), np.asarray(cells)
+    if places.ndim != 2 or places.shape[1] != 3:
+        raise ParameterError(f"mesh: its points must have shape (p, 3), got {places.shape}")
+    if corners.ndim != 2 or corners.shape[1] not in (3, 4) or corners.dtype.kind not in "iu":
+        raise ParameterError(
+            "mesh: its cells must be numbers of points, shape (e, 3) of triangles or (e, 4) of tetrahedra, got "
+            f"{corners.dtype} of shape {corners.shape}"
+        )
+    if len(corners) and not (0 <= corners.min() and corners.max() < len(places)):
+        raise ParameterError(f"mesh: its cells must name points 0 .. {len(places) - 1}, got {corners.max()}")
+    kind = CellKind.TRIANGLE if corners.shape[1] == 3 else CellKind.TETRAHEDRON
+    return GivenMesh(kind, 1, places, corners.astype(np.int64), {}, {}, {})
+
+
+def _from_meshio(mesh: Any, is_flat: bool) -> GivenMesh:
     points = np.zeros((len(mesh.points), 3))
     points[:, : np.shape(mesh.points)[1]] = mesh.points
     blocks = [
@@ -171,9 +192,9 @@ def _from_meshio(mesh: Any) -> GivenMesh:
         found = ", ".join(sorted({mesh.cells[number].type for number, _, _ in solid}))
         raise ParameterError(f"mesh: its elements must be of one kind, got {found}; mesh it with one of them")
     (kind, order), numbers = kinds.pop(), [number for number, _, _ in solid]
-    if highest == 2 and np.ptp(points[:, 2]) > 1e-9 * np.ptp(points, axis=0).max():
+    if highest == 2 and is_flat and np.ptp(points[:, 2]) > 1e-9 * np.ptp(points, axis=0).max():
         raise ParameterError("mesh: a plane mesh must lie in the plane z = 0; shells in space are no solid bodies")
-    points[:, 2] *= highest == 3
+    points[:, 2] *= highest == 3 or not is_flat
     cells = np.concatenate([np.asarray(mesh.cells[number].data, dtype=np.int64) for number in numbers])
     if order == 2:
         points, cells = _completed(points, cells, kind)

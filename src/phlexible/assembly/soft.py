@@ -1,0 +1,154 @@
+"""Elements of soft bodies as tables of the kernels (docs/theory.md, 5)."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from phlexible.algebra.arrays import IntArray
+from phlexible.assembly.bands import Tables
+from phlexible.bodies.soft.constitution import Constitution, InvariantConstitution
+from phlexible.bodies.soft.element_strains import ElementStrains
+from phlexible.bodies.soft.scalar_functions import (
+    Logarithms,
+    Nothing,
+    OfUser,
+    Proportional,
+    Reciprocal,
+    ScalarFunction,
+    Thinning,
+)
+from phlexible.compilation.user_function import UserFunction, user_function
+from phlexible.system.layout import offsets
+from phlexible.system.system import System
+from phlexible.tables.declarations import (
+    INVARIANTS,
+    LOGARITHMS,
+    NOTHING,
+    OF_USER,
+    PROPORTIONAL,
+    QUADRATIC,
+    RECIPROCAL,
+    THINNING,
+)
+
+KINDS: dict[type[ScalarFunction], int] = {
+    Nothing: NOTHING,
+    Proportional: PROPORTIONAL,
+    Logarithms: LOGARITHMS,
+    Reciprocal: RECIPROCAL,
+    Thinning: THINNING,
+    OfUser: OF_USER,
+}
+"""Functions of invariants by the number that the kernels know them by."""
+
+Functions = tuple[tuple[UserFunction, UserFunction], ...]
+
+
+class SoftTables:
+    """The elements of all soft bodies of a system.
+
+    Attributes:
+        groups: of elements, each with its nodes as carriers.
+        users: compiled functions of users, which have to outlive the tables.
+    """
+
+    def __init__(self, system: System) -> None:
+        first = system.layout.carrier[system.layout.frames :]
+        self.groups: list[tuple[ElementStrains, IntArray]] = [
+            (group, group.nodes + int(carrier))
+            for body, carrier in zip(system.nodal, first, strict=False)
+            for group in body.elements
+        ]
+        self._functions = [function for group, _ in self.groups for function in _functions(group.law)]
+        known: dict[ScalarFunction, tuple[UserFunction, UserFunction]] = {}
+        for each in self._functions:
+            if isinstance(each, OfUser) and each not in known:
+                known[each] = (user_function(each.function, 2.0), user_function(each.derivative, 2.0))
+        self.users = known
+
+    def edges(self) -> set[tuple[int, int]]:
+        """Pairs of carriers that share an element, the lower first."""
+        found: list[IntArray] = []
+        for _, carriers in self.groups:
+            k = carriers.shape[1]
+            a, b = np.triu_indices(k, 1)
+            pairs = np.sort(np.stack([carriers[:, a].ravel(), carriers[:, b].ravel()], axis=1), axis=1)
+            found.append(np.unique(pairs, axis=0))
+        return {(int(a), int(b)) for pairs in found for a, b in pairs}
+
+    def tables(self, places: Mapping[tuple[int, int], int]) -> tuple[dict[str, int], Tables]:
+        """Counts and tables, with the places of the blocks of pairs of carriers."""
+        group, count, points, nodes, blocks, weights, gradients = [], [], [], [], [], [], []
+        for number, (own, carriers) in enumerate(self.groups):
+            e, k = carriers.shape
+            group += [number] * e
+            count += [k] * e
+            points += [own.weights.shape[1]] * e
+            nodes.append(carriers.ravel())
+            pairs = np.stack([np.repeat(carriers, k, axis=1).ravel(), np.tile(carriers, (1, k)).ravel()], axis=1)
+            blocks.append(np.array([places[a, b] for a, b in pairs.tolist()], dtype=np.int64))
+            weights.append(own.weights.ravel())
+            gradients.append(own.gradients.reshape(-1, 3))
+        laws = [own.law for own, _ in self.groups]
+        numbers = [_numbers(each) for each in self._functions]
+        addresses = [
+            (self.users[each][0].address, self.users[each][1].address) if isinstance(each, OfUser) else (0, 0)
+            for each in self._functions
+        ]
+        totals = {
+            "soft_groups": len(self.groups),
+            "soft_functions": len(self._functions),
+            "soft_elements": len(group),
+            "soft_nodes": sum(count),
+            "soft_points": sum(points),
+            "soft_slopes": sum(k * q for k, q in zip(count, points, strict=True)),
+            "soft_pairs": sum(k * k for k in count),
+        }
+        return totals, {
+            "soft_law": _integers([_kind(law) for law in laws]),
+            "soft_sheet": _integers([own.is_sheet for own, _ in self.groups]),
+            "soft_function": _integers([KINDS[type(each)] for each in self._functions]),
+            "soft_energy": _integers([energy for energy, _ in addresses]),
+            "soft_derivative": _integers([slope for _, slope in addresses]),
+            "soft_group": _integers(group),
+            "soft_first": offsets(count)[:-1],
+            "soft_count": _integers(count),
+            "soft_point": offsets(points)[:-1],
+            "soft_point_count": _integers(points),
+            "soft_slope": offsets([k * q for k, q in zip(count, points, strict=True)])[:-1],
+            "soft_pair": offsets([k * k for k in count])[:-1],
+            "soft_node": np.concatenate([np.zeros(0, dtype=np.int64), *nodes]),
+            "soft_block": np.concatenate([np.zeros(0, dtype=np.int64), *blocks]),
+            "soft_lame": np.array([law.lame for law in laws], dtype=np.float64),
+            "soft_shear": np.array([law.shear for law in laws], dtype=np.float64),
+            "soft_viscosity": np.array([own.viscosity for own, _ in self.groups], dtype=np.float64),
+            "soft_first_number": np.array([a for a, _ in numbers], dtype=np.float64),
+            "soft_second_number": np.array([b for _, b in numbers], dtype=np.float64),
+            "soft_weight": np.concatenate([np.zeros(0), *weights]),
+            "soft_gradient": np.concatenate([np.zeros((0, 3)), *gradients]),
+        }
+
+
+def _kind(law: Constitution) -> int:
+    return INVARIANTS if isinstance(law, InvariantConstitution) else QUADRATIC
+
+
+def _functions(law: Constitution) -> tuple[ScalarFunction, ...]:
+    if isinstance(law, InvariantConstitution):
+        return law.first, law.second, law.third
+    return Nothing(), Nothing(), Nothing()
+
+
+def _numbers(function: ScalarFunction) -> tuple[float, float]:
+    match function:
+        case Proportional(a) | Reciprocal(a):
+            return a, 0.0
+        case Logarithms(a, b) | Thinning(a, b):
+            return a, b
+        case OfUser():
+            return float(abs(function.derivative(1.0)) + abs(function.derivative(3.0))), 0.0
+    return 0.0, 0.0
+
+
+def _integers(values: object) -> IntArray:
+    return np.array(values, dtype=np.int64)

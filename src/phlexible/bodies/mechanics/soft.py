@@ -1,0 +1,114 @@
+"""Energy, force and tangent of the elements of a soft body, written out (docs/theory.md, 5).
+
+For reading, checking and single evaluations; the time loop has its own compiled form.
+"""
+
+import numpy as np
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array
+from phlexible.bodies.soft.constitution import PAIRS, QuadraticConstitution
+from phlexible.bodies.soft.element_strains import ElementStrains
+
+LEAST_STRAIN = 1e-5
+
+
+def deformation(group: ElementStrains, x: Array) -> Array:
+    """F_a at the points of nodes (..., N, d), shape (..., e, q, 3, d): rows are the vectors F_a."""
+    own = x[..., group.nodes, :]
+    apart = own - own[..., :1, :]
+    return np.asarray(np.einsum("eqka,...ekd->...eqad", group.gradients, apart, optimize=True))
+
+
+def metric(group: ElementStrains, x: Array) -> Array:
+    """C at the points, shape (..., e, q, 3, 3)."""
+    F = deformation(group, x)
+    C = F @ np.swapaxes(F, -1, -2)
+    if group.is_sheet:
+        C[..., 2, 2] = 1.0
+    return np.asarray(C)
+
+
+def least_volumes(group: ElementStrains, x: Array) -> Array:
+    """Least volume (or area) of each element relative to the undeformed one, shape (e,); negative inside out."""
+    F = deformation(group, x)
+    if not group.is_sheet:
+        return np.asarray(np.linalg.det(F).min(axis=-1))
+    if x.shape[1] == 2:
+        return np.asarray(np.abs(np.linalg.det(F[..., :2, :])).min(axis=-1))
+    return np.asarray(np.linalg.norm(np.cross(F[..., 0, :], F[..., 1, :]), axis=-1).min(axis=-1))
+
+
+def strain_energy(group: ElementStrains, x: Array) -> float:
+    """sum w W(C) of nodes (N, d) [J]."""
+    return float((group.weights * group.law.energy(metric(group, x))).sum())
+
+
+def elastic_force(group: ElementStrains, x: Array) -> Array:
+    """dV/dx, shape (N, d) [N]."""
+    return _force(group, x, group.law.stress(metric(group, x)))
+
+
+def gross_force(group: ElementStrains, x: Array) -> Array:
+    """What ``elastic_force`` would be if nothing cancelled, shape (N, d); never below that of a strain of 1e-5."""
+    S = np.abs(group.law.stress(metric(group, x)))
+    S += LEAST_STRAIN * group.law.shear * np.diag([1.0, 1.0, 0.0 if group.is_sheet else 1.0])
+    pull = np.einsum(
+        "eqka,eqab,eqbd->eqkd", np.abs(group.gradients), S, np.abs(deformation(group, x)), optimize=True
+    )
+    return _added(group, x, np.einsum("eq,eqkd->ekd", group.weights, pull))
+
+
+def elastic_tangent(group: ElementStrains, x: Array) -> sparse.csr_array:
+    """d2V/dx2, symmetric, shape (d N, d N) [N/m]."""
+    C = metric(group, x)
+    S = group.weights[..., None, None] * group.law.stress(C)
+    geometric = np.einsum("eqia,eqab,eqjb->eij", group.gradients, S, group.gradients, optimize=True)
+    blocks = np.einsum("eij,cd->eicjd", geometric, np.eye(x.shape[1]))
+    return _assembled(group, x, blocks + _material_blocks(group, x, group.law.tangent(C)))
+
+
+def viscous_matrix(group: ElementStrains, x: Array) -> sparse.csr_array:
+    """C of the force -C dx/dt, symmetric, positive semi-definite, shape (d N, d N) [N s/m]."""
+    tangent = group.viscosity * QuadraticConstitution(group.law.lame, group.law.shear).tangent(np.eye(3))
+    blocks = _material_blocks(group, x, np.broadcast_to(tangent, (*group.weights.shape, 6, 6)))
+    return _assembled(group, x, blocks)
+
+
+def _strain_rows(group: ElementStrains, x: Array) -> Array:
+    """dE/dx in the order of ``as_six``, shear strains twice, shape (e, q, 6, k, d)."""
+    F, g = deformation(group, x), group.gradients
+    rows = [
+        np.einsum("eqk,eqd->eqkd", g[..., a], F[..., b, :])
+        + (0 if a == b else np.einsum("eqk,eqd->eqkd", g[..., b], F[..., a, :]))
+        for a, b in PAIRS
+    ]
+    return np.stack(rows, axis=2)
+
+
+def _material_blocks(group: ElementStrains, x: Array, tangent: Array) -> Array:
+    rows = _strain_rows(group, x)
+    e, q, _, k, d = rows.shape
+    flat = rows.reshape(e, q, 6, k * d)
+    weighted = (group.weights[..., None, None] * tangent) @ flat
+    return np.asarray(np.einsum("eqsm,eqsn->emn", flat, weighted, optimize=True).reshape(e, k, d, k, d))
+
+
+def _force(group: ElementStrains, x: Array, S: Array) -> Array:
+    pull = np.einsum("eqab,eqbd->eqad", group.weights[..., None, None] * S, deformation(group, x))
+    return _added(group, x, np.einsum("eqka,eqad->ekd", group.gradients, pull))
+
+
+def _added(group: ElementStrains, x: Array, forces: Array) -> Array:
+    result = np.zeros_like(x)
+    np.add.at(result, group.nodes, forces)
+    return result
+
+
+def _assembled(group: ElementStrains, x: Array, blocks: Array) -> sparse.csr_array:
+    """Blocks (e, k, d, k, d) over the nodes of each element, added up."""
+    d = x.shape[1]
+    places = group.nodes[:, :, None] * d + np.arange(d)
+    rows = np.broadcast_to(places[:, :, :, None, None], blocks.shape)
+    columns = np.broadcast_to(places[:, None, None, :, :], blocks.shape)
+    return sparse.coo_array((blocks.ravel(), (rows.ravel(), columns.ravel())), (x.size,) * 2).tocsr()

@@ -1,0 +1,154 @@
+"""Soft bodies in motion: the ten integrals, order 2, frequencies, viscosity, joints, files, refusals."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import skfem
+
+import phlexible as ph
+
+NEO = ph.NeoHookean(5e4, 0.4)
+VENANT = ph.StVenantKirchhoff(5e4, 0.3)
+
+
+def bar(dimension=3, cells=3, **options):
+    """0.6 x 0.2 (x 0.2) m of rubber."""
+    kind = skfem.MeshTet if dimension == 3 else skfem.MeshQuad
+    mesh = kind.init_tensor(np.linspace(0, 0.6, cells + 1), *[np.linspace(0, 0.2, 2)] * (dimension - 1))
+    options = {"law": NEO, "thickness": None if dimension == 3 else 0.1, **options}
+    return ph.SoftBody(mesh, density=1100.0, **options)
+
+
+def thrown(body, dimension=3):
+    """Stretched, bent and spinning, in free flight."""
+    model = ph.Model(dimension=dimension)
+    flat = np.array([1.0, 1.0, dimension == 3])
+    model.add(
+        body,
+        "body",
+        shape=lambda x: flat * [1.3 * x[0], 0.9 * x[1] + 0.3 * x[0] ** 2, x[2]],
+        velocity=lambda x: flat * [1 - x[1], 2 * x[0], 3 * x[0]],
+        angular_velocity=(4.0, -3.0, 5.0) if dimension == 3 else (0, 0, 5.0),
+    )
+    return model
+
+
+@pytest.mark.parametrize("law", [NEO, VENANT])
+def test_free_flight_keeps_the_ten_integrals(law):
+    """Energy, momentum, angular momentum and the straight path of the centre of mass, strains up to 60 %."""
+    motion = thrown(bar(law=law)).simulate(0.6, 2e-3, progress=False)
+    energy, p, L = motion.energy.total, motion.momentum.linear, motion.momentum.angular
+    assert motion.energy.strain[0] > 0.2 * energy[0]
+    assert np.ptp(motion.energy.strain) > 0.1 * energy[0]  # it is exchanged all the time
+    assert energy == pytest.approx(energy[0], rel=1e-11)
+    assert p == pytest.approx(np.tile(p[0], (len(p), 1)), abs=1e-11 * np.linalg.norm(p[0]))
+    assert L == pytest.approx(np.tile(L[0], (len(L), 1)), abs=1e-11 * np.linalg.norm(L[0]))
+    mass = motion.mechanism["body"].data.mass
+    assert mass == pytest.approx(1100.0 * 0.6 * 0.04, rel=1e-12)
+    centre = motion.momentum.center_of_mass
+    straight = centre[0] + np.outer(motion.time, p[0]) / mass
+    assert centre == pytest.approx(straight, abs=1e-11 * np.abs(centre).max())
+
+
+def test_second_order_in_time():
+    """Halved steps come four times as near to each other."""
+    model = thrown(bar(2), dimension=2)
+    ends = [model.simulate(0.03, h, progress=False).recording.position[-1] for h in (5e-4, 2.5e-4, 1.25e-4)]
+    errors = [np.abs(a - b).max() for a, b in pairwise(ends)]
+    assert errors[0] / errors[1] == pytest.approx(4.0, abs=0.15)
+
+
+def test_frequencies_are_those_of_the_same_mesh_as_a_flexible_body():
+    """Two ways to mass and stiffness that share no line: clamped, first three frequencies."""
+    mesh = skfem.MeshHex.init_tensor(np.linspace(0, 0.6, 3), *[np.linspace(0, 0.2, 2)] * 2)
+    soft = ph.SoftBody(mesh, VENANT, density=1100.0)
+    model = ph.Model()
+    placed = model.add(soft, "body")
+    for number in soft.points_where(lambda x: x[0] < 1e-9):
+        node = placed.node(int(number))
+        model.connect(ph.Spherical(model.ground.at(node.initial_position()), node))
+    rubber = ph.Material(5e4, 1100.0, 0.3)
+    interfaces = {"root": (lambda x: x[0] < 1e-9, "rigid")}
+    body = ph.FlexibleBody.from_mesh(mesh, rubber, interfaces, modes=6, frame="root", inertial_shapes=False)
+    other = ph.Model()
+    other.connect(ph.Fixed(other.ground.at((0, 0.1, 0.1)), other.add(body, "body")["root"]))
+    expected = other.linearize().modes(3).frequencies
+    assert model.linearize().modes(3).frequencies == pytest.approx(expected, rel=1e-8)
+
+
+def test_viscosity_takes_what_the_ledger_says():
+    """Energy falls in every step; the balance closes; orders beyond 2 are refused."""
+    model = thrown(bar(2, viscosity=2e-3), dimension=2)
+    motion = model.simulate(0.2, 2e-3, progress=False)
+    assert np.all(np.diff(motion.energy.total) < 0)
+    assert motion.energy.dissipated[-1] > 0.3 * motion.energy.strain[0]
+    assert np.abs(motion.energy.balance_error).max() <= 1e-12 * motion.energy.total[0]
+    with pytest.raises(ph.ModelError, match="damping of body"):
+        model.simulate(0.01, 2e-3, order=4)
+
+
+def test_a_weight_hangs_on_the_mean_of_an_end():
+    """The mean of an interface carries a joint; a force on it is shared by its nodes; energy closes."""
+    body = bar(interfaces={"top": lambda x: x[0] < 1e-9, "end": lambda x: x[0] > 0.6 - 1e-9})
+    model = ph.Model(gravity=(9.81, 0, 0))
+    placed = model.add(body, "body")
+    for number in body.points_where(lambda x: x[0] < 1e-9):
+        node = placed.node(int(number))
+        model.connect(ph.Spherical(model.ground.at(node.initial_position()), node))
+    bob = model.add(ph.PointMass(1.0), "bob", placed["end"].initial_position())
+    joint = model.connect(ph.Spherical(placed["end"], bob.origin))
+    motion = model.simulate(0.2, 2e-3, progress=False)
+    mean = np.mean([motion.position(placed.node(int(k))) for k in body.interfaces[1].points], axis=0)
+    assert motion.position(bob.origin) == pytest.approx(mean, abs=1e-12)
+    assert np.abs(motion.energy.balance_error).max() <= 1e-11 * np.abs(motion.energy.total).max()
+    assert model.equilibrium().reaction(joint) == pytest.approx([-9.81, 0, 0], abs=1e-6)
+
+
+def test_a_motion_comes_back_from_its_file(tmp_path):
+    motion = thrown(bar(2, cells=1), dimension=2).simulate(0.02, 2e-3, progress=False)
+    motion.save(tmp_path / "run.h5")
+    back = ph.Motion.load(tmp_path / "run.h5")
+    node = back.mechanism["body"].node(3)
+    assert np.array_equal(back.position(node), motion.position(motion.mechanism["body"].node(3)))
+    again = back.mechanism["body"].body
+    assert (again.law, again.order, again.thickness) == (NEO, 2, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("make", "match"),
+    [
+        (lambda: ph.SoftBody("nothing.msh", NEO, 1.0), "there is no file"),
+        (lambda: ph.SoftBody(skfem.MeshTet(), "rubber", 1.0), "law must be a stored energy"),
+        (lambda: ph.SoftBody(skfem.MeshTet(), NEO, 0.0), "density"),
+        (lambda: ph.SoftBody(skfem.MeshTri(), NEO, 1.0), "thickness must be given"),
+        (lambda: ph.SoftBody(skfem.MeshTet(), NEO, 1.0, thickness=0.1), "thickness is for sheets"),
+        (lambda: ph.SoftBody(skfem.MeshTet(), NEO, 1.0, order=3), "order must be 1"),
+        (lambda: ph.SoftBody(skfem.MeshTet(), ph.NeoHookean(1.0, 0.5), 1.0), "keeps the volume"),
+        (lambda: ph.SoftBody((np.zeros((3, 3)), [[0, 1, 2]]), NEO, 1.0, 0.1), "elements 0 are flat"),
+        (lambda: ph.SoftBody((np.eye(3), [[0, 1, 7]]), NEO, 1.0, 0.1), r"points 0 \.\. 2"),
+        (lambda: bar(interfaces={"end": lambda x: x[0] > 9}), "interface 'end': there is no node in it"),
+        (lambda: bar(interfaces={"end": [10**6]}), "the mesh has nodes 0"),
+        (lambda: ph.Model(dimension=2).add(bar()), "needs a model in space"),
+        (lambda: ph.Model().add(bar(), shape=lambda x: [-x[0], x[1], x[2]]), "inside out"),
+        (lambda: ph.Model().add(bar(), shape=np.zeros((2, 3))), r"array of shape \(\d+, 3\)"),
+    ],
+)
+def test_bad_bodies_are_refused(make, match):
+    with pytest.raises(ph.ParameterError, match=match):
+        make()
+
+
+def test_places_that_are_no_nodes_are_refused():
+    placed = ph.Model().add(bar(), "body")
+    for ask, match in (
+        (lambda: placed.point((0.11, 0.1, 0.1)), "the nearest is node"),
+        (lambda: placed.node(10**6), "the mesh has points 0"),
+        (lambda: placed["hub"], "no interface 'hub'; it has none"),
+        (lambda: placed.start, "a SoftBody has no"),
+    ):
+        with pytest.raises(ph.AttachmentError, match=match):
+            ask()
+    with pytest.raises(ph.ModelError, match="no string and has no tension"):
+        placed_model = thrown(bar(2, cells=1), 2)
+        placed_model.simulate(0.004, 2e-3, progress=False).tension(placed_model["body"])
