@@ -29,6 +29,7 @@ LONGER = 1 / 16  # of the tolerance: errors below it allow steps of twice the le
 SAME = 1e-9  # steps whose lengths differ by less are of one length
 FIRST_BLOCK = 16  # steps; blocks grow while they take less than BLOCK_SECONDS
 BLOCK_SECONDS = 0.2
+GROWTH = 4
 BLOCK_BYTES = 2**25
 
 Progress = Callable[[int, int], None]
@@ -192,10 +193,10 @@ class Simulation:
                 self._failed = done < count and not self._is_stopped
                 k += done
                 if not count:
-                    self._block = max(1, self._block // 4)
-                is_fast = self._tolerance is not None or wall.perf_counter() - begin < BLOCK_SECONDS / 2
+                    self._block = max(1, self._block // GROWTH)
+                is_fast = self._tolerance is not None or wall.perf_counter() - begin < BLOCK_SECONDS / GROWTH
                 if done == self._block and is_fast:
-                    self._block = min(2 * self._block, self._longest_block())
+                    self._block = min(GROWTH * self._block, self._longest_block())
             self._hand_over(k)
             stepper.let_interrupt()
         progress(clock.count, clock.count)
