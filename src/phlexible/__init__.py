@@ -111,6 +111,7 @@ if TYPE_CHECKING:
         Velocity,
     )
     from phlexible.sensors.state_force import StateForce
+    from phlexible.sensors.when import When
     from phlexible.studies.parameters import samples
     from phlexible.studies.study import Study, study
 
@@ -219,6 +220,7 @@ __all__ = [
     "VaryingSection",
     "Velocity",
     "VelocityError",
+    "When",
     "__version__",
     "check_structure",
     "consistent_state",
@@ -276,6 +278,7 @@ _LATER = {
     "Tension": "sensors.bodies",
     "Trajectory": "results.port_models.trajectory",
     "Velocity": "sensors.points",
+    "When": "sensors.when",
     "check_structure": "port_hamiltonian.structure_check",
     "consistent_state": "results.port_models.integrate",
     "gyrator": "port_hamiltonian.interconnection",

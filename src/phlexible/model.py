@@ -35,6 +35,7 @@ from phlexible.results.pictures.mechanism_plot import plot_model
 from phlexible.results.progress import progress_bar, shown
 from phlexible.results.run_warnings import attach_motion, warned
 from phlexible.results.summaries.notebook import model_html
+from phlexible.sensors.when import When, watched_conditions
 from phlexible.system.instants import Instants
 from phlexible.system.layout import State
 from phlexible.system.recording import Recording
@@ -83,6 +84,7 @@ class Model(Mechanism):
         output_step: float | None = None,
         output: str | PathLike[str] | None = None,
         overwrite: bool = False,
+        stop: When | None = None,
         progress: bool | None = None,
     ) -> Motion:
         """The motion from t = 0 on, with exact energy, momenta and joints for any step size.
@@ -109,6 +111,7 @@ class Model(Mechanism):
             output: results file that is written while the run goes on: ``Motion.load`` reads it at any time,
                 ``resume`` goes on with it, also after a kill. HDF5 once the run has ended.
             overwrite: whether a file ``output`` that exists may be replaced.
+            stop: what ends the run before its time, ``When(sensor, below=...)``; its instant is the last one.
             progress: whether to show a progress bar; None: on a terminal.
 
         Raises:
@@ -127,7 +130,7 @@ class Model(Mechanism):
         file = None if output is None else file_path("output", output)
         results = partial(RunOutput, path=file, overwrite=flag("overwrite", overwrite))
         options = StepOptions(chosen, order, every, numerical_damping, tolerance)
-        return self._run(duration, step, options, progress, results, kind)
+        return self._run(duration, step, options, progress, results, kind, _stop(stop))
 
     def resume(
         self,
@@ -139,6 +142,7 @@ class Model(Mechanism):
         every: int = 1,
         numerical_damping: float = 0.0,
         tolerance: float | None = None,
+        stop: When | None = None,
         progress: bool | None = None,
     ) -> Motion:
         """Go on with the run of this model in a results file, and return the whole motion.
@@ -152,7 +156,8 @@ class Model(Mechanism):
         Args:
             path: a results file of ``simulate(output=...)`` or ``motion.save``, finished, interrupted or killed.
             duration: end of the run, counted from t = 0 [s].
-            step, order, every, numerical_damping, tolerance, progress: as in ``simulate``.
+            step, order, every, numerical_damping, tolerance, stop, progress: as in ``simulate``; a run that was
+                stopped goes on.
 
         Raises:
             ResultFileError: no such file, a damaged one, one of another model, or one that a run writes to.
@@ -161,7 +166,7 @@ class Model(Mechanism):
         duration, step = positive("duration", duration), positive("step", step)
         results = partial(RunOutput, path=file_path("path", path), is_resumed=True)
         options = StepOptions(Scheme.CONSERVING, order, every, numerical_damping, tolerance)
-        return self._run(duration, step, options, progress, results, InitialKind.UNDEFORMED)
+        return self._run(duration, step, options, progress, results, InitialKind.UNDEFORMED, _stop(stop))
 
     def linearize(
         self,
@@ -234,9 +239,11 @@ class Model(Mechanism):
 
         Raises:
             ParameterError: numbers or option strings out of range.
-            JointGapError, VelocityError, RedundancyError, ModelError: see ``initial_state``.
+            JointGapError, VelocityError, RedundancyError, ModelError: see ``initial_state``; a model with events.
         """
         self._need_bodies()
+        if self.events:
+            raise ModelError("a model with events cannot be stepped from outside; leave out model.at(...)")
         step, damping = positive("step", step), non_negative("numerical_damping", numerical_damping)
         system, kind = self._numbers.system(self), _initial(initial)
         state, _, is_redundant = _first_instant(self._numbers, system, kind, stacklevel=2)
@@ -366,6 +373,7 @@ class Model(Mechanism):
         progress: bool | None,
         output: Callable[[System], RunOutput],
         kind: InitialKind | State,
+        stop: When | None,
     ) -> Motion:
         self._need_bodies()
         options = options.checked()
@@ -373,17 +381,19 @@ class Model(Mechanism):
             check_lossless(self, options.numerical_damping)
         breakpoints = [time for load in self.loads for time in load.breakpoints]
         breakpoints += [time for element in self.elements for time in element.times]
+        breakpoints += [event.when for event in self.events if isinstance(event.when, float)]
         show = shown(progress)
         warn_of_unused_parts(self, stacklevel=4)
-        system = self._numbers.system(self)
+        at_start, system = self._numbers.system(self), self._numbers.whole_system(self)
         with output(system) as results:
             start: State | tuple[Recording, Checkpoint]
             if results.begun is None:
                 begin = kind.time if isinstance(kind, State) else 0.0
                 instants = clock(begin, duration, step, breakpoints)
                 check_rates(system, instants.start, instants.end)
-                initial, at, is_redundant = _first_instant(self._numbers, system, kind, stacklevel=3)
+                initial, at, is_redundant = _first_instant(self._numbers, at_start, kind, stacklevel=3)
                 start = initial
+                watched = watched_conditions(system, stop, None)
             else:
                 recording, begun = results.recording, results.begun
                 if not duration > results.reached:
@@ -393,7 +403,8 @@ class Model(Mechanism):
                 instants = clock_from(begun, duration, step, breakpoints)
                 start, initial = (recording.rows(slice(-1, None)), begun), recording.state(0)
                 at = system.at(initial)
-                is_redundant = check_redundancy(system, initial, at)
+                is_redundant = check_redundancy(at_start, initial, at)
+                watched = watched_conditions(system, stop, recording)
             make = self._numbers.stepper_maker(system, options.scheme)
             stepper = make(options.order, options.numerical_damping, is_redundant)
             try:
@@ -405,8 +416,9 @@ class Model(Mechanism):
                     options.every,
                     results.take,
                     options.tolerance,
-                    at,
+                    at if system is at_start else None,
                     is_late=not results.is_file,
+                    conditions=watched,
                 )
                 results.late = run.late
                 with progress_bar(show) as report:
@@ -415,18 +427,21 @@ class Model(Mechanism):
             except BaseException as error:
                 attach_motion(results.give_up(error), error)
                 raise
-            steps = (
-                0
-                if options.tolerance is not None
-                else instants.full * (options.every == 1) * len(SUBSTEPS[options.order])
-            )
-        return warned(motion, steps)
+            taken = instants.full if run.stopped is None else len(motion.time) - 1
+            parts = (options.tolerance is None) * (options.every == 1) * len(SUBSTEPS[options.order])
+        return warned(motion, taken * parts)
 
 
 def _initial(given: object) -> InitialKind | State:
     if isinstance(given, State):
         return given
     return given.state if isinstance(given, Equilibrium) else option("initial", given, InitialKind)
+
+
+def _stop(given: object) -> When | None:
+    if given is None or isinstance(given, When):
+        return given
+    raise ParameterError(f"stop must be a condition such as When(sensor, below=0.0), got {given!r}")
 
 
 def _steps(step: float | None, every: int, output_step: float | None, tolerance: float | None) -> tuple[float, int]:

@@ -184,10 +184,12 @@ def assemble(system: System) -> Assembly:
         soft.tables(schedule.places),
     )
     given |= law_tables(laws, coupled.constraint_count, len(system.loads))
-    given |= {"row_length": system.gap_lengths}
+    given |= {"row_length": system.gap_lengths, "row_switch": system.row_switches}
     counts |= {
         "dimension": system.dimension,
         "load_values": len(system.loads) + len(prescribed),
+        "switches": len(system.mechanism.switches),
+        "events": len(system.mechanism.events) if system.mechanism.switches else 0,
         "sources": len(system.loads) + counts["interactions"],
         "history_length": HISTORY,
         "border_numbers": max((own.strides[0] for own in places), default=0) * max(coupled.node_sizes(), default=1),

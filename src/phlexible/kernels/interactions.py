@@ -10,7 +10,7 @@ from phlexible.compilation.compiled import compiled
 from phlexible.compilation.dense import fill
 from phlexible.compilation.notation import Reals, Tables, Vector, Vectors, along, dot, vector
 from phlexible.kernels.forces.coordinates import begin_coordinate, end_coordinate
-from phlexible.kernels.forces.relations import relate, relation_gap, relation_size
+from phlexible.kernels.forces.relations import held_at, is_held, relate, relation_gap, relation_size
 from phlexible.kernels.vectors import couple, moved_by, velocity_of
 from phlexible.tables.declarations import ANGLE, MOVING
 
@@ -108,7 +108,7 @@ def gap(t: Tables, m: int) -> float:
     total = -t.function_end[m]
     for p in range(t.function_term[m], t.function_term[m] + t.term_count[m]):
         total += t.term_end[p] * dot(end_chord(t, t.term_first[p]), end_chord(t, t.term_second[p]))
-    return total + relation_gap(t, m)
+    return total + relation_gap(t, m) - held_at(t, m)
 
 
 @compiled
@@ -122,11 +122,11 @@ def gap_size(t: Tables, m: int) -> float:
 
 @compiled
 def constraint_residuals(t: Tables, h: float) -> None:
-    """w_{n+1} / h; auxiliary rows are zero, since their unknowns follow the state."""
+    """w_{n+1} / h, of what is not held the multiplier; auxiliary rows are zero: their unknowns follow the state."""
     for i in range(t.constraints):
         rows, begin = t.residual + t.node_row[t.constraint_node[i]], t.interaction_start[i]
         for r in range(t.function_count[i]):
-            rows[r] = gap(t, begin + r) / h
+            rows[r] = gap(t, begin + r) / h if is_held(t, begin + r) else t.multiplier1[begin + r]
     first = t.carriers
     for k in range(t.auxiliaries):
         fill(t.residual + t.node_row[first + k], t.dimension, 0.0)
@@ -146,6 +146,10 @@ def interaction_tangent(t: Tables, h: float) -> None:
             fill(t.right_gradient, count * numbers, 0.0)
         for r in range(count):
             m = begin + r
+            if f < 0 and not is_held(t, m):
+                node = t.constraint_node[i]
+                (t.blocks + t.node_diagonal[node])[r * (t.node_size[node] + 1)] = 1.0
+                continue
             _gradients(t, m)
             for e in range(t.function_part[m], t.function_part[m] + t.part_count[m]):
                 if f < 0:

@@ -4,6 +4,7 @@ from phlexible.compilation.compiled import compiled
 from phlexible.compilation.dense import copy, fill
 from phlexible.compilation.notation import Reals, Tables
 from phlexible.kernels.elimination import eliminate, substitute
+from phlexible.kernels.forces.relations import is_held
 from phlexible.kernels.interactions import gap, gap_size
 from phlexible.kernels.step import jacobian, motion_and_forces, residuals
 
@@ -93,6 +94,8 @@ def joints_close(t: Tables) -> bool:
     contradict each other grow from update to update and move nothing.
     """
     for row in range(t.rows):
+        if not is_held(t, row):
+            continue
         if not abs(gap(t, row)) <= GAP_TOLERANCE * t.row_length[row] + GAP_ROUND_OFF * gap_size(t, row):
             return False
     return True

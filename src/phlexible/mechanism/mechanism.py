@@ -1,5 +1,6 @@
 """A model as the user writes it: placed bodies, joints and loads, each checked where it is given."""
 
+import copy as copies
 import dataclasses
 from collections import ChainMap, Counter
 from collections.abc import Mapping, Sequence
@@ -25,6 +26,7 @@ from phlexible.interactions.state_force import CompoundForce
 from phlexible.joints.fixed import Fixed
 from phlexible.joints.joint import Joint
 from phlexible.joints.relations import JointRelation
+from phlexible.mechanism.events import Condition, Constraint, Event, Switch, event, locks_of, switches_of
 from phlexible.mechanism.membership import check_belongs, check_nodes, check_plane, clamped_starts, ports_of
 from phlexible.mechanism.naming import described, free_name, numbered
 from phlexible.mechanism.placement import place, single_velocity
@@ -72,6 +74,8 @@ class Mechanism:
         self._elements: list[ForceElement] = []
         self._drives: list[Drive] = []
         self._relations: list[JointRelation] = []
+        self._events: list[Event] = []
+        self._switches: tuple[Switch, ...] = ()
 
     def __setstate__(self, state: dict[str, object]) -> None:
         """From a pickle: joints are known by what they are now."""
@@ -142,9 +146,33 @@ class Mechanism:
         return tuple(self._relations)
 
     @property
-    def constraints(self) -> tuple[Joint | Drive | JointRelation, ...]:
+    def constraints(self) -> tuple[Constraint, ...]:
         """Whatever has functions that vanish: the joints, then the drives, then the relations."""
         return (*self._joints.values(), *self._drives, *self._relations)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What happens in a run, in the order of ``at``."""
+        return tuple(self._events)
+
+    @property
+    def switches(self) -> tuple[Switch, ...]:
+        """Constraints that events hold or release, of a mechanism ``with_locks``."""
+        return self._switches
+
+    def with_stored(self, events: Sequence[Event], switches: tuple[Switch, ...]) -> Self:
+        """Itself, as a file has it: with events whose locks are among its relations."""
+        self._events, self._switches = list(events), switches
+        return self
+
+    def with_locks(self) -> Self:
+        """The mechanism of a run: relations that events will hold are among the others; itself without events."""
+        if not self._events or self._switches:
+            return self
+        whole = copies.copy(self)
+        whole._switches = tuple(switches_of(self._events, self.constraints))
+        whole._relations = [*self._relations, *locks_of(self._events, self.constraints)]
+        return whole
 
     def __getitem__(self, name: str) -> PlacedBody | PlacedWhole:
         """The body with a name, or the handle of a rod or of a beam that was added in parts.
@@ -340,6 +368,41 @@ class Mechanism:
                 f"apply takes a load such as Force(beam.end, f), a force element or a drive, got {described(part)}"
             )
         return self._apply(part)
+
+    def at(
+        self,
+        when: float | Condition,
+        *,
+        lock: Joint | JointRelation | None = None,
+        release: Constraint | Event | None = None,
+    ) -> Event:
+        """Locks a joint or lets it go, once, at a time or when a condition is met; see docs/forces_and_drives.md.
+
+        Velocities jump by the impulse of a lock; the energy that it takes is booked as dissipated.
+
+        Args:
+            when: [s], or ``When(sensor, above=...)``.
+            lock: a joint, whose free coordinates stay where they are from then on; or a relation such as ``Gear``,
+                which holds from then on (a clutch).
+            release: a joint, drive or relation, which holds no more; or what ``at(..., lock=...)`` returned.
+
+        Raises:
+            ParameterError: no time and no condition, or neither or both of ``lock`` and ``release``.
+            ModelError: a joint that leaves nothing free to lock, or something that is not in this model.
+        """
+        if isinstance(lock, JointRelation):
+            check_belongs(lock, self._bodies, self._joints)
+            check_plane(lock, self._dimension)
+            lock.rows(self._dimension)
+        locks = [each for earlier in self._events for each in earlier.held]
+        self.expect(event(when, lock, release, (*self.constraints, *locks)))
+        return self._events[-1]
+
+    def expect(self, event: Event) -> None:
+        """Adds an event of another mechanism, whose parts are those of this one."""
+        for each in event.held:
+            receive(each, *ports_of(each))
+        self._events.append(event)
 
     def _apply(self, part: Part) -> Part:
         receive(part, *ports_of(part))

@@ -14,6 +14,7 @@ from phlexible.interactions.loads import Load
 from phlexible.interactions.resisting.contact import Plane
 from phlexible.joints.joint import Joint
 from phlexible.joints.relations import JointRelation, Relation
+from phlexible.mechanism.events import Condition, Event
 from phlexible.mechanism.rods import RodInModel
 from phlexible.ports.attachments import Attachment, PlacedBody
 from phlexible.ports.placed_rod import PlacedRod
@@ -42,6 +43,8 @@ class Holder(Protocol):
     def drives(self) -> tuple[Drive, ...]: ...
     @property
     def relations(self) -> tuple[JointRelation, ...]: ...
+    @property
+    def events(self) -> tuple[Event, ...]: ...
 
     def group(self, name: str, parts: Sequence[str]) -> PlacedSplitBeam: ...
     def group_rod(
@@ -49,6 +52,7 @@ class Holder(Protocol):
     ) -> PlacedRod: ...
     def connect(self, joint: Any) -> Any: ...
     def apply(self, part: Any) -> Any: ...
+    def expect(self, event: Event) -> None: ...
 
 
 def hand_over(
@@ -70,7 +74,7 @@ def hand_over(
         ModelError: whatever ``connect`` or ``apply`` of the copy refuse.
     """
     bodies = {placed.name: placed for placed in copy.bodies}
-    parts: dict[object, object] = {}
+    parts: dict[object, Any] = {}
     for split in source.split_beams:
         parts[split] = copy.group(split.name, [placed.name for placed in split.parts])
     for rod in source.rods:
@@ -81,9 +85,30 @@ def hand_over(
     for joint in source.joints:
         parts[joint] = copy.connect(changed(relocated(joint, bodies, parts)))
     for relation in source.relations:
-        copy.connect(relocated(relation, bodies, parts))
+        parts[relation] = copy.connect(relocated(relation, bodies, parts))
     for each in (*source.loads, *source.applied_elements, *source.drives):
-        copy.apply(relocated(each, bodies, parts))
+        parts[each] = copy.apply(relocated(each, bodies, parts))
+    for happens in source.events:
+        for lock in happens.held:
+            if lock not in parts:
+                parts[lock] = relocated(lock, bodies, parts)
+        when = happens.when if isinstance(happens.when, float) else _moved_condition(happens.when, bodies, parts)
+        held, released = (tuple(parts[one] for one in own) for own in (happens.held, happens.released))
+        copy.expect(dataclasses.replace(happens, when=when, held=held, released=released))
+
+
+def _moved_condition(
+    condition: Condition, bodies: Mapping[str, PlacedBody], parts: Mapping[object, object]
+) -> Condition:
+    """A condition (a dataclass) whose sensors, in a field or a tuple, measure the new bodies."""
+    changes: dict[str, Any] = {}
+    for field in dataclasses.fields(condition):  # type: ignore[arg-type]
+        value: Any = getattr(condition, field.name)
+        if isinstance(value, tuple):
+            changes[field.name] = tuple(relocated(each, bodies, parts) for each in value)
+        elif dataclasses.is_dataclass(value):
+            changes[field.name] = relocated(value, bodies, parts)
+    return dataclasses.replace(condition, **changes)  # type: ignore[type-var]
 
 
 def relocated(part: Part, bodies: Mapping[str, PlacedBody], parts: Mapping[object, object]) -> Part:

@@ -54,6 +54,12 @@ class BodyRows:
 
 def projected_velocities(run: RecordedRun) -> Array:
     """Flat velocities that satisfy the joints, shape (N + 1, sum of velocity counts)."""
+    if not run.recording.held.size:
+        return _of_phase(run)
+    return np.concatenate([_of_phase(phase) for phase, _ in run.phases])
+
+
+def _of_phase(run: RecordedRun) -> Array:
     if not run.system.owners:
         return run.recording.velocity
     is_redundant = run.has_redundant_joints

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -61,12 +62,37 @@ class RecordedRun:
         """Whether joints hold a motion twice at the first instant, so that their forces are not unique."""
         return bool(redundancies(self.system, self.recording.state(0), self.instants.at(slice(0, 1))))
 
+    @cached_property
+    def phases(self) -> "list[tuple[RecordedRun, IntArray]]":
+        """Parts of the run in which the same constraints hold, each with their rows among all; all of it first.
+
+        An instant at which something happens belongs to what was before.
+        """
+        held = self.recording.held
+        if not held.size:
+            return [(self, np.arange(len(self.system.owners)))]
+        changes = np.flatnonzero((np.isnan(held[1:]) != np.isnan(held[:-1])).any(axis=1)) + 1
+        found = []
+        for begin, end in pairwise([0, *changes.tolist(), self.count]):
+            phase, recording = self.system.phase(held[begin]), self.recording.rows(slice(begin, end))
+            own = replace(recording, multipliers=recording.multipliers[:, phase.rows], held=held[begin:end, :0])
+            found.append((RecordedRun(phase.system, own), phase.rows))
+        return found
+
     def gaps(self) -> Array:
-        """What constraints demand to vanish, angles of relations over full turns, shape (T, rows) [m or rad]."""
+        """What constraints demand to vanish, angles of relations over full turns, shape (T, rows) [m or rad].
+
+        Of those that events hold or release zero where they do not hold.
+        """
         rows, recorded = self.system.rows, self.recording.theta
         if isinstance(rows, ConstraintSet):
-            return rows.values(self.instants, recorded[:, recorded.shape[1] - len(rows.places) :])
-        return rows.values(self.instants)
+            found = rows.values(self.instants, recorded[:, recorded.shape[1] - len(rows.places) :])
+        else:
+            found = rows.values(self.instants)
+        switches = self.system.row_switches
+        switched = np.flatnonzero(switches >= 0)
+        found[:, switched] = np.nan_to_num(found[:, switched] - self.recording.held[:, switches[switched]])
+        return found
 
     def body_index(self, target: PlacedBody | Attachment) -> int:
         """Index of a body, or of the body of an attachment.

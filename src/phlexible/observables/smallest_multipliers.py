@@ -25,6 +25,16 @@ RELAXATION, SWEEPS = 1e-9, 4
 
 def smallest_multipliers(run: RecordedRun) -> Array:
     """Multipliers of all rows of joints and drives, shape (N + 1, rows); as recorded unless redundant."""
+    if not run.recording.held.size:
+        return _of_phase(run)
+    result, begin = np.zeros_like(run.recording.multipliers), 0
+    for phase, rows in run.phases:
+        result[begin : begin + phase.count, rows] = _of_phase(phase)
+        begin += phase.count
+    return result
+
+
+def _of_phase(run: RecordedRun) -> Array:
     recorded = run.recording.multipliers
     if not recorded.shape[1] or not run.has_redundant_joints:
         return recorded

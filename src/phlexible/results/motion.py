@@ -17,6 +17,7 @@ from phlexible.joints.relations import JointRelation
 from phlexible.observables import coordinates, poses, reactions, section_forces, velocities
 from phlexible.observables import tension as tensions
 from phlexible.observables.energy import Energy, energy_of
+from phlexible.observables.happened import Happened, happened
 from phlexible.observables.momentum import Momentum, momentum
 from phlexible.observables.quality.check import MotionCheck, checked
 from phlexible.observables.quality.step_quality import long_steps
@@ -114,6 +115,11 @@ class Motion(MotionPictures, MeshedMotion):
     def momentum(self) -> Momentum:
         """Linear and angular momentum of the whole system and its centre of mass, world axes."""
         return momentum(self.run)
+
+    @property
+    def events(self) -> tuple[Happened, ...]:
+        """Locks and releases of ``model.at`` that happened, in their order."""
+        return happened(self.recording, self.mechanism)
 
     @property
     def iterations(self) -> IntArray:

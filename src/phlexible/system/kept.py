@@ -37,7 +37,18 @@ def _parts(mechanism: Mechanism) -> tuple[object, ...]:
     """Everything that numbers are made of."""
     bodies = mechanism.bodies
     data = [placed.data for placed in bodies]
-    return (*bodies, *data, *mechanism.constraints, *mechanism.loads, None, *mechanism.elements)
+    switches = [switch.constraint for switch in mechanism.switches]
+    return (
+        *bodies,
+        *data,
+        *mechanism.constraints,
+        *mechanism.loads,
+        None,
+        *mechanism.elements,
+        *switches,
+        None,
+        *mechanism.events,
+    )
 
 
 def _are_same(first: tuple[object, ...], second: tuple[object, ...]) -> bool:

@@ -28,6 +28,9 @@ class Recording:
         forces: along the coordinates of force elements, alike, then of the strains of strings, always the mean,
             shape (N + 1, forces).
         theta: coordinates of the forces, angles over full turns, shape (N + 1, forces).
+        held: where constraints are held that events hold or release, NaN: not at all, (N + 1, switches).
+        event_times: when each event happened, NaN: not yet, shape (N + 1, events) [s].
+        event_losses: energy that it took, shape (N + 1, events) [J].
         paths: p(t) of the drives, shape (N + 1, drives) [rad or m].
         path_rates: dp/dt, shape (N + 1, drives).
         frames: origin of each moving frame (``ground.moving``), shape (N + 1, f, 3) [m].
@@ -52,6 +55,9 @@ class Recording:
     multipliers: Array
     forces: Array
     theta: Array
+    held: Array
+    event_times: Array
+    event_losses: Array
     paths: Array
     path_rates: Array
     frames: Array

@@ -4,14 +4,14 @@ What assembly, observables, linear analysis and rank decisions read.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.small_matrices import Matrix, block_diagonal, is_small
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.floating_body import FloatingBody
@@ -153,6 +153,55 @@ class System:
         return tuple(coordinate_places([owner.row for owner in self.owners]))
 
     @cached_property
+    def row_switches(self) -> IntArray:
+        """Which of the mechanism's switches holds or releases each row, or -1, shape (rows,)."""
+        number = {id(switch.constraint): k for k, switch in enumerate(self.mechanism.switches)}
+        return np.array([number.get(id(owner.joint), -1) for owner in self.owners], dtype=np.int64)
+
+    @cached_property
+    def phases(self) -> "dict[bytes, Phase]":
+        """Those that were asked for, see ``phase``."""
+        return {}
+
+    def phase(self, held: Array) -> "Phase":
+        """What holds where switches are ``held``: not a number where they are not, shape (switches,)."""
+        is_held = ~np.isnan(held)
+        known = self.phases.get(is_held.tobytes())
+        if known is None:
+            known = self.phases[is_held.tobytes()] = self._phase(is_held)
+        return known
+
+    @cached_property
+    def whole_phase(self) -> "Phase":
+        """All constraints."""
+        count = len(self.constraints)
+        return Phase(self, np.arange(len(self.owners)), np.arange(count), count)
+
+    def gaps(self, state: State, theta: Array) -> Array:
+        """What constraints demand to vanish, shape (rows,); ``theta``: coordinates over full turns, (forces,)."""
+        rows, at = self.rows, self.at(state)
+        if isinstance(rows, ConstraintSet):
+            found = rows.values(at, theta[None, len(theta) - len(rows.places) :])
+        else:
+            found = rows.values(at)
+        return np.asarray(found[0])
+
+    def _phase(self, is_held: "np.typing.NDArray[np.bool_]") -> "Phase":
+        holds = np.array([own < 0 or is_held[own] for own in self.row_switches], dtype=bool)
+        if holds.all():
+            return self.whole_phase
+        starts = self.layout.multiplier
+        kept = [k for k in range(len(self.constraints)) if starts[k] == starts[k + 1] or holds[starts[k]]]
+        rows = np.flatnonzero(holds)
+        system = replace(
+            self,
+            constraints=tuple(self.constraints[k] for k in kept),
+            owners=tuple(self.owners[row] for row in rows),
+            layout=Layout(self.bodies, tuple(self.layout.rows[k] for k in kept)),
+        )
+        return Phase(system, rows, np.array(kept, dtype=np.int64), len(self.constraints))
+
+    @cached_property
     def row_jacobians(self) -> SmallJacobians:
         """Of the vectors of all constraints, where they are few."""
         return SmallJacobians(self.rows.set)
@@ -263,6 +312,23 @@ class System:
         """|g| of all rows beyond the round-off of positions, over ``gap_lengths``, shape (rows,)."""
         round_off = np.array([ROUND_OFF if owner.row.is_angle else self.round_off for owner in self.owners])
         return np.asarray(np.maximum(np.abs(gaps) - round_off, 0.0) / self.gap_lengths)
+
+
+@dataclass(frozen=True, eq=False)
+class Phase:
+    """A part of a run in which the same constraints hold.
+
+    Attributes:
+        system: with these.
+        rows: theirs among those of the whole system.
+        kept: numbers of these constraints among all.
+        constraints: how many there are in all.
+    """
+
+    system: System
+    rows: IntArray
+    kept: IntArray
+    constraints: int
 
 
 def system_of(mechanism: Mechanism) -> System:

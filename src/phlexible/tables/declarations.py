@@ -101,6 +101,8 @@ TABLES: tuple[Table, ...] = (
         function_parts  | 1 | | vectors on carriers in all functions
         pairs           | 1 | | pairs of vectors on carriers that meet in a product
         rows            | 1 | | functions that are constrained
+        switches        | 1 | | constraints that events hold or release
+        events          | 1 | | that may happen in a run
         interactions    | 1 | | first the constraints, then the forces
         constraints     | 1 | | joints, drives and relations of coordinates
         forces          | 1 | | interactions that are laws
@@ -230,6 +232,7 @@ TABLES: tuple[Table, ...] = (
         force_row         | forces | | row of the relation whose multiplier pulls on the coordinate, or -1
         row_force         | rows | | of a relation: first force that is pulled
         row_force_count   | rows | | how many; 0: of a row of functions
+        row_switch        | rows | | of a constraint that events hold or release, or -1
         group_block       | group_blocks | | block (carrier, group), row by row, or -1
         auxiliary_vector  | auxiliaries | | whose change it is
         auxiliary_lower   | auxiliaries | | block (auxiliary, carrier)
@@ -457,6 +460,9 @@ TABLES: tuple[Table, ...] = (
         best_guess        | velocities | | how each would have been foretold best in the last step
         work              | sources | J | since the start, by loads, then by given vectors in interactions
         theta             | forces | rad, m | coordinates, angles over full turns
+        held              | switches | | where each is held; not a number: nowhere
+        event_time        | events | s | when each happened; not a number: not yet
+        event_loss        | events | J | energy that it took
         multiplier        | rows | N, N m | of the last step
         force             | forces | N, N m | of the last step
         """,

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from phlexible.rank.redundancy import independent_rows
 from phlexible.system.instants import GivenFunctions, Instants
 from phlexible.system.layout import State, same_pose
 from phlexible.system.recording import LateReactions, Reactions
-from phlexible.system.system import System
+from phlexible.system.system import Phase, System
 from phlexible.time_integration.composition import SUBSTEPS, substep_times
 from phlexible.time_integration.compressed_strings import most_compressed
 from phlexible.time_integration.controllers import Controllers
@@ -90,7 +91,8 @@ class ConservingStepper(Stepper):
         self.layout = ", ".join(f"{name}: {size}" for name, size in sizes.items())
         self._held = np.zeros(0)  # values of the controllers during a step
         self._given = np.zeros(0)  # values that are added to loads from outside
-        self._rows: IntArray | None = None  # that do not depend on others
+        self._rows: IntArray | None = None  # that do not depend on others, of those that held then:
+        self._rows_of: Phase | None = None
         self._stop: BaseException | None = None  # what a controller raised
         self._pose: tuple[State, Instants, float] | None = None  # where something was computed last
         if not is_compiled(advance):
@@ -106,6 +108,9 @@ class ConservingStepper(Stepper):
         memory["position"][:], memory["rotation"][:] = state.position, state.rotation
         memory["eta"][:], memory["velocity"][:] = state.eta, state.velocity
         memory["theta"][:] = thetas
+        switches = self._assembly.system.mechanism.switches
+        memory["held"][:] = [0.0 if switch.is_held else np.nan for switch in switches]
+        memory["event_time"][:], memory["event_loss"][:] = np.nan, 0.0
 
     def advance(self, instants: Array, step: float, storage: Storage) -> Advance:
         """Steps between instants, all of one size; of a single instant only the row.
@@ -113,6 +118,9 @@ class ConservingStepper(Stepper):
         Controllers are asked before each step but the first, as ``control`` did. Steps around contacts are taken in
         parts (8.23).
         """
+        if storage.watches:
+            every = replace(storage, every=1, phase=0, watches=False)
+            return self._thinned(self.advance(instants, step, every), storage)
         count, times, parts = len(instants) - 1, instants.tolist(), len(self._substeps)
         ends, middles = substep_times(instants, step, self._substeps)
         values, moving = self._values(middles), self._assembly.moving_values(ends)
@@ -138,6 +146,18 @@ class ConservingStepper(Stepper):
         found = self._memory.rows(rows.numbers)
         error = max(float(found["step_error"].max(initial=0.0)), float(self._memory["step_error"][0]))
         return Advance(done, status == SINGULAR, found, rows.first, error, self._stop is not None)
+
+    def _thinned(self, taken: Advance, storage: Storage) -> Advance:
+        """All instants as watched; those that are to be stored as rows, with the greatest error between."""
+        watched = {name: array[: taken.steps] for name, array in taken.rows.items()}
+        kept = np.arange(storage.every - storage.phase, taken.steps + 1, storage.every) - 1
+        rows = {name: array[kept] for name, array in watched.items()}
+        errors, begins = watched["step_error"], [0, *(kept + 1).tolist()]
+        for row, (begin, end) in enumerate(pairwise(begins)):
+            rows["step_error"][row] = errors[begin:end].max()
+        if len(rest := errors[begins[-1] :]):
+            self._memory["step_error"][0] = rest.max()
+        return replace(taken, rows=rows, watched=watched)
 
     def _asked(self, time: float, rates: Array) -> bool:
         """Whether controllers answered; what one raised comes once the steps before are stored."""
@@ -191,12 +211,39 @@ class ConservingStepper(Stepper):
         """Into the state; what moving frames and drives supply is booked as their work, what goes as dissipated."""
         memory = self._memory
         state = self._state(time)
-        found = projection(self._assembly.system, state, self._instant(state, np.inf))
+        found = projection(self._phase, state, self._instant(state, np.inf))
         loads = self._memory.counts["loads"]
         memory["velocity"][:] = found.velocity
         memory["work"][loads : loads + len(found.work)] += found.work
         memory["dissipated"][0] += found.lost
         memory["known_velocities"][0] = 0.0
+
+    @property
+    def _phase(self) -> Phase:
+        """The constraints that hold now."""
+        return self._assembly.system.phase(self._memory["held"])
+
+    @property
+    def event_times(self) -> Array:
+        """In the state."""
+        return np.asarray(self._memory["event_time"])
+
+    def happen(self, event: int, time: float) -> None:
+        """Hold and release; the energy that the impulse takes is booked as dissipated."""
+        memory, system = self._memory, self._assembly.system
+        happens, before = system.mechanism.events[event], float(memory["dissipated"][0])
+        held, switches = memory["held"], system.mechanism.switches
+        gaps = system.gaps(self._state(time), memory["theta"])
+        for k, switch in enumerate(switches):
+            rows = np.flatnonzero(system.row_switches == k)
+            if any(switch.constraint is each for each in happens.released):
+                held[k] = np.nan
+                memory["multiplier"][rows] = 0.0
+            elif any(switch.constraint is each for each in happens.held):
+                held[k] = gaps[rows[0]]
+        self.project(time)
+        memory["event_time"][event] = time
+        memory["event_loss"][event] = memory["dissipated"][0] - before
 
     @property
     def last_reactions(self) -> tuple[Array, Array]:
@@ -206,9 +253,11 @@ class ConservingStepper(Stepper):
     def reactions(self, time: float, end: float, is_projected: bool = True) -> LateReactions:
         """From accelerations; of strings, whose forces are no reactions, those of the last step."""
         assembly, state = self._assembly, self._state(time)
-        if self._rows is None:
-            rows = np.arange(int(assembly.system.layout.multiplier[-1]))
-            self._rows = independent_rows(assembly.system, state) if self._is_redundant else rows
+        phase = self._phase
+        if self._rows is None or self._rows_of is not phase:
+            rows = np.arange(len(phase.rows))
+            self._rows = independent_rows(phase.system, state) if self._is_redundant else rows
+            self._rows_of = phase
         values = self._values(np.array([time]))[0]
         if self._held.size:
             values = values + self._held
@@ -221,13 +270,13 @@ class ConservingStepper(Stepper):
             at.given.second_order()
         find = partial(
             _reactions,
-            assembly.system,
+            phase,
             state,
             theta,
             values.reshape(-1, 3),
             self._rows,
             at,
-            self.last_reactions[1],
+            *self.last_reactions,
             is_projected,
         )
         if not self._has_functions:
@@ -336,27 +385,30 @@ class ConservingStepper(Stepper):
 
 
 def _reactions(
-    system: System,
+    phase: Phase,
     state: State,
     theta: Array,
     values: Array,
     rows: IntArray,
     at: Instants,
+    multipliers: Array,
     forces: Array,
     is_projected: bool,
 ) -> Reactions | None:
-    """As ``reactions``; of the forces that are none those that are given."""
+    """As ``reactions``; of the forces that are none those that are given, of what does not hold zero."""
     try:
         if not is_projected:
-            state = replace(state, velocity=projection(system, state, at).velocity)
+            state = replace(state, velocity=projection(phase, state, at).velocity)
             at = at.moving(state.velocity[None])
-        found = reactions(system, state, theta, values, rows, at)
+        found = reactions(phase.system, state, theta, values, rows, at)
     except ValueError:  # a singular matrix
         return None
     if found is None:
         return None
     forces[: len(found[1])] = found[1]
-    return found[0], forces
+    multipliers[:] = 0.0
+    multipliers[phase.rows] = found[0]
+    return multipliers, forces
 
 
 def _has_functions(assembly: Assembly) -> bool:

@@ -30,7 +30,7 @@ def given_state(system: System, state: State) -> State:
             f" model {own[3][0]} and {own[2][0]}; take a state of the same model"
         )
     check_closure(system, state)
-    return replace(state, velocity=projection(system, state).velocity)
+    return replace(state, velocity=projection(system.whole_phase, state).velocity)
 
 
 def standing(system: System, stepper: Stepper, state: State) -> Recording:

@@ -9,7 +9,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.algebra.nearest_solution import smallest_with_multipliers
 from phlexible.system.instants import Instants
 from phlexible.system.layout import State
-from phlexible.system.system import System
+from phlexible.system.system import Phase
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,16 +27,17 @@ class Projection:
     lost: float
 
 
-def projection(system: System, state: State, at: Instants | None = None) -> Projection:
+def projection(phase: Phase, state: State, at: Instants | None = None) -> Projection:
     """The nearest nu with G nu = -g_t in the metric of the kinetic energy; ``at``: the state as an instant.
 
     The part of nu along G changes its sign in each step of one length; where the length changes it would grow.
     The impulse -G^T mu is one of joint forces, so that momenta of bodies joined to each other stay exact. The
     kinetic energy grows by g_t.mu, which moving frames and drives supply, less change.M change / 2.
     """
+    system = phase.system
     at = system.at(state) if at is None else at
     mass, matrix, drift = system.small_mass(state, at), system.rows.small_matrix(at), system.rows.drift(at)[0]
     change, mu = smallest_with_multipliers(mass, matrix, -matrix @ state.velocity - drift)
-    starts = system.layout.multiplier
-    work = np.array([drift[a:b] @ mu[a:b] for a, b in pairwise(starts)], dtype=np.float64)
+    starts, work = system.layout.multiplier, np.zeros(phase.constraints)
+    work[phase.kept] = [drift[a:b] @ mu[a:b] for a, b in pairwise(starts)]
     return Projection(state.velocity + change, work, float(change @ (mass @ change)) / 2)

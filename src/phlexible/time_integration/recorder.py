@@ -38,6 +38,11 @@ class Recorder:
         self._blocks: list[Recording] = []  # the last instant handed over, and what came since
         self.own_share = 1.0
 
+    @property
+    def last_time(self) -> float:
+        """Of the last stored instant [s]."""
+        return float(self._blocks[-1].time[-1])
+
     def begin(self, time: float, rows: Rows, given: Given | None) -> None:
         """The first instant; its multipliers are those of the first step, until they are ``settled``."""
         first = recording_of(self._system, self._sources, np.array([time]), rows, given=given)
@@ -125,6 +130,9 @@ def recording_of(
         multipliers=own["multiplier"],
         forces=own["force"],
         theta=own["theta"],
+        held=own["held"],
+        event_times=own["event_time"],
+        event_losses=own["event_loss"],
         paths=given.paths,
         path_rates=given.path_rates,
         frames=given.frames,

@@ -2,7 +2,7 @@
 
 import time as wall
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from math import ceil, log2
 
@@ -16,6 +16,7 @@ from phlexible.system.recording import LateReactions, Reactions, Recording
 from phlexible.system.system import System
 from phlexible.time_integration.checkpoint import Checkpoint, is_on_grid
 from phlexible.time_integration.clock import Clock
+from phlexible.time_integration.events.run_events import RunEvents, Watching
 from phlexible.time_integration.given_motion import check_jumps
 from phlexible.time_integration.recorder import OPEN, Recorder, Sink
 from phlexible.time_integration.stepper import Advance, Stepper, Storage
@@ -48,6 +49,7 @@ class Simulation:
         sink: takes recordings, block by block.
         at: a start that is a state as an instant, where the caller has it.
         is_late: reactions at both ends of the run may be found later.
+        conditions: what events wait for, see ``RunEvents``.
 
     Attributes:
         late: what finds them, by the number of the instant: 0, or -1 for the last one.
@@ -64,9 +66,11 @@ class Simulation:
         tolerance: float | None = None,
         at: Instants | None = None,
         is_late: bool = False,
+        conditions: Mapping[int, Watching] | None = None,
     ) -> None:
         self._system, self._stepper, self._clock, self._every = system, stepper, clock, every
         self._recorder = Recorder(system, stepper.work_sources, sink)
+        self._events = RunEvents(system, stepper, clock, conditions)
         self._halvings = 0
         self._depth = 0  # steps are halved so often before they are tried
         self._successes = 0
@@ -90,6 +94,7 @@ class Simulation:
             self._hand_over(0)
         else:
             self._go_on(*start)
+        self._events.begin(clock.instant(clock.first))
 
     def _go_on(self, last: Recording, checkpoint: Checkpoint) -> None:
         if checkpoint.layout != self._stepper.layout or len(checkpoint.numbers) != len(self._stepper.snapshot()):
@@ -113,7 +118,7 @@ class Simulation:
     def _checkpoint(self, k: int) -> Checkpoint:
         """At the start of step k."""
         return Checkpoint(
-            time=self._clock.instant(k),
+            time=self._clock.instant(k) if self.stopped is None else self.stopped,
             origin=self._clock.start,
             step=self._clock.step,
             number=k,
@@ -174,14 +179,19 @@ class Simulation:
     def _run(self, progress: Progress) -> None:
         clock, stepper = self._clock, self._stepper
         k = clock.first
-        while k < clock.count:
+        while k < clock.count and self.stopped is None:
+            self._occur(clock.instant(k))
+            if self.stopped is not None:
+                break
             if self._tolerance is not None and self._before_end is None and clock.full - k <= self._block:
                 self._before_end = self._checkpoint(k)
             if stepper.is_controlled and not self._failed:
                 stepper.control(clock.instant(k))
             progress(k, clock.count)
             begin = wall.perf_counter()
-            steps = 0 if self._depth or self._failed else clock.regular_run(k, self._block)
+            steps = (
+                0 if self._depth or self._failed else self._events.regular_run(k, clock.regular_run(k, self._block))
+            )
             if not steps:
                 self._irregular(k)
                 self._failed = False
@@ -199,7 +209,30 @@ class Simulation:
                     self._block = min(GROWTH * self._block, self._longest_block())
             self._hand_over(k)
             stepper.let_interrupt()
+        if self.stopped is not None:
+            self._stop(k, self.stopped)
         progress(clock.count, clock.count)
+
+    @property
+    def stopped(self) -> float | None:
+        """When a condition ended the run, or None [s]."""
+        return self._events.stopped
+
+    def _stop(self, k: int, time: float) -> None:
+        """The last instant, where a run ends before its time."""
+        self._before_end = None
+        if self._recorder.last_time != time:
+            self._recorder.add(np.array([time]), self._stepper.now(time), self._halvings, is_last_open=True)
+        self._hand_over(k)
+
+    def _occur(self, time: float) -> None:
+        """Everything that is due now; the instant, if it is stored, has been stored as it was before."""
+        while due := self._events.due(time):
+            if self._recorder.own_share < 1.0:
+                end = time if self._recorder.own_share else np.inf
+                self._recorder.settled(self._reactions(time, end, is_projected=False)())
+            self._continues = False
+            self._events.happen(due[0], time)
 
     def _of_dependent_steps(self) -> str:
         """Joints that were independent at the start may pass a position where they are not."""
@@ -211,7 +244,7 @@ class Simulation:
 
     def _longest_block(self) -> int:
         """Steps at a time; for a tolerance no matter of wall time, so that another run takes the same steps."""
-        if self._tolerance is not None:
+        if self._tolerance is not None or self._events.watches:
             return 1 if self._stepper.is_controlled else FIRST_BLOCK
         return max(16, BLOCK_BYTES // (8 * max(self._stepper.numbers_a_step, 1)))
 
@@ -229,18 +262,23 @@ class Simulation:
         if self._tolerance is not None and not self._continues and steps < 2**FIRST_LEVEL:
             self._level = max(self._level, FIRST_LEVEL)  # the error of a step shows after some of one length
         parts = 2**self._level
-        before = self._stepper.snapshot()
+        before, was = self._stepper.snapshot(), (self._last_step, self._continues)
         fine = self._clock.instants(k, steps, parts)
         taken = self._advance(
             fine,
             self._clock.step / parts,
-            Storage(every * parts, phase * parts, self._continues, self._asks_in_blocks),
+            Storage(every * parts, phase * parts, self._continues, self._asks_in_blocks, self._events.watches),
         )
         instants, done = fine[::parts], taken.steps // parts
         self._continues = done == steps
         if self._tolerance is not None and not self._fits(taken, done == steps, instants):
             self._stepper.restore(before)
             return 0, 0
+        met = self._events.first_met(fine, taken.watched) if taken.watched else None
+        if met is not None:  # the steps before it again; the one in which it is met is cut there
+            self._stepper.restore(before)
+            self._last_step, self._continues = was
+            return self._regular(k, met // parts) if met >= parts else (0, steps)
         if done:
             self._recorder.next_step(taken.reactions)
             kept = np.arange(every - phase, done + 1, every)
@@ -275,6 +313,7 @@ class Simulation:
             self._depth = self._level
         pieces = self._clock.pieces(k)
         for number, (start, end) in enumerate(pieces):
+            self._occur(start)
             self._piece(start, end, 0, is_end=number == len(pieces) - 1, k=k)
 
     def _piece(self, start: float, end: float, depth: int, is_end: bool, k: int) -> None:
@@ -282,7 +321,7 @@ class Simulation:
 
         The size that worked is remembered: where steps are too long for long, most failures are spared.
         """
-        if depth >= self._depth and self._tried(start, end, depth, is_end, k):
+        if self.stopped is not None or (depth >= self._depth and self._tried(start, end, depth, is_end, k)):
             return
         self._halvings += 1
         middle = (start + end) / 2
@@ -298,8 +337,19 @@ class Simulation:
         self._since_stored += is_end
         is_last = is_end and k + 1 == self._clock.count
         keep = is_end and (self._since_stored % self._every == 0 or is_last)
-        before = self._stepper.snapshot()
-        taken = self._advance(np.array([start, end]), end - start, Storage(1 if keep else 2))
+        before, last_step = self._stepper.snapshot(), self._last_step
+        storage = Storage(1 if keep else 2, watches=self._events.watches)
+        taken = self._advance(np.array([start, end]), end - start, storage)
+        if taken.steps and taken.watched and (met := self._events.met_inside(end, taken.watched)):
+            self._since_stored -= is_end
+            time = self._events.locate(met, start, end, before, last_step)
+            self._last_step = last_step
+            if time > start:
+                self._piece(start, time, depth, is_end and time == end, k)
+            self._occur(time)
+            if time < end:
+                self._piece(time, end, depth, is_end, k)
+            return True
         if taken.steps:
             self._recorder.next_step(taken.reactions)
             if keep:

@@ -42,13 +42,18 @@ class KeptNumbers:
     """What a model keeps from run to run until it changes: its system, the tables of schemes, its start."""
 
     def __init__(self) -> None:
-        self._kept = KeptSystem()
+        self._kept, self._kept_whole = KeptSystem(), KeptSystem()
         self.start = KeptStart()
         self._steppers: dict[Scheme, tuple[System, StepperMaker]] = {}
 
     def system(self, mechanism: Mechanism) -> System:
         """Of the mechanism as it is now."""
         return self._kept.of(mechanism)
+
+    def whole_system(self, mechanism: Mechanism) -> System:
+        """Of the mechanism with what events will lock; the same where there are none."""
+        whole = mechanism.with_locks()
+        return self.system(mechanism) if whole is mechanism else self._kept_whole.of(whole)
 
     def stepper_maker(self, system: System, scheme: Scheme) -> StepperMaker:
         """What makes steppers of the system."""

@@ -1,7 +1,7 @@
 """The border between a run (clock, halving, controllers, storage) and a scheme (docs/theory.md, 4)."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -20,12 +20,14 @@ class Storage:
         phase: steps taken since the last one stored.
         continues: the step before had the same size, and ended at this state.
         asks: controllers are asked before each step but the first; the values of one that fails stay held.
+        watches: the instants of all steps are wanted too.
     """
 
     every: int = 1
     phase: int = 0
     continues: bool = False
     asks: bool = False
+    watches: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +41,7 @@ class Advance:
         reactions: multipliers and forces of the first step.
         error: greatest estimated error of the steps, relative to the longest body (4.22).
         is_stopped: a controller raised an error before the next one: ``let_interrupt`` raises it.
+        watched: the ends of all steps, like ``rows``; empty unless they are wanted.
     """
 
     steps: int
@@ -47,6 +50,7 @@ class Advance:
     reactions: Array
     error: float
     is_stopped: bool = False
+    watched: dict[str, Array] = field(default_factory=dict)
 
 
 class StoredRows:
@@ -124,6 +128,15 @@ class Stepper(ABC):
     @abstractmethod
     def project(self, time: float) -> None:
         """Bring velocities back onto the joints, before steps of another length."""
+
+    @property
+    @abstractmethod
+    def event_times(self) -> Array:
+        """When each event happened, NaN: not yet, shape (events,) [s]."""
+
+    @abstractmethod
+    def happen(self, event: int, time: float) -> None:
+        """Hold and release what an event does; velocities are brought onto what holds then."""
 
     @property
     @abstractmethod

@@ -17,6 +17,20 @@ def nearest_turn(measured: float, counted: float) -> float:
 
 
 @compiled
+def is_held(t: Tables, row: int) -> bool:
+    """Whether a constrained function is held; events release and hold some."""
+    switch = t.row_switch[row]
+    return switch < 0 or t.held[switch] == t.held[switch]
+
+
+@compiled
+def held_at(t: Tables, row: int) -> float:
+    """Where it is held; zero where nothing moves that."""
+    switch = t.row_switch[row]
+    return t.held[switch] if switch >= 0 else 0.0
+
+
+@compiled
 def relation_gap(t: Tables, row: int) -> float:
     """sum of c_i theta_i at the end of the step; zero of a row that is no relation."""
     total = 0.0
@@ -38,7 +52,8 @@ def relation_size(t: Tables, row: int) -> float:
 def relate(t: Tables, f: int, begin: int, count: int, numbers: int, h: float) -> None:
     """Column of the multiplier of the relation that pulls on force f, and its row, from the law's gradients."""
     factor = t.force_factor[f]
-    for a in range(t.carrier_count[f] if t.force_row[f] >= 0 else 0):
+    pulls = t.force_row[f] >= 0 and is_held(t, t.force_row[f])
+    for a in range(t.carrier_count[f] if pulls else 0):
         group = t.group_start[f] + a
         upper, lower = t.blocks + t.group_upper[group], t.blocks + t.group_lower[group]
         for r in range(count):

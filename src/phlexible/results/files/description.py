@@ -11,6 +11,7 @@ from phlexible.errors import ResultFileError
 from phlexible.interactions.drives import Drive
 from phlexible.interactions.force_elements import ForceElement
 from phlexible.interactions.loads import Load
+from phlexible.mechanism.events import Event, Switch, UnstoredCondition
 from phlexible.mechanism.mechanism import Mechanism
 from phlexible.mechanism.membership import Part, ports_of
 from phlexible.ports.attachments import MovingFrame
@@ -48,6 +49,7 @@ def describe(mechanism: Mechanism) -> dict[str, Tree]:
     ]
     split = {each.name: [placed.name for placed in each.parts] for each in mechanism.split_beams}
     relations = [encode_part(relation, context) for relation in mechanism.relations]
+    events = [_described_event(event, mechanism) for event in mechanism.events if mechanism.switches]
     rods = {
         rod.handle.name: {
             "rod": encode_part(rod.handle.body, context),
@@ -65,6 +67,7 @@ def describe(mechanism: Mechanism) -> dict[str, Tree]:
         "frames": [_described_frame(frame) for frame in frames],
         "joints": [encode_part(joint, context) for joint in mechanism.joints],
         **({"relations": relations} if relations else {}),
+        **({"events": events} if events else {}),
         "loads": [
             encode_part(part, context)
             for part in (*mechanism.loads, *mechanism.applied_elements, *mechanism.drives)
@@ -137,7 +140,9 @@ def _rebuilt(tree: dict[str, Tree]) -> Mechanism:
         if not isinstance(part, Load | ForceElement | Drive):
             raise ResultFileError(f"the description in the file has {part!r} as a load")
         mechanism.apply(part)
-    return mechanism
+    found = [_rebuilt_event(each, mechanism) for each in tree.get("events", [])]
+    switches = {id(each.constraint): each for _, own in found for each in own}
+    return mechanism.with_stored([event for event, _ in found], tuple(switches.values()))
 
 
 def _refuse_unlisted_parts(entry: dict[str, Tree]) -> None:
@@ -160,6 +165,26 @@ def _leaves(tree: Tree) -> Iterator[Tree]:
             yield from _leaves(each)
     else:
         yield tree
+
+
+def _described_event(event: Event, mechanism: Mechanism) -> dict[str, Tree]:
+    """What it does by the numbers of constraints, when in numbers or words."""
+    number = {id(constraint): k for k, constraint in enumerate(mechanism.constraints)}
+    is_held = {id(switch.constraint): switch.is_held for switch in mechanism.switches}
+    parts = {"held": event.held, "released": event.released}
+    return {
+        "when": event.when if isinstance(event.when, float) else str(event.when),
+        "text": event.text,
+        **{name: [[number[id(each)], is_held[id(each)]] for each in own] for name, own in parts.items()},
+    }
+
+
+def _rebuilt_event(tree: dict[str, Any], mechanism: Mechanism) -> tuple[Event, list[Switch]]:
+    known = mechanism.constraints
+    held, released = (tuple(known[k] for k, _ in tree[name]) for name in ("held", "released"))
+    when = tree["when"] if isinstance(tree["when"], float) else UnstoredCondition(tree["when"])
+    switches = [Switch(known[k], bool(was)) for name in ("held", "released") for k, was in tree[name]]
+    return Event(when, held, released, str(tree["text"])), switches
 
 
 def _frames(mechanism: Mechanism) -> list[MovingFrame]:

@@ -15,7 +15,7 @@ from phlexible.time_integration.checkpoint import Checkpoint
 from phlexible.version import __version__
 
 FORMAT = "phlexible results"
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 HEADER = {"format": FORMAT, "format_version": FORMAT_VERSION, "phlexible_version": __version__}
 
 Packed = tuple[dict[str, Any], Array]

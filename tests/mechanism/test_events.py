@@ -1,0 +1,54 @@
+"""Events that cannot be: refused where they are asked for, by name."""
+
+from collections.abc import Callable
+
+import pytest
+
+import phlexible as ph
+from phlexible.errors import ModelError, ParameterError
+
+
+@pytest.fixture
+def parts() -> tuple[ph.Model, ph.Revolute, ph.Fixed]:
+    model = ph.Model()
+    one, two = (model.add(ph.RigidBody(1.0, (1, 1, 1)), name) for name in ("one", "two"))
+    pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), one.origin))
+    return model, pin, model.connect(ph.Fixed(one.origin, two.origin))
+
+
+Refused = Callable[[ph.Model, ph.Revolute, ph.Fixed], object]
+
+CASES: dict[str, tuple[Refused, type[Exception], str]] = {
+    "both": (lambda m, p, f: m.at(1.0, lock=p, release=f), ParameterError, "either lock= or release="),
+    "nothing": (lambda m, p, f: m.at(1.0), ParameterError, "either lock= or release="),
+    "no time": (lambda m, p, f: m.at("soon", lock=p), ParameterError, "the time of an event"),
+    "nothing free": (lambda m, p, f: m.at(1.0, lock=f), ModelError, "no coordinate free"),
+    "no joint": (lambda m, p, f: m.at(1.0, lock=3), ModelError, "lock takes a joint"),
+    "unknown": (
+        lambda m, p, f: m.at(1.0, lock=ph.Revolute(m.ground.at((0, 0, 0)), m["two"].origin)),
+        ModelError,
+        "not connected in this model",
+    ),
+    "unknown release": (lambda m, p, f: m.at(1.0, release=ph.Gear(p, p, 2.0)), ModelError, "twice"),
+    "no lock": (lambda m, p, f: m.at(2.0, release=m.at(1.0, release=f)), ModelError, "holds nothing"),
+    "several numbers": (
+        lambda m, p, f: ph.When(ph.Position(m["one"].origin), above=0.0),
+        ParameterError,
+        "a sensor of one number",
+    ),
+    "two thresholds": (
+        lambda m, p, f: ph.When(ph.JointPosition(p), above=0.0, below=1.0),
+        ParameterError,
+        "either above= or below=",
+    ),
+    "no function": (lambda m, p, f: ph.When(lambda t: t, above=0.0, of=[ph.JointPosition(p)]), ParameterError, "t"),
+    "no condition": (lambda m, p, f: m.simulate(1.0, 0.1, stop=1.0), ParameterError, "stop must be a condition"),
+    "live": (lambda m, p, f: (m.at(1.0, lock=p), m.start(0.1)), ModelError, "with events"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_cannot_happen_is_refused(case: str, parts: tuple[ph.Model, ph.Revolute, ph.Fixed]) -> None:
+    ask, error, words = CASES[case]
+    with pytest.raises(error, match=words):
+        ask(*parts)

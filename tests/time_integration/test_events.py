@@ -1,0 +1,155 @@
+"""Locks, releases and conditions: momenta, losses in closed form, instants, and runs that go on bit by bit."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+from phlexible.system.recording import ARRAYS
+
+INERTIAS, SPEEDS = (0.3, 0.5), (7.0, -2.0)  # of two discs on one axis, the second turns on the first
+LOSS = INERTIAS[0] * INERTIAS[1] / sum(INERTIAS) * (SPEEDS[0] - SPEEDS[1]) ** 2 / 2
+COMMON = np.dot(INERTIAS, SPEEDS) / sum(INERTIAS)
+
+
+def discs() -> tuple[ph.Model, ph.Revolute, ph.Revolute]:
+    model = ph.Model()
+    one, two = (
+        model.add(ph.RigidBody(1.0, (1.0, 1.0, inertia)), name, angular_velocity=(0, 0, speed))
+        for name, inertia, speed in zip(("one", "two"), INERTIAS, SPEEDS, strict=True)
+    )
+    on_ground = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), one.origin))
+    return model, on_ground, model.connect(ph.Revolute(one.origin, two.origin))
+
+
+@pytest.mark.parametrize("order", [2, 4])
+@pytest.mark.parametrize("when", ["on the grid", "between", "angle"])
+def test_two_discs_lock_with_the_loss_of_an_inelastic_impact(when: str, order: int) -> None:
+    model, on_ground, between = discs()
+    turned = ph.When(ph.JointPosition(between), below=-4.0)  # more than half a turn
+    model.at({"on the grid": 0.4, "between": 0.4007, "angle": turned}[when], lock=between)
+    motion = model.simulate(1.0, 1e-3, order=order)
+    (event,) = motion.events
+    expected = {"on the grid": 0.4, "between": 0.4007, "angle": 4.0 / (SPEEDS[0] - SPEEDS[1])}[when]
+    phase = 5e-6 if order == 2 else 1e-10  # turns of a step are 2 atan(h w / 2)
+    assert event.time == pytest.approx(expected, rel=phase if when == "angle" else 1e-12)
+    assert event.dissipated == pytest.approx(LOSS, rel=1e-13)
+    assert motion.energy.dissipated[-1] == pytest.approx(LOSS, rel=1e-13)
+    assert np.abs(motion.energy.balance_error).max() < 1e-13 * motion.energy.total[0]
+    assert np.ptp(motion.momentum.angular[:, 2]) < 1e-14
+    after = motion.time > event.time
+    assert np.ptp(motion.angle(between)[after]) < 2e-15 * 4
+    np.testing.assert_allclose(motion.rate(on_ground)[after], COMMON, rtol=1e-12)
+    assert motion.angle(between)[-1] == pytest.approx(-(SPEEDS[0] - SPEEDS[1]) * event.time, rel=phase)
+    assert motion.check().joint_gap < 1e-13
+
+
+def test_a_clutch_brings_two_wheels_to_the_speeds_of_its_ratio_and_lets_them_go() -> None:
+    model = ph.Model(dimension=2)
+    wheels = [
+        model.add(ph.RigidBody(1.0, inertia), position=(k, 0, 0), angular_velocity=(0, 0, speed))
+        for k, (inertia, speed) in enumerate(zip(INERTIAS, SPEEDS, strict=True))
+    ]
+    pins = [model.connect(ph.Revolute(model.ground.at((k, 0, 0)), wheel.origin)) for k, wheel in enumerate(wheels)]
+    clutch = ph.Gear(pins[0], pins[1], ratio=-2.0)
+    model.at(0.2, lock=clutch)
+    model.at(0.6, release=clutch)
+    brake = model.at(0.8, lock=pins[1])
+    motion = model.simulate(1.0, 1e-3)
+    turned = (-2.0 * INERTIAS[0] * SPEEDS[0] + INERTIAS[1] * SPEEDS[1]) / (4 * INERTIAS[0] + INERTIAS[1])
+    rates = np.transpose([motion.rate(pin) for pin in pins])
+    np.testing.assert_allclose(rates[motion.time < 0.1995], np.tile(SPEEDS, (200, 1)), rtol=1e-12)
+    meshed = (motion.time > 0.2005) & (motion.time < 0.7995)
+    np.testing.assert_allclose(rates[meshed], np.tile((-2 * turned, turned), (meshed.sum(), 1)), rtol=1e-10)
+    assert rates[-1] == pytest.approx([-2 * turned, 0.0], abs=1e-9)
+    assert [event.time for event in motion.events] == [0.2, 0.6, 0.8]
+    assert motion.events[2].dissipated == pytest.approx(INERTIAS[1] * turned**2 / 2, rel=1e-9)
+    assert motion.events[1].dissipated < 1e-9
+    assert brake.held  # what could be released in turn
+    assert (motion.element_force(clutch)[motion.time > 0.6005] == 0).all()
+    assert np.abs(motion.energy.balance_error).max() < 1e-12
+
+
+def test_bodies_that_are_let_go_fly_on_with_the_velocities_that_they_had() -> None:
+    model, spin, arm, duration = ph.Model(), 3.0, 0.5, 1.3
+    one = model.add(ph.RigidBody(1.0, (0.1, 0.2, 0.3)), "one", velocity=(0, 0, 0), angular_velocity=(0, 0, spin))
+    two = model.add(ph.RigidBody(1.0, (0.1, 0.2, 0.3)), "two", position=(2 * arm, 0, 0))
+    weld = model.connect(ph.Fixed(one.point((2 * arm, 0, 0)), two.origin))
+    model.at(0.7, release=weld)
+    motion = model.simulate(duration, 1e-3)
+    about, turned = np.array([arm, arm * spin * 0.7, 0]), spin * 0.7  # the pair, whose first origin stood still
+    for body, side in ((one, -arm), (two, arm)):
+        place = about + side * np.array([np.cos(turned), np.sin(turned), 0])
+        speed = np.array([0, arm * spin, 0]) + side * spin * np.array([-np.sin(turned), np.cos(turned), 0])
+        expected = place + (duration - 0.7) * speed
+        np.testing.assert_allclose(motion.position(body.origin)[-1], expected, atol=3e-6)
+    momentum = motion.momentum
+    assert max(np.ptp(momentum.angular, axis=0).max(), np.ptp(momentum.linear, axis=0).max()) < 1e-13
+    assert motion.energy.dissipated[-1] < 1e-12 * motion.energy.total[0]
+    assert (motion.reaction(weld)[motion.time > 0.7005] == 0).all()
+    assert np.ptp(motion.velocity(two.origin)[motion.time > 0.7005], axis=0).max() < 1e-13
+
+
+def test_a_stone_stops_when_it_reaches_the_ground_and_can_go_on() -> None:
+    height = 2.0
+    model = ph.Model(gravity=(0, 0, -9.81))
+    stone = model.add(ph.PointMass(0.5), position=(0, 0, height))
+    ground = ph.When(lambda t, x: x[2], below=0.0, of=[ph.Position(stone.origin)])
+    motion = model.simulate(5.0, 0.01, stop=ground, every=3)
+    assert motion.time[-1] == pytest.approx(np.sqrt(2 * height / 9.81), rel=1e-12)
+    assert motion.is_complete and -1e-11 < motion.position(stone.origin)[-1, 2] <= 0
+    assert np.abs(motion.energy.balance_error).max() < 1e-14 * 10
+    further = model.simulate(1.0, 0.01, initial=motion.at(motion.time[-1]), stop=ground)
+    assert further.time[-1] == pytest.approx(motion.time[-1] + 1.0)  # below already: it waits until it is not
+
+
+def arm(calls: list[float] | None = None) -> ph.Model:
+    """A pendulum with a flexible link, which locks at an angle, is unlocked and falls off."""
+    model = ph.Model(dimension=2, gravity=(0, -9.81, 0))
+    link = model.add(ph.RigidBody(1.0, 0.1, center=(0.25, 0, 0)), "link")
+    steel = ph.Material(youngs_modulus=2e11, density=7800)
+    beam = model.add(ph.Beam(0.5, ph.CircularSection(0.01), steel, elements=2), "beam", position=(0.5, 0, 0))
+    shoulder = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), link.origin))
+    elbow = model.connect(ph.Revolute(link.point((0.5, 0, 0)), beam.start))
+    model.apply(elbow.damper(0.05))
+    if calls is not None:
+        model.apply(shoulder.motor(lambda t, measured: calls.append(t) or -0.1 * measured[1]))
+    lock = model.at(ph.When(ph.JointPosition(elbow), above=0.02), lock=elbow)
+    model.at(0.2003, release=lock)
+    model.at(0.25, release=shoulder)
+    return model
+
+
+@pytest.mark.parametrize("options", [{"step": 1e-3}, {"step": 1e-2, "tolerance": 1e-5}], ids=["step", "tolerance"])
+def test_a_run_with_events_goes_on_bit_by_bit_and_its_file_has_them(
+    tmp_path: Path, options: dict[str, float]
+) -> None:
+    model, path = arm(), tmp_path / "run.h5"
+    whole = model.simulate(0.3, **options, output=path)
+    assert len(whole.events) == 3
+    assert np.abs(whole.energy.balance_error).max() < 1e-11 * np.abs(whole.energy.gravity).max()
+    assert whole.check().joint_gap < 1e-13
+    for end in (0.06, 0.12, 0.25):
+        model.simulate(end, **options, output=path, overwrite=True)
+        found = model.resume(path, 0.3, **options)
+        for name in ARRAYS:
+            before, after = getattr(whole.recording, name), getattr(found.recording, name)
+            np.testing.assert_array_equal(after, before, err_msg=name)
+    loaded = ph.Motion.load(path)
+    assert [str(event) for event in loaded.events] == [str(event) for event in whole.events]
+    np.testing.assert_array_equal(loaded.velocity(loaded["beam"].end), whole.velocity(whole["beam"].end))
+
+
+def test_controllers_are_asked_once_a_step_though_an_event_falls_into_it() -> None:
+    calls: list[float] = []
+    motion = arm(calls).simulate(0.1, 1e-3)
+    assert len(motion.events) == 1
+    np.testing.assert_array_equal(calls, motion.time[:-1])
+
+
+def test_a_copy_of_a_model_has_its_events() -> None:
+    model = arm()
+    copy = model.replace(gravity=model.gravity)
+    found, expected = (each.simulate(0.3, 1e-3) for each in (copy, model))
+    assert [str(event) for event in found.events] == [str(event) for event in expected.events]
