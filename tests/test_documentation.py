@@ -138,6 +138,12 @@ def test_springs_drives_and_motors(in_an_empty_folder, capsys) -> None:
     assert float(lines[5]) == pytest.approx(0.313, abs=0.001)
 
 
+def test_control(in_an_empty_folder, capsys) -> None:
+    run("control.md")
+    said = capsys.readouterr().out.split()
+    assert said[0] == "True" and 0.0499 < float(said[1]) < 0.0501 and said[2] == "100.0"
+
+
 def test_studies(in_an_empty_folder, capsys) -> None:
     found = run("studies.md")
     assert np.isfinite(found["again"]["peak"]).all() and found["again"]["bend"].shape == (6, 11)

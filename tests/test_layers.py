@@ -42,6 +42,7 @@ LAYERS = (
     "results",
     "model",
     "studies",
+    "gym",
     "gallery",
     "cli",
     "__init__",

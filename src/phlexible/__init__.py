@@ -27,6 +27,7 @@ from phlexible.errors import (
     JointGapError,
     LargeDeflectionWarning,
     LargeStrainWarning,
+    LeftOutWarning,
     MeshWarning,
     MissingExtraError,
     ModelError,
@@ -152,6 +153,7 @@ __all__ = [
     "LargeDeflectionWarning",
     "LargeStrainWarning",
     "Law",
+    "LeftOutWarning",
     "LinearLaw",
     "LinearModel",
     "LinearPHDAE",
@@ -226,6 +228,7 @@ __all__ = [
     "consistent_state",
     "errors",
     "gallery",
+    "gym",
     "gyrator",
     "integrate",
     "inverse_input",
@@ -298,8 +301,8 @@ _LATER = {
 
 def __getattr__(name: str) -> object:
     """Models and matrices, imported when first asked for: SciPy's sparse matrices and HDF5 load slowly."""
-    if name == "gallery":
-        return import_module("phlexible.gallery")
+    if name in ("gallery", "gym"):
+        return import_module(f"phlexible.{name}")
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"phlexible.{_LATER[name]}"), name)

@@ -53,6 +53,10 @@ class ReductionWarning(UserWarning):
     """A reduction with fewer states than were asked for; the message gives the order and the reason."""
 
 
+class LeftOutWarning(UserWarning):
+    """Controllers or forces that a linear model does not have; the message names them and says why."""
+
+
 class SingularMassError(ModelError):
     """A body with a motion that carries no kinetic energy; the message names the direction."""
 

@@ -1,5 +1,6 @@
 """The public model: a mechanism that can be simulated."""
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from os import PathLike
@@ -11,6 +12,7 @@ from phlexible.algebra.arrays import non_negative, positive
 from phlexible.algebra.options import file_path, flag, option
 from phlexible.bodies.forms.stress_space import Stress
 from phlexible.errors import (
+    LeftOutWarning,
     ModelError,
     ParameterError,
 )
@@ -43,6 +45,7 @@ from phlexible.system.system import System
 from phlexible.time_integration.checkpoint import Checkpoint, clock_from
 from phlexible.time_integration.clock import clock
 from phlexible.time_integration.composition import SUBSTEPS, check_lossless
+from phlexible.time_integration.control.periods import check_periods
 from phlexible.time_integration.given_motion import check_rates
 from phlexible.time_integration.given_state import given_state, standing
 from phlexible.time_integration.run import Simulation
@@ -218,6 +221,9 @@ class Model(Mechanism):
             raise ParameterError(f'stress= belongs to form="stress", not to "{shape}"')
         space = option("stress", "discontinuous" if stress is None else stress, Stress)
         linear = linearization(self._numbers.system(self), inputs, outputs, kind, state)
+        if linear.left_out:
+            what = "; ".join(linear.left_out)
+            warnings.warn(f"the linear model leaves out {what}", LeftOutWarning, stacklevel=2)
         return LinearModel.of(observed_linearization(linear, shape, space))
 
     def start(
@@ -245,6 +251,7 @@ class Model(Mechanism):
         if self.events:
             raise ModelError("a model with events cannot be stepped from outside; leave out model.at(...)")
         step, damping = positive("step", step), non_negative("numerical_damping", numerical_damping)
+        check_periods(self, step)
         system, kind = self._numbers.system(self), _initial(initial)
         state, _, is_redundant = _first_instant(self._numbers, system, kind, stacklevel=2)
         make = self._numbers.stepper_maker(system, Scheme.CONSERVING)
@@ -382,6 +389,7 @@ class Model(Mechanism):
         breakpoints = [time for load in self.loads for time in load.breakpoints]
         breakpoints += [time for element in self.elements for time in element.times]
         breakpoints += [event.when for event in self.events if isinstance(event.when, float)]
+        check_periods(self, step)
         show = shown(progress)
         warn_of_unused_parts(self, stacklevel=4)
         at_start, system = self._numbers.system(self), self._numbers.whole_system(self)

@@ -16,7 +16,7 @@ from phlexible.interactions.rods.rod_element import RodElement
 from phlexible.joints.joint import Joint
 from phlexible.joints.relations import JointRelation
 from phlexible.ports.attachments import Attachment, Port
-from phlexible.system.forces import coordinate_row
+from phlexible.system.state_laws import coordinate_row
 from phlexible.system.system import system_of
 
 Array = np.ndarray

@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from phlexible.algebra.arrays import Array
 from phlexible.assembly.functions import Function
 from phlexible.assembly.interactions import InteractionTables
 from phlexible.errors import ModelError
+from phlexible.interactions.control.measurement import Measurement
+from phlexible.interactions.control.parts import FeedbackShare
 from phlexible.interactions.coordinates import Coordinate
 from phlexible.interactions.feedback import Feedback
 from phlexible.interactions.force_elements import ForceValue
@@ -34,22 +37,71 @@ Measured = MeasuredCoordinate | MeasuredPoint
 
 
 @dataclass(frozen=True, eq=False)
-class ControlledValue:
-    """A load value that a controller sets.
+class Channel:
+    """Some of the numbers that a controller is given.
 
     Attributes:
-        column: first of its three numbers in a row of load values.
+        begin, end: of what compiled code measures for it, among the numbers of its controller.
+        map: weights and offset, where not all of these are given as they are.
+        reading: what is read from the whole state instead.
+    """
+
+    begin: int
+    end: int
+    map: tuple[Array, Array] | None = None
+    reading: Measurement | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """Load values that a controller sets.
+
+    Attributes:
+        column: first of them in a row of load values.
+        begin, size: which of the values of the controller.
+        direction: that a single value acts along, shape (3,); None: values act as they are.
+        is_whole: whether the controller has no other values.
+    """
+
+    column: int
+    begin: int
+    size: int
+    direction: Array | None = None
+    is_whole: bool = True
+
+    def write(self, values: Array, held: Array) -> None:
+        """Values of the controller into a row of load values."""
+        own = values[self.begin : self.begin + self.size]
+        if self.direction is not None:
+            held[self.column : self.column + 3] = own[0] * self.direction
+        else:
+            held[self.column : self.column + self.size] = own
+
+
+@dataclass(frozen=True, eq=False)
+class ControlledValue:
+    """Load values that one controller sets.
+
+    Attributes:
+        targets: where they act.
         feedback: the controller.
-        measured: what it is given.
+        measured: by compiled code.
+        channels: what the controller is given; empty: all that is measured, as it is.
         size: numbers that the controller returns: 1 for joints, 3 for loads.
         name: of the load or element, for messages.
     """
 
-    column: int
+    targets: tuple[Target, ...]
     feedback: Feedback
     measured: tuple[Measured, ...]
+    channels: tuple[Channel, ...]
     size: int
     name: str
+
+    @property
+    def column(self) -> int:
+        """First of its numbers in a row of load values, where it sets one load."""
+        return self.targets[0].column
 
 
 def controlled_values(
@@ -58,32 +110,50 @@ def controlled_values(
     """All load values that controllers set; what they measure is added to the vectors."""
     loads = [(load.value, str(load), 3) for load in system.loads]
     forces = [(value, label, 1) for value, label in prescribed]
+    groups: dict[int, tuple[Feedback, str, list[Target]]] = {}
+    for k, (value, name, size) in enumerate([*loads, *forces]):
+        if not isinstance(value, Feedback):
+            continue
+        if isinstance(value, FeedbackShare):
+            along = value.direction
+            own = Target(3 * k, value.begin, size if along is None else 1, along, is_whole=False)
+            groups.setdefault(id(value.whole), (value, name, []))[2].append(own)
+        else:
+            groups[-1 - k] = (value, name, [Target(3 * k, 0, size)])
     return tuple(
-        _controlled(value, 3 * k, size, name, system.dimension, tables)
-        for k, (value, name, size) in enumerate([*loads, *forces])
-        if isinstance(value, Feedback)
+        _controlled(feedback, tuple(targets), name, system.dimension, tables)
+        for feedback, name, targets in groups.values()
     )
 
 
 def _controlled(
-    feedback: Feedback, column: int, size: int, name: str, dimension: int, tables: InteractionTables
+    feedback: Feedback, targets: tuple[Target, ...], name: str, dimension: int, tables: InteractionTables
 ) -> ControlledValue:
     measured: list[Measured] = []
+    channels: list[Channel] = []
+    count = 0
     for item in feedback.measured:
-        if isinstance(item, Attachment):
-            vector = tables.resolver.resolve(PointOf(item))
-            measured.append(MeasuredPoint(tables.collector.vector(vector)))
+        quick = item.quick if isinstance(item, Measurement) else None
+        source = quick.source if quick is not None else item
+        if isinstance(source, Measurement):
+            channels.append(Channel(count, count, reading=source))
             continue
-        for coordinate in _coordinates(item, dimension, name):
-            functions = tuple(tables.function(row) for row in coordinate.functions())
-            measured.append(MeasuredCoordinate(coordinate, functions))
-    return ControlledValue(column, feedback, tuple(measured), size, name)
+        own = _measured(source, dimension, name, tables)
+        size = 6 if isinstance(source, Attachment) else 2 * len(own)
+        channels.append(Channel(count, count + size, None if quick is None else (quick.weights, quick.offset)))
+        measured += own
+        count += size
+    is_plain = all(channel.map is None and channel.reading is None for channel in channels)
+    total = feedback.whole.size if isinstance(feedback, FeedbackShare) else targets[0].size
+    return ControlledValue(targets, feedback, tuple(measured), () if is_plain else tuple(channels), total, name)
 
 
-def _coordinates(item: object, dimension: int, name: str) -> Sequence[Coordinate]:
-    if not isinstance(item, KinematicPair):
-        raise ModelError(f"the controller of {name} measures joints and attachments, got {item!r}")
-    found = item.coordinates(dimension)
+def _measured(
+    source: KinematicPair | Attachment, dimension: int, name: str, tables: InteractionTables
+) -> list[Measured]:
+    if isinstance(source, Attachment):
+        return [MeasuredPoint(tables.collector.vector(tables.resolver.resolve(PointOf(source))))]
+    found = source.coordinates(dimension)
     if not found:
-        raise ModelError(f"the controller of {name} cannot measure {item}: it has no coordinate")
-    return found
+        raise ModelError(f"the controller of {name} cannot measure {source}: it has no coordinate")
+    return [MeasuredCoordinate(each, tuple(tables.function(row) for row in each.functions())) for each in found]

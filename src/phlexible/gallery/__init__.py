@@ -9,6 +9,7 @@ from phlexible.gallery.beams.spinning_beam import spinning_beam
 from phlexible.gallery.beams.spinning_shaft import spinning_shaft
 from phlexible.gallery.machines.crane import crane
 from phlexible.gallery.machines.deployable_panels import deployable_panels
+from phlexible.gallery.machines.flexible_pole import flexible_pole
 from phlexible.gallery.machines.gear_train import gear_train
 from phlexible.gallery.machines.robot_arm import robot_arm
 from phlexible.gallery.machines.satellite import satellite
@@ -45,6 +46,7 @@ __all__ = [
     "double_pendulum",
     "dzhanibekov",
     "flexible_pendulum",
+    "flexible_pole",
     "flying_spaghetti",
     "four_bar",
     "free_pair",

@@ -12,6 +12,7 @@ from phlexible.gallery.beams.spinning_beam import spinning_beam
 from phlexible.gallery.beams.spinning_shaft import spinning_shaft
 from phlexible.gallery.machines.crane import crane
 from phlexible.gallery.machines.deployable_panels import deployable_panels
+from phlexible.gallery.machines.flexible_pole import flexible_pole
 from phlexible.gallery.machines.gear_train import gear_train
 from phlexible.gallery.machines.robot_arm import robot_arm
 from phlexible.gallery.machines.satellite import satellite
@@ -161,6 +162,7 @@ ENTRIES: tuple[GalleryEntry, ...] = (
     GalleryEntry(solid_crank_slider, duration=0.1, step=2e-5),
     GalleryEntry(double_pendulum, duration=3.0, step=1e-3),
     GalleryEntry(flexible_pendulum, duration=2.0, step=5e-4, points=(BeamPoint("beam", 0.5),)),
+    GalleryEntry(flexible_pole, duration=1.0, step=1e-3, points=(BeamPoint("pole", 1.0),)),
     GalleryEntry(satellite, duration=2.0, step=2e-3, points=(BeamPoint("left panel", 1.0),)),
     GalleryEntry(
         rotating_cantilever,

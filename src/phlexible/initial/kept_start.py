@@ -8,6 +8,7 @@ from phlexible.interactions.feedback import Feedback
 from phlexible.rank.redundancy_check import check_redundancy
 from phlexible.system.instants import GivenFunctions, Instants
 from phlexible.system.layout import State
+from phlexible.system.state_laws import has_laws
 from phlexible.system.system import System
 
 
@@ -36,7 +37,7 @@ class KeptStart:
         """
         given = GivenFunctions(system.moving_frames, system.paths, np.zeros(1))
         numbers = None
-        if kind is InitialKind.UNDEFORMED or not system.forces:
+        if kind is InitialKind.UNDEFORMED or not (system.forces or has_laws(system)):
             numbers = (kind, [array.tobytes() for array in _first_values(system, given, kind)])
         if self._start is not None and self._system is system and numbers is not None and self._given == numbers:
             state, at = self._start

@@ -1,47 +1,230 @@
-"""Feedback: a force that a controller computes from measurements, once a step."""
+"""Feedback: forces that a controller computes from measurements, once a step or once a period."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, finite, non_negative, numbers, positive
+from phlexible.algebra.options import optional_text
 from phlexible.algebra.portable import Portable
-from phlexible.algebra.user_functions import check_callable
-from phlexible.errors import ParameterError
+from phlexible.algebra.user_functions import called, check_callable
+from phlexible.errors import ModelError, ParameterError
+from phlexible.interactions.control.linear_law import LinearLaw, linear_law
+from phlexible.interactions.control.measurement import Availability, Measurement, Source
 from phlexible.interactions.pair import KinematicPair
 from phlexible.ports.attachments import Attachment
+from phlexible.ports.placed_whole import PlacedWhole
 
 Controller = Callable[[float, Array], ArrayLike]
+
+
+class DirectedLoad(ABC):
+    """A load with a constant value: a direction that a controller scales."""
+
+    @property
+    @abstractmethod
+    def direction(self) -> Array:
+        """The value, shape (3,).
+
+        Raises:
+            ModelError: a value that is not constant.
+        """
+
+
+Actuated = KinematicPair | Attachment | DirectedLoad
+WHOLE = 1e-9  # of a period
 
 
 @dataclass(frozen=True, eq=False)
 class Feedback(Portable):
     """controller(t, measured), called at the start of each step and held during the step.
 
-    A value for ``joint.torque``, ``joint.force``, ``Force`` and ``Torque``; ``joint.motor(controller)``
-    is short for the torque of a joint that measures itself. The power that the held value supplies is
-    in the energy ledger exactly.
+    A value for ``joint.torque``, ``joint.force``, ``Force`` and ``Torque``; with ``on=`` it is given to
+    ``model.apply`` itself and sets several forces; ``joint.motor(controller)`` is short for the torque of a joint
+    that measures itself. The power that the held values supply is in the energy ledger exactly.
 
     Attributes:
-        controller: (t [s], measured) -> the value: a number for joints, shape (3,) for loads.
+        controller: (t [s], measured) -> the value: a number for joints, shape (3,) for loads, with ``on`` all of
+            them; or a StateSpace or TransferFunction of python-control from what is measured to the values. A
+            continuous one advances exactly with held input, a discrete one has its own period.
         measured: what is measured, in this order, in one flat array: of a joint each coordinate and its
             rate (angle [rad] over full turns, rate [rad/s]; position [m], rate [m/s]), of an attachment
-            its world position [m] and velocity [m/s], 3 numbers each.
+            its world position [m] and velocity [m/s], 3 numbers each; of a sensor what it measures. Rates are
+            those of the step, which miss the joints by O(h^2); reactions those of the step before, 0 before the
+            first.
+        on: joints with one coordinate, a number each [N m or N]; attachments, a world force each [N]; ``Force`` and
+            ``Torque`` with a constant value, the direction that a number scales.
+        period: between samples [s], a multiple of the step; None: each step.
+        delay: from the sample to when its values act [s], a multiple of the period; until then they are 0.
+        target: what the controller gets is target - measured: a number, an array of the shape of what is measured,
+            or a function of time; None: it gets what is measured.
+        name: of the work in the ledger, with ``on``; None: made from where it acts.
+
+    Raises:
+        ParameterError: sensors that have no value at an instant, numbers out of range, or a linear controller with
+            other inputs than what is measured.
+        ModelError: joints without a coordinate, or, in ``on``, with several.
     """
 
-    controller: Controller
-    measured: Sequence[KinematicPair | Attachment] = ()
+    controller: Controller | Any
+    measured: Sequence[KinematicPair | Attachment | Measurement] = ()
+    on: Sequence[Actuated] = field(default=(), kw_only=True)
+    period: float | None = field(default=None, kw_only=True)
+    delay: float = field(default=0.0, kw_only=True)
+    target: ArrayLike | Callable[[float], ArrayLike] | None = field(default=None, kw_only=True)
+    name: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        check_callable("controller", self.controller, "t", "measured")
+        law = linear_law(self.controller)
+        if law is None:
+            check_callable("controller", self.controller, "t", "measured")
         if not isinstance(self.measured, list | tuple):
             raise ParameterError(
-                f"measured must be a list of joints and attachments such as [joint, tip], got {self.measured!r}"
+                "measured must be a list of joints, attachments and sensors such as [joint, tip],"
+                f" got {self.measured!r}"
             )
         for item in self.measured:
-            if not isinstance(item, KinematicPair | Attachment):
-                raise ParameterError(f"measured takes joints and attachments such as beam.end, got {item!r}")
-            if isinstance(item, KinematicPair) and not item.coordinate_names:
-                raise ParameterError(f"measured takes joints that leave a coordinate free, {item} leaves none")
-        object.__setattr__(self, "measured", tuple(self.measured))
+            _check_measured(item)
+        if not isinstance(self.on, list | tuple):
+            raise ParameterError(f"on must be a list of joints, attachments and loads, got {self.on!r}")
+        for item in self.on:
+            if not isinstance(item, Actuated):
+                raise ParameterError(f"on takes joints, attachments, Force and Torque, got {item!r}")
+            if isinstance(item, DirectedLoad):
+                _ = item.direction
+            if isinstance(item, KinematicPair) and len(item.coordinate_names) != 1:
+                raise ModelError(
+                    f"forces along coordinates need a joint with one, {item} has {len(item.coordinate_names)}"
+                )
+        places = [place for item in self.measured for place in _places(item)]
+        for name, value in (
+            ("measured", tuple(self.measured)),
+            ("on", tuple(self.on)),
+            ("period", _period(self.period, law)),
+            ("delay", non_negative("delay", self.delay)),
+            ("name", optional_text("name", self.name)),
+            ("_places", tuple(places)),
+            ("_law", law),
+        ):
+            object.__setattr__(self, name, value)
+        self._check_delay()
+        self._check_target()
+        if law is not None and law.inputs != self.count:
+            raise ParameterError(
+                f"the controller has {law.inputs} inputs, and {self.count} numbers are measured: a joint gives each"
+                " coordinate and its rate, an attachment 6 numbers, a sensor such as JointRate(joint) its own"
+            )
+        if self.on:
+            self.check_size(sum(map(size_of, self.on)), str(self))
+
+    @property
+    def places(self) -> tuple[Source | PlacedWhole, ...]:
+        """Joints, attachments and bodies that are measured."""
+        found: tuple[Source | PlacedWhole, ...] = self.__dict__["_places"]
+        return found
+
+    @property
+    def law(self) -> LinearLaw | None:
+        """Matrices of a linear controller; None of a function."""
+        found: LinearLaw | None = self.__dict__["_law"]
+        return found
+
+    @property
+    def count(self) -> int:
+        """Of the numbers that are measured."""
+        return sum(count_of(item) for item in self.measured)
+
+    @property
+    def periods_of_delay(self) -> int:
+        """The delay in periods."""
+        return round(self.delay / self.period) if self.period else 0
+
+    @property
+    def is_plain(self) -> bool:
+        """A function that is asked at each step for what acts at once."""
+        return self.law is None and self.period is None and self.target is None
+
+    def target_at(self, time: float) -> Array:
+        """What measured values are subtracted from, shape () or (count,).
+
+        Raises:
+            ParameterError: other shapes, or numbers that are not finite.
+        """
+        value = self.target
+        if callable(value):
+            value = called(value, f"target of {self}", time, at=f"at t = {time:g} s")
+        found = numbers("target", value if value is not None else 0.0)
+        if found.shape not in ((), (self.count,)) or not np.isfinite(found).all():
+            raise ParameterError(f"target must be a finite number or {self.count} of them, got {value!r}")
+        return found
+
+    def check_size(self, size: int, name: str) -> None:
+        """Refuses a linear controller that has not this many outputs.
+
+        Raises:
+            ParameterError: names the load or element.
+        """
+        if self.law is not None and self.law.outputs != size:
+            raise ParameterError(f"the controller of {name} must have {size} outputs, it has {self.law.outputs}")
+
+    def __str__(self) -> str:
+        return self.name or f"feedback on {', '.join(map(str, self.on))}" if self.on else "feedback"
+
+    def _check_delay(self) -> None:
+        if self.delay == 0:
+            return
+        if self.period is None:
+            raise ParameterError(f"a delay is a multiple of the period: give period= beside delay={self.delay!r}")
+        if abs(self.periods_of_delay * self.period - self.delay) > WHOLE * self.period:
+            raise ParameterError(f"delay must be a multiple of period = {self.period:g} s, got {self.delay!r}")
+
+    def _check_target(self) -> None:
+        if callable(self.target):
+            check_callable("target", self.target, "time")
+        elif self.target is not None:
+            self.target_at(0.0)
+
+
+def _check_measured(item: object) -> None:
+    if isinstance(item, Measurement):
+        if item.availability is not Availability.AT_ONCE:
+            raise ParameterError(
+                f"{item} cannot be measured by a controller: its values are {item.availability.value}"
+            )
+        return
+    if not isinstance(item, KinematicPair | Attachment):
+        raise ParameterError(f"measured takes joints, attachments such as beam.end and sensors, got {item!r}")
+    if isinstance(item, KinematicPair) and not item.coordinate_names:
+        raise ParameterError(f"measured takes joints that leave a coordinate free, {item} leaves none")
+
+
+def _places(item: KinematicPair | Attachment | Measurement) -> tuple[Source | PlacedWhole, ...]:
+    return item.places if isinstance(item, Measurement) else (item,)
+
+
+def count_of(item: KinematicPair | Attachment | Measurement) -> int:
+    """Numbers that are measured of a joint, an attachment or a sensor."""
+    if isinstance(item, Measurement):
+        return item.count
+    return 6 if isinstance(item, Attachment) else 2 * len(item.coordinate_names)
+
+
+def size_of(item: Actuated) -> int:
+    """Numbers that a force on it takes."""
+    return 3 if isinstance(item, Attachment) else 1
+
+
+def _period(given: float | None, law: LinearLaw | None) -> float | None:
+    own = law.period if law is not None else None
+    if given is None:
+        if law is not None and law.is_discrete and own is None:
+            raise ParameterError("a discrete controller needs its period: period= [s], or dt= of the system")
+        return own
+    period = positive("period", finite("period", given))
+    if own is not None and abs(period - own) > WHOLE * own:
+        raise ParameterError(f"period must be that of the controller, dt = {own:g} s, got {given!r}")
+    return period

@@ -213,7 +213,7 @@ class JointElement(ForceElement):
         object.__setattr__(self, "name", optional_text("name", self.name))
         check_potential(self.potential)
         if isinstance(self.force, Feedback):
-            pass
+            self.force.check_size(1, str(self))
         elif callable(self.force):
             check_callable(f"force of {self}", self.force, "time")
             number_at(self.force, f"force of {self}", 0.0)

@@ -13,7 +13,7 @@ from phlexible.algebra.options import option, optional_text, times
 from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_functions import called, check_callable
 from phlexible.errors import ModelError
-from phlexible.interactions.feedback import Feedback
+from phlexible.interactions.feedback import DirectedLoad, Feedback
 from phlexible.ports.attachments import Attachment
 
 
@@ -46,7 +46,7 @@ class Load(Portable, ABC):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PointLoad(Load):
+class PointLoad(Load, DirectedLoad):
     """What forces and torques share.
 
     Attributes:
@@ -70,11 +70,24 @@ class PointLoad(Load):
             raise ModelError(
                 f"{self}: {self.attachment} has no orientation (a point mass, a string); use world axes"
             )
-        if callable(self.value):
+        if isinstance(self.value, Feedback):
+            self.value.check_size(3, str(self))
+        elif callable(self.value):
             check_callable(f"value of {self}", self.value, "time")
         self.at_time(0.0)
         if callable(self.value) or isinstance(self.value, Feedback):  # a constant one may be an input as it is
             self.attachment.placed.expect(self)
+
+    @property
+    def direction(self) -> Array:
+        """A constant value, shape (3,).
+
+        Raises:
+            ModelError: a value that is a function or a controller.
+        """
+        if callable(self.value) or isinstance(self.value, Feedback):
+            raise ModelError(f"{self}: a controller scales a load with a constant value, its direction")
+        return self.at_time(0.0)
 
     def at_time(self, time: float) -> Array:
         """The value at a time, shape (3,); zero for a ``Feedback``, which has none before it runs.

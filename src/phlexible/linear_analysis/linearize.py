@@ -56,6 +56,7 @@ class Linearization:
         ports: the inputs.
         outputs: names.
         output_units: of the outputs.
+        left_out: controllers and forces that it does not have, with the reason.
     """
 
     system: System
@@ -65,6 +66,7 @@ class Linearization:
     ports: tuple[Port, ...]
     outputs: tuple[str, ...]
     output_units: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
 
 
 def linearization(
@@ -93,8 +95,9 @@ def linearization(
     given = input_rows(here, inputs)
     wanted = given if outputs is None else output_rows(here, outputs)
     size = int(system.layout.velocity[-1])
+    plain, left_out = linear_mechanics(system, point)
     mechanics = replace(
-        linear_mechanics(system, point),
+        plain,
         forces=np.array([signal.row for signal in given]).reshape(-1, size).T,
         rows=np.array([signal.row for signal in wanted]).reshape(-1, size),
         differentiations=tuple(signal.differentiations for signal in wanted),
@@ -107,7 +110,7 @@ def linearization(
         if len(set(found)) < len(found):
             raise ParameterError(f"two {kind} have one name: {', '.join(found)}")
     ports, units = tuple(signal.port for signal in given), tuple(signal.unit for signal in wanted)
-    return Linearization(system, point, mechanics, coordinates(system), ports, output_names, units)
+    return Linearization(system, point, mechanics, coordinates(system), ports, output_names, units, left_out)
 
 
 def displacement_form(

@@ -8,9 +8,10 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array
 from phlexible.errors import EquilibriumError
 from phlexible.linear_analysis.body_matrices import BodyMatrices, absolute_matrices, body_matrices
+from phlexible.linear_analysis.linear_laws import linear_laws
 from phlexible.linear_analysis.operating_points.operating_point import OperatingKind, OperatingPoint
 from phlexible.rank.redundancy import independent_rows
-from phlexible.system.forces import constraint_stiffness, element_damping, element_stiffness, load_stiffness
+from phlexible.system.forces import constraint_stiffness, element_damping, element_stiffness, stiffness_of_loads
 from phlexible.system.layout import State
 from phlexible.system.small_motions import centred_motions, world_motions
 from phlexible.system.system import System
@@ -80,8 +81,8 @@ class LinearMechanics:
         )
 
 
-def linear_mechanics(system: System, point: OperatingPoint) -> LinearMechanics:
-    """The matrices, without inputs and outputs.
+def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMechanics, tuple[str, ...]]:
+    """The matrices, without inputs and outputs, and which forces they leave out.
 
     Raises:
         EquilibriumError: forces that have no potential, such as follower loads: K is not symmetric.
@@ -98,13 +99,17 @@ def linear_mechanics(system: System, point: OperatingPoint) -> LinearMechanics:
     if point.kind is OperatingKind.GIVEN:
         forces = element_stiffness(system, state, with_curvature=False)
     else:
-        forces = constraint_stiffness(system, state, point.multipliers) + load_stiffness(system, state)
-    stiffness = sparse.csr_array(stiffness - motion.T @ forces @ motion)
+        forces = constraint_stiffness(system, state, point.multipliers)
+        forces = forces + stiffness_of_loads(system, state) + element_stiffness(system, state)
+    laws = linear_laws(system, state)
+    stiffness = sparse.csr_array(stiffness + motion.T @ (laws.stiffness - forces) @ motion)
+    damping = sparse.csr_array(damping + motion.T @ laws.damping @ motion)
+    velocity = sparse.csr_array(velocity + motion.T @ laws.velocity @ motion)
     for matrix in (mass, velocity, damping, stiffness):
         matrix.eliminate_zeros()
     size, speed = int(system.layout.velocity[-1]), float(np.abs(state.velocity).max(initial=0.0))
     rows = system.rows.matrix(system.at(state))[independent_rows(system, state)]
-    return LinearMechanics(
+    mechanics = LinearMechanics(
         _symmetric(mass, 1.0, mass),
         _symmetric(velocity, -1.0, velocity + speed * mass),
         damping,
@@ -114,6 +119,7 @@ def linear_mechanics(system: System, point: OperatingPoint) -> LinearMechanics:
         np.zeros((0, size)),
         (),
     )
+    return mechanics, laws.left_out
 
 
 def _body_matrices(system: System, state: State, index: int) -> BodyMatrices:

@@ -18,7 +18,9 @@ from phlexible.bodies.body import Body
 from phlexible.bodies.initial_nodes import Field
 from phlexible.bodies.rod.rod import Rod
 from phlexible.errors import ModelError, ParameterError
+from phlexible.interactions.control.parts import feedback_parts
 from phlexible.interactions.drives import Drive
+from phlexible.interactions.feedback import Feedback
 from phlexible.interactions.force_elements import ForceElement
 from phlexible.interactions.loads import Load
 from phlexible.interactions.pair import receive
@@ -40,7 +42,7 @@ from phlexible.ports.placed_split_beam import PlacedSplitBeam
 from phlexible.ports.placed_whole import PlacedWhole
 
 JointType = TypeVar("JointType", bound=Joint | JointRelation)
-Applied = TypeVar("Applied", bound=Load | ForceElement | Drive | CompoundForce)
+Applied = TypeVar("Applied", bound=Load | ForceElement | Drive | CompoundForce | Feedback)
 Part = TypeVar("Part", bound=Load | ForceElement | Drive)
 
 
@@ -352,15 +354,19 @@ class Mechanism:
 
         Args:
             part: ``Force``, ``Torque``, ``SpringDamper``, ``Bushing``, or what ``joint.spring``, ``damper``,
-                ``torque``, ``force``, ``motor`` and ``drive`` make; ``StateForce``.
+                ``torque``, ``force``, ``motor`` and ``drive`` make; ``StateForce``; a ``Feedback`` with ``on``.
 
         Raises:
             ModelError: something else, a part that is already applied, one on a body or joint of another
                 model, or a second drive of one coordinate.
             ParameterError: a value at t = 0 that is not three finite numbers or leaves the plane.
         """
-        if isinstance(part, CompoundForce):
-            for each in part.parts():
+        if isinstance(part, Feedback) and not part.on:
+            raise ModelError(
+                "a Feedback acts on=[joints and attachments], or is a value of others: joint.torque(feedback)"
+            )
+        if isinstance(part, CompoundForce | Feedback):
+            for each in part.parts() if isinstance(part, CompoundForce) else feedback_parts(part):
                 self._apply(each)
             return part
         if not isinstance(part, Load | ForceElement | Drive):

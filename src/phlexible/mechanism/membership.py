@@ -51,7 +51,7 @@ def _values(part: Part) -> Iterator[object]:
         if isinstance(value, tuple):
             yield from (each for each in value if isinstance(each, PlacedBody))
         if isinstance(value, Feedback):
-            yield from value.measured
+            yield from value.places
 
 
 def clamped_starts(joint: Joint) -> Iterator[Attachment]:
@@ -83,7 +83,7 @@ def check_nodes(part: Part) -> None:
     Raises:
         AttachmentError: names the attachment and the places that would do.
     """
-    watched = [port for value in _values(part) if isinstance(value, Feedback) for port in value.measured]
+    watched = [port for value in _values(part) if isinstance(value, Feedback) for port in value.places]
     for port in ports_of(part):
         if isinstance(port, Attachment) and port.point.is_watched_only and port not in watched:
             names = ", ".join(map(repr, port.placed.body.port_locations())) or "none"

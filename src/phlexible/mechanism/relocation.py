@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeVar
 from numpy.typing import ArrayLike
 
 from phlexible.bodies.rod.rod import Rod
+from phlexible.interactions.control.measurement import Measurement
 from phlexible.interactions.drives import Drive
 from phlexible.interactions.feedback import Feedback
 from phlexible.interactions.force_elements import ForceElement
@@ -138,11 +139,16 @@ def relocated(part: Part, bodies: Mapping[str, PlacedBody], parts: Mapping[objec
         elif isinstance(part, Relation) and field.name == "terms":
             changes["terms"] = [(parts[joint], name, factor) for joint, name, factor in part.terms]
         elif isinstance(value, Feedback):
-            measured: list[Any] = [
-                moved(item, bodies) if isinstance(item, Attachment) else parts[item] for item in value.measured
-            ]
+            measured = [_relocated_item(item, bodies, parts) for item in value.measured]
             changes[field.name] = dataclasses.replace(value, measured=measured)
     return dataclasses.replace(part, **changes)  # type: ignore[type-var]
+
+
+def _relocated_item(item: Any, bodies: Mapping[str, PlacedBody], parts: Mapping[object, object]) -> Any:
+    """What a controller measures: an attachment, a joint, or a sensor on these."""
+    if isinstance(item, Attachment):
+        return moved(item, bodies)
+    return relocated(item, bodies, parts) if isinstance(item, Measurement) else parts[item]
 
 
 def moved(attachment: Attachment, bodies: Mapping[str, PlacedBody]) -> Attachment:

@@ -13,9 +13,15 @@ from phlexible.observables.smallest_multipliers import smallest_multipliers
 
 @dataclass(frozen=True, eq=False)
 class Reader:
-    """What sensors read from; each part is computed once, when it is first asked for."""
+    """What sensors read from; each part is computed once, when it is first asked for.
+
+    Attributes:
+        run: what is read.
+        is_projected: whether velocities are brought onto the joints, or those that the steps have.
+    """
 
     run: RecordedRun
+    is_projected: bool = True
 
     @property
     def time(self) -> Array:
@@ -25,7 +31,7 @@ class Reader:
     @cached_property
     def velocities(self) -> Array:
         """Flat velocities that satisfy the joints, shape (N + 1, all)."""
-        return projected_velocities(self.run)
+        return projected_velocities(self.run) if self.is_projected else self.run.recording.velocity
 
     @cached_property
     def multipliers(self) -> Array:

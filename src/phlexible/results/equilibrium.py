@@ -48,7 +48,7 @@ class Equilibrium:
     @cached_property
     def growth_rate(self) -> float:
         """Greatest rate at which a small motion away from it grows [1/s]; 0 where it is stable."""
-        return growth(linear_mechanics(self._system, self._point))
+        return growth(linear_mechanics(self._system, self._point)[0])
 
     @property
     def is_stable(self) -> bool:

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from os import PathLike
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, positive
 from phlexible.algebra.options import flag, option
 from phlexible.errors import ModelError, ParameterError
 from phlexible.linear_analysis.composition import body_model, composed_model
@@ -23,6 +23,7 @@ from phlexible.reduction.body_basis import body_deformations
 from phlexible.reduction.methods import reduced_model
 from phlexible.reduction.quality import PassivityCertificate, ReductionError, passivity, reduction_error
 from phlexible.reduction.state_bases import ReductionMethod
+from phlexible.results.control.closed_loop import ClosedLoop, closed_loop
 from phlexible.results.extras import optional
 from phlexible.results.pictures.bode import BodeResponse
 from phlexible.results.pictures.mode_shapes import ModeShapes
@@ -44,6 +45,11 @@ class LinearModel(ObservedPHDAE):
         """
         seen = model if isinstance(model, ObservedPHDAE) else collocated(model)
         return cls(**{field.name: getattr(seen, field.name) for field in fields(ObservedPHDAE)})
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Controllers and forces of the mechanism that the linear model does not have, with the reason."""
+        return () if self.linearization is None else self.linearization.left_out
 
     def modes(self, count: int = 6) -> ModeShapes:
         """The ``count`` lowest modes, rigid ones (frequency 0) included.
@@ -174,6 +180,34 @@ class LinearModel(ObservedPHDAE):
             outputs=list(_plain(found.outputs)),
         )
 
+    def interconnect(
+        self,
+        controller: Any,
+        *,
+        measured: Sequence[str] | None = None,
+        on: Sequence[str] | None = None,
+        follows: bool = False,
+        period: float | None = None,
+    ) -> ClosedLoop:
+        """The closed loop with a controller, its poles and stability; as ``Feedback`` acts in a simulation.
+
+        Args:
+            controller: a StateSpace or TransferFunction of python-control, or a ``Feedback`` with one: from what
+                is measured to the inputs. With a discrete one, or a period, the loop is that of the samples, where
+                all inputs are held.
+            measured: names of outputs, in the order of the controller's inputs; None: all.
+            on: names of inputs, in the order of the controller's outputs; None: all.
+            follows: whether the controller gets target - measured, and the targets are inputs of the loop.
+            period: between samples [s]; None: that of the controller.
+
+        Raises:
+            ParameterError: names or numbers of inputs and outputs that do not fit.
+            ModelError: a loop without delay that has no solution; a model as ``to_state_space`` refuses.
+        """
+        period = None if period is None else positive("period", period)
+        plant = state_space_matrices(self)
+        return closed_loop(plant, controller, on, measured, flag("follows", follows), period)
+
     def save_mat(self, path: str | PathLike[str], accelerations: Sequence[str] = ()) -> None:
         """Writes A, B, C, D and all names to a MATLAB file; ``accelerations`` as of ``to_state_space``.
 
@@ -196,6 +230,11 @@ class ReducedModel(LinearModel):
 
     full: LinearModel | None = None
     basis: Array | None = None
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """As of the full model."""
+        return () if self.full is None else self.full.left_out
 
     def error(self, frequencies: ArrayLike) -> ReductionError:
         """The error against the full model over frequencies (k,) [rad/s].

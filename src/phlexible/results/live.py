@@ -190,6 +190,11 @@ class LiveRun:
         self._continues = self._steps > 0
 
     @property
+    def instant(self) -> Motion:
+        """The last instant alone, to be drawn."""
+        return Motion(self._system, self._now())
+
+    @property
     def motion(self) -> Motion:
         """All steps so far."""
         return Motion(self._system, self._recording())

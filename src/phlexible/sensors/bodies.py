@@ -8,6 +8,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array, finite
 from phlexible.algebra.options import option
 from phlexible.errors import ModelError
+from phlexible.interactions.control.measurement import Availability
 from phlexible.observables import section_forces, tension
 from phlexible.observables.energy import energy_of
 from phlexible.observables.reader import Reader
@@ -100,6 +101,11 @@ class Tension(Sensor):
     def unit(self) -> str:
         """Newtons."""
         return "N"
+
+    @property
+    def availability(self) -> Availability:
+        """As many as the string has points."""
+        return Availability.NO_FIXED_COUNT
 
     def read(self, reader: Reader) -> Array:
         """Shape (N + 1, points)."""

@@ -8,6 +8,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.options import option, whole
 from phlexible.errors import ModelError, ParameterError
+from phlexible.interactions.control.measurement import Availability, QuickShare
 from phlexible.interactions.drives import Drive
 from phlexible.interactions.force_elements import ForceElement
 from phlexible.interactions.loads import Axes
@@ -62,6 +63,22 @@ class JointSensor(Sensor):
     def components(self) -> tuple[str, ...]:
         """Names of the coordinates."""
         return tuple(self.joint.coordinate_names) if self.coordinate is None else ()
+
+    @property
+    def availability(self) -> Availability:
+        """Accelerations are differences of a motion."""
+        return Availability.LATER if self.differentiations == 2 else Availability.AT_ONCE
+
+    @property
+    def quick(self) -> QuickShare | None:
+        """Some of what is measured of the joint; coordinates beyond its own are refused when they are read."""
+        total = len(self.joint.coordinate_names)
+        chosen = range(total) if self.coordinate is None else [self.coordinate]
+        if not total or max(chosen) >= total:
+            return None
+        weights = np.zeros((len(chosen), 2 * total))
+        weights[range(len(chosen)), [2 * k + self.differentiations for k in chosen]] = 1.0
+        return QuickShare(self.joint, weights, np.zeros(len(chosen)))
 
     def read(self, reader: Reader) -> Array:
         """Shape (N + 1,) of one coordinate, else (N + 1, coordinates).
@@ -200,6 +217,11 @@ class ElementForce(Sensor):
     def unit(self) -> str:
         """Of a force or a moment."""
         return "N or N m"
+
+    @property
+    def availability(self) -> Availability:
+        """Of a ``Bushing`` there are several."""
+        return Availability.NO_FIXED_COUNT
 
     def read(self, reader: Reader) -> Array:
         """Shape (N + 1,), or (N + 1, forces)."""

@@ -14,6 +14,7 @@ from scipy.spatial.transform import Rotation as Turn
 from phlexible.algebra.arrays import Array, unit_vector
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.errors import ModelError
+from phlexible.interactions.control.measurement import Availability, QuickShare
 from phlexible.interactions.functions import AXES
 from phlexible.observables import poses, velocities
 from phlexible.observables.reader import Reader
@@ -64,6 +65,21 @@ class PointSensor(Sensor):
     def unit(self) -> str:
         """Of a length or an angle, and its rates."""
         return ("rad" if self.is_angular else "m") + ("", "/s", "/s2")[self.differentiations]
+
+    @property
+    def availability(self) -> Availability:
+        """Accelerations are differences of a motion."""
+        return Availability.LATER if self.differentiations == 2 else Availability.AT_ONCE
+
+    @property
+    def quick(self) -> QuickShare | None:
+        """Along the direction, of what is measured of the attachment."""
+        if self.is_angular or self.differentiations == 2:
+            return None
+        weights = np.zeros((1, 6))
+        weights[0, 3 * self.differentiations :][:3] = self.axis
+        begin = self.attachment.initial_position() @ self.axis if self.differentiations == 0 else 0.0
+        return QuickShare(self.attachment, weights, np.array([begin]))
 
 
 class Displacement(PointSensor):
@@ -118,6 +134,10 @@ class Angle(PointSensor):
         steps = np.diff(reader.time) * (spin[1:] + spin[:-1]) / 2
         expected = wrapped[0] + np.concatenate([[0.0], np.cumsum(steps)])
         return np.asarray(np.unwrap(wrapped - expected) + expected)
+
+    def continued(self, before: Array, now: Array) -> Array:
+        """Within half a turn of the value before."""
+        return now + 2 * np.pi * np.round((before - now) / (2 * np.pi))
 
 
 class AngularVelocity(PointSensor):
@@ -175,6 +195,11 @@ class Position(Sensor):
     def components(self) -> tuple[str, ...]:
         """World axes."""
         return XYZ
+
+    @property
+    def quick(self) -> QuickShare | None:
+        """Of a point of a body what is measured of it."""
+        return QuickShare(self.port, np.eye(3, 6), np.zeros(3)) if isinstance(self.port, Attachment) else None
 
     def read(self, reader: Reader) -> Array:
         """Shape (N + 1, 3)."""
@@ -241,6 +266,10 @@ class Quaternion(_Orientation):
         jumps = np.where((found[1:] * found[:-1]).sum(axis=1) < 0, -1.0, 1.0)
         found[1:] *= np.cumprod(jumps)[:, None]
         return np.asarray(found)
+
+    def continued(self, before: Array, now: Array) -> Array:
+        """Of the sign of the value before."""
+        return -now if before @ now < 0 else now
 
 
 def _has_orientation(target: PlacedBody | Port) -> bool:

@@ -1,16 +1,21 @@
 """What can be measured: one set of descriptions for motions, equilibria, linear outputs and tables."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 
 import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ParameterError
+from phlexible.interactions.control.measurement import Availability
 from phlexible.observables.reader import Reader
+from phlexible.observables.run import RecordedRun
+from phlexible.system.recording import Recording
+from phlexible.system.system import System
+from phlexible.time_integration.control.measured import StateMeasurement
 
 
-class Sensor(ABC):
+class Sensor(StateMeasurement):
     """A quantity of a model; ``motion[sensor]`` is what it measured."""
 
     @property
@@ -26,6 +31,20 @@ class Sensor(ABC):
     def components(self) -> tuple[str, ...]:
         """Names of the components where there are several; empty: one number an instant."""
         return ()
+
+    @property
+    def availability(self) -> Availability:
+        """Of most sensors at each instant."""
+        return Availability.AT_ONCE
+
+    @property
+    def count(self) -> int:
+        """One, or the components."""
+        return max(1, len(self.components))
+
+    def at_instant(self, system: System, recording: Recording) -> Array:
+        """What it measures at one instant, shape (count,); rates as the step has them."""
+        return np.asarray(self.read(Reader(RecordedRun(system, recording), is_projected=False))[0]).ravel()
 
 
 def sensors(name: str, given: object) -> list[Sensor]:

@@ -13,7 +13,6 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.small_matrices import Matrix, is_small
 from phlexible.errors import ModelError
-from phlexible.interactions.coordinates import Coordinate
 from phlexible.interactions.feedback import Feedback
 from phlexible.interactions.force_elements import CoordinateForce
 from phlexible.interactions.functions import AXES, DirectionOf, PointOf, Vector
@@ -25,6 +24,7 @@ from phlexible.system.functions import FunctionSet, lever_stiffness
 from phlexible.system.instants import Instants
 from phlexible.system.layout import State
 from phlexible.system.small_jacobians import small_function_stiffness
+from phlexible.system.state_laws import has_laws, law_part, law_stiffness, load_value
 from phlexible.system.system import System
 from phlexible.system.vectors import VectorSet
 
@@ -88,7 +88,8 @@ def element_state(system: System, at: Instants) -> ElementState:
 def applied_forces(system: System, state: State, at: Instants | None = None) -> Array:
     """Gravity, all loads and force elements at the state's time, shape (velocities,) [N, N m, ...].
 
-    ``nu @ applied_forces`` is their power. Controllers, which have no value before they run, give none.
+    ``nu @ applied_forces`` is their power. Functions of the state count; controllers, which have no value before
+    they run, give none.
 
     Raises:
         ModelError: a kind of load that has no force at an instant of rest.
@@ -97,7 +98,7 @@ def applied_forces(system: System, state: State, at: Instants | None = None) -> 
     result = weights_and_loads(system, here)
     if system.forces:
         elements = element_state(system, here)
-        prescribed = np.array([prescribed_part(force, state.time) for _, force in system.forces])
+        prescribed = prescribed_parts(system, here)
         pulls = element_pulls(system, elements, elements.theta, state.velocity, prescribed)
         result += elements.rows.T @ pulls
     return result
@@ -161,7 +162,7 @@ def load_forces(system: System, at: Instants, values: Array | None = None) -> It
     for number, load in enumerate(system.loads):
         vectors = system.vectors(loaded_vectors(load))
         triad = system.vectors(body_triad(load.attachment)).places(at)[0] if needs_triad(load) else AXES
-        value = load.at_time(float(at.time[0])) if values is None else values[number]
+        value = load_value(system, at, load) if values is None else values[number]
         yield vectors, forces_of(load, triad, value)
 
 
@@ -207,6 +208,13 @@ def prescribed_part(force: CoordinateForce, time: float) -> float:
     return float(force.value)
 
 
+def prescribed_parts(system: System, at: Instants) -> Array:
+    """The prescribed parts of all scalar forces, also of those that are functions of the state, shape (forces,)."""
+    time = float(at.time[0])
+    parts = [prescribed_part(force, time) + law_part(system, at, force) for _, force in system.forces]
+    return np.array(parts, dtype=np.float64)
+
+
 def constraint_stiffness(system: System, state: State, multipliers: Array) -> sparse.csr_array:
     """d(G^T lambda)/dq at constant multipliers, shape (velocities,) * 2."""
     return function_stiffness(system.rows, system.at(state), multipliers)
@@ -236,7 +244,8 @@ def load_stiffness(system: System, state: State) -> sparse.csr_array:
 
     Exact for forces and force elements; of moments only the turn of their levers is taken.
     """
-    return sparse.csr_array(stiffness_of_loads(system, state) + element_stiffness(system, state))
+    total = stiffness_of_loads(system, state) + element_stiffness(system, state)
+    return sparse.csr_array(total + law_stiffness(system, system.at(state)) if has_laws(system) else total)
 
 
 def stiffness_of_loads(system: System, state: State) -> sparse.csr_array:
@@ -265,8 +274,8 @@ def element_stiffness(system: System, state: State, with_curvature: bool = True)
     if with_curvature:
         pulls = np.array(
             [
-                force.conservative(float(theta)) + prescribed_part(force, state.time)
-                for force, theta in zip(forces, elements.theta, strict=True)
+                force.conservative(float(theta)) + part
+                for force, theta, part in zip(forces, elements.theta, prescribed_parts(system, at), strict=True)
             ]
         )
         bends = sparse.block_diag([p * h for p, h in zip(pulls, elements.hessians, strict=True)], "csr")
@@ -283,10 +292,3 @@ def element_damping(system: System, state: State) -> sparse.csr_array:
     rows = element_state(system, system.at(state)).rows
     damping = np.array([force.damping for _, force in system.forces])
     return sparse.csr_array(rows.T @ sparse.diags_array(damping) @ rows)
-
-
-def coordinate_row(system: System, at: Instants, coordinate: Coordinate) -> tuple[Array, float]:
-    """d theta/d nu of one coordinate, shape (velocities,), and what moving frames add to its rate."""
-    functions = system.coordinate_functions(coordinate)
-    gradient = coordinate.gradient(functions.values(at)[0])
-    return np.asarray(functions.matrix(at).T @ gradient), float(gradient @ functions.drift(at)[0])

@@ -18,14 +18,15 @@ from phlexible.kernels.newton import CONVERGED, SINGULAR
 from phlexible.rank.redundancy import independent_rows
 from phlexible.system.instants import GivenFunctions, Instants
 from phlexible.system.layout import State, same_pose
-from phlexible.system.recording import LateReactions, Reactions
+from phlexible.system.recording import LateReactions, Reactions, Recording
 from phlexible.system.system import Phase, System
 from phlexible.time_integration.composition import SUBSTEPS, substep_times
 from phlexible.time_integration.compressed_strings import most_compressed
-from phlexible.time_integration.controllers import Controllers
+from phlexible.time_integration.control.controllers import Controllers
+from phlexible.time_integration.control.python_laws import PythonLaws, StateLaws
 from phlexible.time_integration.projection import projection
-from phlexible.time_integration.python_laws import PythonLaws, StateLaws
 from phlexible.time_integration.reactions import reactions
+from phlexible.time_integration.recorder import recording_of
 from phlexible.time_integration.stepper import Advance, Stepper, Storage, StoredRows
 
 LEAST_MOTION = 1e-6
@@ -88,6 +89,8 @@ class ConservingStepper(Stepper):
         self._laws = PythonLaws(assembly, self._state_laws)
         self._has_functions = _has_functions(assembly)
         sizes = {**self._memory.state_sizes, "angles of controllers": len(self._controllers.angles)}
+        if len(self._controllers.memory):
+            sizes["memory of controllers"] = len(self._controllers.memory)
         self.layout = ", ".join(f"{name}: {size}" for name, size in sizes.items())
         self._held = np.zeros(0)  # values of the controllers during a step
         self._given = np.zeros(0)  # values that are added to loads from outside
@@ -162,7 +165,7 @@ class ConservingStepper(Stepper):
     def _asked(self, time: float, rates: Array) -> bool:
         """Whether controllers answered; what one raised comes once the steps before are stored."""
         try:
-            self._controllers.hold(time, rates, self._held)
+            self._controllers.hold(time, rates, self._held, partial(self._recorded, time))
         except BaseException as raised:
             self._stop = raised
         return self._stop is None
@@ -322,7 +325,8 @@ class ConservingStepper(Stepper):
         self._held = np.zeros(0)
         self._measure(time)
         held = np.zeros(3 * self._memory.counts["load_values"])
-        self._controllers.hold(time, self._controllers.moving_rates(np.array([time]))[0], held)
+        rates = self._controllers.moving_rates(np.array([time]))[0]
+        self._controllers.hold(time, rates, held, partial(self._recorded, time))
         self._held = held
 
     def _measure(self, time: float) -> None:
@@ -330,6 +334,13 @@ class ConservingStepper(Stepper):
         error = float(self._memory["step_error"][0])
         self.now(time)
         self._memory["step_error"][0] = error
+
+    def _recorded(self, time: float) -> Recording:
+        """The state at this instant, for sensors."""
+        error = float(self._memory["step_error"][0])
+        found = recording_of(self._assembly.system, self.work_sources, np.array([time]), self.now(time))
+        self._memory["step_error"][0] = error
+        return found
 
     def _options(self, step: float) -> Array:
         system = self._assembly.system
@@ -347,13 +358,15 @@ class ConservingStepper(Stepper):
         return len(self._memory.state) + 3 * (self._memory.counts["moving"] + self._memory.counts["load_values"])
 
     def snapshot(self) -> Array:
-        """The state with its ledger, then the angles of controllers."""
-        return np.concatenate([self._memory.state, self._controllers.angles])
+        """The state with its ledger, then the angles and the memory of controllers."""
+        return np.concatenate([self._memory.state, self._controllers.angles, self._controllers.memory])
 
     def restore(self, snapshot: Array) -> None:
         """Put a snapshot back."""
         count = len(self._memory.state)
-        self._memory.state[:], self._controllers.angles[:] = snapshot[:count], snapshot[count:]
+        angles = count + len(self._controllers.angles)
+        self._memory.state[:], self._controllers.angles[:] = snapshot[:count], snapshot[count:angles]
+        self._controllers.memory[:] = snapshot[angles:]
 
     def failure(self, is_singular: bool) -> tuple[str, Array]:
         """What Newton's method did in the last step."""

@@ -16,7 +16,7 @@ from phlexible.system.forces import (
     element_pulls,
     element_state,
     element_stiffness,
-    prescribed_part,
+    prescribed_parts,
     stiffness_of_loads,
     weights_and_loads,
 )
@@ -81,7 +81,7 @@ def _forces(system: System, state: State, share: float) -> Array:
     result = share * weights_and_loads(system, at)
     if system.forces:
         elements = element_state(system, at)
-        prescribed = share * np.array([prescribed_part(force, state.time) for _, force in system.forces])
+        prescribed = share * prescribed_parts(system, at)
         result += elements.rows.T @ element_pulls(system, elements, elements.theta, still, prescribed)
     for index, placed in enumerate(system.bodies):
         own = system.layout.place(index)

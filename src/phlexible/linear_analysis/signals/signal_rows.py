@@ -10,8 +10,9 @@ from phlexible.interactions.coordinates import Coordinate
 from phlexible.interactions.functions import AXES
 from phlexible.interactions.loads import PointLoad
 from phlexible.port_hamiltonian.model import Port
-from phlexible.system.forces import body_triad, coordinate_row, forces_of, loaded_vectors, needs_triad
+from phlexible.system.forces import body_triad, forces_of, loaded_vectors, needs_triad
 from phlexible.system.instants import Instants
+from phlexible.system.state_laws import coordinate_row
 from phlexible.system.system import System
 
 

@@ -5,7 +5,7 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from phlexible.observables.run import RecordedRun
-from phlexible.system.forces import coordinate_row
+from phlexible.system.state_laws import coordinate_row
 from phlexible.tables.declarations import MOST_PARTS
 
 LONGEST = 0.3  # step times frequency: a rebound comes 0.023 / omega late

@@ -35,6 +35,8 @@ from phlexible.elements.general_section import GeneralSection
 from phlexible.elements.sections import CircularSection, RectangularSection, Section
 from phlexible.elements.varying_section import VaryingSection
 from phlexible.errors import ModelError, ResultFileError
+from phlexible.interactions.control.linear_law import LinearLaw
+from phlexible.interactions.control.parts import FeedbackShare, Whole
 from phlexible.interactions.distributed_force import DistributedForce
 from phlexible.interactions.drives import Drive
 from phlexible.interactions.feedback import Feedback
@@ -52,9 +54,13 @@ from phlexible.ports.placed_whole import PlacedWhole
 from phlexible.results.files.packed_arrays import LARGE, packed, unpacked
 from phlexible.results.files.unstored_law import UnstoredLaw, UnstoredSoftLaw
 from phlexible.results.files.unstored_potential import UnstoredPotential
+from phlexible.sensors.bodies import EnergyKind
+from phlexible.sensors.sensor import Sensor
 from phlexible.shapes.solids import Shape
 
-FAMILIES: tuple[type[Any], ...] = (Body, StringLaw, SoftLaw, Joint, JointRelation, Load, ForceElement, Shape)
+FAMILIES: tuple[type[Any], ...] = (
+    *(Body, StringLaw, SoftLaw, Joint, JointRelation, Load, ForceElement, Shape, Sensor),
+)
 """Their subclasses can be named by a file, also those of users: bodies, joints, loads that are dataclasses."""
 
 VALUES: dict[str, type[Any]] = {
@@ -65,7 +71,7 @@ VALUES: dict[str, type[Any]] = {
         *(FloatingBody, StrainEnergy, ElementMesh, CellKind, ElementMaterials),
         *(MeshPoints, NodePoints, PlatePoints, PlateSection, InterfaceMotion, Interface),
         *(Start, End, Cut, Along, Origin, MaterialPosition),
-        *(Axes, Drive, Plane, TimePath, Feedback, StateLaw, String),
+        *(Axes, Drive, Plane, TimePath, Feedback, FeedbackShare, Whole, LinearLaw, StateLaw, EnergyKind, String),
         *(SoftBody, SoftMesh, NodeGroup, Node),
     )
 }

@@ -1,5 +1,6 @@
 """What controllers measure at the start of a step, and the values that they return."""
 
+from functools import cache
 from math import isfinite
 
 import numpy as np
@@ -9,13 +10,13 @@ from phlexible.assembly.assembly import Assembly
 from phlexible.assembly.controlled import ControlledValue, MeasuredCoordinate, MeasuredPoint
 from phlexible.assembly.functions import Function
 from phlexible.assembly.laws import coordinate_kind
-from phlexible.errors import ParameterError
 from phlexible.interactions.feedback import Controller
 from phlexible.interactions.state_force import StateLaw
 from phlexible.kernels.forces.coordinates import POINT, measure
 from phlexible.ports.ground import frame_angular_velocities, frame_rotations, frame_velocities
 from phlexible.system.layout import offsets
 from phlexible.tables.declarations import ANGLE, MOVING
+from phlexible.time_integration.control.sampled import Read, SampledController, checked_values
 
 
 class Controllers:
@@ -26,12 +27,15 @@ class Controllers:
 
     Attributes:
         angles: last values of the measured angles, over full turns; NaN before the first, shape (angles,) [rad].
+        memory: what controllers remember that are sampled or have states, shape (numbers,).
     """
 
     def __init__(self, assembly: Assembly) -> None:
         self._assembly = assembly
         self._controlled = assembly.controlled
         self.angles: Array = np.zeros(0)
+        self.memory: Array = np.zeros(0)
+        self._sampled: tuple[SampledController, ...] = ()
         self._laws: tuple[tuple[ControlledValue, Controller, int, int, int], ...] = ()
         if self._controlled:
             self._begin()
@@ -56,7 +60,13 @@ class Controllers:
                 place += 2
             spans.append((each, each.feedback.controller, begin, place, each.column if each.size == 1 else -1))
         self._laws = tuple(each for each in spans if isinstance(each[0].feedback, StateLaw))
-        self._calls = tuple(each for each in spans if each not in self._laws)
+        self._calls = tuple(each for each in spans if each not in self._laws and _is_plain(each[0]))
+        others = [each for each in spans if each not in self._laws and not _is_plain(each[0])]
+        self._sampled = tuple(SampledController(assembly.system, each[0], each[2]) for each in others)
+        ends = np.cumsum([0, *(each.size for each in self._sampled)]).tolist()
+        self.memory = np.zeros(ends[-1])
+        for one, begin, end in zip(self._sampled, ends, ends[1:], strict=False):
+            one.put(self.memory[begin:end])
         terms = [term for function in functions for term in function.terms]
         parts = [part for chord in assembly.chords for part in chord]
         self._memory = (
@@ -94,13 +104,14 @@ class Controllers:
                 result[:, column] = np.cross(frame_angular_velocities(frame, times), turned)
         return result
 
-    def hold(self, time: float, moving_rates: Array, held: Array) -> None:
+    def hold(self, time: float, moving_rates: Array, held: Array, read: Read) -> None:
         """Ask the controllers at a time, and write what they return.
 
         Args:
             time: [s].
             moving_rates: then, shape (vectors of moving frames, 3).
             held: receives the values, zero elsewhere, shape (load values,) [N or N m].
+            read: gives the whole state, for sensors that need it.
 
         Raises:
             ParameterError: a controller returned something else than finite numbers of its size.
@@ -113,7 +124,12 @@ class Controllers:
             if type(answer) is float and column >= 0 and isfinite(answer):
                 held[column] = answer
             else:
-                held[each.column : each.column + each.size] = _checked(each, answer, time)
+                held[each.column : each.column + each.size] = checked_values(each, answer, time)
+        read = cache(read)
+        for sampled in self._sampled:
+            values = sampled(time, measured, read)
+            for target in sampled.value.targets:
+                target.write(values, held)
 
     @property
     def have_laws(self) -> bool:
@@ -152,7 +168,7 @@ class Controllers:
     def _obey(self, time: float, values: Array) -> None:
         for each, law, begin, end, _ in self._laws:
             answer = law(time, self._numbers[begin:end].copy())
-            values[each.column : each.column + each.size] = _checked(each, answer, time)
+            values[each.column : each.column + each.size] = checked_values(each, answer, time)
 
     def _measure(self, places: Array, rates: Array, angles: Array) -> None:
         none = measure(places, rates, *self._tables, angles, self._numbers)
@@ -162,14 +178,9 @@ class Controllers:
             item.coordinate.gradient(np.zeros(1))  # says why there is none
 
 
-def _checked(each: ControlledValue, answer: object, time: float) -> Array:
-    numbers = np.asarray(answer, dtype=np.float64).ravel()
-    if numbers.shape != (each.size,) or not np.isfinite(numbers).all():
-        wanted = "one finite number" if each.size == 1 else "three finite numbers"
-        raise ParameterError(
-            f"the controller of {each.name} must return {wanted}, got {answer!r} at t = {time:.9g} s"
-        )
-    return numbers
+def _is_plain(value: ControlledValue) -> bool:
+    """Whether it is a function of what is measured now that sets one load."""
+    return not value.channels and value.feedback.is_plain and value.targets[0].is_whole
 
 
 def _spans(counts: list[int]) -> IntArray:

@@ -12,7 +12,7 @@ import numpy as np
 from phlexible.algebra.arrays import IntArray
 from phlexible.assembly.assembly import Assembly
 from phlexible.compilation.user_function import UserFunction
-from phlexible.time_integration.controllers import Controllers
+from phlexible.time_integration.control.controllers import Controllers
 
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)
 

@@ -1,0 +1,1 @@
+"""Models with controllers around them."""

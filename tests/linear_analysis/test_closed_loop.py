@@ -1,0 +1,163 @@
+"""Linear models and controllers: functions of the state, what is left out, closed loops as simulated."""
+
+import control
+import numpy as np
+import pytest
+
+import phlexible as ph
+
+
+def arm(*parts, gravity=9.81):
+    """A pendulum on a flexible beam, with elements in its hinge."""
+    model = ph.Model(gravity=(0.0, -gravity, 0.0), dimension=2)
+    steel = ph.Material(2e11, 7800.0)
+    beam = ph.Beam(1.0, ph.CircularSection(20e-3), steel, elements=3, frame="cantilever")
+    link = model.add(beam, "link")
+    hinge = model.connect(ph.Revolute(model.ground.at((0.0, 0.0, 0.0)), link.start))
+    for part in parts:
+        model.apply(part(hinge, link))
+    return model, hinge, link
+
+
+def test_functions_of_the_state_are_springs_and_dampers_of_the_linear_model():
+    """About a static equilibrium, which they hold too: to the digits of differences."""
+    laws = (
+        lambda hinge, link: hinge.servo(200.0, 3.0, angle=lambda t: 0.1),
+        lambda hinge, link: ph.StateForce(
+            lambda t, x, v: np.array([0.0, 10.0, 0.0]) - 40.0 * x - v, of=[link.end], on=[link.end], name="tip"
+        ),
+    )
+    springs = (
+        lambda hinge, link: hinge.spring(200.0, rest=0.1, damping=3.0),
+        lambda hinge, link: ph.StateForce(
+            lambda t, x, v: np.array([0.0, 10.0, 0.0]) - 40.0 * x - v, of=[ph.Position(link.end)], on=[link.end]
+        ),
+    )
+    (first, hinge, link), (second, _, other) = arm(*laws), arm(*springs)
+    rest = first.equilibrium()
+    same = second.equilibrium()
+    assert rest.position(link.end) == pytest.approx(same.position(other.end), abs=1e-9)
+    moments = 200.0 * (0.1 - rest.angle(hinge))
+    x, y, _ = rest.position(link.end)
+    weight = 9.81 * np.pi * 0.01**2 * 7800.0
+    middle = rest.position(link.at(0.5))[0]
+    assert moments == pytest.approx(weight * middle - x * (10 - 40 * y) + y * (-40 * x), rel=2e-4)
+    linear = first.linearize([hinge], about=rest)
+    assert linear.modes(4).frequencies == pytest.approx(second.linearize(about=same).modes(4).frequencies, rel=1e-9)
+    assert linear.left_out == () and linear.passivity().is_passive
+    motion = first.simulate(0.05, 1e-2, initial=rest, progress=False)
+    assert np.abs(motion.position(link.end) - rest.position(link.end)).max() <= 1e-9
+
+
+@pytest.mark.parametrize(
+    ("law", "why"),
+    [
+        (lambda t, x, v: -np.sign(v), "no derivative"),
+        (lambda t, x, v: -np.abs(x), "no derivative"),
+        (lambda t, x, v: np.array([-x[1], x[0], 0.0]), "not symmetric"),
+        (lambda t, x, v: v, "feeds energy"),
+    ],
+)
+def test_what_a_linear_model_cannot_have_is_told(law, why):
+    model, _, _ = arm(lambda hinge, link: ph.StateForce(law, of=[link.end], on=[link.end], name="odd"), gravity=0.0)
+    with pytest.warns(ph.LeftOutWarning, match=f"odd, .*{why}"):
+        linear = model.linearize([model.joints[0]])
+    assert len(linear.left_out) == 1 and linear.reduce(4).left_out == linear.left_out
+    plain = arm(gravity=0.0)[0].linearize().modes(3).frequencies
+    assert linear.modes(3).frequencies == pytest.approx(plain, rel=1e-9)
+
+
+def test_forces_across_the_velocity_turn_modes_and_do_no_work():
+    """A charge in a magnetic field: f = B (v_y, -v_x), the cyclotron frequency B / m."""
+    model = ph.Model(dimension=2)
+    body = model.add(ph.PointMass(0.5), "charge")
+    law = ph.StateForce(lambda t, x, v: 3.0 * np.array([v[1], -v[0], 0.0]), of=[body.origin], on=[body.origin])
+    model.apply(law)
+    linear = model.linearize()
+    assert np.abs(np.linalg.eigvals(linear.to_state_space().A)).max() == pytest.approx(3.0 / 0.5)
+    assert linear.passivity().is_passive
+
+
+AXIS = (0, 0, 1)
+
+
+def satellite():
+    """The model, with what turns its hub and what measures that."""
+    model = ph.gallery.satellite(elements=4)
+    hub = model["hub"].origin
+    return model, ph.Torque(hub, AXIS, name="wheel"), [ph.Angle(hub, AXIS), ph.AngularVelocity(hub, AXIS)]
+
+
+def difference(motion, sensors, expected):
+    """Largest error of angle and rate over the largest value."""
+    found = np.array([motion[sensor] for sensor in sensors])
+    return (np.abs(found - expected).max(axis=1) / np.abs(expected).max(axis=1)).max()
+
+
+def test_the_closed_loop_is_what_the_satellite_does():
+    """A law with a filter, sampled and a sample late, turns the hub by a milliradian; errors fall with the step."""
+    model, torque, sensors = satellite()
+    linear = model.linearize([torque], sensors)
+    law = control.ss([[-4.0]], [[0.0, 1.0]], [[10.0]], [[20.0, 60.0]])
+    target, errors = [1e-3, 0.0], []
+    turn = ph.Feedback(law, sensors, on=[torque], target=target, period=0.04, delay=0.04)
+    loop = linear.interconnect(turn)
+    assert loop.is_stable is False and np.sum(np.abs(loop.poles) > 1 + 1e-9) == 0  # it is free to fly away
+    times = np.arange(101) * 0.04
+    inputs = np.zeros((3, len(times)))
+    inputs[1] = target[0]
+    expected = control.forced_response(loop.to_state_space(), times, inputs).outputs
+    model.apply(turn)
+    for step in (4e-3, 2e-3):
+        motion = model.simulate(4.0, step, output_step=0.04, progress=False)
+        errors.append(difference(motion, sensors, expected))
+    assert errors[1] < 2e-3 and errors[0] / errors[1] == pytest.approx(4.0, rel=0.2)
+
+
+def test_continuous_loops_have_the_poles_of_python_control():
+    model, torque, sensors = satellite()
+    linear = model.linearize([torque], sensors)
+    law = control.ss([[-4.0]], [[0.0, 1.0]], [[10.0]], [[20.0, 60.0]])
+    loop = linear.interconnect(law, follows=True)
+    expected = control.feedback(linear.to_state_space(), law).poles()
+    for frequency in np.abs(expected)[np.abs(expected) > 1e-3]:
+        assert np.abs(loop.frequencies - frequency).min() <= 1e-8 * frequency
+    space = control.feedback(linear.to_state_space() * law, np.eye(2))
+    assert loop.to_state_space()(0.7j)[:, 1:] == pytest.approx(space(0.7j), rel=1e-8)
+    fast = loop.damping_ratios[loop.frequencies > 1.0]
+    assert (fast > 0.004).all()
+    for how, words in (
+        ({"measured": ["angle"]}, "measured has 'angle'"),
+        ({"measured": [linear.outputs[0]]}, "choose with measured"),
+    ):
+        with pytest.raises(ph.ParameterError, match=words):
+            linear.interconnect(law, **how)
+    with pytest.raises(ph.ParameterError, match="no matrices"):
+        linear.interconnect(ph.Feedback(lambda t, m: 0.0, sensors))
+
+
+def test_a_discrete_lqg_from_python_control_runs_in_the_loop():
+    """Designed on a reduced model, acting on the full nonlinear one: it stops the hub and the panels."""
+    model, wheel, sensors = satellite()
+    linear, period = model.linearize([wheel], sensors), 0.05
+    plant = linear.reduce(6, method="krylov").to_state_space().sample(period)
+    seen, n = plant.C.T @ plant.C, plant.nstates
+    gain, _, _ = control.dlqr(plant.A, plant.B, 1e4 * (seen + seen.T) / 2 + 1e-3 * np.eye(n), [[1e-2]])
+    observer, _, _ = control.dlqe(plant.A, plant.B, plant.C, [[1.0]], 1e-6 * np.eye(2))
+    gains = plant.A @ observer
+    lqg = control.ss(plant.A - plant.B @ gain - gains @ plant.C, gains, -gain, np.zeros((1, 2)), dt=period)
+    hub = wheel.attachment
+    model.apply(ph.Torque(hub, lambda t: (0, 0, 0.4 * (t < 0.1)), breakpoints=[0.1], name="kick"))
+    free = model.simulate(3.0, 5e-3, output_step=period, progress=False)
+    model.apply(ph.Feedback(lqg, sensors, on=[wheel], name="lqg"))
+    loop, times = linear.interconnect(lqg), np.arange(61) * period
+    kick = 0.4 * (times < 0.1 - 1e-9)
+    expected = control.forced_response(loop.to_state_space(), times, kick).outputs
+    runs = [model.simulate(3.0, step, output_step=period, progress=False) for step in (2.5e-3, 1.25e-3)]
+    errors = [difference(motion, sensors, np.asarray(expected)) for motion in runs]
+    assert errors[1] < 3e-3 and errors[0] / errors[1] == pytest.approx(4.0, rel=0.2)
+    motion = runs[1]
+    assert motion.energy.total[-1] < 0.2 * free.energy.total[-1]
+    assert np.abs(motion.energy.balance_error).max() <= 1e-12
+    with pytest.warns(ph.LeftOutWarning, match="lqg, a controller"):
+        assert len(model.linearize().left_out) == 1

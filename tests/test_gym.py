@@ -1,0 +1,83 @@
+"""Models as environments: Gymnasium's checker, the digits of a run, a flexible pole that a controller balances."""
+
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import phlexible as ph
+from phlexible.gym import Env
+
+MASS, TIP, LENGTH = 0.02 * 3e-3 * 2700.0, 0.1, 1.0
+
+
+def observe(model):
+    rail, hinge = model.joints[:2]
+    return [*(ph.JointPosition(rail), ph.JointRate(rail)), *(ph.JointPosition(hinge), ph.JointRate(hinge))]
+
+
+def pole(**how):
+    """The angle of the hinge is counted from where it starts, which is told by its first observation."""
+    given = {
+        "build": lambda random: ph.gallery.flexible_pole(angle=random.uniform(-0.05, 0.05)),
+        "step": 1e-3,
+        "interval": 0.02,
+        "actions": {"push": (-20.0, 20.0)},
+        "observe": observe,
+        "reward": lambda seen, push: float(1.0 - 0.001 * push @ push),
+        "duration": 0.2,
+        "bounds": (-100.0, 100.0),
+    }
+    return Env(**{**given, **how})
+
+
+@pytest.mark.filterwarnings("ignore:.*The environment.*")
+def test_the_checker_of_gymnasium_passes():
+    check_env(pole(render_mode="rgb_array"), skip_render_check=False)
+
+
+def test_an_episode_has_the_digits_of_a_live_run_and_an_end():
+    env = pole(is_over=lambda seen: abs(seen[0]) > 0.05)
+    first, _ = env.reset(seed=3)
+    model = ph.gallery.flexible_pole(angle=np.random.default_rng(3).uniform(-0.05, 0.05))
+    live = model.start(1e-3)
+    live.inputs["push"] = 10.0
+    for k in range(10):
+        seen, reward, is_over, is_late, info = env.step(np.array([0.5]))
+        live.run(0.02)
+        assert np.array_equal(seen, [float(live.read(sensor)) for sensor in observe(model)])
+        assert reward == pytest.approx(0.9) and info["time"] == pytest.approx(0.02 * (k + 1))
+        if is_over:
+            break
+    assert seen[0] > 0.05 and k < 9 and not is_late
+    assert np.array_equal(env.reset(seed=3)[0], first)
+    for _ in range(10):
+        _, _, is_over, is_late, _ = env.step(np.array([0.0]))
+    assert is_late and not is_over
+
+
+def test_a_stiff_pole_falls_as_the_rigid_one():
+    """cosh(k t) of the upright pole: moments of a uniform rod and a tip mass about the hinge."""
+    model = ph.gallery.flexible_pole(angle=1e-4, youngs_modulus=7e16)
+    moving, first, second = MASS + TIP, MASS / 2 + TIP, MASS / 3 + TIP
+    expected = np.sqrt(9.81 * first * (moving + 1.0) / ((moving + 1.0) * second - first**2))
+    fallen = {}
+    for name, each in (("stiff", model), ("limp", ph.gallery.flexible_pole(angle=1e-4))):
+        motion = each.simulate(0.5, 1e-3, initial="quasi_static", progress=False)
+        fallen[name] = -motion.angle(each.joints[1])[-1] / 1e-4
+    assert fallen["stiff"] == pytest.approx(np.cosh(expected * 0.5) - 1, rel=1e-4)
+    assert fallen["limp"] > 1.01 * fallen["stiff"]
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ({"actions": {"pull": (-1.0, 1.0)}}, "no input is named 'pull'"),
+        ({"actions": {"push": (1.0, -1.0)}}, "lowest < highest"),
+        ({"interval": 1.5e-3}, "multiple of step"),
+        ({"observe": lambda model: ["angle"]}, "takes sensors"),
+        ({"render_mode": "human"}, "render_mode"),
+    ],
+)
+def test_what_does_not_fit_is_refused(how, words):
+    with pytest.raises(ph.ParameterError, match=words):
+        pole(**how)
