@@ -151,6 +151,12 @@ def test_studies(in_an_empty_folder, capsys) -> None:
     assert [failure.parameters["diameter"] for failure in found["study"].failures] == []
 
 
+def test_gradients(in_an_empty_folder) -> None:
+    found = run("gradients.md")
+    assert found["found"].derivatives[0]["diameter"].shape == (101,) and found["slopes"]["push"].shape == (101,)
+    assert found["objective"](found["objective"].start)[1][0] < 0  # a thicker rod bends less
+
+
 def test_bodies_from_meshes(in_an_empty_folder) -> None:
     """A second program's matrices are those of the mesh: first bending mode of the free bar in both."""
     found = run("meshes.md")

@@ -38,6 +38,7 @@ LAYERS = (
     "sensors",
     "linear_analysis",
     "reduction",
+    "derivatives",
     "scene",
     "results",
     "model",

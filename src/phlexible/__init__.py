@@ -64,6 +64,7 @@ from phlexible.joints.revolute import Revolute
 from phlexible.joints.slider import Slider
 from phlexible.joints.spherical import Spherical
 from phlexible.joints.universal import Universal
+from phlexible.ports.signal import Signal
 from phlexible.shapes.solids import Box, Cylinder, Sphere, TriangleMesh
 from phlexible.version import __version__
 
@@ -77,6 +78,9 @@ if TYPE_CHECKING:
     from phlexible.bodies.soft.law import InvariantLaw, NeoHookean, SoftLaw, StVenantKirchhoff
     from phlexible.bodies.soft.soft_body import SoftBody
     from phlexible.bodies.string.string import String
+    from phlexible.derivatives.costs import Cost
+    from phlexible.derivatives.gradient import Objective, gradient
+    from phlexible.derivatives.sensitivity import Sensitivity
     from phlexible.linear_analysis.inverse_input import inverse_input
     from phlexible.linear_analysis.signals.joint_signals import JointForce
     from phlexible.model import Model
@@ -129,6 +133,7 @@ __all__ = [
     "CircularSection",
     "Contact",
     "ConvergenceError",
+    "Cost",
     "Cylinder",
     "Cylindrical",
     "Displacement",
@@ -167,6 +172,7 @@ __all__ = [
     "ModelError",
     "Motion",
     "NeoHookean",
+    "Objective",
     "ParameterError",
     "PhlexibleError",
     "Planar",
@@ -196,6 +202,8 @@ __all__ = [
     "Screw",
     "Section",
     "SectionForce",
+    "Sensitivity",
+    "Signal",
     "SingularMassError",
     "SlackStringWarning",
     "Slider",
@@ -229,6 +237,7 @@ __all__ = [
     "errors",
     "gallery",
     "gym",
+    "gradient",
     "gyrator",
     "integrate",
     "inverse_input",
@@ -253,6 +262,7 @@ _LATER = {
     "Angle": "sensors.points",
     "AngularAcceleration": "sensors.points",
     "AngularVelocity": "sensors.points",
+    "Cost": "derivatives.costs",
     "Displacement": "sensors.points",
     "ElementForce": "sensors.joints",
     "EnergyOf": "sensors.bodies",
@@ -267,6 +277,7 @@ _LATER = {
     "Model": "model",
     "MechanismModel": "reference.mechanism_model",
     "Motion": "results.motion",
+    "Objective": "derivatives.gradient",
     "PortHamiltonianModel": "port_hamiltonian.model",
     "Position": "sensors.points",
     "Quaternion": "sensors.points",
@@ -274,6 +285,7 @@ _LATER = {
     "ReactionMoment": "sensors.joints",
     "Rotation": "sensors.points",
     "SectionForce": "sensors.bodies",
+    "Sensitivity": "derivatives.sensitivity",
     "StateForce": "sensors.state_force",
     "Stress": "sensors.bodies",
     "String": "bodies.string.string",
@@ -284,6 +296,7 @@ _LATER = {
     "When": "sensors.when",
     "check_structure": "port_hamiltonian.structure_check",
     "consistent_state": "results.port_models.integrate",
+    "gradient": "derivatives.gradient",
     "gyrator": "port_hamiltonian.interconnection",
     "integrate": "results.port_models.integrate",
     "inverse_input": "linear_analysis.inverse_input",

@@ -138,8 +138,13 @@ class Assembly:
         return values.reshape(len(times), 3 * values.shape[1])
 
 
-def assemble(system: System) -> Assembly:
-    """The tables of a system, with a state of zeros."""
+def assemble(system: System, with_segments: bool = True) -> Assembly:
+    """The tables of a system, with a state of zeros.
+
+    Args:
+        system: what moves.
+        with_segments: long bodies in segments; without them all their blocks are dense.
+    """
     layout = system.layout
     tables = InteractionTables(layout, system.resolver)
     for begin, end in zip(layout.multiplier[:-1], layout.multiplier[1:], strict=True):
@@ -162,7 +167,7 @@ def assemble(system: System) -> Assembly:
     for load in system.loads:
         tables.add_load(load)
     controlled = controlled_values(system, prescribed, tables)
-    types = TypeTables(system.frames, system.floating)
+    types = TypeTables(system.frames, system.floating, with_segments)
     places = types.places()
     coupled = tables.finished(frozenset(b for b, kind in enumerate(types.type_of) if types.bands[kind]))
     masses = _masses(system)

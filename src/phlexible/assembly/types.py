@@ -21,13 +21,16 @@ class TypeTables:
     Args:
         frames: about their centres of mass.
         bodies: the same about the points of their frames.
+        with_segments: whether long bodies are in segments.
 
     Attributes:
         type_of: number of the type of each body.
         bands: of each type, None where eta is dense.
     """
 
-    def __init__(self, frames: Sequence[FloatingBody], bodies: Sequence[FloatingBody]) -> None:
+    def __init__(
+        self, frames: Sequence[FloatingBody], bodies: Sequence[FloatingBody], with_segments: bool = True
+    ) -> None:
         self._types: list[FloatingBody] = []
         self.bands: list[Band | None] = []
         known: dict[tuple[object, ...], int] = {}
@@ -41,7 +44,7 @@ class TypeTables:
             if key not in known:
                 known[key] = len(self._types)
                 self._types.append(data)
-                self.bands.append(band_of(body))
+                self.bands.append(band_of(body) if with_segments else None)
             same[id(data)] = known[key]
             self.type_of.append(known[key])
         self._numbers: list[Array] = []

@@ -1,14 +1,18 @@
 """Motion: what a simulation returns, and the one object that users ask about it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Self, overload
+from typing import TYPE_CHECKING, Any, Self, overload
 
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.options import file_path, option, whole
+from phlexible.derivatives.built import Start
+from phlexible.derivatives.parameters import Given
+from phlexible.derivatives.sensitivity import Sensitivity, sensitivity
+from phlexible.initial.initial_state import InitialKind
 from phlexible.interactions.drives import Drive
 from phlexible.interactions.force_elements import ForceElement
 from phlexible.interactions.loads import Axes
@@ -325,6 +329,35 @@ class Motion(MotionPictures, MeshedMotion):
             ResultFileError: the file cannot be written.
         """
         sensor_tables.to_csv(self.reader, file_path("path", path), sensors)
+
+    def sensitivity(
+        self,
+        build: Callable[[Any], Any],
+        parameters: Given,
+        sensors: Callable[[Any], Sequence[Sensor] | Sensor],
+        *,
+        initial: Start = InitialKind.UNDEFORMED,
+        numerical_damping: float = 0.0,
+        scales: Mapping[str, float] | None = None,
+    ) -> Sensitivity:
+        """Derivatives of what sensors read, at all instants, to a few parameters: the direct way.
+
+        Exact derivatives of the computed motion. It costs a run and, for each parameter, about as much again; of
+        one number and many parameters ``ph.gradient`` is the way.
+
+        Args:
+            build: parameters -> model, as of ``ph.gradient``: this motion is of ``build(parameters)``.
+            parameters: by name, of numbers, arrays and ``ph.Signal``, or one array.
+            sensors: model -> sensors; they are made of the model that it is given.
+            initial: as of ``simulate``, or a function of the model that returns its start.
+            numerical_damping: as of ``simulate``.
+            scales: sizes by name of parameters whose value does not tell it, such as zero.
+
+        Raises:
+            ParameterError: another model, or a motion without all of its steps, or of steps of several sizes.
+            ModelError: parts or sensors that cannot be differentiated, see ``ph.gradient``.
+        """
+        return sensitivity(self.recording, build, parameters, sensors, initial, numerical_damping, scales)
 
     def save(self, path: FilePath) -> None:
         """Writes everything to an HDF5 file; one of that name is replaced once the new one is whole.

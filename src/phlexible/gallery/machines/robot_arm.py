@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from phlexible.algebra.arrays import Array, positive
+from phlexible.algebra.options import flag
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.bodies.rigid_body import RigidBody
@@ -25,7 +26,9 @@ DAMPING = (40.0, 120.0, 50.0, 0.8, 1.2, 0.2)
 
 
 @ready_model
-def robot_arm(rise_time: float = 1.0, elements: int = 4, payload: float = 2.0) -> Model:
+def robot_arm(
+    rise_time: float = 1.0, elements: int = 4, payload: float = 2.0, gains: float = 1.0, sampled: bool = True
+) -> Model:
     """Six revolute joints, aluminium tubes as upper arm and forearm, proportional-derivative control.
 
     Each motor pulls its joint towards an angle that rises smoothly to its target and holds it there.
@@ -43,7 +46,11 @@ def robot_arm(rise_time: float = 1.0, elements: int = 4, payload: float = 2.0) -
         rise_time: until the angles are to be reached [s].
         elements: of each of the two tubes.
         payload: at the hand [kg].
+        gains: of all motors, as a factor.
+        sampled: whether controllers are called once a step; without, the same control is continuous, by springs,
+            dampers and torques, of which ``ph.gradient`` knows the derivatives.
     """
+    gain, is_sampled = positive("gains", gains), flag("sampled", sampled)
     rise_time = positive("rise_time", rise_time)
     tube = RectangularSection(width=0.04, height=0.04)
     aluminium = Material(youngs_modulus=7e10, density=2700.0, poissons_ratio=0.33, viscosity=2e-5)
@@ -84,7 +91,12 @@ def robot_arm(rise_time: float = 1.0, elements: int = 4, payload: float = 2.0) -
     )
     for k, (inner, outer) in enumerate(pairs):
         joint = model.connect(Revolute(inner, outer, axis=AXES[k]))
-        model.apply(joint.motor(_servo(k, rise_time), name=f"motor {k + 1}"))
+        if is_sampled:
+            model.apply(joint.motor(_servo(k, rise_time, gain), name=f"motor {k + 1}"))
+            continue
+        model.apply(joint.spring(gain * STIFFNESS[k], name=f"stiffness of motor {k + 1}"))
+        model.apply(joint.damper(gain * DAMPING[k], name=f"damping of motor {k + 1}"))
+        model.apply(joint.torque(_pull(k, rise_time, gain), name=f"motor {k + 1}"))
     return model
 
 
@@ -96,9 +108,17 @@ def target(joint: int, time: float, rise_time: float) -> tuple[float, float]:
     return TARGETS[joint] * shape, TARGETS[joint] * slope
 
 
-def _servo(joint: int, rise_time: float) -> Callable[[float, Array], float]:
+def _pull(joint: int, rise_time: float, gain: float) -> Callable[[float], float]:
+    def torque(time: float) -> float:
+        angle, rate = target(joint, time, rise_time)
+        return gain * (STIFFNESS[joint] * angle + DAMPING[joint] * rate)
+
+    return torque
+
+
+def _servo(joint: int, rise_time: float, gain: float) -> Callable[[float, Array], float]:
     def controller(time: float, measured: Array) -> float:
         angle, rate = target(joint, time, rise_time)
-        return float(STIFFNESS[joint] * (angle - measured[0]) + DAMPING[joint] * (rate - measured[1]))
+        return float(gain * (STIFFNESS[joint] * (angle - measured[0]) + DAMPING[joint] * (rate - measured[1])))
 
     return controller

@@ -1,0 +1,1 @@
+"""Derivatives of motions and of linear models with respect to parameters."""

@@ -1,0 +1,125 @@
+"""The derivatives of everything that sensors read in a motion to a few parameters, by the direct way."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.derivatives.built import Build, Built, Recipe, Start
+from phlexible.derivatives.differences import check_same, check_smooth, start_change
+from phlexible.derivatives.direct import state_derivatives
+from phlexible.derivatives.parameters import Given, Parameters, Values
+from phlexible.derivatives.readings import Sight, sight_of
+from phlexible.derivatives.taken_steps import TakenSteps, functions_of, take_steps
+from phlexible.derivatives.variations import Variation, moved
+from phlexible.errors import ParameterError
+from phlexible.sensors.sensor import Sensor, sensors
+from phlexible.system.recording import Recording
+
+SAME = 1e-6
+"""Of the largest number: how near the steps that are taken again must be to those of the motion."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sensitivity:
+    """Derivatives of readings over time to parameters.
+
+    Attributes:
+        time: shape (N + 1,) [s].
+        readings: of each sensor, shape (N + 1,) or (N + 1, components).
+        derivatives: of each sensor to each parameter: by name, or one array as the parameters were given, shape
+            (N + 1,) or (N + 1, components) each, after the shape of an array of parameters.
+    """
+
+    time: Array
+    readings: tuple[Array, ...]
+    derivatives: tuple[Values, ...]
+
+
+def sensitivity(
+    recording: Recording,
+    build: Build,
+    parameters: Given,
+    measured: Callable[[Any], Sequence[Sensor] | Sensor],
+    initial: Start,
+    numerical_damping: float,
+    scales: Mapping[str, float] | None,
+) -> Sensitivity:
+    """Of a recorded motion of the model that ``build`` makes of ``parameters``; see ``Motion.sensitivity``.
+
+    Raises:
+        ParameterError, ModelError, ConvergenceError: as there.
+    """
+    chosen = Parameters(parameters, scales)
+    recipe = Recipe(build, initial, lambda model: sensors("what the sensors' function returns", measured(model)))
+    own = recipe.made(chosen.made(chosen.values))
+    run = _taken_again(recording, own, numerical_damping)
+    directions = chosen.singles()
+    pairs = []
+    equations = np.zeros((run.count, run.assembly.memory.counts["unknowns"], len(chosen)))
+    starts = []
+    for k, direction in enumerate(directions):
+        label = chosen.label(direction)
+        more, less = (recipe.made(chosen.made(chosen.values + sign * direction.change)) for sign in (1, -1))
+        for other in (more, less):
+            check_same(own, other, label)
+        sights = [Sight(each.assembly, run.times, functions_of(each.assembly, run.times)) for each in (more, less)]
+        upper, lower = (run.residuals(sight.assembly, sight.functions) for sight in sights)
+        check_smooth(upper, lower, label)
+        equations[..., k] = (upper - lower) / (2 * direction.size)
+        starts.append(start_change(more, less, direction.size))
+        pairs.append([(sight, each.measured) for sight, each in zip(sights, (more, less), strict=True)])
+    start = Variation(
+        *(np.stack([getattr(each, name) for each in starts], axis=-1) for name in ("pose", "velocity"))
+    )
+    states = state_derivatives(run, start, equations)
+    readings = sight_of(run).read(own.measured, run.states, np.arange(run.count + 1))
+    slopes = [np.zeros((len(chosen), *values.shape)) for values in readings]
+    for k, (direction, pair) in enumerate(zip(directions, pairs, strict=True)):
+        for (sight, given), sign in zip(pair, (1, -1), strict=True):
+            for found, values in zip(
+                slopes, _read_beside(run, sight, given, states, k, sign * direction.size), strict=True
+            ):
+                found[k] += sign * values / (2 * direction.size)
+    return Sensitivity(run.times, tuple(readings), tuple(chosen.shaped(each) for each in slopes))
+
+
+def _read_beside(
+    run: TakenSteps, sight: Sight, given: Sequence[Sensor], states: Variation, number: int, change: float
+) -> list[Array]:
+    """Readings of a changed model at states that have changed with it."""
+    rows = run.states.copy()
+    beside = Variation(change * states.pose[..., number], change * states.velocity[..., number])
+    moved(run.system.layout, run.assembly.memory.rows(rows), beside)
+    return sight.read(given, rows, np.arange(run.count + 1))
+
+
+def _taken_again(recording: Recording, own: Built[Any], damping: float) -> TakenSteps:
+    """The steps of a motion.
+
+    Raises:
+        ParameterError: the model that was built, or the steps that are stored, are not those of the motion.
+    """
+    times = recording.time
+    if len(times) < 2 or np.ptp(np.diff(times)) > 1e-9 * (times[-1] - times[0]):
+        raise ParameterError("derivatives need a motion with steps of one size, all of them stored (every=1)")
+    step = (times[-1] - times[0]) / (len(times) - 1)
+    for name in ("position", "rotation", "eta", "velocity"):
+        first, start = getattr(recording, name)[0], getattr(own.start, name)
+        scale = max(float(np.abs(getattr(recording, name)).max(initial=0.0)), 1e-300)
+        if first.shape != start.shape or np.abs(first - start).max(initial=0.0) > SAME * scale:
+            raise ParameterError(
+                f"the motion began with another {name} than the model that build makes of the parameters: give the"
+                " parameters that the motion was made with, and initial= as it was"
+            )
+    run = take_steps(own.assembly, own.start, step, len(times) - 1, damping)
+    for name in ("position", "rotation", "velocity"):
+        scale = max(float(np.abs(getattr(recording, name)).max(initial=0.0)), 1e-300)
+        if np.abs(run.rows[name] - getattr(recording, name)).max(initial=0.0) > SAME * scale:
+            raise ParameterError(
+                f"steps of {step:g} s do not give this motion again: all steps must be stored (every=1, order=2),"
+                " and build, parameters and numerical_damping= be those that it was made with"
+            )
+    return run

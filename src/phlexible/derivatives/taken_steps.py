@@ -1,0 +1,165 @@
+"""Steps that were taken, with what the equations of each need: a run that can be differentiated."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.assembly.assembly import Assembly, assemble
+from phlexible.errors import ConvergenceError, ModelError
+from phlexible.interactions.feedback import Feedback
+from phlexible.kernels.differentiation import differentiate
+from phlexible.rank.redundancy_check import check_redundancy
+from phlexible.system.layout import State
+from phlexible.system.system import System
+from phlexible.tables.declarations import CONTACT
+from phlexible.time_integration.composition import SUBSTEPS
+from phlexible.time_integration.conserving import ConservingStepper
+from phlexible.time_integration.stepper import Storage
+
+RESIDUALS_ALONE = np.zeros((0, 3), dtype=np.int64)
+"""Places of no entries."""
+
+
+@dataclass(frozen=True, eq=False)
+class Functions:
+    """What is given at the instants and in the steps of a run.
+
+    Attributes:
+        moving: given vectors, shape (steps + 1, 3 vectors).
+        loads: load values at the middles, shape (steps, 3 values).
+    """
+
+    moving: Array
+    loads: Array
+
+
+def functions_of(assembly: Assembly, times: Array) -> Functions:
+    """Of the steps between these instants [s]."""
+    return Functions(assembly.moving_values(times), assembly.load_values((times[1:] + times[:-1]) / 2))
+
+
+@dataclass(frozen=True, eq=False)
+class TakenSteps:
+    """Conserving steps of one size.
+
+    Attributes:
+        assembly: what moved; long bodies are not in segments.
+        times: shape (N + 1,) [s].
+        step: h [s].
+        damping: numerical, gamma.
+        states: stored rows, those of the tables of the state, shape (N + 1, numbers); in row k + 1 the multipliers
+            of the step from k to k + 1.
+        functions: what was given.
+    """
+
+    assembly: Assembly
+    times: Array
+    step: float
+    damping: float
+    states: Array
+    functions: Functions
+
+    @property
+    def system(self) -> System:
+        """What moved."""
+        return self.assembly.system
+
+    @property
+    def count(self) -> int:
+        """Number of steps N."""
+        return len(self.times) - 1
+
+    @cached_property
+    def rows(self) -> dict[str, Array]:
+        """The stored tables by name, (N + 1, ...)."""
+        return self.assembly.memory.rows(self.states)
+
+    def residuals(self, assembly: Assembly, functions: Functions) -> Array:
+        """What the equations of another assembly with the same unknowns miss at these states, (N, unknowns)."""
+        missed = np.zeros((self.count, assembly.memory.counts["unknowns"]))
+        none = np.zeros((1, 0))
+        differentiate(
+            assembly.memory.header,
+            np.array([self.step, self.damping]),
+            np.array([self.count, 0], dtype=np.int64),
+            RESIDUALS_ALONE,
+            self.states,
+            functions.moving,
+            functions.loads,
+            missed,
+            none,
+            none,
+        )
+        return missed
+
+
+def differentiable(system: System) -> Assembly:
+    """The tables of a system whose steps can be differentiated.
+
+    Raises:
+        ModelError: controllers, functions of the state, contacts and stops, named.
+    """
+    for each in system.forces:
+        if isinstance(each.force.value, Feedback):
+            raise ModelError(
+                f"{each.element} asks a Python function of the state, which cannot be differentiated;"
+                " write a controller as joint.spring, joint.damper and joint.torque(function of time)"
+            )
+    for load in system.loads:
+        if isinstance(load.value, Feedback):
+            raise ModelError(f"{load} asks a Python function of the state, which cannot be differentiated")
+    assembly = assemble(system, with_segments=False)
+    for each, law in zip(system.forces, assembly.laws, strict=False):
+        if law.energy == CONTACT:
+            raise ModelError(
+                f"{each.element} is a contact or stop, whose beginning and end are no smooth functions of"
+                " parameters: a motion with it cannot be differentiated; take a smooth spring instead"
+            )
+    return assembly
+
+
+def take_steps(assembly: Assembly, state: State, step: float, count: int, damping: float = 0.0) -> TakenSteps:
+    """So many steps from a state.
+
+    Raises:
+        ModelError: redundant joints.
+        ConvergenceError: a step of this size did not converge.
+    """
+    if check_redundancy(assembly.system, state, stacklevel=3):
+        raise ModelError(
+            "joints hold the same motion twice, so that their forces are not unique and the steps cannot be"
+            " differentiated; use joints that leave more freedom (Spherical for Revolute, Slider for Prismatic)"
+        )
+    times: Array = np.asarray(state.time + step * np.arange(count + 1), dtype=np.float64)
+    stepper = ConservingStepper(assembly, SUBSTEPS[2], 2, damping)
+    stepper.begin(state)
+    first = stepper.now(state.time)
+    taken = stepper.advance(times, step, Storage())
+    if taken.steps < count:
+        words, history = stepper.failure(taken.is_singular)
+        at = float(times[taken.steps])
+        raise ConvergenceError(
+            f"the step from t = {at:.9g} s failed: {words}; derivatives need steps of one size, take a"
+            " smaller step",
+            at,
+            history,
+        )
+    states = np.concatenate([_flat(first, 1), _flat(taken.rows, count)])
+    result = TakenSteps(assembly, times, step, damping, states, functions_of(assembly, times))
+    _undo_means(result.rows["multiplier"], taken.reactions)
+    return result
+
+
+def _flat(rows: dict[str, Array], count: int) -> Array:
+    return np.concatenate([array[:count].reshape(count, -1) for array in rows.values()], axis=1)
+
+
+def _undo_means(multipliers: Array, reactions: Array) -> None:
+    """Stored multipliers are means over the steps beside an instant, the last ones those of the last step."""
+    if multipliers.shape[1] and len(multipliers) > 2:
+        means = multipliers[1:-1].copy()
+        multipliers[1] = reactions[: multipliers.shape[1]]
+        for k in range(2, len(multipliers)):
+            multipliers[k] = 2 * means[k - 2] - multipliers[k - 1]

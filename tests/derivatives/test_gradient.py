@@ -1,0 +1,317 @@
+"""Derivatives of motions: against differences of whole runs, and against what free motion keeps."""
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+from phlexible.derivatives.parameters import Parameters
+
+TIMES = np.linspace(0.0, 1.0, 6)
+
+
+def crank_slider(p):
+    return ph.gallery.crank_slider(**p, elements=2)
+
+
+def middle_and_slider(model):
+    coupler = model["coupler"]
+    middle = ph.Displacement(coupler.at(coupler.body.length / 2), (0, 1, 0))
+    slid = ph.Cost.final(ph.Position(model["slider"].origin), lambda x: x[:, 0])
+    return ph.Cost.integral(middle, lambda y: y**2) + slid
+
+
+def satellite(p):
+    model = ph.gallery.satellite(
+        hub_inertia=p["hub inertia"], panel_thickness=p["thickness"], damping_ratio=p["damping ratio"], elements=2
+    )
+    model.apply(ph.Torque(model["hub"].origin, lambda t: (0.0 * t, 0.0 * t, p["wheel"](t))))
+    return model
+
+
+def pointing(model):
+    about_z = (0, 0, 1)
+    rate = ph.Cost.peak(ph.AngularVelocity(model["hub"].origin, about_z), p=8)
+    return rate + 0.01 * ph.Cost.final(ph.EnergyOf("strain")) + 1e-4 * model["hub"].body.inertia
+
+
+def robot_arm(p):
+    return ph.gallery.robot_arm(
+        rise_time=p["rise time"], payload=p["payload"], gains=p["gains"], elements=2, sampled=False
+    )
+
+
+def hand(model):
+    return ph.Cost.integral(ph.Position(model["hand"].origin), lambda x: (x[:, 2] - 0.4) ** 2) + ph.Cost.final(
+        ph.JointRate(model.joints[-1])
+    )
+
+
+def crane(p):
+    model = ph.gallery.crane(
+        load_mass=p["load"], axial_stiffness=p["axial stiffness"], gravity=p["gravity"], force=1e-9, elements=3
+    )
+    model.apply(ph.Force(model["trolley"].origin, lambda t: (p["push"](t), 0.0 * t, 0.0 * t)))
+    return model
+
+
+def swing(model):
+    swung = ph.Cost.final(ph.Velocity(model["load"].origin, (1, 0, 0)))
+    return ph.Cost.integral(ph.Position(model["load"].origin), lambda x: x[:, 0] ** 2, weight=lambda t: t) + swung
+
+
+def gear_train(p):
+    model = ph.gallery.gear_train(torque=p["torque"])
+    arm = model.joints[1]
+    model.apply(arm.spring(p["stiffness"], rest=p["rest angle"]))
+    model.apply(arm.damper(p["damping"]))
+    return model
+
+
+def sun(model):
+    about_z = (0, 0, 1)
+    turned = ph.Cost.integral(ph.Angle(model["arm"].origin, about_z), lambda a: a**2)
+    return turned + ph.Cost.final(ph.AngularVelocity(model["sun"].origin, about_z))
+
+
+def thrown(p):
+    """A beam that is thrown and spins, on a spring."""
+    section = ph.RectangularSection(p.get("width", 0.02), 0.01)
+    beam = ph.Beam(1.0, section, ph.Material(2e9, 1000.0, viscosity=p.get("viscosity", 0.0)), elements=2)
+    model = ph.Model(gravity=(0.0, 0.0, -p.get("gravity", 0.0)))
+    velocity, spin = np.asarray(p["velocity"]), np.asarray(p["spin"])
+    placed = model.add(beam, "beam", velocity=velocity, angular_velocity=spin)
+    model.apply(ph.SpringDamper(model.ground.at((0, 0, 1)), placed.end, p.get("spring", 0.0), 0.0, 0.9))
+    return model
+
+
+CASES = {
+    "crank-slider": (
+        crank_slider,
+        middle_and_slider,
+        {
+            "crank_length": 0.15,
+            "crank_speed": 150.0,
+            "coupler_length": 0.3,
+            "diameter": 6e-3,
+            "youngs_modulus": 2e11,
+            "density": 7870.0,
+            "slider_mass": 0.033,
+        },
+        (2e-3, 5e-5),
+    ),
+    "satellite": (
+        satellite,
+        pointing,
+        {
+            "hub inertia": 60.0,
+            "thickness": 0.025,
+            "damping ratio": 0.05,
+            "wheel": ph.Signal(TIMES, 20 * np.sin(6 * TIMES)),
+        },
+        (1.0, 0.05),
+    ),
+    "robot arm": (robot_arm, hand, {"rise time": 0.3, "payload": 2.0, "gains": 1.0}, (0.05, 2e-3)),
+    "string crane": (
+        crane,
+        swing,
+        {"load": 250.0, "axial stiffness": 2e5, "gravity": 9.81, "push": ph.Signal(TIMES, 100 * np.cos(3 * TIMES))},
+        (1.0, 0.04),
+    ),
+    "gear train": (
+        gear_train,
+        sun,
+        {"torque": 0.1, "stiffness": 2.0, "damping": 0.01, "rest angle": 0.1},
+        (0.05, 2.5e-3),
+    ),
+    "thrown beam": (
+        thrown,
+        lambda model: (
+            ph.Cost.integral(ph.Position(model["beam"].end), lambda x: x @ [1.0, 2.0, -1.0])
+            + ph.Cost.final(ph.Rotation(model["beam"].end), lambda R: R[:, 1])
+        ),
+        {"velocity": [1.0, 0.5, 0.0], "spin": [3.0, -2.0, 5.0], "viscosity": 1e-4, "gravity": 9.81, "spring": 10.0},
+        (0.2, 0.01),
+    ),
+}
+
+
+def by_differences(build, cost, parameters, duration, step):
+    """Differences of order 4 of whole runs."""
+    chosen = Parameters(parameters)
+
+    def value(numbers):
+        model = build(chosen.made(numbers))
+        motion, own = model.simulate(duration, step), cost(model)
+        return own.value(motion.time, [motion[sensor] for sensor in own.sensors])
+
+    found = np.zeros(len(chosen))
+    for k, number in enumerate(chosen.values):
+        change = np.zeros(len(chosen))
+        change[k] = 1e-3 * (abs(number) or 1.0)
+        values = [value(chosen.values + share * change) for share in (-2, -1, 1, 2)]
+        found[k] = (values[0] - 8 * values[1] + 8 * values[2] - values[3]) / (12 * change[k])
+    return found
+
+
+def flat(gradient):
+    return np.concatenate([np.ravel(part) for part in gradient.values()])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_gradients_are_those_of_whole_runs(name):
+    build, cost, parameters, (duration, step) = CASES[name]
+    value, gradient = ph.gradient(build, cost, parameters, duration=duration, step=step)
+    model = build(parameters)
+    motion, own = model.simulate(duration, step), cost(model)
+    assert value == pytest.approx(own.value(motion.time, [motion[sensor] for sensor in own.sensors]), rel=1e-12)
+    expected = by_differences(build, cost, parameters, duration, step)
+    assert flat(gradient) == pytest.approx(expected, rel=1e-6)
+
+
+def test_energy_and_momentum_of_free_motion_say_what_their_derivatives_are():
+    """E is kept: its derivative at the end is that at the start, m v to the velocity, I w to the spin, 0 to E."""
+    mass, velocity, spin = 0.2, [1.0, 0.5, -0.3], [0.0, 0.0, 40.0]
+
+    def build(p):
+        section = ph.RectangularSection(0.02, 0.01)
+        beam = ph.Beam(1.0, section, ph.Material(p["modulus"], 1000.0), elements=2, frame="mean_axis")
+        model = ph.Model()
+        model.add(beam, "beam", velocity=p["velocity"], angular_velocity=p["spin"])
+        return model
+
+    parameters = {"velocity": velocity, "spin": spin, "modulus": 2e8}
+    options = {"duration": 0.05, "step": 1e-3}
+    _, of_energy = ph.gradient(build, lambda model: ph.Cost.final(ph.EnergyOf("total")), parameters, **options)
+    # velocity is that of the frame's point, the start of the beam, half a length from its middle
+    start_of_middle = np.cross(spin, [0.5, 0.0, 0.0])
+    assert of_energy["velocity"] == pytest.approx(mass * (np.array(velocity) + start_of_middle), rel=1e-8)
+    assert abs(of_energy["modulus"]) * 2e8 < 1e-8 * build(parameters).simulate(**options).energy.total[0]
+
+
+def test_the_final_place_of_what_flies_freely_moves_with_its_velocity():
+    def build(p):
+        model = ph.Model()
+        model.add(ph.RigidBody(2.0, [1.0, 2.0, 3.0]), "top", velocity=p, angular_velocity=(1.0, 2.0, 3.0))
+        return model
+
+    for axis in range(3):
+        _, slopes = ph.gradient(
+            build,
+            lambda model, k=axis: ph.Cost.final(ph.Position(model["top"].origin), lambda x: x[:, k]),
+            [1.0, 2.0, 3.0],
+            duration=0.5,
+            step=0.01,
+        )
+        assert slopes == pytest.approx(0.5 * np.eye(3)[axis], abs=1e-10)
+
+
+def test_samples_of_a_signal_are_differentiated_together_as_one_by_one():
+    """As an array they are parameters like others; as a signal two runs of the equations serve many of them."""
+    build, cost, parameters, (duration, step) = CASES["satellite"]
+    options = {"duration": duration, "step": step}
+    signal = {**parameters, "wheel": ph.Signal(np.linspace(0, 1, 21), np.cos(np.linspace(0, 5, 21)))}
+    single = {**signal, "wheel": signal["wheel"].values}
+    together = ph.gradient(build, cost, signal, **options)[1]["wheel"]
+    alone = ph.gradient(
+        lambda p: build({**p, "wheel": signal["wheel"].with_values(p["wheel"])}), cost, single, **options
+    )[1]["wheel"]
+    assert together == pytest.approx(alone, rel=1e-8, abs=1e-10 * np.abs(alone).max())
+
+
+def test_delayed_samples_are_refused():
+    build, cost, parameters, (duration, step) = CASES["satellite"]
+
+    def delayed(p):
+        return build({**p, "wheel": lambda t: p["wheel"](t - 0.53)})
+
+    with pytest.raises(ph.ParameterError, match="samples of wheel act at other times"):
+        signal = ph.Signal(np.linspace(0, 1, 21), np.cos(np.linspace(0, 5, 21)))
+        ph.gradient(delayed, cost, {**parameters, "wheel": signal}, duration=duration, step=step)
+
+
+def pendulum(p):
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    bob = model.add(ph.RigidBody(1.0, 0.1), "bob", position=(p["length"], 0, 0))
+    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), bob.point((-p["length"], 0, 0))))
+    return model
+
+
+def height(model):
+    return ph.Cost.final(ph.Position(model["bob"].origin), lambda x: x[:, 1])
+
+
+def refused(build, match, cost=height, error=ph.ModelError, **options):
+    with pytest.raises(error, match=match):
+        ph.gradient(build, cost, {"length": 1.0}, **{"duration": 0.1, "step": 0.01, **options})
+
+
+def with_parts(*parts):
+    def build(p):
+        model = pendulum(p)
+        for part in parts:
+            model.apply(part(model))
+        return model
+
+    return build
+
+
+def test_what_cannot_be_differentiated_is_refused_by_name():
+    refused(with_parts(lambda m: m.joints[0].motor(lambda t, y: 0.0, name="brake")), "brake asks a Python function")
+    refused(with_parts(lambda m: m.joints[0].stop(lower=-1.0, upper=1.0, stiffness=1e3)), "contact or stop")
+    refused(pendulum, "accelerations", lambda m: ph.Cost.final(ph.Acceleration(m["bob"].origin)))
+    refused(pendulum, "forces of joints", lambda m: ph.Cost.final(ph.Reaction(m.joints[0]), lambda r: r[:, 0]))
+    refused(pendulum, "no function of the state", lambda m: ph.Cost.final(ph.EnergyOf("supplied")))
+    refused(lambda p: ph.gallery.chain(3 if p["length"] > 1.0 else 2), "other parts", lambda m: chained(m))
+    refused(pendulum, "multiple of step", error=ph.ParameterError, duration=0.105)
+    refused(lambda p: None, "must return a ph.Model", error=ph.ParameterError)
+    refused(pendulum, "returns a ph.Cost", lambda m: 1.0, ph.ParameterError)
+    refused(
+        pendulum, "one number an instant", lambda m: ph.Cost.final(ph.Position(m["bob"].origin)), ph.ParameterError
+    )
+
+
+def chained(model):
+    return ph.Cost.final(ph.Position(model["link 1"].end), lambda x: x[:, 0])
+
+
+def test_equations_that_jump_with_a_parameter_are_refused():
+    def kinked(p):
+        model = pendulum({"length": 1.0})
+        model.apply(ph.Force(model["bob"].origin, (abs(p["length"] - 1.0), 0, 0)))
+        return model
+
+    refused(kinked, "no smooth function of length")
+
+
+def test_optimisers_take_the_cost_as_a_function_of_one_array():
+    build, cost, parameters, (duration, step) = CASES["satellite"]
+    objective = ph.Objective(build, cost, parameters, duration=duration, step=step)
+    value, slopes = objective(objective.start)
+    expected, named = ph.gradient(build, cost, parameters, duration=duration, step=step)
+    assert value == expected
+    assert slopes == pytest.approx(flat(named), rel=1e-14)
+    assert objective.parameters(objective.start)["wheel"].values == pytest.approx(parameters["wheel"].values)
+
+
+def test_a_start_may_be_a_function_of_the_model():
+    """A cantilever that rests in its equilibrium: its tip is rho A g L^4 / 8 E I below, for ever."""
+
+    def build(p):
+        section, material = ph.RectangularSection(0.02, p["height"]), ph.Material(p["modulus"], 1000.0)
+        model = ph.Model(gravity=(0, 0, -10.0))
+        beam = model.add(ph.Beam(1.0, section, material, 4, strain="linear"), "beam")
+        model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam.start))
+        return model
+
+    value, slopes = ph.gradient(
+        build,
+        lambda model: ph.Cost.final(ph.Position(model["beam"].end), lambda x: x[:, 2]),
+        {"height": 0.02, "modulus": 2e9},
+        duration=0.2,
+        step=0.01,
+        initial=lambda model: model.equilibrium(),
+    )
+    depth = 1000.0 * 10.0 * 12 / (8 * 2e9 * 0.02**2)
+    assert value == pytest.approx(-depth, rel=1e-6)
+    assert slopes["modulus"] == pytest.approx(depth / 2e9, rel=1e-5)
+    assert slopes["height"] == pytest.approx(2 * depth / 0.02, rel=1e-5)

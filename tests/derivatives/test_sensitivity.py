@@ -1,0 +1,58 @@
+"""Derivatives of readings over time, the direct way."""
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+
+
+def pendulum(p):
+    """A point on a massless rod, from rest, with small swings."""
+    model = ph.Model(gravity=(0, -p["gravity"], 0), dimension=2)
+    start = 1e-4 * p["length"]
+    bob = model.add(ph.PointMass(1.0), "bob", position=(start, -np.sqrt(p["length"] ** 2 - start**2), 0))
+    model.connect(ph.Distance(model.ground.at((0, 0, 0)), bob.origin))
+    return model
+
+
+def place(model):
+    return ph.Position(model["bob"].origin)
+
+
+def test_a_swing_answers_to_gravity_and_length_as_its_closed_form():
+    """x = 1e-4 L cos(w t) with w = sqrt(g / L): dx/dg = -1e-4 L t sin(w t) w / 2g."""
+    p = {"gravity": 9.81, "length": 2.0}
+    motion = pendulum(p).simulate(duration=2.0, step=1e-3)
+    found = motion.sensitivity(pendulum, p, place)
+    t, w = motion.time, np.sqrt(9.81 / 2.0)
+    assert found.readings[0] == pytest.approx(motion.position(motion["bob"].origin), rel=1e-12)
+    to_gravity, to_length = found.derivatives[0]["gravity"][:, 0], found.derivatives[0]["length"][:, 0]
+    assert to_gravity == pytest.approx(-2e-4 * t * np.sin(w * t) * w / (2 * 9.81), abs=2e-10)
+    assert to_length == pytest.approx(1e-4 * (np.cos(w * t) + t * w / 2 * np.sin(w * t)), abs=1e-9)
+
+
+def test_direct_and_adjoint_way_agree():
+    def build(p):
+        return ph.gallery.crank_slider(**p, elements=2)
+
+    def middle(model):
+        return ph.Displacement(model["coupler"].at(0.15), (0, 1, 0))
+
+    p = {"crank_speed": 150.0, "diameter": 6e-3}
+    motion = build(p).simulate(duration=2e-3, step=5e-5)
+    direct = motion.sensitivity(build, p, middle).derivatives[0]
+    cost = ph.Cost.final
+    _, adjoint = ph.gradient(build, lambda model: cost(middle(model)), p, duration=2e-3, step=5e-5)
+    for name in p:
+        assert direct[name][-1] == pytest.approx(adjoint[name], rel=1e-9)
+
+
+def test_other_motions_are_refused():
+    p = {"gravity": 9.81, "length": 2.0}
+    motion = pendulum(p).simulate(duration=0.1, step=1e-2)
+    with pytest.raises(ph.ParameterError, match="began with another position"):
+        motion.sensitivity(pendulum, {**p, "length": 2.1}, place)
+    with pytest.raises(ph.ParameterError, match="do not give this motion again"):
+        motion.sensitivity(pendulum, {**p, "gravity": 9.0}, place)
+    with pytest.raises(ph.ParameterError, match="do not give this motion again"):
+        pendulum(p).simulate(duration=0.1, step=1e-2, every=2).sensitivity(pendulum, p, place)
