@@ -1,4 +1,4 @@
-"""From the derivative of a cost to the states back to that to anything: backwards through the steps (docs/theory.md, 9)."""
+"""From the slopes of a cost at the states back to those at anything: backwards in time (docs/theory.md, 9)."""
 
 from dataclasses import dataclass
 

@@ -57,8 +57,8 @@ def check_smooth(upper: Array, lower: Array, label: str) -> None:
     if even > SMOOTH * odd and even > NOTICEABLE:
         raise ModelError(
             f"the equations are no smooth function of {label}: a small change to both sides moves them by"
-            f" {even:.2g}, their difference is {odd:.2g}; modes of equal frequencies, or kinks of the build function,"
-            " do that"
+            f" {even:.2g}, their difference is {odd:.2g}; modes of equal frequencies, or kinks of the build"
+            " function, do that"
         )
 
 
