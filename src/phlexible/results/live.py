@@ -1,6 +1,6 @@
 """A run that is stepped from outside: inputs that change between steps, states that are kept and put back."""
 
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -216,10 +216,12 @@ class LiveRun:
             found.multipliers[:], found.forces[:] = mean[:, :count], mean[:, count:]
         return found
 
-    def _taken(self, begin: float, end: float, size: float, depth: int) -> tuple[dict[str, Array], Array]:
+    def _taken(self, begin: float, end: float, size: float, depth: int) -> tuple[Mapping[str, Array], Array]:
         """The row at the end and the reactions of the last part; parts are halves of halves."""
         stepper = self._stepper
-        taken = stepper.advance(np.array([begin, end]), size, Storage(1, 0, self._continues))
+        taken = stepper.advance(
+            np.array([begin, end]), size, Storage(1, 0, self._continues, asks=stepper.is_controlled)
+        )
         stepper.let_interrupt()
         if taken.steps:
             self._continues = True

@@ -1,6 +1,6 @@
 """Memory of the tables of ``tables.py``: sizes from counts, arrays for Python, addresses for the kernels."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from copy import copy
 from typing import Any, Self
 
@@ -18,6 +18,29 @@ SIZES = {kind: int(np.prod(shape)) for kind, shape in NUMBERS.items()}
 STATE = tuple(table for table in TABLES if table.writer is Writer.STATE)
 
 ALIGNED = 8  # numbers: tables begin where cache lines do
+
+
+class StateRows(Mapping[str, Array]):
+    """Stored tables as views of rows of the state, each of shape (rows, entries of the table), made when asked for.
+
+    Args:
+        numbers: shape (rows, state numbers).
+        places: first and last + 1 number, and shape, of each table.
+    """
+
+    def __init__(self, numbers: Array, places: Mapping[str, tuple[int, int, tuple[int, ...]]]) -> None:
+        self._numbers, self._places = numbers, places
+
+    def __getitem__(self, name: str) -> Array:
+        """One table."""
+        begin, end, shape = self._places[name]
+        return self._numbers[:, begin:end].reshape(len(self._numbers), *shape)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
 
 
 class Memory:
@@ -61,7 +84,7 @@ class Memory:
                     begin, self._length = self._length, self._length + _aligned(size)
             self._places[table.name] = (begin, begin + size, table.kind)
             own.append((place, begin))
-        self._columns = [self._stored(table.name) for table in STATE]
+        self._columns = {table.name: self._stored(table.name) for table in STATE}
         self._own: IntArray = np.array(own, dtype=np.int64)
         self._allocate()
 
@@ -86,15 +109,14 @@ class Memory:
         """How many numbers of the state each stored table holds."""
         return {table.name: self._places[table.name][1] - self._places[table.name][0] for table in STATE}
 
-    def rows(self, states: Array) -> dict[str, Array]:
-        """The stored tables as views of states (k, state_numbers), each of shape (k, entries of the table)."""
-        count = len(states)
-        return {name: states[:, begin:end].reshape(count, *shape) for name, begin, end, shape in self._columns}
+    def rows(self, states: Array) -> StateRows:
+        """The stored tables of states (k, state_numbers)."""
+        return StateRows(states, self._columns)
 
-    def _stored(self, name: str) -> tuple[str, int, int, tuple[int, ...]]:
-        """Name, first and last + 1 number in the state, and shape of a stored table."""
+    def _stored(self, name: str) -> tuple[int, int, tuple[int, ...]]:
+        """First and last + 1 number in the state, and shape of a stored table."""
         begin, end, kind = self._places[name]
-        return name, begin, end, ((end - begin) // SIZES[kind], *NUMBERS[kind])
+        return begin, end, ((end - begin) // SIZES[kind], *NUMBERS[kind])
 
     def _allocate(self) -> None:
         self._numbers: Array = np.zeros(self._length)

@@ -28,16 +28,17 @@ taken in two halves: alone it turns round the part of the velocities along the j
 
 def substep_times(instants: Array, step: float, substeps: Array) -> tuple[Array, Array]:
     """Ends of all substeps, shape (steps substeps + 1,), and their middles, shape (steps substeps,) [s]."""
+    if len(substeps) == 1:
+        return instants, instants[:-1] + step * 0.5
     ends = np.cumsum([0.0, *substeps])
     middles = (ends[:-1] + ends[1:]) / 2
     starts = instants[:-1, None]
     inner = (starts + step * ends[None, 1:-1]).ravel()
     all_ends = np.empty((len(instants) - 1) * len(substeps) + 1)
     all_ends[:: len(substeps)] = instants
-    if len(substeps) > 1:
-        is_inner = np.ones(len(all_ends), dtype=bool)
-        is_inner[:: len(substeps)] = False
-        all_ends[is_inner] = inner
+    is_inner = np.ones(len(all_ends), dtype=bool)
+    is_inner[:: len(substeps)] = False
+    all_ends[is_inner] = inner
     return all_ends, (starts + step * middles).ravel()
 
 

@@ -1,10 +1,11 @@
 """The conserving step (docs/theory.md, 4) as a ``Stepper``: compiled kernels on the tables of an assembly."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
+from math import nan
 
 import numpy as np
 
@@ -94,6 +95,7 @@ class ConservingStepper(Stepper):
         self.layout = ", ".join(f"{name}: {size}" for name, size in sizes.items())
         self._held = np.zeros(0)  # values of the controllers during a step
         self._given = np.zeros(0)  # values that are added to loads from outside
+        self._measured_at = nan  # where compiled code left places and rates of all vectors
         self._rows: IntArray | None = None  # that do not depend on others, of those that held then:
         self._rows_of: Phase | None = None
         self._stop: BaseException | None = None  # what a controller raised
@@ -104,6 +106,7 @@ class ConservingStepper(Stepper):
 
     def begin(self, state: State, at: Instants | None = None) -> None:
         """Put a state in."""
+        self._measured_at = nan
         self._pose = (state, at, np.inf) if at is not None else None
         memory, thetas = self._memory, self._assembly.initial_thetas(state)
         if state.theta is not None:
@@ -146,6 +149,7 @@ class ConservingStepper(Stepper):
                 done += status == CONVERGED
             if status != CONVERGED or done == count:
                 break
+        self._measured_at = times[done] if storage.asks and done else nan
         found = self._memory.rows(rows.numbers)
         error = max(float(found["step_error"].max(initial=0.0)), float(self._memory["step_error"][0]))
         return Advance(done, status == SINGULAR, found, rows.first, error, self._stop is not None)
@@ -206,7 +210,7 @@ class ConservingStepper(Stepper):
         rows.took(int(taken), reactions)
         return int(taken), int(status)
 
-    def now(self, time: float) -> dict[str, Array]:
+    def now(self, time: float) -> Mapping[str, Array]:
         """The state as one stored instant."""
         return self.advance(np.array([time]), 1.0, Storage()).rows
 
@@ -218,6 +222,7 @@ class ConservingStepper(Stepper):
         loads = self._memory.counts["loads"]
         memory["velocity"][:] = found.velocity
         memory["work"][loads : loads + len(found.work)] += found.work
+        self._measured_at = nan
         memory["dissipated"][0] += found.lost
         memory["known_velocities"][0] = 0.0
 
@@ -323,7 +328,8 @@ class ConservingStepper(Stepper):
     def control(self, time: float) -> None:
         """Ask the controllers for the values that they hold in the steps to come."""
         self._held = np.zeros(0)
-        self._measure(time)
+        if time != self._measured_at:
+            self._measure(time)
         held = np.zeros(3 * self._memory.counts["load_values"])
         rates = self._controllers.moving_rates(np.array([time]))[0]
         self._controllers.hold(time, rates, held, partial(self._recorded, time))
@@ -367,6 +373,7 @@ class ConservingStepper(Stepper):
         angles = count + len(self._controllers.angles)
         self._memory.state[:], self._controllers.angles[:] = snapshot[:count], snapshot[count:angles]
         self._controllers.memory[:] = snapshot[angles:]
+        self._measured_at = nan
 
     def failure(self, is_singular: bool) -> tuple[str, Array]:
         """What Newton's method did in the last step."""

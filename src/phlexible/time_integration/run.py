@@ -251,7 +251,7 @@ class Simulation:
     def _regular(self, k: int, steps: int) -> tuple[int, int]:
         """Steps of size h from step k on, ``steps`` or fewer: how many were taken, of how many.
 
-        (0, 0) where they were too long for the tolerance and are to be taken again, shorter.
+        (0, 0) where they are to be taken again, shorter or fewer: too long for the tolerance, or a function fails.
         """
         every, phase = self._every, self._since_stored
         if k + steps == self._clock.count and (phase + steps) % every:
@@ -264,11 +264,15 @@ class Simulation:
         parts = 2**self._level
         before, was = self._stepper.snapshot(), (self._last_step, self._continues)
         fine = self._clock.instants(k, steps, parts)
-        taken = self._advance(
-            fine,
-            self._clock.step / parts,
-            Storage(every * parts, phase * parts, self._continues, self._asks_in_blocks, self._events.watches),
-        )
+        storage = Storage(every * parts, phase * parts, self._continues, self._asks_in_blocks, self._events.watches)
+        try:
+            taken = self._advance(fine, self._clock.step / parts, storage)
+        except Exception:  # of a function of time, maybe near the end of the block: what comes before is kept
+            if steps == 1 or storage.asks:
+                raise
+            self._stepper.restore(before)
+            self._last_step, self._continues = was
+            return 0, 0
         instants, done = fine[::parts], taken.steps // parts
         self._continues = done == steps
         if self._tolerance is not None and not self._fits(taken, done == steps, instants):

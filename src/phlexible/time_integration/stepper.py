@@ -1,6 +1,7 @@
 """The border between a run (clock, halving, controllers, storage) and a scheme (docs/theory.md, 4)."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -46,11 +47,11 @@ class Advance:
 
     steps: int
     is_singular: bool
-    rows: dict[str, Array]
+    rows: Mapping[str, Array]
     reactions: Array
     error: float
     is_stopped: bool = False
-    watched: dict[str, Array] = field(default_factory=dict)
+    watched: Mapping[str, Array] = field(default_factory=dict)
 
 
 class StoredRows:
@@ -122,7 +123,7 @@ class Stepper(ABC):
         """Steps between instants (count + 1,), all of one size; stops at the first that fails."""
 
     @abstractmethod
-    def now(self, time: float) -> dict[str, Array]:
+    def now(self, time: float) -> Mapping[str, Array]:
         """The state that it holds, as one stored instant."""
 
     @abstractmethod
@@ -214,6 +215,6 @@ class Stepper(ABC):
         """Steps so far in which joints depended on each other that were independent at the start."""
 
 
-def no_rows() -> dict[str, Array]:
+def no_rows() -> Mapping[str, Array]:
     """Nothing stored."""
     return {"position": np.zeros((0, 0, 3))}

@@ -91,7 +91,7 @@ class RunEvents:
             for each in self._beyond(np.array([time]), rows, slice(None)):
                 self._met[each] = time
 
-    def first_met(self, instants: Array, watched: dict[str, Array]) -> int | None:
+    def first_met(self, instants: Array, watched: Mapping[str, Array]) -> int | None:
         """In which of the steps between the instants a condition is met first; None: in none of them, go on.
 
         Args:
@@ -110,7 +110,7 @@ class RunEvents:
             self._keep(times, watched)
         return None
 
-    def met_inside(self, end: float, watched: dict[str, Array]) -> list[int]:
+    def met_inside(self, end: float, watched: Mapping[str, Array]) -> list[int]:
         """Conditions that one step finds met, whose instant is not known to be its end."""
         found = [n for n in self._beyond(np.array([end]), watched, slice(-1, None)) if self._met.get(n) != end]
         if not found:
@@ -154,7 +154,7 @@ class RunEvents:
                 return time if time > start + SNAP * self._clock.step else start
         return end
 
-    def _now(self, time: float) -> dict[str, Array]:
+    def _now(self, time: float) -> Mapping[str, Array]:
         """The state as it is; the stepper stays as it was."""
         before = self._stepper.snapshot()
         rows = self._stepper.now(time)
@@ -164,19 +164,19 @@ class RunEvents:
     def _is_pending(self, number: int) -> bool:
         return self.stopped is None if number == STOP else bool(np.isnan(self._stepper.event_times[number]))
 
-    def _excesses(self, times: Array, rows: dict[str, Array], only: int | None = None) -> dict[int, Array]:
+    def _excesses(self, times: Array, rows: Mapping[str, Array], only: int | None = None) -> dict[int, Array]:
         numbers = [only] if only is not None else [n for n in self._conditions if self._is_pending(n)]
         if not numbers or not len(times):
             return {}
         recording = recording_of(self._system, self._stepper.work_sources, times, rows)
         return {number: self._conditions[number].excess(recording) for number in numbers}
 
-    def _beyond(self, times: Array, rows: dict[str, Array], which: slice) -> list[int]:
+    def _beyond(self, times: Array, rows: Mapping[str, Array], which: slice) -> list[int]:
         own = {name: array[which] for name, array in rows.items()}
         found = self._excesses(times, own)
         return [number for number, values in found.items() if values[-1] > 0 and not self._was_beyond[number]]
 
-    def _keep(self, times: Array, rows: dict[str, Array]) -> None:
+    def _keep(self, times: Array, rows: Mapping[str, Array]) -> None:
         """The run has gone on to the last of these instants."""
         recording = recording_of(self._system, self._stepper.work_sources, times, rows)
         for number, condition in self._conditions.items():
