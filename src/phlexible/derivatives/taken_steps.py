@@ -1,5 +1,6 @@
 """Steps that were taken, with what the equations of each need: a run that can be differentiated."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -72,7 +73,7 @@ class TakenSteps:
         return len(self.times) - 1
 
     @cached_property
-    def rows(self) -> dict[str, Array]:
+    def rows(self) -> Mapping[str, Array]:
         """The stored tables by name, (N + 1, ...)."""
         return self.assembly.memory.rows(self.states)
 
@@ -152,7 +153,7 @@ def take_steps(assembly: Assembly, state: State, step: float, count: int, dampin
     return result
 
 
-def _flat(rows: dict[str, Array], count: int) -> Array:
+def _flat(rows: Mapping[str, Array], count: int) -> Array:
     return np.concatenate([array[:count].reshape(count, -1) for array in rows.values()], axis=1)
 
 

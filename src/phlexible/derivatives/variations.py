@@ -4,6 +4,7 @@ A change of the pose has the layout of nu: dx of each carrier, the small rotatio
 (dR = [phi] R), deta.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,12 +22,12 @@ class Variation:
     velocity: Array
 
 
-def moved(layout: Layout, rows: dict[str, Array], change: Variation) -> None:
+def moved(layout: Layout, rows: Mapping[str, Array], change: Variation) -> None:
     """Move stored states (T, ...) by changes (T, velocities), in place."""
     d = layout.linear.shape[1]
     rows["position"][..., :d] += change.pose[..., layout.linear]
-    rows["eta"] += change.pose[..., layout.elastic_rate]
-    rows["velocity"] += change.velocity
+    rows["eta"][:] += change.pose[..., layout.elastic_rate]
+    rows["velocity"][:] += change.velocity
     if len(layout.spin[0]):
         turns = rotation_vectors(layout, change.pose)
         turned = Rotation.from_rotvec(turns.reshape(-1, 3)).as_matrix().reshape(*turns.shape, 3)
@@ -41,7 +42,7 @@ def rotation_vectors(layout: Layout, pose: Array) -> Array:
     return found
 
 
-def difference(layout: Layout, rows: dict[str, Array], others: dict[str, Array]) -> Variation:
+def difference(layout: Layout, rows: Mapping[str, Array], others: dict[str, Array]) -> Variation:
     """What has to be added to states (T, ...) to come to others near them."""
     d = layout.linear.shape[1]
     pose = np.zeros_like(rows["velocity"])
