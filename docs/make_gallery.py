@@ -27,6 +27,7 @@ KINDS = {
     "rigid_bodies": "Rigid bodies, tops and balls",
     "strings": "Strings and cables",
     "rods": "Rods",
+    "soft_bodies": "Soft bodies",
 }
 COMMANDS = {
     "four-bar": "run four-bar --set crank_speed=10 --duration 0.7 --step 5e-4",

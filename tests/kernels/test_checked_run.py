@@ -25,8 +25,8 @@ wishes += [Wishes(d, first_joint=kind) for kind, case in JOINT_CASES.items() for
 wishes += [Wishes(d, law=law, gravity=True) for d in (2, 3) for law in LAW_CASES]
 wishes += [
     Wishes(d, load=load, loads=4, flexible=True, body=case.body)
-    for d in (2, 3)
     for load, case in LOAD_CASES.items()
+    for d in case.dimensions
 ]
 for seed, wish in enumerate(wishes):
     sample = random_mechanism(seed, wish)

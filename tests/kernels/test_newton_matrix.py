@@ -12,6 +12,7 @@ from phlexible.interactions.force_elements import ForceElement, JointElement
 from phlexible.interactions.loads import Load
 from phlexible.interactions.resisting.joint_limits import JointFriction, JointStop
 from phlexible.interactions.rods.rod_element import RodElement
+from phlexible.interactions.surface_pressure import SurfacePressure
 from phlexible.joints.joint import Joint
 from phlexible.system.layout import State
 from phlexible.system.system import system_of
@@ -50,7 +51,7 @@ def concrete(kind):
 
 def test_every_joint_and_load_is_listed():
     assert set(concrete(Joint)) == set(JOINTS)
-    meshed = {ph.Pressure}  # follower forces on an interface: tests/bodies/flexible
+    meshed = {ph.Pressure, SurfacePressure}  # on interfaces: tests/bodies/flexible and soft
     assert {kind for kind, _ in LOADS} | meshed == set(concrete(Load))
 
 

@@ -20,6 +20,7 @@ from phlexible.bodies.soft.law import SoftLaw
 from phlexible.bodies.string.law import StringLaw
 from phlexible.elements.general_section import flat_mass
 from phlexible.interactions.loads import Load
+from phlexible.interactions.surface_pressure import SurfacePressure
 from phlexible.joints.joint import Joint
 from phlexible.ports.attachments import Attachment, PlacedBody, Port
 
@@ -407,11 +408,13 @@ class LoadCase:
         make: the load on an attachment, of a force, a lever arm for moments, and axes.
         fits: whether it can act on a body.
         body: the kind that there must be; None: any.
+        dimensions: where it exists.
     """
 
     make: Callable[[Attachment, Any, float, str], Load]
     fits: Callable[[PlacedBody], bool] = lambda placed: True
     body: type[Body] | None = None
+    dimensions: tuple[int, ...] = (2, 3)
 
 
 LOAD_CASES: dict[type[Load], LoadCase] = {
@@ -424,6 +427,12 @@ LOAD_CASES: dict[type[Load], LoadCase] = {
         lambda at, value, arm, axes: _pushed(at, value),
         lambda placed: isinstance(placed.body, ph.FlexibleBody),
         ph.FlexibleBody,
+    ),
+    SurfacePressure: LoadCase(
+        lambda at, value, arm, axes: _inflating(at.placed, value),
+        lambda placed: isinstance(placed.body, ph.SoftBody) and placed.data.dimension == 3,
+        ph.SoftBody,
+        (3,),
     ),
     ph.DistributedForce: LoadCase(
         lambda at, value, arm, axes: _spread(at.placed, value, axes),
@@ -449,6 +458,15 @@ def _pushed(at: Attachment, value: Any) -> ph.Pressure:
     if callable(value):
         return ph.Pressure(at, formula("lambda time: {density} * {value}(time)[0]", density=density, value=value))
     return ph.Pressure(at, density * value[0])
+
+
+def _inflating(body: PlacedBody, value: Any) -> ph.Pressure:
+    """A pressure of about that force on all of a soft body."""
+    nodes = body.body.nodes
+    density = 1 / float(np.ptp(nodes, axis=0).max()) ** 2
+    if callable(value):
+        return ph.Pressure(body, formula("lambda time: {density} * {value}(time)[0]", density=density, value=value))
+    return ph.Pressure(body, density * value[0])
 
 
 def _scaled(value: Any, factor: float) -> Any:

@@ -11,8 +11,9 @@ import phlexible
 import phlexible as ph
 from phlexible.assembly.assembly import assemble
 from phlexible.system.system import system_of
-from phlexible.tables.declarations import TABLES, Kind, Writer
+from phlexible.tables.declarations import TABLES
 from phlexible.tables.memory import NUMBERS, Memory
+from phlexible.tables.table import Kind, Writer
 
 SOURCES = Path(phlexible.__file__).parent
 

@@ -7,7 +7,7 @@ import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { readData } from "./data.js";
 import { Plot, place, short } from "./plots.js";
 import { Anchor, Body, Frame } from "./poses.js";
-import { Skin, StringTube, bodyMesh, colorMap, srgb, tableTexture } from "./skins.js";
+import { Skin, SoftSurface, StringTube, bodyMesh, colorMap, srgb, tableTexture } from "./skins.js";
 import { LoadArrow, Symbol3D } from "./symbols.js";
 import { UnsignedByteType } from "three";
 
@@ -62,7 +62,7 @@ class Report {
     this.moving = Array.from({ length: head.frame_count }, (_, i) => new Frame(i, origins, turns));
     const anchor = (entry) => (entry ? new Anchor(entry, array, this.bodies, this.moving) : null);
     this.meshes = this.bodies.map((body) => {
-      const tube = body.isString ? new StringTube(body, head.string_radius) : null;
+      const tube = body.triangles ? new SoftSurface(body) : body.isString ? new StringTube(body, head.string_radius) : null;
       const mesh = tube ? tube.mesh : bodyMesh(body);
       mesh.userData.tube = tube;
       mesh.name = body.name;

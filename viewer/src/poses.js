@@ -13,6 +13,7 @@ export class Body {
     this.turns = array(entry.turns);
     this.eta = array(entry.eta);
     this.places = array(entry.places);
+    this.triangles = array(entry.triangles); // of a soft body: between its places
     this.n = this.eta ? this.eta.shape[1] : 0;
     this.fields = entry.fields.map((f) => ({ ...f, values: array(f.values) }));
     this.position = new Vector3();

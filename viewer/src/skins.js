@@ -169,3 +169,28 @@ export class StringTube {
     this.positions.needsUpdate = this.normals.needsUpdate = true;
   }
 }
+
+// A soft body: triangles between nodes that move one by one, their normals made anew for every frame.
+export class SoftSurface {
+  constructor(body) {
+    this.body = body;
+    const N = body.nodeCount, geometry = new BufferGeometry();
+    this.positions = new BufferAttribute(new Float32Array(3 * N), 3);
+    geometry.setAttribute("position", this.positions);
+    geometry.setAttribute("offset", this.positions);
+    geometry.setAttribute("node", new BufferAttribute(Float32Array.from({ length: N }, (_, k) => k), 1));
+    geometry.setIndex(new BufferAttribute(new Uint32Array(body.triangles.values), 1));
+    this.mesh = new Mesh(geometry, material(body.color, { nodes: { value: N } }));
+    this.mesh.frustumCulled = false;
+    this.spot = new Vector3();
+  }
+
+  moveTo(a, b, w) {
+    for (let k = 0; k < this.body.nodeCount; k++) {
+      this.body.stringNode(k, a, b, w, this.spot);
+      this.positions.setXYZ(k, this.spot.x, this.spot.y, this.spot.z);
+    }
+    this.positions.needsUpdate = true;
+    this.mesh.geometry.computeVertexNormals();
+  }
+}

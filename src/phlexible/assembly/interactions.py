@@ -16,6 +16,7 @@ from phlexible.assembly.functions import Function, Interaction, Term
 from phlexible.assembly.types import support
 from phlexible.interactions.functions import DirectionOf, PointOf, Row
 from phlexible.interactions.loads import Axes, Force, PointLoad
+from phlexible.interactions.surface_pressure import SurfacePressure
 from phlexible.interactions.time_paths import Timed, TimePath
 from phlexible.system.functions import VectorCollector, total_weight
 from phlexible.system.layout import Layout, offsets
@@ -25,6 +26,7 @@ from phlexible.tables.declarations import (
     FOLLOWER_TORQUE,
     FORCE,
     MOVING,
+    PRESSURE,
     TORQUE,
 )
 
@@ -76,6 +78,9 @@ class InteractionTables:
 
     def add_load(self, load: PointLoad) -> None:
         """One more load."""
+        if isinstance(load, SurfacePressure):
+            self.loads.append((PRESSURE, -1, -1))
+            return
         follows, port = load.axes is Axes.BODY, load.attachment
         is_force = isinstance(load, Force)
         kind = (FORCE, FOLLOWER_FORCE)[follows] if is_force else (TORQUE, FOLLOWER_TORQUE)[follows]

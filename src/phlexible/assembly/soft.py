@@ -17,7 +17,9 @@ from phlexible.bodies.soft.scalar_functions import (
     ScalarFunction,
     Thinning,
 )
+from phlexible.bodies.soft.surface import SoftSurface
 from phlexible.compilation.user_function import UserFunction, user_function
+from phlexible.interactions.surface_pressure import SurfacePressure
 from phlexible.system.layout import offsets
 from phlexible.system.system import System
 from phlexible.tables.declarations import (
@@ -49,6 +51,7 @@ class SoftTables:
 
     Attributes:
         groups: of elements, each with its nodes as carriers.
+        surfaces: under pressure, by the number of the load, each with its nodes as carriers.
         users: compiled functions of users, which have to outlive the tables.
     """
 
@@ -59,6 +62,12 @@ class SoftTables:
             for body, carrier in zip(system.nodal, first, strict=False)
             for group in body.elements
         ]
+        self.surfaces: dict[int, tuple[SoftSurface, IntArray]] = {}
+        for number, load in enumerate(system.loads):
+            if isinstance(load, SurfacePressure):
+                carrier = int(system.layout.carrier[system.index[load.attachment.placed]])
+                self.surfaces[number] = (load.surface, load.surface.nodes + carrier)
+        self._loads = len(system.loads)
         self._functions = [function for group, _ in self.groups for function in _functions(group.law)]
         known: dict[ScalarFunction, tuple[UserFunction, UserFunction]] = {}
         for each in self._functions:
@@ -104,7 +113,8 @@ class SoftTables:
             "soft_slopes": sum(k * q for k, q in zip(count, points, strict=True)),
             "soft_pairs": sum(k * k for k in count),
         }
-        return totals, {
+        counts, faces = self._faces(places)
+        return totals | counts, faces | {
             "soft_law": _integers([_kind(law) for law in laws]),
             "soft_sheet": _integers([own.is_sheet for own, _ in self.groups]),
             "soft_function": _integers([KINDS[type(each)] for each in self._functions]),
@@ -126,6 +136,43 @@ class SoftTables:
             "soft_second_number": np.array([b for _, b in numbers], dtype=np.float64),
             "soft_weight": np.concatenate([np.zeros(0), *weights]),
             "soft_gradient": np.concatenate([np.zeros((0, 3)), *gradients]),
+        }
+
+    def _faces(self, places: Mapping[tuple[int, int], int]) -> tuple[dict[str, int], Tables]:
+        """Of the surfaces under pressure."""
+        first, count = np.zeros(self._loads, dtype=np.int64), np.zeros(self._loads, dtype=np.int64)
+        nodes: list[list[int]] = []
+        points: list[int] = []
+        starts: list[int] = []
+        blocks: list[int] = []
+        shapes, numbers = [], 0
+        for load, (surface, carriers) in self.surfaces.items():
+            own = carriers[surface.faces]
+            first[load], count[load] = len(points), len(own)
+            nodes += own.tolist()
+            points += [len(surface.shapes)] * len(own)
+            starts += [numbers] * len(own)
+            shapes.append(surface.shapes.reshape(-1, 3))
+            numbers += len(shapes[-1])
+            blocks += [places[a, b] for face in own.tolist() for a in face for b in face]
+        sizes = [len(face) for face in nodes]
+        totals = {
+            "faces": len(nodes),
+            "face_nodes": sum(sizes),
+            "face_pairs": len(blocks),
+            "face_numbers": numbers,
+        }
+        return totals, {
+            "load_face": first,
+            "load_face_count": count,
+            "face_first": offsets(sizes)[:-1],
+            "face_count": _integers(sizes),
+            "face_point_count": _integers(points),
+            "face_shape": _integers(starts),
+            "face_pair": offsets([m * m for m in sizes])[:-1],
+            "face_node": _integers([node for face in nodes for node in face]),
+            "face_block": _integers(blocks),
+            "face_number": np.concatenate([np.zeros((0, 3)), *shapes]),
         }
 
 

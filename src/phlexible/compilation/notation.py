@@ -28,7 +28,8 @@ from numba.core.typing.templates import (
 )
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
-from phlexible.tables.declarations import TABLES, Kind
+from phlexible.tables.declarations import TABLES
+from phlexible.tables.table import Kind
 
 CHECKED = bool(os.environ.get("PHLEXIBLE_CHECKED"))
 

@@ -29,6 +29,7 @@ from phlexible.gallery.rigid_bodies.heavy_top import heavy_top
 from phlexible.gallery.rods.flying_spaghetti import flying_spaghetti
 from phlexible.gallery.rods.princeton_beam import princeton_beam
 from phlexible.gallery.rods.roll_up import roll_up
+from phlexible.gallery.soft_bodies.inflated_membrane import inflated_membrane
 from phlexible.gallery.strings.cable_robot import cable_robot
 from phlexible.gallery.strings.hanging_cable import hanging_cable
 from phlexible.gallery.strings.string_pendulum import string_pendulum
@@ -53,6 +54,7 @@ __all__ = [
     "gear_train",
     "hanging_cable",
     "heavy_top",
+    "inflated_membrane",
     "n_four_bar",
     "plate_in_spin_up",
     "princeton_beam",

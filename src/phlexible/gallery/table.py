@@ -32,6 +32,7 @@ from phlexible.gallery.rigid_bodies.heavy_top import heavy_top
 from phlexible.gallery.rods.flying_spaghetti import flying_spaghetti
 from phlexible.gallery.rods.princeton_beam import princeton_beam
 from phlexible.gallery.rods.roll_up import roll_up
+from phlexible.gallery.soft_bodies.inflated_membrane import inflated_membrane
 from phlexible.gallery.strings.cable_robot import cable_robot
 from phlexible.gallery.strings.hanging_cable import hanging_cable
 from phlexible.gallery.strings.string_pendulum import string_pendulum
@@ -208,6 +209,7 @@ ENTRIES: tuple[GalleryEntry, ...] = (
     GalleryEntry(bricard, duration=10.0, step=1e-3),
     GalleryEntry(spatial_slider_crank, duration=5.0, step=5e-4),
     GalleryEntry(flying_spaghetti, duration=15.0, step=1e-2),
+    GalleryEntry(inflated_membrane, duration=0.3, step=2e-3),
     GalleryEntry(roll_up, duration=8.0, step=5e-3, operating_point="static"),
     GalleryEntry(princeton_beam, duration=1.0, step=1e-3, operating_point="static"),
     GalleryEntry(heavy_top, duration=5.0, step=1e-3),

@@ -11,20 +11,25 @@ from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_functions import called, check_callable
 from phlexible.bodies.flexible.points import FlexiblePoints
 from phlexible.bodies.locations import Interface
+from phlexible.bodies.soft.soft_body import SoftBody
+from phlexible.bodies.soft.surface import SoftSurface, soft_surface
 from phlexible.errors import ModelError
 from phlexible.interactions.loads import Axes, Force, Load, PointLoad
-from phlexible.ports.attachments import Attachment
+from phlexible.interactions.surface_pressure import SurfacePressure
+from phlexible.ports.attachments import Attachment, PlacedBody
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pressure(Load):
-    """A uniform pressure on a flat interface of a meshed body; it turns with the face (a follower load).
+    """A uniform pressure that follows: on a flat interface of a meshed body, or on a soft body.
 
     On an averaged interface it is the consistent load of its elements: the force of pressure times area in their
-    mean displacement.
+    mean displacement. On a soft sheet it pushes along the normals of its elements, about which their corners go
+    counter-clockwise: it inflates a closed one that is listed so seen from outside, and supplies exactly
+    p delta(V). On a soft solid it presses on the faces all of whose corners are in the interface.
 
     Attributes:
-        interface: ``part["face"]``.
+        interface: ``part["face"]``; of a soft body also the body itself: all of its surface.
         value: positive where it pushes on the body, constant or a function of time [Pa].
 
     Raises:
@@ -32,11 +37,15 @@ class Pressure(Load):
         ParameterError: a value that is no finite number.
     """
 
-    interface: Attachment
+    interface: Attachment | PlacedBody
     value: float | Callable[[float], float]
 
     def __post_init__(self) -> None:
         face = self.interface
+        if _soft_surface(face) is not None:
+            super().__post_init__()
+            self._check_value(face if isinstance(face, PlacedBody) else face.placed)
+            return
         if not isinstance(face, Attachment) or not isinstance(face.location, Interface):
             raise ModelError(f'a Pressure acts on an interface of a body from a mesh, part["face"], got {face!r}')
         super().__post_init__()
@@ -44,16 +53,20 @@ class Pressure(Load):
             raise ModelError(
                 f"{self}: {face} is not flat (or its body has no mesh): give each flat part of it an interface"
             )
+        self._check_value(face.placed)
+
+    def _check_value(self, placed: PlacedBody) -> None:
         if callable(self.value):
             check_callable(f"value of {self}", self.value, "time")
         self.at_time(0.0)
         self.entries()
         if callable(self.value):
-            face.placed.expect(self)
+            placed.expect(self)
 
     @property
     def area(self) -> Array:
         """Area times outward normal in the undeformed body, shape (3,) [m2]; zero where it is not flat."""
+        assert isinstance(self.interface, Attachment)
         points, location = self.interface.placed.data.points, self.interface.location
         assert isinstance(location, Interface) and isinstance(points, FlexiblePoints)
         return np.asarray(points.interfaces.areas[points.interfaces.names.index(location.name)])
@@ -77,11 +90,29 @@ class Pressure(Load):
 
     @cached_property
     def _entries(self) -> tuple[PointLoad, ...]:
+        if self._surface is not None:
+            return (self._inflating(self._surface),)
+        assert isinstance(self.interface, Attachment)
         area = -self.area
         value = _Push(self.value, area, repr(self)) if callable(self.value) else self.at_time(0.0) * area
         force = Force(self.interface, value, Axes.BODY, breakpoints=self.breakpoints, name=f"{self} as a force")
         self.interface.placed.receive(force)  # with this load
         return (force,)
+
+    @cached_property
+    def _surface(self) -> SoftSurface | None:
+        return _soft_surface(self.interface)
+
+    def _inflating(self, surface: SoftSurface) -> SurfacePressure:
+        placed = self.interface if isinstance(self.interface, PlacedBody) else self.interface.placed
+        assert isinstance(placed.body, SoftBody)
+        along = np.array([1.0, 0.0, 0.0])
+        value = _Push(self.value, along, repr(self)) if callable(self.value) else self.at_time(0.0) * along
+        node = placed.node(int(placed.body.soft_mesh.nodes[surface.nodes[0]]))
+        name = f"{self} on its surface"
+        load = SurfacePressure(node, value, breakpoints=self.breakpoints, name=name, surface=surface)
+        placed.receive(load)  # with this load
+        return load
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,3 +141,26 @@ def _pressure(value: Callable[[float], float], load: str, time: float) -> float:
     """
     at = f"at t = {time:g} s"
     return finite(f"value of {load} {at}", called(value, f"value of {load}", time, at=at))
+
+
+def _soft_surface(face: object) -> SoftSurface | None:
+    """The faces that a pressure on a soft body acts on; None: it is none.
+
+    Raises:
+        ModelError: a body in the plane, or an interface without faces.
+    """
+    placed = face.placed if isinstance(face, Attachment) else face
+    if not isinstance(placed, PlacedBody) or not isinstance(placed.body, SoftBody):
+        return None
+    if placed.data.dimension != 3:
+        raise ModelError(f"a Pressure on {placed.name} needs a model in space (dimension=3)")
+    points = None
+    if isinstance(face, Attachment):
+        groups = {each.name: each.points for each in placed.body.interfaces}
+        if not isinstance(face.location, Interface):
+            raise ModelError(f"a Pressure acts on a soft body, or on an interface of it, got {face}")
+        points = groups[face.location.name]
+    surface = soft_surface(placed.body.soft_mesh, points)
+    if surface is None:
+        raise ModelError(f"a Pressure needs faces: no face of an element has all of its corners in {face}")
+    return surface

@@ -15,6 +15,7 @@ from phlexible.kernels.interactions import (
 )
 from phlexible.kernels.moments import moments, moments_at_end
 from phlexible.kernels.soft.elements import add_soft_forces, soft_tangent
+from phlexible.kernels.soft.pressure import add_pressures, pressure_tangent
 from phlexible.kernels.vectors import (
     apply_forces,
     begin_vectors,
@@ -104,6 +105,7 @@ def residuals(t: Tables, h: float, damping: float) -> None:
         add_multiple(t.residual + (t.velocity_start[b] + t.rigid_of[b]), h, t.elastic_force + c, n)
     apply_forces(t, h)
     add_soft_forces(t, h, damping)
+    add_pressures(t, h)
     constraint_residuals(t, h)
 
 
@@ -142,6 +144,7 @@ def jacobian(t: Tables, h: float, damping: float) -> None:
             levers_and_motions(t, k, h)
     force_tangent(t, h)
     soft_tangent(t, h, damping)
+    pressure_tangent(t, h)
     interaction_tangent(t, h)
     load_tangent(t, h)
 

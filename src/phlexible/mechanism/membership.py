@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from phlexible.bodies.locations import Along, Start
+from phlexible.bodies.soft.soft_body import SoftBody
 from phlexible.bodies.string.string import String
 from phlexible.errors import AttachmentError, ModelError, ParameterError
 from phlexible.interactions.drives import Drive
@@ -31,7 +32,7 @@ def ports_of(part: Part) -> Iterator[Port]:
         elif isinstance(value, Joint) and not isinstance(part, Joint):
             yield from (value.first, value.second)
         elif isinstance(value, PlacedBody | PlacedWhole):
-            yield from (placed.origin for placed, _ in line_parts(value))
+            yield from (_any_port(placed) for placed, _ in line_parts(value))
 
 
 def joints_of(part: Part) -> Iterator[Joint]:
@@ -99,6 +100,13 @@ def check_nodes(part: Part) -> None:
                 f"{part}: {port} lies between two nodes of the string; joints and loads act on nodes, the "
                 f"nearest are at({nodes[after - 1]:g}) and at({nodes[after]:g}); take one or other elements="
             )
+
+
+def _any_port(placed: PlacedBody) -> Attachment:
+    """The origin; of a soft body, which has none, a node."""
+    if isinstance(placed.body, SoftBody):
+        return placed.node(int(placed.body.soft_mesh.nodes[0]))
+    return placed.origin
 
 
 def _is_between(port: Attachment) -> bool:

@@ -8,6 +8,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.errors import ModelError
 from phlexible.interactions.feedback import Feedback
 from phlexible.interactions.loads import Axes, Load, PointLoad, Torque
+from phlexible.interactions.surface_pressure import SurfacePressure
 from phlexible.mechanism.mechanism import Mechanism
 from phlexible.scene.anchors import Places
 from phlexible.scene.scene import Anchor, Arrow, Scene
@@ -39,7 +40,7 @@ def _some(load: Load) -> list[PointLoad]:
 
 def _values(entry: PointLoad, time: Array) -> Array | None:
     """Shape (k, 3), or None where they are not known."""
-    if isinstance(entry.value, Feedback):
+    if isinstance(entry.value, Feedback) or isinstance(entry, SurfacePressure):
         return None
     try:
         return np.array([entry.at_time(float(t)) for t in time]).reshape(-1, 3)

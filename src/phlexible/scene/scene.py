@@ -145,6 +145,8 @@ class DrawnBody:
     def vertices(self, scale: float = 1.0) -> Array:
         """World positions of the vertices of the surface, shape (k, v, 3) [m]."""
         skin = self.skin
+        if skin.coordinates is not None:
+            return self.nodes(scale)[:, skin.vertex_nodes]
         turns = scale * np.einsum("pin,tn->tpi", skin.turns, self.eta)[:, skin.vertex_nodes]
         offsets = skin.offsets + np.cross(turns, skin.offsets)
         carried = np.einsum("tij,tpj->tpi", self.rotations, offsets)

@@ -17,6 +17,7 @@ from phlexible.interactions.feedback import Feedback
 from phlexible.interactions.force_elements import CoordinateForce
 from phlexible.interactions.functions import AXES, DirectionOf, PointOf, Vector
 from phlexible.interactions.loads import Axes, Force, PointLoad, Torque
+from phlexible.interactions.surface_pressure import SurfacePressure
 from phlexible.interactions.time_paths import number_at
 from phlexible.ports.attachments import Attachment
 from phlexible.system.constraint_functions import ConstraintSet
@@ -26,7 +27,7 @@ from phlexible.system.layout import State
 from phlexible.system.small_jacobians import small_function_stiffness
 from phlexible.system.state_laws import has_laws, law_part, law_stiffness, load_value
 from phlexible.system.system import System
-from phlexible.system.vectors import VectorSet
+from phlexible.system.vectors import CarriedVector, VectorSet
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,15 +161,29 @@ def load_forces(system: System, at: Instants, values: Array | None = None) -> It
         values: of the loads, shape (loads, 3); None: those at the instant, of controllers zero.
     """
     for number, load in enumerate(system.loads):
-        vectors = system.vectors(loaded_vectors(load))
-        triad = system.vectors(body_triad(load.attachment)).places(at)[0] if needs_triad(load) else AXES
-        value = load_value(system, at, load) if values is None else values[number]
-        yield vectors, forces_of(load, triad, value)
+        yield acting(system, at, load, load_value(system, at, load) if values is None else values[number])
+
+
+def acting(system: System, at: Instants, load: PointLoad, value: Array) -> tuple[VectorSet, Array]:
+    """The vectors that a load of a value (3,) acts on, and the force on each, shape (k, 3)."""
+    if isinstance(load, SurfacePressure):
+        vectors = _surface_nodes(system, load)
+        return vectors, load.surface.forces(float(value[0]), vectors.places(at)[0])
+    vectors = system.vectors(loaded_vectors(load))
+    triad = system.vectors(body_triad(load.attachment)).places(at)[0] if needs_triad(load) else AXES
+    return vectors, forces_of(load, triad, value)
+
+
+def _surface_nodes(system: System, load: SurfacePressure) -> VectorSet:
+    first = int(system.layout.carrier[system.index[load.attachment.placed]])
+    zero, nothing = np.zeros(3), np.zeros((3, 0))
+    nodes = [CarriedVector(first + int(node), True, zero, nothing) for node in load.surface.nodes]
+    return VectorSet(tuple(nodes), system.layout)
 
 
 def needs_triad(load: PointLoad) -> bool:
     """Whether a load acts on, or is given in, the directions of the material."""
-    return not isinstance(load, Force) or load.axes is Axes.BODY
+    return (not isinstance(load, SurfacePressure) and not isinstance(load, Force)) or load.axes is Axes.BODY
 
 
 def loaded_vectors(load: PointLoad) -> tuple[Vector, ...]:
@@ -254,6 +269,10 @@ def stiffness_of_loads(system: System, state: State) -> sparse.csr_array:
     total = sparse.csr_array((size, size))
     for load, (vectors, forces) in zip(system.loads, load_forces(system, at), strict=True):
         total = total + lever_stiffness(at, vectors, forces)
+        if isinstance(load, SurfacePressure):
+            jacobian = vectors.jacobian(at)
+            pressure = float(load.at_time(state.time)[0])
+            total = total + jacobian.T @ load.surface.stiffness(pressure, vectors.places(at)[0]) @ jacobian
         if isinstance(load, Force) and load.axes is Axes.BODY:
             turning = system.vectors(body_triad(load.attachment)).jacobian(at)
             parts = sparse.kron(load.at_time(state.time)[None], sparse.eye_array(3))

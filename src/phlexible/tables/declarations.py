@@ -5,71 +5,11 @@ in a kernel is the table of that name. A table with the writer STATE is kept fro
 a stored row is all of them, one after the other, in the order of this list.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from enum import Enum
-from functools import cached_property
-
-
-class Kind(Enum):
-    """What an entry of a table is; COUNT: no table but one number."""
-
-    COUNT = "count"
-    INTEGER = "integer"
-    REAL = "number"
-    VECTOR = "3 numbers"
-    MATRIX = "3 x 3 numbers"
-
-
-class Writer(Enum):
-    """Who writes a table."""
-
-    SYSTEM = "once, from the model"
-    CLOCK = "before each step: functions of time"
-    STEP = "in each step"
-    STATE = "at the end of each step; stored"
-    VIEW = "nobody: other tables, one after the other, as one"
-
-
-@dataclass(frozen=True)
-class Table:
-    """One table.
-
-    Attributes:
-        name: as kernels say it.
-        kind: of its entries.
-        size: number of entries, a product such as "rows", "2 rows", "3 carriers": a number and a count.
-        writer: who writes it.
-        unit: SI, where entries have one unit.
-        meaning: what an entry is.
-    """
-
-    name: str
-    kind: Kind
-    size: str
-    writer: Writer
-    unit: str
-    meaning: str
-
-    def entries(self, counts: Mapping[str, int]) -> int:
-        """Number of entries for given counts."""
-        factor, name = self._factor_and_count
-        return factor * counts[name]
-
-    @cached_property
-    def _factor_and_count(self) -> tuple[int, str]:
-        *factor, name = self.size.split()
-        return int(factor[0]) if factor else 1, name
-
-
-def _tables(kind: Kind, writer: Writer, lines: str) -> Iterator[Table]:
-    for line in lines.strip().splitlines():
-        name, size, unit, meaning = (part.strip() for part in line.split("|"))
-        yield Table(name, kind, size, writer, unit, meaning)
-
+from phlexible.tables.soft import SOFT_TABLES
+from phlexible.tables.table import Kind, Table, Writer, tables_of
 
 TABLES: tuple[Table, ...] = (
-    *_tables(
+    *tables_of(
         Kind.COUNT,
         Writer.SYSTEM,
         """
@@ -121,18 +61,11 @@ TABLES: tuple[Table, ...] = (
         block_numbers   | 1 | | in all blocks
         widest          | 1 | | velocities of one carrier, the most of any
         border_numbers  | 1 | | right-hand sides in the border of a segmented frame, the most of any
-        soft_groups     | 1 | | groups of elements of soft bodies with one law
-        soft_functions  | 1 | | of invariants, three a group
-        soft_elements   | 1 | | of all soft bodies
-        soft_nodes      | 1 | | of all elements
-        soft_points     | 1 | | quadrature points of all elements
-        soft_slopes     | 1 | | shape functions at quadrature points of all elements
-        soft_pairs      | 1 | | pairs of nodes of all elements
         history_length  | 1 | | updates of Newton's method that are remembered
         state_numbers   | 1 | | of the state
         """,
     ),
-    *_tables(
+    *tables_of(
         Kind.INTEGER,
         Writer.SYSTEM,
         """
@@ -236,24 +169,10 @@ TABLES: tuple[Table, ...] = (
         group_block       | group_blocks | | block (carrier, group), row by row, or -1
         auxiliary_vector  | auxiliaries | | whose change it is
         auxiliary_lower   | auxiliaries | | block (auxiliary, carrier)
-        load_kind         | loads | | FORCE .. FOLLOWER_TORQUE
+        load_kind         | loads | | FORCE .. PRESSURE
         load_point        | loads | | vector of the point, of forces
         load_triad        | loads | | first of three directions, or -1
         load_block        | 3 loads | | of a follower force: block (carrier, carrier or auxiliary of the direction)
-        soft_law          | soft_groups | | QUADRATIC or INVARIANTS
-        soft_sheet        | soft_groups | | 1: a sheet, C_33 = 1
-        soft_function     | soft_functions | | of tr C, tr cof C, det C: NOTHING .. OF_USER
-        soft_energy       | soft_functions | | address of a user's function
-        soft_derivative   | soft_functions | | address of its derivative
-        soft_group        | soft_elements | |
-        soft_first        | soft_elements | | first of its nodes
-        soft_count        | soft_elements | | how many
-        soft_point        | soft_elements | | first quadrature point
-        soft_point_count  | soft_elements | | how many
-        soft_slope        | soft_elements | | first shape function at its first point
-        soft_pair         | soft_elements | | first pair
-        soft_node         | soft_nodes | | carrier
-        soft_block        | soft_pairs | | block (node, other node)
         visit             | 8 nodes | | in the order of elimination, what is read of each node: NODE .. TARGETS
         node_size         | nodes | | rows
         node_row          | nodes | | first row of the right-hand side
@@ -267,7 +186,7 @@ TABLES: tuple[Table, ...] = (
         target            | targets | | block (neighbour i, neighbour j)
         """,
     ),
-    *_tables(
+    *tables_of(
         Kind.REAL,
         Writer.SYSTEM,
         """
@@ -294,33 +213,26 @@ TABLES: tuple[Table, ...] = (
         friction          | forces | | level of dry friction, or coefficient across a contact
         friction_speed    | forces | | below which it falls
         force_factor      | forces | | of the coordinate in its relation
-        soft_lame         | soft_groups | Pa | of small strains
-        soft_shear        | soft_groups | Pa |
-        soft_viscosity    | soft_groups | s | tau
-        soft_first_number | soft_functions | Pa | of the function
-        soft_second_number | soft_functions | Pa |
-        soft_weight       | soft_points | m3 | undeformed volume
         force_energy      | forces | | size of a user's energy, EA of strings: what its round-off is compared with
         """,
     ),
-    *_tables(
+    *tables_of(
         Kind.VECTOR,
         Writer.SYSTEM,
         """
         weight            | carriers | N | m g
         vector_base       | vectors | | x0 or e, body axes; a given vector
         shape             | shape_vectors | | column of P
-        soft_gradient     | soft_slopes | 1/m | of a shape function, undeformed axes
         """,
     ),
-    *_tables(
+    *tables_of(
         Kind.MATRIX,
         Writer.SYSTEM,
         """
         rigid_inertia     | types | kg m2 | J of a type without elastic coordinates
         """,
     ),
-    *_tables(
+    *tables_of(
         Kind.VECTOR,
         Writer.CLOCK,
         """
@@ -329,7 +241,7 @@ TABLES: tuple[Table, ...] = (
         load_value        | load_values | N, N m | at the middle of the step
         """,
     ),
-    *_tables(
+    *tables_of(
         Kind.INTEGER,
         Writer.STEP,
         """
@@ -338,7 +250,7 @@ TABLES: tuple[Table, ...] = (
         state_law         | one | | address of what sets load values in the step; 0: nothing does
         """,
     ),
-    *_tables(
+    *tables_of(
         Kind.VECTOR,
         Writer.STEP,
         """
@@ -365,7 +277,7 @@ TABLES: tuple[Table, ...] = (
         moment_sum        | frames | N m | about the mean centre of mass, world axes
         """,
     ),
-    *_tables(
+    *tables_of(
         Kind.MATRIX,
         Writer.STEP,
         """
@@ -373,7 +285,7 @@ TABLES: tuple[Table, ...] = (
         inverse_mean      | frames | | A^-1
         """,
     ),
-    *_tables(
+    *tables_of(
         Kind.REAL,
         Writer.STEP,
         """
@@ -427,15 +339,12 @@ TABLES: tuple[Table, ...] = (
         scratch           | 9 widest | |
         border            | border_numbers | | right-hand sides of V, w and y
         coefficient       | 9 one | | of a contraction
-        soft_work         | 2 one | J | that elements store in the step, and the sum of its sizes
-        soft_loss         | one | J | that they lose
-        soft_tangent      | 36 one | Pa | dS/dE of one point, column by column
         history           | history_length | | scaled updates of the last step
         mean_reaction     | reactions | | multipliers and forces, mean over the substeps of a composed step
         saved_state       | state_numbers | | at the start of a composed step
         """,
     ),
-    *_tables(
+    *tables_of(
         Kind.REAL,
         Writer.STATE,
         """
@@ -445,9 +354,9 @@ TABLES: tuple[Table, ...] = (
         step_error        | one | | greatest estimated error of a step since the last stored instant
         """,
     ),
-    *_tables(Kind.VECTOR, Writer.STATE, "position | carriers | m | centre of mass, or node"),
-    *_tables(Kind.MATRIX, Writer.STATE, "rotation | frames | | body to world"),
-    *_tables(
+    *tables_of(Kind.VECTOR, Writer.STATE, "position | carriers | m | centre of mass, or node"),
+    *tables_of(Kind.MATRIX, Writer.STATE, "rotation | frames | | body to world"),
+    *tables_of(
         Kind.REAL,
         Writer.STATE,
         """
@@ -467,7 +376,7 @@ TABLES: tuple[Table, ...] = (
         force             | forces | N, N m | of the last step
         """,
     ),
-    *_tables(
+    *tables_of(
         Kind.REAL,
         Writer.VIEW,
         """
@@ -475,6 +384,7 @@ TABLES: tuple[Table, ...] = (
         reaction          | reactions | | the last of them: multiplier and force
         """,
     ),
+    *SOFT_TABLES,
 )
 
 GIVEN = -1
@@ -488,7 +398,7 @@ apart (``node_apart``) or SEGMENTED, first neighbour, how many, first target."""
 SEGMENTED = -1
 
 CONSTRAINT, POSITION, DISTANCE, ANGLE = range(4)
-FORCE, FOLLOWER_FORCE, TORQUE, FOLLOWER_TORQUE = range(4)
+FORCE, FOLLOWER_FORCE, TORQUE, FOLLOWER_TORQUE, PRESSURE = range(5)
 SPRING, LOGARITHMIC, LINEAR, ST_VENANT_KIRCHHOFF, USER_LAW, CONTACT, ELASTIC = range(7)
 QUADRATIC, INVARIANTS = range(2)
 NOTHING, PROPORTIONAL, LOGARITHMS, RECIPROCAL, THINNING, OF_USER = range(6)

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.tables.declarations import TABLES, Kind, Table, Writer
+from phlexible.tables.declarations import TABLES
+from phlexible.tables.table import Kind, Table, Writer
 
 NUMBERS = {Kind.REAL: (), Kind.INTEGER: (), Kind.VECTOR: (3,), Kind.MATRIX: (3, 3)}
 """Shape of an entry."""

@@ -52,9 +52,11 @@ class SoftMesh:
             )
         if order == given.geometry_order:
             return cls(given.kind, order, given.points, given.cells)
-        local = np.asarray(_element(given.kind, 2).doflocs, dtype=np.float64)
+        local = np.asarray(standard_element(given.kind, 2).doflocs, dtype=np.float64)
         count = CORNERS[given.kind]
-        shares = _functions(_element(given.kind, 1), local[count:].T)[0]  # of the corners in each added node
+        shares = shape_functions(standard_element(given.kind, 1), local[count:].T)[
+            0
+        ]  # of the corners in each added node
         owners, places = [], []
         for share in shares:
             used = share > 1e-9
@@ -115,9 +117,9 @@ class SoftMesh:
         """
         from skfem.quadrature import get_quadrature
 
-        element = _element(self.kind, self.order)
+        element = standard_element(self.kind, self.order)
         at, weights = get_quadrature(element.refdom, degree)
-        values, slopes = _functions(element, np.asarray(at))
+        values, slopes = shape_functions(element, np.asarray(at))
         x = self.points[self.cells]
         base = x - x[:, :1]
         J = np.einsum("qka,eki->eqia", slopes, base)
@@ -164,7 +166,8 @@ class SoftMesh:
             raise ParameterError(f"mesh: elements {listed} {what}; move their nodes, or mesh the body again")
 
 
-def _element(kind: CellKind, order: int) -> Any:
+def standard_element(kind: CellKind, order: int) -> Any:
+    """The scalar element of scikit-fem."""
     import skfem
 
     classes = {
@@ -180,7 +183,7 @@ def _element(kind: CellKind, order: int) -> Any:
     return classes[kind, order]()
 
 
-def _functions(element: Any, at: Array) -> tuple[Array, Array]:
+def shape_functions(element: Any, at: Array) -> tuple[Array, Array]:
     """Shape functions at points (d, q) of the reference cell and their slopes, shapes (q, k) and (q, k, d)."""
     values, slopes = [], []
     for k in range(len(element.doflocs)):

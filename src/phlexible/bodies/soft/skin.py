@@ -3,14 +3,9 @@
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.bodies.flexible.mesh.element_mesh import CellKind
 from phlexible.bodies.skin import Skin
 from phlexible.bodies.soft.mesh import SoftMesh
-
-FACES = {  # of scikit-fem's reference cells, by corners
-    CellKind.TETRAHEDRON: ((0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3)),
-    CellKind.HEXAHEDRON: ((0, 1, 4, 2), (0, 2, 6, 3), (0, 1, 5, 3), (2, 4, 7, 6), (1, 4, 7, 5), (3, 5, 7, 6)),
-}
+from phlexible.bodies.soft.surface import FACES
 
 
 def soft_skin(mesh: SoftMesh, dimension: int) -> Skin:

@@ -22,8 +22,9 @@ from phlexible.compilation.notation import (
 )
 from phlexible.kernels.moments import unit
 from phlexible.kernels.segments import place_of
+from phlexible.kernels.soft.pressure import pressure_work
 from phlexible.kernels.vectors import couple, mean_place, moved_by, velocity_of
-from phlexible.tables.declarations import FOLLOWER_FORCE, FOLLOWER_TORQUE, FORCE
+from phlexible.tables.declarations import FOLLOWER_FORCE, FOLLOWER_TORQUE, FORCE, PRESSURE
 
 
 @compiled
@@ -33,7 +34,7 @@ def pull_of_loads(t: Tables) -> None:
         kind, triad = t.load_kind[q], t.load_triad[q]
         if kind == FORCE or kind == FOLLOWER_FORCE:
             t.pull[t.load_point[q]] += world_load(t, q)
-        else:
+        elif kind != PRESSURE:
             turn = solved_for_triad(t, triad, world_load(t, q))
             for i in range(3):
                 t.pull[triad + i] += cross(turn, mean_place(t, triad + i))
@@ -75,6 +76,8 @@ def load_work(t: Tables, q: int) -> float:
     kind, triad = t.load_kind[q], t.load_triad[q]
     if kind == FORCE or kind == FOLLOWER_FORCE:
         return dot(world_load(t, q), t.change[t.load_point[q]])
+    if kind == PRESSURE:
+        return pressure_work(t, q)
     turn, total = solved_for_triad(t, triad, world_load(t, q)), 0.0
     for i in range(3):
         total += dot(cross(turn, mean_place(t, triad + i)), t.change[triad + i])
@@ -89,7 +92,7 @@ def load_tangent(t: Tables, h: float) -> None:
     """
     for q in range(t.loads):
         kind, k = t.load_kind[q], t.load_triad[q]
-        if kind == FORCE:
+        if kind == FORCE or kind == PRESSURE:
             continue
         if kind == FOLLOWER_FORCE:
             for i in range(3):

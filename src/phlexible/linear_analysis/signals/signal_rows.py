@@ -7,10 +7,9 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.interactions.coordinates import Coordinate
-from phlexible.interactions.functions import AXES
 from phlexible.interactions.loads import PointLoad
 from phlexible.port_hamiltonian.model import Port
-from phlexible.system.forces import body_triad, forces_of, loaded_vectors, needs_triad
+from phlexible.system.forces import acting
 from phlexible.system.instants import Instants
 from phlexible.system.state_laws import coordinate_row
 from phlexible.system.system import System
@@ -60,9 +59,7 @@ class SignalPoint:
 
     def load_row(self, load: PointLoad) -> Array:
         """The generalized forces of a load at rest, shape (velocities,)."""
-        vectors = self.system.vectors(loaded_vectors(load))
-        triad = self.system.vectors(body_triad(load.attachment)).places(self.at)[0] if needs_triad(load) else AXES
-        forces = forces_of(load, triad, load.at_time(0.0))
+        vectors, forces = acting(self.system, self.at, load, load.at_time(0.0))
         return np.asarray(self.motion.T @ (vectors.jacobian(self.at).T @ forces.ravel()))
 
     def coordinate_row(self, coordinate: Coordinate) -> Array:

@@ -79,9 +79,12 @@ def scene_data(scene: Scene, fields: Mapping[int, Sequence[NodeField]], pack: Pa
 def _body(body: DrawnBody, pack: Packing) -> Tree:
     common: Tree = {"name": body.name, "whole": body.whole, "kind": body.kind, "color": body.color}
     if body.is_nodal:
-        return common | {"places": pack.coarse(body.nodes()), "origins": None, "turns": None, "eta": None}
+        triangles = pack.exact(body.skin.triangles) if body.skin.coordinates is not None else None
+        own: Tree = {"places": pack.coarse(body.nodes()), "triangles": triangles}
+        return common | own | {"origins": None, "turns": None, "eta": None}
     return common | {
         "places": None,
+        "triangles": None,
         "origins": pack.coarse(body.origins),
         "turns": pack.coarse(_quaternions(body.rotations)),
         "eta": pack.coarse(body.eta) if body.eta.shape[1] else None,
