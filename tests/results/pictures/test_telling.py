@@ -31,3 +31,15 @@ def test_a_pinned_beam_shows_its_middle() -> None:
     motion, placed = falling(ph.Beam(1.0, SECTION, RUBBER, 4))
     panel = next(panel for panel in telling_panels(motion, [], most=9) if panel.label == "position [m]")
     assert np.array_equal(dict(panel.curves)["y of thing"], motion.position(placed.at(0.5))[:, 1])
+
+
+def test_a_plate_shows_the_corner_that_its_shapes_move_most() -> None:
+    model = ph.Model(gravity=(0, 0, -9.81))
+    plate = model.add(
+        ph.Plate(1.0, 0.5, 0.01, RUBBER, elements=(2, 1), modes=2, interfaces={"start": "rigid"}, frame="start"),
+        "plate",
+    )
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), plate["start"]))
+    motion = model.simulate(4e-3, 1e-3, progress=False)
+    panel = telling_panels(motion, [], most=1)[0]
+    assert panel.label == "deflection / length [%]" and any("plate.point(1," in name for name, _ in panel.curves)

@@ -20,6 +20,7 @@ from phlexible.ports.placed_whole import PlacedWhole
 NOTHING = 1e-6
 """Of what such a number could be: smaller changes are not shown."""
 MOST_CURVES = 6
+MOST_BODIES = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +89,7 @@ def _panel(label: str, curves: list[tuple[str, Array]], size: float | None = Non
 
 def _deflections(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
     curves, across = [], "yz"[: motion.mechanism.dimension - 1]
-    for point in points:
+    for point in points or _softest_points(motion.mechanism):
         percent = 100 * motion.displacement(point) / point.placed.data.size
         curves += [(f"$u_{axis}$ at {point}", percent[:, "xyz".index(axis)]) for axis in across]
     return _panel("deflection / length [%]", curves, size=1.0)
@@ -162,15 +163,32 @@ def _ends(whole: PlacedWhole) -> tuple[tuple[str, Attachment], ...]:
 
 
 def _middle(placed: PlacedBody) -> Attachment:
-    """The centre of mass of a rigid body, the middle of a beam, where a mesh is held, or the origin."""
+    """The centre of mass of a rigid body, the middle of a beam, the softest node of a mesh, or the origin."""
     data = placed.data
     if isinstance(data.points, BeamPoints):
         return placed.at(data.size / 2)
     if isinstance(data, FloatingBody) and data.rotates and not data.elastic_count:
         return placed.point(data.first_moments[:, 0] / data.mass)
-    if isinstance(data.points, FlexiblePoints) and data.points.interfaces.names:
-        return placed[data.points.interfaces.names[0]]
+    if isinstance(data.points, FlexiblePoints):
+        return _softest(placed, data.points)
     return placed.origin
+
+
+def _softest_points(mechanism: Mechanism) -> list[Attachment]:
+    """Of the first bodies with a mesh."""
+    found = [
+        _softest(placed, placed.data.points)
+        for placed in mechanism.bodies
+        if isinstance(placed.data, FloatingBody)
+        and isinstance(placed.data.points, FlexiblePoints)
+        and placed.data.elastic_count
+    ]
+    return found[:MOST_BODIES]
+
+
+def _softest(placed: PlacedBody, points: FlexiblePoints) -> Attachment:
+    """The node that its shapes move most."""
+    return placed.point(points.nodes[int((points.shapes**2).sum(axis=(1, 2)).argmax())])
 
 
 def _told_apart(curves: list[tuple[str, Array]]) -> list[tuple[str, Array]]:
