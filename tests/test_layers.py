@@ -44,6 +44,7 @@ LAYERS = (
     "model",
     "studies",
     "gym",
+    "exchange",
     "gallery",
     "cli",
     "__init__",

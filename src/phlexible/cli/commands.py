@@ -14,6 +14,7 @@ from phlexible.cli.mode_table import show_modes, show_sweep
 from phlexible.cli.programs import find_program
 from phlexible.cli.settings import defaults_of, described
 from phlexible.cli.simulation import Order, carry_out, html_file
+from phlexible.exchange.fmu import write_fmu
 from phlexible.gallery.table import ENTRIES
 from phlexible.results.motion import Motion
 from phlexible.version import __version__
@@ -165,6 +166,17 @@ def report(
         html_file("--output", target)
         Motion.load(results).report(target, frames=frames, title=results.stem)
         print(f"wrote {target}")
+
+
+@app.command()
+def fmu(
+    model: Annotated[Path, typer.Argument(help="A Python file that defines 'model' or 'build', and 'step'.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The FMU to write: fmu.")],
+    debug: Debug = False,
+) -> None:
+    """Write a model as an FMU for co-simulation (FMI 3.0)."""
+    with one_line_failures(debug):
+        print(f"wrote {write_fmu(model, output)}")
 
 
 @app.command()

@@ -107,7 +107,7 @@ class LiveRun:
         self.inputs = Inputs(stepper)
         stepper.begin(state)
         self._origin, self._steps, self._halvings = state.time, 0, 0
-        self._continues = False
+        self._continues, self._forgotten = False, 0
         self._times: list[float] = [state.time]
         self._rows = [stepper.now(state.time)]
         self._reactions: list[Array] = []
@@ -177,17 +177,28 @@ class LiveRun:
         Raises:
             ParameterError: what was not saved by this run, or lies ahead.
         """
-        if (
-            not isinstance(saved, SavedInstant)
-            or saved.steps > self._steps
-            or self._times[saved.steps] != saved.time
-        ):
+        kept = saved.steps - self._forgotten if isinstance(saved, SavedInstant) else -1
+        if not 0 <= kept < len(self._times) or self._times[kept] != saved.time:
             raise ParameterError(f"restore takes what save() of this run gave, up to now; got {saved!r}")
         self._stepper.restore(saved.numbers)
         self.inputs.put(saved.inputs)
         self._steps = saved.steps
-        del self._times[saved.steps + 1 :], self._rows[saved.steps + 1 :], self._reactions[saved.steps :]
+        del self._times[kept + 1 :], self._rows[kept + 1 :], self._reactions[kept:]
         self._continues = self._steps > 0
+
+    def put(self, saved: SavedInstant) -> None:
+        """Go on from where another run of the same model and step was; what this one did is forgotten."""
+        self._stepper.restore(saved.numbers)
+        self.inputs.put(saved.inputs)
+        self._steps, self._times = saved.steps, [saved.time]
+        self._rows = [self._stepper.now(saved.time)]
+        self._continues = self._steps > 0
+        self.forget()
+
+    def forget(self) -> None:
+        """Keep the last instant only, in very long runs; ``motion`` begins there."""
+        self._forgotten = self._steps
+        del self._times[:-1], self._rows[:-1], self._reactions[:]
 
     @property
     def instant(self) -> Motion:

@@ -1,0 +1,1 @@
+"""Models for other programs and from other descriptions: FMU, URDF."""
