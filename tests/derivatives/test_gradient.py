@@ -255,9 +255,19 @@ def with_parts(*parts):
     return build
 
 
+def with_event(p):
+    model = pendulum(p)
+    model.at(0.05, lock=model.joints[0])
+    return model
+
+
 def test_what_cannot_be_differentiated_is_refused_by_name():
-    refused(with_parts(lambda m: m.joints[0].motor(lambda t, y: 0.0, name="brake")), "brake asks a Python function")
+    refused(
+        with_parts(lambda m: m.joints[0].motor(lambda t, y: 0.0, name="brake")),
+        "brake asks a function of the state",
+    )
     refused(with_parts(lambda m: m.joints[0].stop(lower=-1.0, upper=1.0, stiffness=1e3)), "contact or stop")
+    refused(with_event, "events")
     refused(pendulum, "accelerations", lambda m: ph.Cost.final(ph.Acceleration(m["bob"].origin)))
     refused(pendulum, "forces of joints", lambda m: ph.Cost.final(ph.Reaction(m.joints[0]), lambda r: r[:, 0]))
     refused(pendulum, "no function of the state", lambda m: ph.Cost.final(ph.EnergyOf("supplied")))

@@ -9,7 +9,6 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.assembly.assembly import Assembly, assemble
 from phlexible.errors import ConvergenceError, ModelError
-from phlexible.interactions.feedback import Feedback
 from phlexible.kernels.differentiation import differentiate
 from phlexible.rank.redundancy_check import check_redundancy
 from phlexible.system.layout import State
@@ -100,18 +99,19 @@ def differentiable(system: System) -> Assembly:
     """The tables of a system whose steps can be differentiated.
 
     Raises:
-        ModelError: controllers, functions of the state, contacts and stops, named.
+        ModelError: events, controllers, functions of the state, contacts and stops, named.
     """
-    for each in system.forces:
-        if isinstance(each.force.value, Feedback):
-            raise ModelError(
-                f"{each.element} asks a Python function of the state, which cannot be differentiated;"
-                " write a controller as joint.spring, joint.damper and joint.torque(function of time)"
-            )
-    for load in system.loads:
-        if isinstance(load.value, Feedback):
-            raise ModelError(f"{load} asks a Python function of the state, which cannot be differentiated")
+    if system.mechanism.events:
+        raise ModelError(
+            "events (model.at) lock, release or end a motion, which is no smooth function of parameters: a model"
+            " with them cannot be differentiated"
+        )
     assembly = assemble(system, with_segments=False)
+    for controlled in assembly.controlled:
+        raise ModelError(
+            f"{controlled.name} asks a function of the state in Python, which cannot be differentiated; write a"
+            " controller as joint.spring, joint.damper and joint.torque(function of time)"
+        )
     for each, law in zip(system.forces, assembly.laws, strict=False):
         if law.energy == CONTACT:
             raise ModelError(
