@@ -8,12 +8,12 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, non_negative, positive
 from phlexible.algebra.user_functions import check_callable
-from phlexible.derivatives.adjoint import Adjoint, adjoint
 from phlexible.derivatives.built import Build, Built, Recipe, Start
 from phlexible.derivatives.costs import Cost
 from phlexible.derivatives.differences import check_local, check_same, check_smooth, start_change
 from phlexible.derivatives.parameters import Direction, Given, Parameters, Values
 from phlexible.derivatives.readings import Sight, sight_of, state_slopes
+from phlexible.derivatives.step_derivatives import Adjoint, adjoint
 from phlexible.derivatives.taken_steps import TakenSteps, functions_of, take_steps
 from phlexible.errors import ParameterError
 from phlexible.initial.initial_state import InitialKind
@@ -54,7 +54,7 @@ def gradient(
     Raises:
         ParameterError: a build function that returns no model, a cost that is none, numbers out of range.
         ModelError: parts that cannot be differentiated (controllers in Python, contacts and stops, redundant
-            joints), sensors that read forces or accelerations, or a model whose parts change with a parameter.
+            stops), sensors that read forces or accelerations, or a model whose parts change with a parameter.
         ConvergenceError: a step of this size did not converge.
     """
     check_callable("build", build, "parameters")

@@ -94,9 +94,9 @@ class Sight:
         rows = dict(memory.rows(states))
         rows |= {name: np.full_like(rows[name], np.nan) for name in PATH_DEPENDENT}
         rows["work"] = np.full((len(states), 1), np.nan)
-        energies = np.zeros((len(states), 4))
-        energies_at(memory.header, len(states), states, self.functions.moving[instants], energies)
-        rows["energy"] = energies
+        rows["energy"] = np.full((len(states), 4), np.nan)
+        if any(isinstance(sensor, EnergyOf) for sensor in sensors):
+            energies_at(memory.header, len(states), states, self.functions.moving[instants], rows["energy"])
         given = self.given.at(instants)
         recording = recording_of(self.assembly.system, {"all": [0]}, self.times[instants], rows, given=given)
         reader = StateReader(RecordedRun(self.assembly.system, recording))

@@ -9,9 +9,9 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.derivatives.built import Build, Built, Recipe, Start
 from phlexible.derivatives.differences import check_same, check_smooth, start_change
-from phlexible.derivatives.direct import state_derivatives
 from phlexible.derivatives.parameters import Given, Parameters, Values
 from phlexible.derivatives.readings import Sight, sight_of
+from phlexible.derivatives.step_derivatives import state_derivatives
 from phlexible.derivatives.taken_steps import TakenSteps, functions_of, take_steps
 from phlexible.derivatives.variations import Variation, moved
 from phlexible.errors import ParameterError
@@ -58,7 +58,7 @@ def sensitivity(
     run = _taken_again(recording, own, numerical_damping)
     directions = chosen.singles()
     pairs = []
-    equations = np.zeros((run.count, run.assembly.memory.counts["unknowns"], len(chosen)))
+    equations = np.zeros((run.count, len(chosen), run.assembly.memory.counts["unknowns"]))
     starts = []
     for k, direction in enumerate(directions):
         label = chosen.label(direction)
@@ -68,11 +68,11 @@ def sensitivity(
         sights = [Sight(each.assembly, run.times, functions_of(each.assembly, run.times)) for each in (more, less)]
         upper, lower = (run.residuals(sight.assembly, sight.functions) for sight in sights)
         check_smooth(upper, lower, label)
-        equations[..., k] = (upper - lower) / (2 * direction.size)
+        equations[:, k] = (upper - lower) / (2 * direction.size)
         starts.append(start_change(more, less, direction.size))
         pairs.append([(sight, each.measured) for sight, each in zip(sights, (more, less), strict=True)])
     start = Variation(
-        *(np.stack([getattr(each, name) for each in starts], axis=-1) for name in ("pose", "velocity"))
+        *(np.stack([getattr(each, name) for each in starts], axis=0) for name in ("pose", "velocity"))
     )
     states = state_derivatives(run, start, equations)
     readings = sight_of(run).read(own.measured, run.states, np.arange(run.count + 1))
@@ -91,7 +91,7 @@ def _read_beside(
 ) -> list[Array]:
     """Readings of a changed model at states that have changed with it."""
     rows = run.states.copy()
-    beside = Variation(change * states.pose[..., number], change * states.velocity[..., number])
+    beside = Variation(change * states.pose[:, number], change * states.velocity[:, number])
     moved(run.system.layout, run.assembly.memory.rows(rows), beside)
     return sight.read(given, rows, np.arange(run.count + 1))
 

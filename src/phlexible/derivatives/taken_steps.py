@@ -9,8 +9,9 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.assembly.assembly import Assembly, assemble
 from phlexible.errors import ConvergenceError, ModelError
-from phlexible.kernels.differentiation import differentiate
-from phlexible.rank.redundancy_check import check_redundancy
+from phlexible.kernels.differentiation import RESIDUALS, differentiate
+from phlexible.kernels.loop import RELAXATION
+from phlexible.rank.redundancy import redundancies
 from phlexible.system.layout import State
 from phlexible.system.system import System
 from phlexible.tables.declarations import CONTACT
@@ -18,8 +19,8 @@ from phlexible.time_integration.composition import SUBSTEPS
 from phlexible.time_integration.conserving import ConservingStepper
 from phlexible.time_integration.stepper import Storage
 
-RESIDUALS_ALONE = np.zeros((0, 3), dtype=np.int64)
-"""Places of no entries."""
+NOTHING = np.zeros((0, 3), dtype=np.int64)
+"""No entries of derivatives."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +50,7 @@ class TakenSteps:
         times: shape (N + 1,) [s].
         step: h [s].
         damping: numerical, gamma.
+        relaxation: of joints that hold a motion twice; 0 without them.
         states: stored rows, those of the tables of the state, shape (N + 1, numbers); in row k + 1 the multipliers
             of the step from k to k + 1.
         functions: what was given.
@@ -58,6 +60,7 @@ class TakenSteps:
     times: Array
     step: float
     damping: float
+    relaxation: float
     states: Array
     functions: Functions
 
@@ -79,18 +82,19 @@ class TakenSteps:
     def residuals(self, assembly: Assembly, functions: Functions) -> Array:
         """What the equations of another assembly with the same unknowns miss at these states, (N, unknowns)."""
         missed = np.zeros((self.count, assembly.memory.counts["unknowns"]))
-        none = np.zeros((1, 0))
+        none = np.zeros((0, 0, 0))
         differentiate(
             assembly.memory.header,
-            np.array([self.step, self.damping]),
-            np.array([self.count, 0], dtype=np.int64),
-            RESIDUALS_ALONE,
+            np.array([self.step, self.damping, 0.0]),
+            np.array([self.count, RESIDUALS, 1, 0, 0], dtype=np.int64),
+            NOTHING,
             self.states,
             functions.moving,
             functions.loads,
-            missed,
             none,
             none,
+            missed[:, None],
+            np.zeros(4 * assembly.memory.counts["unknowns"]),
         )
         return missed
 
@@ -125,16 +129,11 @@ def take_steps(assembly: Assembly, state: State, step: float, count: int, dampin
     """So many steps from a state.
 
     Raises:
-        ModelError: redundant joints.
         ConvergenceError: a step of this size did not converge.
     """
-    if check_redundancy(assembly.system, state, stacklevel=3):
-        raise ModelError(
-            "joints hold the same motion twice, so that their forces are not unique and the steps cannot be"
-            " differentiated; use joints that leave more freedom (Spherical for Revolute, Slider for Prismatic)"
-        )
+    is_redundant = bool(redundancies(assembly.system, state))
     times: Array = np.asarray(state.time + step * np.arange(count + 1), dtype=np.float64)
-    stepper = ConservingStepper(assembly, SUBSTEPS[2], 2, damping)
+    stepper = ConservingStepper(assembly, SUBSTEPS[2], 2, damping, is_redundant)
     stepper.begin(state)
     first = stepper.now(state.time)
     taken = stepper.advance(times, step, Storage())
@@ -147,8 +146,9 @@ def take_steps(assembly: Assembly, state: State, step: float, count: int, dampin
             at,
             history,
         )
+    relaxation = RELAXATION if is_redundant else 0.0
     states = np.concatenate([_flat(first, 1), _flat(taken.rows, count)])
-    result = TakenSteps(assembly, times, step, damping, states, functions_of(assembly, times))
+    result = TakenSteps(assembly, times, step, damping, relaxation, states, functions_of(assembly, times))
     _undo_means(result.rows["multiplier"], taken.reactions)
     return result
 

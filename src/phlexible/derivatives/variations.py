@@ -42,7 +42,7 @@ def rotation_vectors(layout: Layout, pose: Array) -> Array:
     return found
 
 
-def difference(layout: Layout, rows: Mapping[str, Array], others: dict[str, Array]) -> Variation:
+def difference(layout: Layout, rows: Mapping[str, Array], others: Mapping[str, Array]) -> Variation:
     """What has to be added to states (T, ...) to come to others near them."""
     d = layout.linear.shape[1]
     pose = np.zeros_like(rows["velocity"])

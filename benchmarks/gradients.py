@@ -1,0 +1,78 @@
+"""What gradients cost: the adjoint of a thousand parameters against one run, each the best of three.
+
+``python benchmarks/gradients.py``
+"""
+
+import time
+
+import numpy as np
+
+import phlexible as ph
+
+SAMPLES = 1000
+
+
+def pushed_crane(p):
+    model = ph.gallery.crane(force=1e-9, push_time=1e3, elements=10)
+    push = p["push"]
+    model.apply(ph.Force(model["trolley"].origin, lambda t: (push(t), 0.0 * t, 0.0 * t)))
+    return model
+
+
+def swing(model):
+    position = ph.Position(model["load"].origin)
+    return ph.Cost.integral(position, lambda x: x[:, 0] ** 2) + ph.Cost.final(ph.Velocity(model["load"].origin, (1, 0, 0)), np.square)
+
+
+def turned_satellite(p):
+    model = ph.gallery.satellite(elements=6)
+    wheel = p["push"]
+    model.apply(ph.Torque(model["hub"].origin, lambda t: (0.0 * t, 0.0 * t, wheel(t))))
+    return model
+
+
+def pointing(model):
+    return ph.Cost.integral(ph.Displacement(model["right panel"].end, (0, 1, 0)), lambda y: y**2)
+
+
+def held_arm(p):
+    model = ph.gallery.robot_arm(elements=2, sampled=False)
+    push = p["push"]
+    model.apply(ph.Force(model["hand"].origin, lambda t: (0.0 * t, push(t), 0.0 * t)))
+    return model
+
+
+def hand(model):
+    return ph.Cost.integral(ph.Position(model["hand"].origin), lambda x: (x[:, 2] - 0.4) ** 2)
+
+
+CASES = {
+    "crane": (pushed_crane, swing, 10.0, 5e-3),
+    "satellite": (turned_satellite, pointing, 20.0, 1e-2),
+    "robot arm": (held_arm, hand, 2.0, 1e-3),
+}
+
+
+def best(function):
+    times = []
+    for _ in range(3):
+        begin = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - begin)
+    return min(times)
+
+
+def main():
+    print(f"{'model':12}{'steps':>8}{'parameters':>12}{'run [s]':>10}{'gradient [s]':>14}{'runs':>7}")
+    for name, (build, cost, duration, step) in CASES.items():
+        times = np.linspace(0, duration, SAMPLES)
+        parameters = {"push": ph.Signal(times, 10 * np.sin(2 * times))}
+        run = best(lambda: build(parameters).simulate(duration, step, progress=False))
+        gradient = best(lambda: ph.gradient(build, cost, parameters, duration=duration, step=step))
+        print(
+            f"{name:12}{round(duration / step):8}{SAMPLES:12}{run:10.3f}{gradient:14.3f}{gradient / run:7.1f}"
+        )
+
+
+if __name__ == "__main__":
+    main()
