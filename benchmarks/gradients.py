@@ -4,6 +4,7 @@
 """
 
 import time
+from functools import partial
 
 import numpy as np
 
@@ -21,7 +22,8 @@ def pushed_crane(p):
 
 def swing(model):
     position = ph.Position(model["load"].origin)
-    return ph.Cost.integral(position, lambda x: x[:, 0] ** 2) + ph.Cost.final(ph.Velocity(model["load"].origin, (1, 0, 0)), np.square)
+    velocity = ph.Velocity(model["load"].origin, (1, 0, 0))
+    return ph.Cost.integral(position, lambda x: x[:, 0] ** 2) + ph.Cost.final(velocity, np.square)
 
 
 def turned_satellite(p):
@@ -53,6 +55,10 @@ CASES = {
 }
 
 
+def simulated(build, parameters, duration, step):
+    return build(parameters).simulate(duration, step, progress=False)
+
+
 def best(function):
     times = []
     for _ in range(3):
@@ -67,11 +73,10 @@ def main():
     for name, (build, cost, duration, step) in CASES.items():
         times = np.linspace(0, duration, SAMPLES)
         parameters = {"push": ph.Signal(times, 10 * np.sin(2 * times))}
-        run = best(lambda: build(parameters).simulate(duration, step, progress=False))
-        gradient = best(lambda: ph.gradient(build, cost, parameters, duration=duration, step=step))
-        print(
-            f"{name:12}{round(duration / step):8}{SAMPLES:12}{run:10.3f}{gradient:14.3f}{gradient / run:7.1f}"
-        )
+        run = best(partial(simulated, build, parameters, duration, step))
+        gradient = best(partial(ph.gradient, build, cost, parameters, duration=duration, step=step))
+        count = round(duration / step)
+        print(f"{name:12}{count:8}{SAMPLES:12}{run:10.3f}{gradient:14.3f}{gradient / run:7.1f}")
 
 
 if __name__ == "__main__":

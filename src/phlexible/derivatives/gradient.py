@@ -54,7 +54,7 @@ def gradient(
     Raises:
         ParameterError: a build function that returns no model, a cost that is none, numbers out of range.
         ModelError: parts that cannot be differentiated (controllers in Python, events, contacts and
-            joints), sensors that read forces or accelerations, or a model whose parts change with a parameter.
+            stops), sensors that read forces or accelerations, or a model whose parts change with a parameter.
         ConvergenceError: a step of this size did not converge.
     """
     check_callable("build", build, "parameters")
