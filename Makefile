@@ -8,7 +8,7 @@ PYTHON ?= $(firstword $(shell command -v python3.11 2>/dev/null) $(shell command
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-PYTEST_OPTIONS ?= -n 2
+PYTEST_OPTIONS ?= -n 2 --dist worksteal
 SEEDS ?= 2000
 FIRST ?= 0
 

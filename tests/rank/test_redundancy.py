@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
+import phlexible as ph
 from mechanisms import beam, crank_slider, four_bar
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.errors import RedundancyError, RedundancyWarning
@@ -162,3 +163,19 @@ def test_the_work_grows_with_the_length_of_a_chain(monkeypatch):
     checked(chain(200)[0])
     assert len(shapes) == 200 and len(looks) < 4 * 200
     assert max(max(shape) for shape in shapes) <= 20
+
+
+def test_a_drive_that_pushes_beyond_a_dead_centre_is_named():
+    """A crank-slider, driven at its slider until crank and rod are one line."""
+    model, angle = ph.Model(dimension=2), 0.6
+    pin = np.array([np.cos(angle), np.sin(angle), 0.0])
+    lean = -np.arcsin(np.sin(angle) / 2)
+    crank = model.add(ph.RigidBody(1.0, (0.1, 0.1, 0.1), center=(0.5, 0, 0)), "crank", rotation=angle)
+    rod = model.add(ph.RigidBody(1.0, (0.1, 0.3, 0.3), center=(1.0, 0, 0)), "rod", pin, lean)
+    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), crank.origin))
+    model.connect(ph.Revolute(crank.point((1, 0, 0)), rod.origin))
+    end = pin[0] + 2 * np.cos(lean)
+    slider = model.connect(ph.Slider(model.ground.at((end, 0, 0)), rod.point((2, 0, 0)), axis=(1, 0, 0)))
+    model.apply(slider.drive(position=lambda t: t))
+    with pytest.raises(ph.ConvergenceError, match=r"close to a dead centre, where .*drive of position in Slider"):
+        model.simulate(1.0, 1e-2, progress=False)

@@ -138,8 +138,8 @@ def take_steps(assembly: Assembly, state: State, step: float, count: int, dampin
     first = stepper.now(state.time)
     taken = stepper.advance(times, step, Storage())
     if taken.steps < count:
-        words, history = stepper.failure(taken.is_singular)
         at = float(times[taken.steps])
+        words, history = stepper.failure(at, taken.is_singular)
         raise ConvergenceError(
             f"the step from t = {at:.9g} s failed: {words}; derivatives need steps of one size, take a"
             " smaller step",

@@ -238,7 +238,7 @@ class LiveRun:
             self._continues = True
             return taken.rows, taken.reactions
         if depth == MOST_HALVINGS:
-            why, history = stepper.failure(taken.is_singular)
+            why, history = stepper.failure(begin, taken.is_singular)
             raise ConvergenceError(f"the step from t = {begin:.9g} s failed: {why}", begin, history)
         before = stepper.snapshot()  # a step that fails leaves the state as it was
         self._halvings, self._continues = self._halvings + 1, False

@@ -16,6 +16,7 @@ from phlexible.compilation.compiled import is_compiled, is_kept
 from phlexible.compilation.notation import CHECKED
 from phlexible.kernels.loop import TOUCHING, advance
 from phlexible.kernels.newton import CONVERGED, SINGULAR
+from phlexible.rank.dead_centre import near_dead_centre
 from phlexible.rank.redundancy import independent_rows
 from phlexible.system.instants import GivenFunctions, Instants
 from phlexible.system.layout import State, same_pose
@@ -375,8 +376,8 @@ class ConservingStepper(Stepper):
         self._controllers.memory[:] = snapshot[angles:]
         self._measured_at = nan
 
-    def failure(self, is_singular: bool) -> tuple[str, Array]:
-        """What Newton's method did in the last step."""
+    def failure(self, time: float, is_singular: bool) -> tuple[str, Array]:
+        """What Newton's method did in the step that failed at a time [s], and the likely cause."""
         history = np.asarray(self._memory["history"], dtype=np.float64)
         history = history[: int(np.flatnonzero(history)[-1]) + 1].copy() if history.any() else history[:1].copy()
         words = f"the scaled Newton update was still {history[-1]:.2g} after {len(history)} iterations"
@@ -384,7 +385,10 @@ class ConservingStepper(Stepper):
             words = "Newton's matrix is singular (a joint at a dead point, or redundant joints)"
         if self.cause is not None:
             words += f"; a function of a law raised {self.cause!r}"
-        return words + most_compressed(self._assembly), history
+        centre = near_dead_centre(
+            self._phase.system, self._state(time), np.asarray(self._memory["velocity_weight"])
+        )
+        return words + most_compressed(self._assembly) + centre, history
 
     def let_interrupt(self) -> None:
         """Ctrl-C in functions that compiled code calls, and what a controller raised, was held back."""

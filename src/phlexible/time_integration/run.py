@@ -412,7 +412,7 @@ class Simulation:
     def _failure(self, start: float, end: float, taken: Advance) -> ConvergenceError:
         self._stepper.let_interrupt()
         cause = self._stepper.cause
-        why, history = self._stepper.failure(taken.is_singular)
+        why, history = self._stepper.failure(start, taken.is_singular)
         error = ConvergenceError(
             f"the step from t = {start:.9g} s failed after {MOST_HALVINGS} halvings"
             f" (size {end - start:.3g} s): {why};"

@@ -197,7 +197,7 @@ class Stepper(ABC):
         """Put a snapshot back."""
 
     @abstractmethod
-    def failure(self, is_singular: bool) -> tuple[str, Array]:
+    def failure(self, time: float, is_singular: bool) -> tuple[str, Array]:
         """Why the last step failed, in words, and the scaled updates of its iteration."""
 
     @abstractmethod
