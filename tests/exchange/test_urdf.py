@@ -1,0 +1,118 @@
+"""Robots of URDF files: dynamics of pinocchio, kinds of joints, limits, mimics, frames, flexible links."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+
+HERE = Path(__file__).parent
+REFERENCE = json.loads((HERE / "ur5_inverse_dynamics.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("case", REFERENCE["cases"])
+def test_rigid_inverse_dynamics_are_those_of_pinocchio(case):
+    """Torques of drives at the start, from accelerations; benchmarks/urdf_inverse_dynamics.py makes the numbers."""
+    names = REFERENCE["joints"]
+    model = ph.from_urdf(HERE / "ur5.urdf", positions=dict(zip(names, case["q"], strict=True)))
+    for name, v, a in zip(names, case["v"], case["a"], strict=True):
+        drive = model.joint(name).drive(
+            angle=lambda t, v=v, a=a: v * t + a * t * t / 2, rate=lambda t, v=v, a=a: v + a * t
+        )
+        model.apply(drive)
+    motion = model.simulate(2e-4, 1e-4, progress=False)
+    found = np.array([motion.required(model.joint(name))[0] for name in names])
+    assert np.abs(found - case["torque"]).max() <= 1e-9 * np.abs(case["torque"]).max()
+
+
+LINK = """<link name="{name}"><inertial><mass value="{mass}"/><origin xyz="{center}" rpy="0.3 0 0"/>
+<inertia ixx="0.02" iyy="0.03" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial>
+<visual><origin xyz="0.1 0 0"/><geometry><box size="0.2 0.05 0.05"/></geometry></visual></link>"""
+GRIPPER = f"""<robot name="gripper"><link name="base"/>
+{LINK.format(name="arm", mass=1.0, center="0.1 0 0")}
+{LINK.format(name="left", mass=0.2, center="0 0 0")}
+{LINK.format(name="right", mass=0.2, center="0 0 0")}
+{LINK.format(name="wheel", mass=0.3, center="0 0 0")}<link name="tool"/>
+<joint name="lift" type="revolute"><parent link="base"/><child link="arm"/><origin xyz="0 0 1"/><axis xyz="0 1 0"/>
+<limit lower="-0.5" upper="0.5" effort="10" velocity="1"/><dynamics damping="0.2" friction="0.1"/></joint>
+<joint name="tip" type="fixed"><parent link="arm"/><child link="tool"/><origin xyz="0.5 0 0"/></joint>
+<joint name="open" type="prismatic"><parent link="tool"/><child link="left"/><axis xyz="0 1 0"/>
+<limit lower="0" upper="0.04" effort="10" velocity="1"/></joint>
+<joint name="follow" type="prismatic"><parent link="tool"/><child link="right"/><axis xyz="0 1 0"/>
+<mimic joint="open" multiplier="-1" offset="-0.01"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+<joint name="spin" type="continuous"><parent link="arm"/><child link="wheel"/><axis xyz="1 0 0"/></joint></robot>"""
+
+
+@pytest.fixture
+def gripper(tmp_path):
+    path = tmp_path / "gripper.urdf"
+    path.write_text(GRIPPER, encoding="utf-8")
+    return path
+
+
+def test_joints_of_all_kinds_with_limits_and_mimics(gripper):
+    """A torque pushes the arm into its limit, which holds it; the fingers move against each other."""
+    model = ph.from_urdf(gripper, positions={"lift": 0.48, "open": 0.02}, gravity=(0, 0, 0), stop_stiffness=1e3)
+    kinds = {name: type(model.joint(name)).__name__ for name in model.joint_names}
+    assert kinds == {"lift": "Revolute", "open": "Prismatic", "follow": "Prismatic", "spin": "Revolute"}
+    assert model.starts["follow"] == pytest.approx(-0.03) and len(model.relations) == 1
+    arm, left = model["arm"], model["left"]
+    tool = np.array([0.5 * np.cos(0.48), 0.0, 1.0 - 0.5 * np.sin(0.48)])
+    assert left.position == pytest.approx(tool + (0, 0.02, 0), abs=1e-15)
+    assert arm.rotation @ (0, 0, 1) == pytest.approx([np.sin(0.48), 0, np.cos(0.48)], abs=1e-15)
+    assert np.linalg.eigvalsh(arm.body.inertia) == pytest.approx([0.02, 0.02, 0.03])
+    assert arm.body.shape.vertices[:, 0].max() == pytest.approx(0.2)
+    model.apply(model.joint("open").force(0.05))
+    model.apply(model.joint("lift").torque(5.0))
+    motion = model.simulate(0.3, 1e-3, progress=False)
+    fingers = [motion.translation(model.joint(name)) for name in ("open", "follow")]
+    assert fingers[0] + fingers[1] == pytest.approx(-0.01, abs=1e-12) and np.ptp(fingers[0]) > 1e-4
+    assert 0.02 < motion.angle(model.joint("lift")).max() < 0.05
+    assert {str(element).split(" ")[0] for element in model.elements} >= {"damper", "friction", "stop"}
+    assert motion.energy.dissipated[-1] > 0 and np.abs(motion.energy.balance_error).max() <= 1e-10
+    assert model.replace().joint("open") is not model.joint("open")
+
+
+def test_flexible_links_take_the_place_of_rigid_ones(tmp_path):
+    """A beam clamped at the base bends under its tip's weight by P L^3 / 3 E I, with the weight of the beam."""
+    path = tmp_path / "boom.urdf"
+    path.write_text(
+        f"""<robot name="boom"><link name="base"/>{LINK.format(name="boom", mass=1, center="0 0.1 0")}
+{LINK.format(name="load", mass=2.0, center="0 0 0")}
+<joint name="clamp" type="fixed"><parent link="base"/><child link="boom"/></joint>
+<joint name="grip" type="fixed"><parent link="boom"/><child link="load"/><origin xyz="0 0.8 0"/></joint></robot>""",
+        encoding="utf-8",
+    )
+    steel = ph.Material(2e11, 7800.0)
+    boom = ph.Beam(0.8, ph.CircularSection(0.03), steel, elements=4, frame="cantilever", strain="linear")
+    model = ph.from_urdf(path, flexible={"boom": boom})
+    rest = model.equilibrium()
+    stiffness, weight = 2e11 * np.pi * 0.03**4 / 64, 9.81 * 7800.0 * np.pi * 0.015**2
+    expected = 2.0 * 9.81 * 0.8**3 / (3 * stiffness) + weight * 0.8**4 / (8 * stiffness)
+    tip = rest.position(model["boom"].end)
+    assert tip[2] == pytest.approx(-expected, rel=1e-4) and tip[1] == pytest.approx(0.8, rel=1e-4)
+    with pytest.raises(ph.ModelError, match="must be 0.8 m long, from clamp"):
+        ph.from_urdf(path, flexible={"boom": ph.Beam(0.7, ph.CircularSection(0.03), steel)})
+    with pytest.raises(ph.ModelError, match="no link is named 'crane'"):
+        ph.from_urdf(path, flexible={"crane": boom})
+    with pytest.raises(ph.ParameterError, match="flexible takes Beam"):
+        ph.from_urdf(path, flexible={"boom": "soft"})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('<mass value="0.3"/>', '<mass value="0"/>', "wheel moves on spin and has no mass"),
+        ('type="continuous"', 'type="screw"', "which there is not|no URDF file"),
+        ('iyy="0.03"', 'iyy="0.3"', "link arm"),
+        ('parent link="arm"/><child link="wheel"', 'parent link="wheel"/><child link="wheel"', "one tree"),
+    ],
+)
+def test_what_makes_no_robot_is_refused(gripper, old, new, words):
+    gripper.write_text(GRIPPER.replace(old, new), encoding="utf-8")
+    with pytest.raises((ph.ModelError, ph.ResultFileError), match=words):
+        ph.from_urdf(gripper)
+    with pytest.raises(ph.ResultFileError, match="no URDF file"):
+        ph.from_urdf(gripper.with_name("missing.urdf"))
