@@ -1,5 +1,7 @@
 """Two models of parameters to both sides: what may differ between them, and how their starts do."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -7,8 +9,13 @@ from numpy.typing import NDArray
 
 from phlexible.algebra.arrays import Array
 from phlexible.derivatives.built import Built
+from phlexible.derivatives.costs import Cost
+from phlexible.derivatives.taken_steps import Functions, functions_of
 from phlexible.derivatives.variations import Variation, difference
 from phlexible.errors import ModelError, ParameterError
+from phlexible.ports.signal import Signal
+from phlexible.tables.declarations import TABLES
+from phlexible.tables.table import Kind, Writer
 
 SMOOTH = 0.05
 """Of a difference: how much of it may be even in the parameter."""
@@ -81,3 +88,35 @@ def check_local(changes: Array, is_acting: NDArray[np.bool_], label: str) -> Non
             " that they cannot be differentiated together; give them as an array, and make the Signal in the build"
             " function"
         )
+
+
+@contextmanager
+def other_values(signal: Signal, values: Array) -> Iterator[None]:
+    """A signal that a model was built with has other values for a while."""
+    own = signal.values
+    signal.values = values
+    try:
+        yield
+    finally:
+        signal.values = own
+
+
+def is_load_alone(own: Built[Cost], other: Built[Cost], changed: Functions, times: Array) -> bool:
+    """Whether samples of a signal change loads and nothing else of a model.
+
+    Args:
+        own: the model.
+        other: built anew with other samples.
+        changed: the functions of the first one, with the same samples put in.
+        times: of the instants between steps [s].
+    """
+    first, second = own.assembly, other.assembly
+    if first.memory.counts["moving"] or own.measured.constant != other.measured.constant:
+        return False
+    if not np.array_equal(functions_of(second, times).loads, changed.loads):
+        return False
+    names = ("position", "rotation", "eta", "velocity")
+    if not all(np.array_equal(getattr(own.start, name), getattr(other.start, name)) for name in names):
+        return False
+    tables = (table for table in TABLES if table.writer is Writer.SYSTEM and table.kind is not Kind.COUNT)
+    return all(np.array_equal(first.memory[table.name], second.memory[table.name]) for table in tables)

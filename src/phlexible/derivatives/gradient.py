@@ -10,11 +10,18 @@ from phlexible.algebra.arrays import Array, non_negative, positive
 from phlexible.algebra.user_functions import check_callable
 from phlexible.derivatives.built import Build, Built, Recipe, Start
 from phlexible.derivatives.costs import Cost
-from phlexible.derivatives.differences import check_local, check_same, check_smooth, start_change
+from phlexible.derivatives.differences import (
+    check_local,
+    check_same,
+    check_smooth,
+    is_load_alone,
+    other_values,
+    start_change,
+)
 from phlexible.derivatives.parameters import Direction, Given, Parameters, Values
 from phlexible.derivatives.readings import Sight, sight_of, state_slopes
 from phlexible.derivatives.step_derivatives import Adjoint, adjoint
-from phlexible.derivatives.taken_steps import TakenSteps, functions_of, take_steps
+from phlexible.derivatives.taken_steps import Functions, TakenSteps, functions_of, take_steps
 from phlexible.errors import ParameterError
 from phlexible.initial.initial_state import InitialKind
 from phlexible.time_integration.clock import clock
@@ -61,17 +68,35 @@ def gradient(
     check_callable("cost", cost, "model")
     chosen, count = Parameters(parameters, scales), steps_of(duration, step)
     recipe = Recipe(build, initial, lambda model: checked_cost(cost(model)))
-    own = recipe.made(chosen.made(chosen.values))
-    run = take_steps(
-        own.assembly, own.start, positive("step", step), count, non_negative("numerical_damping", numerical_damping)
-    )
+    given = chosen.made(chosen.values)
+    own = recipe.made(given)
+    damping = non_negative("numerical_damping", numerical_damping)
+    run = take_steps(own.assembly, own.start, positive("step", step), count, damping)
     found = _Evaluation(run, own)
     slopes = np.zeros(len(chosen))
-    for direction in chosen.directions(run.times):
-        more, less = (recipe.made(chosen.made(chosen.values + sign * direction.change)) for sign in (1, -1))
-        check_same(own, more, chosen.label(direction))
-        check_same(own, less, chosen.label(direction))
-        found.add(slopes, direction, more, less, chosen.label(direction))
+
+    def made(direction: Direction, sign: int) -> Built[Cost]:
+        other = recipe.made(chosen.made(chosen.values + sign * direction.change))
+        check_same(own, other, chosen.label(direction))
+        return other
+
+    directions = chosen.numbers()
+    for name in chosen.signals:
+        signs = chosen.signs(name)
+        with other_values(given[name], chosen.made(chosen.values + signs.change)[name].values):
+            changed = functions_of(own.assembly, run.times)
+        if not is_load_alone(own, made(signs, 1), changed, run.times):
+            directions += chosen.samples(name, run.times, is_load=False)
+            continue
+        for direction in chosen.samples(name, run.times, is_load=True):
+            both = {}
+            for sign in (1, -1):
+                values = chosen.made(chosen.values + sign * direction.change)[name].values
+                with other_values(given[name], values):
+                    both[sign] = functions_of(own.assembly, run.times)
+            found.add_load(slopes, direction, both[1], both[-1], name)
+    for direction in directions:
+        found.add(slopes, direction, made(direction, 1), made(direction, -1), chosen.label(direction))
     return found.value, chosen.shaped(slopes)
 
 
@@ -122,10 +147,19 @@ class _Evaluation:
     def __init__(self, run: TakenSteps, own: Built[Cost]) -> None:
         self._run, self._cost = run, own.measured
         self._all = np.arange(run.count + 1)
-        readings = sight_of(run).read(self._cost.sensors, run.states, self._all)
+        readings = sight_of(run).read(self._cost.sensors, run.rows, self._all)
         self.value = self._cost.value(run.times, readings)
         self._weights = self._cost.slopes(run.times, readings)
         self._adjoint: Adjoint = adjoint(run, state_slopes(run, self._cost.sensors, self._weights))
+
+    def add_load(self, slopes: Array, direction: Direction, more: Functions, less: Functions, label: str) -> None:
+        """The share of samples that change loads and nothing else."""
+        change = self._run.residuals(self._run.assembly, more) - self._run.residuals(self._run.assembly, less)
+        assert direction.steps is not None, "of samples"
+        check_local(change, direction.steps >= 0, label)
+        shares = np.einsum("ki,ki->k", self._adjoint.steps, change) / (2 * direction.size)
+        acting = direction.steps >= 0
+        np.add.at(slopes, direction.steps[acting], shares[acting])
 
     def add(self, slopes: Array, direction: Direction, more: Built[Cost], less: Built[Cost], label: str) -> None:
         """The share of each step and of the start in the derivatives along a direction."""
@@ -137,7 +171,7 @@ class _Evaluation:
         start, change = self._adjoint.start, start_change(more, less, direction.size)
         at_start = float(start.pose @ change.pose + start.velocity @ change.velocity)
         read = [
-            sight.read(own.measured.sensors, run.states, self._all)
+            sight.read(own.measured.sensors, run.rows, self._all)
             for sight, own in zip(sights, (more, less), strict=True)
         ]
         if direction.number >= 0:

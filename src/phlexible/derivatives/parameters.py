@@ -38,7 +38,7 @@ class Direction:
     @property
     def size(self) -> float:
         """Of the change."""
-        return float(self.change.max())
+        return float(np.abs(self.change).max())
 
 
 class Parameters:
@@ -121,45 +121,55 @@ class Parameters:
         changes = np.diag(self._steps)
         return [Direction(change, number) for number, change in enumerate(changes)]
 
-    def directions(self, times: Array) -> list[Direction]:
-        """One for each number, but few for all samples of a signal: those that are far from each other at once.
+    def numbers(self) -> list[Direction]:
+        """One for each number that is no sample of a signal."""
+        samples = np.zeros(len(self), dtype=bool)
+        for name in self.signals:
+            samples[self._places[name]] = True
+        return [each for each in self.singles() if not samples[each.number]]
+
+    @property
+    def signals(self) -> list[str]:
+        """Names of the parameters that are signals."""
+        return [name for name, given in self._given.items() if isinstance(given, Signal)]
+
+    def signs(self, name: str) -> Direction:
+        """All samples of a signal at once, up or down at random."""
+        change, place = np.zeros(len(self)), self._places[name]
+        signs = np.random.default_rng(1).choice([-1.0, 1.0], place.stop - place.start)
+        change[place] = signs * self._steps[place]
+        return Direction(change)
+
+    def samples(self, name: str, times: Array, is_load: bool) -> list[Direction]:
+        """Few for all samples of a signal: those that are far from each other at once.
 
         Args:
+            name: of the signal.
             times: instants between the steps, shape (N + 1,) [s].
+            is_load: whether the signal is asked for in the middle of steps only; otherwise at their ends, and for
+                its rates a little beside them.
         """
-        found = []
-        for name, place in self._places.items():
-            given = self._given[name]
-            if isinstance(given, Signal):
-                found += self._of_samples(given, place, times)
-                continue
-            for number in range(place.start, place.stop):
-                change = np.zeros(len(self))
-                change[number] = self._steps[number]
-                found.append(Direction(change, number))
-        return found
-
-    def _of_samples(self, signal: Signal, place: slice, times: Array) -> list[Direction]:
+        place, signal = self._places[name], self._given[name]
         count = len(signal.times)
-        low = np.clip(np.searchsorted(signal.times, times, "right") - 1, 0, count - 1)
-        high = np.clip(np.searchsorted(signal.times, times, "left"), 0, count - 1)
-        low, high = np.maximum(low - 1, 0), np.minimum(high + 1, count - 1)  # rates look a little to both sides
-        apart = max(int((high[1:] - low[:-1]).max()), int((high - low).max())) + 2  # in each step one does not act
+        beside = 0 if is_load else 1
+
+        def window(first: Array, last: Array) -> tuple[IntArray, IntArray]:
+            low = np.searchsorted(signal.times, first, "right") - 1 - beside
+            high = np.searchsorted(signal.times, last, "left") + beside
+            return np.clip(low, 0, count - 1), np.clip(high, 0, count - 1)
+
+        middles = (times[1:] + times[:-1]) / 2
+        of_steps = window(middles, middles) if is_load else window(times[:-1], times[1:])
+        of_instants = window(times, times)
+        apart = 2 + max(int((high - low).max()) for low, high in (of_steps, of_instants))  # in each step one rests
         found = []
         for first in range(min(apart, count)):
             change = np.zeros(len(self))
             chosen = np.arange(place.start + first, place.stop, apart)
             change[chosen] = self._steps[chosen]
-            in_steps = _one_of(low[:-1], high[1:], first, apart)
-            at_instants = _one_of(low, high, first, apart)
-            found.append(
-                Direction(
-                    change,
-                    -1,
-                    np.where(in_steps >= 0, in_steps + place.start, -1),
-                    np.where(at_instants >= 0, at_instants + place.start, -1),
-                )
-            )
+            in_steps, at_instants = (_one_of(*window, first, apart) for window in (of_steps, of_instants))
+            acting = [np.where(each >= 0, each + place.start, -1) for each in (in_steps, at_instants)]
+            found.append(Direction(change, -1, *acting))
         return found
 
 

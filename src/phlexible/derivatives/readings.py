@@ -1,6 +1,6 @@
 """What sensors read from the states of steps, and how that changes with the states."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,7 +9,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.assembly.assembly import Assembly
 from phlexible.derivatives.taken_steps import Functions, TakenSteps
-from phlexible.derivatives.variations import Variation, moved
+from phlexible.derivatives.variations import Variation, moved, moved_one
 from phlexible.errors import ModelError
 from phlexible.kernels.differentiation import energies_at
 from phlexible.observables.reader import Reader
@@ -31,8 +31,8 @@ CENTRAL = ((1.0, 0.5), (-1.0, -0.5))
 OF_ENERGIES = ((1.0, 2 / 3), (-1.0, -2 / 3), (2.0, -1 / 12), (-2.0, 1 / 12))
 """Exact for those of degree four, such as energies of quadratic strains, whose stiff parts are far from linear."""
 
-PATH_DEPENDENT = ("multiplier", "force", "work", "dissipated")
-"""Stored tables that are no functions of the state."""
+OF_STATES = ("position", "rotation", "eta", "velocity", "theta", "held")
+"""Stored tables that sensors read; others are no functions of the state."""
 
 
 class StateReader(Reader):
@@ -84,19 +84,20 @@ class Sight:
             own.path_rates,
         )
 
-    def read(self, sensors: Sequence[Sensor], states: Array, instants: IntArray) -> list[Array]:
-        """Of the states, each at one of the times by its number, shape (states,) or (states, components).
+    def read(self, sensors: Sequence[Sensor], states: Mapping[str, Array], instants: IntArray) -> list[Array]:
+        """Of the tables of states, each at one of the times by its number, shape (states,) or (states, components).
 
         Raises:
             ModelError: a sensor that reads more than a state: forces of joints, works, accelerations.
         """
-        memory = self.assembly.memory
-        rows = dict(memory.rows(states))
-        rows |= {name: np.full_like(rows[name], np.nan) for name in PATH_DEPENDENT}
-        rows["work"] = np.full((len(states), 1), np.nan)
-        rows["energy"] = np.full((len(states), 4), np.nan)
+        rows: dict[str, Array] = {}
+        for name, table in self.assembly.memory.rows(self.assembly.memory.state[None]).items():
+            unknown = 0.0 if name == "counter" else np.nan
+            shape = (len(instants), *table.shape[1:])
+            rows[name] = states[name] if name in OF_STATES else np.broadcast_to(unknown, shape)
+        rows["work"] = np.broadcast_to(np.nan, (len(instants), 1))
         if any(isinstance(sensor, EnergyOf) for sensor in sensors):
-            energies_at(memory.header, len(states), states, self.functions.moving[instants], rows["energy"])
+            rows["energy"] = self._energies(states, instants)
         given = self.given.at(instants)
         recording = recording_of(self.assembly.system, {"all": [0]}, self.times[instants], rows, given=given)
         reader = StateReader(RecordedRun(self.assembly.system, recording))
@@ -108,6 +109,20 @@ class Sight:
                     " be differentiated yet"
                 )
         return found
+
+    def _energies(self, states: Mapping[str, Array], instants: IntArray) -> Array:
+        """Kinetic, strain, gravity and spring energy, shape (states, 4) [J]."""
+        memory, found = self.assembly.memory, np.zeros((len(instants), 4))
+        flat = np.zeros((len(instants), memory.counts["state_numbers"]))
+        for name in OF_STATES:
+            memory.rows(flat)[name][:] = states[name]
+        energies_at(memory.header, len(flat), flat, self.functions.moving[instants], found)
+        return found
+
+
+def states_at(run: TakenSteps, instants: IntArray) -> dict[str, Array]:
+    """Tables of the states at instants, as copies."""
+    return {name: run.rows[name][instants] for name in OF_STATES}
 
 
 def sight_of(run: TakenSteps) -> Sight:
@@ -162,19 +177,18 @@ def _slopes(
     steps: Array,
 ) -> Array:
     """Differences along directions at instants, shape (instants, directions)."""
-    size, count, stencil = len(steps) // 2, len(directions), _stencil(sensor)
-    changes = np.zeros(
-        (len(instants), count, len(stencil), 2 * size)
-    )  # of one instant together: angles are unwrapped
-    for k, (share, _) in enumerate(stencil):
-        changes[:, np.arange(count), k, directions] = share * steps[directions]
-    each = changes.reshape(-1, 2 * size)
-    where = np.repeat(instants, len(stencil) * count)
-    states = run.states[where]
-    moved(run.system.layout, run.assembly.memory.rows(states), Variation(each[:, :size], each[:, size:]))
+    count, stencil = len(directions), _stencil(sensor)
+    shares, weight = np.array(stencil).T
+    where = np.repeat(instants, len(stencil) * count)  # those of one instant together, since angles are unwrapped
+    states = states_at(run, where)
+    of_direction = {
+        name: table.reshape(len(instants), count, len(stencil), *table.shape[1:]) for name, table in states.items()
+    }
+    for k, direction in enumerate(directions.tolist()):
+        own = {name: table[:, k] for name, table in of_direction.items()}
+        moved_one(run.system.layout, own, direction, shares * steps[direction])
     values = sight.read([sensor], states, where)[0].reshape(len(instants), count, len(stencil), -1)
-    shares = np.array([share for _, share in stencil])
-    return np.asarray(np.einsum("tdsc,s,tc->td", values, shares, weights) / steps[directions])
+    return np.asarray(np.einsum("tdsc,s,tc->td", values, weight, weights) / steps[directions])
 
 
 def _stencil(sensor: Sensor) -> tuple[tuple[float, float], ...]:
@@ -187,22 +201,15 @@ def _touching(sight: Sight, run: TakenSteps, sensor: Sensor, used: IntArray) -> 
     Whole bodies are tried, beside a state that is not at rest and where nothing is zero.
     """
     layout, steps = run.system.layout, difference_steps(run)
-    size = len(steps) // 2
-    random = np.random.default_rng(1)
-    place = used[-1:]
-    somewhere, sizes = random.uniform(0.5, 1.0, (2, 2 * size)) * steps
-
-    def read(change: Array) -> Array:
-        states = run.states[place]
-        moved(layout, run.assembly.memory.rows(states), Variation(change[None, :size], change[None, size:]))
-        return sight.read([sensor], states, place)[0]
-
-    before, found = read(somewhere), []
-    for offset in (0, size):
-        for index in range(len(layout.bodies)):
-            own = np.arange(layout.place(index).start, layout.place(index).stop) + offset
-            change = somewhere.copy()
-            change[own] += sizes[own]
-            if not np.array_equal(before, read(change)):
-                found.append(own)
+    size, bodies = len(steps) // 2, range(len(run.system.layout.bodies))
+    somewhere, sizes = np.random.default_rng(1).uniform(0.5, 1.0, (2, 2 * size)) * steps
+    groups = [np.arange(layout.velocity[k], layout.velocity[k + 1]) + part for part in (0, size) for k in bodies]
+    changes = np.tile(somewhere, (len(groups) + 1, 1))
+    for change, group in zip(changes[1:], groups, strict=True):
+        change[group] += sizes[group]
+    where = np.repeat(used[-1:], len(changes))
+    states = states_at(run, where)
+    moved(layout, states, Variation(changes[:, :size], changes[:, size:]))
+    before, *after = sight.read([sensor], states, where)[0]
+    found = [group for group, values in zip(groups, after, strict=True) if not np.array_equal(values, before)]
     return np.concatenate(found) if found else np.zeros(0, dtype=np.int64)

@@ -10,7 +10,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.derivatives.built import Build, Built, Recipe, Start
 from phlexible.derivatives.differences import check_same, check_smooth, start_change
 from phlexible.derivatives.parameters import Given, Parameters, Values
-from phlexible.derivatives.readings import Sight, sight_of
+from phlexible.derivatives.readings import Sight, sight_of, states_at
 from phlexible.derivatives.step_derivatives import state_derivatives
 from phlexible.derivatives.taken_steps import TakenSteps, functions_of, take_steps
 from phlexible.derivatives.variations import Variation, moved
@@ -75,7 +75,7 @@ def sensitivity(
         *(np.stack([getattr(each, name) for each in starts], axis=0) for name in ("pose", "velocity"))
     )
     states = state_derivatives(run, start, equations)
-    readings = sight_of(run).read(own.measured, run.states, np.arange(run.count + 1))
+    readings = sight_of(run).read(own.measured, run.rows, np.arange(run.count + 1))
     slopes = [np.zeros((len(chosen), *values.shape)) for values in readings]
     for k, (direction, pair) in enumerate(zip(directions, pairs, strict=True)):
         for (sight, given), sign in zip(pair, (1, -1), strict=True):
@@ -90,10 +90,10 @@ def _read_beside(
     run: TakenSteps, sight: Sight, given: Sequence[Sensor], states: Variation, number: int, change: float
 ) -> list[Array]:
     """Readings of a changed model at states that have changed with it."""
-    rows = run.states.copy()
-    beside = Variation(change * states.pose[:, number], change * states.velocity[:, number])
-    moved(run.system.layout, run.assembly.memory.rows(rows), beside)
-    return sight.read(given, rows, np.arange(run.count + 1))
+    instants = np.arange(run.count + 1)
+    rows = states_at(run, instants)
+    moved(run.system.layout, rows, Variation(change * states.pose[:, number], change * states.velocity[:, number]))
+    return sight.read(given, rows, instants)
 
 
 def _taken_again(recording: Recording, own: Built[Any], damping: float) -> TakenSteps:

@@ -34,6 +34,32 @@ def moved(layout: Layout, rows: Mapping[str, Array], change: Variation) -> None:
         rows["rotation"][:] = turned @ rows["rotation"]
 
 
+def moved_one(layout: Layout, rows: Mapping[str, Array], number: int, sizes: Array) -> None:
+    """Move one number of pose (or of velocity, that plus the count of velocities) of states (T, k, ...), in place.
+
+    Args:
+        layout: of the states.
+        rows: their tables.
+        number: of the pose or the velocity.
+        sizes: of the k changes.
+    """
+    count = int(layout.velocity[-1])
+    if number >= count:
+        rows["velocity"][..., number - count] += sizes
+        return
+    frame, axis, place = layout.spin
+    if len(turned := np.flatnonzero(place == number)):
+        vectors = np.zeros((len(sizes), 3))
+        vectors[:, axis[turned[0]]] = sizes
+        own = rows["rotation"][..., frame[turned[0]], :, :]
+        own[:] = Rotation.from_rotvec(vectors).as_matrix() @ own
+    elif len(bent := np.flatnonzero(layout.elastic_rate == number)):
+        rows["eta"][..., bent[0]] += sizes
+    else:
+        carrier, along = np.argwhere(layout.linear == number)[0]
+        rows["position"][..., carrier, along] += sizes
+
+
 def rotation_vectors(layout: Layout, pose: Array) -> Array:
     """phi of all frames, shape (..., frames, 3)."""
     frame, axis, place = layout.spin

@@ -73,9 +73,9 @@ def crane(
     model.connect(Spherical(rope.end, load.origin))
     switches = (push_time, push_time + coast_time, 2 * push_time + coast_time)
 
-    def push(time: float) -> Array:
-        size = force * ((0 < time < switches[0]) - (switches[1] <= time < switches[2]))
-        return np.array([size, 0.0, 0.0])
+    def push(time: float | Array) -> Array:
+        pushed, braked = (0 < time) & (time < switches[0]), (switches[1] <= time) & (time < switches[2])
+        return np.array([force * pushed - force * braked, 0.0 * time, 0.0 * time])
 
     model.apply(Force(trolley.origin, push, breakpoints=switches, name="trolley force"))
     return model
