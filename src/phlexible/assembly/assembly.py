@@ -13,6 +13,7 @@ from phlexible.assembly.controlled import ControlledValue, controlled_values
 from phlexible.assembly.functions import Function, Interaction
 from phlexible.assembly.interactions import InteractionTables, MovingPart
 from phlexible.assembly.laws import ForceData, StrainLaws, coordinate_kind, element_law, law_tables
+from phlexible.assembly.places import Places
 from phlexible.assembly.soft import SoftTables
 from phlexible.assembly.types import TypeTables, velocity_weights
 from phlexible.interactions.feedback import Feedback
@@ -172,21 +173,23 @@ def assemble(system: System, with_segments: bool = True) -> Assembly:
     coupled = tables.finished(frozenset(b for b, kind in enumerate(types.type_of) if types.bands[kind]))
     masses = _masses(system)
     soft = SoftTables(system)
-    edges = {(a, b) for a, b, _ in masses if a != b} | coupled.edges() | soft.edges()
+    node = layout.cluster.tolist()
+    edges = {(node[a], node[b]) for a, b, _ in masses if node[a] != node[b]} | coupled.edges() | soft.edges(layout)
     lengths = {b: own.length for b, own in enumerate(places)}
     schedule = block_schedule(coupled.node_sizes(), edges, coupled.waits(), lengths)
+    blocks = Places(layout, schedule)
     apart, is_long = np.zeros((2, len(schedule.size)), dtype=np.int64)
     apart[: layout.frames] = system.dimension
-    apart[list(coupled.coupled_translations())] = 0
+    apart[[b for b in coupled.coupled_translations() if b < layout.frames]] = 0
     is_long[: layout.frames] = [types.bands[kind] is not None for kind in types.type_of]
     laws = tuple(each.force for each in tables.interactions if each.force is not None)
     counts, given = _merged(
         types,
-        coupled.tables(schedule),
-        _carrier_tables(system, masses, schedule),
+        coupled.tables(blocks),
+        _carrier_tables(system, masses, blocks),
         _node_tables(schedule, apart, is_long),
         place_tables(places, [schedule.places[b, b] for b in range(layout.frames)]),
-        soft.tables(schedule.places),
+        soft.tables(blocks),
     )
     given |= law_tables(laws, coupled.constraint_count, len(system.loads))
     given |= {"row_length": system.gap_lengths, "row_switch": system.row_switches}
@@ -256,7 +259,7 @@ def _masses(system: System) -> list[tuple[int, int, float]]:
 
 
 def _carrier_tables(
-    system: System, masses: list[tuple[int, int, float]], schedule: BlockSchedule
+    system: System, masses: list[tuple[int, int, float]], blocks: Places
 ) -> tuple[dict[str, int], Tables]:
     layout, gravity = system.layout, system.mechanism.gravity
     frames = system.frames
@@ -271,9 +274,11 @@ def _carrier_tables(
     weight = np.zeros((carriers, 3))
     for a, _, mass in masses:
         weight[a] += mass * gravity
+    pairs = np.array([(a, b) for a, b, _ in masses], dtype=np.int64).reshape(-1, 2)
     totals = {
         "frames": len(frames),
         "carriers": carriers,
+        "clusters": layout.cluster_count,
         "elastic": sum(counts),
         "coordinates": sum(counts) + len(frames),
         "velocities": int(layout.velocity[-1]),
@@ -287,9 +292,11 @@ def _carrier_tables(
         "width_of": widths,
         "rigid_of": rigid,
         "axes_of": axes,
-        "mass_first": np.array([a for a, _, _ in masses], dtype=np.int64),
-        "mass_second": np.array([b for _, b, _ in masses], dtype=np.int64),
-        "mass_block": np.array([schedule.places[a, b] for a, b, _ in masses], dtype=np.int64),
+        "mass_first": pairs[:, 0],
+        "mass_second": pairs[:, 1],
+        "mass_block": blocks.of_carriers(pairs[:, 0], pairs[:, 1]),
+        "carrier_block": blocks.of_carriers(np.arange(carriers), np.arange(carriers)),
+        "carrier_stride": blocks.strides,
         "mass": np.array([mass for _, _, mass in masses], dtype=np.float64),
         "velocity_weight": np.concatenate(weights),
         "weight": weight,

@@ -10,9 +10,9 @@ from functools import cached_property
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.algebra.elimination_order import BlockSchedule
 from phlexible.assembly.bands import Tables
 from phlexible.assembly.functions import Function, Interaction, Term
+from phlexible.assembly.places import Places
 from phlexible.assembly.types import support
 from phlexible.interactions.functions import DirectionOf, PointOf, Row
 from phlexible.interactions.loads import Axes, Force, PointLoad
@@ -147,21 +147,22 @@ class CoupledTables:
         return sum(each.force is None for each in self.interactions)
 
     def node_sizes(self) -> list[int]:
-        """Rows of all nodes: carriers, auxiliaries, constraints."""
+        """Rows of all nodes: clusters of carriers, auxiliaries, constraints."""
         constraints = self.interactions[: self.constraint_count]
         d = self._layout.linear.shape[1]
         return [
-            *self._widths.tolist(),
+            *np.bincount(self._layout.cluster, self._widths).astype(np.int64).tolist(),
             *([d] * len(self.auxiliary)),
             *(len(c.functions) for c in constraints),
         ]
 
     def waits(self) -> list[list[int]]:
         """Nodes that have to be eliminated before each: joints after their bodies, auxiliaries after theirs."""
-        waits: list[list[int]] = [[] for _ in self._widths]
-        waits += [[self.vectors[vector].carrier] for vector in self.auxiliary]
+        node = self._layout.node
+        waits: list[list[int]] = [[] for _ in range(self._layout.cluster_count)]
+        waits += [[node(self.vectors[vector].carrier)] for vector in self.auxiliary]
         for number in range(self.constraint_count):
-            waits.append(sorted(self._held(number)))
+            waits.append(sorted({node(carrier) for carrier in self._held(number)}))
         return waits
 
     @cached_property
@@ -205,22 +206,20 @@ class CoupledTables:
         for kind, point, triad in self._given.loads:
             if kind == FOLLOWER_FORCE:
                 found |= {(self.vectors[point].carrier, self._column(point, triad + i)) for i in range(3)}
-        return {(a, b) for a, b in found if a != b}
+        nodes = {(self._layout.node(a), self._layout.node(b)) for a, b in found}
+        return {(a, b) for a, b in nodes if a != b}
 
-    def tables(self, schedule: BlockSchedule) -> tuple[dict[str, int], Tables]:
+    def tables(self, places: Places) -> tuple[dict[str, int], Tables]:
         """Counts and tables, with the places of the blocks."""
         counts, tables = self._vector_tables()
-        more_counts, more = self._function_tables(schedule)
-        law_counts, laws = self._law_tables(schedule)
-        constraints = np.arange(self.constraint_count) + len(self._widths) + len(self.auxiliary)
+        more_counts, more = self._function_tables(places)
+        law_counts, laws = self._law_tables(places)
+        constraints = np.arange(self.constraint_count) + self._layout.cluster_count + len(self.auxiliary)
         keys = list(self.auxiliary)
         auxiliary = {
             "auxiliary_vector": np.array(keys, dtype=np.int64),
             "auxiliary_lower": np.array(
-                [
-                    schedule.places[len(self._widths) + k, self.vectors[vector].carrier]
-                    for k, vector in enumerate(keys)
-                ],
+                [places[len(self._widths) + k, self.vectors[vector].carrier] for k, vector in enumerate(keys)],
                 dtype=np.int64,
             ),
             "constraint_node": constraints,
@@ -231,7 +230,7 @@ class CoupledTables:
         }
         load_tables["load_block"] = _integers(
             [
-                schedule.places[self.vectors[point].carrier, self._column(point, triad + i)]
+                places[self.vectors[point].carrier, self._column(point, triad + i)]
                 if kind == FOLLOWER_FORCE
                 else -1
                 for kind, point, triad in self._given.loads
@@ -380,7 +379,7 @@ class CoupledTables:
         }
         return totals, tables
 
-    def _function_tables(self, schedule: BlockSchedule) -> tuple[dict[str, int], Tables]:
+    def _function_tables(self, places: Places) -> tuple[dict[str, int], Tables]:
         terms = [term for function in self.functions for term in function.terms]
         term_start = offsets([len(function.terms) for function in self.functions])
         part_rows, pair_rows, pair_weights = [], [], []
@@ -391,15 +390,15 @@ class CoupledTables:
                     carrier = self.vectors[vector].carrier
                     if number < self.constraint_count:
                         node = self._constraint_node(number)
-                        upper, lower = schedule.places[carrier, node], schedule.places[node, carrier]
+                        upper, lower = places[carrier, node], places[node, carrier]
                     else:
                         upper, lower = groups.index(carrier), -1
                         if self._has_auxiliaries(number) and vector in self.auxiliary:
                             lower = groups.index(len(self._widths) + self.auxiliary[vector])
                     part_rows.append((vector, upper, lower))
                 for p, k, l, weight in self.pairs[m]:
-                    upper = schedule.places[self.vectors[k].carrier, self._column(k, l)]
-                    lower = schedule.places[self.vectors[l].carrier, self._column(l, k)]
+                    upper = places[self.vectors[k].carrier, self._column(k, l)]
+                    lower = places[self.vectors[l].carrier, self._column(l, k)]
                     pair_rows.append((int(term_start[m]) + p, k, l, upper, lower))
                     pair_weights.append(weight)
         parts = np.array(part_rows, dtype=np.int64).reshape(-1, 3)
@@ -437,7 +436,7 @@ class CoupledTables:
         }
         return totals, tables
 
-    def _law_tables(self, schedule: BlockSchedule) -> tuple[dict[str, int], Tables]:
+    def _law_tables(self, places: Places) -> tuple[dict[str, int], Tables]:
         groups: list[tuple[int, int, int, int, int]] = []  # node, width, place and blocks of each
         relation = {number: own for own, numbers in self._related.items() for number in numbers}
         entries, blocks, most = [], list[int](), 0
@@ -450,13 +449,14 @@ class CoupledTables:
                 upper = lower = -1
                 if number in relation and node < len(self._widths):
                     held = self._constraint_node(relation[number])
-                    upper, lower = schedule.places[node, held], schedule.places[held, node]
+                    upper, lower = places[node, held], places[held, node]
                 groups.append((node, width, place, upper, lower))
                 place += width
             for carrier in carriers:
                 seen = {node for node, _ in self._columns(number, carrier)}
-                blocks += [schedule.places[carrier, node] if node in seen else -1 for node in nodes]
+                blocks += [places[carrier, node] if node in seen else -1 for node in nodes]
             most = max(most, place * len(self.interactions[number].functions))
+        strides = places.strides.tolist()
         table = np.array(entries, dtype=np.int64).reshape(-1, 4)
         pairs = np.array(groups, dtype=np.int64).reshape(-1, 5)
         names = ("group_start", "group_count", "carrier_count", "group_block_start")
@@ -465,6 +465,9 @@ class CoupledTables:
             "group_node": pairs[:, 0],
             "group_width": pairs[:, 1],
             "group_place": pairs[:, 2],
+            "group_stride": np.array(
+                [strides[node] if node < len(strides) else d for node in pairs[:, 0].tolist()], dtype=np.int64
+            ),
             "group_upper": pairs[:, 3],
             "group_lower": pairs[:, 4],
             "group_block": np.array(blocks, dtype=np.int64),

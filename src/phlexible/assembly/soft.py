@@ -1,11 +1,10 @@
 """Elements of soft bodies as tables of the kernels (docs/theory.md, 5)."""
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from phlexible.algebra.arrays import IntArray
 from phlexible.assembly.bands import Tables
+from phlexible.assembly.places import Places
 from phlexible.bodies.soft.constitution import Constitution, InvariantConstitution
 from phlexible.bodies.soft.element_strains import ElementStrains
 from phlexible.bodies.soft.scalar_functions import (
@@ -20,7 +19,7 @@ from phlexible.bodies.soft.scalar_functions import (
 from phlexible.bodies.soft.surface import SoftSurface
 from phlexible.compilation.user_function import UserFunction, user_function
 from phlexible.interactions.surface_pressure import SurfacePressure
-from phlexible.system.layout import offsets
+from phlexible.system.layout import Layout, offsets
 from phlexible.system.system import System
 from phlexible.tables.declarations import (
     INVARIANTS,
@@ -75,17 +74,17 @@ class SoftTables:
                 known[each] = (user_function(each.function, 2.0), user_function(each.derivative, 2.0))
         self.users = known
 
-    def edges(self) -> set[tuple[int, int]]:
-        """Pairs of carriers that share an element, the lower first."""
+    def edges(self, layout: Layout) -> set[tuple[int, int]]:
+        """Pairs of clusters of carriers that share an element, the lower first."""
         found: list[IntArray] = []
         for _, carriers in self.groups:
-            k = carriers.shape[1]
-            a, b = np.triu_indices(k, 1)
-            pairs = np.sort(np.stack([carriers[:, a].ravel(), carriers[:, b].ravel()], axis=1), axis=1)
+            nodes = layout.cluster[carriers]
+            a, b = np.triu_indices(nodes.shape[1], 1)
+            pairs = np.sort(np.stack([nodes[:, a].ravel(), nodes[:, b].ravel()], axis=1), axis=1)
             found.append(np.unique(pairs, axis=0))
-        return {(int(a), int(b)) for pairs in found for a, b in pairs}
+        return {(a, b) for pairs in found for a, b in pairs.tolist() if a != b}
 
-    def tables(self, places: Mapping[tuple[int, int], int]) -> tuple[dict[str, int], Tables]:
+    def tables(self, places: Places) -> tuple[dict[str, int], Tables]:
         """Counts and tables, with the places of the blocks of pairs of carriers."""
         group, count, points, nodes, blocks, weights, gradients = [], [], [], [], [], [], []
         for number, (own, carriers) in enumerate(self.groups):
@@ -94,8 +93,8 @@ class SoftTables:
             count += [k] * e
             points += [own.weights.shape[1]] * e
             nodes.append(carriers.ravel())
-            pairs = np.stack([np.repeat(carriers, k, axis=1).ravel(), np.tile(carriers, (1, k)).ravel()], axis=1)
-            blocks.append(np.array([places[a, b] for a, b in pairs.tolist()], dtype=np.int64))
+            rows, columns = np.repeat(carriers, k, axis=1), np.tile(carriers, (1, k))
+            blocks.append(places.of_carriers(rows.ravel(), columns.ravel()))
             weights.append(own.weights.ravel())
             gradients.append(own.gradients.reshape(-1, 3))
         laws = [own.law for own, _ in self.groups]
@@ -138,7 +137,7 @@ class SoftTables:
             "soft_gradient": np.concatenate([np.zeros((0, 3)), *gradients]),
         }
 
-    def _faces(self, places: Mapping[tuple[int, int], int]) -> tuple[dict[str, int], Tables]:
+    def _faces(self, places: Places) -> tuple[dict[str, int], Tables]:
         """Of the surfaces under pressure."""
         first, count = np.zeros(self._loads, dtype=np.int64), np.zeros(self._loads, dtype=np.int64)
         nodes: list[list[int]] = []

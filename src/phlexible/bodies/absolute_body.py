@@ -60,6 +60,7 @@ class AbsoluteBody:
         points: finds material points.
         size: a length that stands for the body in tolerances and pictures [m].
         elements: groups of elements of soft bodies, each with its law.
+        clusters: numbers of nodes that follow one another and are eliminated together; none: each node alone.
     """
 
     dimension: int
@@ -69,6 +70,7 @@ class AbsoluteBody:
     points: MaterialPoints
     size: float
     elements: tuple[ElementStrains, ...] = ()
+    clusters: tuple[int, ...] = ()
 
     __repr__ = short_repr
 

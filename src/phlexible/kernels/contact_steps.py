@@ -101,7 +101,7 @@ def _mobility(t: Tables, b: int, place: int, width: int) -> float:
     if b >= t.frames:
         for i in range(width):
             total += row[i] * row[i]
-        return total / t.blocks[t.node_diagonal[b]]
+        return total / t.blocks[t.carrier_block[b]]
     if t.hardness[b] < 0.0:
         return 0.0
     copy(row, solved, width)

@@ -186,7 +186,7 @@ def momentum_tangent(t: Tables, h: float) -> None:
         frame_tangent(t, b, h)
     for p in range(t.mass_pairs):
         b = t.mass_second[p]
-        block, width = t.blocks + t.mass_block[p], t.corner_stride[b] if b < t.frames else t.width_of[b]
+        block, width = t.blocks + t.mass_block[p], t.corner_stride[b] if b < t.frames else t.carrier_stride[b]
         for i in range(t.dimension):
             block[i * width + i] += t.mass[p]
 

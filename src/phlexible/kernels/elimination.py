@@ -31,7 +31,7 @@ def eliminate(t: Tables, relaxation: float) -> bool:
     that iterating with the relaxed matrix closes the joints all the same, and multipliers that move nothing
     stay where they are.
     """
-    first = t.carriers + t.auxiliaries
+    first = t.clusters + t.auxiliaries
     if relaxation > 0.0:
         fill(t.row_scale, t.rows, 0.0)
     for index in range(t.nodes):
@@ -58,7 +58,7 @@ def eliminate(t: Tables, relaxation: float) -> bool:
         target = at[TARGETS]
         for i in range(begin, end):
             rows = t.neighbour_size[i]
-            measures = relaxation > 0.0 and node < t.carriers and t.neighbour[i] >= first
+            measures = relaxation > 0.0 and node < t.clusters and t.neighbour[i] >= first
             if measures:
                 _measure(t, t.neighbour[i] - first, rows, target + i - begin, 1.0)
             for j in range(begin, end):

@@ -127,7 +127,7 @@ def constraint_residuals(t: Tables, h: float) -> None:
         rows, begin = t.residual + t.node_row[t.constraint_node[i]], t.interaction_start[i]
         for r in range(t.function_count[i]):
             rows[r] = gap(t, begin + r) / h if is_held(t, begin + r) else t.multiplier1[begin + r]
-    first = t.carriers
+    first = t.clusters
     for k in range(t.auxiliaries):
         fill(t.residual + t.node_row[first + k], t.dimension, 0.0)
 
@@ -191,7 +191,7 @@ def _constrain(t: Tables, e: int, r: int, size: int, h: float) -> None:
     k = t.part_vector[e]
     upper, lower = t.blocks + t.part_upper[e], t.blocks + t.part_lower[e]
     lever, motion = t.lever + t.vector_lever[k], t.motion + t.vector_lever[k]
-    left, right, width = h * t.left[k], (1.0 / h) * t.right[k], t.width_of[t.vector_carrier[k]]
+    left, right, width = h * t.left[k], (1.0 / h) * t.right[k], t.carrier_stride[t.vector_carrier[k]]
     for i in range(moved_by(t, k)):
         v = velocity_of(t, k, i)
         upper[v * size + r] -= dot(lever[i], left)
@@ -243,14 +243,14 @@ def _law_blocks(t: Tables, f: int, begin: int, count: int, numbers: int, h: floa
             place = blocks[a * t.group_count[f] + b]
             if place < 0:
                 continue
-            width = t.group_width[groups + b]
+            width, stride = t.group_width[groups + b], t.group_stride[groups + b]
             for r in range(count):
                 left = t.left_gradient + (r * numbers + t.group_place[groups + a])
                 for s in range(count):
                     slope = h * t.tangent[3 * (begin + r) + s]
                     right = t.right_gradient + (s * numbers + t.group_place[groups + b])
                     for i in range(t.group_width[groups + a] if slope != 0.0 else 0):
-                        line, x = t.blocks + (place + i * width), slope * left[i]
+                        line, x = t.blocks + (place + i * stride), slope * left[i]
                         for j in range(width):
                             line[j] -= x * right[j]
 
@@ -260,7 +260,7 @@ def _auxiliary_rows(t: Tables, k: int) -> None:
     """Rows of an auxiliary: dx_{n+1} - sum_i motion_i dnu_i = 0."""
     vector_number, d = t.auxiliary_vector[k], t.dimension
     width, motion = t.width_of[t.vector_carrier[vector_number]], t.motion + t.vector_lever[vector_number]
-    lower, diagonal = t.blocks + t.auxiliary_lower[k], t.blocks + t.node_diagonal[t.carriers + k]
+    lower, diagonal = t.blocks + t.auxiliary_lower[k], t.blocks + t.node_diagonal[t.clusters + k]
     for i in range(d):
         diagonal[i * d + i] = 1.0
     for j in range(moved_by(t, vector_number)):

@@ -181,12 +181,12 @@ def couple(t: Tables, c: float, block: Reals, k: int, l: int, h: float) -> None:
     a, b, d = t.vector_carrier[k], t.vector_carrier[l], t.dimension
     if a >= t.frames and b >= t.frames:  # two nodes
         for i in range(d):
-            block[i * d + i] -= 0.5 * h * c
+            block[i * t.carrier_stride[b] + i] -= 0.5 * h * c
         return
     lever, motion = t.lever + t.vector_lever[k], t.motion + t.vector_lever[l]
     is_auxiliary = t.width_of[b] > t.rigid_of[b] and (a != b or has_segments(t, b))
     count = d if is_auxiliary else moved_by(t, l)
-    width = d if is_auxiliary else t.width_of[b]
+    width = d if is_auxiliary else t.carrier_stride[b]
     for i in range(moved_by(t, k)):
         line, q = block + velocity_of(t, k, i) * width, c * lever[i]
         for j in range(count):

@@ -91,6 +91,37 @@ class Layout:
         return offsets(counts)
 
     @cached_property
+    def cluster(self) -> IntArray:
+        """Of each carrier the node of the elimination: itself, of soft bodies some nodes together, (carriers,)."""
+        found, first = [], 0
+        for placed, count in zip(self.bodies, np.diff(self.carrier), strict=True):
+            sizes = placed.data.clusters if isinstance(placed.data, AbsoluteBody) else ()
+            sizes = sizes or (1,) * int(count)
+            found.append(first + np.repeat(np.arange(len(sizes)), sizes))
+            first += len(sizes)
+        return np.concatenate([np.zeros(0, dtype=np.int64), *found])
+
+    @cached_property
+    def cluster_count(self) -> int:
+        """How many there are."""
+        return int(self.cluster[-1]) + 1 if len(self.cluster) else 0
+
+    @cached_property
+    def row_in_cluster(self) -> IntArray:
+        """First row of each carrier among those of its cluster, shape (carriers,)."""
+        first = np.searchsorted(self.cluster, self.cluster)
+        return np.asarray(self.carrier_velocity[:-1] - self.carrier_velocity[first])
+
+    def node(self, part: int) -> int:
+        """Node of the elimination of a carrier, or of an auxiliary or constraint, which follow the carriers."""
+        carriers = len(self.cluster)
+        return int(self.cluster[part]) if part < carriers else part - carriers + self.cluster_count
+
+    def row_in_node(self, part: int) -> int:
+        """First row of it in that node."""
+        return int(self.row_in_cluster[part]) if part < len(self.cluster) else 0
+
+    @cached_property
     def linear(self) -> IntArray:
         """Where V of each carrier is, shape (carriers, dimension)."""
         d = self.bodies[0].data.dimension if self.bodies else 3

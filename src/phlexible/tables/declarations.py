@@ -18,6 +18,7 @@ TABLES: tuple[Table, ...] = (
         types           | 1 | | kinds of frames: equal bodies share their numbers
         frames          | 1 | | floating bodies
         carriers        | 1 | | what has a velocity V: frames, then nodes of bodies in absolute coordinates
+        clusters        | 1 | | carriers that are eliminated as one: each alone, nodes of soft bodies some together
         coordinates     | 1 | | entries of (1, eta) of all frames
         elastic         | 1 | | entries of eta of all frames
         planes          | 1 | | of second moments W_pq: 2 in the plane, 9 in space
@@ -53,7 +54,7 @@ TABLES: tuple[Table, ...] = (
         loads           | 1 | | forces and moments on attachments
         load_values     | 1 | | of loads, then of prescribed forces
         sources         | 1 | | what can supply work: loads, then interactions
-        nodes           | 1 | | of the elimination: carriers, auxiliaries, constraints
+        nodes           | 1 | | of the elimination: clusters of carriers, auxiliaries, constraints
         neighbours      | 1 | | of all nodes
         targets         | 1 | | of all nodes
         unknowns        | 1 | | rows of all nodes
@@ -74,6 +75,8 @@ TABLES: tuple[Table, ...] = (
         elastic_start     | frames | | first entry of eta
         coordinate_start  | frames | | first entry of (1, eta)
         width_of          | carriers | | entries of nu
+        carrier_block     | carriers | | block (carrier, carrier)
+        carrier_stride    | carriers | | of rows in blocks whose columns are the carrier's
         rigid_of          | carriers | | entries of nu before deta/dt
         axes_of           | carriers | | axes of rotation: 0, 1 (z) or 3
         elastic_count     | types | | n; m = n + 1
@@ -158,6 +161,7 @@ TABLES: tuple[Table, ...] = (
         carrier_count     | forces | | groups that are carriers, which come first
         group_node        | groups | | carrier, or auxiliary after all carriers
         group_width       | groups | | velocities, or components of an auxiliary
+        group_stride      | groups | | of rows in blocks whose columns are its
         group_place       | groups | | place of its numbers in a gradient
         group_block_start | forces | | first block
         group_upper       | groups | | of a relation: block (carrier, its node), or -1

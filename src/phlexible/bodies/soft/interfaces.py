@@ -81,7 +81,7 @@ def chosen_points(name: str, nodes: Any, mesh: SoftMesh, given: GivenMesh | None
     points = points[mesh.number[points] >= 0]
     if not len(points):
         raise ParameterError(f"{name}: there is no node in it; the function or the list must choose at least one")
-    return points.astype(np.int64)
+    return np.sort(points).astype(np.int64)
 
 
 def _group(name: str, group: str, given: GivenMesh | None) -> IntArray:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.nested_dissection import clusters
 from phlexible.bodies.flexible.mesh.element_mesh import CellKind
 from phlexible.bodies.flexible.mesh.given_mesh import CORNERS, GivenMesh
 from phlexible.bodies.soft.constitution import Constitution
@@ -76,8 +77,22 @@ class SoftMesh:
 
     @cached_property
     def nodes(self) -> IntArray:
-        """Points that belong to elements, in the order in which the body has them as nodes, shape (N,)."""
-        return np.unique(self.cells)
+        """Points that belong to elements, in the order in which the body has them as nodes, shape (N,).
+
+        Those of a cluster follow one another.
+        """
+        return np.concatenate(self._clusters)
+
+    @cached_property
+    def clusters(self) -> tuple[int, ...]:
+        """How many nodes each cluster has, in their order."""
+        return tuple(len(cluster) for cluster in self._clusters)
+
+    @cached_property
+    def _clusters(self) -> list[IntArray]:
+        used, cells = np.unique(self.cells, return_inverse=True)
+        found = clusters(cells.reshape(self.cells.shape), self.points[used])
+        return [used[np.sort(cluster)] for cluster in found]
 
     @cached_property
     def number(self) -> IntArray:

@@ -130,6 +130,7 @@ class SoftBody(NodalBody):
             points=SoftPoints(mesh, dimension, groups),
             size=float(np.ptp(mesh.places, axis=0).max()),
             elements=(mesh.strains(law, thickness, self.viscosity),),
+            clusters=mesh.clusters,
         )
 
     def port_locations(self) -> dict[str, Location]:

@@ -103,7 +103,7 @@ def _point_tangent(t: Tables, e: int, p: int, h: float, damping: float) -> None:
     D = t.soft_tangent
     for j in range(k):
         n, b = t.soft_gradient[slope + j], t.soft_node[first + j]
-        width = t.width_of[b]
+        width = t.carrier_stride[b]
         m = (0.5 * weight) * vector(
             s.x * n.x + r.z * n.y + r.y * n.z, r.z * n.x + s.y * n.y + r.x * n.z, r.y * n.x + r.x * n.y + s.z * n.z
         )

@@ -83,7 +83,7 @@ def pressure_tangent(t: Tables, h: float) -> None:
                 u = 0.5 * mean_tangent(t, f, p, 1) + (1.0 / 12.0) * tangent_change(t, f, p, 1)
                 v = 0.5 * mean_tangent(t, f, p, 2) + (1.0 / 12.0) * tangent_change(t, f, p, 2)
                 for j in range(m):
-                    n, width = t.face_number[shape + j], t.width_of[t.face_node[first + j]]
+                    n, width = t.face_number[shape + j], t.carrier_stride[t.face_node[first + j]]
                     arm = factor * (n.y * v - n.z * u)
                     for axis in range(t.dimension):
                         push = cross(unit(axis), arm)
