@@ -80,6 +80,12 @@ if TYPE_CHECKING:
     from phlexible.bodies.string.string import String
     from phlexible.derivatives.costs import Cost
     from phlexible.derivatives.gradient import Objective, gradient
+    from phlexible.derivatives.linear_models import (
+        ModeDerivatives,
+        ResponseDerivatives,
+        mode_derivatives,
+        response_derivatives,
+    )
     from phlexible.derivatives.sensitivity import Sensitivity
     from phlexible.linear_analysis.inverse_input import inverse_input
     from phlexible.linear_analysis.signals.joint_signals import JointForce
@@ -168,6 +174,7 @@ __all__ = [
     "MechanismModel",
     "MeshWarning",
     "MissingExtraError",
+    "ModeDerivatives",
     "Model",
     "ModelError",
     "Motion",
@@ -194,6 +201,7 @@ __all__ = [
     "RedundancyError",
     "RedundancyWarning",
     "Relation",
+    "ResponseDerivatives",
     "ResultFileError",
     "Revolute",
     "RigidBody",
@@ -244,8 +252,10 @@ __all__ = [
     "inverse_input",
     "inverted",
     "linearized",
+    "mode_derivatives",
     "mode_sweep",
     "read_matrices",
+    "response_derivatives",
     "samples",
     "study",
     "transformer",
@@ -254,6 +264,10 @@ __all__ = [
 ]
 
 _LATER = {
+    "response_derivatives": "derivatives.linear_models",
+    "mode_derivatives": "derivatives.linear_models",
+    "ResponseDerivatives": "derivatives.linear_models",
+    "ModeDerivatives": "derivatives.linear_models",
     "StVenantKirchhoff": "bodies.soft.law",
     "SoftLaw": "bodies.soft.law",
     "SoftBody": "bodies.soft.soft_body",

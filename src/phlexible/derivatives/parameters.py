@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from phlexible.algebra.arrays import Array, IntArray, positive
 from phlexible.errors import ParameterError
@@ -96,7 +96,7 @@ class Parameters:
                 found[name] = float(own[0]) if np.ndim(given) == 0 else own.reshape(np.shape(given)).copy()
         return found if self._is_named else found["parameters"]
 
-    def shaped(self, flat: Array) -> Values:
+    def shaped(self, flat: Array | NDArray[np.complex128]) -> Values:
         """Numbers (parameters, ...) in the order in which the parameters were given, of signals arrays."""
         found: dict[str, Any] = {}
         for name, given in self._given.items():

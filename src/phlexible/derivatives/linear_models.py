@@ -1,0 +1,184 @@
+"""Derivatives of the modes and frequency responses of linear models to parameters (docs/theory.md, 9)."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from phlexible.algebra.arrays import Array
+from phlexible.algebra.options import whole
+from phlexible.algebra.user_functions import check_callable
+from phlexible.derivatives.parameters import Given, Parameters, Values
+from phlexible.errors import ModelError, ParameterError
+from phlexible.linear_analysis.frequency_response import frequency_response
+from phlexible.linear_analysis.modes.model_modes import lowest_model_modes
+from phlexible.linear_analysis.observed import ObservedPHDAE
+
+ComplexArray = NDArray[np.complex128]
+Build = Callable[[Any], Any]
+
+BESIDE = 1e-6
+"""Relative: how far beside an eigenvalue the matrix is factored, which is singular at it."""
+
+ROUNDS = 3
+"""Of inverse iteration, each of which leaves about BESIDE of other modes."""
+
+REPEATED = 1e-6
+"""Of |y| |E x|: below it an eigenvalue is not simple."""
+
+
+@dataclass(frozen=True, eq=False)
+class ModeDerivatives:
+    """The lowest modes, and how they move with parameters.
+
+    Attributes:
+        eigenvalues: s, as of ``modes``, shape (count,) [1/s].
+        derivatives: ds/dp by name, or one array as the parameters were given, shape (..., count).
+    """
+
+    eigenvalues: ComplexArray
+    derivatives: Values
+
+    @property
+    def frequencies(self) -> Array:
+        """``|s|``, shape (count,) [rad/s]."""
+        return np.abs(self.eigenvalues)
+
+    @property
+    def of_frequencies(self) -> Values:
+        """d|s|/dp, shaped as ``derivatives``."""
+        turned = self.eigenvalues.conj() / np.where(self.frequencies > 0, self.frequencies, 1.0)
+        if isinstance(self.derivatives, dict):
+            return {name: np.real(turned * slopes) for name, slopes in self.derivatives.items()}
+        return np.real(turned * self.derivatives)
+
+
+@dataclass(frozen=True, eq=False)
+class ResponseDerivatives:
+    """Frequency responses, and how they change with parameters.
+
+    Attributes:
+        frequencies: shape (k,) [rad/s].
+        values: shape (k, outputs, inputs).
+        derivatives: dH/dp by name, or one array as the parameters were given, shape (..., k, outputs, inputs).
+    """
+
+    frequencies: Array
+    values: ComplexArray
+    derivatives: Values
+
+
+def mode_derivatives(
+    build: Build, parameters: Given, count: int = 6, *, scales: Mapping[str, float] | None = None
+) -> ModeDerivatives:
+    """Derivatives of the eigenvalues of the lowest modes: y . (dA - s dE) x / (y . E x), (9.7).
+
+    Args:
+        build: parameters -> what ``model.linearize(...)`` returns, for example ``lambda p: make(p).linearize()``.
+        parameters: by name, of numbers and arrays, or one array.
+        count: of modes, rigid ones included, whose derivatives are zero.
+        scales: sizes by name of parameters whose value does not tell it.
+
+    Raises:
+        ParameterError: a build function that returns no linear model.
+        ModelError: states that are others once a parameter changes, or an eigenvalue that is not simple.
+    """
+    chosen = Parameters(parameters, scales)
+    linear = _linear(build, chosen.made(chosen.values))
+    modes = lowest_model_modes(linear, whole("count", count))
+    E, A = linear.descriptor, linear.system_matrix
+    pairs = [None if s == 0 else _vectors(E, A, complex(s)) for s in modes.eigenvalues]
+    slopes = np.zeros((len(chosen), len(pairs)), dtype=np.complex128)
+    for number, size, more, less in _both_sides(build, chosen, linear):
+        dE, dA = more.descriptor - less.descriptor, more.system_matrix - less.system_matrix
+        for k, (s, pair) in enumerate(zip(modes.eigenvalues, pairs, strict=True)):
+            if pair is not None:
+                y, x = pair
+                slopes[number, k] = (y @ (dA @ x - s * (dE @ x))) / (y @ (E @ x)) / size
+    return ModeDerivatives(modes.eigenvalues, chosen.shaped(slopes))
+
+
+def response_derivatives(
+    build: Build, frequencies: ArrayLike, parameters: Given, *, scales: Mapping[str, float] | None = None
+) -> ResponseDerivatives:
+    """Derivatives of frequency responses, with two solutions a frequency for all parameters (9.8).
+
+    Args:
+        build: parameters -> what ``model.linearize(inputs=[...], outputs=[...])`` returns.
+        frequencies: shape (k,) [rad/s].
+        parameters: by name, of numbers and arrays, or one array.
+        scales: sizes by name of parameters whose value does not tell it.
+
+    Raises:
+        ParameterError: a build function that returns no linear model, or one without inputs or outputs.
+        ModelError: states that are others once a parameter changes.
+        PoleError: one of the frequencies is an undamped pole.
+    """
+    chosen = Parameters(parameters, scales)
+    linear = _linear(build, chosen.made(chosen.values))
+    response = frequency_response(linear, frequencies)
+    E, A = linear.descriptor, linear.system_matrix
+    levels = np.array(linear.differentiations)
+    solved = []
+    for omega in response.frequencies:
+        factors = splu(sparse.csc_matrix(1j * omega * E - A))
+        rows = (1j * omega) ** levels[:, None] * linear.output_matrix
+        states = factors.solve(linear.port_map.toarray().astype(np.complex128))
+        solved.append((1j * omega, states, factors.solve(rows.T.astype(np.complex128), trans="T").T))
+    slopes = np.zeros((len(chosen), *response.values.shape), dtype=np.complex128)
+    for number, size, more, less in _both_sides(build, chosen, linear):
+        dE, dA = more.descriptor - less.descriptor, more.system_matrix - less.system_matrix
+        dB, dC = (more.port_map - less.port_map).toarray(), more.output_matrix - less.output_matrix
+        for k, (s, x, y) in enumerate(solved):
+            direct = s ** levels[:, None] * (dC @ x)
+            slopes[number, k] = (direct + y @ (dB + dA @ x - s * (dE @ x))) / size
+    return ResponseDerivatives(response.frequencies, response.values, chosen.shaped(slopes))
+
+
+def _linear(build: Build, parameters: Any) -> ObservedPHDAE:
+    check_callable("build", build, "parameters")
+    found = build(parameters)
+    if not isinstance(found, ObservedPHDAE):
+        raise ParameterError(
+            f"the build function must return a linear model, such as model.linearize(), got {found!r}"
+        )
+    return found
+
+
+def _both_sides(
+    build: Build, chosen: Parameters, own: ObservedPHDAE
+) -> Iterator[tuple[int, float, ObservedPHDAE, ObservedPHDAE]]:
+    """Number of each parameter, the distance of the models to both of its sides, and these."""
+    for direction in chosen.singles():
+        more, less = (_linear(build, chosen.made(chosen.values + sign * direction.change)) for sign in (1, -1))
+        for other in (more, less):
+            if other.states != own.states or other.inputs != own.inputs or other.outputs != own.outputs:
+                raise ModelError(
+                    f"the linear model has other states, inputs or outputs once {chosen.label(direction)} changes a"
+                    " little; the build function must make the same ones for all parameters"
+                )
+        yield direction.number, 2 * direction.size, more, less
+
+
+def _vectors(E: sparse.csr_array, A: sparse.csr_array, s: complex) -> tuple[ComplexArray, ComplexArray]:
+    """Left and right eigenvectors of A x = s E x, by inverse iteration.
+
+    Raises:
+        ModelError: an eigenvalue that is not simple.
+    """
+    factors = splu(sparse.csc_matrix(A - (s + BESIDE * abs(s)) * E))
+    x, y = np.random.default_rng(0).standard_normal((2, A.shape[0])).astype(np.complex128)
+    for _ in range(ROUNDS):
+        x, y = factors.solve(E @ x), factors.solve(E.T @ y, trans="T")
+        x, y = x / np.abs(x).max(), y / np.abs(y).max()
+    moved = E @ x
+    if abs(y @ moved) < REPEATED * np.linalg.norm(y) * np.linalg.norm(moved):
+        raise ModelError(
+            f"modes of the same frequency {abs(s):.6g} rad/s have no derivatives of their own; change a parameter a"
+            " little, or ask for fewer modes"
+        )
+    return y, x

@@ -1,0 +1,78 @@
+"""Derivatives of modes and responses against closed forms."""
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+
+
+def cantilever(p):
+    section = ph.RectangularSection(p["width"], 0.03)
+    beam = ph.Beam(p["length"], section, ph.Material(p["modulus"], 1000.0), elements=3, rotary_inertia=False)
+    model = ph.Model(dimension=2)
+    placed = model.add(beam, "beam")
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), placed.start))
+    return model.linearize(
+        inputs=[ph.Force(placed.end, (0, 1, 0))], outputs=[ph.Displacement(placed.end, (0, 1, 0))]
+    )
+
+
+def test_bending_frequencies_scale_as_those_of_beams():
+    """omega = c sqrt(E / rho) t / L^2 with a number c of each mode, also of finite elements."""
+    p = {"width": 0.02, "length": 1.5, "modulus": 2e9}
+    found = ph.mode_derivatives(cantilever, p, count=2)
+    omega, slopes = found.frequencies, found.of_frequencies
+    assert omega[0] == pytest.approx(1.875104**2 * 0.02 * np.sqrt(2e9 / 12e3) / 1.5**2, rel=1e-3)
+    assert slopes["modulus"] == pytest.approx(omega / (2 * 2e9), rel=1e-8)
+    assert slopes["width"] == pytest.approx(omega / 0.02, rel=1e-8)
+    assert slopes["length"] == pytest.approx(-2 * omega / 1.5, rel=1e-8)
+
+
+def oscillator(p):
+    mass, stiffness, damping = p
+    model = ph.Model(dimension=1)
+    ball = model.add(ph.PointMass(mass), "ball", position=(1.0, 0, 0))
+    model.apply(ph.SpringDamper(model.ground.at((0, 0, 0)), ball.origin, stiffness, damping, 1.0))
+    push = ph.Force(ball.origin, (1, 0, 0))
+    return model.linearize(inputs=[push], outputs=[ph.Displacement(ball.origin), ph.Acceleration(ball.origin)])
+
+
+def test_a_damped_oscillator_has_the_derivatives_of_its_formulas():
+    """m s^2 + d s + k = 0: ds/dm = -s^2 / (2 m s + d) and so on; H = 1 / (k + s d + s^2 m)."""
+    m, k, d = 2.0, 50.0, 3.0
+    found = ph.mode_derivatives(oscillator, [m, k, d], count=1)
+    s = found.eigenvalues[0]
+    assert s == pytest.approx((-d + 1j * np.sqrt(4 * m * k - d**2)) / (2 * m), rel=1e-12)
+    assert found.derivatives[:, 0] == pytest.approx(-np.array([s**2, 1.0, s]) / (2 * m * s + d), rel=1e-8)
+    response = ph.response_derivatives(oscillator, [2.0, 7.0], [m, k, d])
+    for number, omega in enumerate((2.0, 7.0)):
+        s = 1j * omega
+        H = 1 / (k + s * d + s**2 * m)
+        expected = -(H**2) * np.array([s**2, 1.0, s])
+        assert response.values[number, :, 0] == pytest.approx([H, s**2 * H], rel=1e-12)
+        assert response.derivatives[:, number, 0, 0] == pytest.approx(expected, rel=1e-8)
+        assert response.derivatives[:, number, 1, 0] == pytest.approx(s**2 * expected, rel=1e-8)
+
+
+def test_free_models_and_joints_agree_with_differences_of_whole_analyses():
+    def build(p):
+        model = ph.gallery.satellite(**p, elements=2)
+        return model.linearize(inputs=[ph.Torque(model["hub"].origin, (0, 0, 1))])
+
+    p = {"panel_length": 6.0, "hub_inertia": 60.0, "damping_ratio": 0.01}
+    found = ph.mode_derivatives(build, p, count=6)
+    response = ph.response_derivatives(build, [1.0, 4.0], p)
+    for name in p:
+        change = 1e-4 * p[name]
+        more, less = (build({**p, name: p[name] + sign * change}) for sign in (1, -1))
+        modes = (more.modes(6).eigenvalues - less.modes(6).eigenvalues) / (2 * change)
+        values = more.frequency_response([1.0, 4.0]).values - less.frequency_response([1.0, 4.0]).values
+        assert found.derivatives[name] == pytest.approx(modes, rel=1e-6, abs=1e-6 * np.abs(modes).max())
+        assert response.derivatives[name] == pytest.approx(values / (2 * change), rel=1e-6)
+
+
+def test_what_is_no_linear_model_is_refused():
+    with pytest.raises(ph.ParameterError, match="return a linear model"):
+        ph.mode_derivatives(lambda p: ph.gallery.satellite(), {"x": 1.0})
+    with pytest.raises(ph.ModelError, match="other states"):
+        ph.mode_derivatives(lambda p: ph.gallery.chain(3 if p["x"] > 1 else 2).linearize(), {"x": 1.0})
