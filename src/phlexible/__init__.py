@@ -53,7 +53,8 @@ from phlexible.interactions.force_elements import SpringDamper
 from phlexible.interactions.loads import Force, Torque
 from phlexible.interactions.potentials import Potential
 from phlexible.interactions.pressure import Pressure
-from phlexible.interactions.resisting.contact import Contact, Plane
+from phlexible.interactions.resisting.contact import Contact
+from phlexible.interactions.resisting.surfaces import Capsule, Plane, Surface
 from phlexible.joints.cylindrical import Cylindrical
 from phlexible.joints.distance import Distance
 from phlexible.joints.fixed import Fixed
@@ -136,6 +137,7 @@ __all__ = [
     "Belt",
     "Box",
     "Bushing",
+    "Capsule",
     "CircularSection",
     "Contact",
     "ConvergenceError",
@@ -229,6 +231,7 @@ __all__ = [
     "String",
     "StructureError",
     "Study",
+    "Surface",
     "Tension",
     "Torque",
     "Trajectory",

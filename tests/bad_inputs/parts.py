@@ -4,6 +4,7 @@ import phlexible as ph
 from bad_inputs.outcomes import (
     COUNT,
     FINITE,
+    FLAG,
     NAME,
     NON_NEGATIVE,
     NONE,
@@ -210,6 +211,18 @@ PARTS = [
         lambda s: ph.Plane,
         lambda s: {"port": s.ground},
         {"port": PORT | ON_A_BODY, "normal": VECTOR},
+    ),
+    Call(
+        "Surface",
+        lambda s: ph.Surface,
+        lambda s: {"port": s.ground, "shape": ph.Sphere(0.1)},
+        {"port": PORT | ON_A_BODY, "shape": frozenset(), "inside": FLAG},
+    ),
+    Call(
+        "Capsule",
+        lambda s: ph.Capsule,
+        lambda s: {"start": s.model.ground.at((9, 9, 9)), "end": s.body.origin, "radius": 0.1},
+        {"start": PORT - {"foreign attachment"}, "end": PORT | ON_A_BODY, "radius": POSITIVE},
     ),
     Call(
         "Contact",

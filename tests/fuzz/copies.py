@@ -26,6 +26,7 @@ from phlexible.mechanism.membership import joints_of, ports_of
 from phlexible.mechanism.relocation import relocated
 from phlexible.mechanism.rods import RodInModel
 from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody, Port
+from phlexible.shapes.solids import Shape
 
 Array = np.ndarray
 Part = PlacedBody | Joint | JointRelation | Load | ForceElement | Drive
@@ -398,6 +399,8 @@ class _Copy:
         if isinstance(second, ph.Plane):
             normal = self._change.rotation @ np.asarray(second.normal, dtype=float)
             second = ph.Plane(self._port(second.port), normal)
+        elif isinstance(second, ph.Surface):
+            second = ph.Surface(self._port(second.port), self._shape(second.shape), second.inside)
         else:
             second = self._port(second)
         return replace(
@@ -409,6 +412,19 @@ class _Copy:
             damping=unit((-power, 1, -1)) * contact.damping,
             friction_speed=unit(VELOCITY) * contact.friction_speed,
         )
+
+    def _shape(self, shape: Shape) -> Shape:
+        """Its axes are those of the body, or it has none."""
+        match shape:
+            case ph.Box():
+                return replace(shape, size=self._change.length * np.asarray(shape.size))
+            case ph.Cylinder():
+                return replace(
+                    shape, radius=self._change.length * shape.radius, length=self._change.length * shape.length
+                )
+            case ph.Sphere():
+                return replace(shape, radius=self._change.length * shape.radius)
+        raise NotImplementedError(f"say here how {type(shape).__name__} changes with the units")
 
     def _limit(self, part: JointFriction | JointStop) -> JointFriction | JointStop:
         """Friction or a stop along an angle or a position."""

@@ -196,8 +196,6 @@ def test_what_is_no_contact_is_refused_by_name():
     ground = model.ground.at((0, 0, 0))
     with pytest.raises(ph.ParameterError, match="two points do not meet"):
         ph.Contact(ball.origin, ground, stiffness=1.0)
-    with pytest.raises(ph.ParameterError, match="friction needs points on a plane"):
-        ph.Contact(ball.origin, ph.Plane(ground), stiffness=1.0, radius=0.1, friction=0.2)
     with pytest.raises(ph.ParameterError, match=r"exponent must be 1.0 or 1.5"):
         ph.Contact(ball.origin, ph.Plane(ground), stiffness=1.0, exponent=2.0)
     with pytest.raises(ph.ModelError, match="starts 0.38 m deep"):

@@ -130,9 +130,13 @@ def test_loads(dimension, first, kind, axes):
 
 def deep(a, b, **parameters):
     """A contact deeper than any that may start: then every state is inside."""
-    contact = ph.Contact(b, ph.Plane(a, (0.6, 0.8, 0.0)), 300.0, damping=0.2, **parameters)
-    object.__setattr__(contact, "radius", 3.0)
+    contact = ph.Contact(b, ph.Plane(a, (-0.6, -0.8, 0.0)), 300.0, damping=0.2, **parameters)
+    object.__setattr__(contact, "_check_depth", lambda *_: None)
     return contact
+
+
+def touching(b, surface):
+    return ph.Contact(b, surface, 300.0, radius=9.0, damping=0.2)
 
 
 POTENTIAL = ph.Potential(lambda x: 40 * np.cosh(x), lambda x: 40 * np.sinh(x))
@@ -150,6 +154,9 @@ ELEMENTS = {
     "rough plane": lambda joint, a, b: deep(a, b, friction=0.3, friction_speed=50.0),
     "slippery rough plane": lambda joint, a, b: deep(a, b, friction=0.3, friction_speed=0.01, exponent=1.5),
     "touching balls": lambda joint, a, b: ph.Contact(a, b, 300.0, radius=9.0, damping=0.2, exponent=1.5),
+    "touching cylinder": lambda joint, a, b: touching(b, ph.Surface(a, ph.Cylinder(0.1, 1.0))),
+    "touching box": lambda joint, a, b: touching(b, ph.Surface(a, ph.Box((0.3, 0.2, 0.4)))),
+    "touching piece": lambda joint, a, b: touching(b, ph.Capsule(a, a.placed.at(0.6), 0.1)),
     "torque": lambda joint, a, b: joint.torque(lambda t: 5 + t),
     "force": lambda joint, a, b: joint.force(lambda t: 5 + t),
     "driven angle": lambda joint, a, b: joint.drive(angle=lambda t: 0.3 + 4 * t),
@@ -159,6 +166,7 @@ IN_JOINTS = [
     *((kind, "spring between points") for kind in (ph.Spherical,)),
     (ph.Spherical, "bushing"),
     *((ph.Spherical, name) for name in ("touching plane", "rough plane", "slippery rough plane", "touching balls")),
+    *((ph.Spherical, f"touching {name}") for name in ("cylinder", "box", "piece")),
     *((ph.Revolute, name) for name in ("friction", "fast friction", "stop")),
     *((ph.Revolute, name) for name in ("angle", "torque", "driven angle")),
     *((ph.Prismatic, name) for name in ("position", "force", "driven position")),

@@ -133,18 +133,34 @@ class Adding:
             "damping": damped * self.damping / (0.01 * self.length) ** exponent,
             "exponent": exponent,
         }
-        kind = rng.integers(3)
+        kind = rng.integers(4)
         if kind == 0:
             return ph.Contact(b, a, radius=way + depth, **law)
+        if damped and kind > 0:
+            slow = self.length / (STEPS * self.sample.step) * 10 ** rng.uniform(-2, 1)
+            law |= {"friction": rng.uniform(0.1, 1.0), "friction_speed": slow}
+        if kind == 3:
+            return self.on_shape(a, b, way, depth, law)
         radius = way * rng.uniform(0.1, 0.9) * (kind == 1)
         across = rng.normal(size=3) * (1, 1, self.dimension == 3)
         across -= chord * (chord @ across) / way**2
         sine = (radius - depth) / way  # of the height above the plane
         normal = sine * chord / way + np.sqrt(1 - sine**2) * across / np.linalg.norm(across)
-        if damped and kind == 2:
-            slow = self.length / (STEPS * self.sample.step) * 10 ** rng.uniform(-2, 1)
-            law |= {"friction": rng.uniform(0.1, 1.0), "friction_speed": slow}
         return ph.Contact(b, ph.Plane(a, normal), radius=radius, **law)
+
+    def on_shape(self, a: Port, b: Attachment, way: float, depth: float, law: dict[str, Any]) -> ForceElement:
+        """The contact of a sphere at b with a round or cornered shape, or a piece of a line, at a."""
+        rng, dimension = self.rng, self.dimension
+        small = ph.Surface(a, ph.Sphere(0.01 * way))
+        if isinstance(a, Attachment) and a.has_orientation:  # on the ground axes would be those of the world
+            kind = rng.integers(2 if dimension == 2 else 3)
+            edges = ph.Box(tuple(way * rng.uniform(0.1, 0.4, 3)))
+            axis = (0, 0, 1) if dimension == 2 else rng.normal(size=3)
+            small = ph.Surface(a, (edges, ph.Sphere(0.2 * way), ph.Cylinder(0.2 * way, way, axis))[kind])
+        gap = small.gaps(b, dimension)[0]
+        if not (radius := gap.coordinate.initial_value() - gap.surface + depth) > 2 * depth:
+            small, radius = ph.Surface(a, ph.Sphere(0.01 * way)), 0.99 * way + depth
+        return ph.Contact(b, small, radius=radius, **law)
 
     def joint_friction(self, damped: bool) -> ForceElement | None:
         """Dry and viscous, where there is to be a loss."""

@@ -1,7 +1,7 @@
 """A system as memory of the kernels, and the functions of time and measurements beside it."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -12,7 +12,7 @@ from phlexible.assembly.bands import Tables, place_tables
 from phlexible.assembly.controlled import ControlledValue, controlled_values
 from phlexible.assembly.functions import Function, Interaction
 from phlexible.assembly.interactions import InteractionTables, MovingPart
-from phlexible.assembly.laws import ForceData, StrainLaws, coordinate_kind, element_law, law_tables
+from phlexible.assembly.laws import ForceData, StrainLaws, coordinate_kind, element_law, law_tables, zones_of
 from phlexible.assembly.places import Places
 from phlexible.assembly.soft import SoftTables
 from phlexible.assembly.types import TypeTables, velocity_weights
@@ -158,7 +158,8 @@ def assemble(system: System, with_segments: bool = True) -> Assembly:
         if each.is_prescribed:
             number = len(prescribed)
             prescribed.append((force.value, str(element)))
-        functions = tuple(tables.function(row) for row in force.coordinate.functions())
+        rows, zones = force.coordinate.functions(), zones_of(force.coordinate)
+        functions = tuple(replace(tables.function(row), zone=zones.get(k, 0.0)) for k, row in enumerate(rows))
         tables.interactions.append(Interaction(functions, element_law(force, number)))
     tables.interactions += list(_strains(system, tables))
     for related in system.related:

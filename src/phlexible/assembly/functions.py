@@ -17,11 +17,15 @@ class Term:
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """A sum of terms, less a constant and, where ``time`` is not -1, a component of the moving vectors."""
+    """A sum of terms, less a constant and, where ``time`` is not -1, a component of the moving vectors.
+
+    Of a rounded coordinate -``zone`` .. ``zone`` counts as zero.
+    """
 
     terms: tuple[Term, ...]
     constant: float = 0.0
     time: int = -1
+    zone: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,3 +34,13 @@ class Interaction:
 
     functions: tuple[Function, ...]
     force: ForceData | None = None
+
+    @property
+    def slides(self) -> bool:
+        """Whether its last functions are components of sliding."""
+        return self.force is not None and self.force.slip is not None
+
+    @property
+    def gap_count(self) -> int:
+        """Functions of the coordinate."""
+        return self.force.slip.gap_count if self.force and self.force.slip else len(self.functions)

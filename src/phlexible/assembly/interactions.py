@@ -165,6 +165,10 @@ class CoupledTables:
             waits.append(sorted({node(carrier) for carrier in self._held(number)}))
         return waits
 
+    @property
+    def _laws(self) -> Sequence[Interaction]:
+        return self.interactions[self.constraint_count :]
+
     @cached_property
     def _related(self) -> dict[int, list[int]]:
         """The interactions whose coordinates a relation has, by the number of its constraint."""
@@ -413,6 +417,7 @@ class CoupledTables:
             "function_term": term_start[:-1],
             "term_count": np.diff(term_start),
             "function_time": _integers([function.time for function in self.functions]),
+            "function_zone": _reals([function.zone for function in self.functions]),
             "function_constant": _reals([function.constant for function in self.functions]),
             "function_part": part_start[:-1],
             "part_count": np.diff(part_start),
@@ -421,6 +426,7 @@ class CoupledTables:
             "pair_weight": _reals(pair_weights),
             "interaction_start": self._starts[:-1],
             "function_count": np.diff(self._starts),
+            "gap_count": _integers([each.gap_count for each in self.interactions]),
         }
         tables |= {f"part_{name}": parts[:, k] for k, name in enumerate(("vector", "upper", "lower"))}
         tables |= {f"pair_{n}": pairs[:, k] for k, n in enumerate(("term", "first", "second", "upper", "lower"))}
@@ -472,13 +478,17 @@ class CoupledTables:
             "group_lower": pairs[:, 4],
             "group_block": np.array(blocks, dtype=np.int64),
         }
+        chords = [each.functions[each.gap_count].terms[0].first if each.slides else -1 for each in self._laws]
+        slips = offsets([len(self.chords[chord]) if chord >= 0 else 0 for chord in chords])
+        tables["slip_start"] = slips[:-1]
         rows = int(self._starts[self.constraint_count])
         first, count = np.zeros(rows, dtype=np.int64), np.zeros(rows, dtype=np.int64)
         for constraint, own in self._related.items():
             row = self._starts[constraint]
             first[row], count[row] = own[0] - self.constraint_count, len(own)
         tables |= {"row_force": first, "row_force_count": count}
-        return {"groups": len(pairs), "group_blocks": len(blocks), "group_numbers": most}, tables
+        totals = {"groups": len(pairs), "group_blocks": len(blocks), "group_numbers": most}
+        return {**totals, "slip_parts": int(slips[-1])}, tables
 
 
 def _integers(values: Sequence[int]) -> IntArray:

@@ -12,6 +12,7 @@ from phlexible.bodies.string.user_law import Law
 from phlexible.compilation.user_function import UserFunction, user_function
 from phlexible.interactions.coordinates import AngleCoordinate, Coordinate, DistanceCoordinate
 from phlexible.interactions.force_elements import CoordinateForce
+from phlexible.interactions.resisting.gaps import RoundedCoordinate, RubbingCoordinate, SegmentCoordinate
 from phlexible.interactions.resisting.one_sided import Coulomb, OneSided
 from phlexible.tables.declarations import (
     ANGLE,
@@ -22,6 +23,8 @@ from phlexible.tables.declarations import (
     LINEAR,
     LOGARITHMIC,
     POSITION,
+    ROUNDED,
+    SEGMENT,
     SPRING,
     ST_VENANT_KIRCHHOFF,
     USER_LAW,
@@ -43,7 +46,7 @@ class ForceData:
     """A law along one coordinate.
 
     Attributes:
-        coordinate: POSITION, DISTANCE or ANGLE.
+        coordinate: POSITION .. SEGMENT.
         energy: SPRING .. ELASTIC, which is a spring's and counts as strain.
         stiffness, damping, rest: of spring and damper; of a string EA and tau EA / 4.
         modulus: what numerical damping multiplies.
@@ -55,6 +58,7 @@ class ForceData:
         friction: along the coordinate, or across the contact.
         row: whose multiplier pulls on the coordinate, or -1.
         factor: of the coordinate in that row.
+        slip: how the touching places of a contact slide, where there is friction of this kind.
     """
 
     coordinate: int
@@ -71,17 +75,30 @@ class ForceData:
     friction: Coulomb | None = None
     row: int = -1
     factor: float = 0.0
+    slip: RubbingCoordinate | None = None
 
 
 def coordinate_kind(coordinate: Coordinate) -> int:
     """How the kernels read a coordinate from its functions."""
     match coordinate:
+        case RubbingCoordinate():
+            return coordinate_kind(coordinate.gap)
+        case RoundedCoordinate():
+            return ROUNDED
+        case SegmentCoordinate():
+            return SEGMENT
         case AngleCoordinate():
             return ANGLE
         case DistanceCoordinate():
             return DISTANCE
         case _:
             return POSITION
+
+
+def zones_of(coordinate: Coordinate) -> dict[int, float]:
+    """Of the functions of a rounded coordinate, by their numbers [m]."""
+    own = coordinate.gap if isinstance(coordinate, RubbingCoordinate) else coordinate
+    return dict(enumerate(own.zones)) if isinstance(own, RoundedCoordinate) else {}
 
 
 def element_law(force: CoordinateForce, value: int) -> ForceData:
@@ -107,6 +124,7 @@ def element_law(force: CoordinateForce, value: int) -> ForceData:
         value=value,
         contact=force.contact,
         friction=force.friction,
+        slip=force.coordinate if isinstance(force.coordinate, RubbingCoordinate) else None,
     )
 
 
@@ -157,6 +175,9 @@ def law_tables(laws: Sequence[ForceData], constraints: int, loads: int) -> Table
         "push_damping": np.array([law.contact.damping if law.contact else 0.0 for law in laws], dtype=np.float64),
         "friction": np.array([law.friction.level if law.friction else 0.0 for law in laws], dtype=np.float64),
         "friction_speed": np.array([law.friction.speed if law.friction else 1.0 for law in laws], dtype=np.float64),
+        "slip_points": np.array([law.slip.points if law.slip else 0 for law in laws], dtype=np.int64),
+        "slip_turning": np.array([law.slip.turning if law.slip else 0 for law in laws], dtype=np.int64),
+        "slip_radius": np.array([law.slip.radius if law.slip else 0.0 for law in laws], dtype=np.float64),
         "force_row": np.array([law.row for law in laws], dtype=np.int64),
         "force_factor": np.array([law.factor for law in laws], dtype=np.float64),
         "force_energy": np.array([law.energy_size for law in laws], dtype=np.float64),

@@ -90,6 +90,10 @@ class Body(ABC):
             data.points.locate(location)
         return body_form(data, places, variant, gravity, space)
 
+    def places_along(self) -> tuple[float, ...]:
+        """Where a line body touches others: its nodes along it [m]; empty of other bodies."""
+        return ()
+
     def port_locations(self) -> dict[str, Location]:
         """Where the boundary ports of ``port_hamiltonian`` are, by name."""
         return {"origin": Origin()}

@@ -11,8 +11,9 @@ from phlexible.compilation.dense import fill
 from phlexible.compilation.notation import Reals, Tables, Vector, Vectors, along, dot, vector
 from phlexible.kernels.forces.coordinates import begin_coordinate, end_coordinate
 from phlexible.kernels.forces.relations import held_at, is_held, relate, relation_gap, relation_size
-from phlexible.kernels.vectors import couple, moved_by, velocity_of
-from phlexible.tables.declarations import ANGLE, MOVING
+from phlexible.kernels.forces.sliding import begins_sliding, pull_of_sliding, sliding_gradient, sliding_work
+from phlexible.kernels.vectors import couple, end_chord, mean_chord, moved_by, velocity_of
+from phlexible.tables.declarations import ANGLE, LAW_WIDTH, MOVING
 
 
 @compiled
@@ -50,18 +51,6 @@ def timed(moving: Vectors, component: int) -> float:
 
 
 @compiled
-def mean_chord(t: Tables, y: int) -> Vector:
-    """Mean of a chord over the step."""
-    return t.chord0[y] + 0.5 * t.chord_change[y]
-
-
-@compiled
-def end_chord(t: Tables, y: int) -> Vector:
-    """A chord at the end of the step."""
-    return t.chord0[y] + t.chord_change[y]
-
-
-@compiled
 def pull_on_vectors(t: Tables, h: float, damping: float) -> None:
     """Change of all chords, forces of all laws, and g dw/dx(mean) on every vector (8.3)."""
     for y in range(t.chords):
@@ -77,6 +66,9 @@ def pull_on_vectors(t: Tables, h: float, damping: float) -> None:
             for m in range(begin, end):
                 t.function_change[m] = change_of(t, m)
             end_coordinate(t, i, h, damping)
+            if begins_sliding(t, i, begin, h):
+                pull_of_sliding(t, i)
+                end = begin + t.gap_count[i]
         for m in range(begin, end):
             g = t.multiplier1[m] if i < t.constraints else t.generalized[m]
             for p in range(t.function_term[m], t.function_term[m] + t.term_count[m]):
@@ -150,7 +142,10 @@ def interaction_tangent(t: Tables, h: float) -> None:
                 node = t.constraint_node[i]
                 (t.blocks + t.node_diagonal[node])[r * (t.node_size[node] + 1)] = 1.0
                 continue
-            _gradients(t, m)
+            if f >= 0 and t.slip_points[f] > 0 and r >= t.gap_count[i]:
+                sliding_gradient(t, i, r - t.gap_count[i])
+            else:
+                _gradients(t, m)
             for e in range(t.function_part[m], t.function_part[m] + t.part_count[m]):
                 if f < 0:
                     _constrain(t, e, r, t.node_size[t.constraint_node[i]], h)
@@ -221,7 +216,7 @@ def gather_gap(t: Tables, f: int) -> None:
     With the levers of the step that was tried last.
     """
     begin, last = t.interaction_start[t.constraints + f], t.group_start[f] + t.group_count[f] - 1
-    numbers, count = t.group_place[last] + t.group_width[last], t.function_count[t.constraints + f]
+    numbers, count = t.group_place[last] + t.group_width[last], t.gap_count[t.constraints + f]
     fill(t.left_gradient, count * numbers, 0.0)
     for r in range(count):
         _gradients(t, begin + r)
@@ -247,7 +242,7 @@ def _law_blocks(t: Tables, f: int, begin: int, count: int, numbers: int, h: floa
             for r in range(count):
                 left = t.left_gradient + (r * numbers + t.group_place[groups + a])
                 for s in range(count):
-                    slope = h * t.tangent[3 * (begin + r) + s]
+                    slope = h * t.tangent[LAW_WIDTH * (begin + r) + s]
                     right = t.right_gradient + (s * numbers + t.group_place[groups + b])
                     for i in range(t.group_width[groups + a] if slope != 0.0 else 0):
                         line, x = t.blocks + (place + i * stride), slope * left[i]
@@ -271,8 +266,10 @@ def _auxiliary_rows(t: Tables, k: int) -> None:
 @compiled
 def given_work(t: Tables, i: int) -> float:
     """Work of moving frames and of paths in interaction i: - g times what they change w by (8.5)."""
-    total = 0.0
-    for m in range(t.interaction_start[i], t.interaction_start[i] + t.function_count[i]):
+    total, count = 0.0, t.function_count[i]
+    if i >= t.constraints and t.slip_points[i - t.constraints] > 0:
+        total, count = sliding_work(t, i), t.gap_count[i]
+    for m in range(t.interaction_start[i], t.interaction_start[i] + count):
         g, time = t.multiplier1[m] if i < t.constraints else t.generalized[m], t.function_time[m]
         if time >= 0:
             total += g * (timed(t.moving1, time) - timed(t.moving0, time))

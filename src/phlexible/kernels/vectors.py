@@ -81,6 +81,18 @@ def mean_place(t: Tables, k: int) -> Vector:
 
 
 @compiled
+def mean_chord(t: Tables, y: int) -> Vector:
+    """Mean of a chord over the step."""
+    return t.chord0[y] + 0.5 * t.chord_change[y]
+
+
+@compiled
+def end_chord(t: Tables, y: int) -> Vector:
+    """A chord at the end of the step."""
+    return t.chord0[y] + t.chord_change[y]
+
+
+@compiled
 def apply_forces(t: Tables, h: float) -> None:
     """Subtract h times all forces and weights from the balances of the carriers (4.6 to 4.9)."""
     d = t.dimension

@@ -13,7 +13,7 @@ from phlexible.interactions.drives import Drive
 from phlexible.interactions.feedback import Feedback
 from phlexible.interactions.force_elements import ForceElement
 from phlexible.interactions.loads import Force, Load
-from phlexible.interactions.resisting.contact import Plane
+from phlexible.interactions.resisting.surfaces import Touchable
 from phlexible.joints.fixed import Fixed
 from phlexible.joints.joint import Joint
 from phlexible.joints.relations import JointRelation
@@ -47,8 +47,8 @@ def _values(part: Part) -> Iterator[object]:
     for field in dataclasses.fields(part):
         value = getattr(part, field.name)
         yield value
-        if isinstance(value, Plane):
-            yield value.port
+        if isinstance(value, Touchable):
+            yield from value.ports
         if isinstance(value, tuple):
             yield from (each for each in value if isinstance(each, PlacedBody))
         if isinstance(value, Feedback):
@@ -103,7 +103,9 @@ def check_nodes(part: Part) -> None:
 
 
 def _any_port(placed: PlacedBody) -> Attachment:
-    """The origin; of a soft body, which has none, a node."""
+    """The origin; of bodies that have none a node."""
+    if isinstance(placed.body, String):
+        return placed.start
     if isinstance(placed.body, SoftBody):
         return placed.node(int(placed.body.soft_mesh.nodes[0]))
     return placed.origin

@@ -12,7 +12,7 @@ from phlexible.interactions.drives import Drive
 from phlexible.interactions.feedback import Feedback
 from phlexible.interactions.force_elements import ForceElement
 from phlexible.interactions.loads import Load
-from phlexible.interactions.resisting.contact import Plane
+from phlexible.interactions.resisting.surfaces import Touchable
 from phlexible.joints.joint import Joint
 from phlexible.joints.relations import JointRelation, Relation
 from phlexible.mechanism.events import Condition, Event
@@ -128,8 +128,10 @@ def relocated(part: Part, bodies: Mapping[str, PlacedBody], parts: Mapping[objec
         value = getattr(part, field.name)
         if isinstance(value, Attachment):
             changes[field.name] = moved(value, bodies)
-        elif isinstance(value, Plane) and isinstance(value.port, Attachment):
-            changes[field.name] = dataclasses.replace(value, port=moved(value.port, bodies))
+        elif isinstance(value, Touchable):
+            changes[field.name] = value.moved(
+                lambda port: moved(port, bodies) if isinstance(port, Attachment) else port
+            )
         elif isinstance(value, PlacedBody):
             changes[field.name] = bodies[value.name]
         elif isinstance(value, tuple) and value and all(isinstance(each, PlacedBody) for each in value):

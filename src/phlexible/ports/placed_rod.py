@@ -38,6 +38,10 @@ class PlacedRod(PlacedWhole):
         places = self.body.node_places
         return (0.0, *(0.5 * (places[1:] + places[:-1])).tolist())
 
+    def nodes(self) -> tuple[Attachment, ...]:
+        """Of all sections."""
+        return tuple(part.origin for part in self.parts)
+
     def point(self, position: ArrayLike) -> Attachment:
         """A material point given by its coordinates in the straight rod, shape (3,) [m]; moves as ``at(x)`` does.
 

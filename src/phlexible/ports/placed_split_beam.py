@@ -38,6 +38,10 @@ class PlacedSplitBeam(PlacedWhole):
         """Where each part begins along the whole beam [m]."""
         return tuple(number * self.body.part.length for number in range(len(self.parts)))
 
+    def nodes(self) -> tuple[Attachment, ...]:
+        """Cuts and ends."""
+        return tuple(self.at(x) for x in (*self.starts, self.length))
+
     def point(self, position: ArrayLike) -> Attachment:
         """A material point given by undeformed coordinates in the frame of the whole beam, shape (3,) [m].
 

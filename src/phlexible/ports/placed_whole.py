@@ -76,6 +76,10 @@ class PlacedWhole(ABC):
             AttachmentError: x lies outside 0 <= x <= length.
         """
 
+    @abstractmethod
+    def nodes(self) -> tuple[Attachment, ...]:
+        """Where it touches others."""
+
     def offsets(self) -> Iterator[tuple[PlacedBody, float]]:
         """Each part with the place of its start along the whole [m]."""
         yield from zip(self.parts, self.starts, strict=True)

@@ -8,7 +8,8 @@ from phlexible.algebra.arrays import Array
 from phlexible.interactions.bushing import Bushing
 from phlexible.interactions.force_elements import ForceElement, JointElement, SpringDamper
 from phlexible.interactions.pair import KinematicPair
-from phlexible.interactions.resisting.contact import Contact, Plane
+from phlexible.interactions.resisting.contact import Contact
+from phlexible.interactions.resisting.surfaces import Plane
 from phlexible.joints.axial import AxialJoint
 from phlexible.joints.distance import Distance
 from phlexible.joints.fixed import Fixed

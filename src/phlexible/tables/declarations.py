@@ -49,6 +49,7 @@ TABLES: tuple[Table, ...] = (
         forces          | 1 | | interactions that are laws
         groups          | 1 | | what laws touch: carriers, then auxiliary vectors
         group_blocks    | 1 | | blocks between the groups of a law
+        slip_parts      | 1 | | vectors whose changes make up sliding, of all forces
         group_numbers   | 1 | | numbers in the gradients of one law, the most of any
         auxiliaries     | 1 | | changes of vectors that are unknowns of their own
         loads           | 1 | | forces and moments on attachments
@@ -150,7 +151,8 @@ TABLES: tuple[Table, ...] = (
         pair_lower        | pairs | | block (carrier of second, carrier or auxiliary of first)
         interaction_start | interactions | | first function
         function_count    | interactions | | how many
-        coordinate_of     | interactions | | CONSTRAINT, POSITION, DISTANCE or ANGLE
+        coordinate_of     | interactions | | CONSTRAINT, POSITION .. SEGMENT
+        gap_count         | interactions | | functions of the coordinate; others are those of sliding
         constraint_node   | constraints | | node of its multipliers
         energy_of         | forces | | stored energy: SPRING .. ELASTIC
         energy_address    | forces | | of U, where the user wrote it
@@ -166,6 +168,9 @@ TABLES: tuple[Table, ...] = (
         group_block_start | forces | | first block
         group_upper       | groups | | of a relation: block (carrier, its node), or -1
         group_lower       | groups | | of a relation: block (its node, carrier), or -1
+        slip_start        | forces | | first coefficient of sliding
+        slip_points       | forces | | points in it; 0: there is none
+        slip_turning      | forces | | directions in it of the body that touches; others are of the surface
         force_row         | forces | | row of the relation whose multiplier pulls on the coordinate, or -1
         row_force         | rows | | of a relation: first force that is pulled
         row_force_count   | rows | | how many; 0: of a row of functions
@@ -204,6 +209,7 @@ TABLES: tuple[Table, ...] = (
         chord_total       | chords | | sum of the weights; 0: a difference
         term_coefficient  | terms | |
         function_constant | functions | |
+        function_zone     | functions | m | of a rounded coordinate: -a .. a counts as zero
         row_length        | rows | | what a gap is compared with: a length, 1 for cosines
         pair_weight       | pairs | |
         force_stiffness   | forces | | of a spring; EA of a string
@@ -216,6 +222,7 @@ TABLES: tuple[Table, ...] = (
         push_damping      | forces | | of its rate, after Hunt and Crossley
         friction          | forces | | level of dry friction, or coefficient across a contact
         friction_speed    | forces | | below which it falls
+        slip_radius       | forces | m | of the sphere that touches
         force_factor      | forces | | of the coordinate in its relation
         force_energy      | forces | | size of a user's energy, EA of strings: what its round-off is compared with
         """,
@@ -319,15 +326,17 @@ TABLES: tuple[Table, ...] = (
         generalized       | functions | | multiplier, or force of a law along its function
         along             | functions | | omega of a law: what its force is multiplied by
         slope             | functions | | dtheta/dw_{n+1} of a law
-        tangent           | 3 functions | | d(generalized)/dw_{n+1} over the functions of its law
+        tangent           | 7 functions | | d(generalized)/dw_{n+1} over the functions of its law
         theta0            | forces | | coordinate at the start of the step
         theta_change      | forces | |
         loss              | forces | J | what contact and dry friction lose in the step
         across_loss       | forces | J | that part of it that is lost along a plane
+        slip_weight       | slip_parts | | coefficients of sliding
         touching          | forces | | 1: a contact that pushes at either end of the step
         hardness          | carriers | 1/s2 | of the contacts on a carrier; -1: it has no inertia
         parts             | one | | that the step is to be taken in
         scalar_force      | forces | | F along the coordinate
+        force_slope       | forces | | its derivative to theta_{n+1}
         left_gradient     | group_numbers | | of one law: carriers' rows
         right_gradient    | group_numbers | |
         row_relaxation    | rows | | of the last factorization
@@ -401,11 +410,14 @@ apart (``node_apart``) or SEGMENTED, first neighbour, how many, first target."""
 
 SEGMENTED = -1
 
-CONSTRAINT, POSITION, DISTANCE, ANGLE = range(4)
+CONSTRAINT, POSITION, DISTANCE, ANGLE, ROUNDED, SEGMENT = range(6)
 FORCE, FOLLOWER_FORCE, TORQUE, FOLLOWER_TORQUE, PRESSURE = range(5)
 SPRING, LOGARITHMIC, LINEAR, ST_VENANT_KIRCHHOFF, USER_LAW, CONTACT, ELASTIC = range(7)
 QUADRATIC, INVARIANTS = range(2)
 NOTHING, PROPORTIONAL, LOGARITHMS, RECIPROCAL, THINNING, OF_USER = range(6)
+
+LAW_WIDTH = 7
+"""Functions of one law, at most; from row to row of ``tangent``."""
 
 MOST_PARTS = 4096
 """Of a step around contacts."""

@@ -255,6 +255,10 @@ class Beam(Body):
         outlines = [outline_of(each) for each in self.sections_at(positions[:, 0])]
         return tube_skin(positions, shapes, points.turns(positions[:, 0]), outlines)
 
+    def places_along(self) -> tuple[float, ...]:
+        """Ends of its elements."""
+        return tuple(np.linspace(0.0, self.length, self.elements + 1).tolist())
+
     def port_locations(self) -> dict[str, Location]:
         """Both ends."""
         return {"start": Start(), "end": End()}

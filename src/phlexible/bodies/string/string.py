@@ -74,6 +74,10 @@ class String(NodalBody):
         """Nodes and shape functions."""
         return StringMesh(self.length, self.elements, self.order)
 
+    def places_along(self) -> tuple[float, ...]:
+        """Its nodes."""
+        return tuple(self.mesh.nodes.tolist())
+
     def discretize(self, dimension: int) -> AbsoluteBody:
         """Nodes, mass and strains in the plane (dimension 2) or in space (3)."""
         line_plane_or_space(dimension)

@@ -2,7 +2,8 @@
 
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.gallery.parameters import ready_model
-from phlexible.interactions.resisting.contact import Contact, Plane
+from phlexible.interactions.resisting.contact import Contact
+from phlexible.interactions.resisting.surfaces import Plane
 from phlexible.model import Model
 from phlexible.shapes.solids import Sphere
 

@@ -4,6 +4,7 @@ from math import sqrt
 
 from phlexible.compilation.compiled import compiled
 from phlexible.compilation.notation import Tables
+from phlexible.tables.declarations import LAW_WIDTH
 
 
 @compiled
@@ -72,7 +73,7 @@ def slide(t: Tables, f: int, first: int, count: int, h: float, slope: float) -> 
     for i in range(1, count):
         share = -t.friction[f] * t.function_change[first + i] / (h * size)
         t.generalized[first + i] = share * normal
-        D = t.tangent + 3 * (first + i)
+        D = t.tangent + LAW_WIDTH * (first + i)
         D[0] = share * slope
         for j in range(1, count):
             D[j] = -t.friction[f] * normal / (h * size) if i == j else 0.0

@@ -13,9 +13,10 @@ from math import atan2, isnan, pi, sqrt
 from phlexible.compilation.compiled import compiled, entry_point
 from phlexible.compilation.notation import Tables
 from phlexible.kernels.forces.contact import push, rub, slide
+from phlexible.kernels.forces.gaps import begin_gap, rounded_gap, segment_gap
 from phlexible.kernels.forces.laws import discrete_gradient
 from phlexible.kernels.forces.relations import nearest_turn
-from phlexible.tables.declarations import ANGLE, CONTACT, DISTANCE
+from phlexible.tables.declarations import ANGLE, CONTACT, DISTANCE, LAW_WIDTH, ROUNDED, SEGMENT
 
 SMALL_ANGLE = 0.05
 POINT = -1
@@ -32,6 +33,8 @@ def begin_coordinate(t: Tables, i: int) -> None:
             t.theta0[f] = nearest_turn(atan2(t.function0[t.interaction_start[i] + 1], w0), t.theta[f])
     elif t.coordinate_of[i] == DISTANCE:
         t.theta0[f] = sqrt(max(w0, 0.0))
+    elif t.coordinate_of[i] == ROUNDED or t.coordinate_of[i] == SEGMENT:
+        t.theta0[f] = begin_gap(t, i)
     else:
         t.theta0[f] = w0
 
@@ -43,6 +46,9 @@ def end_coordinate(t: Tables, i: int, h: float, damping: float) -> None:
     if t.coordinate_of[i] == ANGLE:
         _angle(t, f, first, h, damping)
         return
+    if t.coordinate_of[i] == ROUNDED or t.coordinate_of[i] == SEGMENT:
+        end_gap(t, i, first, h, damping)
+        return
     weight, rate, bend, change = 1.0, 1.0, 0.0, t.function_change[first]
     if t.coordinate_of[i] == DISTANCE:
         end = sqrt(max(t.function0[first] + t.function_change[first], 0.0))
@@ -51,10 +57,32 @@ def end_coordinate(t: Tables, i: int, h: float, damping: float) -> None:
     t.theta_change[f] = change
     force, slope = scalar_force(t, f, h, damping)
     t.along[first], t.slope[first] = weight, rate
+    t.force_slope[f] = slope
     t.generalized[first] = force * weight
-    t.tangent[3 * first] = slope * rate * weight + force * bend
-    if t.function_count[i] > 1:
+    t.tangent[LAW_WIDTH * first] = slope * rate * weight + force * bend
+    if t.function_count[i] > 1 and t.slip_points[f] == 0:
         slide(t, f, first, t.function_count[i], h, slope)
+
+
+@compiled
+def end_gap(t: Tables, i: int, first: int, h: float, damping: float) -> None:
+    """The same of a rounded gap or one from a piece of a line: omega comes with its derivatives."""
+    f, count = i - t.constraints, t.gap_count[i]
+    if t.coordinate_of[i] == ROUNDED:
+        rounded_gap(t, first, count)
+    else:
+        segment_gap(t, first)
+    change = 0.0
+    for r in range(first, first + count):
+        change += t.along[r] * t.function_change[r]
+    t.theta_change[f] = change
+    force, slope = scalar_force(t, f, h, damping)
+    for r in range(count):
+        t.generalized[first + r] = force * t.along[first + r]
+        D = t.tangent + LAW_WIDTH * (first + r)
+        for s in range(count):
+            D[s] = force * D[s] + slope * t.along[first + r] * t.slope[first + s]
+    t.force_slope[f] = slope
 
 
 @compiled
@@ -81,11 +109,11 @@ def _angle(t: Tables, f: int, first: int, h: float, damping: float) -> None:
     t.along[first], t.along[first + 1] = -q * s, q * c
     t.slope[first], t.slope[first + 1] = turn_c, turn_s
     t.generalized[first], t.generalized[first + 1] = force * t.along[first], force * t.along[first + 1]
-    D = t.tangent + 3 * first
+    D = t.tangent + LAW_WIDTH * first
     D[0] = -slope * turn_c * q * s - force * q_c * s
     D[1] = -slope * turn_s * q * s - force * (q_s * s + 0.5 * q)
-    D[3] = slope * turn_c * q * c + force * (q_c * c + 0.5 * q)
-    D[4] = slope * turn_s * q * c + force * q_s * c
+    D[LAW_WIDTH] = slope * turn_c * q * c + force * (q_c * c + 0.5 * q)
+    D[LAW_WIDTH + 1] = slope * turn_s * q * c + force * q_s * c
 
 
 @compiled

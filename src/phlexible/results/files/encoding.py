@@ -44,7 +44,7 @@ from phlexible.interactions.force_elements import ForceElement, JointElement
 from phlexible.interactions.loads import Axes, Load, PointLoad
 from phlexible.interactions.potentials import Potential
 from phlexible.interactions.pressure import Pressure
-from phlexible.interactions.resisting.contact import Plane
+from phlexible.interactions.resisting.surfaces import Capsule, Plane, Surface
 from phlexible.interactions.state_force import StateLaw
 from phlexible.interactions.time_paths import TimePath
 from phlexible.joints.joint import Joint
@@ -71,7 +71,8 @@ VALUES: dict[str, type[Any]] = {
         *(FloatingBody, StrainEnergy, ElementMesh, CellKind, ElementMaterials),
         *(MeshPoints, NodePoints, PlatePoints, PlateSection, InterfaceMotion, Interface),
         *(Start, End, Cut, Along, Origin, MaterialPosition),
-        *(Axes, Drive, Plane, TimePath, Feedback, FeedbackShare, Whole, LinearLaw, StateLaw, EnergyKind, String),
+        *(Axes, Drive, TimePath, Feedback, FeedbackShare, Whole, LinearLaw, StateLaw, EnergyKind, String),
+        *(Plane, Surface, Capsule),
         *(SoftBody, SoftMesh, NodeGroup, Node),
     )
 }

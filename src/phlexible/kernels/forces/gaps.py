@@ -1,0 +1,100 @@
+"""Discrete derivatives of gaps: from round and cornered shapes, from a piece of a line (docs/theory.md, 8).
+
+omega goes to ``along``, d theta_{n+1}/dw to ``slope`` and d omega/dw_{n+1} to ``tangent``.
+"""
+
+from math import sqrt
+
+from phlexible.compilation.compiled import compiled
+from phlexible.compilation.notation import Tables
+from phlexible.tables.declarations import LAW_WIDTH, ROUNDED
+
+LEAST = 1e-300
+
+
+@compiled
+def beyond(w: float, zone: float) -> float:
+    """What is left of w beyond -zone .. zone."""
+    return w - zone if w > zone else w + zone if w < -zone else 0.0
+
+
+@compiled
+def clamped(u: float) -> float:
+    """u between 0 and 1."""
+    return min(max(u, 0.0), 1.0)
+
+
+@compiled
+def begin_gap(t: Tables, i: int) -> float:
+    """theta_n."""
+    first, total = t.interaction_start[i], 0.0
+    if t.coordinate_of[i] == ROUNDED:
+        for m in range(first, first + t.gap_count[i]):
+            total += beyond(t.function0[m], t.function_zone[m]) ** 2
+    else:
+        w = t.function0 + first
+        place = clamped(w[1] / w[2])
+        total = w[0] - 2.0 * place * w[1] + place * place * w[2]
+    return sqrt(max(total, 0.0))
+
+
+@compiled
+def rounded_gap(t: Tables, first: int, count: int) -> None:
+    """theta = |q|: omega_i = mean(q_i) (delta(q_i)/delta(w_i)) / mean(theta) (8.26)."""
+    before, after = 0.0, 0.0
+    for m in range(first, first + count):
+        before += beyond(t.function0[m], t.function_zone[m]) ** 2
+        after += beyond(t.function0[m] + t.function_change[m], t.function_zone[m]) ** 2
+    end = sqrt(after)
+    both = max(sqrt(before) + end, LEAST)
+    for m in range(first, first + count):
+        start, change = beyond(t.function0[m], t.function_zone[m]), t.function_change[m]
+        q = beyond(t.function0[m] + change, t.function_zone[m])
+        share, steeper, own = 1.0, 0.0, 1.0 if q != 0.0 else 0.0
+        if t.function_zone[m] > 0.0 and start * q <= 0.0:  # within the zone, into it or out of it
+            share = clamped((q - start) / change) if q != start else 0.0
+            steeper = (own - share) / change if q != start else 0.0
+        t.along[m] = (start + q) * share / both
+        t.slope[m] = q * own / max(end, LEAST)
+        D = t.tangent + LAW_WIDTH * m
+        for s in range(count):
+            other = t.function0[first + s] + t.function_change[first + s]
+            D[s] = -t.along[m] * beyond(other, t.function_zone[first + s]) / (both * max(end, LEAST))
+        D[m - first] += (own * share + (start + q) * steeper) / both
+
+
+@compiled
+def segment_gap(t: Tables, first: int) -> None:
+    """theta^2 = w_1 - 2 t w_2 + t^2 w_3, t = w_2 / w_3 between 0 and 1 (8.27)."""
+    w, dw, along, slope = t.function0 + first, t.function_change + first, t.along + first, t.slope + first
+    end2, end3 = w[1] + dw[1], w[2] + dw[2]
+    u0, u1 = w[1] / w[2], end2 / end3
+    t0, t1 = clamped(u0), clamped(u1)
+    start, after = (
+        w[0] - 2.0 * t0 * w[1] + t0 * t0 * w[2],
+        w[0] + dw[0] - 2.0 * t1 * end2 + t1 * t1 * end3,
+    )
+    end = sqrt(max(after, 0.0))
+    both = max(sqrt(max(start, 0.0)) + end, LEAST)
+    inside = 1.0 if 0.0 < u1 < 1.0 else 0.0
+    share, steeper = inside, 0.0  # delta(t) / delta(u)
+    if not (0.0 < u0 < 1.0 and inside == 1.0):
+        share = clamped((t1 - t0) / (u1 - u0)) if t1 != t0 else 0.0
+        steeper = (inside - share) / (u1 - u0) if t1 != t0 else 0.0
+    t_mean, square, u_mean = 0.5 * (t0 + t1), 0.5 * (t0 * t0 + t1 * t1), 0.5 * (u0 + u1)
+    mean2, mean3 = w[1] + 0.5 * dw[1], w[2] + 0.5 * dw[2]
+    rest = t_mean * mean3 - mean2
+    part = 2.0 * rest * share / mean3
+    along[0], along[1], along[2] = 1.0 / both, (part - 2.0 * t_mean) / both, (square - part * u_mean) / both
+    half = 0.5 / max(end, LEAST)
+    slope[0], slope[1], slope[2] = half, -2.0 * t1 * half, t1 * t1 * half
+    for s in range(3):
+        du = 1.0 / end3 if s == 1 else -u1 / end3 if s == 2 else 0.0
+        own2, own3 = 0.5 if s == 1 else 0.0, 0.5 if s == 2 else 0.0
+        dt = 0.5 * inside * du
+        dpart = 2.0 * (dt * mean3 + t_mean * own3 - own2) * share / mean3
+        dpart += 2.0 * rest * steeper * du / mean3 - part * own3 / mean3
+        D = t.tangent + LAW_WIDTH * first + s
+        D[0] = -along[0] * slope[s] / both
+        D[LAW_WIDTH] = (dpart - 2.0 * dt - along[1] * slope[s]) / both
+        D[2 * LAW_WIDTH] = (t1 * inside * du - dpart * u_mean - 0.5 * part * du - along[2] * slope[s]) / both

@@ -1,0 +1,165 @@
+"""Contact with round and cornered shapes and pieces of lines, friction of what turns: closed forms, momenta."""
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+
+G = 9.81
+
+
+def ball_of(mass=2.0, radius=0.1):
+    """A homogeneous ball."""
+    return ph.RigidBody(mass, (0.4 * mass * radius**2,) * 3)
+
+
+def test_a_ball_that_slides_begins_to_roll_with_five_sevenths_of_its_speed():
+    """Whatever the friction: the angular momentum about a point of the plane is conserved."""
+    model = ph.Model(gravity=(0, 0, -G))
+    ball = model.add(ball_of(), "ball", position=(0, 0, 0.1 - 2 * G / 1e5), velocity=(1.0, 0.5, 0))
+    plane = ph.Plane(model.ground.at((0, 0, 0)))
+    model.apply(ph.Contact(ball.origin, plane, stiffness=1e5, radius=0.1, friction=0.2))
+    motion = model.simulate(0.5, 5e-3, progress=False)
+    assert motion.velocity(ball.origin)[-1] == pytest.approx([5 / 7, 2.5 / 7, 0], abs=1e-9)
+    assert motion.angular_velocity(ball)[-1] == pytest.approx([-25 / 7, 50 / 7, 0], abs=1e-8)
+    assert motion.energy.dissipated[-1] == pytest.approx(1.25 / 7 * 2, rel=1e-9)
+    assert np.abs(motion.energy.balance_error).max() <= 1e-12
+
+
+@pytest.mark.parametrize("shape", ["sphere", "piece"])
+def test_friction_between_turning_bodies_keeps_both_momenta(shape):
+    model = ph.Model()
+    one = model.add(ball_of(1.0), "one", angular_velocity=(3.0, 5.0, -2.0))
+    other = model.add(
+        ball_of(1.0), "other", position=(0.3, 0.05, 0.02), velocity=(-1.0, 0, 0), angular_velocity=(-4.0, 5.0, 20.0)
+    )
+    surface = ph.Surface(one.origin, ph.Sphere(0.1))
+    if shape == "piece":
+        surface = ph.Capsule(one.point((0, -0.2, 0)), one.point((0.02, 0.2, 0)), 0.1)
+    model.apply(ph.Contact(other.origin, surface, stiffness=1e5, radius=0.1, friction=0.3))
+    motion = model.simulate(0.3, 1e-2, progress=False)
+    assert motion.contact_steps[-1] > 0 and motion.energy.dissipated[-1] > 0.1
+    assert np.ptp(motion.momentum.linear, axis=0) == pytest.approx(0, abs=1e-13)
+    assert np.ptp(motion.momentum.angular, axis=0) == pytest.approx(0, abs=1e-13)
+    assert np.abs(motion.energy.balance_error).max() <= 1e-12
+
+
+def surfaces(model):
+    ground = model.ground
+    return {
+        "sphere": (ph.Surface(ground.at((0, 0, 0)), ph.Sphere(0.2)), 0.2),
+        "cylinder": (ph.Surface(ground.at((0, 0, 0)), ph.Cylinder(0.2, 1.0)), 0.2),
+        "edge of a box": (ph.Surface(ground.at((-0.3, -0.2, 0)), ph.Box((0.6, 0.4, 1.0))), 0.0),
+        "end of a piece": (ph.Capsule(ground.at((-1, 0, 0)), ground.at((0, 0, 0)), 0.2), 0.2),
+    }
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("name", ["sphere", "cylinder", "edge of a box", "end of a piece"])
+def test_a_ball_that_meets_a_normal_of_45_degrees_flies_off_at_a_right_angle(name, dimension):
+    """Without loss and without friction the velocity is mirrored."""
+    model = ph.Model(dimension=dimension)
+    surface, radius = surfaces(model)[name]
+    place = ((radius + 0.1) / np.sqrt(2), 1.0, 0)
+    ball = model.add(ph.PointMass(1.0), "ball", position=place, velocity=(0, -2.0, 0))
+    model.apply(ph.Contact(ball.origin, surface, stiffness=1e9, radius=0.1))
+    motion = model.simulate(1.0, 1e-2, progress=False)
+    assert motion.velocity(ball.origin)[-1] == pytest.approx([2.0, 0, 0], abs=5e-3)
+    assert np.ptp(motion.energy.total) <= 1e-11
+
+
+@pytest.mark.parametrize(("friction", "factor"), [(0.0, 1.0), (0.5, 7 / 5)])
+@pytest.mark.parametrize("shape", [ph.Sphere(0.3), ph.Cylinder(0.3, 1.0)])
+def test_a_ball_in_a_bowl_swings_as_a_pendulum_and_slower_where_it_rolls(shape, friction, factor):
+    """Period 2 pi sqrt((R - r) / g), times sqrt(7/5) of a ball that rolls."""
+    model, angle = ph.Model(gravity=(0, -G, 0)), 0.05
+    depth = 2 * G / 1e5
+    reach = 0.2 + depth
+    ball = model.add(ball_of(), "ball", position=(reach * np.sin(angle), -reach * np.cos(angle), 0))
+    bowl = ph.Surface(model.ground.at((0, 0, 0)), shape, inside=True)
+    contact = ph.Contact(ball.origin, bowl, stiffness=1e5, radius=0.1, friction=friction, friction_speed=1e-5)
+    model.apply(contact)
+    motion = model.simulate(1.5, 1e-2, progress=False)
+    x, t = motion.position(ball.origin)[:, 0], motion.time
+    k = np.flatnonzero(x[:-1] * x[1:] < 0)
+    zeros = t[k] - x[k] * (t[k + 1] - t[k]) / (x[k + 1] - x[k])
+    period = 2 * np.pi * np.sqrt(reach / G * factor) * (1 + angle**2 / 16)
+    assert 2 * np.diff(zeros).mean() == pytest.approx(period, rel=3e-3)
+    assert np.abs(motion.energy.balance_error).max() <= 1e-12
+
+
+def capstan(friction, wrap=np.pi, radius=0.1, straight=0.05):
+    """A light rope over a pulley that turns against it: one end is held, a load of 10 N hangs on the other."""
+
+    def shape(s):
+        angle = np.pi - np.clip((s - straight) / radius, 0, wrap)
+        below = max(straight - s, 0) + max(s - straight - radius * wrap, 0)
+        return radius * np.cos(angle), radius * np.sin(angle) - below, 0
+
+    model = ph.Model(gravity=(0, -10.0, 0), dimension=2)
+    string = ph.String(radius * wrap + 2 * straight, 0.01, 24, ph.LinearLaw(2e4), viscosity=2e-3)
+    rope = model.add(string, "rope", shape=shape)
+    load = model.add(ph.PointMass(1.0), "load", position=shape(string.length))
+    held = model.connect(ph.Spherical(model.ground.at(shape(0.0)), rope.start))
+    model.connect(ph.Spherical(rope.end, load.origin))
+    pulley = model.add(ph.RigidBody(1.0, 0.01), "pulley")
+    bearing = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), pulley.origin))
+    model.apply(bearing.drive(angle=lambda t: 20.0 * t))
+    groove = ph.Surface(pulley.origin, ph.Cylinder(radius, 0.05))
+    model.apply(ph.Contact(rope, groove, stiffness=1e4, damping=1e6, friction=friction, friction_speed=1e-2))
+    return model, held
+
+
+@pytest.mark.filterwarnings("ignore::phlexible.errors.SlackStringWarning")
+def test_a_rope_on_a_pulley_pulls_as_the_capstan_says():
+    model, held = capstan(0.3)
+    motion = model.simulate(0.15, 2e-3, progress=False)
+    pull = -motion.reaction(held)[-5:, 1].mean()
+    assert pull == pytest.approx((10 + 0.01 * 0.05 * 10) * np.exp(-0.3 * np.pi), rel=1e-2)
+    assert np.abs(motion.energy.balance_error).max() <= 1e-10
+
+
+def test_what_cannot_touch_is_refused_by_name():
+    model = ph.Model()
+    ball, ground = model.add(ball_of(), "ball"), model.ground.at((0, 0, 0))
+    with pytest.raises(ph.ParameterError, match="points slip through edges"):
+        ph.Contact(ball.origin, ph.Surface(ground, ph.Box((1, 1, 1))), stiffness=1.0)
+    with pytest.raises(ph.ParameterError, match="friction needs to know where they touch"):
+        ph.Contact(ball.origin, ground, stiffness=1.0, radius=0.1, friction=0.2)
+    with pytest.raises(ph.ModelError, match=r"starts 0.2 m deep at ball.origin"):
+        model.apply(ph.Contact(ball.origin, ph.Surface(ground, ph.Cylinder(0.2, 1.0)), stiffness=1.0))
+    with pytest.raises(ph.ModelError, match="coincide"):
+        ph.Capsule(ground, model.ground.at((0, 0, 0)), 0.1)
+    with pytest.raises(ph.ModelError, match="takes a Sphere, Cylinder or Box"):
+        ph.Surface(ground, ph.Plane(ground))
+    with pytest.raises(ph.ModelError, match="center of its own"):
+        ph.Surface(ground, ph.Sphere(0.1, center=(0, 0, 1)))
+    with pytest.raises(ph.ModelError, match="or a string, rod or beam"):
+        ph.Contact(ball, ph.Plane(ground), stiffness=1.0)
+    plane = ph.Model(dimension=2)
+    disc = plane.add(ph.PointMass(1.0), "disc", position=(1, 0, 0))
+    with pytest.raises(ph.ParameterError, match="must be z in the plane"):
+        pipe = ph.Cylinder(0.1, 1.0, axis=(1, 0, 0))
+        plane.apply(ph.Contact(disc.origin, ph.Surface(plane.ground.at((0, 0, 0)), pipe), stiffness=1.0))
+
+
+def test_contacts_of_lines_are_copied_and_stored(tmp_path):
+    """All nodes of a rod fall on a box that a body carries; the copy does the same."""
+    model = ph.Model(gravity=(0, 0, -G))
+    table = model.add(ph.RigidBody(1.0, (1, 1, 1)), "table")
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), table.origin))
+    rod = model.add(
+        ph.Rod(0.5, ph.CircularSection(0.02), ph.Material(1e8, 1000.0), elements=4), "rod", position=(0, 0, 0.12)
+    )
+    box = ph.Surface(table.origin, ph.Box((2.0, 2.0, 0.2)))
+    contact = model.apply(ph.Contact(rod, box, stiffness=1e4, radius=0.01, damping=1e5, friction=0.3))
+    motion = model.simulate(0.2, 5e-3, progress=False)
+    assert motion.element_force(contact).shape == (41, 5)
+    assert motion.element_force(contact)[-20:].sum(axis=1).mean() == pytest.approx(
+        np.pi * 1e-4 * 0.5 * 1000 * G, rel=0.05
+    )
+    motion.save(tmp_path / "run.h5")
+    loaded = ph.Motion.load(tmp_path / "run.h5").run.mechanism.elements
+    assert [each.second.shape.size[2] for each in loaded if isinstance(each, ph.Contact)] == [0.2]
+    again = model.replace().simulate(0.2, 5e-3, progress=False)
+    assert np.array_equal(again.energy.total, motion.energy.total)
