@@ -54,6 +54,31 @@ def test_a_catenary():
     assert rest.tension(rope)[20] == pytest.approx(0.3 * 9.81 * a, rel=2e-3)
 
 
+@pytest.mark.parametrize("stiffness", [1e2, 1e5, 1e9])
+def test_a_hanging_string_is_the_chain_of_its_elements(stiffness):
+    """Straight elements of length l (1 + N / EA), pulled by one horizontal force and the weight below each; from a
+    shape that is far too long, however stiff they are."""
+    length, span, density, count = 1.2, 1.0, 0.1, 20
+    model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=2)
+    rope = ph.String(length, density, count, ph.LinearLaw(stiffness))
+    shape = lambda s: (s * span / length, -0.5 * np.sin(np.pi * s / length), 0.0)  # noqa: E731
+    rope = model.add(rope, "rope", shape=shape)
+    for end, x in ((rope.start, 0.0), (rope.end, span)):
+        model.connect(ph.Spherical(model.ground.at((x, 0, 0)), end))
+    rest = model.equilibrium()
+    part = length / count
+    below = density * 9.81 * part * (np.arange(count) - (count - 1) / 2)
+
+    def elements(pull):
+        tension = np.hypot(pull, below)
+        return part * (1 + tension / stiffness) * np.array([np.full(count, pull), below]) / tension
+
+    pull = brentq(lambda pull: elements(pull)[0].sum() - span, 1e-3, 10.0, xtol=1e-14)
+    lowest = elements(pull)[1][: count // 2].sum()
+    assert rest.position(rope.at(length / 2))[1] == pytest.approx(lowest, rel=1e-9)
+    assert rest.is_stable
+
+
 def test_an_upright_pendulum_is_unstable():
     """It grows with sqrt(m g l / I)."""
     model = ph.Model(gravity=(0.0, 9.81, 0.0), dimension=2)

@@ -11,6 +11,9 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.locations import MaterialPoints
 from phlexible.display.written import short_repr
 
+MODAL = "kg^0.5 m"
+"""Unit of amplitudes of shapes with unit mass."""
+
 
 @dataclass(frozen=True, eq=False)
 class StrainEnergy:

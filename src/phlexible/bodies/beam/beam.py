@@ -22,7 +22,7 @@ from phlexible.bodies.beam.resultants import ElementForces, element_forces
 from phlexible.bodies.beam.strain import Strain, beam_strain, linear_stiffness
 from phlexible.bodies.beam.stress import discontinuous_stress, hermite_stress
 from phlexible.bodies.body import Body, BodyData
-from phlexible.bodies.floating_body import FloatingBody
+from phlexible.bodies.floating_body import MODAL, FloatingBody
 from phlexible.bodies.forms.stress_space import Stress, StressSpace
 from phlexible.bodies.given_section import all_sections, check_material, section_along
 from phlexible.bodies.locations import End, Location, Start
@@ -46,7 +46,6 @@ STATIONS, FEWEST_AND_MOST = 4, (8, 64)
 """Of a drawn beam: so many an element, within these numbers."""
 
 ROUND_OFF = 1e-9
-MODAL = "kg^0.5 m"  # of coordinates with unit mass
 
 
 @dataclass(frozen=True)

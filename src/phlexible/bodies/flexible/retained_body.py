@@ -3,10 +3,8 @@
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.bodies.floating_body import FloatingBody, StrainEnergy
+from phlexible.bodies.floating_body import MODAL, FloatingBody, StrainEnergy
 from phlexible.bodies.locations import MaterialPoints
-
-MODAL = "kg^0.5 m"  # of coordinates with unit mass
 
 
 def retained_body(

@@ -2,7 +2,7 @@
 
 Each iteration solves ``(K + mu M) dx - G^T lambda = f``, ``G dx = -g`` and lowers mu with the residual,
 so that the iterates fall towards a minimum of the potential energy and not to the nearest saddle. Models with rods
-try Newton's method first, see ``raised_loads.py``.
+try Newton's method first, see ``raised_loads.py``, and so do models with strings, see ``taut_strings.py``.
 """
 
 import numpy as np
@@ -10,9 +10,11 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.mechanics.any_body import elastic_force, gross_force, stiffness_matrix
 from phlexible.errors import EquilibriumError
 from phlexible.linear_analysis.operating_points.raised_loads import raised_equilibrium
+from phlexible.linear_analysis.operating_points.taut_strings import taut_equilibrium
 from phlexible.rank.redundancy import independent_rows
 from phlexible.rank.smallest_multipliers import smallest_multipliers_at
 from phlexible.system.displacement import displaced
@@ -37,6 +39,8 @@ def static_equilibrium(system: System, state: State) -> tuple[State, Array]:
     multipliers = np.zeros(int(system.layout.multiplier[-1]))
     if system.mechanism.rods and (raised := raised_equilibrium(system, state, kept)) is not None:
         return _with_smallest(system, *raised, kept)
+    if _has_strings(system) and (taut := taut_equilibrium(system, state, kept)) is not None:
+        return _with_smallest(system, *taut, kept)
     start = first = best = 0.0
     best_state, best_multipliers = state, multipliers.copy()
     for iteration in range(ITERATIONS):
@@ -73,6 +77,10 @@ def static_equilibrium(system: System, state: State) -> tuple[State, Array]:
             "nothing may hold the model against its loads, or the pose is far away (give state=)"
         )
     return _with_smallest(system, best_state, best_multipliers, kept)
+
+
+def _has_strings(system: System) -> bool:
+    return any(isinstance(placed.data, AbsoluteBody) and placed.data.strains for placed in system.bodies)
 
 
 def _with_smallest(system: System, state: State, multipliers: Array, kept: IntArray) -> tuple[State, Array]:
