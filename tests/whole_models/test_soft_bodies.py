@@ -105,6 +105,64 @@ def test_a_weight_hangs_on_the_mean_of_an_end():
     assert model.equilibrium().reaction(joint) == pytest.approx([-9.81, 0, 0], abs=1e-6)
 
 
+def test_a_rigid_patch_carries_a_motor():
+    """A hub pinned to all nodes of one end: the patch moves as one, the motor's work is all there is."""
+    body = bar()
+    model = ph.Model()
+    placed = model.add(body, "body")
+    hub = model.add(ph.RigidBody(0.5, (2e-3, 2e-3, 2e-3)), "hub", position=(0, 0.1, 0.1))
+    patch = body.points_where(lambda x: x[0] < 1e-9)
+    for number in patch:
+        node = placed.node(int(number))
+        model.connect(ph.Spherical(hub.point(node.initial_position() - hub.position), node))
+    motor = model.connect(ph.Revolute(model.ground.at((0, 0.1, 0.1)), hub.origin, axis=(0, 0, 1)))
+    model.apply(motor.drive(angle=lambda t: 40 * t**2))
+    motion = model.simulate(0.2, 2e-3, progress=False)
+    assert motion.angle(motor)[-1] == pytest.approx(1.6, abs=1e-9)
+    places = np.stack([motion.position(placed.node(int(number))) for number in patch], axis=1)
+    apart = np.linalg.norm(places[:, :, None] - places[:, None], axis=3)
+    assert apart == pytest.approx(np.tile(apart[0], (len(apart), 1, 1)), abs=1e-11)
+    assert motion.energy.strain[-1] > 0.01 * motion.energy.total[-1]
+    assert np.abs(motion.energy.balance_error).max() <= 1e-11 * motion.energy.total[-1]
+
+
+@pytest.mark.parametrize("value", [(0, 0, -3.0), lambda t: (0, 0, -3.0)])
+def test_nodes_share_the_force_on_their_mean(value):
+    body = bar(interfaces={"end": lambda x: x[0] > 0.6 - 1e-9})
+    model = ph.Model()
+    placed = model.add(body, "body")
+    model.apply(ph.Force(placed["end"], value, name="pull"))
+    motion = model.simulate(0.02, 1e-3, progress=False)
+    assert motion.momentum.linear[-1] == pytest.approx([0, 0, -3.0 * 0.02], abs=1e-12)
+    travel = motion.position(placed["end"])[-1, 2] - motion.position(placed["end"])[0, 2]
+    assert motion.energy.work["pull"][-1] == pytest.approx(-3.0 * travel, rel=1e-10)
+
+
+def test_the_gradient_of_a_motion_of_a_soft_body():
+    """By the adjoint of the step, against differences of whole runs."""
+
+    def build(p):
+        model = ph.Model(dimension=2)
+        placed = model.add(bar(2, cells=1, law=ph.NeoHookean(p["modulus"], 0.4)), "body")
+        model.apply(ph.Force(placed.point((0.6, 0.2, 0)), (0, p["force"], 0)))
+        return model
+
+    def cost(model):
+        return ph.Cost.final(ph.Displacement(model["body"].point((0.6, 0.2, 0)), (0, 1, 0)))
+
+    def run(p):
+        model = build(p)
+        corner = model["body"].point((0.6, 0.2, 0))
+        return model.simulate(0.02, 1e-3, progress=False).displacement(corner)[-1, 1]
+
+    p = {"modulus": 5e4, "force": 20.0}
+    value, slopes = ph.gradient(build, cost, p, duration=0.02, step=1e-3)
+    assert value == pytest.approx(run(p), rel=1e-12)
+    for name, size in p.items():
+        ends = [run({**p, name: size * (1 + side * 1e-4)}) for side in (1, -1)]
+        assert slopes[name] == pytest.approx((ends[0] - ends[1]) / (2e-4 * size), rel=1e-5)
+
+
 def test_a_motion_comes_back_from_its_file(tmp_path):
     motion = thrown(bar(2, cells=1), dimension=2).simulate(0.02, 2e-3, progress=False)
     motion.save(tmp_path / "run.h5")

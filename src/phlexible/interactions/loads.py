@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +13,8 @@ from phlexible.algebra.arrays import Array, vector
 from phlexible.algebra.options import option, optional_text, times
 from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_functions import called, check_callable
+from phlexible.bodies.locations import Interface
+from phlexible.bodies.soft.points import SoftPoints
 from phlexible.errors import ModelError
 from phlexible.interactions.feedback import DirectedLoad, Feedback
 from phlexible.ports.attachments import Attachment
@@ -108,11 +111,50 @@ class PointLoad(Load, DirectedLoad):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Force(PointLoad):
-    """A force [N] at the point of an attachment."""
+    """A force [N] at the point of an attachment; on an interface of a soft body its nodes share it."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.value, Feedback) and self._is_shared:
+            raise ModelError(f"{self}: a controller sets the force on a node, not on the mean of several")
 
     def entries(self) -> tuple[PointLoad, ...]:
-        """Itself."""
-        return (self,)
+        """Itself, or the forces on the nodes."""
+        return self._shared if self._is_shared else (self,)
+
+    @property
+    def _is_shared(self) -> bool:
+        points = self.attachment.placed.data.points
+        return isinstance(points, SoftPoints) and self.attachment.point.node is None
+
+    @cached_property
+    def _shared(self) -> tuple["Force", ...]:
+        placed, location = self.attachment.placed, self.attachment.location
+        points = placed.data.points
+        assert isinstance(points, SoftPoints) and isinstance(location, Interface)
+        weights, found = points.interfaces[location.name], []
+        for node in np.flatnonzero(weights):
+            share, port = float(weights[node]), placed.node(int(points.mesh.nodes[node]))
+            value = Share(self.value, share) if callable(self.value) else share * self.at_time(0.0)
+            found.append(Force(port, value, breakpoints=self.breakpoints, name=f"{self} on {port}"))
+            placed.receive(found[-1])  # with this load
+        return tuple(found)
+
+
+@dataclass(frozen=True, eq=False)
+class Share(Portable):
+    """A part of a force that is a function of time.
+
+    Attributes:
+        value: of the whole.
+        share: of it.
+    """
+
+    value: Callable[[float], ArrayLike]
+    share: float
+
+    def __call__(self, time: float) -> Array:
+        return self.share * np.asarray(self.value(time), dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

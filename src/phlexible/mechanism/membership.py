@@ -92,6 +92,15 @@ def check_nodes(part: Part) -> None:
                 f"{part}: {port} is no interface of {port.placed.name}, which does not keep how it answers to "
                 f"forces there; joints and loads act on interfaces ({names}): name one there with interfaces="
             )
+        if (
+            port in watched
+            and isinstance(port, Attachment)
+            and _is_between(port)
+            and port.placed.kind == "soft body"
+        ):
+            raise AttachmentError(
+                f"{part}: a controller measures nodes of a soft body, {port} is the mean of several"
+            )
         if isinstance(port, Attachment) and isinstance(port.location, Along) and _is_between(port):
             assert isinstance(port.placed.body, String), "only strings have curves"
             nodes, s = port.placed.body.mesh.nodes, port.location.x

@@ -59,8 +59,11 @@ class SignalPoint:
 
     def load_row(self, load: PointLoad) -> Array:
         """The generalized forces of a load at rest, shape (velocities,)."""
-        vectors, forces = acting(self.system, self.at, load, load.at_time(0.0))
-        return np.asarray(self.motion.T @ (vectors.jacobian(self.at).T @ forces.ravel()))
+        total = np.zeros(self.motion.shape[0])
+        for entry in load.entries():
+            vectors, forces = acting(self.system, self.at, entry, entry.at_time(0.0))
+            total += vectors.jacobian(self.at).T @ forces.ravel()
+        return np.asarray(self.motion.T @ total)
 
     def coordinate_row(self, coordinate: Coordinate) -> Array:
         """d theta/dx, shape (velocities,)."""
