@@ -64,8 +64,8 @@ before, after = objective(objective.start)[0], float(found.fun)
 print(f"cost {before:.3g} before, {after:.1e} after {found.nit} iterations, {found.nfev} runs with gradient")
 
 # %%
-# Both motions, and two seconds beyond: the learned push leaves nothing that swings. The centre of mass knows nothing
-# of the cable: whatever the push, it moves by the integral of (T - t) F / m.
+# Both motions, and two seconds beyond: the learned push leaves nothing that swings. The centre of mass does not
+# know of the cable: whatever the push, it moves by the integral of (T - t) F / m.
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 3.2), layout="constrained")
 swings = {}
