@@ -14,6 +14,7 @@ from phlexible.assembly.functions import Function, Interaction
 from phlexible.assembly.interactions import InteractionTables, MovingPart
 from phlexible.assembly.laws import ForceData, StrainLaws, coordinate_kind, element_law, law_tables, zones_of
 from phlexible.assembly.places import Places
+from phlexible.assembly.rods import RodTables
 from phlexible.assembly.soft import SoftTables
 from phlexible.assembly.types import TypeTables, velocity_weights
 from phlexible.interactions.feedback import Feedback
@@ -152,13 +153,15 @@ def assemble(system: System, with_segments: bool = True) -> Assembly:
         owners = system.owners[begin:end]
         tables.interactions.append(Interaction(tuple(tables.function(owner.row) for owner in owners)))
     prescribed: list[tuple[ForceValue, str]] = []
-    for each in system.forces:
+    rods = RodTables(system)
+    for place, each in enumerate(system.forces):
         element, force = each
         number = -1
         if each.is_prescribed:
             number = len(prescribed)
             prescribed.append((force.value, str(element)))
-        rows, zones = force.coordinate.functions(), zones_of(force.coordinate)
+        rows = () if place in rods.forces else force.coordinate.functions()
+        zones = zones_of(force.coordinate)
         functions = tuple(replace(tables.function(row), zone=zones.get(k, 0.0)) for k, row in enumerate(rows))
         tables.interactions.append(Interaction(functions, element_law(force, number)))
     tables.interactions += list(_strains(system, tables))
@@ -175,13 +178,15 @@ def assemble(system: System, with_segments: bool = True) -> Assembly:
     masses = _masses(system)
     soft = SoftTables(system)
     node = layout.cluster.tolist()
-    edges = {(node[a], node[b]) for a, b, _ in masses if node[a] != node[b]} | coupled.edges() | soft.edges(layout)
+    edges = {(node[a], node[b]) for a, b, _ in masses if node[a] != node[b]} | coupled.edges()
+    edges |= soft.edges(layout) | rods.edges()
     lengths = {b: own.length for b, own in enumerate(places)}
     schedule = block_schedule(coupled.node_sizes(), edges, coupled.waits(), lengths)
     blocks = Places(layout, schedule)
     apart, is_long = np.zeros((2, len(schedule.size)), dtype=np.int64)
     apart[: layout.frames] = system.dimension
     apart[[b for b in coupled.coupled_translations() if b < layout.frames]] = 0
+    apart[rods.sections()] = 0
     is_long[: layout.frames] = [types.bands[kind] is not None for kind in types.type_of]
     laws = tuple(each.force for each in tables.interactions if each.force is not None)
     counts, given = _merged(
@@ -191,6 +196,7 @@ def assemble(system: System, with_segments: bool = True) -> Assembly:
         _node_tables(schedule, apart, is_long),
         place_tables(places, [schedule.places[b, b] for b in range(layout.frames)]),
         soft.tables(blocks),
+        rods.tables(schedule.places),
     )
     given |= law_tables(laws, coupled.constraint_count, len(system.loads))
     given |= {"row_length": system.gap_lengths, "row_switch": system.row_switches}

@@ -3,7 +3,7 @@
 A chord y = sum_i c_i x_i is a sum of vectors, most often a difference of two points or one direction, and
 w = sum_t c_t y_a . y_b - constant. Over a step delta(w) = dw/dx(mean) . delta(x) exactly (8.2), so that forces
 g dw/dx(mean) do the work g delta(w) (8.3). A constraint demands w = 0 at the end, with g for its multiplier;
-a law gives g from w at both ends (``coordinates.py``).
+a law gives g from w at both ends (``coordinates.py``). Laws without functions are those of rods (``rods.py``).
 """
 
 from phlexible.compilation.compiled import compiled
@@ -11,6 +11,7 @@ from phlexible.compilation.dense import fill
 from phlexible.compilation.notation import Reals, Tables, Vector, Vectors, along, dot, vector
 from phlexible.kernels.forces.coordinates import begin_coordinate, end_coordinate
 from phlexible.kernels.forces.relations import held_at, is_held, relate, relation_gap, relation_size
+from phlexible.kernels.forces.rods import begin_rods
 from phlexible.kernels.forces.sliding import begins_sliding, pull_of_sliding, sliding_gradient, sliding_work
 from phlexible.kernels.vectors import couple, end_chord, mean_chord, moved_by, velocity_of
 from phlexible.tables.declarations import ANGLE, LAW_WIDTH, MOVING
@@ -41,7 +42,9 @@ def begin_interactions(t: Tables) -> None:
             for p in range(t.function_term[m], t.function_term[m] + t.term_count[m]):
                 total += t.term_mean[p] * dot(t.chord0[t.term_first[p]], t.chord0[t.term_second[p]])
             t.function0[m] = total
-        begin_coordinate(t, i)
+        if t.function_count[i] > 0:
+            begin_coordinate(t, i)
+    begin_rods(t)
 
 
 @compiled
@@ -62,7 +65,7 @@ def pull_on_vectors(t: Tables, h: float, damping: float) -> None:
         t.chord_change[y] = total
     for i in range(t.interactions):
         begin, end = t.interaction_start[i], t.interaction_start[i] + t.function_count[i]
-        if i >= t.constraints:
+        if i >= t.constraints and end > begin:
             for m in range(begin, end):
                 t.function_change[m] = change_of(t, m)
             end_coordinate(t, i, h, damping)
@@ -131,7 +134,7 @@ def interaction_tangent(t: Tables, h: float) -> None:
         begin, count = t.interaction_start[i], t.function_count[i]
         f = i - t.constraints
         numbers = 0
-        if f >= 0:
+        if f >= 0 and count > 0:
             last = t.group_start[f] + t.group_count[f] - 1
             numbers = t.group_place[last] + t.group_width[last]
             fill(t.left_gradient, count * numbers, 0.0)
@@ -156,7 +159,7 @@ def interaction_tangent(t: Tables, h: float) -> None:
                 c = 0.5 * h * g * t.term_mean[t.pair_term[q]] * t.pair_weight[q]
                 couple(t, c, t.blocks + t.pair_upper[q], t.pair_first[q], t.pair_second[q], h)
                 couple(t, c, t.blocks + t.pair_lower[q], t.pair_second[q], t.pair_first[q], h)
-        if f >= 0:
+        if f >= 0 and count > 0:
             _law_blocks(t, f, begin, count, numbers, h)
             relate(t, f, begin, count, numbers, h)
     for k in range(t.auxiliaries):

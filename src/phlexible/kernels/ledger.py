@@ -9,6 +9,7 @@ from phlexible.kernels.elasticity import dissipation, strain_energy
 from phlexible.kernels.forces.coordinates import dissipated_by, supplied_by
 from phlexible.kernels.forces.laws import stored_energy
 from phlexible.kernels.forces.loads import load_work
+from phlexible.kernels.forces.rods import round_off_of_rods
 from phlexible.kernels.inertia import end_inertia, rotational_energy
 from phlexible.kernels.interactions import given_work
 from phlexible.kernels.soft.elements import soft_energy
@@ -95,7 +96,7 @@ def ledger_closes(t: Tables, h: float, damping: float) -> bool:
     lost = 0.0
     for b in range(t.frames):
         lost += dissipation(t, b, h, damping)
-    round_off = 0.0  # of forces on vectors far from the world's origin
+    round_off = round_off_of_rods(t)  # and of forces on vectors far from the world's origin
     for k in range(t.vectors):
         place = t.place0[k] + t.change[k]
         round_off += sqrt(dot(t.pull[k], t.pull[k]) * dot(place, place))

@@ -6,6 +6,8 @@ from phlexible.compilation.notation import Reals, Tables, Vectors, vector
 from phlexible.compilation.user_function import call
 from phlexible.kernels.elasticity import begin_strains, elastic_forces, elastic_tangent
 from phlexible.kernels.forces.loads import load_tangent, pull_of_loads
+from phlexible.kernels.forces.rod_tangent import rod_tangent
+from phlexible.kernels.forces.rods import rod_laws
 from phlexible.kernels.inertia import angular_momentum, end_rotation, inertia_balance, inertia_tangent, read
 from phlexible.kernels.interactions import (
     begin_interactions,
@@ -128,6 +130,7 @@ def motion_and_forces(t: Tables, h: float, damping: float) -> None:
     if t.state_law[0] != 0:
         call(t.state_law[0], h)  # (8.22)
     pull_on_vectors(t, h, damping)
+    rod_laws(t, h, damping)
     pull_of_loads(t)
 
 
@@ -145,6 +148,7 @@ def jacobian(t: Tables, h: float, damping: float) -> None:
     force_tangent(t, h)
     soft_tangent(t, h, damping)
     pressure_tangent(t, h)
+    rod_tangent(t, h)
     interaction_tangent(t, h)
     load_tangent(t, h)
 

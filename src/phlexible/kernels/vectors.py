@@ -10,6 +10,7 @@ that is as lever_i . f for velocity i; and dx_{n+1} = sum_i motion_i dnu_i (4.11
 
 from phlexible.compilation.compiled import compiled
 from phlexible.compilation.notation import Reals, Tables, Vector, along, cross, dot, row, vector
+from phlexible.kernels.forces.rods import add_rod_pulls
 from phlexible.kernels.inertia import add_column
 from phlexible.kernels.moments import axis_of, unit
 from phlexible.kernels.segments import has_segments
@@ -100,6 +101,7 @@ def apply_forces(t: Tables, h: float) -> None:
         t.force_sum[b] = t.weight[b]
     for b in range(t.frames):
         t.moment_sum[b] = vector(0.0, 0.0, 0.0)
+    add_rod_pulls(t)
     for k in range(t.vectors):
         b, f = t.vector_carrier[k], t.pull[k]
         if b >= 0 and t.vector_is_point[k] == 1:

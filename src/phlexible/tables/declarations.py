@@ -5,6 +5,7 @@ in a kernel is the table of that name. A table with the writer STATE is kept fro
 a stored row is all of them, one after the other, in the order of this list.
 """
 
+from phlexible.tables.rods import ROD_TABLES
 from phlexible.tables.soft import SOFT_TABLES
 from phlexible.tables.table import Kind, Table, Writer, tables_of
 
@@ -397,6 +398,7 @@ TABLES: tuple[Table, ...] = (
         reaction          | reactions | | the last of them: multiplier and force
         """,
     ),
+    *ROD_TABLES,
     *SOFT_TABLES,
 )
 

@@ -81,12 +81,10 @@ class RodElement(ForceElement):
         """A law for each (L^T strain)_i, with D_i times the measure of its quadrature point for stiffness."""
         kept = list(KEPT[dimension])
         found, functions = [], self.functions(dimension)
-        for rows, natural, stiffness, measure in zip(
-            functions, self.natural, self.stiffness, self.shape.measures, strict=True
+        roots = [np.diag(lower) for lower in self._lower(dimension)]
+        for rows, natural, shares, own, measure in zip(
+            functions, self.natural, self.shares(dimension), roots, self.shape.measures, strict=True
         ):
-            lower = np.linalg.cholesky(stiffness[np.ix_(kept, kept)])
-            roots = np.diag(lower)
-            shares = lower / roots  # L with a unit diagonal
             for i, k in enumerate(kept):
                 terms = tuple(
                     Term(share * term.coefficient, term.first, term.second)
@@ -94,12 +92,20 @@ class RodElement(ForceElement):
                     if share != 0
                     for term in row.terms
                 )
-                weight = float(measure * roots[i] ** 2)
+                weight = float(measure * own[i] ** 2)
                 coordinate = StrainCoordinate(STRAINS[k], terms, "1" if k < 3 else "1/m")
                 rest = float(shares[:, i] @ natural[kept])
                 damping = self.rod.viscosity * weight
                 found.append(CoordinateForce(coordinate, weight, damping, rest, is_strain=True))
         return tuple(found)
+
+    def shares(self, dimension: int) -> list[Array]:
+        """L with a unit diagonal at each quadrature point, of the strains that the dimension has."""
+        return [lower / np.diag(lower) for lower in self._lower(dimension)]
+
+    def _lower(self, dimension: int) -> list[Array]:
+        kept = np.ix_(KEPT[dimension], KEPT[dimension])
+        return [np.linalg.cholesky(stiffness[kept]) for stiffness in self.stiffness]
 
     def _terms(self, values: Array, slopes: Array, k: int) -> tuple[Term, ...]:
         """Of Gamma_k (k = 0, 1, 2) or K_k-3."""

@@ -1,0 +1,170 @@
+"""Strains of rods between neighbouring sections, and the forces on these (docs/theory.md, 8).
+
+At a quadrature point the sections k, at x_k with directors in the rows of R_k^T, give (8.20)::
+
+    X' = sum S_k x_k,  D = sum N_k R_k^T,  D' = sum S_k R_k^T,  Gamma = D X',  K_x = (D_z . D'_y - D_y . D'_z) / 2
+
+and each entry of theta = L^T (Gamma, K) is a law, with L = ((L_1, 0), (L_2, L_3)). The laws are those of
+``coordinates.py``; what is here stands for their functions, so that sections need no vectors, chords and levers.
+In the plane Gamma_x, Gamma_y and K_z are strains, and the others are zero.
+"""
+
+from phlexible.compilation.compiled import compiled
+from phlexible.compilation.notation import (
+    Matrices,
+    Matrix,
+    Reals,
+    Tables,
+    Vector,
+    Vectors,
+    along,
+    cross,
+    dot,
+    matrix,
+    row,
+    transposed,
+    vector,
+)
+from phlexible.kernels.forces.coordinates import scalar_force
+from phlexible.kernels.moments import crossed, crossing
+
+
+@compiled
+def place_slope(t: Tables, p: int, x: Vectors) -> Vector:
+    """sum S_k x_k, of differences, since the sum of all S is zero."""
+    nodes, slopes = t.rod_node + t.rod_first[p], t.rod_slope + t.rod_first[p]
+    total = slopes[1] * (x[nodes[1]] - x[nodes[0]])
+    for k in range(2, t.rod_count[p]):
+        total += slopes[k] * (x[nodes[k]] - x[nodes[0]])
+    return total
+
+
+@compiled
+def directors(t: Tables, p: int, weights: Reals, R: Matrices) -> Matrix:
+    """sum of weights R_k^T."""
+    nodes = t.rod_node + t.rod_first[p]
+    total = weights[0] * R[nodes[0]]
+    for k in range(1, t.rod_count[p]):
+        total += weights[k] * R[nodes[k]]
+    return transposed(total)
+
+
+@compiled
+def turned_directors(t: Tables, p: int, weights: Reals) -> Matrix:
+    """Its change in the step, from the changes."""
+    nodes = t.rod_node + t.rod_first[p]
+    total = weights[0] * (t.rotation1[nodes[0]] - t.rotation[nodes[0]])
+    for k in range(1, t.rod_count[p]):
+        total += weights[k] * (t.rotation1[nodes[k]] - t.rotation[nodes[k]])
+    return transposed(total)
+
+
+@compiled
+def curvature(D: Matrix, S: Matrix) -> Vector:
+    """K of directors and their derivatives."""
+    return -0.5 * crossed(D @ transposed(S))
+
+
+@compiled
+def place_of_strain(t: Tables, s: int) -> int:
+    """Of the s-th strain among the six."""
+    return 5 if t.dimension == 2 and s == 2 else s
+
+
+@compiled
+def set_strains(t: Tables, p: int, stretch: Vector, bend: Vector, theta: Reals) -> None:
+    """The strains theta = L^T (Gamma, K), from ``rod_force`` on."""
+    L = t.rod_share + 3 * p
+    first, second = stretch @ L[0] + bend @ L[1], bend @ L[2]
+    for s in range(t.rod_strains):
+        place = place_of_strain(t, s)
+        theta[t.rod_force[p] + s] = along(first, place) if place < 3 else along(second, place - 3)
+
+
+@compiled
+def begin_rods(t: Tables) -> None:
+    """X', D, D' and theta at the start of the step."""
+    for p in range(t.rod_points):
+        weights, slopes = t.rod_value + t.rod_first[p], t.rod_slope + t.rod_first[p]
+        X, D, S = (
+            place_slope(t, p, t.position),
+            directors(t, p, weights, t.rotation),
+            directors(t, p, slopes, t.rotation),
+        )
+        t.rod_along0[p], t.rod_directors0[2 * p], t.rod_directors0[2 * p + 1] = X, D, S
+        set_strains(t, p, D @ X, curvature(D, S), t.theta0)
+
+
+@compiled
+def rod_laws(t: Tables, h: float, damping: float) -> None:
+    """Changes of all strains, their forces with the slopes of these, and the stresses that they are together."""
+    for p in range(t.rod_points):
+        weights, slopes = t.rod_value + t.rod_first[p], t.rod_slope + t.rod_first[p]
+        dX, dD, dS = place_slope(t, p, t.shift), turned_directors(t, p, weights), turned_directors(t, p, slopes)
+        t.rod_change[p], t.rod_turn[2 * p], t.rod_turn[2 * p + 1] = dX, dD, dS
+        X, D, S = mean_along(t, p), mean_directors(t, 2 * p), mean_directors(t, 2 * p + 1)
+        bend = -0.5 * crossed(dD @ transposed(S) + D @ transposed(dS))
+        set_strains(t, p, dD @ X + D @ dX, bend, t.theta_change)
+        force, slope = t.rod_stress + 6 * p, t.rod_stiffness + 6 * p
+        for s in range(t.rod_strains):
+            place = place_of_strain(t, s)
+            force[place], slope[place] = scalar_force(t, t.rod_force[p] + s, h, damping)
+        L = t.rod_share + 3 * p
+        first, second = vector(force[0], force[1], force[2]), vector(force[3], force[4], force[5])
+        t.rod_pull[2 * p], t.rod_pull[2 * p + 1] = L[0] @ first, L[1] @ first + L[2] @ second
+
+
+@compiled
+def mean_along(t: Tables, p: int) -> Vector:
+    """X' at the middle of the step."""
+    return t.rod_along0[p] + 0.5 * t.rod_change[p]
+
+
+@compiled
+def mean_directors(t: Tables, which: int) -> Matrix:
+    """D (2 p) or D' (2 p + 1) at the middle of the step."""
+    return t.rod_directors0[which] + 0.5 * t.rod_turn[which]
+
+
+@compiled
+def mean_section(t: Tables, b: int) -> Matrix:
+    """Directors of a section at the middle of the step."""
+    return 0.5 * transposed(t.rotation[b] + t.rotation1[b])
+
+
+@compiled
+def on_directors(t: Tables, p: int, k: int, X: Vector, D: Matrix, S: Matrix) -> Matrix:
+    """Forces of the stresses of a point on the directors of its k-th section, in rows."""
+    value, slope = t.rod_value[t.rod_first[p] + k], t.rod_slope[t.rod_first[p] + k]
+    f, bending = value * t.rod_pull[2 * p], t.rod_pull[2 * p + 1]
+    return matrix(f.x * X, f.y * X, f.z * X) - crossing(bending) @ (0.5 * (slope * D - value * S))
+
+
+@compiled
+def add_rod_pulls(t: Tables) -> None:
+    """Forces and moments of all rods on their sections (8.3)."""
+    for p in range(t.rod_points):
+        X, D, S = mean_along(t, p), mean_directors(t, 2 * p), mean_directors(t, 2 * p + 1)
+        force = t.rod_pull[2 * p] @ D
+        for k in range(t.rod_count[p]):
+            b = t.rod_node[t.rod_first[p] + k]
+            t.force_sum[b] += t.rod_slope[t.rod_first[p] + k] * force
+            t.moment_sum[b] += crossed(transposed(mean_section(t, b)) @ on_directors(t, p, k, X, D, S))
+
+
+@compiled
+def turns_of_bending(own: Matrix, Z: Matrix) -> Matrix:
+    """Moments on a section with directors ``own``, a row for each unit of K: a_y x z_z - a_z x z_y and cyclic."""
+    x, y, z = row(own, 0), row(own, 1), row(own, 2)
+    u, v, w = row(Z, 0), row(Z, 1), row(Z, 2)
+    return matrix(cross(y, w) - cross(z, v), cross(z, u) - cross(x, w), cross(x, v) - cross(y, u))
+
+
+@compiled
+def round_off_of_rods(t: Tables) -> float:
+    """Stretching forces times the places whose differences stretch."""
+    total = 0.0
+    for p in range(t.rod_points):
+        place, force = t.position[t.rod_node[t.rod_first[p]]], t.rod_pull[2 * p]
+        total += (dot(force, force) * dot(place, place)) ** 0.5 * abs(t.rod_slope[t.rod_first[p]])
+    return total
