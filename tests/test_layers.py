@@ -43,6 +43,7 @@ LAYERS = (
     "results",
     "model",
     "studies",
+    "passive_control",
     "gym",
     "exchange",
     "gallery",

@@ -4,6 +4,7 @@ import numpy as np
 from scipy import sparse
 
 SMALL = 1500  # up to this many states, semi-definiteness is checked with dense eigenvalues
+ROUND_OFF = 1e-14  # of diagonals: what projected states that do not take part have in their place
 
 
 def structure_errors(
@@ -31,10 +32,10 @@ def _relative(error: sparse.sparray, matrix: sparse.sparray) -> float:
 
 
 def _negativity(matrix: sparse.csr_array) -> float:
-    """-min(smallest eigenvalue, 0) of the matrix scaled to a unit diagonal."""
+    """-min(smallest eigenvalue, 0) of the matrix scaled to a unit diagonal, but for what is round-off there."""
     if not matrix.nnz:
         return 0.0
     dense = matrix.toarray()
     diagonal = np.abs(np.diag(dense))
-    scale = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    scale = 1 / np.sqrt(np.maximum(diagonal, ROUND_OFF * diagonal.max() or 1.0))
     return float(max(0.0, -np.linalg.eigvalsh(scale[:, None] * (dense + dense.T) / 2 * scale)[0]))

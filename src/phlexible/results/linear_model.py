@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, overload
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, positive
@@ -17,6 +18,7 @@ from phlexible.linear_analysis.frequency_response import frequency_response
 from phlexible.linear_analysis.linearize import Linearization
 from phlexible.linear_analysis.modes.model_modes import lowest_model_modes
 from phlexible.linear_analysis.observed import ObservedPHDAE, collocated
+from phlexible.port_hamiltonian.interconnection import gyrator
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.ports.attachments import PlacedBody
 from phlexible.reduction.body_basis import body_deformations
@@ -180,6 +182,12 @@ class LinearModel(ObservedPHDAE):
             outputs=list(_plain(found.outputs)),
         )
 
+    @overload
+    def interconnect(
+        self, controller: LinearPHDAE, *, measured: None = None, on: Sequence[str] | None = None
+    ) -> "LinearModel": ...
+
+    @overload
     def interconnect(
         self,
         controller: Any,
@@ -188,13 +196,24 @@ class LinearModel(ObservedPHDAE):
         on: Sequence[str] | None = None,
         follows: bool = False,
         period: float | None = None,
-    ) -> ClosedLoop:
+    ) -> ClosedLoop: ...
+
+    def interconnect(
+        self,
+        controller: Any,
+        *,
+        measured: Sequence[str] | None = None,
+        on: Sequence[str] | None = None,
+        follows: bool = False,
+        period: float | None = None,
+    ) -> "ClosedLoop | LinearModel":
         """The closed loop with a controller, its poles and stability; as ``Feedback`` acts in a simulation.
 
         Args:
             controller: a StateSpace or TransferFunction of python-control, or a ``Feedback`` with one: from what
                 is measured to the inputs. With a discrete one, or a period, the loop is that of the samples, where
-                all inputs are held.
+                all inputs are held. Or a ``LinearPHDAE``, whose ports are connected with those of ``on`` so that
+                power is kept, u = -y_c and u_c = y: the loop is a ``LinearModel`` again, passive if both are.
             measured: names of outputs, in the order of the controller's inputs; None: all.
             on: names of inputs, in the order of the controller's outputs; None: all.
             follows: whether the controller gets target - measured, and the targets are inputs of the loop.
@@ -204,6 +223,15 @@ class LinearModel(ObservedPHDAE):
             ParameterError: names or numbers of inputs and outputs that do not fit.
             ModelError: a loop without delay that has no solution; a model as ``to_state_space`` refuses.
         """
+        if isinstance(controller, LinearPHDAE):
+            names = [port.name for port in self.ports] if on is None else list(on)
+            ports = (names, [port.name for port in controller.ports])
+            sizes = [
+                sum(port.size for port in model.ports if port.name in chosen)
+                for model, chosen in zip((self, controller), ports, strict=True)
+            ]
+            coupling = np.eye(sizes[0], sizes[1])
+            return LinearModel.of(gyrator(self, controller, coupling, ports))
         period = None if period is None else positive("period", period)
         plant = state_space_matrices(self)
         return closed_loop(plant, controller, on, measured, flag("follows", follows), period)

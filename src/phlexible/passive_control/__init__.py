@@ -1,0 +1,1 @@
+"""Control that shapes energies: potentials and dampers in joints."""

@@ -1,0 +1,185 @@
+"""Energy shaping and damping injection in a joint (IDA-PBC, docs/theory.md, 8)."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, finite, non_negative, positive
+from phlexible.bodies.floating_body import FloatingBody
+from phlexible.errors import EquilibriumError, ModelError, ParameterError
+from phlexible.interactions.force_elements import ForceElement
+from phlexible.interactions.loads import Load
+from phlexible.interactions.potentials import Potential
+from phlexible.interactions.state_force import CompoundForce
+from phlexible.joints.joint import Joint
+from phlexible.model import Model
+from phlexible.ports.attachments import Attachment, PlacedBody, Port
+
+ITERATIONS, CLOSE = 12, 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class EnergyShaping(CompoundForce):
+    """A potential and a damper in a joint that make a wanted state the minimum of the energy, for ``Model.apply``.
+
+    The torque is -dU/dtheta - d theta', U = k (theta - target)^2 / 2 - V(theta) - c (theta - target), with the
+    potential V of gravity as the joint would feel it were all beyond it rigid, and the torque c that flexible links
+    need beside it to stay at the target. The total energy of the motion is then the closed loop's, which only
+    dampers change: whatever the step, and however links bend, it falls.
+
+    Attributes:
+        joint: that is driven.
+        target: its coordinate [rad or m].
+        stiffness: k [N m/rad or N/m].
+        damping: d [N m s/rad or N s/m].
+        weight: V = weight[0] theta of a sliding joint [N]; weight[0] cos theta + weight[1] sin theta of a turning
+            one [N m].
+        offset: c [N m or N].
+        name: of the element.
+    """
+
+    joint: Joint
+    target: float
+    stiffness: float
+    damping: float
+    weight: tuple[float, float]
+    offset: float = 0.0
+    name: str | None = None
+
+    @property
+    def potential(self) -> Potential:
+        """U."""
+        k, target, c, (a, b) = self.stiffness, self.target, self.offset, self.weight
+        around = (target - 1.0, target + 1.0)
+        if not self._turns:
+            return Potential(
+                lambda s: 0.5 * k * (s - target) ** 2 - a * s - c * (s - target),
+                lambda s: k * (s - target) - a - c,
+                around,
+            )
+        return Potential(
+            lambda theta: (
+                0.5 * k * (theta - target) ** 2 - a * np.cos(theta) - b * np.sin(theta) - c * (theta - target)
+            ),
+            lambda theta: k * (theta - target) + a * np.sin(theta) - b * np.cos(theta) - c,
+            around,
+        )
+
+    @property
+    def _turns(self) -> bool:
+        return self.joint.coordinate_names[0].endswith("angle")
+
+    def parts(self) -> tuple[Load | ForceElement, ...]:
+        """The spring with the potential, and the damper."""
+        return (self.joint.spring(potential=self.potential, damping=self.damping, name=self.name),)
+
+
+def energy_shaping(
+    model: Model, joint: Joint, target: float, *, stiffness: float, damping: float, name: str | None = None
+) -> EnergyShaping:
+    """Finds what a joint of a model needs to have its minimum of energy at a target.
+
+    Args:
+        model: with the joint, and without what drives it.
+        joint: with one coordinate, between a part that stands still and the one that it moves.
+        target: of its coordinate [rad or m].
+        stiffness: of the shaped energy [N m/rad or N/m]; large enough for a minimum.
+        damping: that is injected [N m s/rad or N s/m].
+        name: of the element in the model.
+
+    Raises:
+        ModelError: a joint of another model, with several coordinates, or in a loop.
+        EquilibriumError: links bend so much that no torque of the joint keeps the target.
+    """
+    if not any(joint is each for each in model.joints):
+        raise ModelError(f"{joint} is not connected in this model")
+    if len(joint.coordinate_names) != 1:
+        raise ModelError(
+            f"energy is shaped in a joint with one coordinate, {joint} has {len(joint.coordinate_names)}"
+        )
+    target, stiffness = finite("target", target), positive("stiffness", stiffness)
+    damping, sign = non_negative("damping", damping), 1.0
+    moved = _beyond(model, joint, joint.second)
+    if moved is None:
+        moved, sign = _beyond(model, joint, joint.first), -1.0
+    if moved is None:
+        raise ModelError(f"{joint} is in a loop: both of its sides hold on to the ground without it")
+    weight = _weight(model, joint, moved, sign)
+    shaped = EnergyShaping(joint, target, stiffness, damping, weight, 0.0, name)
+    is_flexible = any(placed.data.elastic_count for placed in moved if isinstance(placed.data, FloatingBody))
+    place = target
+    for _ in range(ITERATIONS if is_flexible and model.gravity.any() else 0):
+        copy = model.replace()
+        own = copy.joints[next(k for k, each in enumerate(model.joints) if each is joint)]
+        element = EnergyShaping(own, target, stiffness, damping, weight, shaped.offset, name)
+        copy.apply(element)
+        rest = copy.equilibrium()
+        turned = element._turns
+        place = float(rest.angle(own) if turned else rest.translation(own))
+        if abs(place - target) <= CLOSE * max(1.0, abs(target)):
+            return shaped
+        offset = shaped.offset + stiffness * (target - place)
+        shaped = EnergyShaping(joint, target, stiffness, damping, weight, offset, name)
+    if place == target:  # rigid, or nothing pulls: the shape is exact
+        return shaped
+    raise EquilibriumError(f"{joint} does not stay at {target:g}: it came to {place:g}; take more stiffness")
+
+
+def damping_injection(model: Model, dampings: Mapping[Joint, float]) -> None:
+    """Dampers in joints, by joint [N m s/rad or N s/m]: the energy of the model falls as long as they move.
+
+    Raises:
+        ParameterError: no mapping, or numbers out of range.
+        ModelError: joints of another model, or with several coordinates.
+    """
+    if not isinstance(dampings, Mapping):
+        raise ParameterError(f"dampings must be numbers by joint, got {dampings!r}")
+    for joint, damping in dampings.items():
+        model.apply(joint.damper(positive(f"damping of {joint}", damping)))
+
+
+def _beyond(model: Model, joint: Joint, port: Port) -> list[PlacedBody] | None:
+    """Bodies that are carried by a port of a joint; None: they hold on to the ground without it."""
+    if not isinstance(port, Attachment):
+        return None
+    found, waiting = {port.placed}, [port.placed]
+    while waiting:
+        body = waiting.pop()
+        for other in model.joints:
+            ends = [end.placed if isinstance(end, Attachment) else None for end in (other.first, other.second)]
+            if other is joint or body not in ends:
+                continue
+            for end in ends:
+                if end is None:
+                    return None
+                if end not in found:
+                    found.add(end)
+                    waiting.append(end)
+    return list(found)
+
+
+def _weight(model: Model, joint: Joint, moved: Iterable[PlacedBody], sign: float) -> tuple[float, float]:
+    """Of V, from masses and centers of what moves, undeformed at the initial pose."""
+    axis, pivot, gravity = _axis(joint), joint.second.initial_position(), model.gravity
+    mass, moment = 0.0, np.zeros(3)
+    for placed in moved:
+        own = _mass_and_center(placed)
+        mass, moment = mass + own[0], moment + own[0] * (own[1] - pivot)
+    if not joint.coordinate_names[0].endswith("angle"):
+        return -sign * mass * float(gravity @ axis), 0.0
+    across = moment - (moment @ axis) * axis
+    return -float(gravity @ across), -sign * float(gravity @ np.cross(axis, moment))
+
+
+def _axis(joint: Joint) -> Array:
+    given = np.asarray(getattr(joint, "axis", (0.0, 0.0, 1.0)), dtype=np.float64)
+    return np.asarray(given / np.linalg.norm(given))
+
+
+def _mass_and_center(placed: PlacedBody) -> tuple[float, Array]:
+    """Of an undeformed body, in world axes."""
+    data = placed.data
+    if not isinstance(data, FloatingBody):
+        raise ModelError(f"{placed.name} has no shape of its own that a joint could carry; give a spring instead")
+    return data.mass, placed.position + placed.rotation @ np.asarray(data.first_moments)[:, 0] / data.mass

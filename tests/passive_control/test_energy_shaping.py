@@ -1,0 +1,121 @@
+"""Shaped energies: exact minima, energies that fall, and the same gains without the shape."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+
+TARGET, STIFFNESS, DAMPING = 0.6, 30.0, 6.0
+
+
+def arm(gravity=9.81):
+    """A limp beam with a load at its end, on a motor; the inertia of the motor's rotor is at the hinge."""
+    model = ph.Model(gravity=(0.0, -gravity, 0.0), dimension=2)
+    aluminium = ph.Material(7e10, 2700.0)
+    beam = ph.Beam(0.8, ph.RectangularSection(12e-3, 0.03), aluminium, elements=4, frame="cantilever", modes=3)
+    rotor = model.add(ph.RigidBody(0.5, 0.05), "rotor")
+    link = model.add(beam, "link")
+    load = model.add(ph.PointMass(0.5), "load", position=(0.8, 0.0, 0.0))
+    hinge = model.connect(ph.Revolute(model.ground.at((0.0, 0.0, 0.0)), rotor.origin))
+    model.connect(ph.Fixed(rotor.origin, link.start))
+    model.connect(ph.Spherical(link.end, load.origin))
+    return model, hinge
+
+
+def test_the_energy_of_the_loop_falls_to_a_minimum_at_the_target():
+    model, hinge = arm()
+    shaping = replace(shape(), joint=hinge)
+    beam, load = 0.8 * 12e-3 * 0.03 * 2700.0, 0.5
+    assert shaping.weight == pytest.approx((0.0, 9.81 * (0.4 * beam + 0.8 * load)), rel=1e-9)
+    assert 0.0 < abs(shaping.offset) < 0.1 * shaping.weight[1]
+    model.apply(shaping)
+    rest = model.equilibrium()
+    assert rest.angle(hinge) == pytest.approx(TARGET, abs=1e-9) and rest.is_stable
+    motion = model.simulate(3.0, 5e-3, progress=False)
+    energy = motion.energy.total
+    assert np.diff(energy).max() <= 1e-11 * np.ptp(energy)
+    assert motion.angle(hinge)[-1] == pytest.approx(TARGET, abs=2e-3)
+    stored = energy - rest.potential_energy
+    assert stored[-1] == pytest.approx(0.0, abs=2e-3 * stored[0]) and stored.min() > -1e-9 * stored[0]
+
+
+@cache
+def shape():
+    """Of the arm."""
+    return ph.energy_shaping(*arm(), TARGET, stiffness=STIFFNESS, damping=DAMPING)
+
+
+def run(apply, step=5e-3, duration=3.0):
+    """Stored energy of the shaped loop over time, from a run of the arm with something else in its hinge."""
+    model, hinge = arm()
+    shaping = replace(shape(), joint=hinge)
+    wanted = shaping.potential
+    model.apply(apply(hinge, shaping))
+    own = (motion := model.simulate(duration, step, progress=False)).energy
+    angle = motion.angle(hinge)
+    return own.kinetic + own.strain + own.gravity - own.gravity[0] + [wanted.energy_at(x) for x in angle], angle
+
+
+def pd(period, weight):
+    """A sampled PD with the gains of the shape, and a share of its weight."""
+
+    def apply(hinge, shaping):
+        a, b = shaping.weight
+
+        def law(t, seen):
+            own = -a * np.sin(seen[0]) + b * np.cos(seen[0]) + shaping.offset
+            return STIFFNESS * (TARGET - seen[0]) - DAMPING * seen[1] + weight * own
+
+        return hinge.torque(ph.Feedback(law, [hinge], period=period))
+
+    return apply
+
+
+@pytest.mark.filterwarnings("ignore::phlexible.StepWarning", "ignore::phlexible.LargeDeflectionWarning")
+@pytest.mark.filterwarnings("ignore::phlexible.LargeStrainWarning")
+def test_beside_pd_controllers_with_the_same_gains():
+    """PD alone sags; with the weight and fast samples it is the same law; at 100 Hz it feeds the arm."""
+    shaped, angle = run(lambda hinge, shaping: shaping)
+    sagging, sagged = run(pd(5e-3, 0.0))
+    fast, _ = run(pd(5e-3, 1.0))
+    least = min(shaped.min(), fast.min())
+    assert angle[-1] == pytest.approx(TARGET, abs=1e-4) and sagged[-1] == pytest.approx(0.384, abs=2e-3)
+    assert (sagging[-50:].mean() - least) / (shaped[0] - least) == pytest.approx(0.13, abs=0.01)
+    assert shaped[-50:].mean() - least < 1e-4 * shaped[0]
+    costs = [np.sum(each - least) for each in (shaped, fast, sagging)]
+    assert costs[1] == pytest.approx(costs[0], rel=0.02) and costs[2] > 2.5 * costs[0]
+    slow, _ = run(pd(1e-2, 1.0), duration=1.5)
+    assert slow.max() > 2 * slow[0]
+    coarse, _ = run(lambda hinge, shaping: shaping, step=1e-2, duration=0.4)
+    assert np.diff(coarse).max() <= 1e-10 * coarse[0]
+
+
+def test_damping_is_injected_and_what_has_no_shape_is_refused():
+    model, hinge = arm(gravity=0.0)
+    ph.damping_injection(model, {hinge: 0.5})
+    model.apply(ph.Torque(model["rotor"].origin, lambda t: (0, 0, 1.0 * (t < 0.1)), breakpoints=[0.1]))
+    motion = model.simulate(1.0, 5e-3, progress=False)
+    after = motion.energy.total[motion.time > 0.1 + 1e-9]
+    assert (np.diff(after) <= 1e-12).all() and after[-1] < 0.2 * after[0]
+    other, joint = arm()
+    with pytest.raises(ph.ModelError, match="not connected in this model"):
+        ph.energy_shaping(model, joint, 0.1, stiffness=1.0, damping=0.0)
+    with pytest.raises(ph.ModelError, match="one coordinate"):
+        ph.energy_shaping(other, other.joints[1], 0.1, stiffness=1.0, damping=0.0)
+    crank = ph.gallery.crank_slider(elements=2)
+    with pytest.raises(ph.ModelError, match="in a loop"):
+        ph.energy_shaping(crank, crank.joints[0], 0.1, stiffness=1.0, damping=0.0)
+
+
+def test_a_sliding_joint_carries_the_weight():
+    model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=2)
+    lift = model.add(ph.RigidBody(3.0, 0.1), "lift")
+    rail = model.connect(ph.Prismatic(model.ground.at((0.0, 0.0, 0.0)), lift.origin, axis=(0, 1, 0)))
+    shaping = ph.energy_shaping(model, rail, 0.4, stiffness=20.0, damping=30.0)
+    assert shaping.weight == pytest.approx((3.0 * 9.81, 0.0)) and shaping.offset == 0.0
+    model.apply(shaping)
+    motion = model.simulate(20.0, 0.05, progress=False)
+    assert motion.translation(rail)[-1] == pytest.approx(0.4, abs=1e-6)
