@@ -23,9 +23,9 @@ ITERATIONS, CLOSE = 12, 1e-10
 class EnergyShaping(CompoundForce):
     """A potential and a damper in a joint that make a wanted state the minimum of the energy, for ``Model.apply``.
 
-    The torque is -dU/dtheta - d theta', U = k (theta - target)^2 / 2 - V(theta) - c (theta - target), with the
-    potential V of gravity as the joint would feel it were all beyond it rigid, and the torque c that flexible links
-    need beside it to stay at the target. The total energy of the motion is then the closed loop's, which only
+    The torque is -dU/dtheta - d theta' (8.29), U = k (theta - target)^2 / 2 - V(theta) - c (theta - target), with
+    the potential V of gravity as the joint would feel it were all beyond it rigid, and the torque c that flexible
+    links need beside it to stay at the target. The total energy of the motion is then the closed loop's, which only
     dampers change: whatever the step, and however links bend, it falls.
 
     Attributes:

@@ -1,4 +1,4 @@
-"""Uncertain linear models: y = F_u(M, Delta) u with Delta = diag(delta_i I) (docs/theory.md, 7)."""
+"""Uncertain linear models: y = F_u(M, Delta) u with Delta = diag(delta_i I) (7.20, 7.21; docs/theory.md, 7)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
