@@ -1,6 +1,7 @@
 """Descriptions: materials, sections, bodies, laws."""
 
 import numpy as np
+from skfem import MeshTri
 
 import phlexible as ph
 from bad_inputs.outcomes import (
@@ -114,7 +115,7 @@ BODIES = [
             "material": REFUSED,
             "elements": REFUSED,
             "theory": REFUSED,
-            "interfaces": NONE | {"{}"},
+            "interfaces": NONE | {"{}", "()"},
             "modes": COUNT | {"0"},
             "frame": REFUSED,
             "strain": REFUSED,
@@ -205,6 +206,41 @@ BODIES = [
             "elements": COUNT,
             "order": frozenset({"1"}),
             "stress_free": REFUSED,
+            "color": NONE,
+        },
+    ),
+    *(
+        description(
+            law.__name__,
+            law,
+            {"youngs_modulus": 1e6, "poissons_ratio": 0.3},
+            {"youngs_modulus": POSITIVE, "poissons_ratio": frozenset({"0", "0.5"})},
+        )
+        for law in (ph.StVenantKirchhoff, ph.NeoHookean)
+    ),
+    description(
+        "InvariantLaw",
+        ph.InvariantLaw,
+        {
+            "first": (lambda I: I - 3, lambda I: 1.0),
+            "second": (lambda I: I - 3, lambda I: 1.0),
+            "third": (lambda I: -3 * np.log(I) + 2 * np.log(I) ** 2, lambda I: (4 * np.log(I) - 3) / I),
+        },
+        {"first": REFUSED, "second": REFUSED, "third": REFUSED},
+    ),
+    description(
+        "SoftBody",
+        ph.SoftBody,
+        {"mesh": MeshTri(), "law": ph.NeoHookean(1e6, 0.3), "density": 1e3, "thickness": 0.1},
+        {
+            "mesh": REFUSED,
+            "law": REFUSED,
+            "density": POSITIVE,
+            "thickness": POSITIVE,
+            "order": COUNT,
+            "plane": REFUSED,
+            "viscosity": NON_NEGATIVE,
+            "interfaces": NONE | {"{}", "()"},
             "color": NONE,
         },
     ),

@@ -7,6 +7,8 @@ from bodies.forms import random_state
 from laws.cases import BODY_CASES, random_scale
 from laws.examples import EVERY_BODY
 from phlexible.bodies.body import NodalBody
+from phlexible.bodies.soft.law import StVenantKirchhoff
+from phlexible.bodies.soft.soft_body import SoftBody
 from phlexible.bodies.string.law import LogarithmicLaw
 from phlexible.bodies.string.string import String
 from phlexible.port_hamiltonian.structure_check import check_structure
@@ -23,7 +25,9 @@ def weight(dimension):
 def test_power_is_balanced_at_any_state(dimension, body, seed):
     """Also for rows of R and stresses that no motion makes."""
     rng = np.random.default_rng(seed)
-    drawn = BODY_CASES[body].make(rng, random_scale(rng), dimension)
+    # The check differentiates by steps of a percent: right for energies of degree 4, for no logarithms of C.
+    options = {"law": StVenantKirchhoff(1e6, 0.3)} if body is SoftBody else {}
+    drawn = BODY_CASES[body].make(rng, random_scale(rng), dimension, **options)
     form = drawn.port_hamiltonian(dimension=dimension, gravity=weight(dimension))
     x = form.initial_state if isinstance(drawn, NodalBody) else random_state(form, seed)[0]
     assert check_structure(form, x + 0.1 * rng.normal(size=form.state_size)).power < 1e-14

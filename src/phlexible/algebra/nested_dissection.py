@@ -5,10 +5,14 @@ separates them is eliminated after them. Separators and what is left lie in clus
 are dense: so that products take blocks, not numbers (George, 1973).
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 LEAST = 16  # nodes that are not halved any more
 MOST = 16  # nodes of a cluster
@@ -21,12 +25,14 @@ def clusters(cells: IntArray, places: Array) -> list[IntArray]:
         cells: nodes of each element, shape (e, k).
         places: of the nodes, shape (N, d).
     """
+    from scipy import sparse
+
     e, k = cells.shape
     touching = sparse.csr_array((np.ones(e * k), (cells.ravel(), np.repeat(np.arange(e), k))), (len(places), e))
     return _parts(touching, np.arange(len(places)), places)
 
 
-def _parts(touching: sparse.csr_array, nodes: IntArray, places: Array) -> list[IntArray]:
+def _parts(touching: "sparse.csr_array", nodes: IntArray, places: Array) -> list[IntArray]:
     """Of some nodes; ``touching``: which elements each is in."""
     if len(nodes) <= LEAST:
         return [nodes] if len(nodes) else []

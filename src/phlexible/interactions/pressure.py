@@ -11,7 +11,7 @@ from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_functions import called, check_callable
 from phlexible.bodies.flexible.points import FlexiblePoints
 from phlexible.bodies.locations import Interface
-from phlexible.bodies.soft.soft_body import SoftBody
+from phlexible.bodies.soft.points import SoftPoints
 from phlexible.bodies.soft.surface import SoftSurface, soft_surface
 from phlexible.errors import ModelError
 from phlexible.interactions.loads import Axes, Force, Load, PointLoad
@@ -105,10 +105,11 @@ class Pressure(Load):
 
     def _inflating(self, surface: SoftSurface) -> SurfacePressure:
         placed = self.interface if isinstance(self.interface, PlacedBody) else self.interface.placed
-        assert isinstance(placed.body, SoftBody)
+        points = placed.data.points
+        assert isinstance(points, SoftPoints)
         along = np.array([1.0, 0.0, 0.0])
         value = _Push(self.value, along, repr(self)) if callable(self.value) else self.at_time(0.0) * along
-        node = placed.node(int(placed.body.soft_mesh.nodes[surface.nodes[0]]))
+        node = placed.node(int(points.mesh.nodes[surface.nodes[0]]))
         name = f"{self} on its surface"
         load = SurfacePressure(node, value, breakpoints=self.breakpoints, name=name, surface=surface)
         placed.receive(load)  # with this load
@@ -150,17 +151,17 @@ def _soft_surface(face: object) -> SoftSurface | None:
         ModelError: a body in the plane, or an interface without faces.
     """
     placed = face.placed if isinstance(face, Attachment) else face
-    if not isinstance(placed, PlacedBody) or not isinstance(placed.body, SoftBody):
+    points = placed.data.points if isinstance(placed, PlacedBody) else None
+    if not isinstance(placed, PlacedBody) or not isinstance(points, SoftPoints):
         return None
-    if placed.data.dimension != 3:
+    if points.dimension != 3:
         raise ModelError(f"a Pressure on {placed.name} needs a model in space (dimension=3)")
-    points = None
+    chosen = None
     if isinstance(face, Attachment):
-        groups = {each.name: each.points for each in placed.body.interfaces}
         if not isinstance(face.location, Interface):
             raise ModelError(f"a Pressure acts on a soft body, or on an interface of it, got {face}")
-        points = groups[face.location.name]
-    surface = soft_surface(placed.body.soft_mesh, points)
+        chosen = points.mesh.nodes[np.flatnonzero(points.interfaces[face.location.name])]
+    surface = soft_surface(points.mesh, chosen)
     if surface is None:
         raise ModelError(f"a Pressure needs faces: no face of an element has all of its corners in {face}")
     return surface

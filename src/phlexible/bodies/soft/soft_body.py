@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, IntArray, non_negative, positive, vector
 from phlexible.algebra.options import option, plane_or_space, whole
@@ -12,6 +13,7 @@ from phlexible.bodies.body import BodyData, NodalBody
 from phlexible.bodies.flexible.mesh.given_mesh import element_mesh, given_mesh
 from phlexible.bodies.flexible.mesh.materials import Plane
 from phlexible.bodies.flexible.mesh.mesh_checks import check_elements, check_given
+from phlexible.bodies.forms.soft import SoftForm
 from phlexible.bodies.initial_nodes import Field, InitialNodes
 from phlexible.bodies.locations import Interface, Location
 from phlexible.bodies.skin import Skin
@@ -136,6 +138,33 @@ class SoftBody(NodalBody):
     def port_locations(self) -> dict[str, Location]:
         """The interfaces by name."""
         return {each.name: Interface(each.name) for each in self.interfaces}
+
+    def port_hamiltonian(  # type: ignore[override]  # a soft body has no frame, variants and stress spaces
+        self,
+        *,
+        dimension: int = 3,
+        gravity: ArrayLike = (0.0, 0.0, 0.0),
+        shape: Field | None = None,
+        velocity: Field | None = None,
+    ) -> SoftForm:
+        """This body alone as a port-Hamiltonian model in positions and velocities of its nodes, see ``SoftForm``.
+
+        Args:
+            dimension: 2 or 3.
+            gravity: acceleration of gravity, world axes, shape (3,) [m/s^2].
+            shape, velocity: at t = 0, as in ``model.add``; None: undeformed, at rest.
+
+        Raises:
+            ParameterError: numbers of a wrong shape, or out of the plane.
+        """
+        data, fall = self.discretize(dimension), vector("gravity", gravity)
+        if fall[dimension:].any():
+            raise ParameterError(f"gravity must stay in the plane of a planar model, got {fall.tolist()}")
+        nodes = self.initial_nodes(dimension, shape, velocity, np.zeros(3), np.eye(3))
+        rates = np.zeros_like(nodes.positions) if nodes.velocities is None else nodes.velocities
+        start = np.concatenate([each[:, :dimension].ravel() for each in (nodes.positions, rates)])
+        weights = {each.name: each.weights(self.soft_mesh) for each in self.interfaces}
+        return SoftForm(data, fall[:dimension], weights, start)
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
         """The surface."""

@@ -1,14 +1,17 @@
 """Surfaces of soft bodies that a pressure acts on, and its forces on their nodes (docs/theory.md, 5)."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.flexible.mesh.element_mesh import CellKind
 from phlexible.bodies.soft.mesh import SoftMesh, shape_functions, standard_element
 from phlexible.display.written import short_repr
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 FACES = {  # of scikit-fem's reference cells, by corners
     CellKind.TETRAHEDRON: ((0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3)),
@@ -41,8 +44,10 @@ class SoftSurface:
         np.add.at(result, self.faces, pull)
         return result
 
-    def stiffness(self, pressure: float, x: Array) -> sparse.csr_array:
+    def stiffness(self, pressure: float, x: Array) -> "sparse.csr_array":
         """d(forces)/dx, shape (3 k, 3 k) [N/m]."""
+        from scipy import sparse
+
         a, b = self._tangents(x)
         N, u, v = (self.shapes[..., k] for k in range(3))
         across = np.einsum("qm,fqi->fqmi", u, b) - np.einsum("qm,fqi->fqmi", v, a)  # d(a x b) = dx_m x this
