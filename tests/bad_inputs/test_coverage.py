@@ -25,7 +25,7 @@ OWNERS = {
 WITHIN = {
     *("rows", "coordinate", "coordinates", "initial_coordinate"),
     *("described_coordinates", "discretize", "held", "initial_nodes", "stress_space", "of"),
-    *("element_forces", "radii_of_gyration", "sections_at", "group_rod"),
+    *("element_forces", "radii_of_gyration", "sections_at", "group_rod", "spun"),
     *("descriptor_matrix", "structure_matrix", "dissipation_matrix", "port_matrix"),
     *("effort", "force_slope", "forces", "output", "storage", "skin"),
     *("element_forces", "radii_of_gyration", "sections_at"),
