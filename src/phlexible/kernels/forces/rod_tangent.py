@@ -25,12 +25,14 @@ def rod_tangent(t: Tables, h: float) -> None:
         first = t.rod_first[p]
         X, D, S = mean_along(t, p), mean_directors(t, 2 * p), mean_directors(t, 2 * p + 1)
         X1, D1, S1 = X + 0.5 * t.rod_change[p], D + 0.5 * t.rod_turn[2 * p], S + 0.5 * t.rod_turn[2 * p + 1]
-        for k in range(t.rod_count[p]):  # gradients of strains to V, those of Gamma and K to w, in columns
-            b, N, slope = t.rod_node[first + k], t.rod_value[first + k], t.rod_slope[first + k]
+        for k in range(t.rod_count[p]):  # gradients of Gamma and K to w, in columns; moments of forces that move
+            b, N = t.rod_node[first + k], t.rod_value[first + k]
             own, B = mean_section(t, b), t.inverse_mean[b]
-            t.rod_left[3 * k] = slope * transposed(D)
-            t.rod_left[3 * k + 1] = B @ transposed(own @ crossing(N * X))
-            t.rod_left[3 * k + 2] = B @ transposed(turns_of_bending(own, 0.5 * (slope * D - N * S)))
+            t.rod_left[3 * k] = B @ transposed(own @ crossing(N * X))
+            t.rod_left[3 * k + 1] = B @ transposed(
+                turns_of_bending(own, 0.5 * (t.rod_slope[first + k] * D - N * S))
+            )
+            t.rod_left[3 * k + 2] = (-0.25 * h * h * N) * (B @ crossing(t.rod_pull[2 * p] @ own))
         L, s = t.rod_share + 3 * p, t.rod_stiffness + 6 * p
         of_first, of_second = _scaled(transposed(L[0]), s, h), _scaled(transposed(L[2]), s + 3, h)
         mixed = _scaled(transposed(L[1]), s, h)
@@ -44,19 +46,23 @@ def rod_tangent(t: Tables, h: float) -> None:
             law_moved, law_turned = of_first @ moved, of_first @ turned + mixed @ bent  # h dF of the laws of L_1
             stress_moved, stress_turned = L[0] @ law_moved, L[0] @ law_turned
             bend_moved, bend_turned = L[1] @ law_moved, L[1] @ law_turned + L[2] @ (of_second @ bent)
+            push_moved, push_turned = transposed(D) @ stress_moved, transposed(D) @ stress_turned
+            push_turned -= (0.5 * h * c * N) * (crossing(t.rod_pull[2 * p] @ own) @ B)
             for k in range(t.rod_count[p]):
-                push, stretch, bend = t.rod_left[3 * k], t.rod_left[3 * k + 1], t.rod_left[3 * k + 2]
-                into = _turning(t, p, k, l, h, c)
+                stretch, bend, move = t.rod_left[3 * k], t.rod_left[3 * k + 1], t.rod_left[3 * k + 2]
+                into = -1.0 * (stretch @ stress_turned + bend @ bend_turned)
                 if k == l:
                     into += _own_turning(t, p, k, h, c, on_directors(t, p, k, X, D, S))
+                else:
+                    into += _turning(t, p, k, l, h, c)
                 _add(
                     t,
                     t.blocks + t.rod_block[t.rod_pair[p] + k * t.rod_count[p] + l],
                     t.width_of[b],
-                    -1.0 * (push @ stress_moved),
-                    _pushes(t, p, k, l, h, c) - push @ stress_turned,
-                    _moves(t, p, k, l, h) - stretch @ stress_moved - bend @ bend_moved,
-                    into - stretch @ stress_turned - bend @ bend_turned,
+                    -t.rod_slope[first + k] * push_moved,
+                    -t.rod_slope[first + k] * push_turned,
+                    slope * move - stretch @ stress_moved - bend @ bend_moved,
+                    into,
                 )
 
 
@@ -91,22 +97,6 @@ def _add_matrix(block: Reals, M: Matrix, width: int) -> None:
     for i in range(3):
         for j in range(3):
             block[i * width + j] += along(row(M, i), j)
-
-
-@compiled
-def _pushes(t: Tables, p: int, k: int, l: int, h: float, c: float) -> Matrix:
-    """Forces along directors that turn with section l."""
-    other = t.rod_node[t.rod_first[p] + l]
-    share = 0.5 * h * c * t.rod_slope[t.rod_first[p] + k] * t.rod_value[t.rod_first[p] + l]
-    return share * (crossing(t.rotation1[other] @ t.rod_pull[2 * p]) @ transposed(t.inverse_mean[other]))
-
-
-@compiled
-def _moves(t: Tables, p: int, k: int, l: int, h: float) -> Matrix:
-    """Moments of forces at places that move with section l."""
-    b = t.rod_node[t.rod_first[p] + k]
-    share = -0.25 * h * h * t.rod_value[t.rod_first[p] + k] * t.rod_slope[t.rod_first[p] + l]
-    return share * (t.inverse_mean[b] @ crossing(t.rod_pull[2 * p] @ mean_section(t, b)))
 
 
 @compiled
