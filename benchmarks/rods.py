@@ -1,7 +1,7 @@
-"""Cost of a step of rods: python benchmarks/rods.py. Compiled code is loaded before; processor time, the least of five.
+"""Cost of a step of rods: python benchmarks/rods.py. Processor time, the least of five; compiled code is loaded before.
 
-A clamped rod of steel, 1 m x 20 mm x 10 mm, under a force of 20 N at its end: it swings, and stretches and shears far
-faster than any step; and the flying spaghetti, which folds.
+A clamped rod of steel, 1 m x 20 mm x 10 mm, under a force of 20 N at its end: it swings, and stretches and shears
+far faster than any step; and the flying spaghetti, which folds.
 """
 
 import time
