@@ -4,6 +4,7 @@ import inspect
 
 import phlexible as ph
 from bad_inputs.bodies import BODIES
+from bad_inputs.control import CONTROL
 from bad_inputs.meshed import MESHED
 from bad_inputs.parts import PARTS
 from bad_inputs.runs import RUNS
@@ -44,7 +45,7 @@ def arguments(function):
 def covered():
     """Arguments in the table by the last word of what is called: "Beam", "add", "drive"."""
     found: dict[str, set[str]] = {}
-    for call in (*BODIES, *PARTS, *RUNS, *MESHED):
+    for call in (*BODIES, *PARTS, *RUNS, *MESHED, *CONTROL):
         found.setdefault(call.name.split(" ")[0].split(".")[-1], set()).update(call.takes)
     return found
 

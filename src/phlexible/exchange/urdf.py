@@ -281,6 +281,9 @@ def from_urdf(
     place = file_path("path", path)
     reader = optional("yourdfpy", "urdf")
     stiffness, is_free = non_negative("stop_stiffness", stop_stiffness), flag("free", free)
+    for word, given in (("flexible", flexible), ("positions", positions)):
+        if not isinstance(given, Mapping | None):
+            raise ParameterError(f"{word} must be a dictionary by names of links or joints, got {given!r}")
     for name, body in (flexible or {}).items():
         if not isinstance(body, Beam | FlexibleBody):
             raise ParameterError(f"flexible takes Beam and FlexibleBody by names of links, got {name}: {body!r}")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from phlexible.algebra.arrays import Array, finite, non_negative, positive
+from phlexible.algebra.options import optional_text
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.errors import EquilibriumError, ModelError, ParameterError
 from phlexible.interactions.force_elements import ForceElement
@@ -92,6 +93,8 @@ def energy_shaping(
         ModelError: a joint of another model, with several coordinates, or in a loop.
         EquilibriumError: links bend so much that no torque of the joint keeps the target.
     """
+    _check_model(model)
+    name = optional_text("name", name)
     if not any(joint is each for each in model.joints):
         raise ModelError(f"{joint} is not connected in this model")
     if len(joint.coordinate_names) != 1:
@@ -133,10 +136,18 @@ def damping_injection(model: Model, dampings: Mapping[Joint, float]) -> None:
         ParameterError: no mapping, or numbers out of range.
         ModelError: joints of another model, or with several coordinates.
     """
+    _check_model(model)
     if not isinstance(dampings, Mapping):
         raise ParameterError(f"dampings must be numbers by joint, got {dampings!r}")
     for joint, damping in dampings.items():
+        if not isinstance(joint, Joint):
+            raise ParameterError(f"dampings must be numbers by joint, got {joint!r}: {damping!r}")
         model.apply(joint.damper(positive(f"damping of {joint}", damping)))
+
+
+def _check_model(model: object) -> None:
+    if not isinstance(model, Model):
+        raise ModelError(f"model must be a Model with a joint that is driven, got {model!r}")
 
 
 def _beyond(model: Model, joint: Joint, port: Port) -> list[PlacedBody] | None:

@@ -1,5 +1,6 @@
 """Uncertain linear models: y = F_u(M, Delta) u with Delta = diag(delta_i I) (7.20, 7.21; docs/theory.md, 7)."""
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations, product
@@ -129,6 +130,10 @@ def lft(linearized: Callable[..., LinearModel], parameters: Mapping[str, tuple[f
     ranges = _ranges(parameters)
     names, signs = tuple(parameters), list(product((-1.0, 1.0), repeat=len(parameters)))
     middle, half = ranges.mean(axis=1), np.diff(ranges, axis=1)[:, 0] / 2
+    try:
+        inspect.signature(linearized).bind(**dict.fromkeys(names, 0.0))
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"linearized must be a function of {', '.join(names)}: {error}") from None
     places = [np.zeros(len(names)), *(np.array(s) for s in signs)]
     values = [dict(zip(names, (middle + half * s).tolist(), strict=True)) for s in places]
     models = [linearized(**each) for each in values]

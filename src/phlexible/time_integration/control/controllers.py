@@ -125,7 +125,8 @@ class Controllers:
                 held[column] = answer
             else:
                 held[each.column : each.column + each.size] = checked_values(each, answer, time)
-        read = cache(read)
+        if self._sampled:
+            read = cache(read)
         for sampled in self._sampled:
             values = sampled(time, measured, read)
             for target in sampled.value.targets:
