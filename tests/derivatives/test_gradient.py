@@ -6,7 +6,7 @@ import pytest
 import phlexible as ph
 from phlexible.derivatives.parameters import Parameters
 
-TIMES = np.linspace(0.0, 1.0, 6)
+TIMES = np.linspace(0.0, 1.0, 4)
 
 
 def crank_slider(p):
@@ -209,7 +209,7 @@ def test_samples_of_a_signal_are_differentiated_together_as_one_by_one():
     """As an array they are parameters like others; as a signal two runs of the equations serve many of them."""
     build, cost, parameters, (duration, step) = CASES["satellite"]
     options = {"duration": duration, "step": step}
-    signal = {**parameters, "wheel": ph.Signal(np.linspace(0, 1, 21), np.cos(np.linspace(0, 5, 21)))}
+    signal = {**parameters, "wheel": ph.Signal(np.linspace(0, 1, 9), np.cos(np.linspace(0, 5, 9)))}
     single = {**signal, "wheel": signal["wheel"].values}
     together = ph.gradient(build, cost, signal, **options)[1]["wheel"]
     alone = ph.gradient(
