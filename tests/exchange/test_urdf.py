@@ -62,7 +62,9 @@ def test_joints_of_all_kinds_with_limits_and_mimics(gripper):
     tool = np.array([0.5 * np.cos(0.48), 0.0, 1.0 - 0.5 * np.sin(0.48)])
     assert left.position == pytest.approx(tool + (0, 0.02, 0), abs=1e-15)
     assert arm.rotation @ (0, 0, 1) == pytest.approx([np.sin(0.48), 0, np.cos(0.48)], abs=1e-15)
-    assert np.linalg.eigvalsh(arm.body.inertia) == pytest.approx([0.02, 0.02, 0.03])
+    turned = np.array([[0.02, 0, 0], [0, 0.02, 0], [0, 0, 0.02]])
+    turned += 0.01 * np.outer(axis := np.array([0, np.cos(0.3), np.sin(0.3)]), axis)  # rpy="0.3 0 0"
+    assert arm.body.inertia == pytest.approx(turned, abs=1e-15)
     assert arm.body.shape.vertices[:, 0].max() == pytest.approx(0.2)
     model.apply(model.joint("open").force(0.05))
     model.apply(model.joint("lift").torque(5.0))
