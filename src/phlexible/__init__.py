@@ -83,6 +83,7 @@ if TYPE_CHECKING:
     from phlexible.joints.prismatic import Prismatic
     from phlexible.joints.relations import Belt, Gear, Rack, Relation, Screw
     from phlexible.joints.revolute import Revolute
+    from phlexible.joints.rolling import Rolling
     from phlexible.joints.slider import Slider
     from phlexible.joints.spherical import Spherical
     from phlexible.joints.universal import Universal
@@ -208,6 +209,7 @@ __all__ = [
     "Revolute",
     "RigidBody",
     "Rod",
+    "Rolling",
     "Rotation",
     "Screw",
     "Section",
@@ -330,6 +332,7 @@ _LATER = {
     "Relation": "joints.relations",
     "ResponseDerivatives": "derivatives.linear_models",
     "Revolute": "joints.revolute",
+    "Rolling": "joints.rolling",
     "RigidBody": "bodies.rigid_body",
     "Rod": "bodies.rod.rod",
     "Rotation": "sensors.points",

@@ -213,6 +213,12 @@ PARTS = [
         {"port": PORT | ON_A_BODY, "normal": VECTOR},
     ),
     Call(
+        "Rolling",
+        lambda s: ph.Rolling,
+        lambda s: {"wheel": s.body.origin, "plane": ph.Plane(s.ground), "radius": 0.1},
+        {"wheel": ON_A_BODY, "plane": frozenset(), "radius": POSITIVE, "axis": VECTOR | NONE, "name": NAME},
+    ),
+    Call(
         "Surface",
         lambda s: ph.Surface,
         lambda s: {"port": s.ground, "shape": ph.Sphere(0.1)},

@@ -67,7 +67,9 @@ def law_errors(case: Case, motion: ph.Motion) -> Iterator[tuple[str, float]]:
     momenta = motion.momentum.linear
     if case.options.get("order", 2) == 2 and not motion.halvings[-1]:
         way = np.diff(motion.time)[:, None] * (momenta[1:] + momenta[:-1]) / 2 / mass
-        yield "way of the centre of mass", float(np.abs(np.diff(path, axis=0) - way).max()) / extent
+        whole = np.diff(motion.contact_steps) == 0  # steps around contacts are taken in parts
+        missed = np.abs(np.diff(path, axis=0) - way)[whole]
+        yield "way of the centre of mass", float(missed.max(initial=0.0)) / extent
     if is_free(model):
         time = motion.time[:, None]
         flight = path[0] + time * momenta[0] / mass + time**2 / 2 * model.gravity

@@ -20,6 +20,7 @@ from phlexible.assembly.types import TypeTables, velocity_weights
 from phlexible.interactions.feedback import Feedback
 from phlexible.interactions.force_elements import ForceValue
 from phlexible.interactions.time_paths import TimePath, numbers_at
+from phlexible.joints.rolling import RollingCoordinate
 from phlexible.ports.ground import frame_positions, frame_rotations
 from phlexible.ports.time_functions import at_all_times
 from phlexible.system.layout import State, offsets
@@ -167,7 +168,9 @@ def assemble(system: System, with_segments: bool = True) -> Assembly:
     tables.interactions += list(_strains(system, tables))
     for related in system.related:
         functions = tuple(tables.function(row) for row in related.coordinate.functions())
-        law = ForceData(coordinate_kind(related.coordinate), SPRING, row=related.row, factor=related.factor)
+        own = related.coordinate
+        radius = own.radius if isinstance(own, RollingCoordinate) else 0.0
+        law = ForceData(coordinate_kind(own), SPRING, row=related.row, factor=related.factor, radius=radius)
         tables.interactions.append(Interaction(functions, law))
     for load in system.loads:
         tables.add_load(load)

@@ -14,6 +14,7 @@ from phlexible.interactions.coordinates import AngleCoordinate, Coordinate, Dist
 from phlexible.interactions.force_elements import CoordinateForce
 from phlexible.interactions.resisting.gaps import RoundedCoordinate, RubbingCoordinate, SegmentCoordinate
 from phlexible.interactions.resisting.one_sided import Coulomb, OneSided
+from phlexible.joints.rolling import RollingCoordinate
 from phlexible.tables.declarations import (
     ANGLE,
     CONSTRAINT,
@@ -23,6 +24,7 @@ from phlexible.tables.declarations import (
     LINEAR,
     LOGARITHMIC,
     POSITION,
+    ROLLING,
     ROUNDED,
     SEGMENT,
     SPRING,
@@ -58,6 +60,7 @@ class ForceData:
         friction: along the coordinate, or across the contact.
         row: whose multiplier pulls on the coordinate, or -1.
         factor: of the coordinate in that row.
+        radius: of a wheel that rolls.
         slip: how the touching places of a contact slide, where there is friction of this kind.
     """
 
@@ -76,6 +79,7 @@ class ForceData:
     row: int = -1
     factor: float = 0.0
     slip: RubbingCoordinate | None = None
+    radius: float = 0.0
 
 
 def coordinate_kind(coordinate: Coordinate) -> int:
@@ -87,6 +91,8 @@ def coordinate_kind(coordinate: Coordinate) -> int:
             return ROUNDED
         case SegmentCoordinate():
             return SEGMENT
+        case RollingCoordinate():
+            return ROLLING
         case AngleCoordinate():
             return ANGLE
         case DistanceCoordinate():
@@ -177,7 +183,7 @@ def law_tables(laws: Sequence[ForceData], constraints: int, loads: int) -> Table
         "friction_speed": np.array([law.friction.speed if law.friction else 1.0 for law in laws], dtype=np.float64),
         "slip_points": np.array([law.slip.points if law.slip else 0 for law in laws], dtype=np.int64),
         "slip_turning": np.array([law.slip.turning if law.slip else 0 for law in laws], dtype=np.int64),
-        "slip_radius": np.array([law.slip.radius if law.slip else 0.0 for law in laws], dtype=np.float64),
+        "slip_radius": np.array([law.slip.radius if law.slip else law.radius for law in laws], dtype=np.float64),
         "force_row": np.array([law.row for law in laws], dtype=np.int64),
         "force_factor": np.array([law.factor for law in laws], dtype=np.float64),
         "force_energy": np.array([law.energy_size for law in laws], dtype=np.float64),

@@ -90,6 +90,11 @@ class ForceElement(Portable, ABC):
     def ports(self) -> tuple[Port, Port]:
         """Where it acts."""
 
+    @property
+    def every_port(self) -> tuple[Port, ...]:
+        """Also those beside the two where it acts."""
+        return self.ports
+
     @abstractmethod
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
         """The scalar forces that it consists of."""

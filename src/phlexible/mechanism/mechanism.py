@@ -28,6 +28,7 @@ from phlexible.interactions.state_force import CompoundForce
 from phlexible.joints.fixed import Fixed
 from phlexible.joints.joint import Joint
 from phlexible.joints.relations import JointRelation
+from phlexible.joints.rolling import Rolling
 from phlexible.mechanism.events import Condition, Constraint, Event, Switch, event, locks_of, switches_of
 from phlexible.mechanism.membership import check_belongs, check_nodes, check_plane, clamped_starts, ports_of
 from phlexible.mechanism.naming import described, free_name, numbered
@@ -41,7 +42,7 @@ from phlexible.ports.placed_rod import PlacedRod
 from phlexible.ports.placed_split_beam import PlacedSplitBeam
 from phlexible.ports.placed_whole import PlacedWhole
 
-JointType = TypeVar("JointType", bound=Joint | JointRelation)
+JointType = TypeVar("JointType", bound=Joint | JointRelation | Rolling)
 Applied = TypeVar("Applied", bound=Load | ForceElement | Drive | CompoundForce | Feedback)
 Part = TypeVar("Part", bound=Load | ForceElement | Drive)
 
@@ -330,6 +331,9 @@ class Mechanism:
             ModelError: no joint, one that is already connected, one with a port on a body of another
                 model, or one that the model's dimension or its ports do not allow.
         """
+        if isinstance(joint, Rolling):
+            joint.give(self.connect, self._dimension)
+            return joint
         if not isinstance(joint, Joint | JointRelation):
             raise ModelError(f"connect takes a joint such as Revolute(a, b), got {described(joint)}")
         receive(joint, *ports_of(joint))

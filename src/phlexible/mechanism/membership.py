@@ -41,7 +41,7 @@ def joints_of(part: Part) -> Iterator[Joint]:
 
 
 def _values(part: Part) -> Iterator[object]:
-    if isinstance(part, JointRelation):
+    if isinstance(part, JointRelation) and part.parts:
         yield from (each.joint for each in part.parts)
         return
     for field in dataclasses.fields(part):

@@ -368,7 +368,8 @@ def system_of(mechanism: Mechanism) -> System:
 def moving_frames(mechanism: Mechanism) -> tuple[MovingFrame, ...]:
     """Frames of joints and force elements that are not fixed, by first appearance."""
     ports = [port for joint in mechanism.joints for port in (joint.first, joint.second)]
-    ports += [port for element in mechanism.elements for port in element.ports]
+    ports += [port for element in mechanism.elements for port in element.every_port]
+    ports += [port for relation in mechanism.relations for port in relation.ports]
     moving = [port for port in ports if isinstance(port, MovingFrame) and not port.is_fixed]
     return tuple({id(frame): frame for frame in moving}.values())
 

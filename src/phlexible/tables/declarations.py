@@ -152,7 +152,7 @@ TABLES: tuple[Table, ...] = (
         pair_lower        | pairs | | block (carrier of second, carrier or auxiliary of first)
         interaction_start | interactions | | first function
         function_count    | interactions | | how many
-        coordinate_of     | interactions | | CONSTRAINT, POSITION .. SEGMENT
+        coordinate_of     | interactions | | CONSTRAINT, POSITION .. ROLLING
         gap_count         | interactions | | functions of the coordinate; others are those of sliding
         constraint_node   | constraints | | node of its multipliers
         energy_of         | forces | | stored energy: SPRING .. ELASTIC
@@ -223,7 +223,7 @@ TABLES: tuple[Table, ...] = (
         push_damping      | forces | | of its rate, after Hunt and Crossley
         friction          | forces | | level of dry friction, or coefficient across a contact
         friction_speed    | forces | | below which it falls
-        slip_radius       | forces | m | of the sphere that touches
+        slip_radius       | forces | m | of the sphere that touches, or the wheel that rolls
         force_factor      | forces | | of the coordinate in its relation
         force_energy      | forces | | size of a user's energy, EA of strings: what its round-off is compared with
         """,
@@ -412,7 +412,7 @@ apart (``node_apart``) or SEGMENTED, first neighbour, how many, first target."""
 
 SEGMENTED = -1
 
-CONSTRAINT, POSITION, DISTANCE, ANGLE, ROUNDED, SEGMENT = range(6)
+CONSTRAINT, POSITION, DISTANCE, ANGLE, ROUNDED, SEGMENT, ROLLING = range(7)
 FORCE, FOLLOWER_FORCE, TORQUE, FOLLOWER_TORQUE, PRESSURE = range(5)
 SPRING, LOGARITHMIC, LINEAR, ST_VENANT_KIRCHHOFF, USER_LAW, CONTACT, ELASTIC = range(7)
 QUADRATIC, INVARIANTS = range(2)

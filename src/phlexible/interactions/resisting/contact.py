@@ -93,6 +93,12 @@ class Contact(ForceElement):
         """The surface's or other sphere's, and the first point."""
         return self._other, self.touchers[0]
 
+    @property
+    def every_port(self) -> tuple[Port, ...]:
+        """All that touch, and what carries the surface."""
+        others = self.second.ports if isinstance(self.second, Touchable) else (self.second,)
+        return (*others, *self.touchers)
+
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
         """One force along each gap (8.17), with friction along the surface (8.18, 8.28).
 

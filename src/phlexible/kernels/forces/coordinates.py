@@ -13,7 +13,7 @@ from math import atan2, isnan, pi, sqrt
 from phlexible.compilation.compiled import compiled, entry_point
 from phlexible.compilation.notation import Tables
 from phlexible.kernels.forces.contact import push, rub, slide
-from phlexible.kernels.forces.gaps import begin_gap, rounded_gap, segment_gap
+from phlexible.kernels.forces.gaps import begin_gap, rolling_gap, rounded_gap, segment_gap
 from phlexible.kernels.forces.laws import discrete_gradient
 from phlexible.kernels.forces.relations import nearest_turn
 from phlexible.tables.declarations import ANGLE, CONTACT, DISTANCE, LAW_WIDTH, ROUNDED, SEGMENT
@@ -33,7 +33,7 @@ def begin_coordinate(t: Tables, i: int) -> None:
             t.theta0[f] = nearest_turn(atan2(t.function0[t.interaction_start[i] + 1], w0), t.theta[f])
     elif t.coordinate_of[i] == DISTANCE:
         t.theta0[f] = sqrt(max(w0, 0.0))
-    elif t.coordinate_of[i] == ROUNDED or t.coordinate_of[i] == SEGMENT:
+    elif t.coordinate_of[i] >= ROUNDED:
         t.theta0[f] = begin_gap(t, i)
     else:
         t.theta0[f] = w0
@@ -46,7 +46,7 @@ def end_coordinate(t: Tables, i: int, h: float, damping: float) -> None:
     if t.coordinate_of[i] == ANGLE:
         _angle(t, f, first, h, damping)
         return
-    if t.coordinate_of[i] == ROUNDED or t.coordinate_of[i] == SEGMENT:
+    if t.coordinate_of[i] >= ROUNDED:
         end_gap(t, i, first, h, damping)
         return
     weight, rate, bend, change = 1.0, 1.0, 0.0, t.function_change[first]
@@ -66,12 +66,14 @@ def end_coordinate(t: Tables, i: int, h: float, damping: float) -> None:
 
 @compiled
 def end_gap(t: Tables, i: int, first: int, h: float, damping: float) -> None:
-    """The same of a rounded gap or one from a piece of a line: omega comes with its derivatives."""
+    """The same of gaps whose omega comes with its derivatives."""
     f, count = i - t.constraints, t.gap_count[i]
     if t.coordinate_of[i] == ROUNDED:
         rounded_gap(t, first, count)
-    else:
+    elif t.coordinate_of[i] == SEGMENT:
         segment_gap(t, first)
+    else:
+        rolling_gap(t, f, first, count)
     change = 0.0
     for r in range(first, first + count):
         change += t.along[r] * t.function_change[r]

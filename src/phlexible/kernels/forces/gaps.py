@@ -7,7 +7,7 @@ from math import sqrt
 
 from phlexible.compilation.compiled import compiled
 from phlexible.compilation.notation import Tables
-from phlexible.tables.declarations import LAW_WIDTH, ROUNDED
+from phlexible.tables.declarations import LAW_WIDTH, ROLLING, ROUNDED
 
 LEAST = 1e-300
 
@@ -26,7 +26,9 @@ def clamped(u: float) -> float:
 
 @compiled
 def begin_gap(t: Tables, i: int) -> float:
-    """theta_n."""
+    """theta_n; zero of what has a rate only."""
+    if t.coordinate_of[i] == ROLLING:
+        return 0.0
     first, total = t.interaction_start[i], 0.0
     if t.coordinate_of[i] == ROUNDED:
         for m in range(first, first + t.gap_count[i]):
@@ -98,3 +100,26 @@ def segment_gap(t: Tables, first: int) -> None:
         D[0] = -along[0] * slope[s] / both
         D[LAW_WIDTH] = (dpart - 2.0 * dt - along[1] * slope[s]) / both
         D[2 * LAW_WIDTH] = (t1 * inside * du - dpart * u_mean - 0.5 * part * du - along[2] * slope[s]) / both
+
+
+@compiled
+def rolling_gap(t: Tables, f: int, first: int, count: int) -> None:
+    """No gap but how far the touching place of a wheel slides in the step (8.30)."""
+    k, r, total = (count - 1) // 2, t.slip_radius[f], 0.0
+    up, spokes = first + 1 + k, first + 1
+    for j in range(k):
+        total += (t.function0[up + j] + 0.5 * t.function_change[up + j]) ** 2
+    size = sqrt(total)
+    t.along[first], t.slope[first] = 1.0, 1.0
+    for m in range(count):
+        for s in range(count):
+            t.tangent[LAW_WIDTH * (first + m) + s] = 0.0
+    for j in range(k):
+        own = (t.function0[up + j] + 0.5 * t.function_change[up + j]) / size
+        t.along[spokes + j], t.slope[spokes + j] = -r * own, -r * own
+        t.along[up + j], t.slope[up + j] = 0.0, 0.0
+        for s in range(k):
+            other = (t.function0[up + s] + 0.5 * t.function_change[up + s]) / size
+            bend = -0.5 * r * ((1.0 if s == j else 0.0) - own * other) / size
+            t.tangent[LAW_WIDTH * (spokes + s) + 1 + k + j] = bend
+            t.slope[up + j] += t.function_change[spokes + s] * bend

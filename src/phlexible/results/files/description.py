@@ -188,7 +188,7 @@ def _rebuilt_event(tree: dict[str, Any], mechanism: Mechanism) -> tuple[Event, l
 
 
 def _frames(mechanism: Mechanism) -> list[MovingFrame]:
-    parts: list[Part] = [*mechanism.joints, *mechanism.loads, *mechanism.elements]
+    parts: list[Part] = [*mechanism.joints, *mechanism.loads, *mechanism.elements, *mechanism.relations]
     ports = [port for part in parts for port in ports_of(part) if isinstance(port, MovingFrame)]
     return list({id(port): port for port in ports}.values())
 
