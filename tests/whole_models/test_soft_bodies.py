@@ -197,6 +197,22 @@ def test_bad_bodies_are_refused(make, match):
         make()
 
 
+def test_surfaces_in_space_come_from_arrays_scikit_fem_and_meshio():
+    meshio = pytest.importorskip("meshio")
+    points, cells = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0.5], [1, 1, 0.3]]), np.array([[0, 1, 2], [1, 3, 2]])
+    meshes = [
+        (points, cells),
+        skfem.MeshTri(points.T.copy(), cells.T.copy()),
+        meshio.Mesh(points, [("triangle", cells)]),
+    ]
+    areas = [np.linalg.norm(np.cross(points[b] - points[a], points[c] - points[a])) / 2 for a, b, c in cells]
+    for mesh in meshes:
+        sheet = ph.SoftBody(mesh, NEO, 1000.0, 0.01)
+        assert sheet.discretize(3).mass == pytest.approx(1000.0 * 0.01 * sum(areas), rel=1e-12)
+    with pytest.raises(ph.ParameterError, match="must lie in the plane z = 0"):
+        ph.FlexibleBody.from_mesh(meshes[1], ph.Material(1e6, 1e3), thickness=0.01)
+
+
 def test_places_that_are_no_nodes_are_refused():
     placed = ph.Model().add(bar(), "body")
     for ask, match in (

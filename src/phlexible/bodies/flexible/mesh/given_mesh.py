@@ -92,7 +92,7 @@ def given_mesh(mesh: Any, is_flat: bool = True) -> GivenMesh:
     """
     names = [each.__name__ for each in type(mesh).__mro__]
     if name := next((each for each in names if each in SKFEM_CELLS), None):
-        return _from_skfem(mesh, *SKFEM_CELLS[name])
+        return _from_skfem(mesh, *SKFEM_CELLS[name], is_flat)
     if isinstance(mesh, str | os.PathLike):
         return _from_meshio(_read(file_path("mesh", mesh)), is_flat)
     if hasattr(mesh, "cells") and hasattr(mesh, "points"):
@@ -141,9 +141,10 @@ def _read(path: str) -> Any:
         raise ParameterError(f"mesh: meshio cannot read {path}: {error}") from error
 
 
-def _from_skfem(mesh: Any, kind: CellKind, order: int) -> GivenMesh:
+def _from_skfem(mesh: Any, kind: CellKind, order: int, is_flat: bool) -> GivenMesh:
     places = np.zeros((mesh.doflocs.shape[1], 3))
-    places[:, : kind.dimension] = mesh.doflocs.T
+    places[:, : len(mesh.doflocs)] = mesh.doflocs.T
+    _check_flat(places, kind.dimension, is_flat)
     cells = mesh.dofs.element_dofs.T if order == 2 else mesh.t.T
     facets = {name: np.asarray(mesh.facets[:, np.asarray(group)].T) for name, group in _items(mesh.boundaries)}
     return GivenMesh(
@@ -155,6 +156,12 @@ def _from_skfem(mesh: Any, kind: CellKind, order: int) -> GivenMesh:
         {},
         facets,
     )
+
+
+def _check_flat(points: Array, dimension: int, is_flat: bool) -> None:
+    """Refuses plane cells out of the plane z = 0 where they have to lie in it."""
+    if dimension == 2 and is_flat and np.ptp(points[:, 2]) > 1e-9 * np.ptp(points, axis=0).max():
+        raise ParameterError("mesh: a plane mesh must lie in the plane z = 0; shells in space are no solid bodies")
 
 
 def _items(groups: Any) -> Any:
@@ -192,8 +199,7 @@ def _from_meshio(mesh: Any, is_flat: bool) -> GivenMesh:
         found = ", ".join(sorted({mesh.cells[number].type for number, _, _ in solid}))
         raise ParameterError(f"mesh: its elements must be of one kind, got {found}; mesh it with one of them")
     (kind, order), numbers = kinds.pop(), [number for number, _, _ in solid]
-    if highest == 2 and is_flat and np.ptp(points[:, 2]) > 1e-9 * np.ptp(points, axis=0).max():
-        raise ParameterError("mesh: a plane mesh must lie in the plane z = 0; shells in space are no solid bodies")
+    _check_flat(points, highest, is_flat)
     points[:, 2] *= highest == 3 or not is_flat
     cells = np.concatenate([np.asarray(mesh.cells[number].data, dtype=np.int64) for number in numbers])
     if order == 2:
