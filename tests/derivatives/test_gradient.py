@@ -255,6 +255,13 @@ def with_parts(*parts):
     return build
 
 
+def rolling(p):
+    model = ph.Model(gravity=(3.0, -4.0, 0), dimension=2)
+    ball = model.add(ph.RigidBody(p["length"], 0.01), "bob", position=(0, 0.1, 0))
+    model.connect(ph.Rolling(ball.origin, ph.Plane(model.ground.at((0, 0, 0)), (0, 1, 0)), 0.1))
+    return model
+
+
 def with_event(p):
     model = pendulum(p)
     model.at(0.05, lock=model.joints[0])
@@ -268,6 +275,7 @@ def test_what_cannot_be_differentiated_is_refused_by_name():
     )
     refused(with_parts(lambda m: m.joints[0].stop(lower=-1.0, upper=1.0, stiffness=1e3)), "contact or stop")
     refused(with_event, "events")
+    refused(rolling, "holds what moves in a step")
     refused(pendulum, "accelerations", lambda m: ph.Cost.final(ph.Acceleration(m["bob"].origin)))
     refused(pendulum, "forces of joints", lambda m: ph.Cost.final(ph.Reaction(m.joints[0]), lambda r: r[:, 0]))
     refused(pendulum, "no function of the state", lambda m: ph.Cost.final(ph.EnergyOf("supplied")))

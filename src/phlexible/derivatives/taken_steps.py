@@ -9,6 +9,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.assembly.assembly import Assembly, assemble
 from phlexible.errors import ConvergenceError, ModelError
+from phlexible.joints.rolling import RollingRow
 from phlexible.kernels.differentiation import RESIDUALS, differentiate
 from phlexible.kernels.loop import RELAXATION
 from phlexible.rank.redundancy import redundancies
@@ -103,13 +104,18 @@ def differentiable(system: System) -> Assembly:
     """The tables of a system whose steps can be differentiated.
 
     Raises:
-        ModelError: events, controllers, functions of the state, contacts and stops, named.
+        ModelError: events, controllers, functions of the state, rolling, contacts and stops, named.
     """
     if system.mechanism.events:
         raise ModelError(
             "events (model.at) lock, release or end a motion, which is no smooth function of parameters: a model"
             " with them cannot be differentiated"
         )
+    for constraint in system.constraints:
+        if isinstance(constraint, RollingRow):
+            raise ModelError(
+                f"{constraint} holds what moves in a step, not where bodies are, and cannot be differentiated yet"
+            )
     assembly = assemble(system, with_segments=False)
     for controlled in assembly.controlled:
         raise ModelError(
