@@ -39,7 +39,7 @@ def failures(case: Case, motion: ph.Motion, seed: int) -> Iterator[tuple[str, st
     if motion.halvings[-1]:  # twins halve no steps
         return
     twin, here = Twin(case, motion), (motion.recording.position, motion.recording.rotation)
-    if is_reversible(case, motion):
+    if is_reversible(case, motion) and not motion.contact_steps[-1]:  # parts are counted at the start of a step
         start = here[0][:-1], here[1][:-1]
         back = twin.there_and_back
         yield from _apart("time reversal", motion, start, back(), lambda: back(is_kicked=True))

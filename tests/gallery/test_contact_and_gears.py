@@ -27,3 +27,17 @@ def test_the_sun_turns_four_times_as_fast_as_the_arm() -> None:
     assert planet == pytest.approx(-3 * arm, abs=1e-14 * sun[-1] + 1e-15)
     assert sun[-1] == pytest.approx(0.5 * 930.23 * 0.1**2, rel=1e-3)
     assert motion.energy.kinetic == pytest.approx(0.1 * sun, abs=1e-13)
+
+
+def test_a_tippe_top_turns_over_and_keeps_the_integral_of_jellett():
+    """The angular momentum along the line from the centre of mass to the point that touches."""
+    motion = ph.gallery.tippe_top().simulate(2.5, 2e-3, progress=False)
+    top = motion.mechanism.bodies[0]
+    turn, spin = motion.rotation(top), motion.angular_velocity(top)
+    inertia = 0.006 * 0.02**2 * np.array([0.45, 0.45, 0.5])
+    momentum = np.einsum("tij,tj->ti", turn, np.einsum("tji,tj->ti", turn, spin) * inertia)
+    arm = 0.3 * 0.02 * turn[:, :, 2] - 0.02 * np.array([0.0, 0.0, 1.0])
+    integral = (momentum * arm).sum(axis=1)
+    assert turn[0, 2, 2] > 0.99 and turn[-1, 2, 2] < -0.9
+    assert integral == pytest.approx(integral[0], rel=2e-4)
+    assert np.abs(motion.energy.balance_error).max() <= 1e-12 * motion.energy.total[0]

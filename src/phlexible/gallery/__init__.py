@@ -26,6 +26,7 @@ from phlexible.gallery.rigid_bodies.bouncing_ball import bouncing_ball
 from phlexible.gallery.rigid_bodies.double_pendulum import double_pendulum
 from phlexible.gallery.rigid_bodies.dzhanibekov import dzhanibekov
 from phlexible.gallery.rigid_bodies.heavy_top import heavy_top
+from phlexible.gallery.rigid_bodies.tippe_top import tippe_top
 from phlexible.gallery.rods.flying_spaghetti import flying_spaghetti
 from phlexible.gallery.rods.princeton_beam import princeton_beam
 from phlexible.gallery.rods.roll_up import roll_up
@@ -69,5 +70,6 @@ __all__ = [
     "spinning_shaft",
     "string_pendulum",
     "tethered_satellites",
+    "tippe_top",
     "wind_turbine",
 ]

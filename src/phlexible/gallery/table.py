@@ -29,6 +29,7 @@ from phlexible.gallery.rigid_bodies.bouncing_ball import bouncing_ball
 from phlexible.gallery.rigid_bodies.double_pendulum import double_pendulum
 from phlexible.gallery.rigid_bodies.dzhanibekov import dzhanibekov
 from phlexible.gallery.rigid_bodies.heavy_top import heavy_top
+from phlexible.gallery.rigid_bodies.tippe_top import tippe_top
 from phlexible.gallery.rods.flying_spaghetti import flying_spaghetti
 from phlexible.gallery.rods.princeton_beam import princeton_beam
 from phlexible.gallery.rods.roll_up import roll_up
@@ -215,6 +216,7 @@ ENTRIES: tuple[GalleryEntry, ...] = (
     GalleryEntry(heavy_top, duration=5.0, step=1e-3),
     GalleryEntry(dzhanibekov, duration=20.0, step=1e-2),
     GalleryEntry(bouncing_ball, duration=4.0, step=2e-4),
+    GalleryEntry(tippe_top, duration=3.0, step=1e-3),
     GalleryEntry(gear_train, duration=0.1, step=2e-4),
     GalleryEntry(andrews_squeezer, duration=0.03, step=1e-5),
     GalleryEntry(wind_turbine, duration=10.0, step=5e-3),
