@@ -20,8 +20,8 @@ def tippe_top(spin: float = 150.0, friction: float = 0.3, tilt: float = 0.1, ecc
 
     Source: R. J. Cohen, The tippe top revisited, American Journal of Physics 45 (1977), 12.
 
-    Reference: sliding friction turns the axis from nearly upright to nearly upside down. The integral of Jellett, the
-    angular momentum along the line from the centre of mass to the point that touches, stays.
+    Reference: sliding friction turns the axis from nearly upright to nearly upside down. The integral of Jellett,
+    the angular momentum along the line from the centre of mass to the point that touches, stays.
 
     Shown by: ``phlexible run tippe-top``.
 
