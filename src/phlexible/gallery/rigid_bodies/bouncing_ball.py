@@ -21,7 +21,7 @@ def bouncing_ball(drop_height: float = 0.5, stiffness: float = 1e5, damping: flo
 
     Args:
         drop_height: of the lowest point at t = 0 [m].
-        stiffness: of the ground [N/m]; steps of at most 0.3 / sqrt(stiffness) see the bounce.
+        stiffness: of the ground [N/m]; steps that touch it are taken in as many parts as it needs.
         damping: of the impact, after Hunt and Crossley [N s/m^2].
     """
     model = Model(gravity=(0.0, 0.0, -9.81))
