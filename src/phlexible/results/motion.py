@@ -9,9 +9,6 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.options import file_path, option, whole
-from phlexible.derivatives.built import Start
-from phlexible.derivatives.parameters import Given
-from phlexible.derivatives.sensitivity import Sensitivity, sensitivity
 from phlexible.initial.initial_state import InitialKind
 from phlexible.interactions.drives import Drive
 from phlexible.interactions.force_elements import ForceElement
@@ -47,6 +44,10 @@ from phlexible.time_integration.checkpoint import Checkpoint
 if TYPE_CHECKING:
     import pandas
     import xarray
+
+    from phlexible.derivatives.built import Start
+    from phlexible.derivatives.parameters import Given
+    from phlexible.derivatives.sensitivity import Sensitivity
 
 FilePath = str | PathLike[str]
 
@@ -333,13 +334,13 @@ class Motion(MotionPictures, MeshedMotion):
     def sensitivity(
         self,
         build: Callable[[Any], Any],
-        parameters: Given,
+        parameters: "Given",
         sensors: Callable[[Any], Sequence[Sensor] | Sensor],
         *,
-        initial: Start = InitialKind.UNDEFORMED,
+        initial: "Start" = InitialKind.UNDEFORMED,
         numerical_damping: float = 0.0,
         scales: Mapping[str, float] | None = None,
-    ) -> Sensitivity:
+    ) -> "Sensitivity":
         """Derivatives of what sensors read, at all instants, to a few parameters: the direct way.
 
         Exact derivatives of the computed motion. It costs a run and, for each parameter, about as much again; of
@@ -357,6 +358,8 @@ class Motion(MotionPictures, MeshedMotion):
             ParameterError: another model, or a motion without all of its steps, or of steps of several sizes.
             ModelError: parts or sensors that cannot be differentiated, see ``ph.gradient``.
         """
+        from phlexible.derivatives.sensitivity import sensitivity  # here: the compiler takes long to import
+
         return sensitivity(self.recording, build, parameters, sensors, initial, numerical_damping, scales)
 
     def save(self, path: FilePath) -> None:

@@ -7,7 +7,6 @@ from typing import Any, Self
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.display.written import short_repr
 from phlexible.system.instants import Instants, RecordedGiven
 from phlexible.system.layout import State
 
@@ -76,7 +75,9 @@ class Recording:
     step_error: Array
     work_names: tuple[str, ...]
 
-    __repr__ = short_repr
+    def __repr__(self) -> str:
+        ends = f", t = {self.time[0]:g} to {self.time[-1]:g} s" if len(self.time) else ""
+        return f"{type(self).__name__}({len(self.time)} instants{ends})"
 
     def instants(self) -> Instants:
         """The states, with the frames and paths as they were."""
