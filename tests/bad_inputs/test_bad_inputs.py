@@ -4,13 +4,14 @@ import pytest
 
 from bad_inputs.bodies import BODIES
 from bad_inputs.control import CONTROL
+from bad_inputs.derived import DERIVED
 from bad_inputs.meshed import MESHED
 from bad_inputs.outcomes import surprises
 from bad_inputs.parts import PARTS
 from bad_inputs.runs import RUNS
 
 
-@pytest.mark.parametrize("call", [*BODIES, *PARTS, *RUNS, *MESHED, *CONTROL], ids=lambda call: call.name)
+@pytest.mark.parametrize("call", [*BODIES, *PARTS, *RUNS, *MESHED, *CONTROL, *DERIVED], ids=lambda call: call.name)
 def test_wrong_values_are_refused_by_name(call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # what is taken as the name of a file is written there
     assert surprises(call) == []

@@ -5,6 +5,7 @@ import inspect
 import phlexible as ph
 from bad_inputs.bodies import BODIES
 from bad_inputs.control import CONTROL
+from bad_inputs.derived import DERIVED
 from bad_inputs.meshed import MESHED
 from bad_inputs.parts import PARTS
 from bad_inputs.runs import RUNS
@@ -12,6 +13,7 @@ from bad_inputs.runs import RUNS
 # Made by this package, or made of what it made.
 NOT_CALLED_BY_USERS = {
     *("FlexibleBody", "LinearModel", "LinearPHDAE", "Motion", "PortHamiltonianModel", "Study", "Trajectory"),
+    *("Cost", "ModeDerivatives", "ResponseDerivatives", "Sensitivity"),
 }
 OWNERS = {
     "Mechanism": ph.Model,
@@ -29,13 +31,13 @@ WITHIN = {
     *("element_forces", "radii_of_gyration", "sections_at", "group_rod", "spun"),
     *("descriptor_matrix", "structure_matrix", "dissipation_matrix", "port_matrix"),
     *("effort", "force_slope", "forces", "output", "storage", "skin"),
-    *("element_forces", "radii_of_gyration", "sections_at"),
+    *("expect", "with_stored"),
     *("efforts", "descriptor_products", "flows", "output_products", "discrete_effort", "defect_slope"),
     *("output_slope", "own_state", "given_inputs", "port_columns", "storages"),
 }
 PICTURES = {"plot", "plot_reaction", "TriangleMesh"}  # how things look; a wrong value is seen at once
 # In signatures: what stands for other names, and what ``output_coordinates`` takes like the methods above.
-NO_ARGUMENTS = {"self", "cls", "args", "kwargs", "named", "x of output_coordinates", "ranges of samples"}
+NO_ARGUMENTS = {"self", "cls", "args", "kwargs", "named", "x of output_coordinates", "ranges of samples", "options"}
 
 
 def arguments(function):
@@ -45,7 +47,7 @@ def arguments(function):
 def covered():
     """Arguments in the table by the last word of what is called: "Beam", "add", "drive"."""
     found: dict[str, set[str]] = {}
-    for call in (*BODIES, *PARTS, *RUNS, *MESHED, *CONTROL):
+    for call in (*BODIES, *PARTS, *RUNS, *MESHED, *CONTROL, *DERIVED):
         found.setdefault(call.name.split(" ")[0].split(".")[-1], set()).update(call.takes)
     return found
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from phlexible.algebra.options import option
+from phlexible.algebra.user_functions import called
 from phlexible.assembly.assembly import Assembly
 from phlexible.derivatives.taken_steps import differentiable
 from phlexible.errors import ParameterError
@@ -54,17 +55,18 @@ class Recipe(Generic[Measured]):
             ParameterError: the build function returned no model, or the function of its start no state.
             ModelError: parts that cannot be differentiated.
         """
-        model = self.build(parameters)
+        model = called(self.build, "the build function", parameters, at="for these parameters")
         if not isinstance(model, Mechanism):
             raise ParameterError(f"the build function must return a ph.Model, got {model!r}")
         system = system_of(model)
         need_bodies(system)
-        return Built(differentiable(system), self._state(model, system), self.measure(model))
+        measured = called(self.measure, "the function of the model", model, at="for the model that was built")
+        return Built(differentiable(system), self._state(model, system), measured)
 
     def _state(self, model: Mechanism, system: System) -> State:
         if not callable(self.start):
             return initial_state(system, option("initial", self.start, InitialKind))
-        given = self.start(model)
+        given = called(self.start, "the function of the start", model, at="for the model that was built")
         state = getattr(given, "state", given)
         if not isinstance(state, State):
             raise ParameterError(

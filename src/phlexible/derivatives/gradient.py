@@ -110,6 +110,8 @@ class Objective:
     """
 
     def __init__(self, build: Build, cost: Callable[[Any], Cost], parameters: Given, **options: Any) -> None:
+        check_callable("build", build, "parameters")
+        check_callable("cost", cost, "model")
         self._build, self._cost, self._options = build, cost, options
         self._parameters = Parameters(parameters, options.get("scales"))
         self.start: Array = self._parameters.values.copy()

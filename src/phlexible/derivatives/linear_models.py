@@ -11,9 +11,9 @@ from scipy.sparse.linalg import splu
 
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.options import whole
-from phlexible.algebra.user_functions import check_callable
+from phlexible.algebra.user_functions import called, check_callable
 from phlexible.derivatives.parameters import Given, Parameters, Values
-from phlexible.errors import ModelError, ParameterError
+from phlexible.errors import ModelError, ParameterError, PoleError
 from phlexible.linear_analysis.frequency_response import frequency_response
 from phlexible.linear_analysis.modes.model_modes import lowest_model_modes
 from phlexible.linear_analysis.observed import ObservedPHDAE
@@ -125,7 +125,12 @@ def response_derivatives(
     levels = np.array(linear.differentiations)
     solved = []
     for omega in response.frequencies:
-        factors = splu(sparse.csc_matrix(1j * omega * E - A))
+        try:
+            factors = splu(sparse.csc_matrix(1j * omega * E - A))
+        except RuntimeError:  # exactly singular
+            raise PoleError(
+                f"derivatives have no answer at {omega:g} rad/s, where i omega E - A is singular"
+            ) from None
         rows = (1j * omega) ** levels[:, None] * linear.output_matrix
         states = factors.solve(linear.port_map.toarray().astype(np.complex128))
         solved.append((1j * omega, states, factors.solve(rows.T.astype(np.complex128), trans="T").T))
@@ -141,7 +146,7 @@ def response_derivatives(
 
 def _linear(build: Build, parameters: Any) -> ObservedPHDAE:
     check_callable("build", build, "parameters")
-    found = build(parameters)
+    found = called(build, "the build function", parameters, at="for these parameters")
     if not isinstance(found, ObservedPHDAE):
         raise ParameterError(
             f"the build function must return a linear model, such as model.linearize(), got {found!r}"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from phlexible.algebra.arrays import Array, IntArray, positive
+from phlexible.algebra.arrays import Array, IntArray, numbers, positive
 from phlexible.errors import ParameterError
 from phlexible.ports.signal import Signal
 
@@ -57,7 +57,9 @@ class Parameters:
 
     def __init__(self, given: Given, scales: Mapping[str, float] | None = None) -> None:
         self._is_named = isinstance(given, Mapping)
-        named: Mapping[str, Any] = given if isinstance(given, Mapping) else {"parameters": np.asarray(given)}
+        if isinstance(given, Signal):
+            raise ParameterError("parameters must be by name where one is a Signal: {'force': signal}")
+        named: Mapping[str, Any] = given if isinstance(given, Mapping) else {"parameters": given}
         self._given = dict(named)
         self._places: dict[str, slice] = {}
         parts = [np.zeros(0)]
@@ -69,6 +71,8 @@ class Parameters:
         self.values: Array = np.concatenate(parts)
         if not len(self.values):
             raise ParameterError("derivatives need at least one parameter, got none")
+        if not (scales is None or isinstance(scales, Mapping)):
+            raise ParameterError(f"scales must be sizes by names of parameters, got {scales!r}")
         sizes = {name: positive(f"scale of {name}", scale) for name, scale in (scales or {}).items()}
         for name in sizes:
             if name not in self._places:
@@ -182,10 +186,7 @@ def _one_of(low: IntArray, high: IntArray, first: int, apart: int) -> IntArray:
 def _flat(name: str, value: object) -> Array:
     if isinstance(value, Signal):
         return value.values
-    try:
-        flat = np.asarray(value, dtype=np.float64).ravel()
-    except (TypeError, ValueError):
-        flat = np.array([np.nan])
-    if isinstance(value, bool | str) or not np.isfinite(flat).all():
+    flat = numbers(name, value, "a finite number, an array of them or a Signal").ravel()  # type: ignore[arg-type]
+    if not np.isfinite(flat).all():
         raise ParameterError(f"{name} must be a finite number, an array of them or a Signal, got {value!r}")
     return flat

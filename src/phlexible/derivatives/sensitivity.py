@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, non_negative
+from phlexible.algebra.user_functions import check_callable
 from phlexible.derivatives.built import Build, Built, Recipe, Start
 from phlexible.derivatives.differences import check_same, check_smooth, start_change
 from phlexible.derivatives.parameters import Given, Parameters, Values
@@ -52,6 +53,9 @@ def sensitivity(
     Raises:
         ParameterError, ModelError, ConvergenceError: as there.
     """
+    check_callable("build", build, "parameters")
+    check_callable("sensors", measured, "model")
+    numerical_damping = non_negative("numerical_damping", numerical_damping)
     chosen = Parameters(parameters, scales)
     recipe = Recipe(build, initial, lambda model: sensors("what the sensors' function returns", measured(model)))
     own = recipe.made(chosen.made(chosen.values))

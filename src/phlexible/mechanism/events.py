@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from phlexible.algebra.arrays import finite
+from phlexible.algebra.arrays import non_negative
 from phlexible.errors import ModelError, ParameterError
 from phlexible.interactions.drives import Drive
 from phlexible.joints.joint import Joint
@@ -74,7 +74,7 @@ def event(when: Any, lock: object, release: object, known: Sequence[Constraint])
         ModelError: a joint that leaves nothing free to lock, or something that is not in the model.
     """
     if not isinstance(when, Condition):
-        when = finite("the time of an event", when)
+        when = non_negative("the time of an event", when)
     if (lock is None) == (release is None):
         raise ParameterError("at takes either lock= or release=; for both, call it twice")
     if release is not None:

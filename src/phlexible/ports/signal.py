@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, numbers
 from phlexible.algebra.portable import Portable
 from phlexible.errors import ParameterError
 
@@ -22,8 +22,8 @@ class Signal(Portable):
     """
 
     def __init__(self, times: ArrayLike, values: ArrayLike) -> None:
-        self.times: Array = np.array(times, dtype=np.float64)
-        self.values: Array = np.array(values, dtype=np.float64)
+        self.times: Array = numbers("times of a signal", times).copy()
+        self.values: Array = numbers("values of a signal", values).copy()
         if self.times.ndim != 1 or self.times.shape != self.values.shape or len(self.times) < 2:
             raise ParameterError(
                 "a signal needs times and values of one length, two or more, got shapes"

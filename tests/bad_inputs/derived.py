@@ -1,0 +1,141 @@
+"""Derivatives of runs and of linear models, events, and the end of a run."""
+
+from functools import cache
+
+import phlexible as ph
+from bad_inputs.outcomes import FINITE, NON_NEGATIVE, NONE, POSITIVE, REFUSED, Call
+from bad_inputs.wrong_values import FUNCTIONS, Empty
+
+CALLED_LATER = frozenset({"a class", "f raises", *(label for label in FUNCTIONS if label.startswith("f ->"))})
+SCALES = NONE | frozenset({"{}"})
+
+
+def swung(parameters):
+    """A bar on a hinge with a spring."""
+    model = ph.Model(dimension=2)
+    bar = model.add(ph.RigidBody(parameters["mass"], 0.1, center=(0.5, 0.0, 0.0)), "bar")
+    hinge = model.connect(ph.Revolute(model.ground.at((0.0, 0.0, 0.0)), bar.origin))
+    model.apply(hinge.spring(1.0))
+    return model
+
+
+def cost(model):
+    """The angle at the end."""
+    return ph.Cost.final(ph.JointPosition(model.joints[0]))
+
+
+def linear(parameters):
+    """From the torque in the hinge to its rate."""
+    model = swung(parameters)
+    return model.linearize([model.joints[0]], [ph.JointRate(model.joints[0])])
+
+
+@cache
+def motion():
+    """Two steps of it."""
+    return swung({"mass": 1.0}).simulate(0.02, 0.01, progress=False)
+
+
+def hinged():
+    """A model to which events are added."""
+    own = Empty()
+    bar = own.model.add(ph.RigidBody(1.0, (0.1, 0.1, 0.1), center=(0.5, 0.0, 0.0)), "bar")
+    own.joint = own.model.connect(ph.Revolute(own.model.ground.at((0.0, 0.0, 0.0)), bar.origin, axis=(0, 0, 1)))
+    own.angle = ph.JointPosition(own.joint)
+    return own
+
+
+GIVEN = {"parameters": {"mass": 1.0}}
+RUN = {"duration": 0.02, "step": 0.01}
+
+DERIVED = [
+    Call(
+        "Signal",
+        lambda s: ph.Signal,
+        lambda s: {"times": (0.0, 1.0, 2.0), "values": (1.0, 2.0, 3.0)},
+        {"times": frozenset({"(1, 2, 3)"}), "values": frozenset({"(1, 2, 3)"})},
+    ),
+    Call(
+        "When",
+        lambda s: ph.When,
+        lambda s: {"quantity": s.angle, "above": 0.5},
+        {"quantity": CALLED_LATER, "above": FINITE, "below": NONE, "of": frozenset({"()"})},
+        hinged,
+    ),
+    Call(
+        "at",
+        lambda s: s.model.at,
+        lambda s: {"when": 0.5, "lock": s.joint},
+        {"when": NON_NEGATIVE, "lock": frozenset({"joint"}), "release": NONE},
+        hinged,
+    ),
+    Call(
+        "simulate until",
+        lambda s: s.model.simulate,
+        lambda s: {**RUN, "progress": False},
+        {"stop": NONE},
+        hinged,
+    ),
+    Call(
+        "resume until",
+        lambda s: s.model.resume,
+        lambda s: {"path": "there_is_no_such_file.h5", **RUN, "progress": False},
+        {"stop": REFUSED},
+        hinged,
+    ),
+    Call(
+        "gradient",
+        lambda s: ph.gradient,
+        lambda s: {"build": swung, "cost": cost, **GIVEN, **RUN},
+        {
+            "build": REFUSED,
+            "cost": REFUSED,
+            "parameters": REFUSED,
+            "duration": POSITIVE,
+            "step": REFUSED,
+            "initial": REFUSED,
+            "numerical_damping": NON_NEGATIVE,
+            "scales": SCALES,
+        },
+    ),
+    Call(
+        "Objective",
+        lambda s: ph.Objective,
+        lambda s: {"build": swung, "cost": cost, **GIVEN},
+        {
+            "build": CALLED_LATER,
+            "cost": CALLED_LATER,
+            "parameters": FINITE | {"(1, 2)", "(1, 2, 3)", "2 x 2", "3 x 3"},
+        },
+    ),
+    Call(
+        "sensitivity",
+        lambda s: motion().sensitivity,
+        lambda s: {"build": swung, "sensors": lambda m: [ph.Position(m["bar"].origin)], **GIVEN},
+        {
+            "build": REFUSED,
+            "parameters": REFUSED,
+            "sensors": REFUSED,
+            "initial": REFUSED,
+            "numerical_damping": NON_NEGATIVE,
+            "scales": SCALES,
+        },
+    ),
+    Call(
+        "mode_derivatives",
+        lambda s: ph.mode_derivatives,
+        lambda s: {"build": linear, **GIVEN},
+        {"build": REFUSED, "parameters": REFUSED, "count": frozenset({"1"}), "scales": SCALES},
+    ),
+    Call(
+        "response_derivatives",
+        lambda s: ph.response_derivatives,
+        lambda s: {"build": linear, "frequencies": (0.1, 0.2), **GIVEN},
+        {
+            "build": REFUSED,
+            "frequencies": frozenset({"1", "0.5", "(1, 2)", "(1, 2, 3)", "()"}),
+            "parameters": REFUSED,
+            "scales": SCALES,
+        },
+    ),
+]
