@@ -240,7 +240,7 @@ BODIES = [
             "order": COUNT,
             "plane": REFUSED,
             "viscosity": NON_NEGATIVE,
-            "interfaces": NONE | {"{}"},
+            "interfaces": NONE | {"{}", "()"},
             "color": NONE,
         },
     ),
