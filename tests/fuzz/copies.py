@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -101,6 +102,10 @@ def parts_on(model: ph.Model, part: Part) -> list[Part]:
     return found
 
 
+def _times(factor: float, function: Callable[[float], float], value: float) -> float:
+    return factor * function(value)
+
+
 class _Copy:
     def __init__(
         self, model: ph.Model, change: Change, without: Collection[Part], displaced: Mapping[str, Change]
@@ -190,6 +195,15 @@ class _Copy:
                 )
             case ph.FlexibleBody():
                 return self._flexible(body)
+            case ph.SoftBody():
+                return replace(
+                    body,
+                    mesh=replace(body.mesh, points=length * body.mesh.points),
+                    law=self._soft_law(body.law),
+                    density=unit((-3, 1, 0)) * body.density,
+                    thickness=None if body.thickness is None else length * body.thickness,
+                    viscosity=unit(TIME) * body.viscosity,
+                )
             case RodNode():
                 return replace(
                     body,
@@ -200,6 +214,20 @@ class _Copy:
                     after=length * body.after,
                 )
         raise NotImplementedError(f"say here how {type(body).__name__} changes with the units")
+
+    def _soft_law(self, law: Any) -> Any:
+        unit = self._change.unit((-1, 1, -2))
+        if not isinstance(law, ph.InvariantLaw):
+            return replace(law, youngs_modulus=unit * law.youngs_modulus)
+        if unit == 1:
+            return law
+        pairs = {name: getattr(law, name) for name in ("first", "second", "third")}
+        return ph.InvariantLaw(
+            **{
+                name: pair and tuple(partial(_times, unit, function) for function in pair)
+                for name, pair in pairs.items()
+            }
+        )
 
     def _flexible(self, body: ph.FlexibleBody) -> ph.FlexibleBody:
         """Its coordinates are lengths times the root of a mass."""
@@ -376,7 +404,9 @@ class _Copy:
             case ph.Pressure():
                 pressure, factor = part.value, unit((-1, 1, -2))
                 changed = self._of_time(pressure, factor) if callable(pressure) else factor * pressure
-                return replace(part, interface=self._port(part.interface), value=changed)
+                face = part.interface
+                own = self._new[face] if isinstance(face, PlacedBody) else self._port(face)
+                return replace(part, interface=own, value=changed)
         raise NotImplementedError(f"say here how {type(part).__name__} changes with the units")
 
     def _bushing(self, bushing: ph.Bushing) -> ph.Bushing:

@@ -119,7 +119,7 @@ def test_what_strings_cannot_do_is_said(form):
         return
     spinning = ph.Model(dimension=2)
     spinning.add(ph.String(1.0, 1.0, 4, LAWS[0]), velocity=lambda s: (0, 2 * (s - 0.5), 0))
-    with pytest.raises(ph.EquilibriumError, match="string is linearized at rest only"):
+    with pytest.raises(ph.EquilibriumError, match="string or soft body is linearized at rest only"):
         spinning.linearize(at="steady_rotation")
 
 
