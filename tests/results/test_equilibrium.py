@@ -40,6 +40,18 @@ def test_a_pendulum_on_a_spring():
     assert rest.element_force(model.elements[0]) == pytest.approx(-8.0 * angle, rel=1e-9)
 
 
+@pytest.mark.parametrize("body", [ph.PointMass(2.0), ph.RigidBody(2.0, (0.1, 0.1, 0.1))])
+def test_a_mass_on_a_spring(body):
+    """m g / c below; no force of a joint or a body is there to compare with."""
+    model = ph.Model(gravity=(0.0, -9.81, 0.0))
+    mass = model.add(body, "mass")
+    slides = ph.Slider if isinstance(body, ph.PointMass) else ph.Prismatic
+    rail = model.connect(slides(model.ground.at((0, 0, 0)), mass.origin, axis=(0, 1, 0)))
+    model.apply(rail.spring(100.0))
+    rest = model.equilibrium()
+    assert rest.position(mass.origin)[1] == pytest.approx(-2.0 * 9.81 / 100.0, rel=1e-9)
+
+
 def test_a_catenary():
     """A chain of length 1 between supports 0.8 apart sags by a (cosh(0.4 / a) - 1), if it does not stretch."""
     model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=2)

@@ -18,7 +18,7 @@ from phlexible.linear_analysis.operating_points.taut_strings import taut_equilib
 from phlexible.rank.redundancy import independent_rows
 from phlexible.rank.smallest_multipliers import smallest_multipliers_at
 from phlexible.system.displacement import displaced
-from phlexible.system.forces import applied_forces, constraint_stiffness, load_stiffness
+from phlexible.system.forces import applied_forces, constraint_stiffness, load_stiffness, weights_and_loads
 from phlexible.system.layout import State
 from phlexible.system.system import System
 
@@ -50,7 +50,8 @@ def static_equilibrium(system: System, state: State) -> tuple[State, Array]:
         applied, gap = applied_forces(system, state, at), system.rows.values(at)[0]
         weight = 1 / np.sqrt(mass.diagonal())
         force = applied - elastic
-        parts = (applied, gross, matrix.T @ multipliers)
+        given = weights_and_loads(system, at)  # without springs, which may balance them alone
+        parts = (applied, given, gross, matrix.T @ multipliers)
         size = max(float(np.linalg.norm(weight * each)) for each in parts)
         balance = float(np.linalg.norm(weight * (force + matrix.T @ multipliers)))
         residual = max(balance / size if size else 0.0, float(system.relative_gaps(gap).max(initial=0.0)))
