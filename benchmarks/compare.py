@@ -107,7 +107,7 @@ def crank(parameters: dict[str, Any], step: float, every: int, turns: int = COMP
 
 
 def cheapest(
-    kinds: Iterable[dict[str, Any]], run: Callable[[dict[str, Any], int], Run], exact: Run, goal: float
+    kinds: Iterable[dict[str, Any]], run: Callable[..., Run], exact: Run, goal: float
 ) -> tuple[dict[str, Any], int, float]:
     """Kind, steps a turn and error of the cheapest that reaches the goal.
 
@@ -120,8 +120,9 @@ def cheapest(
             wrong = error(found, found.values, exact)
             if wrong > goal:
                 break
-            if best is None or found.seconds < best[0]:
-                best = (found.seconds, (kind, n, wrong))
+            seconds = run(kind, n, TIMED_TURNS).seconds
+            if best is None or seconds < best[0]:
+                best = (seconds, (kind, n, wrong))
     if best is None:
         raise SystemExit(f"no choice reaches {goal:g}")
     return best[1]
