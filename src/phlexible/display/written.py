@@ -44,10 +44,10 @@ def written(value: Any) -> str:
     return str(value)
 
 
-def shortened(names: Sequence[str]) -> str:
+def shortened(names: Sequence[str], most: int = MOST_NUMBERS) -> str:
     """A few of many names, one after the other."""
-    some = ", ".join(names[:MOST_NUMBERS])
-    return some if len(names) <= MOST_NUMBERS else f"{some} and {len(names) - MOST_NUMBERS} more"
+    some = ", ".join(names[:most])
+    return some if len(names) <= most else f"{some} and {len(names) - most} more"
 
 
 def short_repr(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 import warnings
 
+from phlexible.display.written import shortened
 from phlexible.errors import UnusedPartWarning
 from phlexible.mechanism.mechanism import Mechanism
 
@@ -17,9 +18,8 @@ def warn_of_unused_parts(mechanism: Mechanism, stacklevel: int) -> None:
     if not waiting:
         return
     names = [str(part) for part in waiting.values()]
-    rest = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     warnings.warn(
-        f"{', '.join(names[:MOST_NAMED])}{rest} made on bodies of this model and never given to it, so that"
+        f"{shortened(names, MOST_NAMED)} made on bodies of this model and never given to it, so that"
         " they do nothing: call model.connect(joint), and model.apply(part) for what is no joint",
         UnusedPartWarning,
         stacklevel=stacklevel,

@@ -3,6 +3,7 @@
 import numpy as np
 
 from phlexible.algebra.arrays import Array
+from phlexible.display.written import shortened
 from phlexible.system.layout import State
 from phlexible.system.system import System
 
@@ -33,7 +34,5 @@ def near_dead_centre(system: System, state: State, weights: Array) -> str:
     parts = np.abs(left[:, -1])
     rows = np.flatnonzero(parts > TAKES_PART * parts.max())
     names = list(dict.fromkeys(str(system.owners[row].joint) for row in rows))
-    named = ", ".join(names[:MOST_NAMED]) + (
-        f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    )
+    named = shortened(names, MOST_NAMED)
     return f"; the mechanism is close to a dead centre, where {named} leave less freedom than they seem to"

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 
+from phlexible.display.written import shortened
 from phlexible.errors import RedundancyError, RedundancyWarning
 from phlexible.rank.redundancy import Redundancy, redundancies
 from phlexible.system.instants import Instants
@@ -80,6 +81,4 @@ def _message(system: System, found: list[Redundancy]) -> str:
 
 
 def _names(system: System, numbers: tuple[int, ...]) -> str:
-    named = ", ".join(str(system.constraints[number]) for number in numbers[:MOST_NAMED])
-    rest = len(numbers) - MOST_NAMED
-    return f"{named} and {rest} more" if rest > 0 else named
+    return shortened([str(system.constraints[number]) for number in numbers], MOST_NAMED)

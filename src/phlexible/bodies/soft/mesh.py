@@ -8,7 +8,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.nested_dissection import clusters
-from phlexible.bodies.flexible.mesh.element_mesh import CellKind
+from phlexible.bodies.flexible.mesh.element_mesh import CellKind, standard_element
 from phlexible.bodies.flexible.mesh.given_mesh import CORNERS, GivenMesh
 from phlexible.bodies.soft.constitution import Constitution
 from phlexible.bodies.soft.element_strains import ElementStrains
@@ -179,23 +179,6 @@ class SoftMesh:
             numbers = np.flatnonzero(wrong)
             listed = ", ".join(map(str, numbers[:8])) + (f", ... ({len(numbers)})" if len(numbers) > 8 else "")
             raise ParameterError(f"mesh: elements {listed} {what}; move their nodes, or mesh the body again")
-
-
-def standard_element(kind: CellKind, order: int) -> Any:
-    """The scalar element of scikit-fem."""
-    import skfem
-
-    classes = {
-        (CellKind.TRIANGLE, 1): skfem.ElementTriP1,
-        (CellKind.TRIANGLE, 2): skfem.ElementTriP2,
-        (CellKind.QUADRILATERAL, 1): skfem.ElementQuad1,
-        (CellKind.QUADRILATERAL, 2): skfem.ElementQuad2,
-        (CellKind.TETRAHEDRON, 1): skfem.ElementTetP1,
-        (CellKind.TETRAHEDRON, 2): skfem.ElementTetP2,
-        (CellKind.HEXAHEDRON, 1): skfem.ElementHex1,
-        (CellKind.HEXAHEDRON, 2): skfem.ElementHex2,
-    }
-    return classes[kind, order]()
 
 
 def shape_functions(element: Any, at: Array) -> tuple[Array, Array]:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.bodies.flexible.mesh.element_mesh import CellKind
-from phlexible.bodies.soft.mesh import SoftMesh, shape_functions, standard_element
+from phlexible.bodies.flexible.mesh.element_mesh import CellKind, standard_element
+from phlexible.bodies.soft.mesh import SoftMesh, shape_functions
 from phlexible.display.written import short_repr
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ descent is held up in a narrow curved valley of the potential energy, and Newton
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.mechanics.any_body import elastic_force, stiffness_matrix
+from phlexible.linear_analysis.operating_points.newton_step import newton_step
 from phlexible.system.displacement import displaced
 from phlexible.system.forces import (
     constraint_stiffness,
@@ -59,14 +59,10 @@ def _solved(
         at = system.at(state)
         matrix, gap = system.rows.matrix(at)[kept], system.rows.values(at)[0][kept]
         stiffness = _stiffness(system, state, share) - constraint_stiffness(system, state, multipliers)
-        saddle = sparse.block_array([[stiffness, -matrix.T], [matrix, None]], format="csc")
-        try:
-            step = splu(sparse.csc_matrix(saddle)).solve(np.concatenate([_forces(system, state, share), -gap]))
-        except RuntimeError:  # exactly singular
+        step = newton_step(stiffness, matrix, _forces(system, state, share), gap)
+        if step is None:
             return None
-        if not np.isfinite(step).all():
-            return None
-        change, multipliers[kept] = np.split(step, [stiffness.shape[0]])
+        change, multipliers[kept] = step
         turn = float(np.abs(change[system.layout.spin[2]]).max(initial=0.0))
         move = float(np.abs(change[system.layout.linear]).max(initial=0.0)) / length
         state = displaced(system, state, change * min(1.0, LONGEST_TURN / max(turn, move, 1e-300)))

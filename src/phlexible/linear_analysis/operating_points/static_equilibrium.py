@@ -7,12 +7,11 @@ try Newton's method first, see ``raised_loads.py``, and so do models with string
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.mechanics.any_body import elastic_force, gross_force, stiffness_matrix
 from phlexible.errors import EquilibriumError
+from phlexible.linear_analysis.operating_points.newton_step import newton_step
 from phlexible.linear_analysis.operating_points.raised_loads import raised_equilibrium
 from phlexible.linear_analysis.operating_points.taut_strings import taut_equilibrium
 from phlexible.rank.redundancy import independent_rows
@@ -39,7 +38,10 @@ def static_equilibrium(system: System, state: State) -> tuple[State, Array]:
     multipliers = np.zeros(int(system.layout.multiplier[-1]))
     if system.mechanism.rods and (raised := raised_equilibrium(system, state, kept)) is not None:
         return _with_smallest(system, *raised, kept)
-    if _has_strings(system) and (taut := taut_equilibrium(system, state, kept)) is not None:
+    if (
+        any(placed.is_string for placed in system.bodies)
+        and (taut := taut_equilibrium(system, state, kept)) is not None
+    ):
         return _with_smallest(system, *taut, kept)
     start = first = best = 0.0
     best_state, best_multipliers = state, multipliers.copy()
@@ -66,10 +68,12 @@ def static_equilibrium(system: System, state: State) -> tuple[State, Array]:
             tangent - load_stiffness(system, state) - constraint_stiffness(system, state, multipliers)
         )
         shift = max(start * min(1.0, residual / first) ** 1.5, SMALLEST_SHIFT * start)
+        change = np.full(len(force), np.nan)  # if all steps are singular
         for _ in range(40):
-            change, multipliers[kept] = _step(stiffness + shift * mass, matrix[kept], force, gap[kept])
-            if np.isfinite(change).all() and change @ (stiffness @ change + shift * (mass @ change)) >= 0:
-                break
+            if step := newton_step(stiffness + shift * mass, matrix[kept], force, gap[kept]):
+                change, multipliers[kept] = step
+                if change @ (stiffness @ change + shift * (mass @ change)) >= 0:
+                    break
             shift = max(4 * shift, 1e-6 * start)
         state = displaced(system, state, change * _length_of_step(system, change, length))
     if not best <= ACCEPTED:
@@ -80,25 +84,11 @@ def static_equilibrium(system: System, state: State) -> tuple[State, Array]:
     return _with_smallest(system, best_state, best_multipliers, kept)
 
 
-def _has_strings(system: System) -> bool:
-    return any(isinstance(placed.data, AbsoluteBody) and placed.data.strains for placed in system.bodies)
-
-
 def _with_smallest(system: System, state: State, multipliers: Array, kept: IntArray) -> tuple[State, Array]:
     """With the smallest multipliers where joints are redundant."""
     if len(kept) < len(multipliers):
         multipliers = smallest_multipliers_at(system, state, multipliers)
     return state, multipliers
-
-
-def _step(stiffness: sparse.csr_array, matrix: sparse.csr_array, force: Array, gap: Array) -> tuple[Array, Array]:
-    n, rows = stiffness.shape[0], matrix.shape[0]
-    saddle = sparse.block_array([[stiffness, matrix.T], [matrix, None]]) if rows else stiffness
-    try:
-        solution = splu(sparse.csc_matrix(saddle)).solve(np.concatenate([force, -gap]))
-    except RuntimeError:  # exactly singular
-        return np.full(n, np.nan), np.zeros(rows)
-    return solution[:n], -solution[n:]
 
 
 def _elasticity(system: System, state: State) -> tuple[Array, Array, sparse.csr_array]:

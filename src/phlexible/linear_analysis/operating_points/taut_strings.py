@@ -8,12 +8,12 @@ and a slack one may start with any tension.
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.mechanics.absolute import elastic_tangent, places, strain_gradients, strains
 from phlexible.bodies.mechanics.any_body import elastic_force, stiffness_matrix
+from phlexible.linear_analysis.operating_points.newton_step import newton_step
 from phlexible.system.displacement import displaced
 from phlexible.system.forces import applied_forces, constraint_stiffness, load_stiffness
 from phlexible.system.layout import State
@@ -44,14 +44,10 @@ def taut_equilibrium(system: System, state: State, kept: IntArray) -> tuple[Stat
         for index, placed in enumerate(system.bodies):
             own = system.layout.place(index)
             force[own][placed.data.rigid_count :] -= elastic_force(placed.data, system.elastic(state, index))
-        saddle = sparse.block_array([[stiffness, -matrix.T], [matrix, None]], format="csc")
-        try:
-            step = splu(sparse.csc_matrix(saddle)).solve(np.concatenate([force, -gap]))
-        except RuntimeError:  # exactly singular
+        step = newton_step(stiffness, matrix, force, gap)
+        if step is None:
             return None
-        if not np.isfinite(step).all():
-            return None
-        change, multipliers[kept] = np.split(step, [stiffness.shape[0]])
+        change, multipliers[kept] = step
         size = _size(system, stresses, change)
         change = change * min(1.0, LONGEST_STEP / max(size, 1e-300))
         stresses, state = _foretold(system, state, stresses, change), displaced(system, state, change)

@@ -35,6 +35,23 @@ class CellKind(Enum):
         return self in (CellKind.TRIANGLE, CellKind.TETRAHEDRON)
 
 
+def standard_element(kind: CellKind, order: int) -> Any:
+    """The scalar element of scikit-fem."""
+    import skfem
+
+    classes = {
+        (CellKind.TRIANGLE, 1): skfem.ElementTriP1,
+        (CellKind.TRIANGLE, 2): skfem.ElementTriP2,
+        (CellKind.QUADRILATERAL, 1): skfem.ElementQuad1,
+        (CellKind.QUADRILATERAL, 2): skfem.ElementQuad2,
+        (CellKind.TETRAHEDRON, 1): skfem.ElementTetP1,
+        (CellKind.TETRAHEDRON, 2): skfem.ElementTetP2,
+        (CellKind.HEXAHEDRON, 1): skfem.ElementHex1,
+        (CellKind.HEXAHEDRON, 2): skfem.ElementHex2,
+    }
+    return classes[kind, order]()
+
+
 @dataclass(frozen=True, eq=False)
 class ElementMesh:
     """Cells with displacement elements.
@@ -85,19 +102,7 @@ class ElementMesh:
     @cached_property
     def element(self) -> Any:
         """The scalar shape functions, each component of the displacement has them."""
-        import skfem
-
-        classes = {
-            (CellKind.TRIANGLE, 1): skfem.ElementTriP1,
-            (CellKind.TRIANGLE, 2): skfem.ElementTriP2,
-            (CellKind.QUADRILATERAL, 1): skfem.ElementQuad1,
-            (CellKind.QUADRILATERAL, 2): skfem.ElementQuad2,
-            (CellKind.TETRAHEDRON, 1): skfem.ElementTetP1,
-            (CellKind.TETRAHEDRON, 2): skfem.ElementTetP2,
-            (CellKind.HEXAHEDRON, 1): skfem.ElementHex1,
-            (CellKind.HEXAHEDRON, 2): skfem.ElementHex2,
-        }
-        return classes[self.kind, self.order]()
+        return standard_element(self.kind, self.order)
 
     @cached_property
     def _numbering(self) -> Any:

@@ -1,0 +1,28 @@
+"""One step of Newton's method towards an equilibrium under constraints (docs/theory.md, 7)."""
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from phlexible.algebra.arrays import Array
+
+
+def newton_step(
+    stiffness: sparse.csr_array, matrix: sparse.csr_array, force: Array, gap: Array
+) -> tuple[Array, Array] | None:
+    """dx and lambda of ``K dx - G^T lambda = f``, ``G dx = -g`` (7.17); None: singular.
+
+    Args:
+        stiffness: K, shape (velocities,) * 2.
+        matrix: G, rows that do not repeat others, shape (rows, velocities).
+        force: f, without those of constraints, shape (velocities,).
+        gap: g, shape (rows,).
+    """
+    saddle = sparse.block_array([[stiffness, -matrix.T], [matrix, None]]) if matrix.shape[0] else stiffness
+    try:
+        solution = splu(sparse.csc_matrix(saddle)).solve(np.concatenate([force, -gap]))
+    except RuntimeError:  # exactly singular
+        return None
+    if not np.isfinite(solution).all():
+        return None
+    return solution[: len(force)], solution[len(force) :]
