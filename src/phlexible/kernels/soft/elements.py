@@ -8,28 +8,21 @@ are taken from the first node of an element: far from the origin sums would canc
 from phlexible.compilation.compiled import compiled
 from phlexible.compilation.notation import Tables, Vector, along, dot, vector
 from phlexible.kernels.soft.laws import density, mean_stress, write_tangent
+from phlexible.kernels.soft.slopes import slope_along
 
 
 @compiled
 def start_slope(t: Tables, e: int, p: int, a: int) -> Vector:
     """F_a at the start of the step, at point p of element e."""
-    k, first = t.soft_count[e], t.soft_first[e]
-    base, slope = t.position[t.soft_node[first]], t.soft_slope[e] + p * k
-    found = vector(0.0, 0.0, 0.0)
-    for i in range(1, k):
-        found += along(t.soft_gradient[slope + i], a) * (t.position[t.soft_node[first + i]] - base)
-    return found
+    k, nodes = t.soft_count[e], t.soft_node + t.soft_first[e]
+    return slope_along(t.position, nodes, t.soft_gradient + (t.soft_slope[e] + p * k), k, a)
 
 
 @compiled
 def slope_change(t: Tables, e: int, p: int, a: int) -> Vector:
     """delta(F_a)."""
-    k, first = t.soft_count[e], t.soft_first[e]
-    base, slope = t.shift[t.soft_node[first]], t.soft_slope[e] + p * k
-    found = vector(0.0, 0.0, 0.0)
-    for i in range(1, k):
-        found += along(t.soft_gradient[slope + i], a) * (t.shift[t.soft_node[first + i]] - base)
-    return found
+    k, nodes = t.soft_count[e], t.soft_node + t.soft_first[e]
+    return slope_along(t.shift, nodes, t.soft_gradient + (t.soft_slope[e] + p * k), k, a)
 
 
 @compiled

@@ -8,29 +8,23 @@ exactly on a closed surface (5.17).
 from phlexible.compilation.compiled import compiled
 from phlexible.compilation.notation import Tables, Vector, along, cross, dot, vector
 from phlexible.kernels.moments import unit
+from phlexible.kernels.soft.slopes import slope_along
 from phlexible.tables.declarations import PRESSURE
 
 
 @compiled
 def mean_tangent(t: Tables, f: int, p: int, a: int) -> Vector:
     """Mean of x,r (a = 1) or x,s (a = 2) of face f at point p."""
-    m, first = t.face_count[f], t.face_first[f]
-    base, shape = t.position[t.face_node[first]], t.face_shape[f] + p * m
-    found = vector(0.0, 0.0, 0.0)
-    for i in range(1, m):
-        found += along(t.face_number[shape + i], a) * (t.position[t.face_node[first + i]] - base)
-    return found + 0.5 * tangent_change(t, f, p, a)
+    m, nodes = t.face_count[f], t.face_node + t.face_first[f]
+    start = slope_along(t.position, nodes, t.face_number + (t.face_shape[f] + p * m), m, a)
+    return start + 0.5 * tangent_change(t, f, p, a)
 
 
 @compiled
 def tangent_change(t: Tables, f: int, p: int, a: int) -> Vector:
     """Its change in the step."""
-    m, first = t.face_count[f], t.face_first[f]
-    base, shape = t.shift[t.face_node[first]], t.face_shape[f] + p * m
-    found = vector(0.0, 0.0, 0.0)
-    for i in range(1, m):
-        found += along(t.face_number[shape + i], a) * (t.shift[t.face_node[first + i]] - base)
-    return found
+    m, nodes = t.face_count[f], t.face_node + t.face_first[f]
+    return slope_along(t.shift, nodes, t.face_number + (t.face_shape[f] + p * m), m, a)
 
 
 @compiled
