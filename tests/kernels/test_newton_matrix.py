@@ -148,6 +148,8 @@ ELEMENTS = {
         for name in ("angle", "second angle", "position", "second position")
     },
     "friction": lambda joint, a, b: joint.friction(20.0, viscous=3.0, stiction_speed=50.0),
+    "friction of the bearing": lambda joint, a, b: joint.friction(coefficient=0.4, radius=0.2, stiction_speed=50.0),
+    "fast friction of the rail": lambda joint, a, b: joint.friction(coefficient=0.4, stiction_speed=0.01),
     "fast friction": lambda joint, a, b: joint.friction(20.0, stiction_speed=0.01),
     "stop": lambda joint, a, b: joint.stop(lower=-1e-9, upper=1e-9, stiffness=80.0, damping=0.5),
     "touching plane": lambda joint, a, b: deep(a, b),
@@ -167,7 +169,8 @@ IN_JOINTS = [
     (ph.Spherical, "bushing"),
     *((ph.Spherical, name) for name in ("touching plane", "rough plane", "slippery rough plane", "touching balls")),
     *((ph.Spherical, f"touching {name}") for name in ("cylinder", "box", "piece")),
-    *((ph.Revolute, name) for name in ("friction", "fast friction", "stop")),
+    *((ph.Revolute, name) for name in ("friction", "friction of the bearing", "fast friction", "stop")),
+    (ph.Prismatic, "fast friction of the rail"),
     *((ph.Revolute, name) for name in ("angle", "torque", "driven angle")),
     *((ph.Prismatic, name) for name in ("position", "force", "driven position")),
     *((ph.Cylindrical, name) for name in ("angle", "position", "driven angle", "driven position")),

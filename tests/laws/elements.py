@@ -170,7 +170,10 @@ class Adding:
         size = 1.0 if "angle" in name else self.length
         rate = 10 * size / self.sample.step / STEPS
         viscous = self.damping * (self.length / size) ** 2
-        return joint.friction(0.1 * viscous * rate, viscous=viscous, stiction_speed=rate, of=name)
+        follows = {"coefficient": self.rng.uniform(0, 0.5)} if self.rng.integers(2) else {}
+        if follows and "angle" in name:
+            follows["radius"] = 0.05 * self.length
+        return joint.friction(0.1 * viscous * rate, viscous=viscous, stiction_speed=rate, of=name, **follows)
 
     def joint_stop(self, damped: bool) -> ForceElement | None:
         """Around the initial pose, so close that it is met."""

@@ -18,7 +18,7 @@ from phlexible.assembly.rods import RodTables
 from phlexible.assembly.soft import SoftTables
 from phlexible.assembly.types import TypeTables, velocity_weights
 from phlexible.interactions.feedback import Feedback
-from phlexible.interactions.force_elements import ForceValue
+from phlexible.interactions.force_elements import CoordinateForce, ForceValue
 from phlexible.interactions.time_paths import TimePath, numbers_at
 from phlexible.joints.rolling import RollingCoordinate
 from phlexible.ports.ground import frame_positions, frame_rotations
@@ -164,7 +164,7 @@ def assemble(system: System, with_segments: bool = True) -> Assembly:
         rows = () if place in rods.forces else force.coordinate.functions()
         zones = zones_of(force.coordinate)
         functions = tuple(replace(tables.function(row), zone=zones.get(k, 0.0)) for k, row in enumerate(rows))
-        tables.interactions.append(Interaction(functions, element_law(force, number)))
+        tables.interactions.append(Interaction(functions, element_law(force, number, _bearing(system, force))))
     tables.interactions += list(_strains(system, tables))
     for related in system.related:
         functions = tuple(tables.function(row) for row in related.coordinate.functions())
@@ -226,6 +226,15 @@ def assemble(system: System, with_segments: bool = True) -> Assembly:
         laws,
         soft,
     )
+
+
+def _bearing(system: System, force: CoordinateForce) -> tuple[int, int] | None:
+    """The constraint whose force makes friction, and how many rows, its first, are of forces and not of moments."""
+    if not (force.friction and force.friction.joint):
+        return None
+    number = next(k for k, constraint in enumerate(system.constraints) if constraint is force.friction.joint)
+    begin, end = system.layout.multiplier[number : number + 2]
+    return number, sum(not owner.row.is_angle for owner in system.owners[begin:end])
 
 
 def _merged(types: TypeTables, *parts: tuple[dict[str, int], Tables]) -> tuple[dict[str, int], Tables]:

@@ -221,10 +221,9 @@ class CoupledTables:
         constraints = np.arange(self.constraint_count) + self._layout.cluster_count + len(self.auxiliary)
         keys = list(self.auxiliary)
         auxiliary = {
-            "auxiliary_vector": np.array(keys, dtype=np.int64),
-            "auxiliary_lower": np.array(
-                [places[len(self._widths) + k, self.vectors[vector].carrier] for k, vector in enumerate(keys)],
-                dtype=np.int64,
+            "auxiliary_vector": _integers(keys),
+            "auxiliary_lower": _integers(
+                [places[len(self._widths) + k, self.vectors[vector].carrier] for k, vector in enumerate(keys)]
             ),
             "constraint_node": constraints,
         }
@@ -444,7 +443,9 @@ class CoupledTables:
 
     def _law_tables(self, places: Places) -> tuple[dict[str, int], Tables]:
         groups: list[tuple[int, int, int, int, int]] = []  # node, width, place and blocks of each
-        relation = {number: own for own, numbers in self._related.items() for number in numbers}
+        pulled_by = {number: own for own, numbers in self._related.items() for number in numbers}
+        numbered = enumerate(self._laws, start=self.constraint_count)
+        pulled_by |= {k: law.force.bearing[0] for k, law in numbered if law.force and law.force.bearing}
         entries, blocks, most = [], list[int](), 0
         d = self._layout.linear.shape[1]
         for number in range(self.constraint_count, len(self.interactions)):
@@ -453,8 +454,8 @@ class CoupledTables:
             for node in nodes:
                 width = d if node >= len(self._widths) else int(self._widths[node])
                 upper = lower = -1
-                if number in relation and node < len(self._widths):
-                    held = self._constraint_node(relation[number])
+                if number in pulled_by and node < len(self._widths):
+                    held = self._constraint_node(pulled_by[number])
                     upper, lower = places[node, held], places[held, node]
                 groups.append((node, width, place, upper, lower))
                 place += width

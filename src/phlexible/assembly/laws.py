@@ -62,6 +62,7 @@ class ForceData:
         factor: of the coordinate in that row.
         radius: of a wheel that rolls.
         slip: how the touching places of a contact slide, where there is friction of this kind.
+        bearing: the constraint whose force makes friction, and how many of its rows are of this force; or None.
     """
 
     coordinate: int
@@ -80,6 +81,7 @@ class ForceData:
     factor: float = 0.0
     slip: RubbingCoordinate | None = None
     radius: float = 0.0
+    bearing: tuple[int, int] | None = None
 
 
 def coordinate_kind(coordinate: Coordinate) -> int:
@@ -107,7 +109,7 @@ def zones_of(coordinate: Coordinate) -> dict[int, float]:
     return dict(enumerate(own.zones)) if isinstance(own, RoundedCoordinate) else {}
 
 
-def element_law(force: CoordinateForce, value: int) -> ForceData:
+def element_law(force: CoordinateForce, value: int, bearing: tuple[int, int] | None = None) -> ForceData:
     """The law of an element's force; ``value``: number of its prescribed part, or -1."""
     functions, size = None, 0.0
     if force.potential is not None:
@@ -131,6 +133,7 @@ def element_law(force: CoordinateForce, value: int) -> ForceData:
         contact=force.contact,
         friction=force.friction,
         slip=force.coordinate if isinstance(force.coordinate, RubbingCoordinate) else None,
+        bearing=bearing,
     )
 
 
@@ -181,6 +184,9 @@ def law_tables(laws: Sequence[ForceData], constraints: int, loads: int) -> Table
         "push_damping": np.array([law.contact.damping if law.contact else 0.0 for law in laws], dtype=np.float64),
         "friction": np.array([law.friction.level if law.friction else 0.0 for law in laws], dtype=np.float64),
         "friction_speed": np.array([law.friction.speed if law.friction else 1.0 for law in laws], dtype=np.float64),
+        "bearing": np.array([law.bearing[0] if law.bearing else -1 for law in laws], dtype=np.int64),
+        "bearing_rows": np.array([law.bearing[1] if law.bearing else 0 for law in laws], dtype=np.int64),
+        "bearing_share": np.array([law.friction.share if law.friction else 0.0 for law in laws], dtype=np.float64),
         "slip_points": np.array([law.slip.points if law.slip else 0 for law in laws], dtype=np.int64),
         "slip_turning": np.array([law.slip.turning if law.slip else 0 for law in laws], dtype=np.int64),
         "slip_radius": np.array([law.slip.radius if law.slip else law.radius for law in laws], dtype=np.float64),

@@ -94,20 +94,30 @@ class Joint(KinematicPair):
         coulomb: float = 0.0,
         *,
         viscous: float = 0.0,
+        coefficient: float = 0.0,
+        radius: float | None = None,
         stiction_speed: float = 1e-3,
         of: str | None = None,
         name: str | None = None,
     ) -> JointFriction:
-        """Friction for ``model.apply`` along the joint's coordinate.
+        """Friction for ``model.apply`` along the joint's coordinate: |F| = coulomb + coefficient (radius) |R|.
+
+        R is the force that the joint itself transmits, of the same step. Its moments are not counted.
 
         Args:
-            coulomb: level of the dry friction [N m or N].
+            coulomb: level of the dry friction that is always there [N m or N]: mu times a given normal force.
             viscous: [N m s/rad or N s/m].
+            coefficient: mu, of the force that the joint transmits.
+            radius: of the bearing, for angles [m].
             stiction_speed: below it dry friction falls with the rate, and the joint creeps [rad/s or m/s].
             of: name of the coordinate of a joint with several.
             name: for messages; None: made from the joint.
+
+        Raises:
+            ParameterError: a negative number, no friction at all, an angle without a radius.
         """
-        return JointFriction(self, self.coordinate_name(of), coulomb, viscous, stiction_speed, name)
+        coordinate = self.coordinate_name(of)
+        return JointFriction(self, coordinate, coulomb, viscous, stiction_speed, name, coefficient, radius)
 
     def stop(
         self,

@@ -9,6 +9,7 @@ a law gives g from w at both ends (``coordinates.py``). Laws without functions a
 from phlexible.compilation.compiled import compiled
 from phlexible.compilation.dense import fill
 from phlexible.compilation.notation import Reals, Tables, Vector, Vectors, along, dot, vector
+from phlexible.kernels.forces.bearings import bear
 from phlexible.kernels.forces.coordinates import begin_coordinate, end_coordinate
 from phlexible.kernels.forces.relations import held_at, is_held, relate, relation_gap, relation_size
 from phlexible.kernels.forces.rods import begin_rods
@@ -162,6 +163,8 @@ def interaction_tangent(t: Tables, h: float) -> None:
         if f >= 0 and count > 0:
             _law_blocks(t, f, begin, count, numbers, h)
             relate(t, f, begin, count, numbers, h)
+            if t.bearing[f] >= 0:
+                bear(t, f, begin, count, numbers, h)
     for k in range(t.auxiliaries):
         _auxiliary_rows(t, k)
 

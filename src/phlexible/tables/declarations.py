@@ -167,8 +167,10 @@ TABLES: tuple[Table, ...] = (
         group_stride      | groups | | of rows in blocks whose columns are its
         group_place       | groups | | place of its numbers in a gradient
         group_block_start | forces | | first block
-        group_upper       | groups | | of a relation: block (carrier, its node), or -1
-        group_lower       | groups | | of a relation: block (its node, carrier), or -1
+        group_upper       | groups | | of a relation, or joint that rubs: block (carrier, its node), or -1
+        group_lower       | groups | | of these: block (its node, carrier), or -1
+        bearing           | forces | | constraint whose force makes friction, or -1
+        bearing_rows      | forces | | rows of it, the first, that are of forces
         slip_start        | forces | | first coefficient of sliding
         slip_points       | forces | | points in it; 0: there is none
         slip_turning      | forces | | directions in it of the body that touches; others are of the surface
@@ -223,6 +225,7 @@ TABLES: tuple[Table, ...] = (
         push_damping      | forces | | of its rate, after Hunt and Crossley
         friction          | forces | | level of dry friction, or coefficient across a contact
         friction_speed    | forces | | below which it falls
+        bearing_share     | forces | | of the force of the bearing, which adds to the level
         slip_radius       | forces | m | of the sphere that touches, or the wheel that rolls
         force_factor      | forces | | of the coordinate in its relation
         force_energy      | forces | | size of a user's energy, EA of strings: what its round-off is compared with

@@ -17,10 +17,12 @@ class JointFriction(ForceElement):
 
     Attributes:
         joint, coordinate: along which it acts.
-        coulomb: level of the dry friction [N m or N], whatever the joint transmits.
+        coulomb: level of the dry friction, whatever the joint transmits [N m or N].
         viscous: [N m s/rad or N s/m].
         stiction_speed: below it dry friction falls with the rate to zero, and the joint creeps [rad/s or m/s].
         name: for messages; None: made from the joint.
+        coefficient: times the size of the force that the joint transmits, adds to the level.
+        radius: of the bearing, of angles only [m].
     """
 
     joint: KinematicPair
@@ -29,15 +31,30 @@ class JointFriction(ForceElement):
     viscous: float = 0.0
     stiction_speed: float = 1e-3
     name: str | None = None
+    coefficient: float = 0.0
+    radius: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("coulomb", "viscous"):
+        for name in ("coulomb", "viscous", "coefficient"):
             object.__setattr__(self, name, non_negative(name, getattr(self, name)))
         object.__setattr__(self, "stiction_speed", positive("stiction_speed", self.stiction_speed))
         object.__setattr__(self, "name", optional_text("name", self.name))
-        if not (self.coulomb or self.viscous):
-            raise ParameterError(f"{self} has neither coulomb nor viscous friction; give one of them")
+        if self.radius is not None:
+            object.__setattr__(self, "radius", positive("radius", self.radius))
+        if not (self.coulomb or self.viscous or self.coefficient):
+            raise ParameterError(
+                f"{self} has neither coulomb nor viscous friction nor a coefficient; give one of them"
+            )
+        self._check_radius()
         expect(self, *self.ports)
+
+    def _check_radius(self) -> None:
+        turns = self.coordinate.endswith("angle")
+        if turns and self.coefficient and self.radius is None:
+            raise ParameterError(f"{self}: a force makes a moment by an arm; give radius= of the bearing")
+        if self.radius is not None and not (turns and self.coefficient):
+            where = "with a coefficient" if turns else "of an angle, and not of a position"
+            raise ParameterError(f"{self}: radius is of a bearing, {where}, got radius={self.radius:g}")
 
     @property
     def ports(self) -> tuple[Port, Port]:
@@ -45,9 +62,10 @@ class JointFriction(ForceElement):
         return self.joint.first, self.joint.second
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """One force along the coordinate (8.19)."""
+        """One force along the coordinate (8.19, 8.31)."""
         coordinate = self.joint.coordinate(dimension, self.coordinate)
-        dry = Coulomb(self.coulomb, self.stiction_speed)
+        share = self.coefficient * (self.radius or 1.0)
+        dry = Coulomb(self.coulomb, self.stiction_speed, share, self.joint if share else None)
         return (CoordinateForce(coordinate, damping=self.viscous, friction=dry),)
 
     def __repr__(self) -> str:

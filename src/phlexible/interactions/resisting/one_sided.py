@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from phlexible.algebra.arrays import finite, non_negative, positive
 from phlexible.errors import ParameterError
+from phlexible.interactions.pair import KinematicPair
 
 
 @dataclass(frozen=True)
@@ -60,15 +61,20 @@ class Coulomb:
     Attributes:
         level: of the force [N or N m]; across a contact the coefficient, times its normal force.
         speed: [m/s or rad/s].
+        share: of the force that ``joint`` transmits, added to the level [1 or m].
+        joint: or None.
     """
 
     level: float
     speed: float
+    share: float = 0.0
+    joint: KinematicPair | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "level", non_negative("level", self.level))
+        for name in ("level", "share"):
+            object.__setattr__(self, name, non_negative(name, getattr(self, name)))
         object.__setattr__(self, "speed", positive("speed", self.speed))
 
     def force(self, rate: float) -> float:
-        """Along the coordinate, against its rate."""
+        """Along the coordinate, against its rate; without the part that follows a joint's force."""
         return -self.level * rate / max(abs(rate), self.speed)

@@ -4,6 +4,7 @@ from math import sqrt
 
 from phlexible.compilation.compiled import compiled
 from phlexible.compilation.notation import Tables
+from phlexible.kernels.forces.bearings import transmitted
 from phlexible.tables.declarations import LAW_WIDTH
 
 
@@ -56,10 +57,12 @@ def push(t: Tables, f: int, h: float) -> tuple[float, float]:
 def rub(t: Tables, f: int, h: float) -> tuple[float, float]:
     """Dry friction along the coordinate itself (8.19), and its derivative to theta_{n+1}; adds to ``loss``."""
     rate = t.theta_change[f] / h
-    size = max(abs(rate), t.friction_speed[f])
-    force = t.friction[f] * rate / size
+    size, level = max(abs(rate), t.friction_speed[f]), t.friction[f]
+    if t.bearing[f] >= 0:
+        level += t.bearing_share[f] * transmitted(t, f)
+    force = level * rate / size
     t.loss[f] += force * t.theta_change[f]
-    return force, t.friction[f] / (h * size) if abs(rate) < size else 0.0
+    return force, level / (h * size) if abs(rate) < size else 0.0
 
 
 @compiled

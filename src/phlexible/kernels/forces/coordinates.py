@@ -127,7 +127,7 @@ def scalar_force(t: Tables, f: int, h: float, damping: float) -> tuple[float, fl
         pull = -t.push_side[f] * normal
     else:
         pull, slope = discrete_gradient(t, f, t.theta0[f], t.theta_change[f])
-        if t.friction[f] > 0.0:
+        if t.friction[f] > 0.0 or t.bearing[f] >= 0:
             resisting, steeper = rub(t, f, h)
             pull, slope = pull + resisting, slope + steeper
     d = damper(t, f, h, damping)
