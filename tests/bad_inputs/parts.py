@@ -32,7 +32,7 @@ def joint(kind, **takes):
         kind.__name__,
         lambda s: kind,
         lambda s: {"first": s.ground, "second": s.body.origin},
-        {"first": PORT, "second": ON_A_BODY, **takes},
+        {"first": PORT, "second": ON_A_BODY, "name": NAME, **takes},
     )
 
 
@@ -104,8 +104,19 @@ PARTS = [
         {},
         gravity=NONE | VECTOR,
         bodies=NONE | {"{}"},
+        parts=NONE | {"{}"},
         bob=frozenset({"description"}),
         boom=REFUSED,
+    ),
+    of("model.copy", lambda s: s.model.copy, {}),
+    of("model.joint", lambda s: s.model.joint, {}, name=REFUSED),
+    of("model.part", lambda s: s.model.part, {}, name=REFUSED),
+    Call(
+        "model.remove",
+        lambda s: lambda parts: s.model.remove(parts),
+        lambda s: {},
+        {"parts": frozenset({"element", "drive", "load"})},
+        Stage,
     ),
     of("ground.at", lambda s: s.model.ground.at, {}, position=VECTOR),
     of(

@@ -1,9 +1,10 @@
 """Checks of what users hand in beside numbers in the plain sense: counts, options, names, flags, paths of files."""
 
 import os
+from collections.abc import Mapping
 from enum import Enum
 from operator import index
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -87,3 +88,14 @@ def file_path(name: str, value: object) -> str:
     """The path of a file as text, refused unless it is text or a ``pathlib.Path``."""
     path = os.fspath(value) if isinstance(value, str | os.PathLike) else value
     return text(name, path)
+
+
+def mapping(name: str, value: object) -> dict[str, Any]:
+    """A dictionary by names; None: an empty one.
+
+    Raises:
+        ParameterError: says what is wanted.
+    """
+    if not isinstance(value, Mapping | None):
+        raise ParameterError(f"{name} must be a dictionary by names, got {value!r}")
+    return dict(value or {})

@@ -34,32 +34,23 @@ class UrdfModel(Model):
     """A ``Model`` whose joints and bodies have the names of a URDF file.
 
     Attributes:
-        joint_names: of ``joints``, in their order.
-        starts: coordinate of each moving joint in the file at the initial pose, by name [rad or m].
+        starts: coordinate of each moving joint in the file at the initial pose, by name [rad or m]. Angles of
+            ``joint(name)`` count from there; positions of prismatic joints are those of the file.
     """
 
     def __init__(self, gravity: ArrayLike = (0.0, 0.0, 0.0), dimension: int = 3) -> None:
         super().__init__(gravity, dimension)
-        self.joint_names: tuple[str, ...] = ()
         self.starts: dict[str, float] = {}
 
-    def joint(self, name: str) -> Joint:
-        """The joint of a name.
-
-        Its angle counts from the initial pose: the coordinate of the file is ``starts[name]`` + angle; positions of
-        prismatic joints are those of the file.
-
-        Raises:
-            ModelError: there is none, or it is one between links that move as one; lists the names.
-        """
-        if name not in self.joint_names:
-            raise ModelError(f"no joint is named {name!r}; there are {', '.join(self.joint_names)}")
-        return self.joints[self.joint_names.index(name)]
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Of ``joints``, in their order."""
+        return tuple(map(str, self.joints))
 
     def replace(self, *given: Any, **named: Any) -> Self:
-        """A copy with other parameters, as of ``Model``; joints keep their names."""
+        """A copy with other parameters, as of ``Model``."""
         copy = super().replace(*given, **named)
-        copy.joint_names, copy.starts = self.joint_names, dict(self.starts)
+        copy.starts = dict(self.starts)
         return copy
 
 
@@ -111,8 +102,6 @@ class _Reader:
             raise ModelError(f"the links must be one tree, joints do not lead to {', '.join(sorted(missing))}")
         for joint in self.robot.joints:
             self._act(joint, stop_stiffness)
-        names = {id(made): name for name, made in self.made.items()}
-        self.model.joint_names = tuple(names[id(each)] for each in self.model.joints)
 
     @property
     def _joints(self) -> dict[str, Any]:
@@ -150,13 +139,13 @@ class _Reader:
         world = place[:3, :3] @ axis
         match joint.type:
             case "fixed":
-                made: Joint = Fixed(parent, child)
+                made: Joint = Fixed(parent, child, name=joint.name)
             case "revolute" | "continuous":
-                made = Revolute(parent, child, axis=world)
+                made = Revolute(parent, child, axis=world, name=joint.name)
             case "prismatic":
-                made = Prismatic(parent, child, axis=world)
+                made = Prismatic(parent, child, axis=world, name=joint.name)
             case "planar":
-                made = Planar(parent, child, axis=world)
+                made = Planar(parent, child, axis=world, name=joint.name)
             case "floating":
                 return
             case _:

@@ -2,10 +2,11 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from phlexible.algebra.arrays import non_negative
 from phlexible.algebra.given_rates import SOON
+from phlexible.algebra.options import optional_text
 from phlexible.algebra.user_functions import check_callable
 from phlexible.errors import ModelError, ParameterError
 from phlexible.interactions.drives import Drive
@@ -27,7 +28,17 @@ class Joint(KinematicPair):
     Attributes:
         first: the port whose body carries the joint's axes.
         second: the port on which reactions are reported.
+        name: for ``model.joint(name)``, messages and columns of tables; None: made from the ports.
     """
+
+    name: str | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "name", optional_text("name", self.name))
+
+    def __repr__(self) -> str:
+        return self.name if isinstance(self.name, str) else super().__repr__()
 
     @abstractmethod
     def rows(self, dimension: int) -> tuple[Row, ...]:

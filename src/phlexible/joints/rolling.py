@@ -207,13 +207,11 @@ class Rolling:
         given = (self.plane.port, self.wheel, self.plane.unit_normal(), self.axis, self.radius)
         object.__setattr__(self, "relations", tuple(RollingRow(*given, each.value) for each in Component))
 
-    def give(self, connect: Callable[[RollingRow], object], dimension: int) -> None:
-        """Its rows to a model; in the plane there is one way to roll."""
-        for number, row in enumerate(self.relations):
-            if number < dimension:
-                connect(row)
-            else:
-                receive(row, *row.ports)
+    def give(self, connect: Callable[[RollingRow], RollingRow], dimension: int) -> tuple[RollingRow, ...]:
+        """Its rows to a model, which are returned; in the plane there is one way to roll."""
+        for row in self.relations[dimension:]:
+            receive(row, *row.ports)
+        return tuple(connect(row) for row in self.relations[:dimension])
 
     def __repr__(self) -> str:
         return self.name or f"Rolling({self.wheel}, {self.plane})"

@@ -2,7 +2,7 @@
 
 import copy as copies
 import dataclasses
-from collections import ChainMap, Counter
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Self, TypeVar, overload
@@ -10,8 +10,7 @@ from typing import Any, Self, TypeVar, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, vector
-from phlexible.algebra.options import line_plane_or_space, text
+from phlexible.algebra.options import mapping, text
 from phlexible.algebra.rotations import RotationLike
 from phlexible.bodies.beam.beam import SplitBeam
 from phlexible.bodies.body import Body
@@ -29,15 +28,24 @@ from phlexible.joints.fixed import Fixed
 from phlexible.joints.joint import Joint
 from phlexible.joints.relations import JointRelation
 from phlexible.joints.rolling import Rolling
+from phlexible.mechanism.changes import (
+    Named,
+    Removable,
+    check_name,
+    is_named_part,
+    new_bodies,
+    new_parts,
+    removed,
+)
 from phlexible.mechanism.events import Condition, Constraint, Event, Switch, event, locks_of, switches_of
 from phlexible.mechanism.membership import check_belongs, check_nodes, check_plane, clamped_starts, ports_of
 from phlexible.mechanism.naming import described, free_name, numbered
+from phlexible.mechanism.parts import Parts
 from phlexible.mechanism.placement import place, single_velocity
 from phlexible.mechanism.relocation import hand_over
-from phlexible.mechanism.rods import RodInModel, joined, node_names, rod_sections
-from phlexible.mechanism.substructures import grouped, part_places, parts_by_name
+from phlexible.mechanism.rods import joined, node_names, rod_sections
+from phlexible.mechanism.substructures import grouped, part_places
 from phlexible.ports.attachments import PlacedBody
-from phlexible.ports.ground import Ground, planar_point
 from phlexible.ports.placed_rod import PlacedRod
 from phlexible.ports.placed_split_beam import PlacedSplitBeam
 from phlexible.ports.placed_whole import PlacedWhole
@@ -47,7 +55,7 @@ Applied = TypeVar("Applied", bound=Load | ForceElement | Drive | CompoundForce |
 Part = TypeVar("Part", bound=Load | ForceElement | Drive)
 
 
-class Mechanism:
+class Mechanism(Parts):
     """Bodies, the joints between them and the loads on them. World axes, SI units.
 
     Args:
@@ -60,108 +68,6 @@ class Mechanism:
     Raises:
         ParameterError: a dimension other than 1, 2 or 3, or a gravity out of the plane or off the line.
     """
-
-    def __init__(self, gravity: ArrayLike = (0.0, 0.0, 0.0), dimension: int = 3) -> None:
-        self._dimension = dimension = line_plane_or_space(dimension)
-        self._gravity = planar_point("gravity", vector("gravity", gravity), dimension)
-        self.ground = Ground(dimension)
-        self._bodies: dict[str, PlacedBody] = {}
-        self._latest: dict[int, PlacedBody] = {}  # handle of each description, by its identity
-        self._split_beams: dict[str, PlacedSplitBeam] = {}
-        self._rods: dict[str, RodInModel] = {}
-        self._ordered: tuple[PlacedBody, ...] | None = ()
-        self._kinds: Counter[type] = Counter()
-        self._applied: dict[str, Load | ForceElement | Drive] = {}
-        self._joints: dict[int, Joint] = {}
-        self._loads: list[Load] = []
-        self._elements: list[ForceElement] = []
-        self._drives: list[Drive] = []
-        self._relations: list[JointRelation] = []
-        self._events: list[Event] = []
-        self._switches: tuple[Switch, ...] = ()
-
-    def __setstate__(self, state: dict[str, object]) -> None:
-        """From a pickle: joints are known by what they are now."""
-        self.__dict__.update(state)
-        self._joints = {id(joint): joint for joint in self._joints.values()}
-        self._latest = {id(placed.body): placed for placed in self._latest.values()}
-
-    @property
-    def dimension(self) -> int:
-        """2 in the xy plane, 3 in space."""
-        return self._dimension
-
-    @property
-    def gravity(self) -> Array:
-        """Acceleration of gravity, shape (3,) [m/s^2]."""
-        return self._gravity
-
-    @property
-    def bodies(self) -> tuple[PlacedBody, ...]:
-        """The placed bodies: those with a frame, then strings, each in the order they were added."""
-        if self._ordered is None:
-            self._ordered = tuple(sorted(self._bodies.values(), key=lambda placed: placed.nodes is not None))
-        return self._ordered
-
-    @property
-    def split_beams(self) -> tuple[PlacedSplitBeam, ...]:
-        """Handles of beams that were added in parts; the parts are among the bodies."""
-        return tuple(self._split_beams.values())
-
-    @property
-    def rods(self) -> tuple[RodInModel, ...]:
-        """Handles and elements of the rods; their sections are among the bodies."""
-        return tuple(self._rods.values())
-
-    @property
-    def wholes(self) -> Mapping[str, PlacedWhole]:
-        """Handles of beams in parts and of rods by their names."""
-        return {**self._split_beams, **{name: rod.handle for name, rod in self._rods.items()}}
-
-    @property
-    def joints(self) -> tuple[Joint, ...]:
-        """The joints, in the order they were connected."""
-        return tuple(self._joints.values())
-
-    @property
-    def loads(self) -> tuple[Load, ...]:
-        """The loads, in the order they were applied."""
-        return tuple(self._loads)
-
-    @property
-    def elements(self) -> tuple[ForceElement, ...]:
-        """Springs, dampers, motors and forces in joints, in the order they were applied, then those of rods."""
-        return (*self._elements, *(each for rod in self._rods.values() for each in rod.elements))
-
-    @property
-    def applied_elements(self) -> tuple[ForceElement, ...]:
-        """Those that were applied."""
-        return tuple(self._elements)
-
-    @property
-    def drives(self) -> tuple[Drive, ...]:
-        """The drives, in the order they were applied."""
-        return tuple(self._drives)
-
-    @property
-    def relations(self) -> tuple[JointRelation, ...]:
-        """Gears and other relations, in the order they were connected."""
-        return tuple(self._relations)
-
-    @property
-    def constraints(self) -> tuple[Constraint, ...]:
-        """Whatever has functions that vanish: the joints, then the drives, then the relations."""
-        return (*self._joints.values(), *self._drives, *self._relations)
-
-    @property
-    def events(self) -> tuple[Event, ...]:
-        """What happens in a run, in the order of ``at``."""
-        return tuple(self._events)
-
-    @property
-    def switches(self) -> tuple[Switch, ...]:
-        """Constraints that events hold or release, of a mechanism ``with_locks``."""
-        return self._switches
 
     def with_stored(self, events: Sequence[Event], switches: tuple[Switch, ...]) -> Self:
         """Itself, as a file has it: with events whose locks are among its relations."""
@@ -176,20 +82,6 @@ class Mechanism:
         whole._switches = tuple(switches_of(self._events, self.constraints))
         whole._relations = [*self._relations, *locks_of(self._events, self.constraints)]
         return whole
-
-    def __getitem__(self, name: str) -> PlacedBody | PlacedWhole:
-        """The body with a name, or the handle of a rod or of a beam that was added in parts.
-
-        Raises:
-            ModelError: there is none; the message lists the names.
-        """
-        wholes = self.wholes
-        if isinstance(name, str) and name in wholes:
-            return wholes[name]
-        if isinstance(name, str) and name in self._bodies:
-            return self._bodies[name]
-        known = ", ".join([*wholes, *self._bodies]) or "no body yet"
-        raise ModelError(f"no body is named {name!r}; the model has: {known}")
 
     @overload
     def add(
@@ -332,13 +224,15 @@ class Mechanism:
                 model, or one that the model's dimension or its ports do not allow.
         """
         if isinstance(joint, Rolling):
-            joint.give(self.connect, self._dimension)
+            given = joint.give(self.connect, self._dimension)
+            self._given.append((joint, given))
             return joint
         if not isinstance(joint, Joint | JointRelation):
             raise ModelError(f"connect takes a joint such as Revolute(a, b), got {described(joint)}")
         receive(joint, *ports_of(joint))
         if id(joint) in self._joints or any(joint is each for each in self._relations):
             raise ModelError(f"{joint} is already connected")
+        check_name(joint, (*self.joints, *self._relations))
         check_belongs(joint, self._bodies, self._joints)
         check_nodes(joint)
         check_plane(joint, self._dimension)
@@ -370,8 +264,8 @@ class Mechanism:
                 "a Feedback acts on=[joints and attachments], or is a value of others: joint.torque(feedback)"
             )
         if isinstance(part, CompoundForce | Feedback):
-            for each in part.parts() if isinstance(part, CompoundForce) else feedback_parts(part):
-                self._apply(each)
+            own = part.parts() if isinstance(part, CompoundForce) else feedback_parts(part)
+            self._given.append((part, tuple(self._apply(each) for each in own)))
             return part
         if not isinstance(part, Load | ForceElement | Drive):
             raise ModelError(
@@ -445,56 +339,63 @@ class Mechanism:
         self,
         gravity: ArrayLike | None = None,
         bodies: Mapping[str, Body | SplitBeam | Rod] | None = None,
-        **named: Body | SplitBeam | Rod,
+        parts: Mapping[str, Named] | None = None,
+        **named: Body | SplitBeam | Rod | Named,
     ) -> Self:
         """A copy with other parameters; joints and loads move to the same places on the new bodies.
 
         Args:
             gravity: shape (3,) [m/s^2]; None: as it is.
             bodies: new descriptions by the name of the body they stand for.
-            named: the same as keywords, ``replace(coupler=stiffer)``.
+            parts: new joints, loads, springs, ..., made on the bodies of this model, by the name of the part they
+                stand for, which they take over.
+            named: both as keywords, ``replace(coupler=stiffer, spring=joint.spring(20.0))``.
 
         Raises:
-            ModelError: an unknown name, or whatever the copy's ``add``, ``connect`` or ``apply`` refuse.
+            ModelError: an unknown name, another kind of part, or whatever the copy's ``add``, ``connect`` or
+                ``apply`` refuse.
             AttachmentError: a new body without the place where a joint or load acts.
         """
-        if not (bodies is None or isinstance(bodies, Mapping)):
-            raise ParameterError(f"bodies must be new descriptions by names of bodies, got {bodies!r}")
-        given = {**(bodies or {}), **named}
-        for name in given:
-            self[name]
-        new = parts_by_name(given, self.wholes)
+        described = {**(mapping("bodies", bodies)), **{k: v for k, v in named.items() if not is_named_part(v)}}
+        given = {**(mapping("parts", parts)), **{k: v for k, v in named.items() if is_named_part(v)}}
         copy = type(self)(gravity=self.gravity if gravity is None else gravity, dimension=self._dimension)
         copy.ground = self.ground
-        for placed in self.bodies:
-            nodes = placed.nodes
-            copy.add(
-                new.get(placed.name, placed.body),
-                placed.name,
-                placed.position,
-                placed.rotation,
-                placed.velocity if nodes is None else nodes.speed,
-                placed.angular_velocity,
-                None if nodes is None else nodes.shape,
-            )
-        hand_over(self, copy, rods={name: body for name, body in given.items() if isinstance(body, Rod)})
+        new_bodies(self, copy, described)
+        rods = {name: body for name, body in described.items() if isinstance(body, Rod)}
+        hand_over(self, copy, rods=rods, instead=new_parts(self, given))
         return copy
 
-    def counted(self) -> str:
-        """ "3 bodies, 4 joints, 1 load, 2 force elements, 1 drive", without what there is none of."""
-        counts = (
-            (len(self._bodies), "body", "bodies"),
-            (len(self._joints), "joint", "joints"),
-            (len(self._loads), "load", "loads"),
-            (len(self._elements), "force element", "force elements"),
-            (len(self._drives), "drive", "drives"),
-        )
-        found = [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]
-        return ", ".join(found) or "no bodies"
+    def copy(self) -> Self:
+        """The same again: bodies, joints and loads have the same names, and neither changes with the other."""
+        return self.replace()
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(dimension={self._dimension}, {self.counted()})"
+    def remove(self, *parts: Removable | str) -> Self:
+        """Takes bodies, joints, relations, loads, force elements, drives and events out of the model.
 
-    def _ipython_key_completions_(self) -> list[str]:
-        """Names that notebooks offer after ``model["``."""
-        return [*self._split_beams, *self._bodies]
+        Handles of what stays hold on. ``model.copy().remove("motor")`` leaves this model as it is.
+
+        Args:
+            parts: handles, what ``connect``, ``apply`` or ``at`` returned, or names.
+
+        Returns:
+            The model.
+
+        Raises:
+            ModelError: something that is not in the model, or that others which stay hang on: remove them, too.
+        """
+        gone = removed(self, parts, self._given)
+        self._bodies = {name: each for name, each in self._bodies.items() if each not in gone}
+        self._latest = {key: each for key, each in self._latest.items() if each not in gone}
+        self._split_beams = {name: each for name, each in self._split_beams.items() if each not in gone}
+        self._rods = {name: each for name, each in self._rods.items() if each.handle not in gone}
+        self._applied = {name: each for name, each in self._applied.items() if each not in gone}
+        self._joints = {key: each for key, each in self._joints.items() if each not in gone}
+        held: tuple[list[Any], ...] = (self._loads, self._elements, self._drives, self._relations, self._events)
+        for own in held:
+            own[:] = [each for each in own if each not in gone]
+        self._given = [(whole, own) for whole, own in self._given if not gone.issuperset(own)]
+        for port in (port for joint in gone if isinstance(joint, Joint) for port in clamped_starts(joint)):
+            others = (each.placed for joint in self.joints for each in clamped_starts(joint))
+            port.placed.clamp(is_clamped=port.placed in others)
+        self._ordered = None
+        return self

@@ -10,6 +10,7 @@ from phlexible.bodies.rod.rod import Rod
 from phlexible.errors import ModelError
 from phlexible.interactions.loads import Load
 from phlexible.joints.joint import Joint
+from phlexible.mechanism.relocation import Held
 from phlexible.ports.attachments import Attachment, PlacedBody
 from phlexible.ports.placed_whole import PlacedWhole
 
@@ -44,3 +45,16 @@ def described(value: object) -> str:
     if isinstance(value, Attachment | Joint | Load):
         return f"{type(value).__name__} {value}"
     return repr(value)
+
+
+def counted(mechanism: Held) -> str:
+    """ "3 bodies, 4 joints, 1 load, 2 force elements, 1 drive", without what there is none of."""
+    counts = (
+        (len(mechanism.bodies), "body", "bodies"),
+        (len(mechanism.joints), "joint", "joints"),
+        (len(mechanism.loads), "load", "loads"),
+        (len(mechanism.applied_elements), "force element", "force elements"),
+        (len(mechanism.drives), "drive", "drives"),
+    )
+    found = [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]
+    return ", ".join(found) or "no bodies"

@@ -25,8 +25,8 @@ from phlexible.ports.placed_whole import PlacedWhole
 Part = TypeVar("Part")
 
 
-class Holder(Protocol):
-    """What a mechanism holds, and how it takes more."""
+class Held(Protocol):
+    """What a mechanism holds."""
 
     @property
     def bodies(self) -> tuple[PlacedBody, ...]: ...
@@ -47,6 +47,10 @@ class Holder(Protocol):
     @property
     def events(self) -> tuple[Event, ...]: ...
 
+
+class Holder(Held, Protocol):
+    """How it takes more."""
+
     def group(self, name: str, parts: Sequence[str]) -> PlacedSplitBeam: ...
     def group_rod(
         self, name: str, rod: Rod, parts: Sequence[str], stress_free: ArrayLike | None = None
@@ -61,6 +65,7 @@ def hand_over(
     copy: Holder,
     changed: Callable[[Joint], Joint] = lambda joint: joint,
     rods: Mapping[str, Rod] | None = None,
+    instead: Mapping[Any, Any] | None = None,
 ) -> None:
     """Puts all that is on the bodies of a mechanism on those of a copy, which have the same names.
 
@@ -69,6 +74,7 @@ def hand_over(
         copy: has the bodies and nothing on them.
         changed: what becomes of each joint before it is connected.
         rods: new descriptions by name; rods keep the shape in which they store no energy.
+        instead: new parts by those of ``source`` that they stand for, on the bodies of ``source``.
 
     Raises:
         AttachmentError: a body of the copy does not have a place where something acts.
@@ -76,6 +82,7 @@ def hand_over(
     """
     bodies = {placed.name: placed for placed in copy.bodies}
     parts: dict[object, Any] = {}
+    new = instead or {}
     for split in source.split_beams:
         parts[split] = copy.group(split.name, [placed.name for placed in split.parts])
     for rod in source.rods:
@@ -84,11 +91,11 @@ def hand_over(
         names = [placed.name for placed in handle.parts]
         parts[handle] = copy.group_rod(handle.name, body, names, rod.stress_free)
     for joint in source.joints:
-        parts[joint] = copy.connect(changed(relocated(joint, bodies, parts)))
+        parts[joint] = copy.connect(changed(relocated(new.get(joint, joint), bodies, parts)))
     for relation in source.relations:
-        parts[relation] = copy.connect(relocated(relation, bodies, parts))
+        parts[relation] = copy.connect(relocated(new.get(relation, relation), bodies, parts))
     for each in (*source.loads, *source.applied_elements, *source.drives):
-        parts[each] = copy.apply(relocated(each, bodies, parts))
+        parts[each] = copy.apply(relocated(new.get(each, each), bodies, parts))
     for happens in source.events:
         for lock in happens.held:
             if lock not in parts:

@@ -61,9 +61,11 @@ class PlacedBody:
     points: dict[Location, MaterialPoint] = field(default_factory=dict)
     _waiting: list[object] = field(default_factory=list)
 
-    def clamp(self) -> None:
-        """A joint holds place and orientation of the start; nothing changes once numbers were made of the body."""
-        held = self.body.held(is_clamped=True)
+    def clamp(self, is_clamped: bool = True) -> None:
+        """A joint holds place and orientation of the start, or no longer; nothing changes once numbers were made of
+        the body.
+        """
+        held = self.body.held(is_clamped=is_clamped)
         if not self._is_settled and held != self.held:
             object.__setattr__(self, "held", held)
             object.__setattr__(self, "data", held.discretize(self.data.dimension))

@@ -9,6 +9,7 @@ from phlexible.algebra.options import optional_text
 from phlexible.display.html import table
 from phlexible.linear_analysis.linearize import Linearization
 from phlexible.linear_analysis.modes.natural_modes import Modes
+from phlexible.mechanism.naming import counted
 from phlexible.results.report.packing import Packing
 from phlexible.results.report.page import html_path, model_tree, page, section, versions, write_page
 from phlexible.results.report.scene_data import scene_data
@@ -39,5 +40,5 @@ def report_modes(modes: Modes, linear: Linearization, path: str | PathLike[str],
         section("Model", model_tree(model_parts(mechanism), f"gravity ({gravity}) m/s²")),
         section("Versions", versions()),
     ]
-    subtitle = f"{mechanism.counted()}; {count} modes, {modes.rigid_modes} of them rigid"
+    subtitle = f"{counted(mechanism)}; {count} modes, {modes.rigid_modes} of them rigid"
     write_page(target, page(heading, subtitle, head, pack, sections))

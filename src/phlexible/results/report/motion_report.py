@@ -10,6 +10,7 @@ from phlexible.algebra.arrays import IntArray
 from phlexible.algebra.options import optional_text, whole
 from phlexible.display.html import table
 from phlexible.errors import ParameterError
+from phlexible.mechanism.naming import counted
 from phlexible.observables.energy import Energy
 from phlexible.observables.quality.check import MotionCheck
 from phlexible.observables.reader import Reader
@@ -76,7 +77,7 @@ def motion_page(
     facts = figures(run)
     state = "" if motion.is_complete else ", which ended early"
     subtitle = (
-        f"{motion.mechanism.counted()}; {run.count} stored instants to t = {motion.time[-1]:g} s{state};"
+        f"{counted(motion.mechanism)}; {run.count} stored instants to t = {motion.time[-1]:g} s{state};"
         f" energy balance off by {checked.balance_error:.0e} of the energies"
     )
     shown = f"{len(instants)} of {run.count} stored instants are in the 3D view; plots keep every peak."

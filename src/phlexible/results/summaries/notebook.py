@@ -5,6 +5,7 @@ from typing import Protocol
 from phlexible.display.html import beside, table
 from phlexible.display.written import written
 from phlexible.mechanism.mechanism import Mechanism
+from phlexible.mechanism.naming import counted
 from phlexible.observables.energy import Energy
 from phlexible.observables.run import RecordedRun
 from phlexible.results.pictures.house_style import picture_html
@@ -27,7 +28,7 @@ class Shown(Protocol):
 
 def model_html(mechanism: Mechanism) -> str:
     """A picture of the model as it was put together, and its bodies."""
-    title = f"{type(mechanism).__name__}: {mechanism.counted()}"
+    title = f"{type(mechanism).__name__}: {counted(mechanism)}"
     rows = [
         (
             placed.name,
@@ -50,6 +51,6 @@ def motion_html(motion: Shown) -> str:
     """A picture of some instants, figures of the run, and energies."""
     facts = figures(motion.run)
     rows = [(name, f"{facts[name]:.6g}") for name in NUMBERS]
-    text = table(rows, title=f"Motion of {motion.run.mechanism.counted()}")
+    text = table(rows, title=f"Motion of {counted(motion.run.mechanism)}")
     picture = picture_html(lambda: plot_mechanism(motion.run, min(INSTANTS, motion.run.count)), "the mechanism")
     return beside(picture, text + motion.energy._repr_html_())

@@ -1,0 +1,129 @@
+"""Names of parts, copies, parts that are taken away or replaced: the rest stays what it was."""
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+
+STEEL = ph.Material(2e11, 7870.0)
+ROD = ph.Beam(1.0, ph.CircularSection(0.01), STEEL, elements=2)
+
+
+def pendulum():
+    """A rod on a hinge that a spring, a motor and a drag hold; a ball on a rope of one spring at its end."""
+    model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=2)
+    rod = model.add(ROD, "rod")
+    ball = model.add(ph.PointMass(0.5), "ball", position=(1.0, -1.0, 0.0))
+    hinge = model.connect(ph.Revolute(model.ground.at((0.0, 0.0, 0.0)), rod.start, name="hinge"))
+    model.apply(hinge.spring(3.0, name="spring"))
+    model.apply(hinge.torque(0.2, name="motor"))
+    model.apply(ph.SpringDamper(rod.end, ball.origin, 400.0, name="rope"))
+    model.apply(ph.Force(rod.at(0.5), (0.0, 1.0, 0.0)))
+    return model
+
+
+def angle(model):
+    return model.simulate(0.1, 1e-3, progress=False).angle(model.joint("hinge"))
+
+
+def test_parts_have_names():
+    model = pendulum()
+    assert model.joint("hinge") is model.joints[0] and str(model.joint("hinge")) == "hinge"
+    assert [str(model.part(name)) for name in ("spring", "rope", "force on rod.at(0.5)")] == [
+        "spring",
+        "rope",
+        "force on rod.at(0.5)",
+    ]
+    with pytest.raises(ph.ModelError, match="no joint is named 'hing'; the model has: hinge"):
+        model.joint("hing")
+    with pytest.raises(ph.ModelError, match="no part is named 'ball'; the model has: hinge, force on"):
+        model.part("ball")
+    with pytest.raises(ph.ModelError, match="a joint named 'hinge' is already in the model"):
+        model.connect(ph.Spherical(model["rod"].end, model["ball"].origin, name="hinge"))
+
+
+def test_a_model_without_a_part_is_the_model_that_never_had_it():
+    """To the last bit; and a copy knows nothing of what its model loses."""
+    model = pendulum()
+    whole = angle(model)
+    copy = model.copy().remove("rope", "ball")
+    other = pendulum()
+    other.remove(other.part("rope"))
+    assert copy.remove("motor") is copy and [each.name for each in copy.bodies] == ["rod"]
+    plain = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=2)
+    rod = plain.add(ROD, "rod")
+    hinge = plain.connect(ph.Revolute(plain.ground.at((0.0, 0.0, 0.0)), rod.start, name="hinge"))
+    plain.apply(hinge.spring(3.0))
+    plain.apply(ph.Force(rod.at(0.5), (0.0, 1.0, 0.0)))
+    assert np.array_equal(angle(copy), angle(plain))
+    assert np.array_equal(angle(model), whole) and not np.array_equal(angle(other), whole)
+    other.apply(ph.SpringDamper(other["rod"].end, other["ball"].origin, 400.0, name="rope"))
+    assert angle(other) == pytest.approx(whole, abs=1e-15)
+
+
+def test_what_others_hang_on_goes_with_them_only():
+    model = pendulum()
+    with pytest.raises(ph.ModelError, match="rope hangs on ball; remove it, too"):
+        model.remove("ball")
+    with pytest.raises(ph.ModelError, match="spring hangs on Revolute hinge; remove it, too"):
+        model.remove(model.joint("hinge"))
+    assert len(model.bodies) == 2 and len(model.joints) == 1
+    with pytest.raises(ph.ModelError, match="Revolute hinge is not in this model"):
+        model.remove(pendulum().joint("hinge"))
+    model.at(0.05, lock=model.joint("hinge"))
+    with pytest.raises(ph.ModelError, match="lock of hinge at t = 0.05 s hangs on"):
+        model.remove("hinge", "spring", "motor")
+    watched = ph.Feedback(
+        lambda t, y: -y, [ph.JointRate(model.joint("hinge"))], on=[ph.Torque(model["rod"].end, (0, 0, 1))]
+    )
+    model.remove(model.events[0])
+    assert model.apply(watched) is watched
+    with pytest.raises(ph.ModelError, match="torque on rod.end hangs on"):
+        model.remove("hinge", "spring", "motor")
+    model.remove(watched, "hinge", "spring", "motor", "rope")
+    assert model.joints == () and [str(each) for each in model.loads] == ["force on rod.at(0.5)"]
+
+
+def test_beams_in_parts_and_rods_go_as_wholes():
+    model = ph.Model(dimension=2)
+    model.add(ph.PointMass(1.0), "ball")
+    model.add(ROD.split(3), "split")
+    model.add(ph.Rod(1.0, ph.CircularSection(0.01), STEEL, elements=3), "rod", position=(0.0, 1.0, 0.0))
+    model.remove("split", model["rod"])
+    assert [each.name for each in model.bodies] == ["ball"]
+    assert not model.joints and not model.elements and not model.wholes
+    assert len(model.add(ROD.split(2), "split").parts) == 2  # the name is free again
+
+
+def test_a_beam_that_is_no_longer_clamped_floats_again():
+    """Its frame is chosen by how it is held."""
+    model, free = ph.Model(dimension=2), ph.Model(dimension=2).add(ROD, "rod")
+    rod = model.add(ROD, "rod")
+    clamp = model.connect(ph.Fixed(model.ground.at((0.0, 0.0, 0.0)), rod.start))
+    assert rod.held != free.held
+    model.remove(clamp)
+    assert rod.held == free.held
+
+
+def test_parts_are_replaced_by_name():
+    model = pendulum()
+    stiffer = model.replace(
+        spring=model.joint("hinge").spring(30.0), parts={"motor": model.joint("hinge").torque(0.0)}
+    )
+    assert [each.stiffness for each in (model.part("spring"), stiffer.part("spring"))] == [3.0, 30.0]
+    assert stiffer.part("spring").joint is stiffer.joint("hinge")
+    other = pendulum().remove("motor", "spring")
+    other.apply(other.joint("hinge").spring(30.0))
+    assert angle(stiffer) == pytest.approx(angle(other), abs=1e-15)
+    with pytest.raises(
+        ph.ModelError, match="'spring' is a JointElement and can only be replaced by a ForceElement"
+    ):
+        model.replace(spring=ph.Force(model["rod"].end, (0.0, 1.0, 0.0)))
+    with pytest.raises(ph.ModelError, match="no part is named 'sprin'"):
+        model.replace(sprin=model.joint("hinge").spring(1.0))
+
+
+def test_names_of_joints_are_kept_in_files(tmp_path):
+    motion = pendulum().simulate(0.01, 1e-3, progress=False)
+    motion.save(tmp_path / "run.h5")
+    assert ph.Motion.load(tmp_path / "run.h5").mechanism.joint("hinge").name == "hinge"
