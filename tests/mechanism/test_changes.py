@@ -57,7 +57,8 @@ def test_a_model_without_a_part_is_the_model_that_never_had_it():
     plain.apply(ph.Force(rod.at(0.5), (0.0, 1.0, 0.0)))
     assert np.array_equal(angle(copy), angle(plain))
     assert np.array_equal(angle(model), whole) and not np.array_equal(angle(other), whole)
-    other.apply(ph.SpringDamper(other["rod"].end, other["ball"].origin, 400.0, name="rope"))
+    again = other.apply(ph.SpringDamper(other["rod"].end, other["ball"].origin, 400.0, name="rope"))
+    assert str(again) == "rope"
     assert angle(other) == pytest.approx(whole, abs=1e-15)
 
 
