@@ -131,11 +131,36 @@ def test_the_path_of_a_moving_frame_is_a_curve_however_few_instants_are_stored()
     assert paths[0, 0] == pytest.approx([0.2, 0, 0]) and paths[-1, 0] == pytest.approx([0.2, 0, 0])
 
 
-def test_a_contact_is_a_plane_and_no_spring():
+def test_what_bodies_touch_is_drawn_where_it_is_and_once():
+    """A floor under all that moves, a disc that turns with its carrier, a capsule; not what a body shows anyway."""
     model = ph.Model(gravity=(0, 0, -9.81))
-    ball = model.add(ph.RigidBody.sphere(0.1, 1000.0), "ball", position=(0, 0, 0.5))
-    floor = ph.Plane(model.ground.at((0, 0, 0)), normal=(0, 0, 1))
-    model.apply(ph.Contact(ball.origin, floor, stiffness=1e5, radius=0.1))
-    (symbol,) = scene_at_start(model).symbols
-    assert symbol.kind is SymbolKind.PLANE and symbol.other is None
-    assert symbol.axis == pytest.approx([0, 0, 1])
+    ball = model.add(ph.RigidBody.sphere(0.1, 1000.0), "ball", position=(2, 0, 0.5), velocity=(3.0, 0, 0))
+    disc = model.add(ph.RigidBody(1.0, (1, 1, 1.5)), "disc", (0, 0, 1), angular_velocity=(0, 0, 2.0))
+    floor = ph.Plane(model.ground.at((0, 0, 0)), normal=(0, 0, 2))
+    rail = ph.Capsule(model.ground.at((0, 1, 0)), model.ground.at((2, 1, 0)), 0.25)
+    touched = [floor, floor, ph.Surface(disc.point((0, 0, 0.3)), ph.Cylinder(0.2, 0.1, axis=(1, 0, 0))), rail]
+    for each in touched:
+        model.apply(ph.Contact(ball.origin, each, stiffness=1e5, radius=0.1))
+    model.apply(ph.Contact(disc.origin, ph.Surface(ball.origin, ph.Sphere(0.1)), stiffness=1.0, radius=0.1))
+    motion = model.simulate(0.1, 0.01, progress=False)
+    drawn = scene_of(motion.run, np.array([0, 10]))
+    assert not drawn.symbols
+    slab, wheel, tube = drawn.surfaces
+    assert slab.vertices()[1, :, 2].max() == pytest.approx(0.0, abs=1e-12)
+    assert slab.vertices()[1, :, 0].max() > drawn.bodies[0].vertices()[1, :, 0].max()
+    places = motion.position(disc.point((0, 0, 0.3)))[[0, 10]]
+    assert wheel.vertices().mean(axis=1) == pytest.approx(places, abs=1e-12)
+    width = np.abs((wheel.vertices()[1] - places[1]) @ motion.rotation(disc)[10, :, 0])
+    assert width == pytest.approx(np.full(len(width), 0.05), abs=1e-12)
+    volume = np.pi * 0.25**2 * 2 + 4 / 3 * np.pi * 0.25**3
+    assert enclosed(Surface(tube.skin.offsets, tube.skin.triangles)).volume == pytest.approx(volume, rel=0.03)
+    assert open_edges(Surface(tube.skin.offsets, tube.skin.triangles)) == 0
+
+
+def test_a_wheel_in_the_plane_rolls_on_a_line():
+    model = ph.Model(dimension=2)
+    wheel = model.add(ph.RigidBody(1.0, 0.1, shape=ph.Sphere(0.2)), "wheel", position=(0, 0.2, 0))
+    model.connect(ph.Rolling(wheel.origin, ph.Plane(model.ground.at((0, 0, 0)), (0, 1, 0)), 0.2))
+    (slab,) = scene_at_start(model).surfaces
+    assert slab.vertices()[0, :, 1].max() == pytest.approx(0.0, abs=1e-12)
+    assert np.ptp(slab.vertices()[0, :, 0]) > 0.4

@@ -174,7 +174,7 @@ class Report {
       this.show();
     };
     byId("amp").closest("label").hidden = !head.can_amplify;
-    byId("follow").append(...this.bodies.map((body, k) => new Option(body.name, k)));
+    byId("follow").append(...this.bodies.flatMap((body, k) => (body.kind === "Surface" ? [] : [new Option(body.name, k)])));
     byId("follow").onchange = (event) => this.follow(event.target.value);
     byId("colour").append(...head.fields.map((field, k) => new Option(`${field.name} [${field.unit}]`, k)));
     byId("colour").onchange = (event) => this.colourBy(event.target.value);

@@ -117,6 +117,11 @@ export function bodyMesh(body) {
     eta: { value: body.n ? tableTexture(body.eta.values, 1) : NOTHING },
     n: { value: body.n }, nodes: { value: body.nodeCount }, carried: { value: true },
   });
+  if (body.kind === "Surface") { // what bodies touch, and are seen behind
+    look.uniforms.opacity.value = 0.3;
+    look.transparent = true;
+    look.depthWrite = false;
+  }
   const mesh = new Mesh(body.skin.geometry, look);
   mesh.frustumCulled = false;
   return mesh;

@@ -126,6 +126,9 @@ class Objective:
         parts = slopes.values() if isinstance(slopes, dict) else [slopes]
         return value, np.concatenate([np.ravel(part) for part in parts])
 
+    def __repr__(self) -> str:
+        return f"Objective({self.start.size} parameters)"
+
     def parameters(self, values: ArrayLike) -> Any:
         """Flat parameters as the build function takes them.
 

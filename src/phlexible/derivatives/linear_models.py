@@ -13,6 +13,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.algebra.options import whole
 from phlexible.algebra.user_functions import called, check_callable
 from phlexible.derivatives.parameters import Given, Parameters, Values
+from phlexible.display.written import short_repr
 from phlexible.errors import ModelError, ParameterError, PoleError
 from phlexible.linear_analysis.frequency_response import frequency_response
 from phlexible.linear_analysis.modes.model_modes import lowest_model_modes
@@ -43,6 +44,8 @@ class ModeDerivatives:
     eigenvalues: ComplexArray
     derivatives: Values
 
+    __repr__ = short_repr
+
     @property
     def frequencies(self) -> Array:
         """``|s|``, shape (count,) [rad/s]."""
@@ -70,6 +73,8 @@ class ResponseDerivatives:
     frequencies: Array
     values: ComplexArray
     derivatives: Values
+
+    __repr__ = short_repr
 
 
 def mode_derivatives(

@@ -15,6 +15,7 @@ from phlexible.derivatives.readings import Sight, sight_of, states_at
 from phlexible.derivatives.step_derivatives import state_derivatives
 from phlexible.derivatives.taken_steps import TakenSteps, functions_of, take_steps
 from phlexible.derivatives.variations import Variation, moved
+from phlexible.display.written import short_repr
 from phlexible.errors import ParameterError
 from phlexible.sensors.sensor import Sensor, sensors
 from phlexible.system.recording import Recording
@@ -37,6 +38,8 @@ class Sensitivity:
     time: Array
     readings: tuple[Array, ...]
     derivatives: tuple[Values, ...]
+
+    __repr__ = short_repr
 
 
 def sensitivity(

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, finite, numbers, positive
+from phlexible.display.written import short_repr
 from phlexible.errors import ConvergenceError, ParameterError
 from phlexible.observables.reader import Reader
 from phlexible.observables.run import RecordedRun
@@ -92,6 +93,8 @@ class SavedInstant:
     steps: int
     numbers: Array
     inputs: dict[str, Array]
+
+    __repr__ = short_repr
 
 
 class LiveRun:

@@ -14,6 +14,7 @@ from phlexible.scene.arrows import arrows
 from phlexible.scene.palette import body_colors
 from phlexible.scene.scene import DrawnBody, Scene
 from phlexible.scene.symbols import symbols
+from phlexible.scene.touched import touched_surfaces
 from phlexible.system.system import moving_frames
 
 Pose = tuple[Array, Array, Array]
@@ -97,7 +98,8 @@ def _scene(
         tuple(symbols(mechanism, places, wholes)),
         (),
     )
-    return replace(without, arrows=tuple(arrows(mechanism, places, without)))
+    found = tuple(arrows(mechanism, places, without))
+    return replace(without, arrows=found, surfaces=tuple(touched_surfaces(mechanism, places, without)))
 
 
 def _whole(mechanism: Mechanism, placed: PlacedBody) -> str:

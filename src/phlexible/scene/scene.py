@@ -167,6 +167,7 @@ class Scene:
         paths: of the moving frames over the whole motion, shape (points, f, 3) [m].
         symbols: joints, ground, springs, drives.
         arrows: forces and torques.
+        surfaces: what bodies touch, where no body shows it.
     """
 
     dimension: int
@@ -178,6 +179,7 @@ class Scene:
     paths: Array
     symbols: tuple[Symbol, ...]
     arrows: tuple[Arrow, ...]
+    surfaces: tuple[DrawnBody, ...] = ()
 
     def places(self, anchor: Anchor, scale: float = 1.0) -> Array:
         """World positions of an anchor, shape (k, 3) [m]."""
@@ -202,7 +204,7 @@ class Scene:
     def corners(self) -> tuple[Array, Array]:
         """Lowest and highest coordinates of everything at all instants, each of shape (3,) [m]."""
         parts = [self.paths.reshape(-1, 3)]
-        for body in self.bodies:
+        for body in (*self.bodies, *self.surfaces):
             parts.append(body.nodes().reshape(-1, 3))
             if body.skin.has_surface:
                 parts.append(body.vertices().reshape(-1, 3))

@@ -8,8 +8,6 @@ from phlexible.algebra.arrays import Array
 from phlexible.interactions.bushing import Bushing
 from phlexible.interactions.force_elements import ForceElement, JointElement, SpringDamper
 from phlexible.interactions.pair import KinematicPair
-from phlexible.interactions.resisting.contact import Contact
-from phlexible.interactions.resisting.surfaces import Plane
 from phlexible.joints.axial import AxialJoint
 from phlexible.joints.distance import Distance
 from phlexible.joints.fixed import Fixed
@@ -90,10 +88,6 @@ def _of_element(element: ForceElement, places: Places) -> Iterator[Symbol]:
                 yield Symbol(kind, str(element), first, NO_AXIS, second)
         case Bushing():
             yield Symbol(SymbolKind.BUSHING, str(element), first, NO_AXIS)
-        case Contact() if isinstance(element.second, Plane):
-            plane = element.second
-            axis = places.direction(plane.port, plane.unit_normal())
-            yield Symbol(SymbolKind.PLANE, str(element), places.anchor(plane.port), axis)
         case SpringDamper():
             kind = SymbolKind.SPRING if element.stiffness or element.potential else SymbolKind.DAMPER
             yield Symbol(kind, str(element), first, NO_AXIS, second)

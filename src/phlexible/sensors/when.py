@@ -25,7 +25,7 @@ class When(Portable, Condition):
     One that is met already waits until it is no more.
 
     Attributes:
-        quantity: a sensor of one number, or a function (t, *readings) of what the sensors ``of`` measure.
+        quantity: a sensor of one number, or a function ``(t, *readings)`` of what the sensors ``of`` measure.
         above: met where the quantity becomes greater.
         below: met where it becomes smaller; one of the two.
         of: sensors of a function.

@@ -12,6 +12,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.options import file_path, flag
 from phlexible.algebra.user_functions import check_callable
+from phlexible.display.written import shortened
 from phlexible.errors import ParameterError
 from phlexible.results.extras import optional
 from phlexible.results.progress import progress_bar, shown
@@ -45,6 +46,10 @@ class Study:
     parameters: tuple[dict[str, Any], ...]
     outcomes: tuple[Outcome, ...]
     axes: Mapping[str, list[Any]] | None
+
+    def __repr__(self) -> str:
+        failed = f", {len(self.failures)} failed" if self.failures else ""
+        return f"Study({len(self.outcomes)} runs{failed}: {shortened(self.names) or 'nothing measured'})"
 
     @property
     def failures(self) -> tuple[Failure, ...]:

@@ -43,3 +43,17 @@ def test_a_plate_shows_the_corner_that_its_shapes_move_most() -> None:
     motion = model.simulate(4e-3, 1e-3, progress=False)
     panel = telling_panels(motion, [], most=1)[0]
     assert panel.label == "deflection / length [%]" and any("plate.point(1," in name for name, _ in panel.curves)
+
+
+def test_a_soft_body_shows_the_node_that_goes_farthest() -> None:
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    corners = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]
+    mesh = (corners, [(0, 1, 2), (0, 2, 3)])
+    sheet = model.add(ph.SoftBody(mesh, ph.NeoHookean(1e5, 0.3), 1000.0, 0.1, order=1), "sheet")
+    model.connect(ph.Spherical(model.ground.at((0, 0, 0)), sheet.node(0)))
+    model.connect(ph.Spherical(model.ground.at((0, 1, 0)), sheet.node(3)))
+    motion = model.simulate(0.05, 5e-3, progress=False)
+    panel = next(panel for panel in telling_panels(motion, [], most=9) if panel.label == "position [m]")
+    places = {k: motion.position(sheet.node(k)) for k in range(4)}
+    farthest = max(places, key=lambda k: np.linalg.norm(places[k] - places[k][0], axis=1).max())
+    assert np.array_equal(dict(panel.curves)[f"y of sheet.node({farthest})"], places[farthest][:, 1])

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import eigvals
 
 from phlexible.algebra.arrays import Array
+from phlexible.display.written import short_repr
 from phlexible.errors import ModelError, ParameterError
 from phlexible.interactions.control.held_input import held_input, sampled
 from phlexible.interactions.control.linear_law import LinearLaw, linear_law
@@ -35,6 +36,8 @@ class ClosedLoop:
 
     matrices: StateSpaceMatrices
     period: float | None
+
+    __repr__ = short_repr
 
     @property
     def poles(self) -> Array:

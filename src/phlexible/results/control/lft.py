@@ -12,6 +12,7 @@ from scipy import io, linalg, sparse
 
 from phlexible.algebra.arrays import Array, finite, numbers
 from phlexible.algebra.options import file_path
+from phlexible.display.written import short_repr
 from phlexible.errors import ModelError, ParameterError, ResultFileError
 from phlexible.linear_analysis.constraint_elimination.null_space import null_space_basis
 from phlexible.linear_analysis.first_order.prescribed_velocities import StateSpaceMatrices
@@ -56,6 +57,8 @@ class LinearFractional:
     outputs: tuple[str, ...]
     corner_error: float
     middle_error: float
+
+    __repr__ = short_repr
 
     def at(self, **values: float) -> StateSpaceMatrices:
         """The model for values of the parameters; those that are not given are in the middle.

@@ -17,7 +17,13 @@ from phlexible.ports.attachments import Attachment
 from phlexible.results.extras import optional
 from phlexible.results.pictures.house_style import INK, QUIET, house_style
 from phlexible.results.pictures.mechanism_plot import figure_height, new_axes, picked_instants, scene_figure
-from phlexible.results.pictures.scene_artists import draw_arrows, draw_bodies, draw_surroundings, draw_symbols
+from phlexible.results.pictures.scene_artists import (
+    draw_arrows,
+    draw_bodies,
+    draw_surroundings,
+    draw_symbols,
+    draw_touched,
+)
 from phlexible.scene.build import scene_of
 
 SECONDS = 8.0
@@ -70,6 +76,7 @@ def animate(
         axes = new_axes(figure, drawn)
         draw_surroundings(axes, drawn)
         made = draw_bodies(axes, drawn, 0, scale=scale)
+        draw_touched(axes, drawn, 0, made)
         draw_symbols(axes, drawn, 0, made, scale)
         draw_arrows(axes, drawn, 0, made, scale)
         axes.set_title(" ", fontsize=10)  # keeps room for the time

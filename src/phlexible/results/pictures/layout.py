@@ -29,9 +29,10 @@ def fitting_legend(axes: "Axes", columns: int = 8, width: float | None = None, *
         return
     size = axes.get_figure(root=True).get_size_inches()[0] - 0.8 if width is None else width  # type: ignore[union-attr]
     count = _columns(axes, list(labels), columns, max(size, NARROWEST) * 72)
+    order = _by_rows(len(labels), count)
     legend = axes.legend(
-        handles,
-        labels,
+        [handles[k] for k in order],
+        [labels[k] for k in order],
         loc="lower left",
         bbox_to_anchor=(0.0, 1.0),
         ncols=count,
@@ -63,11 +64,16 @@ def _columns(axes: "Axes", labels: Sequence[str], most: int, room: float) -> int
     widths = [TextPath((0, 0), label, size=size).get_extents().width for label in labels]
     handle = size * (matplotlib.rcParams["legend.handlelength"] + 0.8)
     for count in range(min(most, len(labels)), 1, -1):
-        columns = _filled(widths, count)
+        columns = _filled([widths[k] for k in _by_rows(len(widths), count)], count)
         total = sum(max(column) + handle for column in columns) + 1.2 * size * (len(columns) + 1)
         if total < ROOM * room:
             return count
     return 1
+
+
+def _by_rows(number: int, count: int) -> list[int]:
+    """Entries in the order in which a legend of ``count`` columns, filled one by one, reads in rows."""
+    return [k for column in range(count) for k in range(column, number, count)]
 
 
 def _filled(widths: Sequence[float], count: int) -> list[Sequence[float]]:

@@ -27,6 +27,7 @@ from phlexible.results.pictures.scene_artists import (
     draw_bodies,
     draw_surroundings,
     draw_symbols,
+    draw_touched,
 )
 from phlexible.scene.build import scene_at_start, scene_of
 from phlexible.scene.scene import Scene
@@ -39,8 +40,10 @@ FAINTEST = 0.22
 NARROWEST = np.array([0.5, 0.3, 0.3])
 """The least that is shown across, along and up, of the longest."""
 MARGIN = 0.12
-SPACE = (0.0, 0.05, 0.88, 0.84)
+SPACE = (0.0, 0.05, 0.9, 0.84)
 """Where axes in space are in their figure: labels reach out to the right, the legend is above."""
+LEGEND, FULL = 0.11, 0.98
+"""Of the height, what the legend takes; of the rest, what the axes in space take."""
 WIDTH = 5.6
 MOST_PICTURES = 10_000
 MOST_NAMES = 12
@@ -97,6 +100,7 @@ def plot_model(
         place = _axes(drawn, axes)
         draw_surroundings(place, drawn)
         made = draw_bodies(place, drawn, 0)
+        draw_touched(place, drawn, 0, made)
         draw_symbols(place, drawn, 0, made)
         draw_arrows(place, drawn, 0, made)
         if frames:
@@ -117,6 +121,7 @@ def draw_instants(axes: Any, scene: Scene, scale: float = 1.0) -> None:
     made = SceneArtists()
     for k, strength in enumerate(np.linspace(FAINTEST, 1.0, count) if count > 1 else np.ones(1)):
         made = draw_bodies(axes, scene, k, float(strength), scale)
+    draw_touched(axes, scene, count - 1, made)
     draw_symbols(axes, scene, count - 1, made, scale)
     draw_arrows(axes, scene, count - 1, made, scale)
     if scene.dimension == 2:
@@ -169,13 +174,33 @@ def prepare_axes(axes: Any, scene: Scene) -> None:
 
     for k, name in enumerate("xyz"):
         getattr(axes, f"set_{name}lim")(center[k] - reach[k], center[k] + reach[k])
-        getattr(axes, f"set_{name}label")(f"{name} [m]")
+        getattr(axes, f"set_{name}label")(f"{name} [m]", labelpad=7.0)
         getattr(axes, f"{name}axis").set_pane_color("white")
         getattr(axes, f"{name}axis").set_major_locator(MaxNLocator(4 if reach[k] > 0.5 * reach.max() else 2))
     upwards = "xyz"[int(np.argmax(np.abs(scene.gravity)))] if scene.gravity.any() else "z"
     height = float(reach["xyz".index(upwards)] / reach.max())  # of a high box the labels below need room
     axes.set_box_aspect(reach, zoom=1.0 - 0.08 * float(reach.min() / reach.max()) - 0.17 * height)
     axes.view_init(elev=22, azim=-58, vertical_axis=upwards)
+
+
+def _fill(axes: Any, figure: Any, reach: Array) -> None:
+    """Axes in space as large as their part of the figure allows, with the numbers beside them."""
+    root = axes.get_figure(root=True)
+    room, zoom = figure.bbox, 1.0
+    for _ in range(2):  # numbers and labels do not grow
+        axes.set_box_aspect(reach, zoom=zoom)
+        root.draw_without_rendering()
+        own, square = axes.get_tightbbox(root.canvas.get_renderer()), axes.bbox
+        middle = np.array([square.x0 + square.x1, square.y0 + square.y1]) / 2
+        free = min(square.y1, room.y1 - LEGEND * room.height) - middle[1]
+        sides = (
+            (room.x1 - middle[0], own.x1 - middle[0]),
+            (middle[0] - room.x0, middle[0] - own.x0),
+            (free, own.y1 - middle[1]),
+            (middle[1] - room.y0, middle[1] - own.y0),
+        )
+        zoom *= FULL * min(float(given / taken) for given, taken in sides)
+    axes.set_box_aspect(reach, zoom=zoom)
 
 
 def box_of(scene: Scene) -> Array:
@@ -189,6 +214,8 @@ def new_axes(figure: Any, scene: Scene) -> Any:
     """Axes of the scene's dimension, prepared, in a figure or a part of one."""
     axes = figure.subplots() if scene.dimension == 2 else figure.add_axes(SPACE, projection="3d")
     prepare_axes(axes, scene)
+    if scene.dimension == 3:
+        _fill(axes, figure, box_of(scene))
     return axes
 
 

@@ -37,6 +37,7 @@ WIDTH = 10.4
 WIDE = 2.2
 """Width over height of a mechanism that is drawn above the graphs, not beside them."""
 PANEL = 1.8  # [inch], the height of a graph
+LOWEST = {2: 4.2, 3: 4.9}  # [inch], of the figure
 LEFT = 0.52  # of the width, a mechanism beside its graphs
 
 
@@ -67,7 +68,7 @@ def plot_overview(
             rows = bottom.subplots(1, count, squeeze=False)[0]
             widths = (WIDTH - 0.8, WIDTH / count - 0.9)
         else:
-            figure = new_figure(WIDTH, max(4.2, PANEL * count + 0.3))
+            figure = new_figure(WIDTH, max(LOWEST[drawn.dimension], PANEL * count + 0.3))
             top, bottom = np.ravel(figure.subfigures(1, 2, width_ratios=(LEFT, 1 - LEFT)))  # type: ignore[arg-type]
             rows = bottom.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
             widths = (LEFT * WIDTH - 0.9, (1 - LEFT) * WIDTH - 0.9)

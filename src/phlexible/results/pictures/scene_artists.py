@@ -17,6 +17,8 @@ FLAT = 3.0  # width over height of a section that a line does not show
 MOST_TRIANGLES = 4000
 LINE = 1.8  # [points], where a line body is thinner than that
 BALL = 6.5  # [points]
+FEW, SMALLEST = 16, 2.2  # symbols of a kind that are drawn as large as ever; [points]
+GLASS = 0.16  # how much of what is behind a surface it hides
 ARROW = 0.14  # of the scene, the largest force
 COILS = 9
 DASHED = (0, (6, 4))
@@ -75,6 +77,15 @@ def draw_bodies(axes: Any, scene: Scene, instant: int, strength: float = 1.0, sc
     return made
 
 
+def draw_touched(axes: Any, scene: Scene, instant: int, made: SceneArtists) -> None:
+    """Surfaces that bodies touch, see-through, at an instant."""
+    for surface in scene.surfaces:
+        if scene.dimension == 2:
+            _surface_in_plane(axes, surface, instant, 1.0, 1.0, made, is_named=False)
+        else:
+            _glass(axes, surface, instant, made)
+
+
 def draw_symbols(axes: Any, scene: Scene, instant: int, made: SceneArtists, scale: float = 1.0) -> None:
     """Joints, ground, springs and drives at an instant."""
     marked: dict[SymbolKind, list[Array]] = {}
@@ -88,9 +99,10 @@ def draw_symbols(axes: Any, scene: Scene, instant: int, made: SceneArtists, scal
             )
     for kind in sorted(marked, key=lambda kind: list(MARKERS).index(kind)):
         many = np.stack(marked[kind], axis=1)
-        artist = _line(
-            axes, scene.dimension, many, instant, made, None, ls="none", color=INK, zorder=6, **MARKERS[kind]
-        )
+        look = dict(MARKERS[kind], ls="none", color=INK, zorder=6)
+        if many.shape[1] > FEW:  # a rim that is held at all its nodes
+            look["ms"] = max(look["ms"] * FEW / many.shape[1], SMALLEST)
+        artist = _line(axes, scene.dimension, many, instant, made, None, **look)
         made.symbols[kind] = artist
 
 
@@ -185,7 +197,13 @@ def _ribbon(axes: Any, body: DrawnBody, places: Array, instant: int, color: Any,
 
 
 def _surface_in_plane(
-    axes: Any, body: DrawnBody, instant: int, strength: float, scale: float, made: SceneArtists
+    axes: Any,
+    body: DrawnBody,
+    instant: int,
+    strength: float,
+    scale: float,
+    made: SceneArtists,
+    is_named: bool = True,
 ) -> None:
     """A surface seen along z: a light area with its outline."""
     from matplotlib.collections import LineCollection, PolyCollection
@@ -203,7 +221,8 @@ def _surface_in_plane(
         edge.set_segments(list(vertices[k][outline]))
 
     made.updates.append(move)
-    made.handles.setdefault(body.whole, edge)
+    if is_named:
+        made.handles.setdefault(body.whole, edge)
 
 
 def _surfaces_in_space(
@@ -236,6 +255,16 @@ def _surfaces_in_space(
     made.updates.append(move)
     for body in bodies:
         made.handles.setdefault(body.whole, Line2D([], [], color=faded(body.color, strength), lw=5))
+
+
+def _glass(axes: Any, body: DrawnBody, instant: int, made: SceneArtists) -> None:
+    """A surface in space behind which other bodies are seen."""
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+    vertices, triangles = body.vertices(), body.skin.triangles
+    faces = Poly3DCollection(vertices[instant][triangles], facecolors=body.color, linewidths=0, alpha=GLASS)
+    axes.add_collection3d(faces, autolim=False)
+    made.updates.append(lambda k: faces.set_verts(vertices[k][triangles]))
 
 
 def _connection(axes: Any, scene: Scene, symbol: Symbol, ends: Array, instant: int, made: SceneArtists) -> None:

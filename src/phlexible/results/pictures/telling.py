@@ -11,9 +11,11 @@ from phlexible.algebra.arrays import Array
 from phlexible.bodies.beam.points import BeamPoints
 from phlexible.bodies.flexible.points import FlexiblePoints
 from phlexible.bodies.floating_body import FloatingBody
+from phlexible.bodies.soft.points import SoftPoints
 from phlexible.errors import ModelError, ParameterError
 from phlexible.joints.joint import Joint
 from phlexible.mechanism.mechanism import Mechanism
+from phlexible.observables.run import RecordedRun
 from phlexible.ports.attachments import Attachment, PlacedBody, Port
 from phlexible.ports.placed_whole import PlacedWhole
 
@@ -39,6 +41,8 @@ class Panel:
 class Moved(Protocol):
     """What is asked of a motion."""
 
+    @property
+    def run(self) -> RecordedRun: ...
     @property
     def mechanism(self) -> Mechanism: ...
     @property
@@ -137,10 +141,12 @@ def _spins(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
 
 
 def _positions(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
-    """Of bodies, and of both ends of rods and of beams in parts."""
+    """Of bodies, of both ends of rods and of beams in parts, of the node of a soft body that moves most."""
     mechanism = motion.mechanism
     alone, wholes = _alone(mechanism), list(mechanism.wholes.values())
     places = [(placed.name, _middle(placed)) for placed in alone if isinstance(placed.data, FloatingBody)]
+    soft = [_liveliest(motion, placed) for placed in alone if isinstance(placed.data.points, SoftPoints)]
+    places += [(str(port), port) for port in soft]
     places += [(f"{whole.name}, {end}", port) for whole in wholes for end, port in _ends(whole)]
     curves = [
         (f"{'xyz'[k]} of {name}", place[:, k])
@@ -189,6 +195,15 @@ def _softest_points(mechanism: Mechanism) -> list[Attachment]:
 def _softest(placed: PlacedBody, points: FlexiblePoints) -> Attachment:
     """The node that its shapes move most."""
     return placed.point(points.nodes[int((points.shapes**2).sum(axis=(1, 2)).argmax())])
+
+
+def _liveliest(motion: Moved, placed: PlacedBody) -> Attachment:
+    """The node of a soft body that goes farthest from where it was."""
+    points = placed.data.points
+    assert isinstance(points, SoftPoints), "asked for soft bodies"
+    places = motion.run.elastic(motion.run.body_index(placed)).reshape(len(motion.time), -1, points.dimension)
+    away = np.linalg.norm(places - places[0], axis=2).max(axis=0)
+    return placed.node(int(points.mesh.nodes[away.argmax()]))
 
 
 def _told_apart(curves: list[tuple[str, Array]]) -> list[tuple[str, Array]]:

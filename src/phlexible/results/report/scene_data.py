@@ -23,7 +23,7 @@ def scene_data(scene: Scene, fields: Mapping[int, Sequence[NodeField]], pack: Pa
     known: dict[int, int] = {}
     ranges = _ranges(fields)
     bodies = []
-    for number, body in enumerate(scene.bodies):
+    for number, body in enumerate((*scene.bodies, *scene.surfaces)):
         entry = _body(body, pack)
         entry["fields"] = [
             {"name": each.name, "values": pack.shades(each.values, *ranges[each.name][:2])}
