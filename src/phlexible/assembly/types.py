@@ -12,6 +12,8 @@ from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import mass_matrix
 from phlexible.system.layout import offsets
 
+MANY = 4.0
+"""Entries of all squares of a strain, over those of a matrix in their place, from which on it is cheaper."""
 PATCH = ("first", "second", "row", "rows", "column", "columns", "number")
 
 
@@ -50,7 +52,7 @@ class TypeTables:
         self._numbers: list[Array] = []
         self._length = 0
         self._patches: list[tuple[int, ...]] = []
-        self._strains: list[tuple[int, int, int, int, int]] = []
+        self._strains: list[tuple[int, int, int, int, int, int]] = []
         self._weights: list[float] = []
         self._squares: list[tuple[int, int, int]] = []
         self._factors: list[float] = []
@@ -76,7 +78,7 @@ class TypeTables:
                 axes = list(body.rotation_axes)
                 rigid[np.ix_(axes, axes)] = mass_matrix(body, np.zeros(0))[body.dimension :, body.dimension :]
             inertia.append(rigid)
-        strains = np.array(self._strains, dtype=np.int64).reshape(-1, 5)
+        strains = np.array(self._strains, dtype=np.int64).reshape(-1, 6)
         squares = np.array(self._squares, dtype=np.int64).reshape(-1, 3)
         names = (
             "elastic_count",
@@ -95,15 +97,16 @@ class TypeTables:
         tables |= _segment_tables(self.bands)
         patch_table = np.array(self._patches, dtype=np.int64).reshape(-1, 7)
         tables |= {f"patch_{name}": patch_table[:, k] for k, name in enumerate(PATCH)}
-        strain_names = ("strain_row", "strain_first", "strain_last", "square_start", "square_count")
-        tables |= {name: strains[:, k] for k, name in enumerate(strain_names)}
+        strain_names = ("row", "first", "last", "has_matrix")
+        tables |= {f"strain_{name}": strains[:, k] for k, name in enumerate(strain_names)}
+        tables |= {"square_start": strains[:, 4], "square_count": strains[:, 5]}
         square_names = ("square_row", "square_first", "square_last")
         tables |= {name: squares[:, k] for k, name in enumerate(square_names)}
         counts, own = np.array(tables["strain_count"]), np.array(self.type_of, dtype=np.int64)
         of_type = np.array(
-            [sum(strains[s : s + n, 4]) for s, n in zip(tables["strain_start"], counts, strict=True)]
+            [sum(strains[s : s + n, 5]) for s, n in zip(tables["strain_start"], counts, strict=True)]
         )
-        first_square = [int(strains[s, 3]) if n else 0 for s, n in zip(tables["strain_start"], counts, strict=True)]
+        first_square = [int(strains[s, 4]) if n else 0 for s, n in zip(tables["strain_start"], counts, strict=True)]
         strain_starts, square_starts = (
             offsets(list(counts[own])),
             offsets(list(of_type[own] if len(own) else [])),
@@ -162,7 +165,7 @@ class TypeTables:
                 self._patches.append((p, q, *sizes, number))
 
     def _add_strains(self, body: FloatingBody) -> None:
-        """The strains of one type, each with its squares."""
+        """The strains of one type, each with its squares, or where these are many with the matrix of their sum."""
         strain = body.strain
         slopes, touched = strain.squares != 0, strain.rows != 0
         np.logical_or.at(touched, strain.square_strain, slopes)
@@ -171,12 +174,19 @@ class TypeTables:
             of_strain[s].append(g)
         supports, square_supports = _supports(touched), _supports(slopes)
         for s, mine in enumerate(of_strain):
-            place = self._add_support(strain.rows[s], supports[s])
-            self._strains.append((*place, len(self._squares), len(mine)))
+            first, last = supports[s]
+            rows, own, factors = strain.squares[mine], [square_supports[g] for g in mine], strain.factors[mine]
+            has_matrix = sum((end - begin) ** 2 for begin, end in own) > MANY * (last - first) ** 2
+            if has_matrix:
+                matrix = (rows.T * factors) @ rows
+                rows = (matrix + matrix.T)[first:last] / 2
+                own, factors = _supports(rows != 0), np.ones(last - first)
+            place = self._add_support(strain.rows[s], (first, last))
+            self._strains.append((*place, int(has_matrix), len(self._squares), len(rows)))
             self._weights.append(float(strain.weights[s]))
-            for g in mine:
-                self._squares.append(self._add_support(strain.squares[g], square_supports[g]))
-                self._factors.append(float(strain.factors[g]))
+            for row, support_of_row, factor in zip(rows, own, factors.tolist(), strict=True):
+                self._squares.append(self._add_support(row, support_of_row))
+                self._factors.append(factor)
 
     def _add_support(self, row: Array, columns: tuple[int, int]) -> tuple[int, int, int]:
         """Append some columns of a row; where its entry 0 would be, and first and last + 1 of them."""

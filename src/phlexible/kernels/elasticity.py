@@ -1,5 +1,8 @@
 """Elastic force, damping and their exact derivative over one step (docs/theory.md, 3 and 4).
 
+The quadratic part of a strain is a sum of weighted squares of slopes L_g.eta, or eta.C eta / 2 with a matrix, whose
+rows then stand in place of the L_g: one row for each coordinate in the support of the strain (3.1).
+
 The stress is D (mean(eps) + gamma delta(eps)) with gamma = tau / h + numerical damping: a step loses
 exactly gamma delta(eps)^T D delta(eps) (3.4).
 """
@@ -16,12 +19,24 @@ def strain_value(t: Tables, s: int, eta: Reals, slopes: Reals) -> float:
     value = 0.0
     for i in range(t.strain_first[s], t.strain_last[s]):
         value += t.type_number[t.strain_row[s] + i] * eta[i]
-    for g in range(t.square_start[s], t.square_start[s] + t.square_count[s]):
-        first = t.square_first[g]
-        slope = product(t.type_number + (t.square_row[g] + first), eta + first, t.square_last[g] - first)
+    start, end = t.square_start[s], t.square_start[s] + t.square_count[s]
+    if t.strain_has_matrix[s] == 1:
+        for g in range(start, end):
+            slopes[g] = slope_of(t, g, eta)
+            value += 0.5 * eta[t.strain_first[s] + g - start] * slopes[g]
+        return value
+    for g in range(start, end):
+        slope = slope_of(t, g, eta)
         slopes[g] = slope
         value += 0.5 * t.square_factor[g] * slope * slope
     return value
+
+
+@compiled
+def slope_of(t: Tables, g: int, eta: Reals) -> float:
+    """L_g.eta."""
+    first = t.square_first[g]
+    return product(t.type_number + (t.square_row[g] + first), eta + first, t.square_last[g] - first)
 
 
 @compiled
@@ -29,7 +44,12 @@ def strain_gradient(t: Tables, s: int, slopes_a: Reals, slopes_b: Reals, out: Re
     """B + Q eta of strain s in its support, at the mean of the states with those slopes."""
     for i in range(t.strain_first[s], t.strain_last[s]):
         out[i] = t.type_number[t.strain_row[s] + i]
-    for g in range(t.square_start[s], t.square_start[s] + t.square_count[s]):
+    start = t.square_start[s]
+    if t.strain_has_matrix[s] == 1:
+        for g in range(start, start + t.square_count[s]):
+            out[t.strain_first[s] + g - start] += 0.5 * (slopes_a[g] + slopes_b[g])
+        return
+    for g in range(start, start + t.square_count[s]):
         value = 0.5 * t.square_factor[g] * (slopes_a[g] + slopes_b[g])
         for i in range(t.square_first[g], t.square_last[g]):
             out[i] += value * t.type_number[t.square_row[g] + i]
@@ -104,12 +124,25 @@ def elastic_tangent(t: Tables, b: int, h: float, damping: float) -> None:
             for j in range(first, last):
                 line[j] += x * end[j]
         stress = 0.25 * h * h * t.strain_weight[s] * (t.strain0[k] + (0.5 + gamma) * t.strain_change[k])
-        for g in range(t.square_start[s], t.square_start[s] + t.square_count[s]):
-            slope, begin, stop = t.type_number + t.square_row[g], t.square_first[g], t.square_last[g]
-            for i in range(begin, stop):
-                x, line = stress * t.square_factor[g] * slope[i], t.blocks + lines[i]
-                for j in range(begin, stop):
-                    line[j] += x * slope[j]
+        _add_curvature(t, s, lines, stress)
+
+
+@compiled
+def _add_curvature(t: Tables, s: int, lines: Integers, stress: float) -> None:
+    """Add stress times the second derivative of strain s to the block (eta, eta)."""
+    start, end = t.square_start[s], t.square_start[s] + t.square_count[s]
+    if t.strain_has_matrix[s] == 1:
+        for g in range(start, end):
+            begin = t.square_first[g]
+            line = t.blocks + (lines[t.strain_first[s] + g - start] + begin)
+            add_multiple(line, stress, t.type_number + (t.square_row[g] + begin), t.square_last[g] - begin)
+        return
+    for g in range(start, end):
+        slope, begin, stop = t.type_number + t.square_row[g], t.square_first[g], t.square_last[g]
+        for i in range(begin, stop):
+            x, line = stress * t.square_factor[g] * slope[i], t.blocks + lines[i]
+            for j in range(begin, stop):
+                line[j] += x * slope[j]
 
 
 @compiled

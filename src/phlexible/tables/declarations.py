@@ -112,6 +112,7 @@ TABLES: tuple[Table, ...] = (
         strain_row        | strains | | where entry 0 of the linear row would be; its support is stored
         strain_first      | strains | | support of the gradient: first ..
         strain_last       | strains | | .. last + 1
+        strain_has_matrix | strains | | 1: its squares are rows of a matrix, one for each coordinate of its support
         square_start      | strains | | first square
         square_count      | strains | | how many
         square_row        | squares | | where entry 0 of the slope function would be
