@@ -51,7 +51,8 @@ def failures(case: Case, motion: ph.Motion, seed: int) -> Iterator[tuple[str, st
     units = known[rng.integers(len(known))]
     changes = [("another place", elsewhere(case.model, rng)), (units, UNITS[units])]
     for name, change in [changes[seed % 2]] if case.is_small else changes:
-        yield from _apart(name, motion, ends, changed_places(case, change), twin.kicked)
+        kicked = (lambda: None) if motion.events else twin.kicked  # which knows of no events
+        yield from _apart(name, motion, ends, changed_places(case, change), kicked)
 
 
 def law_errors(case: Case, motion: ph.Motion) -> Iterator[tuple[str, float]]:
@@ -68,6 +69,8 @@ def law_errors(case: Case, motion: ph.Motion) -> Iterator[tuple[str, float]]:
     if case.options.get("order", 2) == 2 and not motion.halvings[-1]:
         way = np.diff(motion.time)[:, None] * (momenta[1:] + momenta[:-1]) / 2 / mass
         whole = np.diff(motion.contact_steps) == 0  # steps around contacts are taken in parts
+        for event in motion.events:  # and those with a lock or a release in them
+            whole &= (motion.time[1:] < event.time - case.step) | (motion.time[:-1] > event.time + case.step)
         missed = np.abs(np.diff(path, axis=0) - way)[whole]
         yield "way of the centre of mass", float(missed.max(initial=0.0)) / extent
     if is_free(model):
@@ -91,7 +94,7 @@ def is_free(model: ph.Model) -> bool:
 def is_reversible(case: Case, motion: ph.Motion) -> bool:
     """Whether nothing is lost and nothing but the state depends on time."""
     model = motion.mechanism
-    if case.options.get("numerical_damping") or model.drives or moving_frames(model):
+    if case.options.get("numerical_damping") or model.drives or moving_frames(model) or motion.events:
         return False
     if any(callable(element.value) for element in model.elements):
         return False

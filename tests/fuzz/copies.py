@@ -23,6 +23,8 @@ from phlexible.interactions.resisting.joint_limits import JointFriction, JointSt
 from phlexible.interactions.time_paths import TimePath
 from phlexible.joints.joint import Joint
 from phlexible.joints.relations import JointRelation
+from phlexible.joints.rolling import RollingRow
+from phlexible.mechanism.events import Event
 from phlexible.mechanism.membership import joints_of, ports_of
 from phlexible.mechanism.relocation import relocated
 from phlexible.mechanism.rods import RodInModel
@@ -102,6 +104,15 @@ def parts_on(model: ph.Model, part: Part) -> list[Part]:
     return found
 
 
+def parts_of(model: ph.Model, event: Event) -> list[Any]:
+    """Joints without which an event cannot be."""
+    return [
+        joint
+        for each in (*event.held, *event.released)
+        for joint in ([each] if each in model.joints else joints_of(each))
+    ]
+
+
 def _times(factor: float, function: Callable[[float], float], value: float) -> float:
     return factor * function(value)
 
@@ -136,6 +147,18 @@ class _Copy:
         for each in (*model.loads, *model.applied_elements, *model.drives):
             if each not in gone:
                 self.model.apply(self._applied(each))
+        for event in model.events:
+            if not gone & set(parts_of(model, event)):
+                self._expect(event)
+
+    def _expect(self, event: Event) -> None:
+        """A lock or a release at a time."""
+        assert isinstance(event.when, float), "say here how conditions change with the units"
+        when = event.when * self._change.time
+        if event.held:
+            self._new[event.held[0]] = self.model.at(when, lock=self._new[next(joints_of(event.held[0]))])
+        else:
+            self.model.at(when, release=self._new[event.released[0]])
 
     def _placed(self, placed: PlacedBody) -> PlacedBody:
         change, own = self._change, self._displaced.get(placed.name, Change())
@@ -327,6 +350,12 @@ class _Copy:
 
     def _relation(self, relation: JointRelation) -> JointRelation:
         """The same demand: positions become larger, so their factors become smaller."""
+        if isinstance(relation, RollingRow):
+            turn = self._change.rotation
+            ports = {"first": self._port(relation.first), "second": self._port(relation.second)}
+            axis = None if relation.axis is None else turn @ np.asarray(relation.axis)
+            radius = self._change.length * relation.radius
+            return replace(relation, **ports, normal=turn @ np.asarray(relation.normal), axis=axis, radius=radius)
         assert isinstance(relation, ph.Relation), "say here how others change with the units"
         sizes = [1.0 if name.endswith("angle") else self._change.length for _, name, _ in relation.terms]
         terms = [
@@ -429,6 +458,9 @@ class _Copy:
         if isinstance(second, ph.Plane):
             normal = self._change.rotation @ np.asarray(second.normal, dtype=float)
             second = ph.Plane(self._port(second.port), normal)
+        elif isinstance(second, ph.Capsule):
+            radius = self._change.length * second.radius
+            second = ph.Capsule(self._port(second.start), self._port(second.end), radius)
         elif isinstance(second, ph.Surface):
             second = ph.Surface(self._port(second.port), self._shape(second.shape), second.inside)
         else:

@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 
 import phlexible as ph
 from formulas import formula
+from fuzz.additions import lock_or_release, roll, touch_a_piece
 from fuzz.copies import Change, copied
 from fuzz.rods import hang_rod
 from laws.cases import BODY_CASES, random_place
@@ -103,7 +104,14 @@ def drawn(seed: int, is_small: bool = False) -> Case:
         if rng.random() < 0.5:
             _close_a_loop(rng, sample)
         sample = replace(sample, model=_displaced(rng, sample))
-    return Case(sample.model, float(sample.step), steps, _options(rng, sample), is_displaced or is_driven, is_small)
+    options, more = _options(rng, sample), np.random.default_rng([seed, 3])
+    if more.random() < 0.08:
+        touch_a_piece(more, sample, damped)
+    is_rolling = not is_displaced and more.random() < 0.05 and roll(more, sample)
+    if more.random() < 0.08:
+        lock_or_release(more, sample, steps * float(sample.step))
+    is_assembled = is_displaced or is_driven or is_rolling
+    return Case(sample.model, float(sample.step), steps, options, is_assembled, is_small)
 
 
 def _options(rng: np.random.Generator, sample: Sample) -> dict[str, Any]:

@@ -17,10 +17,14 @@ from phlexible.interactions.feedback import Feedback
 from phlexible.interactions.force_elements import JointElement
 from phlexible.interactions.resisting.joint_limits import JointFriction, JointStop
 from phlexible.joints.joint import Joint
+from phlexible.joints.rolling import RollingRow
+from phlexible.mechanism.events import Event
+from phlexible.mechanism.membership import joints_of
 from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody, Port
 from phlexible.ports.placed_whole import PlacedWhole
 
-IMPORTS = "import numpy as np\nimport phlexible as ph\nfrom scipy.spatial.transform import Rotation\n"
+IMPORTS = "import numpy as np\nimport phlexible as ph\n"
+IMPORTS += "from phlexible.joints.rolling import RollingRow\nfrom scipy.spatial.transform import Rotation\n"
 
 
 def program(case: Case) -> str:
@@ -67,6 +71,14 @@ class _Writer:
         for part in (*model.loads, *model.applied_elements, *model.drives):
             yield from self._new_frames(*(getattr(part, name, None) for name in ("first", "second")))
             yield f"model.apply({self.written(part)})"
+        for number, event in enumerate(model.events, start=1):
+            yield f"event_{number} = model.at({event.when!r}, {self._happens(event)})"
+            self._names |= {held: f"event_{number}" for held in event.held}
+
+    def _happens(self, event: Event) -> str:
+        if event.held:
+            return f"lock={self._names[next(joints_of(event.held[0]))]}"
+        return f"release={self._names[event.released[0]]}"
 
     def _placed(self, placed: PlacedBody) -> str:
         given: dict[str, Any] = {"position": placed.position, "rotation": placed.rotation}
@@ -122,7 +134,8 @@ class _Writer:
             default = each.default if each.default is not MISSING else None
             if each.default is MISSING or not _is_equal(given, default):
                 words.append(f"{each.name}={self.written(given)}")
-        return f"ph.{type(value).__name__}({', '.join(words)})"
+        kind = type(value).__name__
+        return f"{kind if isinstance(value, RollingRow) else 'ph.' + kind}({', '.join(words)})"
 
     def _port(self, port: Port) -> str:
         if isinstance(port, MovingFrame):

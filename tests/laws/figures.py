@@ -150,7 +150,7 @@ def joint_gaps(motion: ph.Motion, count: int = 11) -> tuple[float, float]:
     """Largest gap of points over the largest body, and largest cosine of directions that are held."""
     system = motion.run.system
     instants = np.unique(np.linspace(0, len(motion.time) - 1, count).astype(int))
-    largest = np.abs(system.rows.values(motion.recording.instants().at(instants))).max(axis=0)
+    largest = np.abs(motion.run.gaps()[instants]).max(axis=0)
     angles = np.array([owner.row.is_angle for owner in system.owners], dtype=bool)
     size = max(placed.data.size for placed in motion.mechanism.bodies)
     return float(largest[~angles].max(initial=0) / size), float(largest[angles].max(initial=0))

@@ -23,6 +23,11 @@ CASES: dict[str, tuple[Refused, type[Exception], str]] = {
     "nothing": (lambda m, p, f: m.at(1.0), ParameterError, "either lock= or release="),
     "no time": (lambda m, p, f: m.at("soon", lock=p), ParameterError, "the time of an event"),
     "nothing free": (lambda m, p, f: m.at(1.0, lock=f), ModelError, "no coordinate free"),
+    "driven": (
+        lambda m, p, f: (m.apply(p.drive(angle=lambda t: 0.1 * t**2)), m.at(1.0, lock=p)),
+        ModelError,
+        "cannot lock while drive of .* release the drive first",
+    ),
     "no joint": (lambda m, p, f: m.at(1.0, lock=3), ModelError, "lock takes a joint"),
     "unknown": (
         lambda m, p, f: m.at(1.0, lock=ph.Revolute(m.ground.at((0, 0, 0)), m["two"].origin)),

@@ -45,6 +45,20 @@ def test_two_discs_lock_with_the_loss_of_an_inelastic_impact(when: str, order: i
     assert motion.check().joint_gap < 1e-13
 
 
+def test_a_lock_on_a_moving_frame_takes_the_work_that_brings_its_body_along() -> None:
+    mass, speed, frame_speed = 2.0, 3.0, -1.5
+    model = ph.Model()
+    body = model.add(ph.PointMass(mass), velocity=(speed, 0, 0))
+    frame = model.ground.moving(lambda time: (frame_speed * time, 0.0, 0.0))
+    slider = model.connect(ph.Slider(frame, body.origin, axis=(1, 0, 0)))
+    model.at(0.35, lock=slider)
+    motion = model.simulate(1.0, 0.1)
+    assert motion.events[0].dissipated == pytest.approx(mass * (speed - frame_speed) ** 2 / 2, rel=1e-9)
+    work = sum(motion.energy.work.values())
+    assert work[-1] == pytest.approx(mass * frame_speed * (frame_speed - speed), rel=1e-8)
+    assert np.abs(motion.energy.balance_error).max() < 1e-12
+
+
 def test_a_clutch_brings_two_wheels_to_the_speeds_of_its_ratio_and_lets_them_go() -> None:
     model = ph.Model(dimension=2)
     wheels = [

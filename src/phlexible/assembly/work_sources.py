@@ -2,6 +2,9 @@
 
 import itertools
 
+import numpy as np
+
+from phlexible.algebra.arrays import IntArray
 from phlexible.assembly.assembly import Assembly
 from phlexible.interactions.drives import Drive
 from phlexible.joints.relations import JointRelation
@@ -23,9 +26,26 @@ def work_sources(assembly: Assembly) -> dict[str, list[int]]:
     for k, each in enumerate(system.forces, start=len(system.loads) + len(system.constraints)):
         if each.is_prescribed or set(each.element.ports) & moving:
             sources.setdefault(str(each.element), []).append(k)
-    last = len(system.loads) + assembly.memory.counts["interactions"] - len(system.related)
-    for k, place in enumerate(system.related, start=last):
+    for k, place in enumerate(system.related, start=_first_related(assembly)):
         relation = system.owners[place.row].joint
         if isinstance(relation, JointRelation) and set(relation.ports) & moving:
             sources.setdefault(str(relation), []).append(k)
     return sources
+
+
+def constraint_columns(assembly: Assembly) -> IntArray:
+    """The column of each constraint, shape (constraints,); of relations one of those of their coordinates."""
+    system = assembly.system
+    columns = len(system.loads) + np.arange(len(system.constraints))
+    owner_columns = {
+        system.owners[place.row].joint: k for k, place in enumerate(system.related, start=_first_related(assembly))
+    }
+    for k, part in enumerate(system.constraints):
+        columns[k] = owner_columns.get(part, columns[k])
+    return columns
+
+
+def _first_related(assembly: Assembly) -> int:
+    """Coordinates that relations consist of stand last."""
+    system = assembly.system
+    return len(system.loads) + assembly.memory.counts["interactions"] - len(system.related)

@@ -257,17 +257,21 @@ def _reclosed(problem: _Problem, state: State) -> State:
 def _with_nearest_velocity(problem: _Problem, state: State) -> State:
     """Given velocities corrected as little as possible where they contradict the joints; others solved."""
     system = problem.system
-    moving = with_rigid_velocity(system, state)
-    at = system.at(state)
-    missing = (system.rows.matrix(at) @ moving.velocity + system.rows.drift(at)[0]) / system.gap_lengths
+    moving, at = with_rigid_velocity(system, state), system.at(state)
+    rows, drift = system.rows.matrix(at), system.rows.drift(at)[0]
     still = np.zeros(system.rod_strains.count if problem.rods else 0)  # strains of rods go on as they did
-    metric, matrix = problem.metric(state), problem.matrix(state)
-    change = smallest_solution(metric, matrix, np.concatenate([missing, still]))
-    if problem.rods and _largest((matrix @ change)[: len(missing)] - missing) > CLOSE * _largest(missing):
+    metric, matrix, velocity = problem.metric(state), problem.matrix(state), moving.velocity
+    missing = (rows @ velocity + drift) / system.gap_lengths
+    for _ in range(CLOSINGS):  # where little is left of the velocities, round-off of the given ones is much of it
+        change = problem.motions @ smallest_solution(metric, matrix, np.concatenate([missing, still]))
+        velocity, last = velocity - change, missing
+        if _largest(velocity) <= NOTHING * _largest(moving.velocity):  # joints hold all, and the rest is round-off
+            return replace(moving, velocity=np.zeros_like(velocity))
+        missing = (rows @ velocity + drift) / system.gap_lengths
+        if _largest(change) <= CLOSED * _largest(velocity) or _largest(missing) > CLOSE * _largest(last):
+            break
+    if problem.rods and _largest(missing) > CLOSED * _largest(abs(rows) @ abs(velocity) / system.gap_lengths):
         return _with_nearest_velocity(replace(problem, rods=None), state)
-    velocity = moving.velocity - problem.motions @ change
-    if _largest(velocity) <= NOTHING * _largest(moving.velocity):  # joints hold all, and the rest is round-off
-        velocity = np.zeros_like(velocity)
     return replace(moving, velocity=velocity)
 
 

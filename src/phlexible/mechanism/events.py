@@ -1,7 +1,7 @@
 """Events of a run: joints that lock and joints that let go (docs/theory.md, 8; (8.24))."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,12 +66,20 @@ class Switch:
     is_held: bool
 
 
-def event(when: Any, lock: object, release: object, known: Sequence[Constraint]) -> Event:
-    """The event that ``model.at`` was asked for; ``known``: constraints of the model.
+def event(
+    when: Any, lock: object, release: object, known: Sequence[Constraint], let_go: Collection[Constraint] = ()
+) -> Event:
+    """The event that ``model.at`` was asked for.
+
+    Args:
+        when: [s], or a condition.
+        lock, release: one of them.
+        known: constraints of the model.
+        let_go: those that other events release.
 
     Raises:
         ParameterError: no time and no condition, or neither or both of ``lock`` and ``release``.
-        ModelError: a joint that leaves nothing free to lock, or something that is not in the model.
+        ModelError: a joint that leaves nothing free to lock or is driven, or something that is not in the model.
     """
     if not isinstance(when, Condition):
         when = non_negative("the time of an event", when)
@@ -88,6 +96,11 @@ def event(when: Any, lock: object, release: object, known: Sequence[Constraint])
         raise ModelError(f"{lock} is not connected in this model; call model.connect(joint) first")
     if not lock.coordinate_names:
         raise ModelError(f"{lock} leaves no coordinate free that could be locked")
+    for drive in (each for each in known if isinstance(each, Drive) and each.joint is lock):
+        if drive not in let_go:
+            raise ModelError(
+                f"{lock} cannot lock while {drive} moves it; release the drive first, by another event"
+            )
     names = lock.coordinate_names
     held = tuple(Relation([(lock, name, 1.0)], name=f"lock of {name} in {lock}") for name in names)
     return Event(when, held, (), f"lock of {lock}")

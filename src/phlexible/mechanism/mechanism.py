@@ -292,14 +292,15 @@ class Mechanism(Parts):
 
         Raises:
             ParameterError: no time and no condition, or neither or both of ``lock`` and ``release``.
-            ModelError: a joint that leaves nothing free to lock, or something that is not in this model.
+            ModelError: a joint that leaves nothing free, that is driven, or something that is not in this model.
         """
         if isinstance(lock, JointRelation):
             check_belongs(lock, self._bodies, self._joints)
             check_plane(lock, self._dimension)
             lock.rows(self._dimension)
         locks = [each for earlier in self._events for each in earlier.held]
-        self.expect(event(when, lock, release, (*self.constraints, *locks)))
+        let_go = [each for earlier in self._events for each in earlier.released]
+        self.expect(event(when, lock, release, (*self.constraints, *locks), let_go))
         return self._events[-1]
 
     def expect(self, event: Event) -> None:

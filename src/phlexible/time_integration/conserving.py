@@ -11,7 +11,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.assembly.assembly import Assembly, assemble
-from phlexible.assembly.work_sources import work_sources
+from phlexible.assembly.work_sources import constraint_columns, work_sources
 from phlexible.compilation.compiled import is_compiled, is_kept
 from phlexible.compilation.notation import CHECKED
 from phlexible.kernels.loop import TOUCHING, advance
@@ -82,6 +82,7 @@ class ConservingStepper(Stepper):
     ) -> None:
         self.order = order
         self.work_sources = work_sources(assembly)
+        self._constraint_columns = constraint_columns(assembly)
         self._assembly, self._memory = assembly, assembly.memory
         self._substeps = np.array(substeps, dtype=np.float64)
         self._damping, self._is_redundant = numerical_damping, is_redundant
@@ -220,9 +221,8 @@ class ConservingStepper(Stepper):
         memory = self._memory
         state = self._state(time)
         found = projection(self._phase, state, self._instant(state, np.inf))
-        loads = self._memory.counts["loads"]
         memory["velocity"][:] = found.velocity
-        memory["work"][loads : loads + len(found.work)] += found.work
+        np.add.at(memory["work"], self._constraint_columns, found.work)
         self._measured_at = nan
         memory["dissipated"][0] += found.lost
         memory["known_velocities"][0] = 0.0
