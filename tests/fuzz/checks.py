@@ -87,7 +87,7 @@ def law_errors(case: Case, motion: ph.Motion) -> Iterator[tuple[str, float]]:
 def is_free(model: ph.Model) -> bool:
     """Whether nothing but weight acts from outside."""
     ports = [port for joint in model.joints for port in (joint.first, joint.second)]
-    ports += [port for element in model.elements for port in element.ports]
+    ports += [port for part in (*model.elements, *model.relations) for port in part.ports]
     return not model.loads and not any(isinstance(port, MovingFrame) for port in ports)
 
 

@@ -67,6 +67,7 @@ def outcome_of(case: Case, seed: int, longest: float = LONGEST) -> Outcome:
 REFUSALS = (
     "cannot close",  # nor can ``assemble``
     "fit the undeformed bodies",  # to which it fits velocities; a quasi-static start deforms them
+    "hold from then on contradict",  # of a lock in a run
     "no rigid motion fits",  # nobody gave velocities: a frame or a drive moves what other joints hold
 )
 

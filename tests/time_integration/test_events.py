@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
+from phlexible.errors import VelocityError
 from phlexible.system.recording import ARRAYS
 
 INERTIAS, SPEEDS = (0.3, 0.5), (7.0, -2.0)  # of two discs on one axis, the second turns on the first
@@ -57,6 +58,18 @@ def test_a_lock_on_a_moving_frame_takes_the_work_that_brings_its_body_along() ->
     work = sum(motion.energy.work.values())
     assert work[-1] == pytest.approx(mass * frame_speed * (frame_speed - speed), rel=1e-8)
     assert np.abs(motion.energy.balance_error).max() < 1e-12
+
+
+def test_a_lock_that_a_moving_frame_tears_is_refused_when_it_happens() -> None:
+    model = ph.Model()
+    body = model.add(ph.PointMass(1.0))
+    frame = model.ground.moving(lambda time: (0.0, np.sin(time), 0.0))
+    slider = model.connect(ph.Slider(frame, body.origin, axis=(0, 1, 0)))
+    model.connect(ph.Distance(model.ground.at((0, -1, 0)), body.origin))
+    model.at(0.35, lock=slider)
+    with pytest.raises(VelocityError, match="lock of Slider.* at t = 0.35 s.*contradict.*release one") as caught:
+        model.simulate(1.0, 0.1)
+    assert caught.value.motion.time[-1] == pytest.approx(0.3)
 
 
 def test_a_clutch_brings_two_wheels_to_the_speeds_of_its_ratio_and_lets_them_go() -> None:

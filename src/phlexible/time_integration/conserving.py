@@ -26,7 +26,7 @@ from phlexible.time_integration.composition import SUBSTEPS, substep_times
 from phlexible.time_integration.compressed_strings import most_compressed
 from phlexible.time_integration.control.controllers import Controllers
 from phlexible.time_integration.control.python_laws import PythonLaws, StateLaws
-from phlexible.time_integration.projection import projection
+from phlexible.time_integration.projection import check_fit, projection
 from phlexible.time_integration.reactions import reactions
 from phlexible.time_integration.recorder import recording_of
 from phlexible.time_integration.stepper import Advance, Stepper, Storage, StoredRows
@@ -238,7 +238,11 @@ class ConservingStepper(Stepper):
         return np.asarray(self._memory["event_time"])
 
     def happen(self, event: int, time: float) -> None:
-        """Hold and release; the energy that the impulse takes is booked as dissipated."""
+        """Hold and release; the energy that the impulse takes is booked as dissipated.
+
+        Raises:
+            VelocityError: what holds from then on contradicts each other.
+        """
         memory, system = self._memory, self._assembly.system
         happens, before = system.mechanism.events[event], float(memory["dissipated"][0])
         held, switches = memory["held"], system.mechanism.switches
@@ -251,6 +255,8 @@ class ConservingStepper(Stepper):
             elif any(switch.constraint is each for each in happens.held):
                 held[k] = gaps[rows[0]]
         self.project(time)
+        if happens.held:
+            check_fit(self._phase, self._state(time), f"{happens.text} at t = {time:.9g} s")
         memory["event_time"][event] = time
         memory["event_loss"][event] = memory["dissipated"][0] - before
 

@@ -7,9 +7,14 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.nearest_solution import smallest_with_multipliers
+from phlexible.errors import VelocityError
+from phlexible.initial.closure import residual_unit
 from phlexible.system.instants import Instants
 from phlexible.system.layout import State
 from phlexible.system.system import Phase
+
+FITTING = 1e-7
+"""Of rates that make up one of a joint, by which it may be missed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,3 +46,23 @@ def projection(phase: Phase, state: State, at: Instants | None = None) -> Projec
     starts, work = system.layout.multiplier, np.zeros(phase.constraints)
     work[phase.kept] = [drift[a:b] @ mu[a:b] for a, b in pairwise(starts)]
     return Projection(state.velocity + change, work, float(change @ (mass @ change)) / 2)
+
+
+def check_fit(phase: Phase, state: State, cause: str) -> None:
+    """Refuses velocities that no impulse could bring onto what holds from now on.
+
+    Raises:
+        VelocityError: names the cause and the constraint that is missed most.
+    """
+    system, at = phase.system, phase.system.at(state)
+    matrix, drift = system.rows.small_matrix(at), system.rows.drift(at)[0]
+    residual = np.abs(matrix @ state.velocity + drift)
+    if residual.max(initial=0.0) <= FITTING * (abs(matrix) @ np.abs(state.velocity) + np.abs(drift)).max(
+        initial=0.0
+    ):
+        return
+    owner = system.owners[int(residual.argmax())]
+    raise VelocityError(
+        f"{cause}: joints, drives and moving frames that hold from then on contradict each other; {owner.joint}"
+        f" ({owner.row.label}) is violated by {residual.max():.6g} {residual_unit(owner)}; release one of them then"
+    )
