@@ -255,6 +255,7 @@ RUNS = [
         points=frozenset({"()"}),
         sensors=frozenset({"()"}),
     ),
+    asked("live", lambda s: {"port": 70_000, "frames": 1}, port=REFUSED, frames=REFUSED),  # no server starts
     of("plot", lambda s: s.model.plot, lambda s: {}, path=FILE | NONE, axes=NONE, labels=FLAG, frames=FLAG),
     asked("plot_section_forces", lambda s: {"body": s.body}, body=BODY, times=COUNT, path=FILE | NONE),
     asked("plot_mechanism", lambda s: {}, times=COUNT, path=FILE | NONE, scale=FINITE),

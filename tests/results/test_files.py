@@ -1,7 +1,7 @@
 """Files give back everything, to phlexible and to readers of HDF5."""
 
 import os
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 
 import h5py
 import numpy as np
@@ -14,6 +14,7 @@ from phlexible.errors import ModelError, ResultFileError
 from phlexible.interactions.loads import Force
 from phlexible.mechanism.mechanism import Mechanism
 from phlexible.model import Model
+from phlexible.results.files.encoding import FAMILIES, VALUES, _descendants
 from phlexible.results.files.fields import FIELDS, labels
 from phlexible.results.files.files import load_for_resume
 from phlexible.results.files.run_output import RunOutput
@@ -131,6 +132,24 @@ def test_every_number_of_beams_strings_elements_and_drives_has_a_name():
     for name, field in FIELDS.items():
         counts = tuple(len(names[dimension]) for dimension in field.dimensions[1:])
         assert counts == getattr(recording, name).shape[1:], name
+
+
+@pytest.mark.parametrize("law", ["LinearLaw", "StVenantKirchhoffLaw", "LogarithmicLaw"])
+def test_strings_of_every_law_come_back_from_files(tmp_path, law):
+    model = phlexible.Model(dimension=2)
+    model.add(phlexible.String(1.0, 0.5, 2, getattr(phlexible, law)(20.0)), "rope", shape=((0, 0), (1.1, 0)))
+    motion = model.simulate(0.02, 0.01, output=tmp_path / "run.h5", progress=False)
+    loaded = Motion.load(tmp_path / "run.h5")
+    assert np.array_equal(loaded.tension(loaded["rope"]), motion.tension(motion["rope"]))
+
+
+def test_a_name_in_a_file_means_one_class():
+    kinds = {
+        kind for family in FAMILIES for kind in _descendants(family) if kind.__module__.startswith("phlexible.")
+    }
+    kinds |= set(VALUES.values())
+    names = [kind.__name__ for kind in kinds if is_dataclass(kind) or kind.__name__ in VALUES]
+    assert sorted(names) == sorted(set(names))
 
 
 def test_a_run_that_ended_early_stays_so_when_it_is_saved_again(tmp_path):

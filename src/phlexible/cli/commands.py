@@ -10,10 +10,11 @@ import typer
 from rich.console import Console
 
 from phlexible.cli.failures import UsageError, one_line_failures
+from phlexible.cli.live import follow, run_live
 from phlexible.cli.mode_table import show_modes, show_sweep
 from phlexible.cli.programs import find_program
 from phlexible.cli.settings import defaults_of, described
-from phlexible.cli.simulation import Order, carry_out, html_file
+from phlexible.cli.simulation import RESULTS, Order, carry_out, html_file
 from phlexible.exchange.fmu import write_fmu
 from phlexible.gallery.table import ENTRIES
 from phlexible.results.motion import Motion
@@ -166,6 +167,29 @@ def report(
         html_file("--output", target)
         Motion.load(results).report(target, frames=frames, title=results.stem)
         print(f"wrote {target}")
+
+
+@app.command()
+def live(
+    model: Annotated[
+        str,
+        typer.Argument(help="A results file (may still grow), a name of 'phlexible list', a Python file."),
+    ],
+    set_: Annotated[
+        list[str], typer.Option("--set", metavar="KEY=VALUE", help="Change a parameter; may be repeated.")
+    ] = [],  # noqa: B006  # typer reads it
+    step: Annotated[float | None, typer.Option(help="Time step of a model [s].")] = None,
+    speed: Annotated[float, typer.Option(help="Seconds of a model in one second.", min=1e-9)] = 1.0,
+    port: Annotated[int, typer.Option(help="Of the page; 0: any that is free.", min=0)] = 0,
+    debug: Debug = False,
+) -> None:
+    """Show a motion, or a model that runs, in a browser on this machine; Ctrl-C ends it (phlexible[live])."""
+    with one_line_failures(debug):
+        if Path(model).suffix.lower() in RESULTS:
+            follow(Path(model), port)
+        else:
+            program = find_program(model, set_)
+            run_live(program.model, _chosen("step", step, program.step), speed, port)
 
 
 @app.command()

@@ -13,7 +13,7 @@ from phlexible.algebra.options import optional_text
 from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_functions import called, check_callable
 from phlexible.errors import ModelError, ParameterError
-from phlexible.interactions.control.linear_law import LinearLaw, linear_law
+from phlexible.interactions.control.linear_law import LinearController, linear_law
 from phlexible.interactions.control.measurement import Availability, Measurement, Source
 from phlexible.interactions.pair import KinematicPair
 from phlexible.ports.attachments import Attachment
@@ -128,9 +128,9 @@ class Feedback(Portable):
         return found
 
     @property
-    def law(self) -> LinearLaw | None:
+    def law(self) -> LinearController | None:
         """Matrices of a linear controller; None of a function."""
-        found: LinearLaw | None = self.__dict__["_law"]
+        found: LinearController | None = self.__dict__["_law"]
         return found
 
     @property
@@ -218,7 +218,7 @@ def size_of(item: Actuated) -> int:
     return 3 if isinstance(item, Attachment) else 1
 
 
-def _period(given: float | None, law: LinearLaw | None) -> float | None:
+def _period(given: float | None, law: LinearController | None) -> float | None:
     own = law.period if law is not None else None
     if given is None:
         if law is not None and law.is_discrete and own is None:

@@ -111,7 +111,7 @@ class Joint(KinematicPair):
         of: str | None = None,
         name: str | None = None,
     ) -> JointFriction:
-        """Friction for ``model.apply`` along the joint's coordinate: |F| = coulomb + coefficient (radius) |R|.
+        """Friction for ``model.apply`` along the joint's coordinate: ``|F| = coulomb + coefficient (radius) |R|``.
 
         R is the force that the joint itself transmits, of the same step. Its moments are not counted.
 

@@ -11,6 +11,7 @@ from phlexible.display.written import short_repr
 from phlexible.errors import ConvergenceError, ParameterError
 from phlexible.observables.reader import Reader
 from phlexible.observables.run import RecordedRun
+from phlexible.results.live_view.run_view import RunView
 from phlexible.results.motion import Motion
 from phlexible.sensors.sensor import Sensor
 from phlexible.system.layout import State
@@ -202,6 +203,21 @@ class LiveRun:
         """Keep the last instant only, in very long runs; ``motion`` begins there."""
         self._forgotten = self._steps
         del self._times[:-1], self._rows[:-1], self._reactions[:]
+
+    def live(self, *, port: int = 0) -> RunView:
+        """Shows the run in a browser on this machine, with a field for each input; needs ``phlexible[live]``.
+
+        ``view = sim.live()``, then open ``view.url``; ``view.run(10.0)`` steps it in the time of a clock,
+        ``view.update()`` draws it after steps of your own, ``view.stop()`` ends the page.
+
+        Args:
+            port: of the server, or the next one that is free; 0: any.
+
+        Raises:
+            MissingExtraError: viser is not installed.
+            ParameterError: no such port.
+        """
+        return RunView(self, port)
 
     @property
     def instant(self) -> Motion:

@@ -14,6 +14,7 @@ from phlexible.observables.reader import Reader
 from phlexible.observables.section_forces import SectionForces
 from phlexible.ports.attachments import Attachment, PlacedBody
 from phlexible.ports.placed_whole import PlacedWhole
+from phlexible.results.live_view.motion_view import MotionView
 from phlexible.results.pictures import animation, mechanism_plot, overview, plots, section_plot
 from phlexible.results.report.motion_report import ReportedMotion, measured, motion_page
 from phlexible.results.report.page import InlinePage, html_path, write_page
@@ -31,6 +32,8 @@ class Drawn(ReportedMotion, Protocol):
 
     @property
     def reader(self) -> Reader: ...
+    @property
+    def time(self) -> Array: ...
     def reaction(self, joint: Joint) -> Array: ...
     def reaction_moment(self, joint: Joint) -> Array: ...
     def section_forces(self, body: PlacedBody | PlacedWhole, x: ArrayLike | None = None) -> SectionForces: ...
@@ -81,6 +84,21 @@ class MotionPictures:
         """
         page = motion_page(self, frames, points, measured(sensors, self.reader, None), None)
         return InlinePage(page, whole("height", height))
+
+    def live(self: Drawn, *, port: int = 0, frames: int | None = None) -> MotionView:
+        """Shows the motion in a browser on this machine, with a slider of time; needs ``phlexible[live]``.
+
+        ``view = motion.live()``, then open ``view.url``; ``view.play()``, ``view.time = 0.2``, ``view.stop()``.
+
+        Args:
+            port: of the server, or the next one that is free; 0: any.
+            frames: instants, evenly spread; None: at most 600.
+
+        Raises:
+            MissingExtraError: viser is not installed.
+            ParameterError: numbers out of range.
+        """
+        return MotionView(self, port, frames)
 
     def plot(self: Drawn, path: FilePath | None = None, points: Sequence[Attachment] = ()) -> "Figure":
         """The run at a glance: the mechanism at some instants, what tells most, the energies since the start.

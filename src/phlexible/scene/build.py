@@ -37,17 +37,21 @@ def scene_at_start(mechanism: Mechanism) -> Scene:
 
 def scene_of(run: RecordedRun, instants: IntArray) -> Scene:
     """A recorded run at chosen instants."""
-    picked, record = run.at(instants), run.recording
-    poses = []
-    for index, placed in enumerate(run.system.bodies):
-        if placed.nodes is None:
-            rotation = picked.recording.rotation[:, index]
-            poses.append((picked.reference_point(index), rotation, picked.elastic(index)))
-        else:
-            still = np.tile(np.eye(3), (len(instants), 1, 1))
-            poses.append((np.zeros((len(instants), 3)), still, picked.elastic(index)))
+    record, poses = run.recording, _poses(run.at(instants), len(instants))
     time, frames, turns = record.time[instants], record.frames[instants], record.frame_rotations[instants]
     return _scene(run.mechanism, time, poses, frames, turns, _smooth_paths(run))
+
+
+def moved_scene(scene: Scene, run: RecordedRun, instants: IntArray) -> Scene:
+    """A scene of the same model at other instants, without its loads; what does not move is not made again."""
+    picked, record = run.at(instants), run.recording
+    bodies = tuple(
+        replace(drawn, origins=origins, rotations=rotations, eta=eta)
+        for drawn, (origins, rotations, eta) in zip(scene.bodies, _poses(picked, len(instants)), strict=True)
+    )
+    frames, turns = record.frames[instants], record.frame_rotations[instants]
+    moved = replace(scene, time=record.time[instants], bodies=bodies, frames=frames, frame_turns=turns, arrows=())
+    return replace(moved, surfaces=tuple(touched_surfaces(run.mechanism, Places.of(run.mechanism), moved)))
 
 
 def posed_scene(mechanism: Mechanism, time: Array, poses: Sequence[Pose]) -> Scene:
@@ -62,6 +66,18 @@ def posed_scene(mechanism: Mechanism, time: Array, poses: Sequence[Pose]) -> Sce
     frames = np.array([frame.initial_position() for frame in moving]).reshape(1, -1, 3)
     turns = np.tile(np.eye(3), (count, len(moving), 1, 1))
     return _scene(mechanism, time, poses, np.tile(frames, (count, 1, 1)), turns, frames)
+
+
+def _poses(run: RecordedRun, count: int) -> list[Pose]:
+    """Of every body at all instants of a run."""
+    poses = []
+    for index, placed in enumerate(run.system.bodies):
+        if placed.nodes is None:
+            poses.append((run.reference_point(index), run.recording.rotation[:, index], run.elastic(index)))
+        else:
+            still = np.tile(np.eye(3), (count, 1, 1))
+            poses.append((np.zeros((count, 3)), still, run.elastic(index)))
+    return poses
 
 
 def _scene(

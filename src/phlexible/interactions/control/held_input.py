@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import expm
 
 from phlexible.algebra.arrays import Array
-from phlexible.interactions.control.linear_law import LinearLaw
+from phlexible.interactions.control.linear_law import LinearController
 
 
 def held_input(A: Array, B: Array, duration: float) -> tuple[Array, Array]:
@@ -18,12 +18,12 @@ def held_input(A: Array, B: Array, duration: float) -> tuple[Array, Array]:
     return np.asarray(moved[:n, :n]), np.asarray(moved[:n, n:])
 
 
-def moves(law: LinearLaw, duration: float) -> tuple[Array, Array]:
+def moves(law: LinearController, duration: float) -> tuple[Array, Array]:
     """x -> A x + B u over a time with constant u; of a discrete law from sample to sample."""
     return (law.A, law.B) if law.is_discrete else held_input(law.A, law.B, duration)
 
 
-def sampled(law: LinearLaw, period: float) -> LinearLaw:
+def sampled(law: LinearController, period: float) -> LinearController:
     """The discrete law of a continuous one whose input is held for a period [s]."""
     A, B = moves(law, period)
     return replace(law, A=A, B=B, is_discrete=True, period=period)

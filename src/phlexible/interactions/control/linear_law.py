@@ -10,7 +10,7 @@ from phlexible.errors import ParameterError
 
 
 @dataclass(frozen=True, eq=False)
-class LinearLaw:
+class LinearController:
     """Matrices of a linear controller.
 
     Attributes:
@@ -42,13 +42,13 @@ class LinearLaw:
         return int(self.D.shape[0])
 
 
-def linear_law(given: Any) -> LinearLaw | None:
+def linear_law(given: Any) -> LinearController | None:
     """The matrices of a StateSpace or TransferFunction of python-control; None of anything else.
 
     Raises:
         ParameterError: matrices that are not finite, or a transfer function that answers to rates of its input.
     """
-    if isinstance(given, LinearLaw):
+    if isinstance(given, LinearController):
         return given
     if not any(kind.__module__.partition(".")[0] == "control" for kind in type(given).__mro__):
         return None
@@ -67,7 +67,7 @@ def linear_law(given: Any) -> LinearLaw | None:
             raise ParameterError(f"{name} of the controller must be finite, got {matrix.tolist()}")
     is_discrete = given.dt is True or (given.dt is not None and given.dt != 0)
     period = float(given.dt) if is_discrete and given.dt is not True else None
-    return LinearLaw(A, B, C, D, is_discrete, period)
+    return LinearController(A, B, C, D, is_discrete, period)
 
 
 def _realized(given: Any) -> tuple[Array, Array, Array, Array]:

@@ -11,7 +11,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.display.written import short_repr
 from phlexible.errors import ModelError, ParameterError
 from phlexible.interactions.control.held_input import held_input, sampled
-from phlexible.interactions.control.linear_law import LinearLaw, linear_law
+from phlexible.interactions.control.linear_law import LinearController, linear_law
 from phlexible.interactions.feedback import Feedback
 from phlexible.linear_analysis.first_order.prescribed_velocities import StateSpaceMatrices
 from phlexible.results.extras import optional
@@ -131,7 +131,7 @@ def closed_loop(
 
 
 def _joined(
-    plant: StateSpaceMatrices, law: LinearLaw, enter: list[int], leave: list[int], follows: bool
+    plant: StateSpaceMatrices, law: LinearController, enter: list[int], leave: list[int], follows: bool
 ) -> StateSpaceMatrices:
     sign = -1.0 if follows else 1.0
     B, C, D = plant.B[:, enter], plant.C[leave], plant.D[np.ix_(leave, enter)]
@@ -162,13 +162,13 @@ def _joined(
     )
 
 
-def _delayed(law: LinearLaw, samples: int) -> LinearLaw:
+def _delayed(law: LinearController, samples: int) -> LinearController:
     """The same law whose values come some samples late."""
     for _ in range(samples):
         n, outputs = law.order, law.outputs
         A = np.block([[law.A, np.zeros((n, outputs))], [law.C, np.zeros((outputs, outputs))]])
         C = np.hstack([np.zeros((outputs, n)), np.eye(outputs)])
-        law = LinearLaw(A, np.vstack([law.B, law.D]), C, np.zeros_like(law.D), True, law.period)
+        law = LinearController(A, np.vstack([law.B, law.D]), C, np.zeros_like(law.D), True, law.period)
     return law
 
 

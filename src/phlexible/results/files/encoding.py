@@ -35,7 +35,7 @@ from phlexible.elements.general_section import GeneralSection
 from phlexible.elements.sections import CircularSection, RectangularSection, Section
 from phlexible.elements.varying_section import VaryingSection
 from phlexible.errors import ModelError, ResultFileError
-from phlexible.interactions.control.linear_law import LinearLaw
+from phlexible.interactions.control.linear_law import LinearController
 from phlexible.interactions.control.parts import FeedbackShare, Whole
 from phlexible.interactions.distributed_force import DistributedForce
 from phlexible.interactions.drives import Drive
@@ -71,7 +71,7 @@ VALUES: dict[str, type[Any]] = {
         *(FloatingBody, StrainEnergy, ElementMesh, CellKind, ElementMaterials),
         *(MeshPoints, NodePoints, PlatePoints, PlateSection, InterfaceMotion, Interface),
         *(Start, End, Cut, Along, Origin, MaterialPosition),
-        *(Axes, Drive, TimePath, Feedback, FeedbackShare, Whole, LinearLaw, StateLaw, EnergyKind, String),
+        *(Axes, Drive, TimePath, Feedback, FeedbackShare, Whole, LinearController, StateLaw, EnergyKind, String),
         *(Plane, Surface, Capsule),
         *(SoftBody, SoftMesh, NodeGroup, Node),
     )
