@@ -34,7 +34,7 @@ COMPARED, FINER = 200, 16  # steps after which errors are measured; how much fin
 TURN = 2 * np.pi / 150.0
 COMPARED_TURNS, TIMED_TURNS = 2, 10
 KEPT_A_TURN = 42
-STEPS_A_TURN = (126, 210, 420, 630, 840, 1260, 1680)
+STEPS_A_TURN = {2: (126, 210, 336, 420, 630, 840, 1260, 1680), 4: (42, 84, 126, 210, 420)}  # by the order
 EXACT, FLEXIBLE = {"shear": 0}, {"shear": 1}
 
 
@@ -115,7 +115,7 @@ def cheapest(
     """
     best = None
     for kind in kinds:
-        for n in sorted(STEPS_A_TURN, reverse=True):
+        for n in sorted(STEPS_A_TURN[kind.get("order", 2)], reverse=True):
             found = run(kind, n)
             wrong = error(found, found.values, exact)
             if wrong > goal:
@@ -131,7 +131,8 @@ def cheapest(
 def crank_at(python: str, times: int, goal: float) -> tuple[float, float, str]:
     """Seconds a turn of both at an error of ``goal``, and how.
 
-    Errors are those of the first turns from the undeformed start; ours may start quasi-statically, the peer cannot.
+    Errors are those of the first turns from the undeformed start; ours may start quasi-statically and take steps of
+    order 4, the peer cannot.
     """
 
     def mine(kind: dict[str, Any], n: int, turns: int = COMPARED_TURNS) -> Run:
@@ -144,9 +145,13 @@ def crank_at(python: str, times: int, goal: float) -> tuple[float, float, str]:
 
     fine = {"duration": COMPARED_TURNS * TURN, "step": 4e-6, "every": 2e-5, "elements": 16}
     run, _ = theirs(python, "crank_slider", **fine, sparse=0, damping=0.9, **EXACT)
-    sizes: list[dict[str, int]] = [{"modes": m} for m in (2, 3, 4)]
-    sizes += [{"elements": m} for m in (4, 8)]
-    kinds = [{"parameters": each, "initial": start} for each in sizes for start in ("undeformed", "quasi_static")]
+    sizes = [{"elements": n, **kept} for n in (4, 8) for kept in ({}, {"modes": 2}, {"modes": 3})]
+    kinds = [
+        {"parameters": each, "initial": start, "order": order}
+        for each in sizes
+        for start in ("undeformed", "quasi_static")
+        for order in STEPS_A_TURN
+    ]
     ours_is, n, wrong = cheapest(kinds, mine, crank({"elements": 16}, 5e-6, 20), goal)
     kinds = [{"elements": m, **each} for each in (EXACT, FLEXIBLE) for m in (2, 4, 8)]
     theirs_is, m, peer_wrong = cheapest(kinds, other, Run(0.0, run.times, bend(run.values)), goal)
@@ -155,7 +160,8 @@ def crank_at(python: str, times: int, goal: float) -> tuple[float, float, str]:
         a, b = mine(ours_is, n, TIMED_TURNS), other(theirs_is, m, TIMED_TURNS, 3)
         pairs.append((a.seconds / TIMED_TURNS, b.seconds / TIMED_TURNS))
     words = ", ".join(f"{value} {key}" for key, value in ours_is["parameters"].items())
-    words += f", {ours_is['initial'].replace('_', '-')} start, {n} steps, error {100 * wrong:.2f} %; Exudyn"
+    words += f", {ours_is['initial'].replace('_', '-')} start, {n} steps of order {ours_is['order']},"
+    words += f" error {100 * wrong:.2f} %; Exudyn"
     words += (
         f" {theirs_is['elements']} elements, shear {theirs_is['shear']}, {m} steps, error {100 * peer_wrong:.2f} %"
     )

@@ -2,7 +2,7 @@
 
 from phlexible.compilation.compiled import compiled, entry_point
 from phlexible.compilation.dense import copy, fill
-from phlexible.compilation.notation import Reals, Tables, Vectors, dot, reals_at, tables_at, vector
+from phlexible.compilation.notation import Reals, Tables, Vector, Vectors, dot, reals_at, tables_at, vector
 from phlexible.kernels.contact_steps import contacts_push, parts_around_contacts
 from phlexible.kernels.interactions import angles_can_be_counted, drives_are_smooth
 from phlexible.kernels.ledger import end_step, energies, ledger_closes
@@ -73,9 +73,9 @@ def advance(header, sizes, options, storage, moving, load_values, reactions, sto
             set_vectors(t.moving1, given + 3 * t.moving * (place + 1), t.moving)
             set_vectors(t.load_value, values + 3 * t.load_values * place, t.load_values)
             is_first = step == 0 and part == 0 and not continues
-            if is_first or not are_equal or abs(sizes[part] - t.step_taken[0]) > SAME_SIZE * longest:
+            if is_first or (are_equal and abs(sizes[part] - t.steps_taken[0]) > SAME_SIZE * longest):
                 t.known_velocities[0] = 0.0
-            t.part[0], t.step_taken[0] = part, sizes[part]
+            t.part[0] = part
             wanted = 0.0 if is_around else longest
             status = take_step(t, sizes[part], damping, least_scale, is_redundant, wanted)
             if status != CONVERGED:
@@ -84,6 +84,7 @@ def advance(header, sizes, options, storage, moving, load_values, reactions, sto
                 return step, status
             for i in range(t.reactions if substeps > 1 else 0):
                 t.mean_reaction[i] += sizes[part] / total * t.reaction[i]
+            t.steps_taken[1], t.steps_taken[0] = t.steps_taken[0], sizes[part]
             if are_equal:
                 t.step_error[0] = max(t.step_error[0], t.last_error[0] / options[3])
         if substeps > 1:
@@ -121,7 +122,7 @@ def take_step(t: Tables, h: float, damping: float, least_scale: float, is_redund
     attempts = ATTEMPTS if is_redundant else ATTEMPTS + RELAXED_ATTEMPTS
     for attempt in range(attempts if drives_are_smooth(t) else 0):
         is_relaxed = is_redundant or attempt >= ATTEMPTS
-        guess(t, attempt)
+        guess(t, h, attempt)
         relaxation = RELAXATION if is_relaxed else 0.0
         acceptable = ACCEPTABLE_AT_SINGULAR if attempt >= ATTEMPTS else ACCEPTABLE
         status, iterations = solve_step(t, h, damping, least_scale, relaxation, acceptable)
@@ -138,14 +139,14 @@ def take_step(t: Tables, h: float, damping: float, least_scale: float, is_redund
             return TOUCHING
     if status == CONVERGED:
         t.last_error[0] = step_error(t, h)
-        remember(t)
+        remember(t, h)
         end_step(t, h, damping)
         hand_over(t)
     return status
 
 
 @compiled
-def guess(t: Tables, attempt: int) -> None:
+def guess(t: Tables, h: float, attempt: int) -> None:
     """Where Newton's method starts in this attempt.
 
     First each velocity as it would best have been foretold in the last step (``remember``), nu_n where
@@ -154,13 +155,14 @@ def guess(t: Tables, attempt: int) -> None:
     bodies where they are; then -nu_n for the elastic rates only; then zero. Relaxed attempts begin at nu_n.
     """
     copy(t.multiplier, t.multiplier1, t.rows)
-    known, kind = t.known_velocities[0], attempt % ATTEMPTS
+    known, kind, weights = t.known_velocities[0], attempt % ATTEMPTS, foretelling(t, h)
     for b in range(t.carriers):
         begin = t.velocity_start[b]
         for i in range(begin, begin + t.width_of[b]):
             now = t.velocity[i]
             if attempt == 0 and known > 0.0:
-                now = foretold(int(t.best_guess[i]), now, t.previous_velocity[i], t.earlier_velocity[i])
+                before, earlier = t.previous_velocity[i], t.earlier_velocity[i]
+                now = foretold(int(t.best_guess[i]), weights, now, before, earlier)
             elif kind == 1 or (kind == 2 and i >= begin + t.rigid_of[b]):
                 now = -now
             elif kind == 3:
@@ -169,13 +171,23 @@ def guess(t: Tables, attempt: int) -> None:
 
 
 @compiled
-def foretold(kind: int, now: float, before: float, earlier: float) -> float:
+def foretelling(t: Tables, h: float) -> Vector:
+    """Of a step h what continues the last two: h / h_1, what bends the line, and h_1 / h_2 (Newton's formula)."""
+    last, earlier = t.steps_taken[0], t.steps_taken[1]
+    if t.known_velocities[0] < 1.0:
+        return vector(0.0, 0.0, 0.0)
+    if t.known_velocities[0] < 2.0 or earlier == 0.0 or last + earlier == 0.0:
+        return vector(h / last, 0.0, 0.0)
+    return vector(h / last, h * (h + last) / (last * (last + earlier)), last / earlier)
+
+
+@compiled
+def foretold(kind: int, weights: Vector, now: float, before: float, earlier: float) -> float:
     """The next value: on the line or the parabola through the last ones, or the one before now."""
-    if kind == LINE:
-        return 2.0 * now - before
-    if kind == PARABOLA:
-        return 3.0 * (now - before) + earlier
-    return before
+    if kind == ALTERNATING:
+        return before
+    line = now + weights.x * (now - before)
+    return line + weights.y * ((now - before) - weights.z * (before - earlier)) if kind == PARABOLA else line
 
 
 @compiled
@@ -197,13 +209,13 @@ def step_error(t: Tables, h: float) -> float:
 
 
 @compiled
-def remember(t: Tables) -> None:
+def remember(t: Tables, h: float) -> None:
     """Velocities for the guess of the next step, and which guess was the best for each in this one."""
-    is_known = t.known_velocities[0] > 1.0
+    is_known, weights = t.known_velocities[0] > 1.0, foretelling(t, h)
     for i in range(t.velocities):
         best, least = LINE, 0.0
         for kind in range(3 if is_known else 0):
-            guessed = foretold(kind, t.velocity[i], t.previous_velocity[i], t.earlier_velocity[i])
+            guessed = foretold(kind, weights, t.velocity[i], t.previous_velocity[i], t.earlier_velocity[i])
             miss = abs(t.velocity1[i] - guessed)
             if kind == LINE or miss < least:
                 best, least = kind, miss

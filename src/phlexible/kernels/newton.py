@@ -149,6 +149,7 @@ def solve_step(
     goal = PREDICTED_OF_FEW if t.unknowns <= FEW else PREDICTED
     iterations = 0
     while iterations < MAXIMAL_ITERATIONS:
+        rate = 1.0  # at which updates fall with these factors, nearly the same from one to the next
         jacobian(t, h, damping)
         if not eliminate(t, relaxation):
             return (SINGULAR, iterations)
@@ -166,7 +167,7 @@ def solve_step(
                 trial = trial_update(t)
                 if trial <= (1.0 - 0.25 * length) * size or size <= TOLERANCE * scale:
                     break
-                if size <= acceptable * scale and fresh:
+                if size <= acceptable * scale and (fresh or rate <= KEEP_JACOBIAN):
                     break
                 if length <= LEAST_DAMPING or not fresh:
                     length = 0.0
@@ -182,24 +183,25 @@ def solve_step(
             is_closed = relaxation == 0.0 or joints_close(t)
             if size <= TOLERANCE * scale and is_closed:
                 return (CONVERGED, iterations)
-            # The next update would be contraction * trial, once the updates are small.
+            rate = min(contraction, rate)  # where one falls less, what is left of it is round-off
+            # The next update would be rate * trial, once the updates are small.
             if (
                 length == 1.0
                 and is_closed
                 and size <= SMALL * scale
-                and contraction * trial <= goal * scale
+                and rate * trial <= goal * scale
                 and next_multiplier_update(t) <= MULTIPLIER_TOLERANCE
             ):
                 save(t)
                 move(t, 1.0)
                 motion_and_forces(t, h, damping)
                 return (CONVERGED, iterations + 1)
-            if fresh and length == 1.0 and is_closed:
+            if (fresh or rate <= KEEP_JACOBIAN) and length == 1.0 and is_closed:
                 if contraction > 0.75 and size <= acceptable * scale:
                     return (CONVERGED, iterations)
                 if contraction > STALLED and size <= AT_ROUND_OFF * scale:
                     return (CONVERGED, iterations)
-            size = trial
+            size, rate = trial, 1.0 if fresh else contraction
             fresh = False
             if contraction > KEEP_JACOBIAN:
                 break

@@ -382,8 +382,8 @@ TABLES: tuple[Table, ...] = (
         velocity          | velocities | | nu
         previous_velocity | velocities | | of the step before, where Newton's method starts from
         earlier_velocity  | velocities | | of the step before that
-        known_velocities  | one | | how many of these two there are, of steps of the present size
-        step_taken        | one | s | length of the last step
+        known_velocities  | one | | how many of these two there are
+        steps_taken       | 2 one | s | lengths of the last step and of the one before
         best_guess        | velocities | | how each would have been foretold best in the last step
         work              | sources | J | since the start, by loads, then by given vectors in interactions
         theta             | forces | rad, m | coordinates, angles over full turns
