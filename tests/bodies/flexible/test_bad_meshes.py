@@ -99,6 +99,12 @@ def test_frames_that_are_none(frame):
     refused("frame", interfaces=ends(BAR[0]), frame=frame)
 
 
+def test_modal_derivatives_need_answers():
+    refused("they need interfaces", modal_derivatives=True)
+    plane = grid(*BAR[:2], cells=(3, 1))
+    refused("this is a plate", plane, thickness=0.01, theory="kirchhoff", modal_derivatives=True)
+
+
 def test_materials_that_do_not_fit():
     refused("must be a Material", material=3)
     refused("no group of elements 'web'", material={"web": STEEL})

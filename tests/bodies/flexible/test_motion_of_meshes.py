@@ -90,9 +90,13 @@ def blade(dimension, **options):
 GEOMETRICALLY_EXACT = -0.7506  # m, of a beam in 8 parts
 
 
-@pytest.mark.parametrize(("dimension", "modes"), [(2, 5), (3, 10)])
-def test_a_blade_that_is_spun_up_lags_as_far_as_an_exact_beam(dimension, modes):
-    assert spun_up_tip(blade(dimension, modes=modes)) == pytest.approx(GEOMETRICALLY_EXACT, rel=0.015)
+@pytest.mark.parametrize(
+    ("dimension", "options", "digits"),
+    [(2, {"modes": 5}, 0.015), (3, {"modes": 10}, 0.015), (2, {"modes": 5, "modal_derivatives": True}, 2e-3)],
+)
+def test_a_blade_that_is_spun_up_lags_as_far_as_an_exact_beam(dimension, options, digits):
+    """Averaged interfaces; with modal derivatives, but as if their nodes did not move when they turn, 2 % off."""
+    assert spun_up_tip(blade(dimension, **options)) == pytest.approx(GEOMETRICALLY_EXACT, rel=digits)
 
 
 def test_without_the_answers_to_inertial_loads_it_is_too_stiff():

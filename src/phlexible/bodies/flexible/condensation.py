@@ -1,6 +1,6 @@
 """What a finite element model keeps as a floating body: shapes and their interfaces (docs/theory.md, 3)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,7 @@ from phlexible.bodies.flexible.rigid_interfaces import TiedStructure, tied_struc
 from phlexible.bodies.flexible.stiffening import MeshStrain
 from phlexible.bodies.flexible.structure import ElasticStructure, HeldStructure
 from phlexible.bodies.flexible.unknowns import Unknowns
+from phlexible.errors import ParameterError
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,8 @@ class Choice:
 
     Attributes:
         modes: number of modes; None: all shapes of the model.
-        frame, strain, damping_ratio, moments, inertial_shapes: as of ``FlexibleBody.from_mesh``.
+        frame, strain, damping_ratio, moments, inertial_shapes, modal_derivatives: as of
+            ``FlexibleBody.from_mesh``.
     """
 
     modes: int | None
@@ -38,6 +40,7 @@ class Choice:
     damping_ratio: float
     moments: bool
     inertial_shapes: bool
+    modal_derivatives: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +90,9 @@ class Condensed:
         return solved
 
 
+SecondOrder = Callable[[TiedStructure, HeldStructure, Array], Array]
+
+
 def interface_motion(interfaces: tuple[Interface, ...], moved: Array, turned: Array) -> InterfaceMotion:
     """How the interfaces move and turn with the retained shapes, by rows (k, 3, n)."""
     places = np.array([each.position for each in interfaces]).reshape(-1, 3)
@@ -100,11 +106,17 @@ def condensed(
     unknowns: Unknowns,
     interfaces: tuple[Interface, ...],
     choice: Choice,
+    second_order: SecondOrder | None = None,
 ) -> Condensed:
     """What a choice keeps of a model.
 
+    Args:
+        second_order: loads whose answers are the modal derivatives of shapes of unit energy, all on the unknowns of
+            a tied structure; None: there are none.
+
     Raises:
-        ParameterError: a frame that does not hold the body, more modes than it has, or a mechanism.
+        ParameterError: no interfaces to take derivatives of, a frame that does not hold the body, more modes than
+            it has, or a mechanism.
     """
     full = ElasticStructure(mass, stiffness, unknowns.rigid_fields(), unknowns.places)
     tied = tied_structure(full, unknowns, interfaces)
@@ -117,7 +129,13 @@ def condensed(
         if choice.inertial_shapes:
             middle = unknowns.places.mean(axis=0)
             fastest = STIFF * homogeneous_frequency(full, unknowns.homogeneous_fields(middle))
-        kept = retained_shapes(held, loads, inertial, fastest, choice.modes)
+        second = None
+        if second_order is not None and choice.modal_derivatives:
+            if not interfaces:
+                raise ParameterError("modal_derivatives are those of the answers to loads: they need interfaces")
+            answers = retained_shapes(held, loads, loads[:, :0], np.inf, 0)
+            second = second_order(tied, held, answers.shapes / answers.frequencies)
+        kept = retained_shapes(held, loads, inertial, fastest, choice.modes, second)
     d, n = unknowns.dimension, kept.shapes.shape[1]
     moved, turned = np.zeros((len(interfaces), 3, n)), np.zeros((len(interfaces), 3, n))
     for number, each in enumerate(interfaces):
@@ -127,7 +145,8 @@ def condensed(
     momenta = tied.structure.mass @ tied.structure.rigid
     carried = (kept.shapes.T @ momenta) ** 2 / np.einsum("Nr,Nr->r", tied.structure.rigid, momenta)
     shapes = np.asarray(tied.columns @ kept.shapes)
-    tied_work = turning_work(interfaces, unknowns, np.asarray(stiffness @ shapes), turned)
+    forces = np.asarray(stiffness @ shapes)
+    tied_work = turning_work(interfaces, unknowns, forces, turned, choice.modal_derivatives)
     return Condensed(
         shapes, kept, moved, turned, carried, tied_work, held, np.hstack([loads, inertial]), tied.columns
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
@@ -35,6 +36,7 @@ from phlexible.bodies.flexible.mesh.mesh_checks import (
     check_units,
     warn_of_stiff_elements,
 )
+from phlexible.bodies.flexible.mesh.modal_derivatives import derivative_loads
 from phlexible.bodies.flexible.plates.interfaces import plate_interfaces
 from phlexible.bodies.flexible.plates.plate_body import body_of_plate
 from phlexible.bodies.flexible.plates.points import PlatePoints
@@ -66,7 +68,8 @@ class FlexibleBody(Body):
         frequencies: of the retained shapes, held by the frame, shape (n,) [rad/s].
         effective_mass: part of the body's mass (x, y, z) and of its inertia about the mesh's origin (about x, y, z)
             that each coordinate carries, shape (n, 6), in the plane (n, 3); zero in the mean-axis frame.
-        shape_counts: how many retained shapes come from unit loads on interfaces, from inertial loads, from modes.
+        shape_counts: how many retained shapes come from unit loads on interfaces, from inertial loads, from modes,
+            and how many are modal derivatives.
         materials: of the elements of the mesh, of a plate its section; None: made from matrices.
         color: in pictures, "#rrggbb".
         solver: what factored the stiffness matrix.
@@ -75,7 +78,7 @@ class FlexibleBody(Body):
     data: FloatingBody
     frequencies: Array
     effective_mass: Array
-    shape_counts: tuple[int, int, int]
+    shape_counts: tuple[int, int, int, int]
     materials: ElementMaterials | PlateSection | None = None
     color: str | None = None
     solver: str = ""
@@ -97,6 +100,7 @@ class FlexibleBody(Body):
         damping_ratio: float = 0.0,
         moments: bool = True,
         inertial_shapes: bool = True,
+        modal_derivatives: bool = False,
         color: str | None = None,
         cache: str | PathLike[str] | None = None,
     ) -> Self:
@@ -123,6 +127,8 @@ class FlexibleBody(Body):
             damping_ratio: of all retained shapes, on top of the viscosity of the material [-].
             moments: False: interfaces keep no answers to moments; for interfaces that only pins hold.
             inertial_shapes: False: no answers to inertial loads; only for bodies that do not rotate fast.
+            modal_derivatives: True: also the displacements by which the body gives way to the squares of its
+                answers to loads, two to five more in the plane: for deflections beyond 5 % of its length.
             color: in pictures, a name or "#rrggbb"; None: as the picture likes.
             cache: folder where retained shapes are kept, and found again for the same mesh and options.
 
@@ -136,6 +142,8 @@ class FlexibleBody(Body):
             raise ParameterError(f"theory={theory!r}: a plate is made of a plane mesh, this one is solid")
         if is_plate and order != 2:
             raise ParameterError(f"order must be 2 for the elements of a plate, got {order!r}")
+        if is_plate and modal_derivatives:
+            raise ParameterError("modal_derivatives are those of solid and plane bodies, this is a plate")
         elements = element_mesh(given, _order(order))
         check_elements(elements)
         materials = element_materials(
@@ -155,6 +163,7 @@ class FlexibleBody(Body):
             non_negative("damping_ratio", damping_ratio),
             flag("moments", moments),
             flag("inertial_shapes", inertial_shapes),
+            flag("modal_derivatives", modal_derivatives),
         )
         folder = Folder(None if cache is None else Path(file_path("cache", cache)))
         made_of: ElementMaterials | PlateSection = materials
@@ -301,13 +310,14 @@ class FlexibleBody(Body):
 
     def summary(self) -> str:
         """Mass, centre, inertia, and what the retained coordinates are and carry, as lines of text."""
-        answers, inertial, modes = self.shape_counts
+        answers, inertial, modes, derivatives = self.shape_counts
         axes = "x y rz".split() if self.dimension == 2 else "x y z rx ry rz".split()
         lines = [
             f"mass {self.mass:.6g} kg, centre {_shown(self.center)} m",
             f"inertia {_shown(np.diag(self.inertia))} kg m2 about it",
             f"{self.data.elastic_count} coordinates: {answers} of loads, {inertial} inertial, {modes} modes, "
-            f"by {self.solver}",
+            + (f"{derivatives} modal derivatives, " if derivatives else "")
+            + f"by {self.solver}",
             "frequency [Hz]   part of mass and inertia along " + " ".join(axes),
         ]
         for frequency, parts in zip(self.frequencies / (2 * np.pi), self.effective_mass, strict=True):
@@ -332,7 +342,8 @@ def _body_of_mesh(
 
     def make() -> KeptShapes:
         mass = sparse.csr_array(sparse.kron(nodal_mass, sparse.eye_array(d)))
-        found = condensed(mass, stiffness_matrix(mesh, materials), unknowns, interfaces, choice)
+        second_order = partial(derivative_loads, mesh, materials, unknowns, interfaces)
+        found = condensed(mass, stiffness_matrix(mesh, materials), unknowns, interfaces, choice, second_order)
         if is_linear:
             return KeptShapes.of(found)
         fields = unknowns.vectors(found.shapes, mesh.node_count)[:, :d]

@@ -29,12 +29,13 @@ class RetainedShapes:
     Attributes:
         shapes: shape (N, n), sorted by frequency.
         frequencies: held by the frame, shape (n,) [rad/s].
-        counts: how many shapes are in the span that answer loads, that answer inertial loads, and modes.
+        counts: how many shapes are in the span that answer loads, that answer inertial loads, modes, and modal
+            derivatives.
     """
 
     shapes: Array
     frequencies: Array
-    counts: tuple[int, int, int]
+    counts: tuple[int, int, int, int]
 
 
 def every_shape(held: HeldStructure) -> RetainedShapes:
@@ -51,13 +52,18 @@ def every_shape(held: HeldStructure) -> RetainedShapes:
     span = held.elastic(np.eye(size))
     forces = held.structure.stiffness @ span
     shapes, squares = _diagonal(span, forces, held.structure)
-    return RetainedShapes(shapes, np.sqrt(squares), (0, 0, size - r))
+    return RetainedShapes(shapes, np.sqrt(squares), (0, 0, size - r, 0))
 
 
 def retained_shapes(
-    held: HeldStructure, loads: Array, inertial_loads: Array, fastest: float, modes: int
+    held: HeldStructure,
+    loads: Array,
+    inertial_loads: Array,
+    fastest: float,
+    modes: int,
+    second_order_loads: Array | None = None,
 ) -> RetainedShapes:
-    """The span of the answers to loads and to inertial loads, and of the lowest modes.
+    """The span of the answers to loads and to inertial loads, of modal derivatives, and of the lowest modes.
 
     Each is scaled to unit energy and orthogonalised against those before it; what depends on earlier ones is left
     out, and so are inertial answers of thin sections that do nothing but breathe.
@@ -67,6 +73,7 @@ def retained_shapes(
         inertial_loads: of accelerations and spins of the frame, shape (N, l).
         fastest: frequency beyond which inertial answers are left out [rad/s].
         modes: number of modes held by the frame.
+        second_order_loads: whose answers are the modal derivatives, shape (N, m).
 
     Raises:
         ParameterError: nothing is left, or a mechanism is among the shapes.
@@ -75,11 +82,13 @@ def retained_shapes(
     span = _Span(held.structure)
     answers = span.extend(held.answers(_loading(held, loads, scale)))
     inertial = span.extend(held.answers(_loading(held, inertial_loads, scale)), fastest)
+    second = loads[:, :0] if second_order_loads is None else second_order_loads
+    derivatives = span.extend(held.answers(_loading(held, second, scale)))
     lowest = span.extend(held.modes(modes))
     if not span.shapes:
         raise ParameterError("the body keeps no elastic coordinates: ask for modes= or interfaces=")
     shapes, squares = _diagonal(np.column_stack(span.shapes), np.column_stack(span.forces), held.structure)
-    return RetainedShapes(shapes, np.sqrt(squares), (answers, inertial, lowest))
+    return RetainedShapes(shapes, np.sqrt(squares), (answers, inertial, lowest, derivatives))
 
 
 def homogeneous_frequency(structure: ElasticStructure, homogeneous: Array) -> float:

@@ -62,7 +62,9 @@ def tied_structure(full: ElasticStructure, unknowns: Unknowns, interfaces: tuple
     )
 
 
-def turning_work(interfaces: tuple[Interface, ...], unknowns: Unknowns, forces: Array, turned: Array) -> Array:
+def turning_work(
+    interfaces: tuple[Interface, ...], unknowns: Unknowns, forces: Array, turned: Array, with_averaged: bool
+) -> Array:
     """Work of nodal forces on what linear ties leave out of turns, theta x (theta x xi) / 2 (3.16), (n, n, n).
 
     Without it the nodes of an interface that turns in its frame move apart, and what holds them together works on
@@ -71,11 +73,12 @@ def turning_work(interfaces: tuple[Interface, ...], unknowns: Unknowns, forces: 
     Args:
         forces: K phi_k on all unknowns, shape (N, n).
         turned: rotation of the interfaces, shape (k, 3, n).
+        with_averaged: whether averaged interfaces turn as if they moved as one.
     """
     n = forces.shape[1]
     result = np.zeros((n, n, n))
     for each, turns in zip(interfaces, turned, strict=True):
-        if each.kind is InterfaceKind.AVERAGE:
+        if each.kind is InterfaceKind.AVERAGE and not with_averaged:
             continue
         members = unknowns.of_nodes(each.nodes)
         members = members[unknowns.component[members] < 3]
@@ -85,6 +88,27 @@ def turning_work(interfaces: tuple[Interface, ...], unknowns: Unknowns, forces: 
         for k in range(n):
             even = (spread[..., k] + spread[..., k].T) / 2
             result[k] += turns.T @ (even - np.trace(even) * np.eye(3)) @ turns
+    return result
+
+
+def turning_displacements(interfaces: tuple[Interface, ...], unknowns: Unknowns, turned: Array) -> Array:
+    """What linear ties leave out of turns, (theta_i x (theta_j x xi) + theta_j x (theta_i x xi)) / 2, (N, pairs).
+
+    Of averaged interfaces too, as if they moved as one.
+
+    Args:
+        turned: rotation of the interfaces, shape (k, 3, n); pairs are i <= j.
+    """
+    first, second = np.triu_indices(turned.shape[2])
+    result = np.zeros((len(unknowns.places), len(first)))
+    for each, turns in zip(interfaces, turned, strict=True):
+        members = unknowns.of_nodes(each.nodes)
+        members = members[unknowns.component[members] < 3]
+        arms, component = unknowns.places[members] - each.position, unknowns.component[members]
+        one, other = turns[:, first], turns[:, second]
+        along = arms @ one, arms @ other
+        result[members] = (one[component] * along[1] + other[component] * along[0]) / 2
+        result[members] -= (one * other).sum(axis=0) * arms[np.arange(len(members)), component][:, None]
     return result
 
 

@@ -17,7 +17,7 @@ class MeshStrain(StrEnum):
     GREEN_LAGRANGE = "green_lagrange"
 
 
-NEGLIGIBLE = 1e-4
+NEGLIGIBLE = 1e-6
 """Geometric stiffness, relative to the shapes' own stiffness and to the greatest, that is left out."""
 
 
@@ -57,7 +57,7 @@ def condensed_strain(
         frequencies: omega, shape (n,) [rad/s].
         geometric: H, shape (n, n, n).
         negligible: see ``NEGLIGIBLE``.
-        unrelaxed: C of further strains eta . C eta / 2 that nothing relaxes (3.18), shape (m, n, n).
+        unrelaxed: C of further strains eta . C eta / 2 that nothing relaxes (3.19), shape (m, n, n).
     """
     n = len(frequencies)
     scaled = geometric / (frequencies[:, None, None] * frequencies[:, None] * frequencies)

@@ -156,7 +156,7 @@ def plate_regions(name):
 
 
 def test_quadratic_strains_do_not_see_a_turn_in_the_plane():
-    """Q(turn, phi) = -B (e_z x phi) of (3.17), for all kinds of strain; smooth fields, so that shear is exact."""
+    """Q(turn, phi) = -B (e_z x phi) of (3.18), for all kinds of strain; smooth fields, so that shear is exact."""
     mesh = element_mesh(
         given_mesh(skfem.MeshQuad.init_tensor(np.linspace(0, 1.2, 4), np.linspace(-0.4, 0.4, 3))), 2
     )

@@ -23,7 +23,7 @@ class KeptShapes:
     Attributes:
         shapes, frequencies, counts, moved, turned, effective_mass: see ``Condensed`` and ``RetainedShapes``.
         geometric: H of (3.15) with (3.16), docs/theory.md, 3, shape (n, n, n); (0, 0, 0) of linear strain.
-        unrelaxed: C of (3.18), shape (m, n, n).
+        unrelaxed: C of (3.19), shape (m, n, n).
         solver: what factored the stiffness matrix, as characters.
     """
 
@@ -54,10 +54,10 @@ class KeptShapes:
         )
 
     @property
-    def shape_counts(self) -> tuple[int, int, int]:
-        """Answers to loads and to inertial loads, modes."""
-        answers, inertial, modes = self.counts.tolist()
-        return answers, inertial, modes
+    def shape_counts(self) -> tuple[int, int, int, int]:
+        """Answers to loads and to inertial loads, modes, modal derivatives."""
+        answers, inertial, modes, derivatives = self.counts.tolist()
+        return answers, inertial, modes, derivatives
 
 
 @dataclass(frozen=True)

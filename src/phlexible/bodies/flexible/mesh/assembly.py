@@ -55,6 +55,28 @@ def geometric_stiffness(mesh: ElementMesh, materials: ElementMaterials, shapes: 
     return np.asarray((result + result.transpose(0, 2, 1)) / 2)
 
 
+def quadratic_loads(mesh: ElementMesh, materials: ElementMaterials, shapes: Array) -> Array:
+    """-int (B v) : D Q(phi_i, phi_j) of displacements v, for all pairs i <= j, shape (N d, pairs).
+
+    Args:
+        shapes: nodal fields, shape (N, d, n).
+    """
+    d, (first, second) = mesh.dimension, np.triu_indices(shapes.shape[2])
+    result = np.zeros((mesh.node_count * d, len(first)))
+    for part in mesh.quadrature(mesh.stiffness_degree):
+        e, q, _, k = part.gradients.shape
+        gradients = part.displacement_gradients(shapes)  # (p, c, a, n)
+        elements = np.repeat(part.elements, q).astype(np.int64)
+        loads = np.empty((e, k * d, len(first)))
+        for number, (i, j) in enumerate(zip(first, second, strict=True)):
+            product = gradients[..., i].transpose(0, 2, 1) @ gradients[..., j]  # stress takes the symmetric part
+            stress = materials.stress(elements, product) * part.weights.reshape(-1, 1, 1)
+            flat = part.gradients.transpose(0, 3, 1, 2).reshape(e, k, q * d)
+            loads[:, :, number] = (flat @ stress.reshape(e, q * d, d)).reshape(e, k * d)
+        np.subtract.at(result, (d * part.nodes[..., None] + np.arange(d)).reshape(e, k * d), loads)
+    return result
+
+
 def assembled(parts: list[tuple[np.ndarray, Array]], size: int) -> sparse.csr_array:
     """The sum of element matrices (e, k, k) on unknowns (e, k), symmetric."""
     total = sparse.csr_array((size, size))

@@ -23,7 +23,7 @@ FELT = 0.1
 def surface_strains(
     mesh: ElementMesh, section: PlateSection, shapes: Array, frequencies: Array, relaxed: Callable[[Array], Array]
 ) -> Array:
-    """C of strains eta . C eta / 2 of weight one (3.18), shape (m, n, n).
+    """C of strains eta . C eta / 2 of weight one (3.19), shape (m, n, n).
 
     Args:
         shapes: shape (5 N, n).
