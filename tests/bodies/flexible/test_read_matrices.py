@@ -1,9 +1,11 @@
 """Matrices in files of finite element programs: the same beam in each format."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.linalg import eigh
 
 import phlexible as ph
 from bodies.flexible.meshes import STEEL
@@ -102,3 +104,26 @@ def test_free_fields_and_numbers_without_an_exponent_letter(tmp_path):
     (tmp_path / "a.bdf").write_text(text)
     found = ph.read_matrices(tmp_path / "a.bdf")["STIF"].ordered((27, 28), (1,))
     assert found.toarray().tolist() == [[2.5e10, -1e-3], [-1e-3, 0]]
+
+
+def test_an_ansys_file_by_its_reader():
+    """The example of the reader, a bar 1 x 1 x 5 that is held at one end: bending over axial frequency."""
+    examples = pytest.importorskip("ansys.mapdl.reader.examples")
+    found = ph.read_matrices(examples.fullfile)
+    mass, stiffness = found["mass"], found["stiffness"]
+    assert stiffness.matrix.shape == (900, 900) and set(stiffness.components.tolist()) == {1, 2, 3}
+    squares = eigh(stiffness.matrix.toarray(), mass.matrix.toarray(), eigvals_only=True)[:6]
+    assert squares[1] == pytest.approx(squares[0], rel=1e-6)
+    slender = 4 * 3.516 / (2 * np.pi * np.sqrt(12)) / 5
+    assert np.sqrt(squares[0] / squares[5]) == pytest.approx(slender, rel=0.03)  # shear and rotary inertia: -2.4 %
+
+
+def test_files_that_others_read(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ansys.mapdl", None)
+    for name, error, message in (
+        ("file.full", ph.MissingExtraError, r"ansys-mapdl-reader; install it with: pip install phlexible\[ansys\]"),
+        ("file.op2", ph.ParameterError, "write its matrices with OUTPUT4"),
+    ):
+        (tmp_path / name).write_bytes(b"1234")
+        with pytest.raises(error, match=message):
+            ph.read_matrices(tmp_path / name)

@@ -6,10 +6,11 @@ from pathlib import Path
 
 from phlexible.algebra.options import file_path
 from phlexible.bodies.flexible.files.abaqus import read_abaqus
+from phlexible.bodies.flexible.files.ansys import read_full
 from phlexible.bodies.flexible.files.labelled_matrix import LabelledMatrix, unlabelled
 from phlexible.bodies.flexible.files.nastran import read_punch
 from phlexible.bodies.flexible.files.output4 import read_output4
-from phlexible.errors import ParameterError
+from phlexible.errors import MissingExtraError, ParameterError
 
 Matrices = dict[str, LabelledMatrix]
 
@@ -18,23 +19,29 @@ def read_matrices(path: str | os.PathLike[str]) -> Matrices:
     """All matrices of a file, by name (of files with one the name of the file without its ending).
 
     Matrix Market (``.mtx``, ``.mm``), Abaqus (``.mtx`` of ``*MATRIX OUTPUT`` in any of its formats), Nastran
-    punch files with ``DMIG`` entries (``.pch``, ``.bdf``, ``.dat``) and Nastran OUTPUT4 (``.op4``), text or binary.
+    punch files with ``DMIG`` entries (``.pch``, ``.bdf``, ``.dat``), Nastran OUTPUT4 (``.op4``), text or binary,
+    and Ansys ("mass" and "stiffness" of ``.full``).
 
     Raises:
         ParameterError: no such file, or one of another format.
+        MissingExtraError: an Ansys file, and ansys-mapdl-reader is not installed.
     """
     file = Path(file_path("path", path))
     if not file.is_file():
         raise ParameterError(f"path: there is no file {file}")
     try:
         return _reader(file)(file)
-    except ParameterError:
+    except (ParameterError, MissingExtraError):
         raise
     except Exception as error:  # of files that are not what they seem
         raise ParameterError(f"path: {file} cannot be read: {error}") from error
 
 
 def _reader(file: Path) -> Callable[[Path], Matrices]:
+    if file.suffix.lower() == ".full":
+        return read_full
+    if file.suffix.lower() == ".op2":
+        raise ParameterError(f"path: {file} is an OUTPUT2 file; write its matrices with OUTPUT4 (.op4) or as DMIG")
     with file.open("rb") as stream:
         begin = stream.read(2048)
     if begin.startswith(b"%%MatrixMarket"):
