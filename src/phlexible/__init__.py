@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from phlexible.interactions.potentials import Potential
     from phlexible.interactions.pressure import Pressure
     from phlexible.interactions.resisting.contact import Contact
+    from phlexible.interactions.resisting.contacts import Contacts
     from phlexible.interactions.resisting.surfaces import Capsule, Plane, Surface
     from phlexible.joints.cylindrical import Cylindrical
     from phlexible.joints.distance import Distance
@@ -141,6 +142,7 @@ __all__ = [
     "Capsule",
     "CircularSection",
     "Contact",
+    "Contacts",
     "ConvergenceError",
     "Cost",
     "Cylinder",
@@ -283,6 +285,7 @@ _LATER = {
     "Capsule": "interactions.resisting.surfaces",
     "CircularSection": "elements.sections",
     "Contact": "interactions.resisting.contact",
+    "Contacts": "interactions.resisting.contacts",
     "Cost": "derivatives.costs",
     "Cylinder": "shapes.solids",
     "Cylindrical": "joints.cylindrical",

@@ -11,6 +11,7 @@ from laws.models import STEPS, Sample, frequencies
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.initial.initial_state import InitialKind, initial_state
 from phlexible.interactions.force_elements import ForceElement, JointElement
+from phlexible.interactions.resisting.contacts import distance
 from phlexible.interactions.resisting.joint_limits import JointFriction, JointStop
 from phlexible.interactions.rods.rod_element import RodElement
 from phlexible.joints.joint import Joint
@@ -121,6 +122,29 @@ class Adding:
         chord = b.initial_position() - a.initial_position()
         return self.touching(a, b, chord, damped)
 
+    def contacts(self, damped: bool) -> ForceElement | None:
+        """Of a sphere with a sphere or a capsule on another body; they touch at the start."""
+        a, b = self.ends(True)
+        if a is None:
+            return None
+        rng, depth, end = self.rng, 0.01 * self.length * self.rng.uniform(0, 1), a
+        if rng.integers(2):
+            end = random_place(rng, a.placed.body, self.sample.scale, self.dimension)(a.placed)
+        start, stop = a.initial_position(), end.initial_position()
+        way = distance(start, stop, b.initial_position(), b.initial_position())
+        if way < 0.05 * self.length:
+            return None
+        one = a if (start == stop).all() else ph.Capsule(a, end, (way + depth) / 2)
+        exponent = float(rng.choice([1.0, 1.5]))
+        return ph.Contacts(
+            [one],
+            [b],
+            radius=(way + depth) / 2,
+            stiffness=self.stiffness * (0.01 * self.length) ** (1 - exponent),
+            damping=damped * self.damping / (0.01 * self.length) ** exponent,
+            exponent=exponent,
+        )
+
     def touching(self, a: Port, b: Attachment, chord: Array, damped: bool) -> ForceElement | None:
         """The contact of a plane or sphere at a with a point or sphere that is at a chord from there."""
         rng, way = self.rng, float(np.linalg.norm(chord))
@@ -204,6 +228,7 @@ ELEMENT_CASES: dict[type[ForceElement], Any] = {
     ph.SpringDamper: Adding.spring_damper,
     ph.Bushing: Adding.bushing,
     ph.Contact: Adding.contact,
+    ph.Contacts: Adding.contacts,
     RodElement: Adding.rod_element,
     JointElement: Adding.joint_force,
     JointFriction: Adding.joint_friction,

@@ -10,6 +10,7 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.elimination_order import BlockSchedule, block_schedule
 from phlexible.assembly.bands import Tables, place_tables
 from phlexible.assembly.controlled import ControlledValue, controlled_values
+from phlexible.assembly.crowds import CrowdTables
 from phlexible.assembly.functions import Function, Interaction
 from phlexible.assembly.interactions import InteractionTables, MovingPart
 from phlexible.assembly.laws import ForceData, StrainLaws, coordinate_kind, element_law, law_tables, zones_of
@@ -174,6 +175,7 @@ def assemble(system: System, with_segments: bool = True) -> Assembly:
         tables.interactions.append(Interaction(functions, law))
     for load in system.loads:
         tables.add_load(load)
+    crowds = CrowdTables(system, tables.collector)
     controlled = controlled_values(system, prescribed, tables)
     types = TypeTables(system.frames, system.floating, with_segments)
     places = types.places()
@@ -200,6 +202,7 @@ def assemble(system: System, with_segments: bool = True) -> Assembly:
         place_tables(places, [schedule.places[b, b] for b in range(layout.frames)]),
         soft.tables(blocks),
         rods.tables(schedule.places),
+        crowds.tables(),
     )
     given |= law_tables(laws, coupled.constraint_count, len(system.loads))
     given |= {"row_length": system.gap_lengths, "row_switch": system.row_switches}

@@ -9,6 +9,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.assembly.assembly import Assembly, assemble
 from phlexible.errors import ConvergenceError, ModelError
+from phlexible.interactions.resisting.contacts import Contacts
 from phlexible.joints.rolling import RollingRow
 from phlexible.kernels.differentiation import RESIDUALS, differentiate
 from phlexible.kernels.loop import RELAXATION
@@ -22,6 +23,11 @@ from phlexible.time_integration.stepper import Storage
 
 NOTHING = np.zeros((0, 3), dtype=np.int64)
 """No entries of derivatives."""
+
+NOT_SMOOTH = (
+    "{} is a contact or stop, whose beginning and end are no smooth functions of parameters: a motion with it"
+    " cannot be differentiated; take a smooth spring instead"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +122,9 @@ def differentiable(system: System) -> Assembly:
             raise ModelError(
                 f"{constraint} holds what moves in a step, not where bodies are, and cannot be differentiated yet"
             )
+    for element in system.mechanism.elements:
+        if isinstance(element, Contacts):
+            raise ModelError(NOT_SMOOTH.format(element))
     assembly = assemble(system, with_segments=False)
     for controlled in assembly.controlled:
         raise ModelError(
@@ -124,10 +133,7 @@ def differentiable(system: System) -> Assembly:
         )
     for each, law in zip(system.forces, assembly.laws, strict=False):
         if law.energy == CONTACT:
-            raise ModelError(
-                f"{each.element} is a contact or stop, whose beginning and end are no smooth functions of"
-                " parameters: a motion with it cannot be differentiated; take a smooth spring instead"
-            )
+            raise ModelError(NOT_SMOOTH.format(each.element))
     return assembly
 
 

@@ -99,6 +99,10 @@ class ForceElement(Portable, ABC):
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
         """The scalar forces that it consists of."""
 
+    def is_lossy(self, dimension: int) -> bool:
+        """Whether it dissipates."""
+        return any(force.is_lossy for force in self.forces(dimension))
+
     @property
     def value(self) -> ForceValue:
         """Prescribed part of the force."""

@@ -5,6 +5,7 @@ from math import sqrt
 from phlexible.compilation.compiled import compiled
 from phlexible.compilation.dense import copy
 from phlexible.compilation.notation import Tables, Vectors, dot
+from phlexible.kernels.contacts.crowds import crowd_energy
 from phlexible.kernels.elasticity import dissipation, strain_energy
 from phlexible.kernels.forces.coordinates import dissipated_by, supplied_by
 from phlexible.kernels.forces.laws import stored_energy
@@ -26,7 +27,7 @@ def end_step(t: Tables, h: float, damping: float) -> None:
         t.dissipated[0] += dissipation(t, b, h, damping)
     for f in range(t.forces):
         t.dissipated[0] += dissipated_by(t, f, h, damping)
-    t.dissipated[0] += t.soft_loss[0]
+    t.dissipated[0] += t.soft_loss[0] + t.crowd_loss[0]
     for q in range(t.sources):
         t.work[q] += source_work(t, q)
     for f in range(t.forces):
@@ -91,8 +92,8 @@ def ledger_closes(t: Tables, h: float, damping: float) -> bool:
             work += t.scalar_force[f] * t.theta_change[f] - t.across_loss[f]
         change -= work
         size += abs(work)
-    change += t.soft_work[0] + t.soft_loss[0]
-    size += t.soft_work[1]
+    change += t.soft_work[0] + t.soft_loss[0] + t.crowd_work[0] + t.crowd_loss[0]
+    size += t.soft_work[1] + t.crowd_work[1] + t.crowd_loss[0]
     lost = 0.0
     for b in range(t.frames):
         lost += dissipation(t, b, h, damping)
@@ -120,4 +121,5 @@ def energies(t: Tables) -> None:
         else:
             strain += energy
     strain += soft_energy(t)
+    spring += crowd_energy(t)
     t.energy[0], t.energy[1], t.energy[2], t.energy[3] = kinetic, strain, gravity, spring

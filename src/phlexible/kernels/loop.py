@@ -3,7 +3,7 @@
 from phlexible.compilation.compiled import compiled, entry_point
 from phlexible.compilation.dense import copy, fill
 from phlexible.compilation.notation import Reals, Tables, Vector, Vectors, dot, reals_at, tables_at, vector
-from phlexible.kernels.contact_steps import contacts_push, parts_around_contacts
+from phlexible.kernels.contacts.contact_steps import contacts_push, parts_around_contacts
 from phlexible.kernels.interactions import angles_can_be_counted, drives_are_smooth
 from phlexible.kernels.ledger import end_step, energies, ledger_closes
 from phlexible.kernels.newton import (

@@ -4,6 +4,7 @@ from phlexible.compilation.compiled import compiled
 from phlexible.compilation.dense import add_multiple, copy, fill
 from phlexible.compilation.notation import Reals, Tables, Vectors, vector
 from phlexible.compilation.user_function import call
+from phlexible.kernels.contacts.crowds import push_crowds
 from phlexible.kernels.elasticity import begin_strains, elastic_forces, elastic_tangent
 from phlexible.kernels.forces.loads import load_tangent, pull_of_loads
 from phlexible.kernels.forces.rod_tangent import rod_tangent
@@ -130,6 +131,7 @@ def motion_and_forces(t: Tables, h: float, damping: float) -> None:
     if t.state_law[0] != 0:
         call(t.state_law[0], h)  # (8.22)
     pull_on_vectors(t, h, damping)
+    push_crowds(t, h)
     rod_laws(t, h, damping)
     pull_of_loads(t)
 

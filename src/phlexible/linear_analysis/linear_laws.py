@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.interactions.feedback import Feedback
+from phlexible.interactions.resisting.contacts import Contacts
 from phlexible.interactions.state_force import StateLaw
 from phlexible.system.layout import State
 from phlexible.system.state_laws import LawSlopes, has_laws, law_slopes
@@ -13,6 +14,7 @@ from phlexible.system.system import System
 
 ASYMMETRY = 1e-6
 ACTIVE = "a controller, which has values at its samples only; linear.interconnect(controller) closes the loop"
+MANY = "contacts among many, which push nothing here; a Contact does"
 NOT_SMOOTH = "a function of the state that has no derivative here"
 NOT_SYMMETRIC = "a function of the state whose stiffness is not symmetric: it has no energy"
 FEEDS = "a function of the state that feeds energy with the velocity: its damping is negative"
@@ -40,6 +42,7 @@ def linear_laws(system: System, state: State) -> LinearLaws:
     size = int(system.layout.velocity[-1])
     stiffness, damping, velocity = (sparse.csr_array((size, size)) for _ in range(3))
     left_out = [f"{name}, {ACTIVE}" for name in _controlled(system)]
+    left_out += [f"{each}, {MANY}" for each in system.mechanism.elements if isinstance(each, Contacts)]
     for slopes in law_slopes(system, system.at(state)) if has_laws(system) else ():
         if reason := _reason(slopes):
             left_out.append(f"{slopes.name}, {reason}")

@@ -50,7 +50,8 @@ def _values(part: Part) -> Iterator[object]:
         if isinstance(value, Touchable):
             yield from value.ports
         if isinstance(value, tuple):
-            yield from (each for each in value if isinstance(each, PlacedBody))
+            yield from (each for each in value if isinstance(each, PlacedBody | PlacedWhole | Attachment))
+            yield from (port for each in value if isinstance(each, Touchable) for port in each.ports)
         if isinstance(value, Feedback):
             yield from value.places
 

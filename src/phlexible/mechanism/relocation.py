@@ -17,12 +17,13 @@ from phlexible.joints.joint import Joint
 from phlexible.joints.relations import JointRelation, Relation
 from phlexible.mechanism.events import Condition, Event
 from phlexible.mechanism.rods import RodInModel
-from phlexible.ports.attachments import Attachment, PlacedBody
+from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody
 from phlexible.ports.placed_rod import PlacedRod
 from phlexible.ports.placed_split_beam import PlacedSplitBeam
 from phlexible.ports.placed_whole import PlacedWhole
 
 Part = TypeVar("Part")
+MOVABLE = (PlacedBody, PlacedWhole, Touchable, Attachment, MovingFrame)
 
 
 class Held(Protocol):
@@ -141,8 +142,8 @@ def relocated(part: Part, bodies: Mapping[str, PlacedBody], parts: Mapping[objec
             )
         elif isinstance(value, PlacedBody):
             changes[field.name] = bodies[value.name]
-        elif isinstance(value, tuple) and value and all(isinstance(each, PlacedBody) for each in value):
-            changes[field.name] = tuple(bodies[each.name] for each in value)
+        elif isinstance(value, tuple) and value and all(isinstance(each, MOVABLE) for each in value):
+            changes[field.name] = tuple(_relocated_place(each, bodies, parts) for each in value)
         elif isinstance(value, Joint | Load | PlacedWhole) and value in parts:
             changes[field.name] = parts[value]
         elif isinstance(part, Relation) and field.name == "terms":
@@ -151,6 +152,15 @@ def relocated(part: Part, bodies: Mapping[str, PlacedBody], parts: Mapping[objec
             measured = [_relocated_item(item, bodies, parts) for item in value.measured]
             changes[field.name] = dataclasses.replace(value, measured=measured)
     return dataclasses.replace(part, **changes)  # type: ignore[type-var]
+
+
+def _relocated_place(place: Any, bodies: Mapping[str, PlacedBody], parts: Mapping[object, object]) -> Any:
+    """Of a list of bodies, ports and surfaces."""
+    if isinstance(place, Touchable):
+        return place.moved(lambda port: moved(port, bodies) if isinstance(port, Attachment) else port)
+    if isinstance(place, Attachment):
+        return moved(place, bodies)
+    return bodies[place.name] if isinstance(place, PlacedBody) else parts.get(place, place)
 
 
 def _relocated_item(item: Any, bodies: Mapping[str, PlacedBody], parts: Mapping[object, object]) -> Any:

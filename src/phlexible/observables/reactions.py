@@ -10,6 +10,7 @@ from phlexible.interactions.drives import Drive
 from phlexible.interactions.force_elements import ForceElement
 from phlexible.interactions.functions import Vector, WorldAxis
 from phlexible.interactions.loads import Axes
+from phlexible.interactions.resisting.contacts import Contacts
 from phlexible.joints.joint import Joint
 from phlexible.joints.relations import JointRelation
 from phlexible.observables.poses import rotation
@@ -48,6 +49,8 @@ def element_force(
             return multipliers()[:, place].copy()
         place += 1
     own = [k for k, each in enumerate(run.system.forces) if each.element is element]
+    if isinstance(element, Contacts):
+        raise ModelError(f"{element} has no force along a coordinate; what it stores is in motion.energy.spring")
     if not own:
         raise ModelError(f"{element!r} is not applied in this model")
     forces = run.recording.forces[:, own]

@@ -5,6 +5,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ModelError
 from phlexible.interactions.feedback import Feedback
+from phlexible.interactions.resisting.contacts import Contacts
 from phlexible.system.forces import element_state, prescribed_part
 from phlexible.system.instants import Instants
 from phlexible.system.system import System
@@ -31,6 +32,8 @@ class ElementForms:
         self._system = system
         self._forces = [force for _, force in system.forces]
         for element in system.mechanism.elements:
+            if isinstance(element, Contacts):
+                raise ModelError(f"{element} has no force along a coordinate; write a Contact for each pair")
             if isinstance(element.value, Feedback):
                 raise ModelError(f"{element} is a controller; the model has its torque as an input instead")
         for element, force in system.forces:

@@ -5,6 +5,7 @@ in a kernel is the table of that name. A table with the writer STATE is kept fro
 a stored row is all of them, one after the other, in the order of this list.
 """
 
+from phlexible.tables.crowds import CROWD_TABLES
 from phlexible.tables.rods import ROD_TABLES
 from phlexible.tables.soft import SOFT_TABLES
 from phlexible.tables.table import Kind, Table, Writer, tables_of
@@ -404,6 +405,7 @@ TABLES: tuple[Table, ...] = (
     ),
     *ROD_TABLES,
     *SOFT_TABLES,
+    *CROWD_TABLES,
 )
 
 GIVEN = -1

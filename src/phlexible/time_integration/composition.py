@@ -58,7 +58,7 @@ def check_lossless(mechanism: Mechanism, numerical_damping: float) -> None:
         if is_losing:
             losing.append(f"damping of {placed.name}")
     for element in mechanism.elements:
-        if any(force.is_lossy for force in element.forces(mechanism.dimension)):
+        if element.is_lossy(mechanism.dimension):
             losing.append(str(element))
         if isinstance(element.value, Feedback):
             losing.append(f"{element} (a controller)")

@@ -82,7 +82,7 @@ class Contact(ForceElement):
     @property
     def touchers(self) -> tuple[Port, ...]:
         """The points or centres that touch."""
-        return tuple(_nodes(self.first))
+        return tuple(nodes_of(self.first))
 
     @property
     def _other(self) -> Port:
@@ -144,7 +144,7 @@ class Contact(ForceElement):
         return f"Contact({first}, {self._other})"
 
 
-def _nodes(target: Toucher) -> Iterator[Port]:
+def nodes_of(target: Toucher) -> Iterator[Port]:
     """The points of a line that touch, or the port itself."""
     if isinstance(target, PlacedWhole):
         yield from target.nodes()

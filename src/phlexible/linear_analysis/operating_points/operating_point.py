@@ -10,6 +10,7 @@ from phlexible.errors import EquilibriumError, ModelError
 from phlexible.initial.closure import check_closure, undeformed
 from phlexible.initial.initial_velocity import with_initial_velocity
 from phlexible.initial.quasi_static import QuasiStaticMotion, quasi_static_motion
+from phlexible.interactions.resisting.contacts import Contacts
 from phlexible.linear_analysis.operating_points.static_equilibrium import static_equilibrium
 from phlexible.rank.redundancy_check import check_redundancy
 from phlexible.system.layout import State
@@ -66,6 +67,11 @@ def operating_point(system: System, kind: OperatingKind, state: State | None) ->
     resting = replace(pose, velocity=np.zeros_like(pose.velocity))
     check_redundancy(system, resting)
     if kind is OperatingKind.STATIC:
+        for element in system.mechanism.elements:
+            if isinstance(element, Contacts):
+                raise ModelError(
+                    f"equilibria do not see the pairs of {element}; write a Contact for each that touches"
+                )
         found, multipliers = static_equilibrium(system, resting)
         return OperatingPoint(kind, found, multipliers)
     return OperatingPoint(kind, resting, np.zeros(int(layout.multiplier[-1])))

@@ -7,11 +7,13 @@ row g of each gap (8.23); joints, which can only lower it, are left out.
 from math import sqrt
 
 from phlexible.compilation.compiled import compiled
-from phlexible.compilation.dense import copy, factor, fill, solve_vector
+from phlexible.compilation.dense import copy, factor, fill
 from phlexible.compilation.notation import Tables
+from phlexible.kernels.contacts.crowds import members_push
+from phlexible.kernels.contacts.mobility import harden_pair, hardness_of_pair, mobility, steepest
 from phlexible.kernels.inertia import inertia_tangent
 from phlexible.kernels.interactions import gather_gap
-from phlexible.kernels.segments import factor_segments, has_segments, solve_segments
+from phlexible.kernels.segments import factor_segments, has_segments
 from phlexible.kernels.step import mass_blocks, motion_and_forces
 from phlexible.kernels.vectors import levers_and_motions
 from phlexible.tables.declarations import CONTACT, MOST_PARTS
@@ -30,7 +32,7 @@ def contacts_push(t: Tables) -> bool:
         depth = t.push_side[f] * (t.force_rest[f] - t.theta0[f])
         if depth > 0.0 or depth - t.push_side[f] * t.theta_change[f] > 0.0:
             t.touching[f], found = 1.0, True
-    return found
+    return members_push(t) or found
 
 
 @compiled
@@ -60,6 +62,8 @@ def parts_around_contacts(t: Tables, h: float, longest: float, damping: float) -
     for f in range(t.forces):
         if t.touching[f] > 0.0:
             _harden(t, f, h)
+    for n in range(t.met_count[0]):
+        harden_pair(t, n, h)
     largest = 0.0
     for f in range(t.forces):
         if t.touching[f] > 0.0:
@@ -67,6 +71,8 @@ def parts_around_contacts(t: Tables, h: float, longest: float, damping: float) -
             for a in range(t.carrier_count[f]):
                 total += max(t.hardness[t.group_node[t.group_start[f] + a]], 0.0)
             largest = max(largest, total)
+    for n in range(t.met_count[0]):
+        largest = max(largest, hardness_of_pair(t, n))
     copy(t.saved_velocity, t.velocity1, t.velocities)
     motion_and_forces(t, h, damping)
     parts = 1
@@ -82,33 +88,11 @@ def _harden(t: Tables, f: int, h: float) -> None:
     gather_gap(t, f)
     for a in range(t.carrier_count[f]):
         group = t.group_start[f] + a
-        t.scratch[a] = _mobility(t, t.group_node[group], t.group_place[group], t.group_width[group])
+        t.scratch[a] = mobility(
+            t, t.group_node[group], t.left_gradient + t.group_place[group], t.group_width[group]
+        )
         total += t.scratch[a]
-    slope, p = t.force_stiffness[f], t.push_exponent[f]
-    if p > 1.0:  # at the depth that the speed leads to
-        depth, speed = t.push_side[f] * (t.force_rest[f] - t.theta0[f]), abs(t.theta_change[f])
-        if total > 0.0:
-            speed = min(speed, ((p + 1.0) * (speed / h) ** 2 / (2.0 * slope * total)) ** (1.0 / (p + 1.0)))
-        slope *= p * (max(depth, 0.0) + speed) ** (p - 1.0)
+    depth, change = t.push_side[f] * (t.force_rest[f] - t.theta0[f]), abs(t.theta_change[f])
+    slope = steepest(t.force_stiffness[f], t.push_exponent[f], depth, change, total, h)
     for a in range(t.carrier_count[f]):
         t.hardness[t.group_node[t.group_start[f] + a]] += slope * t.scratch[a]
-
-
-@compiled
-def _mobility(t: Tables, b: int, place: int, width: int) -> float:
-    """g M^-1 g^T of carrier b; zero of one without inertia."""
-    row, solved, total = t.left_gradient + place, t.trial_update, 0.0
-    if b >= t.frames:
-        for i in range(width):
-            total += row[i] * row[i]
-        return total / t.blocks[t.carrier_block[b]]
-    if t.hardness[b] < 0.0:
-        return 0.0
-    copy(row, solved, width)
-    if has_segments(t, b):
-        solve_segments(t, b, solved, 1)
-    else:
-        solve_vector(t.blocks + t.node_diagonal[b], width, width, t.pivots + 2 * t.node_row[b], solved)
-    for i in range(width):
-        total += row[i] * solved[i]
-    return total

@@ -1,0 +1,69 @@
+"""Contacts among many: cost of a step with the search for near pairs and with all pairs, with the same digits.
+
+    python benchmarks/contacts.py
+
+1000 balls, half a million pairs, fly about in space and collide; 1000 spheres of one group fly past the 1000 pieces
+of two ropes, a million pairs. "all pairs" looks at each pair in each evaluation.
+"""
+
+import time
+
+import numpy as np
+
+import phlexible as ph
+from phlexible.assembly import crowds
+
+STEP = 1e-3
+
+
+def balls(side: int, meet: bool = True) -> ph.Model:
+    """side^3 of them on a grid, with random velocities."""
+    rng, model = np.random.default_rng(3), ph.Model()
+    places = 0.3 * np.stack(np.meshgrid(*[np.arange(side)] * 3), axis=-1).reshape(-1, 3)
+    placed = [model.add(ph.PointMass(1.0), position=x, velocity=5 * rng.normal(size=3)) for x in places]
+    if meet:
+        model.apply(ph.Contacts([each.origin for each in placed], radius=0.1, stiffness=1e5))
+    return model
+
+
+def ropes(count: int, meet: bool = True) -> ph.Model:
+    """As many balls as pieces of ropes, which they meet."""
+    rng, model = np.random.default_rng(4), ph.Model()
+    lines = [
+        model.add(ph.String(50.0, 0.1, count // 2, ph.LinearLaw(1e3)), f"rope {k}", position=(0, 2.0 * k, 0))
+        for k in range(2)
+    ]
+    places = rng.uniform((0, -1, 0.2), (50, 3, 4), size=(count, 3))
+    placed = [model.add(ph.PointMass(0.1), position=x, velocity=(0, 0, -30)) for x in places]
+    if meet:
+        members = [each.origin for each in placed]
+        model.apply(ph.Contacts(members, lines, radius=0.02, second_radius=0.05, stiffness=1e3))
+    return model
+
+
+def measured(model: ph.Model, duration: float) -> tuple[float, ph.Motion]:
+    """Seconds of CPU a step, parts of steps counted, and the motion."""
+    model.simulate(STEP, STEP, progress=False)
+    begin = time.process_time()
+    motion = model.simulate(duration, STEP, progress=False)
+    taken = len(motion.time) - 1 + int(motion.contact_steps[-1])
+    return (time.process_time() - begin) / taken, motion
+
+
+def main() -> None:
+    """Prints both, and the difference of the motions."""
+    for name, build, count in (("1000 balls", balls, 10), ("1000 balls, 1000 pieces", ropes, 1000)):
+        model, duration = build(count), 0.02
+        free, _ = measured(build(count, meet=False), duration)
+        found, near = measured(model, duration)
+        kept, crowds.SKIN = crowds.SKIN, 1e12
+        slow, every = measured(model.replace(), duration)
+        crowds.SKIN = kept
+        same = np.array_equal(near.recording.position, every.recording.position)
+        times = f"{1e3 * found:.2f} ms a step, {1e3 * free:.2f} without contacts, {1e3 * slow:.1f} with all pairs"
+        energy = np.ptp(near.energy.total) / near.energy.total[0]
+        print(f"{name}: {times}; same digits: {same}; {int(near.contact_steps[-1])} parts, energy {energy:.1e}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+"""Contacts among many: spheres and pieces of lines that push each other apart (docs/theory.md, 8).
+
+Two pieces x_p + s u and x_k + t v, spheres without u or v, are F apart, the least of
+
+    F^2 = |e|^2 + SHARE (u.u (s - 1/2)^2 + v.v (t - 1/2)^2),    e = x_p - x_k + s u - t v
+
+for s, t between 0 and 1. The second part is small and chooses the middle of what is parallel (8.32). The work of
+the force along the discrete derivative of F is exact, its tangent is left out of Newton's matrix: steps around
+contacts are so short that it is small beside the masses.
+"""
+
+from math import sqrt
+
+from phlexible.compilation.compiled import compiled
+from phlexible.compilation.notation import Tables, Vector, dot
+from phlexible.kernels.contacts.near_pairs import candidates, pair_at
+from phlexible.kernels.forces.contact import depth_energy, depth_gradient
+from phlexible.kernels.forces.gaps import LEAST, clamped
+from phlexible.kernels.vectors import mean_place
+
+SHARE = 1e-4
+
+
+@compiled
+def beyond_least(ru: float, rv: float, uu: float, uv: float, vv: float, s: float, t: float) -> float:
+    """F^2 less r.r."""
+    own = SHARE * (uu * (s - 0.5) ** 2 + vv * (t - 0.5) ** 2)
+    return 2.0 * s * ru - 2.0 * t * rv + s * s * uu + t * t * vv - 2.0 * s * t * uv + own
+
+
+@compiled
+def nearest(ru: float, rv: float, uu: float, uv: float, vv: float) -> tuple[float, float]:
+    """s and t between 0 and 1 where F^2 is least; 1/2 of a sphere."""
+    A, C, p, q = (1.0 + SHARE) * uu, (1.0 + SHARE) * vv, 0.5 * SHARE * uu - ru, 0.5 * SHARE * vv + rv
+    if uu == 0.0:
+        return 0.5, clamped(q / C) if vv > 0.0 else 0.5
+    if vv == 0.0:
+        return clamped(p / A), 0.5
+    determinant = A * C - uv * uv
+    s, t = (C * p + uv * q) / determinant, (A * q + uv * p) / determinant
+    if 0.0 <= s <= 1.0 and 0.0 <= t <= 1.0:
+        return s, t
+    best, least, s, t = 0, 0.0, 0.0, 0.0
+    for edge in range(4):
+        end = float(edge % 2)
+        a, b = (end, clamped((q + uv * end) / C)) if edge < 2 else (clamped((p + uv * end) / A), end)
+        value = beyond_least(ru, rv, uu, uv, vv, a, b)
+        if best == 0 or value < least:
+            best, least, s, t = 1, value, a, b
+    return s, t
+
+
+@compiled
+def apart(r: Vector, u: Vector, v: Vector) -> tuple[float, float, float]:
+    """F, s and t."""
+    ru, rv, uu, uv, vv = dot(r, u), dot(r, v), dot(u, u), dot(u, v), dot(v, v)
+    s, t = nearest(ru, rv, uu, uv, vv)
+    e = r + s * u - t * v
+    return sqrt(dot(e, e) + SHARE * (uu * (s - 0.5) ** 2 + vv * (t - 0.5) ** 2)), s, t
+
+
+@compiled
+def at_start(t: Tables, i: int, j: int) -> tuple[float, float, float]:
+    """F, s and t of two members at the start of the step."""
+    p, k = t.member_start[i], t.member_start[j]
+    return apart(
+        t.place0[p] - t.place0[k],
+        t.place0[t.member_end[i]] - t.place0[p],
+        t.place0[t.member_end[j]] - t.place0[k],
+    )
+
+
+@compiled
+def at_end(t: Tables, i: int, j: int) -> tuple[float, float, float]:
+    """The same at its end."""
+    p, k = t.member_start[i], t.member_start[j]
+    x, y = t.place0[p] + t.change[p], t.place0[k] + t.change[k]
+    q, l = t.member_end[i], t.member_end[j]
+    return apart(x - y, t.place0[q] + t.change[q] - x, t.place0[l] + t.change[l] - y)
+
+
+@compiled
+def push_crowds(t: Tables, h: float) -> None:
+    """Add the forces of all pairs to those on the vectors; what they store and lose."""
+    t.crowd_work[0], t.crowd_work[1], t.crowd_loss[0] = 0.0, 0.0, 0.0
+    for n in range(candidates(t)):
+        i, j = pair_at(t, n)
+        if i >= 0:
+            _push(t, i, j, h)
+
+
+@compiled
+def _push(t: Tables, i: int, j: int, h: float) -> None:
+    reach, c = t.member_radius[i] + t.member_radius[j], t.member_crowd[i]
+    F0, s0, t0 = at_start(t, i, j)
+    F1, s1, t1 = at_end(t, i, j)
+    if F0 >= reach and F1 >= reach:
+        return
+    p, q, k, l = t.member_start[i], t.member_end[i], t.member_start[j], t.member_end[j]
+    s, z, ds, dt = 0.5 * (s0 + s1), 0.5 * (t0 + t1), s1 - s0, t1 - t0
+    r, u, v = mean_place(t, p) - mean_place(t, k), mean_place(t, q), mean_place(t, l) - mean_place(t, k)
+    u = u - mean_place(t, p)
+    dr, du, dv = t.change[p] - t.change[k], t.change[q] - t.change[p], t.change[l] - t.change[k]
+    e, de = r + s * u - z * v, dr + s * du - z * dv
+    # delta(F^2): at the mean of s and t, where it is a product of means and changes, and the rest
+    along_u, along_v = 2.0 * SHARE * (s - 0.5) ** 2, 2.0 * SHARE * (z - 0.5) ** 2
+    change = 2.0 * dot(e, de) + along_u * dot(u, du) + along_v * dot(v, dv)
+    rr, ru, rv = 2.0 * dot(r, dr), dot(r, du) + dot(dr, u), dot(r, dv) + dot(dr, v)
+    uu, uv, vv = 2.0 * dot(u, du), dot(u, dv) + dot(du, v), 2.0 * dot(v, dv)
+    eu, ev = 2.0 * dot(e, u) + 0.5 * dot(de, du), 2.0 * dot(e, v) + 0.5 * dot(de, dv)
+    own_u, own_v = 2.0 * dot(u, u) + 0.5 * dot(du, du), 2.0 * dot(v, v) + 0.5 * dot(dv, dv)
+    rest = (eu + SHARE * (s - 0.5) * own_u) * ds - (ev - SHARE * (z - 0.5) * own_v) * dt
+    rest += 0.25 * ((1.0 + SHARE) * (uu * ds * ds + vv * dt * dt) - 2.0 * uv * ds * dt)
+    size = rr * rr + ru * ru + rv * rv + uu * uu + uv * uv + vv * vv
+    share = rest / size if size > 0.0 else 0.0
+    both = max(F0 + F1, LEAST)
+    moved = (change + (rest if size > 0.0 else 0.0)) / both
+    normal = _normal(t, c, reach - F0, -moved, h)
+    force = normal / both
+    on_r = force * (2.0 * e + share * (2.0 * rr * r + ru * u + rv * v))
+    on_u = force * ((2.0 * s) * e + along_u * u + share * (ru * r + 2.0 * uu * u + uv * v))
+    on_v = force * ((-2.0 * z) * e + along_v * v + share * (rv * r + uv * u + 2.0 * vv * v))
+    t.pull[p] += on_r - on_u
+    t.pull[q] += on_u
+    t.pull[k] += -on_r - on_v
+    t.pull[l] += on_v
+
+
+@compiled
+def _normal(t: Tables, c: int, depth: float, change: float, h: float) -> float:
+    """N (8.17) of a depth at the start and its change, with what it stores and loses."""
+    stored, _ = depth_gradient(t.crowd_stiffness[c], t.crowd_exponent[c], depth, depth + change)
+    mean, force = depth + 0.5 * change, stored
+    if mean > 0.0 and t.crowd_damping[c] > 0.0:
+        force = max(force + t.crowd_damping[c] * mean ** t.crowd_exponent[c] * change / h, 0.0)
+    t.crowd_work[0] += stored * change
+    t.crowd_work[1] += abs(stored * change)
+    t.crowd_loss[0] += (force - stored) * change
+    return force
+
+
+@compiled
+def crowd_energy(t: Tables) -> float:
+    """Of all pairs at the start of the step [J]."""
+    total = 0.0
+    for n in range(candidates(t)):
+        i, j = pair_at(t, n)
+        if i >= 0:
+            c, depth = t.member_crowd[i], t.member_radius[i] + t.member_radius[j] - at_start(t, i, j)[0]
+            total += depth_energy(t.crowd_stiffness[c], t.crowd_exponent[c], depth)
+    return total
+
+
+@compiled
+def members_push(t: Tables) -> bool:
+    """Whether two of a crowd push at either end of the step that was tried last; notes which."""
+    t.met_count[0] = 0
+    for n in range(candidates(t)):
+        i, j = pair_at(t, n)
+        if i >= 0 and min(at_start(t, i, j)[0], at_end(t, i, j)[0]) < t.member_radius[i] + t.member_radius[j]:
+            if t.met_count[0] < t.near_pairs:
+                t.met_first[t.met_count[0]], t.met_second[t.met_count[0]] = i, j
+                t.met_count[0] += 1
+    return t.met_count[0] > 0
