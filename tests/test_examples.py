@@ -25,6 +25,17 @@ NUMBERS = {
     "13_contact.py": [("period", 0.64855, 5e-5)],
     # rest to rest over one metre; by the impulse of the push, up to what the trapezoidal rule leaves of its samples
     "15_gradients.py": [("after", 0.0, 1e-7), ("left", 0.0, 1e-3), ("moved", 1.0, 2e-3)],
+    # design: the cost of both together over that of one after the other; the sun over the spring
+    "16_codesign.py": [("ratio", 0.727, 0.01), ("missing", 0.0, 1e-11)],
+    "17_shaped_energy.py": [
+        ("miss", 0.0, 1e-9),
+        ("risen", 0.0, 1e-11),
+        ("share", 0.339, 0.01),
+        ("same", 1.0, 0.02),
+    ],
+    "18_balancing.py": [("stands", 5, 0), ("missing", 0.0, 1e-11), ("fallen", 1.0, 3e-3)],
+    # slow: the optimum of the closed form of the path, found without derivatives (Nelder and Mead)
+    "19_four_bar_synthesis.py": [("after", 0.346223, 1e-4), ("bent", 4.915, 0.01), ("better", 2.841, 0.01)],
     "14_rods.py": [("gap", 0.0, 2.5e-3), ("stored", 0.411234, 2e-4)],  # a closed circle; EI L / (2 r^2)
 }
 

@@ -255,7 +255,7 @@ class Model(Mechanism):
         system, kind = self._numbers.system(self), _initial(initial)
         state, _, is_redundant = _first_instant(self._numbers, system, kind, stacklevel=2)
         make = self._numbers.stepper_maker(system, Scheme.CONSERVING)
-        return LiveRun(system, make(2, damping, is_redundant), state, step)
+        return LiveRun(system, make(2, damping, is_redundant), state, step, is_redundant)
 
     def equilibrium(self, state: State | None = None) -> Equilibrium:
         """A pose at rest in which gravity, loads, springs, prestress and joints balance, near the initial one.

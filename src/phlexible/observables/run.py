@@ -25,10 +25,15 @@ from phlexible.system.vectors import VectorSet
 
 @dataclass(frozen=True, eq=False)
 class RecordedRun:
-    """A system and the recording of T = N + 1 instants."""
+    """A system and the recording of T = N + 1 instants.
+
+    Attributes:
+        is_redundant: whether joints hold a motion twice at the start; None: to be found.
+    """
 
     system: System
     recording: Recording
+    is_redundant: bool | None = None
 
     __repr__ = short_repr
 
@@ -55,11 +60,13 @@ class RecordedRun:
         """The chosen instants only; a slice does not copy."""
         rec = self.recording
         cut = {f.name: getattr(rec, f.name)[instants] for f in fields(rec) if f.name != "work_names"}
-        return RecordedRun(self.system, replace(rec, **cut))
+        return RecordedRun(self.system, replace(rec, **cut), self.is_redundant)
 
     @cached_property
     def has_redundant_joints(self) -> bool:
         """Whether joints hold a motion twice at the first instant, so that their forces are not unique."""
+        if self.is_redundant is not None:
+            return self.is_redundant
         return bool(redundancies(self.system, self.recording.state(0), self.instants.at(slice(0, 1))))
 
     @cached_property
