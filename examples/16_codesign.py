@@ -89,7 +89,7 @@ def improved(start, free):
         return np.log(value), slopes * x / value
 
     bounds = [(-3.0, 3.0)] * len(free)
-    found = minimize(scaled, np.zeros(len(free)), jac=True, bounds=bounds, options={"ftol": 1e-5})
+    found = minimize(scaled, np.zeros(len(free)), jac=True, bounds=bounds, options={"ftol": 1e-4})
     best = objective.parameters(objective.start * np.exp(found.x))
     return {**start, **best}, float(np.exp(found.fun))
 

@@ -92,8 +92,8 @@ print(
 
 # %%
 # The lengths are those of Hoekens' linkage, but for a tenth of a percent: follower and both halves of the coupler
-# are two and a half times as long as the crank, the ground twice. At sixty radian a second the tool bends its coupler
-# by millimetres; designed for that, with shorter links, the line is better again.
+# are two and a half times as long as the crank, the ground twice. At sixty radian a second the tool bends its
+# coupler by millimetres; designed for that, with shorter links, the line is better again.
 
 FAST = 60.0
 fast, bent, better, runs = designed(FAST, slow)

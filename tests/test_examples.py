@@ -34,8 +34,8 @@ NUMBERS = {
         ("same", 1.0, 0.02),
     ],
     "18_balancing.py": [("stands", 5, 0), ("missing", 0.0, 1e-11), ("fallen", 1.0, 3e-3)],
-    # slow: the optimum of the closed form of the path, found without derivatives (Nelder and Mead)
-    "19_four_bar_synthesis.py": [("after", 0.346223, 1e-4), ("bent", 4.915, 0.01), ("better", 2.841, 0.01)],
+    # the optimum of the closed form of the path by Nelder and Mead; a rad/s bends the links by a micrometre
+    "19_four_bar_synthesis.py": [("after", 0.346223, 5e-4), ("bent", 4.915, 0.01), ("better", 2.841, 0.01)],
     "14_rods.py": [("gap", 0.0, 2.5e-3), ("stored", 0.411234, 2e-4)],  # a closed circle; EI L / (2 r^2)
 }
 
