@@ -22,6 +22,7 @@ from phlexible.interactions.feedback import Feedback
 from phlexible.interactions.force_elements import CoordinateForce, ForceValue
 from phlexible.interactions.time_paths import TimePath, numbers_at
 from phlexible.joints.rolling import RollingCoordinate
+from phlexible.kernels.programs import connect
 from phlexible.ports.ground import frame_positions, frame_rotations
 from phlexible.ports.time_functions import at_all_times
 from phlexible.system.layout import State, offsets
@@ -217,6 +218,7 @@ def assemble(system: System, with_segments: bool = True) -> Assembly:
         "reactions": counts["rows"] + counts["forces"],
     }
     memory = Memory(counts, given)
+    connect(memory)
     return Assembly(
         system,
         memory,

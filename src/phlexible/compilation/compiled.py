@@ -13,57 +13,133 @@ from pathlib import Path
 from typing import Any, get_args, get_origin
 
 from numba import njit, types
-from numba.core import compiler
+from numba.core import cgutils, compiler, typed_passes, untyped_passes
 from numba.core.compiler_lock import global_compiler_lock
 from numba.extending import intrinsic
 
-from phlexible.compilation.notation import CHECKED, NUMBA_TYPES
+from phlexible.compilation.notation import CHECKED, FUNCTION_PLACES, INTEGER, NUMBA_TYPES, Written, header_number
 
 FAST = {"reassoc", "contract"}
 """Sums may be reordered for vector units; NaN and infinities keep their meaning, since the step looks for them."""
 
+UNUSED_PASSES = {
+    untyped_passes.WithLifting,
+    untyped_passes.InlineClosureLikes,
+    untyped_passes.RewriteDynamicRaises,
+    untyped_passes.MakeFunctionToJitFunction,
+    untyped_passes.InlineInlinables,
+    untyped_passes.FindLiterallyCalls,
+    untyped_passes.LiteralUnroll,
+    untyped_passes.LiteralPropagationSubPipelinePass,
+    typed_passes.InlineOverloads,
+    typed_passes.AnnotateTypes,
+    typed_passes.DumpParforDiagnostics,
+}
+
 _KERNELS = ("kernels", "compilation", "tables")
+
+
+class _Compiler(compiler.CompilerBase):
+    """Numba's passes without those that look for what kernels do not have: closures, functions to inline."""
+
+    def define_pipelines(self) -> list[Any]:
+        usual = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
+        own = compiler.PassManager("kernels")
+        own.passes = [each for each in usual.passes if each[0] not in UNUSED_PASSES]
+        own.finalize()
+        return [own]
+
+
+class Kernel(Written):
+    """A function of kernels, which is written into each program that calls it, once.
+
+    Args:
+        function: with types of its arguments and of what it returns.
+        are_apart: rows that one argument points to are not those of another: vector units like to know.
+    """
+
+    def __init__(self, function: Callable[..., Any], are_apart: bool = False) -> None:
+        hints = inspect.get_annotations(function, eval_str=True)
+        result = numba_type(hints.pop("return"))
+        parameters = tuple(numba_type(hints[name]) for name in inspect.signature(function).parameters)
+        self._function, self._are_apart = function, are_apart
+        self._written: dict[int, tuple[Any, Any]] = {}  # by the library of a program, which is kept alive here
+        super().__init__(function, result, parameters, self._call)
+
+    def is_in(self, library: Any) -> bool:
+        """Whether the function is written into a library already."""
+        return id(library) in self._written
+
+    def written(self, context: Any) -> Any:
+        """How Numba describes the function in the library that is being made."""
+        library = context.active_code_library
+        if not self.is_in(library):
+            with global_compiler_lock:
+                flags = compiler.Flags()
+                flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+                flags.no_rewrites, flags.noalias = True, self._are_apart
+                flags.fastmath, flags.error_model = FAST, "numpy"
+                made = _Compiler(
+                    context.typing_context, context, library, self.parameters, self.result, flags, {}
+                ).compile_extra(self._function)
+            # LLVM may drop the function from the module once it has put it into its callers:
+            library._final_module.get_function(made.fndesc.mangled_name).linkage = "linkonce_odr"
+            self._written[id(library)] = (library, made.fndesc)
+        return self._written[id(library)][1]
+
+    def _call(self, context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        return context.call_internal(builder, self.written(context), sig, values)
+
+
+class Exported(Kernel):
+    """A function of one program that others call too, by its address in the tables.
+
+    Where the tables have no address, since a model has no use for the program, it does nothing and returns zero.
+    """
+
+    def _call(self, context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        if self.is_in(context.active_code_library):
+            return super()._call(context, builder, sig, values)
+        address = header_number(builder, values[0], FUNCTION_PLACES[self.__name__])
+        found = cgutils.alloca_once_value(builder, context.get_constant_null(self.result))
+        with builder.if_then(builder.icmp_signed("!=", address, address.type(0))):
+            kind = context.call_conv.get_function_type(self.result, self.parameters)
+            function = builder.inttoptr(address, kind.as_pointer())
+            status, value = context.call_conv.call_function(builder, function, self.result, self.parameters, values)
+            with cgutils.if_unlikely(builder, status.is_error):
+                context.call_conv.return_status_propagate(builder, status)
+            builder.store(value, found)
+        return builder.load(found)
 
 
 def compiled(function: Callable[..., Any]) -> Any:
     """Make a function, whose arguments and result have types, one that kernels can call."""
-    return _kernel(function, are_apart=False)
+    return Kernel(function)
 
 
 def compiled_apart(function: Callable[..., Any]) -> Any:
     """The same where rows that one argument points to are not those of another: vector units like to know."""
-    return _kernel(function, are_apart=True)
+    return Kernel(function, are_apart=True)
 
 
-def _kernel(function: Callable[..., Any], are_apart: bool) -> Any:
-    hints = inspect.get_annotations(function, eval_str=True)
-    result = numba_type(hints.pop("return"))
-    parameters = tuple(numba_type(hints[name]) for name in inspect.signature(function).parameters)
-    written: dict[int, tuple[Any, Any]] = {}  # by the library of an entry point, which is kept alive here
+def exported(function: Callable[..., Any]) -> Any:
+    """The same for a function in ``FUNCTIONS``, which its program exports (``export``); the tables come first."""
+    return Exported(function)
 
-    def rule(typing: Any, *arguments: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            library = context.active_code_library
-            if id(library) not in written:
-                with global_compiler_lock:
-                    flags = compiler.Flags()
-                    flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
-                    flags.no_rewrites, flags.noalias = True, are_apart
-                    flags.fastmath, flags.error_model = FAST, "numpy"
-                    made = compiler.compile_internal(
-                        context.typing_context, context, library, function, parameters, result, flags, {}
-                    )
-                _discardable(library, made.fndesc)
-                written[id(library)] = (library, made.fndesc)
-            return context.call_internal(builder, written[id(library)][1], signature, values)
 
-        return result(*parameters), generate
+@intrinsic
+def export(typing: Any, header: Any, function: Any) -> Any:
+    """Write an exported function into this program, and its address into the header of tables."""
 
-    own = inspect.signature(function)
-    context = inspect.Parameter("typing", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    rule.__signature__ = own.replace(parameters=[context, *own.parameters.values()])  # type: ignore[attr-defined]
-    rule.__name__, rule.__doc__ = function.__name__, function.__doc__
-    return intrinsic(rule)
+    def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        kernel = function.typing_key
+        found = context.declare_function(builder.module, kernel.written(context))
+        numbers = cgutils.create_struct_proxy(header)(context, builder, values[0]).data
+        place = builder.gep(numbers, [INTEGER(FUNCTION_PLACES[kernel.__name__])], inbounds=True)
+        builder.store(builder.ptrtoint(found, INTEGER), place)
+        return context.get_dummy_value()
+
+    return types.none(header, function), generate
 
 
 def numba_type(hint: Any) -> Any:
@@ -71,11 +147,6 @@ def numba_type(hint: Any) -> Any:
     if get_origin(hint) is tuple:
         return types.Tuple([numba_type(each) for each in get_args(hint)])
     return NUMBA_TYPES[hint]
-
-
-def _discardable(library: Any, description: Any) -> None:
-    """Let LLVM drop the function from the module once it has put it into its callers."""
-    library._final_module.get_function(description.mangled_name).linkage = "linkonce_odr"
 
 
 def discard_stale_cache(sources: Iterable[Path], cache: Path) -> bool:

@@ -13,6 +13,7 @@ one that lies outside ends the run with an IndexError, after the number of the t
 import operator
 import os
 from collections.abc import Callable, Sequence
+from functools import update_wrapper
 from typing import Any
 
 from llvmlite import ir
@@ -29,6 +30,7 @@ from numba.core.typing.templates import (
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
 from phlexible.tables.declarations import TABLES
+from phlexible.tables.functions import FUNCTIONS
 from phlexible.tables.table import Kind
 
 CHECKED = bool(os.environ.get("PHLEXIBLE_CHECKED"))
@@ -252,48 +254,69 @@ for _i, _letter in enumerate("xyz"):
         return builder.extract_value(value, i)
 
 
-@intrinsic
-def vector(typing: Any, x: Any, y: Any, z: Any) -> Any:
+class Written:
+    """A function of kernels that is written straight to LLVM; its arguments are cast to their types.
+
+    Args:
+        function: of the builder and the values of the arguments, for the name and the docstring.
+        result: type of what it returns.
+        parameters: types of its arguments.
+        lower: of Numba's context, the builder, signature and values, as ``lower_builtin`` has it.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], result: Any, parameters: tuple[Any, ...], lower: Callable[..., Any]
+    ) -> None:
+        self.result, self.parameters = result, parameters
+        self.__name__ = function.__name__
+        update_wrapper(self, function)
+
+        class _Typing(AbstractTemplate):
+            key = self
+
+            def generic(self, arguments: Any, keywords: Any) -> Any:
+                fits = len(arguments) == len(parameters) and not keywords
+                return signature(result, *parameters) if fits else None
+
+        infer_global(self, types.Function(_Typing))
+        lower_builtin(self, *parameters)(lower)
+
+    def __call__(self, *arguments: Any) -> Any:
+        raise NotImplementedError(f"{self.__name__} is for compiled code only")
+
+
+def written(result: Any, *parameters: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Make a function of the builder and of values one that kernels can call."""
+
+    def made_of(rule: Callable[..., Any]) -> Any:
+        return Written(rule, result, parameters, lambda context, builder, sig, values: rule(builder, *values))
+
+    return made_of
+
+
+@written(vector_type, types.float64, types.float64, types.float64)
+def vector(builder: Any, x: Any, y: Any, z: Any) -> Any:
     """The vector (x, y, z)."""
-
-    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-        return made(
-            builder,
-            [context.cast(builder, a, t, types.float64) for a, t in zip(arguments, sig.args, strict=True)],
-        )
-
-    return vector_type(x, y, z), generate
+    return made(builder, [x, y, z])
 
 
-@intrinsic
-def matrix(typing: Any, x: Any, y: Any, z: Any) -> Any:
+@written(matrix_type, vector_type, vector_type, vector_type)
+def matrix(builder: Any, x: Any, y: Any, z: Any) -> Any:
     """The matrix with rows x, y, z."""
-
-    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-        return made(builder, [number for row in arguments for number in parts(builder, row)])
-
-    return matrix_type(vector_type, vector_type, vector_type), generate
+    return made(builder, [number for row in (x, y, z) for number in parts(builder, row)])
 
 
-@intrinsic
-def row(typing: Any, m: Any, i: Any) -> Any:
+@written(vector_type, matrix_type, types.intp)
+def row(builder: Any, m: Any, i: Any) -> Any:
     """Row i of a matrix."""
-
-    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-        rows = parts(builder, arguments[0], 9)
-        return made(builder, [_chosen(builder, arguments[1], rows[k::3]) for k in range(3)])
-
-    return vector_type(matrix_type, types.intp), generate
+    rows = parts(builder, m, 9)
+    return made(builder, [_chosen(builder, i, rows[k::3]) for k in range(3)])
 
 
-@intrinsic
-def along(typing: Any, v: Any, axis: Any) -> Any:
+@written(types.float64, vector_type, types.intp)
+def along(builder: Any, v: Any, axis: Any) -> Any:
     """Component of a vector along axis 0, 1 or 2."""
-
-    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-        return _chosen(builder, arguments[1], parts(builder, arguments[0]))
-
-    return types.float64(vector_type, types.intp), generate
+    return _chosen(builder, axis, parts(builder, v))
 
 
 def _chosen(builder: Any, i: Any, three: Sequence[Any]) -> Any:
@@ -303,42 +326,39 @@ def _chosen(builder: Any, i: Any, three: Sequence[Any]) -> Any:
     return builder.select(is_number(0), three[0], builder.select(is_number(1), three[1], three[2]))
 
 
-@intrinsic
-def cross(typing: Any, a: Any, b: Any) -> Any:
+@written(vector_type, vector_type, vector_type)
+def cross(builder: Any, a: Any, b: Any) -> Any:
     """a x b."""
-
-    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-        x, y = (parts(builder, argument) for argument in arguments)
-        return made(
-            builder,
-            [
-                builder.fsub(_times(builder, x[i], y[j]), _times(builder, x[j], y[i]), flags=FLAGS)
-                for i, j in ((1, 2), (2, 0), (0, 1))
-            ],
-        )
-
-    return vector_type(vector_type, vector_type), generate
+    x, y = parts(builder, a), parts(builder, b)
+    return made(
+        builder,
+        [
+            builder.fsub(_times(builder, x[i], y[j]), _times(builder, x[j], y[i]), flags=FLAGS)
+            for i, j in ((1, 2), (2, 0), (0, 1))
+        ],
+    )
 
 
-@intrinsic
-def dot(typing: Any, a: Any, b: Any) -> Any:
+@written(types.float64, vector_type, vector_type)
+def dot(builder: Any, a: Any, b: Any) -> Any:
     """a . b."""
-
-    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-        return _total(builder, list(zip(*(parts(builder, argument) for argument in arguments), strict=True)))
-
-    return types.float64(vector_type, vector_type), generate
+    return _total(builder, list(zip(parts(builder, a), parts(builder, b), strict=True)))
 
 
-@intrinsic
-def transposed(typing: Any, m: Any) -> Any:
+@written(matrix_type, matrix_type)
+def transposed(builder: Any, m: Any) -> Any:
     """R^T."""
+    rows = parts(builder, m, 9)
+    return made(builder, [rows[3 * j + i] for i in range(3) for j in range(3)])
 
-    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-        rows = parts(builder, arguments[0], 9)
-        return made(builder, [rows[3 * j + i] for i in range(3) for j in range(3)])
 
-    return matrix_type(matrix_type), generate
+def _rows(builder: Any, address: Any, length: Any, table: Any) -> Any:
+    """Rows from there on, in the checked build with how many they are, and the number of the table."""
+    members = [address, length, table] if CHECKED else [address]
+    result = ir.Constant(ir.LiteralStructType([member.type for member in members]), ir.Undefined)
+    for i, member in enumerate(members):
+        result = builder.insert_value(result, member, i)
+    return result
 
 
 @intrinsic
@@ -357,16 +377,13 @@ def reals_at(typing: Any, array: Any) -> Any:
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         given = cgutils.create_struct_proxy(sig.args[0])(context, builder, arguments[0])
-        rows = cgutils.create_struct_proxy(ROWS[Kind.REAL])(context, builder)
-        rows.address = given.data
-        if CHECKED:
-            rows.length, rows.table = given.nitems, ir.Constant(INTEGER, -1)
-        return rows._getvalue()
+        return _rows(builder, given.data, given.nitems, ir.Constant(INTEGER, -1))
 
     return ROWS[Kind.REAL](array), generate
 
 
 PLACES = {table.name: place for place, table in enumerate(TABLES)}
+FUNCTION_PLACES = {name: place for place, name in enumerate(FUNCTIONS, start=2 * len(TABLES))}
 
 
 @infer_getattr
@@ -380,7 +397,7 @@ class _TableNames(AttributeTemplate):
         return types.intp if kind is Kind.COUNT else ROWS[kind]
 
 
-def _header(builder: Any, tables: Any, place: int) -> Any:
+def header_number(builder: Any, tables: Any, place: int) -> Any:
     """A number of the header; it never changes, so that LLVM may keep it."""
     number = builder.load(builder.gep(tables, [ir.Constant(INTEGER, place)], inbounds=True))
     number.set_metadata("invariant.load", builder.module.add_metadata([]))
@@ -390,16 +407,12 @@ def _header(builder: Any, tables: Any, place: int) -> Any:
 @lower_getattr_generic(TablesType)
 def _table(context: Any, builder: Any, kind: Any, tables: Any, name: str) -> Any:
     place = PLACES[name]
-    number = _header(builder, tables, place)
+    number = header_number(builder, tables, place)
     if TABLES[place].kind is Kind.COUNT:
         return number
     pointer = (INTEGER if TABLES[place].kind is Kind.INTEGER else REAL).as_pointer()
-    rows = cgutils.create_struct_proxy(ROWS[TABLES[place].kind])(context, builder)
-    rows.address = builder.inttoptr(number, pointer)
-    if CHECKED:
-        rows.length = _header(builder, tables, len(TABLES) + place)
-        rows.table = ir.Constant(INTEGER, place)
-    return rows._getvalue()
+    length = header_number(builder, tables, len(TABLES) + place) if CHECKED else None
+    return _rows(builder, builder.inttoptr(number, pointer), length, ir.Constant(INTEGER, place))
 
 
 class _RowsTyping(AbstractTemplate):
@@ -428,20 +441,21 @@ class _RowsShift(_RowsTyping):
         return signature(rows, rows, types.intp)
 
 
-def _places(context: Any, builder: Any, rows_type: RowsType, value: Any, k: Any) -> list[Any]:
+def _places(context: Any, builder: Any, rows_type: RowsType, rows: Any, k: Any) -> list[Any]:
     """Addresses of the numbers of entry k."""
-    rows = cgutils.create_struct_proxy(rows_type)(context, builder, value)
     if CHECKED:
-        is_beyond = builder.icmp_unsigned(">=", k, rows.length)
-        is_outside = builder.or_(is_beyond, builder.icmp_signed("<", rows.length, ir.Constant(INTEGER, 1)))
+        length, table = builder.extract_value(rows, 1), builder.extract_value(rows, 2)
+        is_beyond = builder.icmp_unsigned(">=", k, length)
+        is_outside = builder.or_(is_beyond, builder.icmp_signed("<", length, ir.Constant(INTEGER, 1)))
         with builder.if_then(is_outside, likely=False):
             text = "phlexible: index %lld of %lld entries in table %lld\n"
-            cgutils.printf(builder, text, k, rows.length, rows.table)
+            cgutils.printf(builder, text, k, length, table)
             context.call_conv.return_user_exc(builder, IndexError, ("index outside of a table of a kernel",))
+    address = builder.extract_value(rows, 0)
     count = NUMBERS[rows_type.kind]
     first = builder.mul(k, ir.Constant(INTEGER, count), flags=("nsw",)) if count > 1 else k
     return [
-        builder.gep(rows.address, [builder.add(first, ir.Constant(INTEGER, i), flags=("nsw",))], inbounds=True)
+        builder.gep(address, [builder.add(first, ir.Constant(INTEGER, i), flags=("nsw",))], inbounds=True)
         for i in range(count)
     ]
 
@@ -463,10 +477,11 @@ def _set(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
 
 @lower_builtin(operator.add, RowsType, types.intp)
 def _shift(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-    rows = cgutils.create_struct_proxy(sig.args[0])(context, builder, arguments[0])
+    rows, shift = arguments
     count = NUMBERS[sig.args[0].kind]
-    step = builder.mul(arguments[1], ir.Constant(INTEGER, count), flags=("nsw",)) if count > 1 else arguments[1]
-    rows.address = builder.gep(rows.address, [step], inbounds=True)
+    step = builder.mul(shift, ir.Constant(INTEGER, count), flags=("nsw",)) if count > 1 else shift
+    address = builder.gep(builder.extract_value(rows, 0), [step], inbounds=True)
+    rows = builder.insert_value(rows, address, 0)
     if CHECKED:
-        rows.length = builder.sub(rows.length, arguments[1])
-    return rows._getvalue()
+        rows = builder.insert_value(rows, builder.sub(builder.extract_value(rows, 1), shift), 1)
+    return rows

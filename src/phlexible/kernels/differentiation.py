@@ -15,7 +15,7 @@ from phlexible.kernels.inertia import add_column, inertia, read, write
 from phlexible.kernels.ledger import energies
 from phlexible.kernels.loop import set_vectors
 from phlexible.kernels.moments import add_moments, axis_of, contract, contract_crossing, crossing, one, unit
-from phlexible.kernels.step import begin_ports, begin_step, jacobian, residuals
+from phlexible.kernels.step import add_masses, begin_ports, begin_step, jacobian, residuals
 from phlexible.kernels.transposed import substitute_transposed
 from phlexible.tables.declarations import ANGLE
 
@@ -184,11 +184,7 @@ def momentum_tangent(t: Tables, h: float) -> None:
     fill(t.blocks, t.block_numbers, 0.0)
     for b in range(t.frames):
         frame_tangent(t, b, h)
-    for p in range(t.mass_pairs):
-        b = t.mass_second[p]
-        block, width = t.blocks + t.mass_block[p], t.corner_stride[b] if b < t.frames else t.carrier_stride[b]
-        for i in range(t.dimension):
-            block[i * width + i] += t.mass[p]
+    add_masses(t)
 
 
 @compiled

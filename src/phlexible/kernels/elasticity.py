@@ -4,13 +4,13 @@ The quadratic part of a strain is a sum of weighted squares of slopes L_g.eta, o
 rows then stand in place of the L_g: one row for each coordinate in the support of the strain (3.1).
 
 The stress is D (mean(eps) + gamma delta(eps)) with gamma = tau / h + numerical damping: a step loses
-exactly gamma delta(eps)^T D delta(eps) (3.4).
+exactly gamma delta(eps)^T D delta(eps) (3.4). Matrices of a type are dense patches, which hold their columns one
+after the other, and zero outside of these: those of long bodies are banded.
 """
 
 from phlexible.compilation.compiled import compiled
-from phlexible.compilation.dense import add_multiple, fill, product
+from phlexible.compilation.dense import add_multiple, add_rows, fill, product
 from phlexible.compilation.notation import Integers, Reals, Tables
-from phlexible.kernels.patches import add_image, quadratic_form
 
 
 @compiled
@@ -173,3 +173,22 @@ def dissipation(t: Tables, b: int, h: float, damping: float) -> float:
             mean[i] = 0.5 * (t.rate0[c + i] + t.rate1[c + i])
         lost += h * quadratic_form(t, t.damping_start[kind], t.damping_count[kind], mean)
     return lost
+
+
+@compiled
+def add_image(t: Tables, first: int, count: int, x: Reals, y: Reals) -> None:
+    """y += A x for the matrix A of ``count`` patches from ``first`` on."""
+    for s in range(first, first + count):
+        A, rows = t.type_number + t.patch_number[s], t.patch_rows[s]
+        add_rows(x + t.patch_column[s], t.patch_columns[s], A, rows, y + t.patch_row[s], rows)
+
+
+@compiled
+def quadratic_form(t: Tables, first: int, count: int, x: Reals) -> float:
+    """x . A x."""
+    total = 0.0
+    for s in range(first, first + count):
+        A, rows = t.type_number + t.patch_number[s], t.patch_rows[s]
+        for k in range(t.patch_columns[s]):
+            total += x[t.patch_column[s] + k] * product(A + k * rows, x + t.patch_row[s], rows)
+    return total

@@ -4,10 +4,10 @@ In large models memory takes longer than arithmetic. What is read of each node l
 and nodes, their neighbours and their blocks lie in the order of their elimination.
 """
 
-from phlexible.compilation.compiled import compiled
+from phlexible.compilation.compiled import compiled, exported
 from phlexible.compilation.dense import factor, fill, scale, solve, solve_vector, subtract_image, subtract_product
 from phlexible.compilation.notation import Reals, Tables
-from phlexible.kernels.segments import factor_segments, solve_segments
+from phlexible.kernels.segments import factor_segments, has_segments, solve_segments
 from phlexible.tables.declarations import (
     APART,
     COUNT,
@@ -22,7 +22,7 @@ from phlexible.tables.declarations import (
 )
 
 
-@compiled
+@exported
 def eliminate(t: Tables, relaxation: float) -> bool:
     """Factor all blocks in place along the schedule; False where a node is singular.
 
@@ -79,7 +79,7 @@ def _measure(t: Tables, constraint: int, rows: int, target: int, sign: float) ->
         t.row_scale[row + r] += sign * -block[r * rows + r]
 
 
-@compiled
+@exported
 def substitute(t: Tables, b: Reals) -> None:
     """Solve with the factors of ``eliminate`` for the flat right-hand side b, in place."""
     for index in range(t.nodes):
@@ -98,3 +98,22 @@ def substitute(t: Tables, b: Reals) -> None:
         n, own = at[SIZE], b + at[ROW]
         for i in range(at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]):
             subtract_image(t.blocks + t.upper[i], n, t.neighbour_size[i], b + t.neighbour_row[i], own)
+
+
+@exported
+def factor_frame(t: Tables, b: int) -> bool:
+    """Factor the block of frame b alone; False where it is singular."""
+    if has_segments(t, b):
+        return factor_segments(t, b)
+    n = t.width_of[b]
+    return factor(t.blocks + t.node_diagonal[b], n, n, t.pivots + 2 * t.node_row[b])
+
+
+@exported
+def solve_frame(t: Tables, b: int, x: Reals) -> None:
+    """Solve with these factors, in place."""
+    if has_segments(t, b):
+        solve_segments(t, b, x, 1)
+        return
+    n = t.width_of[b]
+    solve_vector(t.blocks + t.node_diagonal[b], n, n, t.pivots + 2 * t.node_row[b], x)

@@ -2,7 +2,7 @@
 
 from math import sqrt
 
-from phlexible.compilation.compiled import compiled
+from phlexible.compilation.compiled import compiled, exported
 from phlexible.compilation.dense import copy
 from phlexible.compilation.notation import Tables, Vectors, dot
 from phlexible.kernels.contacts.crowds import crowd_energy
@@ -20,7 +20,7 @@ LEDGER_TOLERANCE = 1e-10  # what the laws promise
 ROUND_OFF = 1e-12
 
 
-@compiled
+@exported
 def end_step(t: Tables, h: float, damping: float) -> None:
     """Accept the step: new state, work of every source, dissipated energy."""
     for b in range(t.frames):
@@ -60,7 +60,7 @@ def translational_energy(t: Tables, linear: Vectors) -> float:
     return total
 
 
-@compiled
+@exported
 def ledger_closes(t: Tables, h: float, damping: float) -> bool:
     """Whether the energies of the step change by the work of its sources less what it dissipates.
 
@@ -104,7 +104,7 @@ def ledger_closes(t: Tables, h: float, damping: float) -> bool:
     return abs(change + lost) <= LEDGER_TOLERANCE * (size + lost) + ROUND_OFF * round_off
 
 
-@compiled
+@exported
 def energies(t: Tables) -> None:
     """Kinetic, strain, gravity and spring energy at the state of ``begin_step``."""
     kinetic, strain, gravity, spring = translational_energy(t, t.linear0), 0.0, 0.0, 0.0

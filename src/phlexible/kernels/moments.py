@@ -13,6 +13,7 @@ W_xx and W_yx, and there are no other planes.
 from phlexible.compilation.compiled import compiled
 from phlexible.compilation.dense import add_multiple, add_rows, fill, product
 from phlexible.compilation.notation import Matrix, Reals, Tables, Vector, along, matrix, row, transposed, vector
+from phlexible.kernels.segments import add_border, centre_moments
 
 
 @compiled
@@ -66,20 +67,7 @@ def moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
         plane = N + ((t.patch_second[s] * d + t.patch_first[s]) * m + t.patch_row[s])
         add_rows(x + t.patch_column[s], columns, W, rows, plane, rows)
     if t.first_moment[kind] >= 0:
-        _centre(t, t.type_number + t.first_moment[kind], x, N, m)
-
-
-@compiled
-def _centre(t: Tables, S: Reals, x: Reals, N: Reals, m: int) -> None:
-    """N_pq,i -= S_p,i S_q . x / m, from the point of the frame to the centre of mass; S comes over sqrt(m)."""
-    for q in range(t.dimension):
-        s = -product(S + q * m, x, m)
-        if t.planes == 2:
-            add_multiple(N, s, S + q * m, m)
-            add_multiple(N + m, s if q == 0 else -s, S + (1 - q) * m, m)
-        else:
-            for p in range(3):
-                add_multiple(N + (3 * q + p) * m, s, S + p * m, m)
+        centre_moments(t, t.type_number + t.first_moment[kind], x, N, m)
 
 
 @compiled
@@ -154,19 +142,4 @@ def add_moments(t: Tables, b: int, C: Matrix) -> None:
             W = t.type_number + (t.patch_number[s] + k * length + skip)
             add_multiple(t.blocks + (line[i + k] + j + skip - 1), c, W, length - skip)
     if t.first_moment[kind] >= 0:
-        _add_border(t, b, C)
-
-
-@compiled
-def _add_border(t: Tables, b: int, C: Matrix) -> None:
-    """The rows and columns of y."""
-    n, d, r, first = t.elastic_count[t.type_of[b]], t.dimension, t.corner_stride[b], t.rigid_of[b]
-    S = t.type_number + (t.first_moment[t.type_of[b]] + 1)
-    bottom, side = t.blocks + (t.bottom[b] + first * t.bottom_stride[b]), t.blocks + (t.side[b] + first)
-    for q in range(d):
-        t.blocks[t.node_diagonal[b] + (first + q) * (r + 1)] = 1.0
-        c = vector(along(row(C, 0), q), along(row(C, 1), q), along(row(C, 2), q))
-        for i in range(n):
-            bottom[q * n + i] = -S[q * (n + 1) + i]
-            for p in range(d):
-                side[i * r + q] -= along(c, p) * S[p * (n + 1) + i]
+        add_border(t, b, C)

@@ -4,8 +4,7 @@ from phlexible.compilation.compiled import compiled
 from phlexible.compilation.dense import copy, fill
 from phlexible.compilation.notation import Reals, Tables
 from phlexible.kernels.elimination import eliminate, substitute
-from phlexible.kernels.forces.relations import is_held
-from phlexible.kernels.interactions import gap, gap_size
+from phlexible.kernels.interactions import constraints_close
 from phlexible.kernels.step import jacobian, motion_and_forces, residuals
 
 CONVERGED = 0
@@ -24,8 +23,6 @@ SMALL = 0.1  # updates beyond this fraction of the velocities predict nothing
 MULTIPLIER_TOLERANCE = 1e-10  # relative
 LEAST_DAMPING = 1.0 / 128.0
 KEEP_JACOBIAN = 0.02
-GAP_TOLERANCE = 1e-12  # of relaxed joints, relative
-GAP_ROUND_OFF = 1e-14
 
 
 @compiled
@@ -84,21 +81,6 @@ def trial_update(t: Tables) -> float:
         t.trial_update[i] = -t.residual[i]
     substitute(t, t.trial_update)
     return velocity_norm(t, t.trial_update)
-
-
-@compiled
-def joints_close(t: Tables) -> bool:
-    """Whether all constrained functions vanish at the end of the step.
-
-    With relaxed joints small updates of the velocities do not show it: multipliers of joints that
-    contradict each other grow from update to update and move nothing.
-    """
-    for row in range(t.rows):
-        if not is_held(t, row):
-            continue
-        if not abs(gap(t, row)) <= GAP_TOLERANCE * t.row_length[row] + GAP_ROUND_OFF * gap_size(t, row):
-            return False
-    return True
 
 
 @compiled
@@ -180,7 +162,7 @@ def solve_step(
                     return (NOT_CONVERGED, iterations)
                 break
             contraction = trial / size if size > 0.0 else 0.0
-            is_closed = relaxation == 0.0 or joints_close(t)
+            is_closed = relaxation == 0.0 or constraints_close(t)
             if size <= TOLERANCE * scale and is_closed:
                 return (CONVERGED, iterations)
             rate = min(contraction, rate)  # where one falls less, what is left of it is round-off

@@ -10,9 +10,9 @@ and costs as much as the body is long. Bodies without segments are dense blocks 
 side, bottom and band lie within each other; whoever writes into the block of a frame need not know.
 """
 
-from phlexible.compilation.compiled import compiled
-from phlexible.compilation.dense import copy, factor, fill, scale, solve, subtract_rows
-from phlexible.compilation.notation import Reals, Tables
+from phlexible.compilation.compiled import compiled, exported
+from phlexible.compilation.dense import add_multiple, copy, factor, fill, product, scale, solve, subtract_rows
+from phlexible.compilation.notation import Matrix, Reals, Tables, along, row, vector
 
 
 @compiled
@@ -34,7 +34,7 @@ def place_of(t: Tables, b: int, i: int, j: int) -> Reals:
     return t.blocks + (t.line[t.elastic_start[b] + i - rigid] + j - rigid)
 
 
-@compiled
+@exported
 def factor_segments(t: Tables, b: int) -> bool:
     """Factor the block of frame b in place; False where it is singular. V is left out where only m couples it."""
     apart, first = t.node_apart[b], t.segment_start[t.type_of[b]]
@@ -63,7 +63,7 @@ def factor_segments(t: Tables, b: int) -> bool:
     return factor(corner, r, across, pivots + t.width_of[b])
 
 
-@compiled
+@exported
 def solve_segments(t: Tables, b: int, x: Reals, columns: int) -> None:
     """Solve with the factors of ``factor_segments`` for the (width, columns) block x, in place."""
     apart, rigid, first = t.node_apart[b], t.rigid_of[b], t.segment_start[t.type_of[b]]
@@ -98,3 +98,31 @@ def solve_segments(t: Tables, b: int, x: Reals, columns: int) -> None:
     copy(border, x + apart * columns, kept * columns)
     if apart > 0:
         scale(x, apart * columns, 1.0 / t.blocks[t.node_diagonal[b]])
+
+
+@exported
+def centre_moments(t: Tables, S: Reals, x: Reals, N: Reals, m: int) -> None:
+    """N_pq,i -= S_p,i S_q . x / m, from the point of the frame to the centre of mass; S comes over sqrt(m)."""
+    for q in range(t.dimension):
+        s = -product(S + q * m, x, m)
+        if t.planes == 2:
+            add_multiple(N, s, S + q * m, m)
+            add_multiple(N + m, s if q == 0 else -s, S + (1 - q) * m, m)
+        else:
+            for p in range(3):
+                add_multiple(N + (3 * q + p) * m, s, S + p * m, m)
+
+
+@exported
+def add_border(t: Tables, b: int, C: Matrix) -> None:
+    """The rows and columns of y."""
+    n, d, r, first = t.elastic_count[t.type_of[b]], t.dimension, t.corner_stride[b], t.rigid_of[b]
+    S = t.type_number + (t.first_moment[t.type_of[b]] + 1)
+    bottom, side = t.blocks + (t.bottom[b] + first * t.bottom_stride[b]), t.blocks + (t.side[b] + first)
+    for q in range(d):
+        t.blocks[t.node_diagonal[b] + (first + q) * (r + 1)] = 1.0
+        c = vector(along(row(C, 0), q), along(row(C, 1), q), along(row(C, 2), q))
+        for i in range(n):
+            bottom[q * n + i] = -S[q * (n + 1) + i]
+            for p in range(d):
+                side[i * r + q] -= along(c, p) * S[p * (n + 1) + i]

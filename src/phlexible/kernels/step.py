@@ -1,6 +1,6 @@
 """The equations of one conserving step and their exact derivative, for everything (docs/theory.md, 4)."""
 
-from phlexible.compilation.compiled import compiled
+from phlexible.compilation.compiled import compiled, exported
 from phlexible.compilation.dense import add_multiple, copy, fill
 from phlexible.compilation.notation import Reals, Tables, Vectors, vector
 from phlexible.compilation.user_function import call
@@ -45,7 +45,7 @@ def begin_step(t: Tables) -> None:
     begin_ports(t)
 
 
-@compiled
+@exported
 def begin_bodies(t: Tables) -> None:
     """Velocities, coordinates, moments and strains of all carriers at t_n, from the state."""
     for b in range(t.carriers):
@@ -60,14 +60,14 @@ def begin_bodies(t: Tables) -> None:
         begin_strains(t, b)
 
 
-@compiled
+@exported
 def begin_ports(t: Tables) -> None:
     """Vectors and functions of them at t_n; vectors that are given, at both ends."""
     begin_vectors(t)
     begin_interactions(t)
 
 
-@compiled
+@exported
 def hand_over(t: Tables) -> None:
     """What ``begin_bodies`` would find after an accepted step, from the end of that step.
 
@@ -87,7 +87,7 @@ def hand_over(t: Tables) -> None:
         t.angular0[b] = angular_momentum(t, b, t.spin0[b], t.xi0, t.moment0, t.moment_rate0)
 
 
-@compiled
+@exported
 def residuals(t: Tables, h: float, damping: float) -> None:
     """Balances of all carriers and gaps of all constraints at velocity1 and multiplier1."""
     motion_and_forces(t, h, damping)
@@ -112,7 +112,7 @@ def residuals(t: Tables, h: float, damping: float) -> None:
     constraint_residuals(t, h)
 
 
-@compiled
+@exported
 def motion_and_forces(t: Tables, h: float, damping: float) -> None:
     """Where everything is at velocity1, and the forces over the step."""
     for b in range(t.carriers):
@@ -136,17 +136,12 @@ def motion_and_forces(t: Tables, h: float, damping: float) -> None:
     pull_of_loads(t)
 
 
-@compiled
+@exported
 def jacobian(t: Tables, h: float, damping: float) -> None:
     """Newton's matrix at the point of the last ``residuals``, as blocks."""
-    fill(t.blocks, t.block_numbers, 0.0)
+    inertia_matrix(t, h)
     for b in range(t.frames):
-        inertia_tangent(t, b, h)
         elastic_tangent(t, b, h, damping)
-    mass_blocks(t)
-    for k in range(t.vectors):
-        if t.vector_carrier[k] >= 0:
-            levers_and_motions(t, k, h)
     force_tangent(t, h)
     soft_tangent(t, h, damping)
     pressure_tangent(t, h)
@@ -155,9 +150,21 @@ def jacobian(t: Tables, h: float, damping: float) -> None:
     load_tangent(t, h)
 
 
+@exported
+def inertia_matrix(t: Tables, h: float) -> None:
+    """The part of it that inertia has, and what the velocities do to all vectors."""
+    fill(t.blocks, t.block_numbers, 0.0)
+    for b in range(t.frames):
+        inertia_tangent(t, b, h)
+    add_masses(t)
+    for k in range(t.vectors):
+        if t.vector_carrier[k] >= 0:
+            levers_and_motions(t, k, h)
+
+
 @compiled
-def mass_blocks(t: Tables) -> None:
-    """Add the masses to the blocks of V."""
+def add_masses(t: Tables) -> None:
+    """To the blocks of V."""
     for p in range(t.mass_pairs):
         b = t.mass_second[p]
         block, width = t.blocks + t.mass_block[p], t.corner_stride[b] if b < t.frames else t.carrier_stride[b]

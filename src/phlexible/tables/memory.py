@@ -1,6 +1,6 @@
 """Memory of the tables of ``tables.py``: sizes from counts, arrays for Python, addresses for the kernels."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
 from typing import Any, Self
 
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.tables.declarations import TABLES
+from phlexible.tables.functions import FUNCTIONS
 from phlexible.tables.table import Kind, Table, Writer
 
 NUMBERS = {Kind.REAL: (), Kind.INTEGER: (), Kind.VECTOR: (3,), Kind.MATRIX: (3, 3)}
@@ -53,7 +54,8 @@ class Memory:
 
     Attributes:
         counts: all of them.
-        header: counts and addresses as the kernels take them (``notation.tables_at``).
+        header: counts, addresses and lengths of tables and addresses of functions, as the kernels take them
+            (``notation.tables_at``).
         state: all stored tables, one after the other; a view of it is what ``memory[name]`` gives of them.
     """
 
@@ -64,7 +66,7 @@ class Memory:
         self._places: dict[str, tuple[int, int, Kind]] = {}  # in the numbers that change: the state, then others
         self._length = _aligned(self.counts["state_numbers"])
         own: list[tuple[int, int]] = []  # place in the header and in the numbers that change
-        self._template: IntArray = np.zeros(2 * len(TABLES), dtype=np.int64)
+        self._template: IntArray = np.zeros(2 * len(TABLES) + len(FUNCTIONS), dtype=np.int64)
         state = 0
         for place, table in enumerate(TABLES):
             if table.kind is Kind.COUNT:
@@ -94,6 +96,12 @@ class Memory:
         other = copy(self)
         other._allocate()
         return other
+
+    def connect(self, programs: Iterable[Callable[[IntArray], object]]) -> None:
+        """Have each program write the addresses of its functions."""
+        for program in programs:
+            program(self._template)
+        self.header[2 * len(TABLES) :] = self._template[2 * len(TABLES) :]
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         """A table: shape (entries,), of vectors (entries, 3), of matrices (entries, 3, 3); a view."""

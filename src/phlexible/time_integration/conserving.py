@@ -1,6 +1,5 @@
 """The conserving step (docs/theory.md, 4) as a ``Stepper``: compiled kernels on the tables of an assembly."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -12,8 +11,6 @@ import numpy as np
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.assembly.assembly import Assembly, assemble
 from phlexible.assembly.work_sources import constraint_columns, work_sources
-from phlexible.compilation.compiled import is_compiled, is_kept
-from phlexible.compilation.notation import CHECKED
 from phlexible.kernels.loop import TOUCHING, advance
 from phlexible.kernels.newton import CONVERGED, SINGULAR
 from phlexible.rank.dead_centre import near_dead_centre
@@ -33,15 +30,6 @@ from phlexible.time_integration.stepper import Advance, Stepper, Storage, Stored
 
 LEAST_MOTION = 1e-6
 """Of the reach, in a step. Newton's updates may stop at 1e-8 of it, where the round-off of positions is."""
-COMPILING = "phlexible: compiling the time step; done once, later runs start at once"
-NOT_KEPT = (
-    "phlexible: compiling the time step; neither the package nor the home folder can be written, so that each"
-    " program compiles again: set the environment variable NUMBA_CACHE_DIR to a folder that can be written"
-)
-CHECKING = (
-    "phlexible: compiling the time step with checks of every index, for which the environment variable"
-    " PHLEXIBLE_CHECKED asks; each program compiles again"
-)
 
 
 class ConservingScheme:
@@ -102,9 +90,6 @@ class ConservingStepper(Stepper):
         self._rows_of: Phase | None = None
         self._stop: BaseException | None = None  # what a controller raised
         self._pose: tuple[State, Instants, float] | None = None  # where something was computed last
-        if not is_compiled(advance):
-            unkept = CHECKING if CHECKED else NOT_KEPT
-            print(COMPILING if is_kept(advance) else unkept, file=sys.stderr, flush=True)
 
     def begin(self, state: State, at: Instants | None = None) -> None:
         """Put a state in."""

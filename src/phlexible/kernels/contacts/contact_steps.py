@@ -6,22 +6,20 @@ row g of each gap (8.23); joints, which can only lower it, are left out.
 
 from math import sqrt
 
-from phlexible.compilation.compiled import compiled
-from phlexible.compilation.dense import copy, factor, fill
+from phlexible.compilation.compiled import compiled, exported
+from phlexible.compilation.dense import copy, fill
 from phlexible.compilation.notation import Tables
 from phlexible.kernels.contacts.crowds import members_push
 from phlexible.kernels.contacts.mobility import harden_pair, hardness_of_pair, mobility, steepest
-from phlexible.kernels.inertia import inertia_tangent
-from phlexible.kernels.interactions import gather_gap
-from phlexible.kernels.segments import factor_segments, has_segments
-from phlexible.kernels.step import mass_blocks, motion_and_forces
-from phlexible.kernels.vectors import levers_and_motions
+from phlexible.kernels.elimination import factor_frame
+from phlexible.kernels.forces.laws_of_functions import gather_gap
+from phlexible.kernels.step import inertia_matrix, motion_and_forces
 from phlexible.tables.declarations import CONTACT, MOST_PARTS
 
 LONGEST = 0.1  # step times frequency: a rebound comes 0.003 / omega late
 
 
-@compiled
+@exported
 def contacts_push(t: Tables) -> bool:
     """Whether a contact pushes at either end of the step that was tried last; notes which."""
     found = False
@@ -35,7 +33,7 @@ def contacts_push(t: Tables) -> bool:
     return members_push(t) or found
 
 
-@compiled
+@exported
 def parts_around_contacts(t: Tables, h: float, longest: float, damping: float) -> int:
     """Parts of the steps, the longest of which is ``longest``, for the contacts that were noted in one of length h.
 
@@ -45,20 +43,10 @@ def parts_around_contacts(t: Tables, h: float, longest: float, damping: float) -
     copy(t.velocity1, t.saved_velocity, t.velocities)
     copy(t.velocity, t.velocity1, t.velocities)
     motion_and_forces(t, h, damping)  # without a change of the velocities
-    fill(t.blocks, t.block_numbers, 0.0)
-    for b in range(t.frames):
-        inertia_tangent(t, b, h)
-    mass_blocks(t)
-    for k in range(t.vectors):
-        if t.vector_carrier[k] >= 0:
-            levers_and_motions(t, k, h)
+    inertia_matrix(t, h)
     fill(t.hardness, t.carriers, 0.0)
     for b in range(t.frames):
-        n, pivots = t.width_of[b], t.pivots + 2 * t.node_row[b]
-        is_regular = (
-            factor_segments(t, b) if has_segments(t, b) else factor(t.blocks + t.node_diagonal[b], n, n, pivots)
-        )
-        t.hardness[b] = 0.0 if is_regular else -1.0
+        t.hardness[b] = 0.0 if factor_frame(t, b) else -1.0
     for f in range(t.forces):
         if t.touching[f] > 0.0:
             _harden(t, f, h)

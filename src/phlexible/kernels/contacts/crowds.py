@@ -11,7 +11,7 @@ contacts are so short that it is small beside the masses.
 
 from math import sqrt
 
-from phlexible.compilation.compiled import compiled
+from phlexible.compilation.compiled import compiled, exported
 from phlexible.compilation.notation import Tables, Vector, dot
 from phlexible.kernels.contacts.near_pairs import candidates, pair_at
 from phlexible.kernels.forces.contact import depth_energy, depth_gradient
@@ -79,7 +79,7 @@ def at_end(t: Tables, i: int, j: int) -> tuple[float, float, float]:
     return apart(x - y, t.place0[q] + t.change[q] - x, t.place0[l] + t.change[l] - y)
 
 
-@compiled
+@exported
 def push_crowds(t: Tables, h: float) -> None:
     """Add the forces of all pairs to those on the vectors; what they store and lose."""
     t.crowd_work[0], t.crowd_work[1], t.crowd_loss[0] = 0.0, 0.0, 0.0
@@ -139,7 +139,7 @@ def _normal(t: Tables, c: int, depth: float, change: float, h: float) -> float:
     return force
 
 
-@compiled
+@exported
 def crowd_energy(t: Tables) -> float:
     """Of all pairs at the start of the step [J]."""
     total = 0.0
@@ -151,7 +151,7 @@ def crowd_energy(t: Tables) -> float:
     return total
 
 
-@compiled
+@exported
 def members_push(t: Tables) -> bool:
     """Whether two of a crowd push at either end of the step that was tried last; notes which."""
     t.met_count[0] = 0

@@ -1,10 +1,10 @@
 """How easily contacts move bodies, and so how stiff they are beside the masses (docs/theory.md, 8)."""
 
-from phlexible.compilation.compiled import compiled
-from phlexible.compilation.dense import copy, fill, solve_vector
+from phlexible.compilation.compiled import compiled, exported
+from phlexible.compilation.dense import copy, fill
 from phlexible.compilation.notation import Reals, Tables, Vector, dot
 from phlexible.kernels.contacts.crowds import at_end, at_start
-from phlexible.kernels.segments import has_segments, solve_segments
+from phlexible.kernels.elimination import solve_frame
 from phlexible.kernels.vectors import mean_place, moved_by, velocity_of
 
 
@@ -19,10 +19,7 @@ def mobility(t: Tables, b: int, row: Reals, width: int) -> float:
     if t.hardness[b] < 0.0:
         return 0.0
     copy(row, solved, width)
-    if has_segments(t, b):
-        solve_segments(t, b, solved, 1)
-    else:
-        solve_vector(t.blocks + t.node_diagonal[b], width, width, t.pivots + 2 * t.node_row[b], solved)
+    solve_frame(t, b, solved)
     for i in range(width):
         total += row[i] * solved[i]
     return total
@@ -39,7 +36,7 @@ def steepest(stiffness: float, p: float, depth: float, change: float, total: flo
     return stiffness
 
 
-@compiled
+@exported
 def harden_pair(t: Tables, n: int, h: float) -> None:
     """Add N' g M^-1 g^T of a pair of a crowd to each of its carriers."""
     i, j = t.met_first[n], t.met_second[n]
@@ -83,7 +80,7 @@ def _carrier(t: Tables, b: int, p: int, q: int, one: float, other: float, normal
     return found
 
 
-@compiled
+@exported
 def hardness_of_pair(t: Tables, n: int) -> float:
     """Sum over the carriers of both members, each once."""
     i, j = t.met_first[n], t.met_second[n]

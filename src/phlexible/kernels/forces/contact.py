@@ -2,7 +2,7 @@
 
 from math import sqrt
 
-from phlexible.compilation.compiled import compiled
+from phlexible.compilation.compiled import compiled, exported
 from phlexible.compilation.notation import Tables
 from phlexible.kernels.forces.bearings import transmitted
 from phlexible.tables.declarations import LAW_WIDTH
@@ -33,7 +33,7 @@ def depth_gradient(stiffness: float, exponent: float, x0: float, x1: float) -> t
     return 0.0, 0.0
 
 
-@compiled
+@exported
 def push(t: Tables, f: int, h: float) -> tuple[float, float]:
     """N of a one-sided force over the step and dN/dx1 (8.17); what it loses into ``loss``."""
     x0, change, p = (
@@ -65,7 +65,7 @@ def rub(t: Tables, f: int, h: float) -> tuple[float, float]:
     return force, level / (h * size) if abs(rate) < size else 0.0
 
 
-@compiled
+@exported
 def slide(t: Tables, f: int, first: int, count: int, h: float, slope: float) -> None:
     """Friction along the functions after the first one, the gap, whose force is N with dN/dw1 = slope (8.18)."""
     normal, total = t.scalar_force[f], 0.0

@@ -10,13 +10,13 @@ so that a step supplies exactly value delta(theta), loses (d / h + gamma d') del
 
 from math import atan2, isnan, pi, sqrt
 
-from phlexible.compilation.compiled import compiled, entry_point
+from phlexible.compilation.compiled import compiled, entry_point, exported
 from phlexible.compilation.notation import Tables
 from phlexible.kernels.forces.contact import push, rub, slide
-from phlexible.kernels.forces.gaps import begin_gap, rolling_gap, rounded_gap, segment_gap
+from phlexible.kernels.forces.gaps import begin_gap, gap_weights
 from phlexible.kernels.forces.laws import discrete_gradient
 from phlexible.kernels.forces.relations import nearest_turn
-from phlexible.tables.declarations import ANGLE, CONTACT, DISTANCE, LAW_WIDTH, ROUNDED, SEGMENT
+from phlexible.tables.declarations import ANGLE, CONTACT, DISTANCE, LAW_WIDTH, ROUNDED
 
 SMALL_ANGLE = 0.05
 POINT = -1
@@ -68,12 +68,7 @@ def end_coordinate(t: Tables, i: int, h: float, damping: float) -> None:
 def end_gap(t: Tables, i: int, first: int, h: float, damping: float) -> None:
     """The same of gaps whose omega comes with its derivatives."""
     f, count = i - t.constraints, t.gap_count[i]
-    if t.coordinate_of[i] == ROUNDED:
-        rounded_gap(t, first, count)
-    elif t.coordinate_of[i] == SEGMENT:
-        segment_gap(t, first)
-    else:
-        rolling_gap(t, f, first, count)
+    gap_weights(t, i)
     change = 0.0
     for r in range(first, first + count):
         change += t.along[r] * t.function_change[r]
@@ -136,6 +131,13 @@ def scalar_force(t: Tables, f: int, h: float, damping: float) -> tuple[float, fl
         value += t.force_factor[f] * t.multiplier1[t.force_row[f]]
     t.scalar_force[f] = value - pull - d * t.theta_change[f]
     return t.scalar_force[f], -slope - d
+
+
+@exported
+def forces_of_laws(t: Tables, first: int, count: int, h: float, damping: float) -> None:
+    """``scalar_force`` and ``force_slope`` of so many laws without functions, whose coordinates have changed."""
+    for f in range(first, first + count):
+        t.force_slope[f] = scalar_force(t, f, h, damping)[1]
 
 
 @compiled

@@ -5,9 +5,9 @@ omega goes to ``along``, d theta_{n+1}/dw to ``slope`` and d omega/dw_{n+1} to `
 
 from math import sqrt
 
-from phlexible.compilation.compiled import compiled
+from phlexible.compilation.compiled import compiled, exported
 from phlexible.compilation.notation import Tables
-from phlexible.tables.declarations import LAW_WIDTH, ROLLING, ROUNDED
+from phlexible.tables.declarations import LAW_WIDTH, ROLLING, ROUNDED, SEGMENT
 
 LEAST = 1e-300
 
@@ -24,7 +24,7 @@ def clamped(u: float) -> float:
     return min(max(u, 0.0), 1.0)
 
 
-@compiled
+@exported
 def begin_gap(t: Tables, i: int) -> float:
     """theta_n; zero of what has a rate only."""
     if t.coordinate_of[i] == ROLLING:
@@ -38,6 +38,18 @@ def begin_gap(t: Tables, i: int) -> float:
         place = clamped(w[1] / w[2])
         total = w[0] - 2.0 * place * w[1] + place * place * w[2]
     return sqrt(max(total, 0.0))
+
+
+@exported
+def gap_weights(t: Tables, i: int) -> None:
+    """Of the coordinate of interaction i at the end of the step."""
+    first, count = t.interaction_start[i], t.gap_count[i]
+    if t.coordinate_of[i] == ROUNDED:
+        rounded_gap(t, first, count)
+    elif t.coordinate_of[i] == SEGMENT:
+        segment_gap(t, first)
+    else:
+        rolling_gap(t, i - t.constraints, first, count)
 
 
 @compiled

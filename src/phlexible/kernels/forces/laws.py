@@ -6,7 +6,7 @@ delta(U)/delta(theta) from theta_n and delta(theta), without cancellation, and i
 
 from math import log1p, nan, sqrt
 
-from phlexible.compilation.compiled import compiled
+from phlexible.compilation.compiled import compiled, exported
 from phlexible.compilation.notation import Tables
 from phlexible.compilation.user_function import call
 from phlexible.kernels.forces.contact import depth_energy
@@ -24,7 +24,7 @@ GAUSS = (
 )
 
 
-@compiled
+@exported
 def stored_energy(t: Tables, f: int, theta: float) -> float:
     """U of force f."""
     kind, k = t.energy_of[f], t.force_stiffness[f]

@@ -7,7 +7,7 @@ A moment m on the triad d_i of an attachment applies t x mean(d_i) to each, wher
 Follower loads are given in the mean triad.
 """
 
-from phlexible.compilation.compiled import compiled
+from phlexible.compilation.compiled import compiled, exported
 from phlexible.compilation.notation import (
     Matrix,
     Tables,
@@ -27,7 +27,7 @@ from phlexible.kernels.vectors import couple, mean_place, moved_by, velocity_of
 from phlexible.tables.declarations import FOLLOWER_FORCE, FOLLOWER_TORQUE, FORCE, PRESSURE
 
 
-@compiled
+@exported
 def pull_of_loads(t: Tables) -> None:
     """Add all loads to the force on each vector."""
     for q in range(t.loads):
@@ -70,7 +70,7 @@ def solved_for_triad(t: Tables, k: int, m: Vector) -> Vector:
     return (1.0 / dot(x, cross(y, z))) * (adjugate @ m)
 
 
-@compiled
+@exported
 def load_work(t: Tables, q: int) -> float:
     """Work of load q in the step: f . delta(x), for moments sum f_i . delta(d_i)."""
     kind, triad = t.load_kind[q], t.load_triad[q]
@@ -84,7 +84,7 @@ def load_work(t: Tables, q: int) -> float:
     return total
 
 
-@compiled
+@exported
 def load_tangent(t: Tables, h: float) -> None:
     """Add how follower forces and moments change with the mean triad to the bodies' blocks.
 

@@ -6,7 +6,7 @@ of gradients at the mean and at the end, and through the directors and places th
 3 x 3 blocks, also in the plane.
 """
 
-from phlexible.compilation.compiled import compiled
+from phlexible.compilation.compiled import compiled, exported
 from phlexible.compilation.notation import Matrix, Reals, Tables, along, dot, matrix, row, transposed
 from phlexible.kernels.forces.rods import (
     mean_along,
@@ -18,7 +18,7 @@ from phlexible.kernels.forces.rods import (
 from phlexible.kernels.moments import crossing, one, trace
 
 
-@compiled
+@exported
 def rod_tangent(t: Tables, h: float) -> None:
     """Add it to the blocks of all pairs of sections that share an element."""
     for p in range(t.rod_points):

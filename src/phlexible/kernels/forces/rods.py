@@ -9,7 +9,7 @@ and each entry of theta = L^T (Gamma, K) is a law, with L = ((L_1, 0), (L_2, L_3
 In the plane Gamma_x, Gamma_y and K_z are strains, and the others are zero.
 """
 
-from phlexible.compilation.compiled import compiled
+from phlexible.compilation.compiled import compiled, exported
 from phlexible.compilation.notation import (
     Matrices,
     Matrix,
@@ -25,7 +25,7 @@ from phlexible.compilation.notation import (
     transposed,
     vector,
 )
-from phlexible.kernels.forces.coordinates import scalar_force
+from phlexible.kernels.forces.coordinates import forces_of_laws
 from phlexible.kernels.moments import crossed, crossing
 
 
@@ -81,7 +81,7 @@ def set_strains(t: Tables, p: int, stretch: Vector, bend: Vector, theta: Reals) 
         theta[t.rod_force[p] + s] = along(first, place) if place < 3 else along(second, place - 3)
 
 
-@compiled
+@exported
 def begin_rods(t: Tables) -> None:
     """X', D, D' and theta at the start of the step."""
     for p in range(t.rod_points):
@@ -95,7 +95,7 @@ def begin_rods(t: Tables) -> None:
         set_strains(t, p, D @ X, curvature(D, S), t.theta0)
 
 
-@compiled
+@exported
 def rod_laws(t: Tables, h: float, damping: float) -> None:
     """Changes of all strains, their forces with the slopes of these, and the stresses that they are together."""
     for p in range(t.rod_points):
@@ -106,9 +106,10 @@ def rod_laws(t: Tables, h: float, damping: float) -> None:
         bend = -0.5 * crossed(dD @ transposed(S) + D @ transposed(dS))
         set_strains(t, p, dD @ X + D @ dX, bend, t.theta_change)
         force, slope = t.rod_stress + 6 * p, t.rod_stiffness + 6 * p
+        forces_of_laws(t, t.rod_force[p], t.rod_strains, h, damping)
         for s in range(t.rod_strains):
-            place = place_of_strain(t, s)
-            force[place], slope[place] = scalar_force(t, t.rod_force[p] + s, h, damping)
+            place, f = place_of_strain(t, s), t.rod_force[p] + s
+            force[place], slope[place] = t.scalar_force[f], t.force_slope[f]
         L = t.rod_share + 3 * p
         first, second = vector(force[0], force[1], force[2]), vector(force[3], force[4], force[5])
         t.rod_pull[2 * p], t.rod_pull[2 * p + 1] = L[0] @ first, L[1] @ first + L[2] @ second
@@ -140,7 +141,7 @@ def on_directors(t: Tables, p: int, k: int, X: Vector, D: Matrix, S: Matrix) -> 
     return matrix(f.x * X, f.y * X, f.z * X) - crossing(bending) @ (0.5 * (slope * D - value * S))
 
 
-@compiled
+@exported
 def add_rod_pulls(t: Tables) -> None:
     """Forces and moments of all rods on their sections (8.3)."""
     for p in range(t.rod_points):
@@ -160,7 +161,7 @@ def turns_of_bending(own: Matrix, Z: Matrix) -> Matrix:
     return matrix(cross(y, w) - cross(z, v), cross(z, u) - cross(x, w), cross(x, v) - cross(y, u))
 
 
-@compiled
+@exported
 def round_off_of_rods(t: Tables) -> float:
     """Stretching forces times the places whose differences stretch."""
     total = 0.0

@@ -8,7 +8,7 @@ left out of Newton's matrix.
 
 from math import sqrt
 
-from phlexible.compilation.compiled import compiled
+from phlexible.compilation.compiled import compiled, exported
 from phlexible.compilation.notation import Integers, Reals, Tables, Vector, along, cross, dot, vector
 from phlexible.kernels.forces.gaps import clamped
 from phlexible.kernels.moments import unit
@@ -16,7 +16,7 @@ from phlexible.kernels.vectors import mean_chord, mean_place
 from phlexible.tables.declarations import LAW_WIDTH, MOVING, SEGMENT
 
 
-@compiled
+@exported
 def begins_sliding(t: Tables, i: int, first: int, h: float) -> bool:
     """Force and tangent of friction of interaction i, if it has this friction; its gap is known."""
     f = i - t.constraints
@@ -59,7 +59,7 @@ def sliding_chord(t: Tables, i: int) -> int:
     return t.term_first[t.function_term[t.interaction_start[i] + t.gap_count[i]]]
 
 
-@compiled
+@exported
 def pull_of_sliding(t: Tables, i: int) -> None:
     """Add c_k f to the forces on the vectors."""
     f, force = i - t.constraints, _force(t, i)
@@ -68,7 +68,7 @@ def pull_of_sliding(t: Tables, i: int) -> None:
         t.pull[t.chord_vector[t.chord_start[chord] + k]] += weights[k] * force
 
 
-@compiled
+@exported
 def sliding_gradient(t: Tables, i: int, component: int) -> None:
     """ds/dx of one component at constant coefficients, by vectors."""
     f, chord = i - t.constraints, sliding_chord(t, i)
@@ -79,7 +79,7 @@ def sliding_gradient(t: Tables, i: int, component: int) -> None:
         t.right[number] = t.left[number]
 
 
-@compiled
+@exported
 def sliding_work(t: Tables, i: int) -> float:
     """Work of moving frames: less c_k f . delta(x_k) of their vectors."""
     f, force, total = i - t.constraints, _force(t, i), 0.0

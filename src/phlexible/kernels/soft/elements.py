@@ -5,7 +5,7 @@ mean(F_a) . delta(F_b) exactly, so that forces sum_ab S_ab g_ia mean(F_b) do the
 are taken from the first node of an element: far from the origin sums would cancel.
 """
 
-from phlexible.compilation.compiled import compiled
+from phlexible.compilation.compiled import compiled, exported
 from phlexible.compilation.notation import Tables, Vector, along, dot, vector
 from phlexible.kernels.soft.laws import density, mean_stress, write_tangent
 from phlexible.kernels.soft.slopes import slope_along
@@ -38,7 +38,7 @@ def soft_gamma(t: Tables, e: int, h: float, damping: float) -> float:
     return t.soft_viscosity[t.soft_group[e]] / h + damping
 
 
-@compiled
+@exported
 def add_soft_forces(t: Tables, h: float, damping: float) -> None:
     """Add h times what the elements pull to the balances of their nodes; the work of it, and its parts."""
     stored, lost, size = 0.0, 0.0, 0.0
@@ -72,7 +72,7 @@ def add_soft_forces(t: Tables, h: float, damping: float) -> None:
     t.soft_work[0], t.soft_work[1], t.soft_loss[0] = stored, size, lost
 
 
-@compiled
+@exported
 def soft_tangent(t: Tables, h: float, damping: float) -> None:
     """Add the derivative of ``add_soft_forces`` to the blocks of the nodes."""
     for e in range(t.soft_elements):
@@ -122,7 +122,7 @@ def _point_tangent(t: Tables, e: int, p: int, h: float, damping: float) -> None:
                 block[axis * width] += dot(own, m)
 
 
-@compiled
+@exported
 def soft_energy(t: Tables) -> float:
     """What all elements store at the state [J]."""
     stored = 0.0

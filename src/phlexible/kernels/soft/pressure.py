@@ -5,7 +5,7 @@ to x_{n+1} is mean(x,r) x mean(x,s) + delta(x,r) x delta(x,s)/12, and forces p N
 exactly on a closed surface (5.17).
 """
 
-from phlexible.compilation.compiled import compiled
+from phlexible.compilation.compiled import compiled, exported
 from phlexible.compilation.notation import Tables, Vector, along, cross, dot, vector
 from phlexible.kernels.moments import unit
 from phlexible.kernels.soft.slopes import slope_along
@@ -34,7 +34,7 @@ def mean_normal(t: Tables, f: int, p: int) -> Vector:
     return cross(mean_tangent(t, f, p, 1), mean_tangent(t, f, p, 2)) + (1.0 / 12.0) * turn
 
 
-@compiled
+@exported
 def add_pressures(t: Tables, h: float) -> None:
     """Subtract h times the forces of all pressures from the balances of their nodes."""
     for q in range(t.loads):
@@ -49,7 +49,7 @@ def add_pressures(t: Tables, h: float) -> None:
                         rows[d] -= weight * along(push, d)
 
 
-@compiled
+@exported
 def pressure_work(t: Tables, q: int) -> float:
     """p delta(V) of load q."""
     work = 0.0
@@ -63,7 +63,7 @@ def pressure_work(t: Tables, q: int) -> float:
     return work
 
 
-@compiled
+@exported
 def pressure_tangent(t: Tables, h: float) -> None:
     """Add the derivative of ``add_pressures`` to the blocks of the nodes."""
     for q in range(t.loads):
