@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from phlexible.results.pictures import animation
+
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 # Example: (variable, its value, tolerance). The peak is that of the von Karman reference.
@@ -58,6 +60,7 @@ def test_readme_program_runs_and_says_what_it_prints(tmp_path: Path, monkeypatch
     readme = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
     source = readme.split("```python\n")[1].split("```")[0]
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(animation, "SECONDS", 0.2)  # of the film
     exec(compile(source, "README.md", "exec"), {})
     peak, balance = map(float, capsys.readouterr().out.split())
     assert peak == pytest.approx(0.0155, abs=1e-4)

@@ -16,6 +16,7 @@ import phlexible as ph
 from phlexible.cli import app
 from phlexible.cli.settings import parse_settings
 from phlexible.gallery.table import ENTRIES
+from phlexible.results.pictures import animation, mode_shapes
 
 OWN_MODEL = """
 import phlexible as ph
@@ -67,7 +68,8 @@ def test_list_starts_without_compiler_and_pictures() -> None:
     assert done.stdout.splitlines()[-1] == "LOADED"
 
 
-def test_run_prints_a_table_and_writes_files(tmp_path: Path) -> None:
+def test_run_prints_a_table_and_writes_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(animation, "SECONDS", 0.2)  # of the film
     out, plot, film = tmp_path / "new" / "run.h5", tmp_path / "run.png", tmp_path / "run.mp4"
     result = call(
         *("run", "crank-slider", "--duration", 0.002, "--every", 2, "--set", "elements=2"),
@@ -294,7 +296,9 @@ def test_sweep_of_the_four_bar(tmp_path: Path) -> None:
     assert (tmp_path / "sweep.png").stat().st_size > 1000
 
 
-def test_a_mode_can_be_picked_and_filmed(tmp_path: Path) -> None:
+def test_a_mode_can_be_picked_and_filmed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = mode_shapes.ModeShapes.animate
+    monkeypatch.setattr(mode_shapes.ModeShapes, "animate", lambda *words: whole(*words, frames=3))
     files = ("--plot", tmp_path / "mode.png", "--animate", tmp_path / "mode.gif")
     done = call("modes", "four-bar", "--set", "elements=3", "--count", 2, "--mode", 2, *files)
     assert done.exit_code == 0

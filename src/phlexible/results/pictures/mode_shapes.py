@@ -158,6 +158,8 @@ class ModeShapes(Modes):
             _label(axis, view)
             axis.set_title(f"{self.frequencies[mode]:.5g} rad/s", fontsize=8.5)
 
+            figure.draw_without_rendering()
+            figure.set_layout_engine("none")  # the same for all pictures
             writer, settings = film_writer(target, FRAMES_PER_SECOND)
             try:
                 with matplotlib.rc_context(settings), writer.saving(figure, str(target), DOTS_PER_INCH):
