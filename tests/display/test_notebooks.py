@@ -13,6 +13,21 @@ from phlexible.results.progress import shown
 pytest.importorskip("matplotlib")
 
 
+def hinge(model):
+    """Of one more body, to the ground."""
+    wheel = model.add(ph.RigidBody(1.0, 0.1), "wheel", position=(0, 2, 0))
+    return model.connect(ph.Revolute(model.ground.at((0, 2, 0)), wheel.origin))
+
+
+def hung(parameters):
+    """A ball below a spring."""
+    model = ph.Model(dimension=2, gravity=(0, -9.81, 0))
+    ball = model.add(ph.PointMass(1.0), "ball", position=(0, -2, 0))
+    model.apply(ph.SpringDamper(model.ground.at((0, 0, 0)), ball.origin, parameters["k"], length=1.0))
+    model.connect(ph.Slider(model.ground.at((0, 0, 0)), ball.origin, axis=(0, 1, 0)))
+    return model
+
+
 @pytest.fixture(scope="module")
 def everything() -> dict[str, object]:
     """Objects that users hold, by name."""
@@ -22,7 +37,25 @@ def everything() -> dict[str, object]:
     hub = ph.gallery.satellite()
     linear = hub.linearize(inputs=[hub["hub"].origin])
     reduced = linear.reduce(8)
+    line = ph.Model(dimension=2)
+    rod = line.add(ph.Rod(1.0, ph.RectangularSection(0.02, 0.02), coupler.body.material, 2), "rod")
+    triangles = ([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)])
+    cloth = line.add(ph.SoftBody(triangles, ph.NeoHookean(1e6, 0.3), 1000.0, 0.01), "cloth", position=(3, 0, 0))
+    line.connect(ph.Gear(line.connect(ph.Revolute(line.ground.at((0, 0, 0)), rod.start)), hinge(line), 2.0))
+    sprung = ph.Model(dimension=2)
+    ball = sprung.add(ph.PointMass(1.0), "ball", position=(1, 0, 0))
+    sprung.apply(ph.SpringDamper(sprung.ground.at((0, 0, 0)), ball.origin, 9.0, 0.1))
+    swung = hung({"k": 9.0}).simulate(0.1, 0.01, progress=False)
+    live = sprung.start(step=0.01)
     return {
+        "rods": line,
+        "rod": rod,
+        "soft body": cloth,
+        "equilibrium": hung({"k": 9.0}).equilibrium(),
+        "saved": live.save(),
+        "live": live,
+        "sensitivity": swung.sensitivity(hung, {"k": 9.0}, lambda m: [ph.Position(m["ball"].origin)]),
+        "mode derivatives": ph.mode_derivatives(lambda p: hung(p).linearize(), {"k": 9.0}, 2),
         "model": model,
         "body": coupler,
         "string": ph.gallery.crane()["cable"],
@@ -55,11 +88,12 @@ def test_no_repr_dumps_an_array_or_an_address(everything):
         assert len(text) < 1000 and "\n" not in text, name
 
 
-def test_reprs_count_everything():
+def test_reprs_count_everything(everything):
     panels = ph.gallery.deployable_panels()
     assert repr(panels) == "Model(dimension=2, 4 bodies, 3 joints, 3 force elements)"
     assert repr(ph.gallery.crane()) == "Model(dimension=2, 3 bodies, 3 joints, 1 load)"
     assert repr(ph.gallery.robot_arm()) == "Model(dimension=3, 10 bodies, 10 joints, 6 force elements)"
+    assert repr(everything["rods"]) == "Model(dimension=2, 3 bodies, 2 joints, 1 relation)"
     assert repr(ph.Model()) == "Model(dimension=3, no bodies)"
     assert "3 rigid" in repr(ph.gallery.satellite().linearize().modes(4))
 
@@ -72,6 +106,12 @@ def test_reprs_count_everything():
         ("string", ["cable: String", "axial_stiffness=2e+06", "<svg"]),
         ("point mass", ["slider: PointMass", "0.033 kg"]),
         ("motion", ["Motion of 2 bodies, 3 joints", "largest balance error [J]", "kinetic", "data:image/png"]),
+        ("rods", ["rod</th>", "Rod</td>", "cloth</th>"]),
+        ("rod", ["rod: Rod", "elements", "<polygon"]),
+        ("soft body", ["cloth: SoftBody", "NeoHookean", "<polygon"]),
+        ("equilibrium", ["stable", "yes", "potential energy", "data:image/png"]),
+        ("sensitivity", ["reading 1 to k", "<polyline"]),
+        ("mode derivatives", ["d/d k", "<td"]),
         ("energy", ["kinetic", "strain", "<polyline", "balance error"]),
         ("linear model", ["states", "hub.origin", "LinearModel"]),
         ("modes", ["3.04811", "damping ratio", "data:image/png"]),

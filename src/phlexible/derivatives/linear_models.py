@@ -13,6 +13,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.algebra.options import whole
 from phlexible.algebra.user_functions import called, check_callable
 from phlexible.derivatives.parameters import Given, Parameters, Values
+from phlexible.display.html import table
 from phlexible.display.written import short_repr
 from phlexible.errors import ModelError, ParameterError, PoleError
 from phlexible.linear_analysis.frequency_response import frequency_response
@@ -45,6 +46,16 @@ class ModeDerivatives:
     derivatives: Values
 
     __repr__ = short_repr
+
+    def _repr_html_(self) -> str:
+        """For notebooks: frequencies, and their derivatives to parameters of one number."""
+        slopes = self.of_frequencies if isinstance(self.of_frequencies, dict) else {}
+        plain = {name: each for name, each in slopes.items() if np.ndim(each) == 1}
+        rows = [
+            (str(k + 1), f"{frequency:.6g}", *(f"{each[k]:.6g}" for each in plain.values()))
+            for k, frequency in enumerate(self.frequencies)
+        ]
+        return table(rows, ("mode", "frequency [rad/s]", *(f"d/d {name}" for name in plain)), "ModeDerivatives")
 
     @property
     def frequencies(self) -> Array:

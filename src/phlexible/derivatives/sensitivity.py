@@ -15,6 +15,7 @@ from phlexible.derivatives.readings import Sight, sight_of, states_at
 from phlexible.derivatives.step_derivatives import state_derivatives
 from phlexible.derivatives.taken_steps import TakenSteps, functions_of, take_steps
 from phlexible.derivatives.variations import Variation, moved
+from phlexible.display.html import sparkline, table
 from phlexible.display.written import short_repr
 from phlexible.errors import ParameterError
 from phlexible.sensors.sensor import Sensor, sensors
@@ -40,6 +41,20 @@ class Sensitivity:
     derivatives: tuple[Values, ...]
 
     __repr__ = short_repr
+
+    def _repr_html_(self) -> str:
+        """For notebooks: how each derivative goes over time."""
+        rows = []
+        for number, slopes in enumerate(self.derivatives):
+            named = slopes if isinstance(slopes, dict) else {"parameters": slopes}
+            for name, values in named.items():
+                curves = np.moveaxis(np.asarray(values), -1 if np.ndim(self.readings[number]) == 1 else -2, 0)
+                largest = curves.reshape(len(self.time), -1)
+                curve = largest[:, np.abs(largest).max(axis=0).argmax()]
+                label = f"reading {number + 1} to {name}"
+                rows.append((label, f"{curve[-1]:.4g}", f"{np.abs(curve).max():.4g}", sparkline(curve, label)))
+        heads = ("derivative of", "at the end", "largest", "over time")
+        return table(rows, heads, f"Sensitivity over {self.time[-1] - self.time[0]:g} s")
 
 
 def sensitivity(

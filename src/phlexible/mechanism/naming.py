@@ -48,13 +48,16 @@ def described(value: object) -> str:
 
 
 def counted(mechanism: Held) -> str:
-    """ "3 bodies, 4 joints, 1 load, 2 force elements, 1 drive", without what there is none of."""
+    """ "3 bodies, 4 joints, 1 load", without what there is none of; a rod is one body."""
+    nodes = sum(len(rod.handle.parts) - 1 for rod in mechanism.rods)
     counts = (
-        (len(mechanism.bodies), "body", "bodies"),
+        (len(mechanism.bodies) - nodes, "body", "bodies"),
         (len(mechanism.joints), "joint", "joints"),
         (len(mechanism.loads), "load", "loads"),
         (len(mechanism.applied_elements), "force element", "force elements"),
         (len(mechanism.drives), "drive", "drives"),
+        (len(mechanism.relations), "relation", "relations"),
+        (len(mechanism.events), "event", "events"),
     )
     found = [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]
     return ", ".join(found) or "no bodies"

@@ -23,10 +23,8 @@ from phlexible.bodies.locations import (
     Origin,
     Start,
 )
-from phlexible.display.html import beside, table
 from phlexible.display.written import described, written
-from phlexible.shapes.surface import Surface
-from phlexible.shapes.svg import small_picture
+from phlexible.ports.shown import Drawn, drawn, shown
 
 Path = Callable[[float], ArrayLike]
 
@@ -173,16 +171,11 @@ class PlacedBody:
         title = f"{self.name}: {type(self.body).__name__}"
         rows = [("mass", f"{self.data.mass:.6g} kg"), ("elastic coordinates", str(self.data.elastic_count))]
         rows += [("position", written(self.place)), *described(self.held)]
-        skin = self.held.skin(self.data, np.zeros((0, 3)))
-        places = skin.positions
-        if self.nodes is not None:
-            places = skin.places(self.elastic[None])[0]
-        surface = Surface(places[skin.vertex_nodes] + skin.offsets, skin.triangles)
-        lines = [] if skin.has_surface else [places[line] for line in skin.lines]
-        if not (skin.has_surface or lines):
-            return table(rows, title=title)
-        picture = small_picture(surface, lines, self.body.paint or "#0b5394", f"picture of {self.name}")
-        return beside(picture, table(rows, title=title))
+        return shown(title, rows, [self.drawn(np.zeros(3), np.eye(3))], self.body.paint)
+
+    def drawn(self, position: Array, rotation: Array) -> Drawn:
+        """Its surface and lines at t = 0, undeformed, with its frame in a pose of shapes (3,) [m] and (3, 3)."""
+        return drawn(self.held, self.data, None if self.nodes is None else self.elastic, position, rotation)
 
     def _attach(self, location: Location) -> "Attachment":
         self.locate(location)

@@ -9,7 +9,9 @@ from numpy.typing import ArrayLike
 from phlexible.algebra.arrays import vector
 from phlexible.bodies.beam.beam import SplitBeam
 from phlexible.bodies.rod.rod import Rod
+from phlexible.display.written import described, written
 from phlexible.ports.attachments import Attachment, PlacedBody
+from phlexible.ports.shown import shown
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,6 +85,14 @@ class PlacedWhole(ABC):
     def offsets(self) -> Iterator[tuple[PlacedBody, float]]:
         """Each part with the place of its start along the whole [m]."""
         yield from zip(self.parts, self.starts, strict=True)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what it looks like where it was placed, and its parameters."""
+        mass = sum(part.data.mass for part in self.parts)
+        rows = [("mass", f"{mass:.6g} kg"), ("parts", str(len(self.parts)))]
+        rows += [("position", written(self.parts[0].place)), *described(self.body)]
+        parts = [part.drawn(part.position, part.rotation) for part in self.parts]
+        return shown(f"{self.name}: {type(self.body).__name__}", rows, parts, self.parts[0].body.paint)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {len(self.parts)} parts)"

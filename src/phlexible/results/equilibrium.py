@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array
+from phlexible.display.html import beside, table
 from phlexible.interactions.drives import Drive
 from phlexible.interactions.force_elements import ForceElement
 from phlexible.interactions.loads import Axes
@@ -15,10 +16,12 @@ from phlexible.joints.joint import Joint
 from phlexible.linear_analysis.mechanics import linear_mechanics
 from phlexible.linear_analysis.operating_points.operating_point import OperatingPoint
 from phlexible.linear_analysis.operating_points.stability import growth
+from phlexible.mechanism.naming import counted
 from phlexible.observables.section_forces import BeamStress, SectionForces
 from phlexible.ports.attachments import Attachment, PlacedBody, Port
 from phlexible.ports.placed_whole import PlacedWhole
 from phlexible.results.motion import Motion
+from phlexible.results.pictures.house_style import picture_html
 from phlexible.sensors.sensor import Sensor
 from phlexible.system.layout import State
 from phlexible.system.recording import Recording
@@ -122,6 +125,15 @@ class Equilibrium:
     def plot(self, path: str | PathLike[str] | None = None, scale: float = 1.0) -> "Figure":
         """The deformed mechanism; ``scale`` enlarges deformations."""
         return self.motion.plot_mechanism([self.state.time], path, scale)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: a picture, and whether it is stable."""
+        rows = [
+            ("stable", "yes" if self.is_stable else f"no, grows with exp({self.growth_rate:.3g} t)"),
+            ("potential energy", f"{self.potential_energy:.6g} J"),
+        ]
+        title = f"Equilibrium of {counted(self.motion.mechanism)}"
+        return beside(picture_html(self.plot, "the mechanism at rest"), table(rows, title=title))
 
     def __repr__(self) -> str:
         kind = "stable" if self.is_stable else f"unstable, grows with exp({self.growth_rate:.3g} t)"

@@ -8,6 +8,8 @@ from phlexible.mechanism.mechanism import Mechanism
 from phlexible.mechanism.naming import counted
 from phlexible.observables.energy import Energy
 from phlexible.observables.run import RecordedRun
+from phlexible.ports.attachments import PlacedBody
+from phlexible.ports.placed_whole import PlacedWhole
 from phlexible.results.pictures.house_style import picture_html
 from phlexible.results.pictures.mechanism_plot import plot_mechanism, plot_model
 from phlexible.results.summaries.key_figures import figures
@@ -29,22 +31,21 @@ class Shown(Protocol):
 def model_html(mechanism: Mechanism) -> str:
     """A picture of the model as it was put together, and its bodies."""
     title = f"{type(mechanism).__name__}: {counted(mechanism)}"
-    rows = [
-        (
-            placed.name,
-            type(placed.body).__name__,
-            f"{placed.data.mass:.4g}",
-            str(placed.data.elastic_count),
-            written(placed.place),
-        )
-        for placed in mechanism.bodies[:MOST_ROWS]
-    ]
-    if len(mechanism.bodies) > MOST_ROWS:
-        rows.append((f"and {len(mechanism.bodies) - MOST_ROWS} more", "", "", "", ""))
+    wholes = {part: whole for whole in mechanism.wholes.values() for part in whole.parts}
+    rows = [_row(body) for body in dict.fromkeys(wholes.get(placed, placed) for placed in mechanism.bodies)]
+    if len(rows) > MOST_ROWS:
+        rows[MOST_ROWS:] = [(f"and {len(rows) - MOST_ROWS} more", "", "", "", "")]
     text = table(rows, ("body", "kind", "mass [kg]", "coordinates", "position [m]"), title)
     if not rows:
         return text
     return beside(picture_html(lambda: plot_model(mechanism), f"picture of the model: {title}"), text)
+
+
+def _row(body: PlacedBody | PlacedWhole) -> tuple[str, ...]:
+    """Name, kind, mass, coordinates, position; of a rod or of a beam in parts those of all parts."""
+    parts = body.parts if isinstance(body, PlacedWhole) else (body,)
+    mass, count = sum(part.data.mass for part in parts), sum(part.data.elastic_count for part in parts)
+    return body.name, type(body.body).__name__, f"{mass:.4g}", str(count), written(parts[0].place)
 
 
 def motion_html(motion: Shown) -> str:
