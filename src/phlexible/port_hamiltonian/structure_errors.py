@@ -4,7 +4,8 @@ import numpy as np
 from scipy import sparse
 
 SMALL = 1500  # up to this many states, semi-definiteness is checked with dense eigenvalues
-ROUND_OFF = 1e-14  # of diagonals: what projected states that do not take part have in their place
+LEAST_DIAGONAL = 1e-6
+"""Of the largest: round-off of products with smaller ones is more than 1e-10 of them, what certificates ask for."""
 
 
 def structure_errors(
@@ -37,5 +38,5 @@ def _negativity(matrix: sparse.csr_array) -> float:
         return 0.0
     dense = matrix.toarray()
     diagonal = np.abs(np.diag(dense))
-    scale = 1 / np.sqrt(np.maximum(diagonal, ROUND_OFF * diagonal.max() or 1.0))
+    scale = 1 / np.sqrt(np.maximum(diagonal, LEAST_DIAGONAL * diagonal.max() or 1.0))
     return float(max(0.0, -np.linalg.eigvalsh(scale[:, None] * (dense + dense.T) / 2 * scale)[0]))

@@ -15,7 +15,8 @@ from phlexible.ports.attachments import Attachment
 from phlexible.system.instants import Instants
 from phlexible.system.system import System
 
-DIFFERENCE = 1e-4  # of angles [rad] and rates, and of places over the length of the model
+DIFFERENCE = 1e-3  # of angles [rad] and rates, and of places over the length of the model
+PARTS = 1.0, 0.5, 0.1  # of it; the last tells a kink
 SMOOTH = 1e-3  # of the largest derivative: what other differences may miss
 
 
@@ -89,7 +90,7 @@ def _slopes(system: System, at: Instants, group: Sequence[tuple[StateLaw, sparse
 
 
 def _slope(law: StateLaw, time: float, measured: MeasuredRows) -> tuple[Array, bool]:
-    """d value/d numbers by central differences, and whether it is one."""
+    """d value/d numbers by central differences of two sizes, and whether it is one: smaller ones agree."""
 
     def value(numbers: Array) -> Array:
         return np.atleast_1d(np.asarray(law.controller(time, numbers), dtype=np.float64)).ravel()
@@ -98,10 +99,10 @@ def _slope(law: StateLaw, time: float, measured: MeasuredRows) -> tuple[Array, b
     for k, size in enumerate(measured.sizes):
         change = np.zeros(len(measured.sizes))
         change[k] = size
-        above, below = value(measured.values + change), value(measured.values - change)
-        near = value(measured.values + change / 4), value(measured.values - change / 4)
-        columns.append((above - below) / (2 * size))
-        others += [(near[0] - near[1]) / (size / 2) - columns[-1], (above + below - 2 * middle) / size]
+        pairs = [(value(measured.values + part * change), value(measured.values - part * change)) for part in PARTS]
+        wide, half, near = ((one - two) / (2 * part * size) for (one, two), part in zip(pairs, PARTS, strict=True))
+        columns.append((4 * half - wide) / 3)  # exact for polynomials of degree 4
+        others += [near - columns[-1], (sum(pairs[2]) - 2 * middle) / (PARTS[2] * size)]
     slope = np.array(columns).T
     largest = np.abs(slope).max(initial=0.0)
     return slope, bool(np.abs(others).max(initial=0.0) <= max(SMOOTH * largest, 1e-9 * np.abs(middle).max() / 1e-4))
