@@ -52,7 +52,7 @@ bench: $(READY)
 fuzz: $(READY)
 	cd tests && ../$(BIN)/python -m fuzz --seeds $(SEEDS) --first $(FIRST)
 
-# Chromium and its driver for the tests of reports, from the packages of Debian or Ubuntu; needs root.
+# Chromium and its driver for the tests of reports, from the packages of Debian; needs root. Chrome does as well.
 browser:
 	apt-get update
 	apt-get install --yes --no-install-recommends chromium chromium-driver

@@ -32,8 +32,9 @@ KINDS = {
 COMMANDS = {
     "four-bar": "run four-bar --set crank_speed=10 --duration 0.7 --step 5e-4",
     "satellite": "modes satellite --count 8",
+    "spinning-shaft": "modes spinning-shaft --count 6",
 }
-"""Of models that rest with their defaults; of the others ``run NAME``."""
+"""Of models that rest with their defaults, or whose motion shows nothing; of the others ``run NAME``."""
 HEAD = """# Gallery
 
 Every model of `ph.gallery`, as `phlexible run NAME --plot picture.png --report report.html` shows it. A picture

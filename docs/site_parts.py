@@ -9,7 +9,10 @@ REPORTS = HERE / "extra" / "reports" / "tutorials"
 """Reports that examples wrote, copied to reports/tutorials of the site; beside it those of the gallery."""
 
 # From the first pendulum to what needs more than one idea.
-ORDER = ("06", "01", "07", "08", "09", "10", "11", "12", "13", "14", "02", "03", "04", "05")
+ORDER = (
+    *("06", "01", "07", "08", "09", "10", "11", "12", "13", "14", "15", "16", "19", "17", "18"),
+    *("02", "03", "04", "05"),
+)
 
 
 def example_order(name: str) -> int:

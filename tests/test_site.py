@@ -3,7 +3,10 @@
 import inspect
 import re
 import runpy
+import tomllib
 from pathlib import Path
+
+import pytest
 
 import phlexible as ph
 from phlexible.gallery.table import ENTRIES
@@ -83,3 +86,15 @@ def test_the_page_of_validation_has_its_numbers() -> None:
     assert len(rows) >= 60
     assert len({source for *_, source in rows}) >= 25
     assert max(float(difference) for *_, difference, _ in rows) <= 0.02
+
+
+def test_files_of_the_project_agree_on_versions() -> None:
+    """The version in the citation, and the Pythons of the tests with those that the package names."""
+    yaml = pytest.importorskip("yaml")
+    found = [*(ROOT / ".github").rglob("*.yml"), ROOT / ".pre-commit-config.yaml", ROOT / "CITATION.cff"]
+    files = {path.name: yaml.safe_load(path.read_text(encoding="utf-8")) for path in found}
+    assert files["CITATION.cff"]["version"] == ph.__version__
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = [each.rpartition(" ")[2] for each in project["classifiers"] if "Python :: 3." in each]
+    assert files["tests.yml"]["jobs"]["tests"]["strategy"]["matrix"]["python"] == named
+    assert project["requires-python"] == f">={named[0]}"

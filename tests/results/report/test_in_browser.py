@@ -28,7 +28,8 @@ DRIVER = "GL Driver Message"
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
     webdriver = pytest.importorskip("selenium.webdriver")
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    chromium = next(filter(None, map(shutil.which, ("chromium", "google-chrome", "chromium-browser"))), None)
+    driver = shutil.which("chromedriver")
     if not (chromium and driver):
         pytest.skip("no Chromium here: make browser")
     options = webdriver.ChromeOptions()

@@ -185,12 +185,12 @@ def prepare_axes(axes: Any, scene: Scene) -> None:
 
 def _fill(axes: Any, figure: Any, reach: Array) -> None:
     """Axes in space as large as their part of the figure allows, with the numbers beside them."""
-    root = axes.get_figure(root=True)
+    renderer = axes.get_figure(root=True).canvas.get_renderer()
     room, zoom = figure.bbox, 1.0
     for _ in range(2):  # numbers and labels do not grow
         axes.set_box_aspect(reach, zoom=zoom)
-        root.draw_without_rendering()
-        own, square = axes.get_tightbbox(root.canvas.get_renderer()), axes.bbox
+        axes.draw(renderer)  # nothing is in them yet; so labels find their places
+        own, square = axes.get_tightbbox(renderer), axes.bbox
         middle = np.array([square.x0 + square.x1, square.y0 + square.y1]) / 2
         free = min(square.y1, room.y1 - LEGEND * room.height) - middle[1]
         sides = (
