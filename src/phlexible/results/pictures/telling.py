@@ -93,9 +93,10 @@ def _panel(label: str, curves: list[tuple[str, Array]], size: float | None = Non
 
 def _deflections(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
     curves, across = [], "yz"[: motion.mechanism.dimension - 1]
-    for point in points or _softest_points(motion.mechanism):
-        percent = 100 * motion.displacement(point) / point.placed.data.size
-        curves += [(f"$u_{axis}$ at {point}", percent[:, "xyz".index(axis)]) for axis in across]
+    seen = [(str(point), point, motion.displacement(point)) for point in points] or _softest_points(motion)
+    for name, point, moved in seen:
+        percent = 100 * moved / point.placed.data.size
+        curves += [(f"$u_{axis}$ at {name}", percent[:, "xyz".index(axis)]) for axis in across]
     return _panel("deflection / length [%]", curves, size=1.0)
 
 
@@ -180,21 +181,39 @@ def _middle(placed: PlacedBody) -> Attachment:
     return placed.origin
 
 
-def _softest_points(mechanism: Mechanism) -> list[Attachment]:
-    """Of the first bodies with a mesh."""
-    found = [
-        _softest(placed, placed.data.points)
-        for placed in mechanism.bodies
-        if isinstance(placed.data, FloatingBody)
-        and isinstance(placed.data.points, FlexiblePoints)
-        and placed.data.elastic_count
-    ]
+def _softest_points(motion: Moved) -> list[tuple[str, Attachment, Array]]:
+    """Of the first bodies with a mesh, with their displacement (N + 1, 3) as seen from the first interface [m]."""
+    found = []
+    for placed in motion.mechanism.bodies:
+        points = placed.data.points
+        if isinstance(points, FlexiblePoints) and points.shapes.shape[2]:
+            point = _softest(placed, points)
+            seen = _seen_from_interface(points, point.point.position[None], point.point.shapes[None])[0]
+            eta = motion.run.elastic(motion.run.body_index(placed))
+            place = ", ".join(f"{each:.3g}" for each in point.point.position)
+            name = f"{placed.name}.point({place})" + "".join(
+                f" from {name}" for name in points.interfaces.names[:1]
+            )
+            found.append((name, point, np.asarray(eta @ seen.T)))
     return found[:MOST_BODIES]
 
 
 def _softest(placed: PlacedBody, points: FlexiblePoints) -> Attachment:
-    """The node that its shapes move most."""
-    return placed.point(points.nodes[int((points.shapes**2).sum(axis=(1, 2)).argmax())])
+    """The node that its shapes move most, as seen from the first interface."""
+    seen = _seen_from_interface(points, points.nodes, points.shapes)
+    return placed.point(points.nodes[int((seen**2).sum(axis=(1, 2)).argmax())])
+
+
+def _seen_from_interface(points: FlexiblePoints, places: Array, shapes: Array) -> Array:
+    """Shapes (k, 3, n) at places (k, 3) without the rigid motion of the first interface, where there is one.
+
+    A frame that is no part of the body, the mean axis, hides most of how far a cantilever bends.
+    """
+    faces = points.interfaces
+    if not faces.names:
+        return shapes
+    turns = np.cross(faces.rotations[0].T, (places - faces.positions[0])[:, None])  # (k, n, 3)
+    return np.asarray(shapes - faces.shapes[0] - turns.transpose(0, 2, 1))
 
 
 def _liveliest(motion: Moved, placed: PlacedBody) -> Attachment:
