@@ -82,6 +82,13 @@ CONTROL = [
         swung,
     ),
     Call(
+        "passive_observer",
+        lambda s: ph.passive_observer,
+        lambda s: {"linear": s.model.linearize([s.joint]), "damping": 1.0},
+        {"linear": REFUSED, "damping": POSITIVE, "injection": POSITIVE},
+        swung,
+    ),
+    Call(
         "damping_injection",
         lambda s: ph.damping_injection,
         lambda s: {"model": s.model, "dampings": {s.joint: 1.0}},
