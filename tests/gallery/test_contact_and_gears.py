@@ -41,3 +41,31 @@ def test_a_tippe_top_turns_over_and_keeps_the_integral_of_jellett():
     assert turn[0, 2, 2] > 0.99 and turn[-1, 2, 2] < -0.9
     assert integral == pytest.approx(integral[0], rel=2e-4)
     assert np.abs(motion.energy.balance_error).max() <= 1e-12 * motion.energy.total[0]
+
+
+def test_a_capstan_leaves_the_share_of_euler():
+    model = ph.gallery.capstan(elements=16)
+    motion = model.simulate(0.08, 2e-3, progress=False)
+    left = -motion.reaction(model.joint("held end"))[-10:, 1].mean()
+    assert left == pytest.approx(10.01 * np.exp(-0.3 * np.pi), rel=0.02)
+    assert np.abs(motion.energy.balance_error).max() <= 1e-12
+
+
+def test_a_gripper_lifts_its_ball_by_friction():
+    model = ph.gallery.gripper(elements=3)
+    motion = model.simulate(0.6, 4e-3, progress=False)
+    hand, ball = motion.position(model["left jaw"].origin)[:, 1], motion.position(model["ball"].origin)[:, 1]
+    assert hand[-1] - hand[0] > 0.06
+    assert ball[-1] - ball[0] == pytest.approx(hand[-1] - hand[0], abs=1e-3)
+    assert np.abs(motion.energy.balance_error).max() <= 1e-12
+
+
+def test_a_wiper_turns_over_where_its_holder_turns_back():
+    model = ph.gallery.wiper(elements=4)
+    motion = model.simulate(0.6, 4e-3, progress=False)
+    blade, contact = model["blade"], model.elements[-1]
+    lag = motion.position(blade.start)[:, 0] - motion.position(blade.end)[:, 0]
+    assert lag[motion.time.searchsorted(0.2)] > 0.01 and lag[-1] < -0.01
+    assert motion.element_force(contact).max() > 0.05
+    assert motion.energy.dissipated[-1] > 0.005
+    assert np.abs(motion.energy.balance_error).max() <= 1e-13

@@ -7,6 +7,9 @@ from phlexible.gallery.beams.rotating_cantilever import rotating_cantilever
 from phlexible.gallery.beams.spatial_beam import spatial_beam
 from phlexible.gallery.beams.spinning_beam import spinning_beam
 from phlexible.gallery.beams.spinning_shaft import spinning_shaft
+from phlexible.gallery.contacts.capstan import capstan
+from phlexible.gallery.contacts.gripper import gripper
+from phlexible.gallery.contacts.wiper import wiper
 from phlexible.gallery.machines.crane import crane
 from phlexible.gallery.machines.deployable_panels import deployable_panels
 from phlexible.gallery.machines.flexible_pole import flexible_pole
@@ -41,6 +44,7 @@ __all__ = [
     "bouncing_ball",
     "bricard",
     "cable_robot",
+    "capstan",
     "chain",
     "crane",
     "crank_slider",
@@ -53,6 +57,7 @@ __all__ = [
     "four_bar",
     "free_pair",
     "gear_train",
+    "gripper",
     "hanging_cable",
     "heavy_top",
     "inflated_membrane",
@@ -72,4 +77,5 @@ __all__ = [
     "tethered_satellites",
     "tippe_top",
     "wind_turbine",
+    "wiper",
 ]

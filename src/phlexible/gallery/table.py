@@ -10,6 +10,9 @@ from phlexible.gallery.beams.rotating_cantilever import rotating_cantilever
 from phlexible.gallery.beams.spatial_beam import spatial_beam
 from phlexible.gallery.beams.spinning_beam import spinning_beam
 from phlexible.gallery.beams.spinning_shaft import spinning_shaft
+from phlexible.gallery.contacts.capstan import capstan
+from phlexible.gallery.contacts.gripper import gripper
+from phlexible.gallery.contacts.wiper import wiper
 from phlexible.gallery.machines.crane import crane
 from phlexible.gallery.machines.deployable_panels import deployable_panels
 from phlexible.gallery.machines.flexible_pole import flexible_pole
@@ -217,6 +220,9 @@ ENTRIES: tuple[GalleryEntry, ...] = (
     GalleryEntry(dzhanibekov, duration=20.0, step=1e-2),
     GalleryEntry(bouncing_ball, duration=4.0, step=2e-4),
     GalleryEntry(tippe_top, duration=3.0, step=1e-3),
+    GalleryEntry(capstan, duration=0.2, step=2e-3),
+    GalleryEntry(gripper, duration=1.0, step=2e-3),
+    GalleryEntry(wiper, duration=1.0, step=2e-3),
     GalleryEntry(gear_train, duration=0.1, step=2e-4),
     GalleryEntry(andrews_squeezer, duration=0.03, step=1e-5),
     GalleryEntry(wind_turbine, duration=10.0, step=5e-3),

@@ -1,0 +1,1 @@
+"""Bodies that touch, slide and rub."""
