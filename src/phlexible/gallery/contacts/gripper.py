@@ -1,6 +1,7 @@
 """Two flexible fingers that take a ball by friction and lift it."""
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -55,7 +56,12 @@ def gripper(
     open_gap = RADIUS + THICK / 2 + 5e-3
     height, close = non_negative("lift", lift), non_negative("squeeze", squeeze)
     model = Model(gravity=(0.0, -GRAVITY, 0.0), dimension=2)
-    law = {"stiffness": 5e3, "damping": 2e4, "friction": non_negative("friction", friction), "friction_speed": 2e-3}
+    law: dict[str, Any] = {
+        "stiffness": 5e3,
+        "damping": 2e4,
+        "friction": non_negative("friction", friction),
+        "friction_speed": 2e-3,
+    }
 
     def hand(time: float) -> Array:
         return np.array([0.0, top + height * smooth(time, CLOSED, LIFTED), 0.0])
