@@ -1,5 +1,6 @@
 """Two flexible fingers that take a ball by friction and lift it."""
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -26,6 +27,11 @@ def smooth(time: float, begin: float, end: float) -> float:
     """From 0 to 1 without a jump of velocity."""
     x = min(max((time - begin) / (end - begin), 0.0), 1.0)
     return x * x * (3 - 2 * x)
+
+
+def moved(start: float, way: float) -> Callable[[float], float]:
+    """The path of a jaw until the fingers are closed."""
+    return lambda time: start + way * smooth(time, 0.0, CLOSED)
 
 
 @ready_model
@@ -81,10 +87,7 @@ def gripper(
         place = (side * open_gap, top, 0.0)
         jaw = model.add(RigidBody(0.2, 1e-4, shape=Box((0.02, 0.02, 0.02))), f"{name} jaw", position=place)
         rail = model.connect(Prismatic(frame, jaw.origin, axis=(1.0, 0.0, 0.0)))
-        way = side * (close + 5e-3)
-        model.apply(
-            rail.drive(position=lambda time, place=place, way=way: place[0] - way * smooth(time, 0.0, CLOSED))
-        )
+        model.apply(rail.drive(position=moved(place[0], -side * (close + 5e-3))))
         finger = model.add(
             Rod(LENGTH, section, plastic, elements=elements), f"{name} finger", position=place, rotation=-np.pi / 2
         )
