@@ -174,7 +174,8 @@ def prepare_axes(axes: Any, scene: Scene) -> None:
 
     for k, name in enumerate("xyz"):
         getattr(axes, f"set_{name}lim")(center[k] - reach[k], center[k] + reach[k])
-        getattr(axes, f"set_{name}label")(f"{name} [m]", labelpad=7.0)
+        is_long = reach[k] > 2 * np.median(reach)  # the label stands below the numbers there, not beside them
+        getattr(axes, f"set_{name}label")(f"{name} [m]", labelpad=15.0 if is_long else 7.0)
         getattr(axes, f"{name}axis").set_pane_color("white")
         getattr(axes, f"{name}axis").set_major_locator(MaxNLocator(4 if reach[k] > 0.5 * reach.max() else 2))
     upwards = "xyz"[int(np.argmax(np.abs(scene.gravity)))] if scene.gravity.any() else "z"
