@@ -7,7 +7,10 @@ from laws.cases import random_place
 from laws.elements import Adding
 from laws.models import Sample
 from phlexible.errors import ModelError
+from phlexible.initial.closure import undeformed
 from phlexible.ports.attachments import Attachment
+from phlexible.rank.redundancy import redundancies
+from phlexible.system.system import system_of
 
 WHEEL = 0.1, 0.5  # radii, of the length of beams
 
@@ -46,7 +49,11 @@ def roll(rng: np.random.Generator, sample: Sample) -> bool:
     if rng.integers(2):
         axis = np.array([0.0, 0.0, 1.0]) if dimension == 2 else np.cross(normal, rng.normal(size=3))
     plane = ph.Plane(model.ground.at(centre.initial_position() - radius * normal), normal)
-    model.connect(ph.Rolling(centre, plane, radius, axis=axis))
+    rolling = model.connect(ph.Rolling(centre, plane, radius, axis=axis))
+    system = system_of(model)
+    if redundancies(system, undeformed(system)):  # held in all but one direction it jams as soon as it moves
+        model.remove(rolling)
+        return False
     return True
 
 

@@ -424,6 +424,16 @@ class _Copy:
                 return self._joint_element(part)
             case ph.Contact():
                 return self._contact(part)
+            case ph.Contacts():
+                return replace(
+                    part,
+                    first=[self._touching(each) for each in part.first],
+                    second=None if part.second is None else [self._touching(each) for each in part.second],
+                    stiffness=unit((1 - part.exponent, 1, -2)) * part.stiffness,
+                    radius=self._change.length * part.radius,
+                    second_radius=self._change.length * part.second_radius,
+                    damping=unit((-part.exponent, 1, -1)) * part.damping,
+                )
             case JointFriction() | JointStop():
                 return self._limit(part)
             case Drive():
@@ -458,13 +468,10 @@ class _Copy:
         if isinstance(second, ph.Plane):
             normal = self._change.rotation @ np.asarray(second.normal, dtype=float)
             second = ph.Plane(self._port(second.port), normal)
-        elif isinstance(second, ph.Capsule):
-            radius = self._change.length * second.radius
-            second = ph.Capsule(self._port(second.start), self._port(second.end), radius)
         elif isinstance(second, ph.Surface):
             second = ph.Surface(self._port(second.port), self._shape(second.shape), second.inside)
         else:
-            second = self._port(second)
+            second = self._touching(second)
         return replace(
             contact,
             first=self._port(contact.first),
@@ -474,6 +481,11 @@ class _Copy:
             damping=unit((-power, 1, -1)) * contact.damping,
             friction_speed=unit(VELOCITY) * contact.friction_speed,
         )
+
+    def _touching(self, value: Port | ph.Capsule) -> Port | ph.Capsule:
+        if isinstance(value, ph.Capsule):
+            return ph.Capsule(self._port(value.start), self._port(value.end), self._change.length * value.radius)
+        return self._port(value)
 
     def _shape(self, shape: Shape) -> Shape:
         """Its axes are those of the body, or it has none."""
@@ -498,6 +510,7 @@ class _Copy:
                 coulomb=unit(TORQUE if is_angle else FORCE) * part.coulomb,
                 viscous=unit(ROTATIONAL_DAMPING if is_angle else DAMPING) * part.viscous,
                 stiction_speed=unit(RATE if is_angle else VELOCITY) * part.stiction_speed,
+                radius=None if part.radius is None else self._change.length * part.radius,
             )
         size = 1.0 if is_angle else self._change.length
         return replace(

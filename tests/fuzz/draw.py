@@ -60,9 +60,6 @@ class Case:
         return self.placed.simulate(self.steps * self.step, self.step, progress=False, **self.options)
 
 
-CRUMPLED = 1.0
-
-
 def drawn(seed: int, is_small: bool = False) -> Case:
     """The case of a seed; a small one has two bodies, and one or two more on a string, and takes few steps."""
     rng = np.random.default_rng([seed, 1])
@@ -78,8 +75,6 @@ def drawn(seed: int, is_small: bool = False) -> Case:
         bodies=2 if is_small else None,
     )
     limit = BODY_CASES[body].h_omega if body else np.inf
-    if body is ph.SoftBody:
-        limit = CRUMPLED  # in longer steps membranes crumple, and det C of flattened elements loses its digits
     if wishes.loop:  # all is at rest, and at large steps it jumps between its two closures
         wishes, limit = replace(wishes, gravity=True), min(limit, 10.0)
     elif rng.random() < (0.05 if is_small else 0.2):

@@ -113,7 +113,8 @@ class _Writer:
             case JointElement():
                 return self._joint_element(value)
             case JointFriction():
-                return self._of(value, "friction", given_fields(value, "coulomb", "viscous", "stiction_speed"))
+                names = ("coulomb", "viscous", "stiction_speed", "coefficient", "radius")
+                return self._of(value, "friction", given_fields(value, *names))
             case JointStop():
                 return self._of(value, "stop", given_fields(value, "lower", "upper", "stiffness", "damping"))
             case Drive():
