@@ -28,6 +28,7 @@ KINDS = {
     "strings": "Strings and cables",
     "rods": "Rods",
     "soft_bodies": "Soft bodies",
+    "contacts": "Contact and friction",
 }
 COMMANDS = {
     "four-bar": "run four-bar --set crank_speed=10 --duration 0.7 --step 5e-4",
