@@ -121,6 +121,12 @@ class Assembly:
                 found[name] = (3 * k, np.array([value], dtype=np.float64))
         return found
 
+    @property
+    def loads_are_steady(self) -> bool:
+        """Whether no load and no prescribed force is a function of time."""
+        values = [load.value for load in self.system.loads] + [value for value, _ in self.prescribed]
+        return not any(callable(value) and not isinstance(value, Feedback) for value in values)
+
     def load_values(self, times: Array) -> Array:
         """Loads and prescribed forces of elements at the given times, shape (times, 3 values) [N or N m].
 

@@ -22,6 +22,7 @@ from phlexible.time_integration.stepper import Stepper, Storage
 
 MOST_HALVINGS = 10
 SAME = 1e-9  # of a step
+STORAGE = {(goes_on, asks): Storage(1, 0, goes_on, asks) for goes_on in (False, True) for asks in (False, True)}
 
 
 class Inputs(MutableMapping[str, Array]):
@@ -254,9 +255,8 @@ class LiveRun:
     def _taken(self, begin: float, end: float, size: float, depth: int) -> tuple[Mapping[str, Array], Array]:
         """The row at the end and the reactions of the last part; parts are halves of halves."""
         stepper = self._stepper
-        taken = stepper.advance(
-            np.array([begin, end]), size, Storage(1, 0, self._continues, asks=stepper.is_controlled)
-        )
+        kept = STORAGE[self._continues, stepper.is_controlled]
+        taken = stepper.advance(np.array([begin, end]), size, kept)
         stepper.let_interrupt()
         if taken.steps:
             self._continues = True

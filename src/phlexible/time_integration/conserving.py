@@ -28,6 +28,7 @@ from phlexible.time_integration.reactions import reactions
 from phlexible.time_integration.recorder import recording_of
 from phlexible.time_integration.stepper import Advance, Stepper, Storage, StoredRows
 
+NOTHING_MOVES = np.zeros((2, 0))
 LEAST_MOTION = 1e-6
 """Of the reach, in a step. Newton's updates may stop at 1e-8 of it, where the round-off of positions is."""
 
@@ -85,6 +86,9 @@ class ConservingStepper(Stepper):
         self.layout = ", ".join(f"{name}: {size}" for name, size in sizes.items())
         self._held = np.zeros(0)  # values of the controllers during a step
         self._given = np.zeros(0)  # values that are added to loads from outside
+        self._steady = assembly.load_values(np.zeros(1)) if assembly.loads_are_steady else None
+        self._single_step: tuple[float, Array, Array] | None = None  # a size of steps with its arguments of kernels
+        self._single_storage: dict[tuple[bool, bool], IntArray] = {}
         self._measured_at = nan  # where compiled code left places and rates of all vectors
         self._rows: IntArray | None = None  # that do not depend on others, of those that held then:
         self._rows_of: Phase | None = None
@@ -111,6 +115,10 @@ class ConservingStepper(Stepper):
         Controllers are asked before each step but the first, as ``control`` did. Steps around contacts are taken in
         parts (8.23).
         """
+        if len(instants) == 2 and storage.every == 1 and not storage.watches and len(self._substeps) == 1:
+            single = self._single(instants, step, storage)
+            if single is not None:
+                return single
         if storage.watches:
             every = replace(storage, every=1, phase=0, watches=False)
             return self._thinned(self.advance(instants, step, every), storage)
@@ -140,6 +148,33 @@ class ConservingStepper(Stepper):
         found = self._memory.rows(rows.numbers)
         error = max(float(found["step_error"].max(initial=0.0)), float(self._memory["step_error"][0]))
         return Advance(done, status == SINGULAR, found, rows.first, error, self._stop is not None)
+
+    def _single(self, instants: Array, step: float, storage: Storage) -> Advance | None:
+        """``advance`` of one step with little around it, for live runs; None where contacts ask for parts of it."""
+        memory, assembly = self._memory, self._assembly
+        middles, measures = instants[:1] + 0.5 * step, storage.asks or bool(self._state_laws.address)
+        moving = NOTHING_MOVES if not assembly.moving else assembly.moving_values(instants)
+        values = self._values(middles) if self._steady is None else self._steady
+        if self._steady is not None and self._given.size:
+            values = values + self._given
+        if self._held.size:
+            values = values + self._held
+        if self._single_step is None or self._single_step[0] != step:
+            self._single_step = step, np.array([step]), self._options(step)
+        kept = self._single_storage.get((storage.continues, measures))
+        if kept is None:
+            kept = np.array([1, 1, 0, storage.continues, False, measures, False], dtype=np.int64)
+            self._single_storage[storage.continues, measures] = kept
+        self._state_laws.middles = middles
+        numbers, reactions = np.zeros((1, len(memory.state))), np.zeros(memory.counts["reactions"])
+        _, size, options = self._single_step
+        with self._laws.called():
+            taken, status = advance(memory.header, size, options, kept, moving, values, reactions, numbers)
+        if status == TOUCHING:
+            return None
+        self._measured_at = float(instants[1]) if storage.asks and taken else nan
+        found = memory.rows(numbers)
+        return Advance(int(taken), status == SINGULAR, found, reactions, float(found["step_error"].max()))
 
     def _thinned(self, taken: Advance, storage: Storage) -> Advance:
         """All instants as watched; those that are to be stored as rows, with the greatest error between."""
