@@ -37,3 +37,14 @@ def test_a_wind_turbine_stands_on_its_tower():
     still = model.equilibrium().motion
     weight = 9.81 * sum(placed.data.mass for placed in model.bodies)
     assert still.reaction(foot)[0] == pytest.approx([0, 0, weight], abs=1e-6 * weight)
+
+
+def test_a_torque_turns_the_satellite_from_rest_to_rest():
+    """By 4 s2 torque / (2 pi J), if nothing bent: the panels swing by 3 % of it; no momentum is left."""
+    model = ph.gallery.satellite(panels="plate", torque=40.0, elements=4)
+    motion = model.simulate(2.0, 1e-2, progress=False)
+    panel = 120 * 6.0 * 1.2 * 0.025
+    inertia = 60 + 2 * panel * (6.0**2 / 12 + (0.75 + 3.0) ** 2)
+    turned = motion.rotation(model["hub"])[-1]
+    assert np.arctan2(turned[1, 0], turned[0, 0]) == pytest.approx(4 * 40 / (2 * np.pi * inertia), rel=0.05)
+    assert np.abs(motion.momentum.angular[-1]).max() < 1e-3 * np.abs(motion.momentum.angular).max()

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.results.pictures.mode_outline import mode_outline
+from bodies.flexible.meshes import STEEL, bar
+from phlexible.results.pictures.mode_outline import mode_outline, sharp_edges
 
 REFERENCE = Path(__file__).parent.parent / "linear_analysis" / "four_bar.csv"
 
@@ -82,3 +83,31 @@ def test_a_spin_about_the_own_axis_draws_no_noise():
     outline = mode_outline(modes.linearization, modes.shapes[:, 0])
     for line, still in zip(outline.at_phase(0.0, 0.1), outline.still, strict=True):
         assert np.array_equal(line, still)
+
+
+@pytest.mark.parametrize(
+    ("body", "length"),
+    [
+        (bar((3, 2, 1), modes=1), 4 * (0.3 + 0.03 + 0.02)),
+        (ph.Plate(1.2, 0.8, 0.01, STEEL, elements=(3, 2), interfaces={"start": "rigid"}, modes=1), 2 * (1.2 + 0.8)),
+    ],
+)
+def test_meshes_are_drawn_by_their_sharp_edges(body, length):
+    """Of a box its twelve edges, of a plate its rim."""
+    skin = body.skin(body.data, np.zeros((0, 3)))
+    found = sum(np.linalg.norm(np.diff(skin.positions[edge], axis=0), axis=1).sum() for edge in sharp_edges(skin))
+    assert found == pytest.approx(length)
+    model = ph.Model()
+    part = model.add(body, "body")
+    model.connect(ph.Fixed(model.ground.at(part["start"].initial_position()), part["start"]))
+    modes = model.linearize().modes(1)
+    outline = mode_outline(modes.linearization, modes.shapes[:, 0])
+    still, moved = np.concatenate(outline.still), np.concatenate(outline.at_phase(0.0, 0.1))
+    far, along = np.linalg.norm(moved - still, axis=1), still[:, 0] / still[:, 0].max()
+    inside = (along > 0.01) & (along < 0.99)
+    assert (far[inside] < 0.09 * along[inside]).all() and far.max() == pytest.approx(0.1)  # bent, no straight line
+    seen = modes.plot(0).axes[0]
+    assert sorted([seen.get_xlabel()[0], seen.get_ylabel()[0]]) == [
+        "x",
+        "xyz"[np.abs(moved - still).max(0).argmax()],
+    ]

@@ -1,11 +1,11 @@
 """A satellite with two long flexible panels."""
 
 from enum import StrEnum
-from math import pi
+from math import pi, sin
 
 from scipy.spatial.transform import Rotation
 
-from phlexible.algebra.arrays import positive
+from phlexible.algebra.arrays import finite, positive
 from phlexible.algebra.options import option
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.flexible.plates.plate import Plate
@@ -13,9 +13,13 @@ from phlexible.bodies.material import Material
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.elements.sections import RectangularSection
 from phlexible.gallery.parameters import ready_model
+from phlexible.interactions.loads import Torque
 from phlexible.joints.fixed import Fixed
 from phlexible.model import Model
 from phlexible.shapes.solids import Box
+
+PERIOD = 2.0
+"""Of the torque [s]."""
 
 
 class Panels(StrEnum):
@@ -38,6 +42,7 @@ def satellite(
     damping_ratio: float = 0.005,
     elements: int = 12,
     panels: str = "beam",
+    torque: float = 0.0,
 ) -> Model:
     """A rigid hub with two equal panels, free in the plane; the panels bend in the plane of motion.
 
@@ -55,7 +60,8 @@ def satellite(
     a beam with an inertia at its root; here each panel sees half of the hub's inertia, at the radius of
     the hub. The rigid modes are three.
 
-    Shown by: ``phlexible modes satellite --count 10``, and ``phlexible run satellite``, where it rests.
+    Shown by: ``phlexible modes satellite --count 10``, and ``phlexible run satellite --set torque=40``; without a
+    torque it rests.
 
     Args:
         hub_mass: [kg].
@@ -69,6 +75,8 @@ def satellite(
         damping_ratio: of the modes of a clamped panel.
         elements: of each panel, along it.
         panels: "beam", in the plane, or "plate", in space.
+        torque: greatest one about z on the hub, a sine that turns it from rest to rest within 2 s, by 4 s2 torque /
+            (2 pi times the inertia of all) [N m].
     """
     radius = positive("hub_radius", hub_radius)
     box = Box([2 * radius] * 3)
@@ -85,7 +93,7 @@ def satellite(
             color="#1f3a6b",
         )
         inertia = [positive("hub_inertia", hub_inertia)] * 3
-        return _in_space(RigidBody(hub_mass, inertia, shape=box, color="silver"), plate, radius)
+        return _slewed(_in_space(RigidBody(hub_mass, inertia, shape=box, color="silver"), plate, radius), torque)
     panel = Beam(
         length=panel_length,
         section=RectangularSection(width=panel_thickness, height=panel_width),
@@ -99,6 +107,18 @@ def satellite(
     left = model.add(panel, "left panel", position=(-radius, 0.0, 0.0), rotation=pi)
     model.connect(Fixed(hub.point((radius, 0.0, 0.0)), right.start))
     model.connect(Fixed(hub.point((-radius, 0.0, 0.0)), left.start))
+    return _slewed(model, torque)
+
+
+def _slewed(model: Model, torque: float) -> Model:
+    """One period of a sine on the hub."""
+    greatest = finite("torque", torque)
+    if greatest:
+
+        def torque_of(t: float) -> tuple[float, float, float]:
+            return 0.0, 0.0, greatest * sin(2 * pi * t / PERIOD) if t < PERIOD else 0.0
+
+        model.apply(Torque(model["hub"].origin, torque_of, breakpoints=(PERIOD,)))
     return model
 
 

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.bodies.flexible.points import FlexiblePoints
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import kept_velocities
+from phlexible.bodies.skin import Skin
 from phlexible.linear_analysis.linearize import Linearization
 from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody
 
@@ -15,6 +17,8 @@ ComplexArray = NDArray[np.complex128]
 
 OUTLINE_POINTS = 33
 UNSEEN = 1e-6
+SMOOTH = np.cos(np.radians(17.5))
+"""Of half the angle between the normals of two triangles between which no edge is drawn."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +82,14 @@ def mode_outline(linear: Linearization, shape: Array | ComplexArray) -> ModeOutl
 
 
 def _lines(linear: Linearization, placed: PlacedBody) -> list[tuple[Array, Array]]:
-    """Material points and their shapes: the body's outline; of a rigid body arms to what is attached."""
+    """Material points and their shapes: the body's outline; of a rigid body arms to what is attached.
+
+    Of a mesh the sharp edges of its surface.
+    """
+    if isinstance(placed.data.points, FlexiblePoints):
+        skin = placed.body.skin(placed.data, np.zeros((0, 3)))
+        if edges := sharp_edges(skin):
+            return [(skin.positions[edge], skin.shapes[edge]) for edge in edges]
     positions, shapes = placed.data.points.outline(OUTLINE_POINTS)
     lines = [(positions, shapes)]
     if placed.data.elastic_count:
@@ -89,6 +100,38 @@ def _lines(linear: Linearization, placed: PlacedBody) -> list[tuple[Array, Array
                 end = port.point.position
                 if np.linalg.norm(end - positions[-1]) > 0:
                     lines.append((np.stack([positions[-1], end]), np.zeros((2, 3, 0))))
+    return lines
+
+
+def sharp_edges(skin: Skin) -> list[IntArray]:
+    """Nodes along the lines where a surface ends or its normal turns."""
+    places = skin.positions[skin.vertex_nodes] + skin.offsets
+    size = float(np.ptp(places, axis=0).max(initial=0.0)) or 1.0
+    _, corner = np.unique(np.round(places / size, 9), axis=0, return_inverse=True)
+    a, b, c = (places[skin.triangles[:, k]] for k in range(3))
+    normals = np.cross(b - a, c - a)
+    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
+    ends = np.concatenate([skin.triangles[:, [0, 1]], skin.triangles[:, [1, 2]], skin.triangles[:, [2, 0]]])
+    _, first, edge = np.unique(np.sort(corner[ends], axis=1), axis=0, return_index=True, return_inverse=True)
+    together = np.zeros((len(first), 3))
+    np.add.at(together, edge, np.tile(normals, (3, 1)))
+    is_sharp = (np.bincount(edge) != 2) | (np.linalg.norm(together, axis=1) < 2 * SMOOTH)
+    single = np.unique(np.sort(skin.vertex_nodes[ends[first[is_sharp]]], axis=1), axis=0)
+    left: dict[int, list[int]] = {}
+    for first, second in single[single[:, 0] != single[:, 1]].tolist():
+        left.setdefault(first, []).append(second)
+        left.setdefault(second, []).append(first)
+    lines = []
+    while left:
+        line = [next((node for node, others in left.items() if len(others) != 2), next(iter(left)))]
+        while others := left.get(line[-1]):
+            here, after = line[-1], others.pop()
+            left[after].remove(here)
+            line.append(after)
+            if len(left[after]) > 1:  # lines meet
+                break
+        left = {node: others for node, others in left.items() if others}
+        lines.append(np.array(line, dtype=np.int64))
     return lines
 
 

@@ -210,8 +210,12 @@ class ModeShapes(Modes):
 
 
 def _view(outline: ModeOutline, amplitude: float) -> list[int]:
-    """The two world axes along which the model extends and moves most."""
-    spread = np.ptp(np.concatenate([*outline.still, *outline.at_phase(0.0, amplitude)]), axis=0)
+    """The world axis along which the model moves most, and of the others that along which it extends most."""
+    moved, still = np.concatenate(outline.at_phase(0.0, amplitude)), np.concatenate(outline.still)
+    spread = np.ptp(np.concatenate([still, moved]), axis=0)
+    away = np.abs(moved - still).max(axis=0)
+    first = int((away if away.any() else spread).argmax())
+    spread[first] = np.inf
     return sorted(np.argsort(-spread, kind="stable")[:2].tolist())
 
 
