@@ -91,6 +91,92 @@ def test_a_hanging_string_is_the_chain_of_its_elements(stiffness):
     assert rest.is_stable
 
 
+GROUND, CRANK, COUPLER, FOLLOWER, SPRING, START = 1.0, 0.4, 0.9, 0.7, 2.0, -0.5
+
+
+def linkage(angle):
+    """Where crank and coupler, coupler and follower meet, as complex numbers; the loop hangs below the ground."""
+    tip = CRANK * (np.cos(angle) + 1j * np.sin(angle))
+    line = GROUND - tip
+    d = np.abs(line)
+    inner = np.arccos((d**2 + COUPLER**2 - FOLLOWER**2) / (2 * d * COUPLER))
+    return tip, tip + COUPLER * line / d * np.exp(-1j * inner)
+
+
+def four_bar():
+    """Uniform rigid links of 2 kg/m, a spring at the crank that is relaxed at the start."""
+    tip, knee = linkage(START)
+    model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=2)
+    points = [np.array([z.real, z.imag, 0.0]) for z in (0j, tip, knee, GROUND + 0j)]
+    ports = [model.ground.at(points[0])]
+    for name, first, second in zip(("crank", "coupler", "follower"), points, points[1:], strict=False):
+        length = np.linalg.norm(second - first)
+        link = ph.RigidBody(2.0 * length, length**3 / 6, center=(length / 2, 0.0, 0.0))
+        turn = float(np.arctan2(*(second - first)[1::-1]))
+        body = model.add(link, name, first, turn)
+        model.connect(ph.Revolute(ports[-1], body.origin, name=f"pin of {name}"))
+        ports.append(body.point((length, 0.0, 0.0)))
+    model.connect(ph.Revolute(ports[-1], model.ground.at(points[3]), name="last pin"))
+    model.apply(model.joint("pin of crank").spring(SPRING))
+    return model
+
+
+def test_a_four_bar_linkage_hangs_where_its_energy_is_least():
+    """Of three centers of mass and a spring over the crank's angle."""
+
+    def energy(angle):
+        tip, knee = linkage(angle)
+        heights = (CRANK * tip.imag + COUPLER * (tip + knee).imag + FOLLOWER * knee.imag) / 2
+        return 2.0 * 9.81 * heights + SPRING * (angle - START) ** 2 / 2
+
+    def slope(angle):
+        h = 1e-4  # differences of order 8
+        shares = (4 / 5, -1 / 5, 4 / 105, -1 / 280)
+        return sum(c * (energy(angle + k * h) - energy(angle - k * h)) for k, c in enumerate(shares, 1)) / h
+
+    model = four_bar()
+    rest = model.equilibrium()
+    expected = brentq(slope, -1.5, -0.3, xtol=1e-14)
+    assert rest.is_stable
+    assert START + rest.angle(model.joint("pin of crank")) == pytest.approx(expected, abs=1e-9)
+
+
+def loaded_cantilever():
+    model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=2)
+    beam = model.add(ph.Beam(1.0, ph.RectangularSection(0.02, 0.01), STEEL, elements=4), "beam")
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam.start))
+    return model
+
+
+def sprung_pendulum():
+    model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=2)
+    rod = model.add(ph.RigidBody(2.0, 0.1, center=(0.5, 0.0, 0.0)), "rod")
+    pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), rod.origin))
+    model.apply(pin.spring(8.0))
+    return model
+
+
+def catenary():
+    model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=2)
+    law = ph.LinearLaw(axial_stiffness=1e4)
+    rope = model.add(ph.String(1.0, 0.3, 10, law), "rope", shape=lambda s: (0.8 * s, -1.4 * s * (1 - s), 0.0))
+    for end, x in ((rope.start, 0.0), (rope.end, 0.8)):
+        model.connect(ph.Spherical(model.ground.at((x, 0.0, 0.0)), end))
+    return model
+
+
+@pytest.mark.parametrize("build", [four_bar, loaded_cantilever, sprung_pendulum, catenary])
+def test_nothing_moves_in_ten_thousand_steps(build):
+    model = build()
+    motion = model.simulate(10.0, 1e-3, initial=model.equilibrium(), every=100, progress=False)
+    moved = [
+        motion.position(port) - motion.position(port)[0]
+        for body in model.bodies
+        for port in ([body.start, body.at(0.5), body.end] if hasattr(body.body, "length") else [body.origin])
+    ]
+    assert np.abs(moved).max() <= 1e-12
+
+
 def test_an_upright_pendulum_is_unstable():
     """It grows with sqrt(m g l / I)."""
     model = ph.Model(gravity=(0.0, 9.81, 0.0), dimension=2)
