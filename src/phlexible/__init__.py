@@ -397,7 +397,9 @@ def __getattr__(name: str) -> object:
         return import_module(f"phlexible.{name}")
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"phlexible.{_LATER[name]}"), name)
+    found: object = getattr(import_module(f"phlexible.{_LATER[name]}"), name)
+    import_module("phlexible.display.signatures").shorten(found)
+    return found
 
 
 def __dir__() -> list[str]:

@@ -1,12 +1,16 @@
 """How objects show themselves: short texts that count everything, tables and pictures for notebooks."""
 
+import inspect
 import re
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 import pytest
 
 import phlexible as ph
+from phlexible.display.signatures import said
 from phlexible.display.written import written
 from phlexible.results.progress import shown
 
@@ -153,6 +157,28 @@ def test_a_report_is_shown_in_a_cell(everything):
     assert "<script" not in page  # it is inside of the attribute
     assert "position of coupler.end [m]" in inline.page
     assert len(repr(inline)) < 60
+
+
+def test_signatures_are_short_in_help():
+    """Types by the names that they are written with; what they stand for is pages long."""
+    assert str(inspect.signature(ph.Contact)).startswith(
+        "(first: Attachment | MovingFrame | PlacedBody | PlacedWhole, second: Touchable | Attachment | MovingFrame,"
+    )
+    assert "position: ArrayLike = (0.0, 0.0, 0.0), rotation: ArrayLike | Rotation | None" in str(
+        inspect.signature(ph.Model.add)
+    )
+    assert "initial: InitialKind | str | State | Equilibrium = 'undeformed'" in str(
+        inspect.signature(ph.Model.simulate)
+    )
+    assert said(np.ndarray | None) == "ndarray | None"
+    assert said(Callable[[float], int] | Literal["a"]) == "Callable | Literal['a']"
+    for name in ph.__all__:
+        public = getattr(ph, name)
+        methods = [getattr(public, each) for each in dir(public) if not each.startswith("_")]
+        for each in [public, *methods] if inspect.isclass(public) else [public]:
+            if inspect.isfunction(each):
+                text = str(inspect.signature(each))
+                assert "_typing" not in text and len(text) < 700, (name, each)
 
 
 def test_values_in_a_few_characters():
