@@ -23,6 +23,7 @@ def test_solutions_in_both_orders(monkeypatch):
     exact = np.random.default_rng(0).normal(size=(512, 3))
     loads = matrix @ exact
     assert SuperLuFactors(matrix, places).solve(loads) == pytest.approx(exact, abs=1e-10)
+    assert SuperLuFactors(matrix, places).solve(loads[:, :0]).shape == (512, 0)
     monkeypatch.setattr(sparse_factors, "SMALL", 0)
     assert SuperLuFactors(matrix, places).solve(loads) == pytest.approx(exact, abs=1e-10)
 
@@ -51,4 +52,5 @@ def test_other_solvers_where_they_are_installed(package):
     exact = np.random.default_rng(0).normal(size=(216, 2))
     factors = factored(matrix, places)
     assert factors.solver in ("rslab", "pypardiso")
+    assert factors.solve(exact[:, :0]).shape == (216, 0)
     assert factors.solve(matrix @ exact) == pytest.approx(exact, abs=1e-10)

@@ -80,6 +80,8 @@ class RslabFactors(Factors):
 
     def solve(self, loads: Array) -> Array:
         """Solutions (N, k) for right-hand sides (N, k)."""
+        if not loads.shape[1]:  # refused by the package
+            return loads.copy()
         return np.asarray(self._factors.solve_many(np.ascontiguousarray(loads)))
 
 
@@ -96,6 +98,8 @@ class PardisoFactors(Factors):
 
     def solve(self, loads: Array) -> Array:
         """Solutions (N, k) for right-hand sides (N, k)."""
+        if not loads.shape[1]:  # refused by the package
+            return loads.copy()
         return np.asarray(self._solver.solve(self._matrix, np.asfortranarray(loads))).reshape(loads.shape)
 
 
