@@ -205,14 +205,20 @@ def fmu(
 
 @app.command()
 def warmup(debug: Debug = False) -> None:
-    """Compile the time step, so that the first run starts at once."""
+    """Compile the time step with all bodies and forces, so that the first run of any model starts at once."""
     from phlexible.compilation.compiled import kept_in  # here: the compiler takes long to import
     from phlexible.kernels.loop import advance
+    from phlexible.kernels.programs import compile_all
     from phlexible.studies.warm_up import warm_up
 
     with one_line_failures(debug):
-        begin = time.perf_counter()
+        last = begin = time.perf_counter()
+        for name in compile_all():
+            now = time.perf_counter()
+            print(f"{now - last:5.1f} s  {name}", flush=True)
+            last = now
         warm_up()
+        print(f"{time.perf_counter() - last:5.1f} s  the loop over steps")
         folder = kept_in(advance)
         kept = "for this process only" if folder is None else f"kept in {folder}"
         print(f"the time step is compiled, {kept} ({time.perf_counter() - begin:.1f} s)")

@@ -1,14 +1,18 @@
-"""How kernels are compiled: exact about NaN, free to reorder sums, one module for each entry point.
+"""How kernels are compiled: exact about NaN, free to reorder sums, one module for each program.
 
 A kernel function says the types of its arguments and of what it returns, so that nothing is inferred across
 calls: ``compiled`` makes it a rule that writes the function into the module of whatever entry point calls it,
 once. LLVM then sees the whole program a single time, where separately compiled functions would be optimized
 again at each level of calls and turned into machine code that nobody runs.
+
+Families of forces are programs of their own, so that a model compiles what it has: other programs call what one
+``export``s by addresses that stand in the tables (``kernels/programs.py``).
 """
 
 import hashlib
 import inspect
 from collections.abc import Callable, Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -149,7 +153,7 @@ def numba_type(hint: Any) -> Any:
     return NUMBA_TYPES[hint]
 
 
-def discard_stale_cache(sources: Iterable[Path], cache: Path) -> bool:
+def discard_stale_cache(sources: Iterable[Path], kept: Path) -> bool:
     """Remove compiled code that was made from other sources; True if there was any.
 
     Numba looks at the file of the called function only, while the entry points contain the code of whole
@@ -157,12 +161,12 @@ def discard_stale_cache(sources: Iterable[Path], cache: Path) -> bool:
     """
     files = sorted(file for folder in sources for file in folder.rglob("*.py"))
     digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
-    stamp = cache / "kernels.stamp"
+    stamp = kept / "kernels.stamp"
     try:
         if stamp.is_file() and stamp.read_text() == digest:
             return False
-        cache.mkdir(parents=True, exist_ok=True)
-        for file in [*cache.glob("*.nbi"), *cache.glob("*.nbc")]:
+        kept.mkdir(parents=True, exist_ok=True)
+        for file in [*kept.glob("*.nbi"), *kept.glob("*.nbc")]:
             file.unlink(missing_ok=True)
         stamp.write_text(digest)
     except OSError:  # a read-only installation: its files only change together, Numba notices that
@@ -174,7 +178,7 @@ def is_compiled(entry: Any) -> bool:
     """Whether an entry point is compiled in this process or can be read from its cache."""
     if entry.overloads or not is_kept(entry):
         return bool(entry.overloads)
-    return any(Path(entry.stats.cache_path).glob(f"*{entry.py_func.__name__}-*.nbc"))
+    return any(Path(entry.stats.cache_path).glob(f"*.{entry.py_func.__name__}-*.nbc"))
 
 
 def is_kept(entry: Any) -> bool:
@@ -199,6 +203,12 @@ def entry_point(function: Any) -> Any:
         dispatcher = njit(cache=True, **options)(function)
     except RuntimeError:  # Numba found no folder for its cache
         return njit(**options)(function)
-    package = Path(__file__).parent.parent
-    discard_stale_cache([package / folder for folder in _KERNELS], Path(dispatcher.stats.cache_path))
+    _discard_once(Path(dispatcher.stats.cache_path))
     return dispatcher
+
+
+@cache
+def _discard_once(folder: Path) -> bool:
+    """What is stale in a folder of the cache, when the first entry point with code in it is declared."""
+    package = Path(__file__).parent.parent
+    return discard_stale_cache([package / each for each in _KERNELS], folder)

@@ -7,7 +7,7 @@ direct.
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,7 +44,7 @@ from phlexible.kernels.step import (
     residuals,
 )
 from phlexible.tables.declarations import ANGLE, CONTACT, ROUNDED
-from phlexible.tables.memory import Memory
+from phlexible.tables.memory import HEADER, Memory
 
 COMPILING = "phlexible: compiling the time step; done once, later runs start at once"
 NOT_KEPT = (
@@ -212,3 +212,11 @@ def connect(memory: Memory) -> None:
         unkept = CHECKING if CHECKED else NOT_KEPT
         print(COMPILING if is_kept(advance) else unkept, file=sys.stderr, flush=True)
     memory.connect(needed)
+
+
+def compile_all() -> Iterator[str]:
+    """Compile all programs, or find them in the cache, one after the other: what each is for."""
+    nowhere = np.zeros(HEADER, dtype=np.int64)
+    for program in PROGRAMS:
+        program.entry(nowhere)
+        yield program.name

@@ -19,6 +19,9 @@ SIZES = {kind: int(np.prod(shape)) for kind, shape in NUMBERS.items()}
 
 STATE = tuple(table for table in TABLES if table.writer is Writer.STATE)
 
+HEADER = 2 * len(TABLES) + len(FUNCTIONS)
+"""Integers in a header: counts or addresses of tables, their lengths, addresses of functions."""
+
 ALIGNED = 8  # numbers: tables begin where cache lines do
 
 
@@ -66,7 +69,7 @@ class Memory:
         self._places: dict[str, tuple[int, int, Kind]] = {}  # in the numbers that change: the state, then others
         self._length = _aligned(self.counts["state_numbers"])
         own: list[tuple[int, int]] = []  # place in the header and in the numbers that change
-        self._template: IntArray = np.zeros(2 * len(TABLES) + len(FUNCTIONS), dtype=np.int64)
+        self._template: IntArray = np.zeros(HEADER, dtype=np.int64)
         state = 0
         for place, table in enumerate(TABLES):
             if table.kind is Kind.COUNT:

@@ -1,0 +1,74 @@
+"""Families of forces are compiled for models that have them, and are absent from all others."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+from phlexible.assembly.assembly import assemble
+from phlexible.compilation.compiled import entry_point
+from phlexible.compilation.notation import FUNCTION_PLACES, tables_at
+from phlexible.kernels import programs
+from phlexible.kernels.contacts.contact_steps import contacts_push
+from phlexible.kernels.forces.rods import round_off_of_rods
+from phlexible.kernels.programs import PROGRAMS
+from phlexible.system.system import system_of
+from phlexible.tables.functions import FUNCTIONS
+from phlexible.tables.memory import HEADER
+
+JOINTS = {"bodies and joints"}
+
+
+@entry_point
+def _absent(header):
+    t = tables_at(header)
+    return round_off_of_rods(t), contacts_push(t)
+
+
+@pytest.mark.parametrize(
+    ("build", "needed"),
+    [
+        (lambda: ph.gallery.crank_slider(modes=3), JOINTS),
+        (lambda: ph.gallery.rotating_cantilever(elements=20), JOINTS | {"long bodies"}),
+        (lambda: ph.gallery.gear_train(), JOINTS | {"force elements"}),
+        (lambda: ph.gallery.bouncing_ball(), JOINTS | {"force elements", "contacts", "steps around contacts"}),
+        (lambda: ph.gallery.flying_spaghetti(), JOINTS | {"force elements", "rods", "loads"}),
+        (lambda: ph.gallery.inflated_membrane(), JOINTS | {"soft bodies", "pressure", "loads"}),
+    ],
+)
+def test_a_model_compiles_what_it_has_and_nothing_else(monkeypatch, build, needed):
+    asked = []
+    watched = [replace(each, entry=Watched(each, asked)) for each in PROGRAMS]
+    monkeypatch.setattr(programs, "PROGRAMS", watched)
+    monkeypatch.setattr(programs, "is_compiled", lambda entry: True)
+    assemble(system_of(build()))
+    assert set(asked) == needed
+
+
+class Watched:
+    """In place of the entry of a program: notes that it was asked for, and compiles nothing."""
+
+    def __init__(self, program, asked):
+        self._program, self._asked = program, asked
+
+    def __call__(self, header):
+        self._asked.append(self._program.name)
+
+
+def test_functions_of_absent_programs_do_nothing():
+    memory = assemble(system_of(ph.gallery.crank_slider(modes=3))).memory
+    addresses = dict(zip(FUNCTIONS, memory.header[-len(FUNCTIONS) :].tolist(), strict=True))
+    assert addresses["residuals"] != 0 and addresses["rod_laws"] == 0
+    assert _absent(memory.header) == (0.0, False)
+    assert np.array_equal(memory.fresh().header[-len(FUNCTIONS) :], memory.header[-len(FUNCTIONS) :])
+
+
+def test_every_function_is_exported_by_one_program():
+    found = []
+    for program in PROGRAMS:
+        header = np.zeros(HEADER, dtype=np.int64)
+        program.entry(header)
+        assert not header[: -len(FUNCTIONS)].any()
+        found += [name for name, place in FUNCTION_PLACES.items() if header[place]]
+    assert sorted(found) == sorted(FUNCTIONS)
