@@ -50,7 +50,7 @@ def test_bodies_on_moving_ground_with_loads_and_weight(body):
     assert relative_error(sample.model, sample.step, seed=2, damping=0.1) < 1e-7
 
 
-@pytest.mark.parametrize("kind", [k for k in ELEMENT_CASES if k not in (ph.Contact, JointStop)])
+@pytest.mark.parametrize("kind", [k for k in ELEMENT_CASES if k not in (ph.Contact, ph.Contacts, JointStop)])
 def test_elements_between_bodies(kind):
     sample = random_mechanism(1, Wishes(3, 1.0, bodies=3))
     assert with_elements(1, sample, [kind], True)

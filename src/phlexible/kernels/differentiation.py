@@ -8,14 +8,14 @@ from math import atan2
 
 from phlexible.compilation.compiled import compiled, entry_point
 from phlexible.compilation.dense import copy, fill
-from phlexible.compilation.notation import Matrix, Reals, Tables, cross, dot, matrix, reals_at, tables_at, vector
+from phlexible.compilation.notation import Reals, Tables, dot, matrix, reals_at, tables_at
 from phlexible.kernels.elimination import eliminate, substitute
 from phlexible.kernels.forces.relations import nearest_turn
-from phlexible.kernels.inertia import add_column, inertia, read, write
+from phlexible.kernels.inertia import read, write
 from phlexible.kernels.ledger import energies
 from phlexible.kernels.loop import set_vectors
-from phlexible.kernels.moments import add_moments, axis_of, contract, contract_crossing, crossing, one, unit
-from phlexible.kernels.step import add_masses, begin_ports, begin_step, jacobian, residuals
+from phlexible.kernels.moments import crossing, one
+from phlexible.kernels.step import begin_ports, begin_step, inertia_matrix, jacobian, residuals
 from phlexible.kernels.transposed import substitute_transposed
 from phlexible.tables.declarations import ANGLE
 
@@ -62,7 +62,7 @@ def differentiate(header, options, how, places, rows, moving, load_values, pose,
             if wanted == RESIDUALS:
                 copy(t.residual, f + step * n, n)
                 continue
-            momentum_tangent(t, sign * h)
+            inertia_matrix(t, sign * h, 0.0)
             for i in range(how[3]):
                 momenta[i] = t.blocks[places[i, 0]] if is_backwards else momenta[i] + t.blocks[places[i, 0]]
             jacobian(t, sign * h, sign * damping)
@@ -176,53 +176,3 @@ def measure_angles(t: Tables) -> None:
         if t.coordinate_of[i] == ANGLE:
             f, first = i - t.constraints, t.interaction_start[i]
             t.theta0[f] = nearest_turn(atan2(t.function0[first + 1], t.function0[first]), t.theta[f])
-
-
-@compiled
-def momentum_tangent(t: Tables, h: float) -> None:
-    """The derivative of the left sides of (4.6) to (4.8) to the new velocities at constant pose, as blocks."""
-    fill(t.blocks, t.block_numbers, 0.0)
-    for b in range(t.frames):
-        frame_tangent(t, b, h)
-    add_masses(t)
-
-
-@compiled
-def frame_tangent(t: Tables, b: int, h: float) -> None:
-    """Of one frame: ``inertia_tangent`` without what eta moves."""
-    kind, axes, d, across = t.type_of[b], t.axes_of[b], t.dimension, t.corner_stride[b]
-    c = t.coordinate_start[b]
-    m, half, own = t.elastic_count[kind] + 1, 0.5 * h, 9 * c
-    corner = t.blocks + (t.node_diagonal[b] + d * (across + 1))
-    side, bottom = t.blocks + (t.side[b] + d), t.blocks + (t.bottom[b] + d * t.bottom_stride[b])
-    a, p, w0 = t.half_turn[b], t.angular0[b] + t.angular1[b], crossing(t.spin0[b])
-    N0, N1, D0 = t.moment0 + own, t.moment1 + own, t.moment_rate0 + own
-    J = inertia(t, t.xi1 + c, t.moment1 + own, m) if m > 1 else t.rigid_inertia[kind]
-    pi = t.scratch
-    for l in range(axes):
-        e = unit(axis_of(l, axes))
-        add_column(corner + l, across, J @ e + cross(a, J @ e) + (0.25 * h) * cross(e, p), axes)
-        if m == 1:
-            continue
-        E = crossing(e)
-        fill(pi + l * m, m, 0.0)  # dpi_r . e to deta/dt
-        contract(t, pi + l * m, E, N1, m)
-        slope, C = pi + 3 * m, 0.5 * half * both_orders(E, w0)
-        fill(slope, m, 0.0)  # rows of eta to w . e
-        contract(t, slope, E + C, N1, m)
-        contract(t, slope, C, N0, m)
-        contract_crossing(t, slope, half * e, D0, m)
-        for j in range(1, m):
-            side[(j - 1) * t.side_stride[b] + l] = slope[j]
-    if m == 1:
-        return
-    for j in range(1, m):
-        dpi = vector(0.0, 0.0, pi[j]) if axes == 1 else vector(pi[j], pi[m + j], pi[2 * m + j])
-        add_column(bottom + (j - 1), t.bottom_stride[b], dpi + cross(a, dpi), axes)
-    add_moments(t, b, one() + half * w0)
-
-
-@compiled
-def both_orders(A: Matrix, B: Matrix) -> Matrix:
-    """A B + B A."""
-    return A @ B + B @ A

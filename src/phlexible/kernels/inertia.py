@@ -129,8 +129,8 @@ def centrifugal(t: Tables, b: int, h: float) -> Matrix:
 
 
 @compiled
-def inertia_tangent(t: Tables, b: int, h: float) -> None:
-    """Write the derivative of (4.7) and (4.8) into the block of frame b."""
+def inertia_tangent(t: Tables, b: int, h: float, moves: float) -> None:
+    """Write the derivative of (4.7) and (4.8) into the block of frame b; ``moves`` 0: at constant eta, 1: exact."""
     kind, axes, d, across = t.type_of[b], t.axes_of[b], t.dimension, t.corner_stride[b]
     c = t.coordinate_start[b]
     m, half, own = t.elastic_count[kind] + 1, 0.5 * h, 9 * c
@@ -146,10 +146,10 @@ def inertia_tangent(t: Tables, b: int, h: float) -> None:
         if m == 1:
             continue
         E = crossing(e)
-        slope, C = pi + l * m, half * (E @ w1 + w1 @ E)
+        slope, C = pi + l * m, (moves * half) * (E @ w1 + w1 @ E)
         fill(slope, m, 0.0)  # dpi_r . e to deta/dt
         contract(t, slope, E - C, N1, m)
-        contract_crossing(t, slope, -half * e, D1, m)
+        contract_crossing(t, slope, (-moves * half) * e, D1, m)
         slope, C = pi + 3 * m, 0.5 * half * (E @ w0 + w0 @ E)
         fill(slope, m, 0.0)  # rows of eta to w . e
         contract(t, slope, E + C, N1, m)
@@ -162,7 +162,7 @@ def inertia_tangent(t: Tables, b: int, h: float) -> None:
     for j in range(1, m):
         dpi = vector(0.0, 0.0, pi[j]) if axes == 1 else vector(pi[j], pi[m + j], pi[2 * m + j])
         add_column(bottom + (j - 1), t.bottom_stride[b], dpi + cross(a, dpi), axes)
-    C = one() + half * (w0 + w1) + half * centrifugal(t, b, h)
+    C = one() + half * (w0 + moves * w1) + (moves * half) * centrifugal(t, b, h)
     add_moments(t, b, C)
 
 

@@ -139,7 +139,7 @@ def motion_and_forces(t: Tables, h: float, damping: float) -> None:
 @exported
 def jacobian(t: Tables, h: float, damping: float) -> None:
     """Newton's matrix at the point of the last ``residuals``, as blocks."""
-    inertia_matrix(t, h)
+    inertia_matrix(t, h, 1.0)
     for b in range(t.frames):
         elastic_tangent(t, b, h, damping)
     force_tangent(t, h)
@@ -151,11 +151,14 @@ def jacobian(t: Tables, h: float, damping: float) -> None:
 
 
 @exported
-def inertia_matrix(t: Tables, h: float) -> None:
-    """The part of it that inertia has, and what the velocities do to all vectors."""
+def inertia_matrix(t: Tables, h: float, moves: float) -> None:
+    """The part of it that inertia has, and what the velocities do to all vectors.
+
+    With ``moves`` 0 the derivative of the left sides of (4.6) to (4.8) at constant pose, with 1 all of it.
+    """
     fill(t.blocks, t.block_numbers, 0.0)
     for b in range(t.frames):
-        inertia_tangent(t, b, h)
+        inertia_tangent(t, b, h, moves)
     add_masses(t)
     for k in range(t.vectors):
         if t.vector_carrier[k] >= 0:

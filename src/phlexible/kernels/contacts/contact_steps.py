@@ -43,7 +43,7 @@ def parts_around_contacts(t: Tables, h: float, longest: float, damping: float) -
     copy(t.velocity1, t.saved_velocity, t.velocities)
     copy(t.velocity, t.velocity1, t.velocities)
     motion_and_forces(t, h, damping)  # without a change of the velocities
-    inertia_matrix(t, h)
+    inertia_matrix(t, h, 1.0)
     fill(t.hardness, t.carriers, 0.0)
     for b in range(t.frames):
         t.hardness[b] = 0.0 if factor_frame(t, b) else -1.0
