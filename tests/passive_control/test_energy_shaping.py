@@ -119,3 +119,53 @@ def test_a_sliding_joint_carries_the_weight():
     model.apply(shaping)
     motion = model.simulate(20.0, 0.05, progress=False)
     assert motion.translation(rail)[-1] == pytest.approx(0.4, abs=1e-6)
+
+
+def two_links(elastic=False):
+    """Two links of 1 m and 0.7 m with 2 kg and 1 kg in their middles, on two hinges."""
+    model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=2)
+    upper = model.add(ph.RigidBody(2.0, 0.2, center=(0.5, 0.0, 0.0)), "upper")
+    if elastic:
+        section, steel = ph.RectangularSection(6e-3, 0.02), ph.Material(7e10, 2700.0)
+        beam = ph.Beam(0.7, section, steel, elements=2, modes=2, frame="cantilever", damping_ratio=0.1)
+        lower = model.add(beam, "lower", position=(1.0, 0.0, 0.0))
+        root = lower.start
+        load = model.add(ph.PointMass(0.3), "load", position=(1.7, 0.0, 0.0))
+        model.connect(ph.Spherical(lower.end, load.origin))
+    else:
+        lower = model.add(ph.RigidBody(1.0, 0.1, center=(0.35, 0.0, 0.0)), "lower", position=(1.0, 0.0, 0.0))
+        root = lower.origin
+    model.connect(ph.Revolute(model.ground.at((0.0, 0.0, 0.0)), upper.origin, name="shoulder"))
+    model.connect(ph.Revolute(upper.point((1.0, 0.0, 0.0)), root, name="elbow"))
+    return model
+
+
+@pytest.mark.parametrize("elastic", [False, True])
+def test_several_joints_share_one_minimum(elastic):
+    """The torques of rigid links are those of statics; the energy falls to the pose at any step."""
+    model = two_links(elastic)
+    shoulder, elbow = model.joint("shoulder"), model.joint("elbow")
+    shaping = ph.shared_energy_shaping(model, {shoulder: 0.5, elbow: -0.9}, stiffness=60.0, damping=12.0)
+    if not elastic:
+        own = 9.81 * 0.35 * np.cos(0.5 - 0.9)
+        expected = [9.81 * (2.0 * 0.5 + 1.0) * np.cos(0.5) + own, own]
+        assert [shape.offset for shape in shaping.shapes] == pytest.approx(expected, rel=1e-9)
+    model.apply(shaping)
+    rest = model.equilibrium()
+    assert rest.is_stable
+    assert [rest.angle(joint) for joint in (shoulder, elbow)] == pytest.approx([0.5, -0.9], abs=1e-9)
+    motion = model.simulate(4.0, 4e-3 if elastic else 0.02, progress=False)
+    energy = motion.energy.total
+    assert np.diff(energy).max() <= 1e-11 * np.ptp(energy)
+    assert [motion.angle(joint)[-1] for joint in (shoulder, elbow)] == pytest.approx([0.5, -0.9], abs=0.02)
+
+
+def test_shapes_that_several_joints_cannot_share_are_refused():
+    model = two_links()
+    shoulder = model.joint("shoulder")
+    with pytest.raises(ph.EquilibriumError, match="take more stiffness than 1"):
+        ph.shared_energy_shaping(model, {shoulder: 1.5, model.joint("elbow"): 0.2}, stiffness=1.0, damping=1.0)
+    with pytest.raises(ph.ModelError, match="not connected in this model"):
+        ph.shared_energy_shaping(two_links(), {shoulder: 0.1}, stiffness=1.0, damping=1.0)
+    with pytest.raises(ph.ParameterError, match="targets must be numbers by joint"):
+        ph.shared_energy_shaping(model, {}, stiffness=1.0, damping=1.0)
