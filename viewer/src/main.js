@@ -65,6 +65,10 @@ class Report {
       const tube = body.triangles ? new SoftSurface(body) : body.isString ? new StringTube(body, head.string_radius) : null;
       const mesh = tube ? tube.mesh : bodyMesh(body);
       mesh.userData.tube = tube;
+      if (tube instanceof StringTube && head.dimension === 2) { // in the plane nothing hides it
+        mesh.renderOrder = 1;
+        mesh.material.depthTest = false;
+      }
       mesh.name = body.name;
       this.scene.add(mesh);
       return mesh;
