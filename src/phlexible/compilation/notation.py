@@ -29,14 +29,24 @@ from numba.core.typing.templates import (
 )
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
+from phlexible.compilation.registers import (
+    FLAGS,
+    REAL,
+    made,
+    of_rows,
+    parts,
+    repeated,
+    rows_of,
+    times,
+    total,
+)
 from phlexible.tables.declarations import TABLES
 from phlexible.tables.functions import FUNCTIONS
 from phlexible.tables.table import Kind
 
 CHECKED = bool(os.environ.get("PHLEXIBLE_CHECKED"))
 
-REAL, INTEGER = ir.DoubleType(), ir.IntType(64)
-FLAGS = ("reassoc", "contract")  # sums may be reordered; NaN and infinities keep their meaning
+INTEGER = ir.IntType(64)
 
 
 class VectorType(types.Type):
@@ -146,31 +156,6 @@ def _number_of(rows: RowsType) -> types.Type:
     return types.intp if rows.kind is Kind.INTEGER else types.float64
 
 
-def parts(builder: Any, value: Any, size: int = 3) -> list[Any]:
-    """The numbers of a vector or matrix."""
-    return [builder.extract_value(value, i) for i in range(size)]
-
-
-def made(builder: Any, numbers: Sequence[Any]) -> Any:
-    """A vector or matrix from its numbers."""
-    result = ir.Constant(ir.LiteralStructType([REAL] * len(numbers)), ir.Undefined)
-    for i, number in enumerate(numbers):
-        result = builder.insert_value(result, number, i)
-    return result
-
-
-def _times(builder: Any, a: Any, b: Any) -> Any:
-    return builder.fmul(a, b, flags=FLAGS)
-
-
-def _total(builder: Any, products: Sequence[tuple[Any, Any]]) -> Any:
-    total = None
-    for a, b in products:
-        product = _times(builder, a, b)
-        total = product if total is None else builder.fadd(total, product, flags=FLAGS)
-    return total
-
-
 def _operation(
     operation: Any, result: types.Type, operands: tuple[types.Type, ...], rule: Callable[..., Any]
 ) -> None:
@@ -196,13 +181,19 @@ for _kind in (vector_type, matrix_type):
 
     def _each(name: str, n: int = _n) -> Callable[..., Any]:
         def rule(builder: Any, a: Any, b: Any) -> Any:
+            if n == 9:
+                both = zip(rows_of(builder, a), rows_of(builder, b), strict=True)
+                return of_rows(builder, [getattr(builder, name)(x, y, flags=FLAGS) for x, y in both])
             pairs = zip(parts(builder, a, n), parts(builder, b, n), strict=True)
             return made(builder, [getattr(builder, name)(x, y, flags=FLAGS) for x, y in pairs])
 
         return rule
 
     def _scaled(builder: Any, factor: Any, a: Any, n: int = _n) -> Any:
-        return made(builder, [_times(builder, factor, x) for x in parts(builder, a, n)])
+        if n == 9:
+            same = repeated(builder, factor)
+            return of_rows(builder, [times(builder, same, x) for x in rows_of(builder, a)])
+        return made(builder, [times(builder, factor, x) for x in parts(builder, a, n)])
 
     for _operator, _name in ((operator.add, "fadd"), (operator.sub, "fsub")):
         _operation(_operator, _kind, (_kind, _kind), _each(_name))
@@ -214,23 +205,19 @@ for _kind in (vector_type, matrix_type):
 def _matrix_vector(builder: Any, m: Any, v: Any) -> Any:
     """R x."""
     rows, x = parts(builder, m, 9), parts(builder, v)
-    return made(builder, [_total(builder, list(zip(rows[3 * i : 3 * i + 3], x, strict=True))) for i in range(3)])
+    return made(builder, [total(builder, list(zip(rows[3 * i : 3 * i + 3], x, strict=True))) for i in range(3)])
 
 
 def _vector_matrix(builder: Any, v: Any, m: Any) -> Any:
     """x R, which is R^T x."""
     rows, x = parts(builder, m, 9), parts(builder, v)
-    return made(builder, [_total(builder, list(zip(x, rows[i::3], strict=True))) for i in range(3)])
+    return made(builder, [total(builder, list(zip(x, rows[i::3], strict=True))) for i in range(3)])
 
 
 def _matrix_matrix(builder: Any, a: Any, b: Any) -> Any:
-    rows, columns = parts(builder, a, 9), parts(builder, b, 9)
-    entries = [
-        _total(builder, list(zip(rows[3 * i : 3 * i + 3], columns[j::3], strict=True)))
-        for i in range(3)
-        for j in range(3)
-    ]
-    return made(builder, entries)
+    left, rows = parts(builder, a, 9), rows_of(builder, b)
+    factors = [[repeated(builder, x) for x in left[i : i + 3]] for i in (0, 3, 6)]
+    return of_rows(builder, [total(builder, list(zip(own, rows, strict=True))) for own in factors])
 
 
 _operation(operator.neg, vector_type, (vector_type,), lambda b, v: made(b, [b.fneg(x) for x in parts(b, v)]))
@@ -333,7 +320,7 @@ def cross(builder: Any, a: Any, b: Any) -> Any:
     return made(
         builder,
         [
-            builder.fsub(_times(builder, x[i], y[j]), _times(builder, x[j], y[i]), flags=FLAGS)
+            builder.fsub(times(builder, x[i], y[j]), times(builder, x[j], y[i]), flags=FLAGS)
             for i, j in ((1, 2), (2, 0), (0, 1))
         ],
     )
@@ -342,7 +329,7 @@ def cross(builder: Any, a: Any, b: Any) -> Any:
 @written(types.float64, vector_type, vector_type)
 def dot(builder: Any, a: Any, b: Any) -> Any:
     """a . b."""
-    return _total(builder, list(zip(parts(builder, a), parts(builder, b), strict=True)))
+    return total(builder, list(zip(parts(builder, a), parts(builder, b), strict=True)))
 
 
 @written(matrix_type, matrix_type)

@@ -7,7 +7,7 @@ of gradients at the mean and at the end, and through the directors and places th
 """
 
 from phlexible.compilation.compiled import compiled, exported
-from phlexible.compilation.notation import Matrix, Reals, Tables, along, dot, matrix, row, transposed
+from phlexible.compilation.notation import Matrix, Reals, Tables, Vector, along, cross, dot, matrix, row, transposed
 from phlexible.kernels.forces.rods import (
     mean_along,
     mean_directors,
@@ -22,48 +22,57 @@ from phlexible.kernels.moments import crossing, one, trace
 def rod_tangent(t: Tables, h: float) -> None:
     """Add it to the blocks of all pairs of sections that share an element."""
     for p in range(t.rod_points):
-        first = t.rod_first[p]
+        first, count = t.rod_first[p], t.rod_count[p]
         X, D, S = mean_along(t, p), mean_directors(t, 2 * p), mean_directors(t, 2 * p + 1)
         X1, D1, S1 = X + 0.5 * t.rod_change[p], D + 0.5 * t.rod_turn[2 * p], S + 0.5 * t.rod_turn[2 * p + 1]
-        for k in range(t.rod_count[p]):  # gradients of Gamma and K to w, in columns; moments of forces that move
-            b, N = t.rod_node[first + k], t.rod_value[first + k]
-            own, B = mean_section(t, b), t.inverse_mean[b]
-            t.rod_left[3 * k] = B @ transposed(own @ crossing(N * X))
-            t.rod_left[3 * k + 1] = B @ transposed(
-                turns_of_bending(own, 0.5 * (t.rod_slope[first + k] * D - N * S))
-            )
-            t.rod_left[3 * k + 2] = (-0.25 * h * h * N) * (B @ crossing(t.rod_pull[2 * p] @ own))
         L, s = t.rod_share + 3 * p, t.rod_stiffness + 6 * p
-        of_first, of_second = _scaled(transposed(L[0]), s, h), _scaled(transposed(L[2]), s + 3, h)
-        mixed = _scaled(transposed(L[1]), s, h)
-        for l in range(t.rod_count[p]):
+        of_first, mixed = _scaled(transposed(L[0]), s, h), _scaled(transposed(L[1]), s, h)
+        # h d(stretching, bending) / d(Gamma, K)
+        aa, ab, ba = L[0] @ of_first, L[0] @ mixed, L[1] @ of_first
+        bb = L[1] @ mixed + L[2] @ _scaled(transposed(L[2]), s + 3, h)
+        stretch_moved, bend_moved = aa @ (0.5 * h * D1), ba @ (0.5 * h * D1)  # where places move by S_l
+        push_moved = transposed(D) @ stretch_moved
+        for k in range(count):  # moments of unit stresses, in columns; those of forces where places move
+            N, own = t.rod_value[first + k], mean_section(t, t.rod_node[first + k])
+            stretch = transposed(_crossed_rows(own, N * X))
+            bend = transposed(turns_of_bending(own, 0.5 * (t.rod_slope[first + k] * D - N * S)))
+            moved = (
+                (-0.25 * h * h * N) * crossing(t.rod_pull[2 * p] @ own)
+                - stretch @ stretch_moved
+                - bend @ bend_moved
+            )
+            t.rod_left[3 * k], t.rod_left[3 * k + 1] = stretch, bend
+            t.rod_left[3 * k + 2] = t.inverse_mean[t.rod_node[first + k]] @ moved
+        for l in range(count):  # the section that moves and turns, by delta in world axes
             b, N, slope = t.rod_node[first + l], t.rod_value[first + l], t.rod_slope[first + l]
-            own, a, B = transposed(t.rotation1[b]), t.half_turn[b], transposed(t.inverse_mean[b])
-            c = 0.5 * h / (1.0 + dot(a, a))
-            moved = (0.5 * h * slope) * D1  # gradients at the end, in rows
-            turned = (c * N) * (own @ crossing(X1) @ B)
-            bent = (0.5 * c) * (turns_of_bending(own, slope * D1 - N * S1) @ B)
-            law_moved, law_turned = of_first @ moved, of_first @ turned + mixed @ bent  # h dF of the laws of L_1
-            stress_moved, stress_turned = L[0] @ law_moved, L[0] @ law_turned
-            bend_moved, bend_turned = L[1] @ law_moved, L[1] @ law_turned + L[2] @ (of_second @ bent)
-            push_moved, push_turned = transposed(D) @ stress_moved, transposed(D) @ stress_turned
-            push_turned -= (0.5 * h * c * N) * (crossing(t.rod_pull[2 * p] @ own) @ B)
-            for k in range(t.rod_count[p]):
-                stretch, bend, move = t.rod_left[3 * k], t.rod_left[3 * k + 1], t.rod_left[3 * k + 2]
-                into = -1.0 * (stretch @ stress_turned + bend @ bend_turned)
+            own, a = transposed(t.rotation1[b]), t.half_turn[b]
+            delta = (0.5 * h / (1.0 + dot(a, a))) * transposed(t.inverse_mean[b])
+            turned, bent = N * _crossed_rows(own, X1), 0.5 * turns_of_bending(own, slope * D1 - N * S1)
+            stretch_turned, bend_turned = aa @ turned + ab @ bent, ba @ turned + bb @ bent
+            push_turned = transposed(D) @ stretch_turned - (0.5 * h * N) * crossing(t.rod_pull[2 * p] @ own)
+            push_turned = push_turned @ delta
+            for k in range(count):
+                S_k = t.rod_slope[first + k]
+                into = -1.0 * (t.rod_left[3 * k] @ stretch_turned + t.rod_left[3 * k + 1] @ bend_turned)
                 if k == l:
-                    into += _own_turning(t, p, k, h, c, on_directors(t, p, k, X, D, S))
+                    into += (0.5 * h) * curl(t.rotation1[b] @ on_directors(t, p, k, X, D, S))  # (4.12)
                 else:
-                    into += _turning(t, p, k, l, h, c)
+                    into -= (0.25 * h * (S_k * N - t.rod_value[first + k] * slope)) * _turning(t, p, k, l)
                 _add(
                     t,
-                    t.blocks + t.rod_block[t.rod_pair[p] + k * t.rod_count[p] + l],
+                    t.blocks + t.rod_block[t.rod_pair[p] + k * count + l],
                     t.width_of[b],
-                    -t.rod_slope[first + k] * push_moved,
-                    -t.rod_slope[first + k] * push_turned,
-                    slope * move - stretch @ stress_moved - bend @ bend_moved,
-                    into,
+                    (-S_k * slope) * push_moved,
+                    -S_k * push_turned,
+                    slope * t.rod_left[3 * k + 2],
+                    t.inverse_mean[t.rod_node[first + k]] @ into @ delta,
                 )
+
+
+@compiled
+def _crossed_rows(M: Matrix, a: Vector) -> Matrix:
+    """M [a]: rows of M, each x a."""
+    return matrix(cross(row(M, 0), a), cross(row(M, 1), a), cross(row(M, 2), a))
 
 
 @compiled
@@ -100,23 +109,10 @@ def _add_matrix(block: Reals, M: Matrix, width: int) -> None:
 
 
 @compiled
-def _turning(t: Tables, p: int, k: int, l: int, h: float, c: float) -> Matrix:
-    """Moments of bending along directors that turn with section l."""
-    first = t.rod_first[p]
-    b, other = t.rod_node[first + k], t.rod_node[first + l]
-    share = 0.25 * (
-        t.rod_slope[first + k] * t.rod_value[first + l] - t.rod_value[first + k] * t.rod_slope[first + l]
-    )
-    turned = t.rotation1[other] @ crossing(t.rod_pull[2 * p + 1]) @ mean_section(t, b)
-    return (-h * c * share) * (t.inverse_mean[b] @ curl(turned) @ transposed(t.inverse_mean[other]))
-
-
-@compiled
-def _own_turning(t: Tables, p: int, k: int, h: float, c: float, forces: Matrix) -> Matrix:
-    """Constant forces on directors of a section have other moments where it turns (4.12)."""
-    b = t.rod_node[t.rod_first[p] + k]
-    B = t.inverse_mean[b]
-    return (0.5 * h * c) * (B @ curl(t.rotation1[b] @ forces) @ transposed(B))
+def _turning(t: Tables, p: int, k: int, l: int) -> Matrix:
+    """Moments on section k of bending along directors that turn with section l."""
+    b, other = t.rod_node[t.rod_first[p] + k], t.rod_node[t.rod_first[p] + l]
+    return curl(_crossed_rows(t.rotation1[other], t.rod_pull[2 * p + 1]) @ mean_section(t, b))
 
 
 @compiled

@@ -4,8 +4,8 @@ At a quadrature point the sections k, at x_k with directors in the rows of R_k^T
 
     X' = sum S_k x_k,  D = sum N_k R_k^T,  D' = sum S_k R_k^T,  Gamma = D X',  K_x = (D_z . D'_y - D_y . D'_z) / 2
 
-and each entry of theta = L^T (Gamma, K) is a law, with L = ((L_1, 0), (L_2, L_3)). The laws are those of
-``coordinates.py``; what is here stands for their functions, so that sections need no vectors, chords and levers.
+and each entry of theta = L^T (Gamma, K) is a linear law, with L = ((L_1, 0), (L_2, L_3)). What is here stands for
+their functions, so that sections need no vectors, chords and levers.
 In the plane Gamma_x, Gamma_y and K_z are strains, and the others are zero.
 """
 
@@ -25,7 +25,7 @@ from phlexible.compilation.notation import (
     transposed,
     vector,
 )
-from phlexible.kernels.forces.coordinates import forces_of_laws
+from phlexible.kernels.forces.coordinates import damper
 from phlexible.kernels.moments import crossed, crossing
 
 
@@ -106,13 +106,20 @@ def rod_laws(t: Tables, h: float, damping: float) -> None:
         bend = -0.5 * crossed(dD @ transposed(S) + D @ transposed(dS))
         set_strains(t, p, dD @ X + D @ dX, bend, t.theta_change)
         force, slope = t.rod_stress + 6 * p, t.rod_stiffness + 6 * p
-        forces_of_laws(t, t.rod_force[p], t.rod_strains, h, damping)
         for s in range(t.rod_strains):
-            place, f = place_of_strain(t, s), t.rod_force[p] + s
-            force[place], slope[place] = t.scalar_force[f], t.force_slope[f]
+            place = place_of_strain(t, s)
+            force[place], slope[place] = strain_force(t, t.rod_force[p] + s, h, damping)
         L = t.rod_share + 3 * p
         first, second = vector(force[0], force[1], force[2]), vector(force[3], force[4], force[5])
         t.rod_pull[2 * p], t.rod_pull[2 * p + 1] = L[0] @ first, L[1] @ first + L[2] @ second
+
+
+@compiled
+def strain_force(t: Tables, f: int, h: float, damping: float) -> tuple[float, float]:
+    """F of a strain, and its derivative to theta_{n+1}: what (8.14) is for the linear laws of rods."""
+    stiffness, change, d = t.force_stiffness[f], t.theta_change[f], damper(t, f, h, damping)
+    t.scalar_force[f] = -stiffness * (t.theta0[f] + 0.5 * change - t.force_rest[f]) - d * change
+    return t.scalar_force[f], -0.5 * stiffness - d
 
 
 @compiled
