@@ -6,6 +6,7 @@ and nodes, their neighbours and their blocks lie in the order of their eliminati
 
 from phlexible.compilation.compiled import compiled, exported
 from phlexible.compilation.dense import factor, fill, scale, solve, solve_vector, subtract_image, subtract_product
+from phlexible.compilation.inverses import SIX, invert, multiply, multiply_vector
 from phlexible.compilation.notation import Reals, Tables
 from phlexible.kernels.segments import factor_segments, has_segments, solve_segments
 from phlexible.tables.declarations import (
@@ -20,6 +21,12 @@ from phlexible.tables.declarations import (
     TARGETS,
     VISIT,
 )
+
+
+@compiled
+def is_inverted(t: Tables, node: int, n: int) -> bool:
+    """Whether n rows of a node are inverted, not factored: sections, rigid bodies. Those of joints may depend."""
+    return node < t.frames and (n == 3 or n == SIX)
 
 
 @exported
@@ -44,7 +51,11 @@ def eliminate(t: Tables, relaxation: float) -> bool:
                 block[r * n + r] += t.row_relaxation[row + r]
         apart, is_long = max(at[APART], 0), at[APART] == SEGMENTED
         rest = block + apart * (n + 1)
-        if not (factor_segments(t, node) if is_long else factor(rest, n - apart, n, pivots)):
+        is_small = is_inverted(t, node, n - apart)
+        if is_small:
+            if not invert(rest, n - apart, n, pivots):
+                return False
+        elif not (factor_segments(t, node) if is_long else factor(rest, n - apart, n, pivots)):
             return False
         begin, end = at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]
         for j in range(begin, end):
@@ -54,7 +65,10 @@ def eliminate(t: Tables, relaxation: float) -> bool:
                 continue
             if apart > 0:
                 scale(upper, apart * columns, 1.0 / block[0])
-            solve(rest, n - apart, n, pivots, upper + apart * columns, columns, columns)
+            if is_small:
+                multiply(rest, n - apart, n, upper + apart * columns, columns, t.copied)
+            else:
+                solve(rest, n - apart, n, pivots, upper + apart * columns, columns, columns)
         target = at[TARGETS]
         for i in range(begin, end):
             rows = t.neighbour_size[i]
@@ -90,7 +104,11 @@ def substitute(t: Tables, b: Reals) -> None:
         else:
             if apart > 0:
                 scale(own, apart, 1.0 / block[0])
-            solve_vector(block + apart * (n + 1), n - apart, n, t.pivots + 2 * at[ROW], own + apart)
+            rest = block + apart * (n + 1)
+            if is_inverted(t, at[NODE], n - apart):
+                multiply_vector(rest, n - apart, n, own + apart, t.copied)
+            else:
+                solve_vector(rest, n - apart, n, t.pivots + 2 * at[ROW], own + apart)
         for i in range(at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]):
             subtract_image(t.blocks + t.lower[i], t.neighbour_size[i], n, own, b + t.neighbour_row[i])
     for index in range(t.nodes - 1, -1, -1):

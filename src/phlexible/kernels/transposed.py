@@ -5,9 +5,10 @@ those of (D^-1 U)^T from the first node on, then those of D^T and L^T from the l
 """
 
 from phlexible.compilation.compiled import compiled
-from phlexible.compilation.dense import add_multiple, scale
+from phlexible.compilation.dense import add_multiple, copy, fill, scale
 from phlexible.compilation.notation import Integers, Reals, Tables
-from phlexible.tables.declarations import APART, COUNT, DIAGONAL, NEIGHBOURS, ROW, SIZE, VISIT
+from phlexible.kernels.elimination import is_inverted
+from phlexible.tables.declarations import APART, COUNT, DIAGONAL, NEIGHBOURS, NODE, ROW, SIZE, VISIT
 
 
 @compiled
@@ -25,7 +26,14 @@ def substitute_transposed(t: Tables, b: Reals) -> None:
             subtract_transposed(t.blocks + t.lower[i], t.neighbour_size[i], n, b + t.neighbour_row[i], own)
         if apart > 0:
             scale(own, apart, 1.0 / block[0])
-        solve_transposed(block + apart * (n + 1), n - apart, n, t.pivots + 2 * at[ROW], own + apart)
+        rest = block + apart * (n + 1)
+        if is_inverted(t, at[NODE], n - apart):
+            copy(own + apart, t.copied, n - apart)
+            fill(own + apart, n - apart, 0.0)
+            for i in range(n - apart):
+                add_multiple(own + apart, t.copied[i], rest + i * n, n - apart)
+        else:
+            solve_transposed(rest, n - apart, n, t.pivots + 2 * at[ROW], own + apart)
 
 
 @compiled

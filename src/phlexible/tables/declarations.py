@@ -357,6 +357,7 @@ TABLES: tuple[Table, ...] = (
         saved_multiplier  | rows | |
         scratch           | 9 widest | |
         border            | border_numbers | | right-hand sides of V, w and y
+        copied            | 36 one | | columns of a block that is multiplied by the inverse of another
         coefficient       | 9 one | | of a contraction
         history           | history_length | | scaled updates of the last step
         mean_reaction     | reactions | | multipliers and forces, mean over the substeps of a composed step
