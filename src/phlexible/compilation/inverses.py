@@ -71,16 +71,26 @@ def invert(a: Reals, n: int, stride: int, pivots: Integers) -> bool:
 @compiled
 def multiply(a: Reals, n: int, stride: int, b: Reals, columns: int, copied: Reals) -> None:
     """b = a b for the (n, columns) block b, in place; ``copied``: room for 36 numbers."""
-    for begin in range(0, columns, SIX):
-        width = min(SIX, columns - begin)
-        for i in range(n):
-            own = b + (i * columns + begin)
-            for j in range(width):
-                copied[i * SIX + j] = -own[j]
-        for i in range(n):
-            own = b + (i * columns + begin)
-            fill(own, width, 0.0)
-            subtract_rows(a + i * stride, n, copied, SIX, own, width)
+    if columns > SIX:
+        for begin in range(0, columns, SIX):
+            _multiply_part(a, n, stride, b + begin, columns, min(SIX, columns - begin), copied)
+        return
+    for j in range(n * columns):
+        copied[j] = -b[j]
+    fill(b, n * columns, 0.0)
+    for i in range(n):
+        subtract_rows(a + i * stride, n, copied, columns, b + i * columns, columns)
+
+
+@compiled
+def _multiply_part(a: Reals, n: int, stride: int, b: Reals, columns: int, width: int, copied: Reals) -> None:
+    """``multiply`` for some of the columns."""
+    for i in range(n):
+        for j in range(width):
+            copied[i * SIX + j] = -b[i * columns + j]
+    for i in range(n):
+        fill(b + i * columns, width, 0.0)
+        subtract_rows(a + i * stride, n, copied, SIX, b + i * columns, width)
 
 
 @compiled
