@@ -38,6 +38,7 @@ def test_elements_between_bodies_keep_energy_and_momenta_in_free_flight(dimensio
         assert (motion.energy.dissipated[-1] > 0) == damped
         return
     acts = np.abs(motion.element_force(added[0])).max() > 0
+    acts = acts or motion.energy.spring.max() > 0  # what is strongly damped may part without a push
     assert acts or kind is JointStop  # a stop that is not reached does nothing
     assert (motion.energy.dissipated[-1] > 0) == (acts and damped and np.ptp(motion.recording.theta) > 0)
 

@@ -84,7 +84,7 @@ class Servo(Portable):
         return float(self.kp * (value - place) + self.kd * (rate - speed))
 
 
-class CompoundForce(ABC):
+class CompoundForce(Portable, ABC):
     """What ``Model.apply`` takes apart into loads and force elements."""
 
     @abstractmethod
