@@ -1,9 +1,11 @@
 """Energies of several joints that are shaped together: springs, torques and dampers (docs/theory.md, 8)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from phlexible.algebra.arrays import finite, non_negative, positive
+import numpy as np
+
+from phlexible.algebra.arrays import Array, finite, non_negative, positive
 from phlexible.errors import EquilibriumError, ModelError, ParameterError
 from phlexible.interactions.force_elements import ForceElement
 from phlexible.interactions.loads import Load
@@ -11,8 +13,9 @@ from phlexible.interactions.state_force import CompoundForce
 from phlexible.joints.joint import Joint
 from phlexible.model import Model
 from phlexible.passive_control.energy_shaping import CLOSE, EnergyShaping
+from phlexible.results.equilibrium import Equilibrium
 
-ITERATIONS = 60
+ITERATIONS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,26 +70,39 @@ def shared_energy_shaping(
         EnergyShaping(joint, finite(f"target of {joint}", target), k, d, (0.0, 0.0))
         for joint, target in targets.items()
     ]
-    for _ in range(ITERATIONS):
-        copy, missed = model.copy(), 0.0
-        own = [copy.joints[next(n for n, each in enumerate(model.joints) if each is s.joint)] for s in shapes]
-        copy.apply(SharedShaping(tuple(replace(s, joint=j) for s, j in zip(shapes, own, strict=True))))
-        try:
-            rest = copy.equilibrium()
-        except EquilibriumError as error:
-            raise EquilibriumError(
-                f"nothing holds the joints near their targets; take more stiffness than {k:g}"
-            ) from error
-        for n, (shape, joint) in enumerate(zip(shapes, own, strict=True)):
-            turns = joint.coordinate_names[0].endswith("angle")
-            gap = shape.target - float(rest.angle(joint) if turns else rest.translation(joint))
-            missed = max(missed, abs(gap))
-            if abs(gap) > 0.0:
-                shapes[n] = replace(shape, offset=shape.offset + k * gap)
-        if missed <= CLOSE:
+    offsets, inverse = np.zeros(len(shapes)), k * np.eye(len(shapes))
+    gaps, rest = _gaps(model, shapes)
+    for _ in range(ITERATIONS):  # Broyden's good method
+        if np.abs(gaps).max() <= CLOSE:
             if not rest.is_stable:
                 raise EquilibriumError(f"the targets are no minimum of the energy; take more stiffness than {k:g}")
             return SharedShaping(tuple(shapes))
+        change = inverse @ gaps
+        offsets = offsets + change
+        shapes = [replace(shape, offset=float(c)) for shape, c in zip(shapes, offsets, strict=True)]
+        before = gaps
+        gaps, rest = _gaps(model, shapes)
+        expected = inverse @ (before - gaps)
+        if (size := change @ expected) == 0.0:  # nothing answers
+            break
+        inverse += np.outer(change - expected, change @ inverse) / size
+    missed = np.abs(gaps).max()
     raise EquilibriumError(
         f"the joints do not stay at their targets, {missed:.3g} is missed; take more stiffness than {k:g}"
     )
+
+
+def _gaps(model: Model, shapes: Sequence[EnergyShaping]) -> tuple[Array, Equilibrium]:
+    """How far from its target each joint comes to rest, and where all is then."""
+    copy = model.copy()
+    own = [copy.joints[next(n for n, each in enumerate(model.joints) if each is s.joint)] for s in shapes]
+    copy.apply(SharedShaping(tuple(replace(s, joint=j) for s, j in zip(shapes, own, strict=True))))
+    try:
+        rest = copy.equilibrium()
+    except EquilibriumError as error:
+        raise EquilibriumError(
+            f"nothing holds the joints near their targets; take more stiffness than {shapes[0].stiffness:g}"
+        ) from error
+    turns = [joint.coordinate_names[0].endswith("angle") for joint in own]
+    found = [rest.angle(j) if turn else rest.translation(j) for j, turn in zip(own, turns, strict=True)]
+    return np.array([s.target - float(value) for s, value in zip(shapes, found, strict=True)]), rest
