@@ -14,6 +14,7 @@ from phlexible.scene.scene import Arrow, DrawnBody, Scene, Symbol, SymbolKind
 THICK = 0.015
 """Of the scene: line bodies that are thicker are drawn as surfaces in space."""
 FLAT = 3.0  # width over height of a section that a line does not show
+CAP = 9  # corners of a round end, with its two ends
 MOST_TRIANGLES = 4000
 LINE = 1.8  # [points], where a line body is thinner than that
 BALL = 6.5  # [points]
@@ -68,7 +69,8 @@ def draw_bodies(axes: Any, scene: Scene, instant: int, strength: float = 1.0, sc
         for line in body.skin.lines:
             places = nodes[:, line]
             if scene.dimension == 2 and body.skin.width[0] > 0:
-                _ribbon(axes, body, places, instant, color, made)
+                is_part = sum(other.whole == body.whole for other in scene.bodies) > 1
+                _ribbon(axes, body, places, instant, color, made, is_part)
             width = LINE if body.is_nodal or body.skin.width[0] else 2.6
             _line(axes, scene.dimension, places, instant, made, body.whole, color=color, lw=width, zorder=3)
         if len(body.skin.balls):
@@ -179,8 +181,10 @@ def _line(
     return artist
 
 
-def _ribbon(axes: Any, body: DrawnBody, places: Array, instant: int, color: Any, made: SceneArtists) -> None:
-    """A line body in the plane as wide as it is."""
+def _ribbon(
+    axes: Any, body: DrawnBody, places: Array, instant: int, color: Any, made: SceneArtists, is_part: bool
+) -> None:
+    """A line body in the plane as wide as it is; parts of a bent whole have round ends, which fill the wedges."""
     from matplotlib.patches import Polygon
 
     width = float(np.ptp(body.skin.offsets[:, 1])) if body.skin.has_surface else body.skin.width[0]
@@ -190,7 +194,13 @@ def _ribbon(axes: Any, body: DrawnBody, places: Array, instant: int, color: Any,
         along = np.gradient(line, axis=0)
         along = along / np.maximum(np.linalg.norm(along, axis=1, keepdims=True), 1e-300)
         side = width / 2 * np.stack([-along[:, 1], along[:, 0]], axis=1)
-        return np.concatenate([line + side, (line - side)[::-1]])
+        if not is_part:
+            return np.concatenate([line + side, (line - side)[::-1]])
+        angle = np.linspace(0.0, np.pi, CAP)[1:-1, None]
+        end, start = (
+            np.cos(angle) * side[n] + np.sin(angle) * sign * width / 2 * along[n] for n, sign in ((-1, 1), (0, -1))
+        )
+        return np.concatenate([line + side, line[-1] + end, (line - side)[::-1], line[0] + start[::-1]])
 
     patch = axes.add_patch(Polygon(edge(instant), closed=True, fc=color, ec="none", zorder=2.9))
     made.updates.append(lambda k: patch.set_xy(edge(k)))
