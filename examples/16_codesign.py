@@ -122,9 +122,9 @@ axes[0].set(xlabel="time [s]", ylabel="error [mrad]", ylim=(-1.2, 1.8))
 axes[1].set(
     xlabel="mass of the panels [kg]", ylabel="pointing error [microradian]", ylim=(0.0, None), xlim=(0.0, None)
 )
-masses = np.linspace(1.0, HEAVY * together, 200)
-same = 1e6 * WANTED * np.sqrt(together - masses / HEAVY)
-axes[1].plot(masses, same, "k:", label="the cost of the last")
+shares = np.linspace(0.02, 1.0, 200)
+same = 1e6 * WANTED * np.sqrt(together * (1.0 - shares))
+axes[1].plot(HEAVY * together * shares, same, "k:", label="the cost of the last")
 for each in axes:
     each.legend()
 figure.savefig("codesign.png", dpi=120)

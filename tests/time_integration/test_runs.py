@@ -197,4 +197,4 @@ def test_newtons_method_starts_near_the_end_of_a_step_and_stops_at_round_off():
     rod = model.add(ph.Rod(1.0, ph.RectangularSection(0.02, 0.01), steel, elements=8), "rod")
     model.connect(ph.Fixed(model.ground.at((0, 0, 0)), rod.start))
     model.apply(ph.Force(rod.end, (0, 20.0, 5.0)))
-    assert model.simulate(50e-4, 1e-4).iterations[-1] < 3.5 * 50  # 3.7 where it asks round-off to fall on
+    assert model.simulate(50e-4, 1e-4).iterations[-1] <= 3.6 * 50  # 3.7 where it asks round-off to fall on

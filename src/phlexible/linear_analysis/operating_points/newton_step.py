@@ -8,17 +8,23 @@ from phlexible.algebra.arrays import Array
 
 
 def newton_step(
-    stiffness: sparse.csr_array, matrix: sparse.csr_array, force: Array, gap: Array
+    stiffness: sparse.csr_array,
+    matrix: sparse.csr_array,
+    force: Array,
+    gap: Array,
+    compliance: Array | None = None,
 ) -> tuple[Array, Array] | None:
-    """dx and lambda of ``K dx - G^T lambda = f``, ``G dx = -g`` (7.17); None: singular.
+    """dx and lambda of ``K dx - G^T lambda = f``, ``G dx + D lambda = -g`` (7.17); None: singular.
 
     Args:
         stiffness: K, shape (velocities,) * 2.
         matrix: G, rows that do not repeat others, shape (rows, velocities).
         force: f, without those of constraints, shape (velocities,).
         gap: g, shape (rows,).
+        compliance: the diagonal of D, shape (rows,); None: zero.
     """
-    saddle = sparse.block_array([[stiffness, -matrix.T], [matrix, None]]) if matrix.shape[0] else stiffness
+    own = None if compliance is None else sparse.diags_array(compliance)
+    saddle = sparse.block_array([[stiffness, -matrix.T], [matrix, own]]) if matrix.shape[0] else stiffness
     try:
         solution = splu(sparse.csc_matrix(saddle)).solve(np.concatenate([force, -gap]))
     except RuntimeError:  # exactly singular

@@ -1,9 +1,9 @@
 """Static equilibrium of models with strings that end up taut: Newton's method with tensions of their own.
 
-The tangent takes the stress of a string not from its stretch, which an iteration spoils by the square of its step
-times the stiffness, but from what the last one foretold, ``S = W'(C) + W''(C) dC`` (docs/theory.md, 7): the
-condensed form of Newton's method for x and S together. A stiff cable then takes as few iterations as a soft one,
-and a slack one may start with any tension.
+The stress S of a string is an unknown beside x: forces balance with S, and ``W'(C) + W''(C) dC = S`` is demanded
+divided by W'' (docs/theory.md, 7). The stretch of a stiff cable, of which an iteration spoils the square of its
+step and round-off the last digits, then costs neither iterations nor digits of the shape; a slack one may start
+with any tension.
 """
 
 import numpy as np
@@ -11,17 +11,19 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.absolute_body import AbsoluteBody
-from phlexible.bodies.mechanics.absolute import elastic_tangent, places, strain_gradients, strains
+from phlexible.bodies.mechanics.absolute import assembled_forms, places, strain_gradients, strains
 from phlexible.bodies.mechanics.any_body import elastic_force, stiffness_matrix
 from phlexible.linear_analysis.operating_points.newton_step import newton_step
 from phlexible.system.displacement import displaced
 from phlexible.system.forces import applied_forces, constraint_stiffness, load_stiffness
+from phlexible.system.instants import Instants
 from phlexible.system.layout import State
 from phlexible.system.system import System
 
 ITERATIONS = 80
 LONGEST_STEP = 0.3  # of the largest length, or in radians
 SMALL = 1e-12
+MOST = 10.0  # times the loads: the first stress of a shape that is too long
 
 Stresses = dict[int, list[Array]]
 """W'(C) of each group of strains, by the number of the body."""
@@ -40,17 +42,23 @@ def taut_equilibrium(system: System, state: State, kept: IntArray) -> tuple[Stat
     for _ in range(ITERATIONS):
         at = system.at(state)
         matrix, gap = system.rows.matrix(at)[kept], system.rows.values(at)[0][kept]
-        force, stiffness = applied_forces(system, state, at), _tangent(system, state, stresses, multipliers)
-        for index, placed in enumerate(system.bodies):
-            own = system.layout.place(index)
-            force[own][placed.data.rigid_count :] -= elastic_force(placed.data, system.elastic(state, index))
-        step = newton_step(stiffness, matrix, force, gap)
+        force, stiffness = _forces(system, state, at, stresses), _tangent(system, state, stresses, multipliers)
+        widths, misses, compliances = _stretches(system, state, stresses)
+        step = newton_step(
+            stiffness,
+            sparse.csr_array(sparse.vstack([matrix, -widths.T])),
+            force,
+            np.concatenate([gap, misses]),
+            np.concatenate([np.zeros(len(gap)), compliances]),
+        )
         if step is None:
             return None
-        change, multipliers[kept] = step
+        change, answers = step
+        multipliers[kept] = answers[: len(gap)]
         size = _size(system, stresses, change)
-        change = change * min(1.0, LONGEST_STEP / max(size, 1e-300))
-        stresses, state = _foretold(system, state, stresses, change), displaced(system, state, change)
+        share = min(1.0, LONGEST_STEP / max(size, 1e-300))
+        _approach(stresses, answers[len(gap) :], share)
+        state = displaced(system, state, share * change)
         if size < SMALL or (size < 1e3 * SMALL and size >= 0.5 * last):  # round-off is reached
             is_taut = all((each >= 0).all() for groups in stresses.values() for each in groups)
             return (state, multipliers) if is_taut else None
@@ -59,7 +67,7 @@ def taut_equilibrium(system: System, state: State, kept: IntArray) -> tuple[Stat
 
 
 def _first_stresses(system: System, state: State) -> Stresses:
-    """Of a tension that could carry all loads, or what the strings have."""
+    """Of a tension that could carry all loads, or what the strings have, if that is not far more."""
     layout, applied, result = system.layout, np.abs(applied_forces(system, state, system.at(state))), Stresses()
     for index, placed in enumerate(system.bodies):
         body = placed.data
@@ -67,36 +75,59 @@ def _first_stresses(system: System, state: State) -> Stresses:
             tension = (applied[layout.linear].sum() + applied[layout.place(index)].sum()) / 2
             q = system.elastic(state, index)
             result[index] = [
-                np.maximum(group.law.derivative(strains(body, group, q)), tension / 2) for group in body.strains
+                np.clip(group.law.derivative(strains(body, group, q)), tension / 2, MOST * tension)
+                for group in body.strains
             ]
     return result
+
+
+def _forces(system: System, state: State, at: Instants, stresses: Stresses) -> Array:
+    """Loads, and what everything but strings pulls."""
+    force = applied_forces(system, state, at)
+    for index, placed in enumerate(system.bodies):
+        if index not in stresses:
+            own = system.layout.place(index)
+            force[own][placed.data.rigid_count :] -= elastic_force(placed.data, system.elastic(state, index))
+    return force
 
 
 def _tangent(system: System, state: State, stresses: Stresses, multipliers: Array) -> sparse.csr_array:
     blocks = []
     for index, placed in enumerate(system.bodies):
-        eta = system.elastic(state, index)
-        if index in stresses and isinstance(placed.data, AbsoluteBody):
-            blocks.append(elastic_tangent(placed.data, eta, stresses[index]))
+        body, eta = placed.data, system.elastic(state, index)
+        if index in stresses and isinstance(body, AbsoluteBody):
+            groups = zip(body.strains, stresses[index], strict=True)
+            blocks.append(sum(assembled_forms(body, group, group.weights * stress) for group, stress in groups))
         else:
-            blocks.append(stiffness_matrix(placed.data, eta))
+            blocks.append(stiffness_matrix(body, eta))
     elastic = sparse.csr_array(sparse.block_diag(blocks, "csr"))
     return elastic - load_stiffness(system, state) - constraint_stiffness(system, state, multipliers)
 
 
-def _foretold(system: System, state: State, stresses: Stresses, change: Array) -> Stresses:
-    """W'(C) + W''(C) dC for the change of the coordinates from the state."""
-    result: Stresses = {}
+def _stretches(system: System, state: State, stresses: Stresses) -> tuple[sparse.csr_array, Array, Array]:
+    """Of all points of strings: columns w dC/dx, -w W'(C) / W''(C) and w / W''(C)."""
+    size = int(system.layout.velocity[-1])
+    columns, misses, compliances = [sparse.csr_array((size, 0))], [np.zeros(0)], [np.zeros(0)]
     for index in stresses:
-        body, q = system.bodies[index].data, system.elastic(state, index)
+        body, q, place = system.bodies[index].data, system.elastic(state, index), system.layout.place(index)
         assert isinstance(body, AbsoluteBody), "others have no stresses here"
-        own = change[system.layout.place(index)]
-        result[index] = []
         for group in body.strains:
-            C = strains(body, group, q)
-            growth = strain_gradients(body, group, places(body, q)).T @ own
-            result[index].append(group.law.derivative(C) + group.law.curvature(C) * growth)
-    return result
+            C, own = strains(body, group, q), strain_gradients(body, group, places(body, q))
+            above = sparse.csr_array((place.start, own.shape[1]))
+            below = sparse.csr_array((size - place.stop, own.shape[1]))
+            columns.append(sparse.vstack([above, own * group.weights, below], format="csr"))
+            compliances.append(group.weights / group.law.curvature(C))
+            misses.append(-compliances[-1] * group.law.derivative(C))
+    return sparse.csr_array(sparse.hstack(columns)), np.concatenate(misses), np.concatenate(compliances)
+
+
+def _approach(stresses: Stresses, aims: Array, share: float) -> None:
+    """Goes so far towards the stresses that were solved for, of one point after the other."""
+    begin = 0
+    for groups in stresses.values():
+        for k, stress in enumerate(groups):
+            groups[k] = stress + share * (aims[begin : begin + len(stress)] - stress)
+            begin += len(stress)
 
 
 def _size(system: System, stresses: Stresses, change: Array) -> float:
