@@ -5,8 +5,6 @@ For reading, checking and single evaluations; the time loop has its own compiled
 ``sum w (2 W' A + W'' G G^T)`` (5.3).
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 from scipy import sparse
 
@@ -66,18 +64,13 @@ def gross_force(body: AbsoluteBody, q: Array) -> Array:
     return force.ravel()
 
 
-def elastic_tangent(
-    body: AbsoluteBody, q: Array, stresses: Sequence[Array | None] | None = None
-) -> sparse.csr_array:
-    """d2V/dq2, symmetric, shape (d N, d N) [N/m]; with other stresses in the place of W'(C), if they are given."""
+def elastic_tangent(body: AbsoluteBody, q: Array) -> sparse.csr_array:
+    """d2V/dq2, symmetric, shape (d N, d N) [N/m]."""
     total = sparse.csr_array((body.elastic_count,) * 2)
-    given = stresses if stresses is not None else [None] * len(body.strains)
-    for group, stress in zip(body.strains, given, strict=True):
+    for group in body.strains:
         C, gradients = strains(body, group, q), _gradients(body, group, q)
         curvature = group.weights * group.law.curvature(C)
-        total += assembled_forms(
-            body, group, group.weights * (group.law.derivative(C) if stress is None else stress)
-        )
+        total += assembled_forms(body, group, group.weights * group.law.derivative(C))
         total += _assembled(body, group, np.einsum("g,gia,gjb->giajb", curvature, gradients, gradients))
     for elements in body.elements:
         total += soft.elastic_tangent(elements, places(body, q))

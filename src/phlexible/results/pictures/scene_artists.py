@@ -1,5 +1,6 @@
 """A scene in the axes of matplotlib: bodies, symbols, arrows; at several instants, or moving."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -59,6 +60,7 @@ def draw_bodies(axes: Any, scene: Scene, instant: int, strength: float = 1.0, sc
     solid = [body for body in scene.bodies if _is_solid(scene, body)]
     if scene.dimension == 3 and solid:
         _surfaces_in_space(axes, solid, instant, strength, scale, made)
+    parts = Counter(body.whole for body in scene.bodies)
     for body in scene.bodies:
         color = faded(body.color, strength)
         if body in solid:
@@ -69,8 +71,7 @@ def draw_bodies(axes: Any, scene: Scene, instant: int, strength: float = 1.0, sc
         for line in body.skin.lines:
             places = nodes[:, line]
             if scene.dimension == 2 and body.skin.width[0] > 0:
-                is_part = sum(other.whole == body.whole for other in scene.bodies) > 1
-                _ribbon(axes, body, places, instant, color, made, is_part)
+                _ribbon(axes, body, places, instant, color, made, is_part=parts[body.whole] > 1)
             width = LINE if body.is_nodal or body.skin.width[0] else 2.6
             _line(axes, scene.dimension, places, instant, made, body.whole, color=color, lw=width, zorder=3)
         if len(body.skin.balls):
