@@ -29,7 +29,7 @@ exclude_patterns = ["extra"]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 4
 
-# Docstrings: sections "Args:", "Returns:" and so on; what is public is what phlexible/__init__.py lists.
+# Docstrings: sections "Args:", "Returns:" and so on; what is public is what phlexible/__init__.pyi lists.
 autosummary_generate = True
 autosummary_ignore_module_all = False
 autodoc_typehints = "none"  # docstrings say what is meant: shapes, units, axes

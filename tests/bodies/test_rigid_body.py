@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from phlexible.bodies.locations import Along, End, MaterialPosition, Origin, Start
 from phlexible.bodies.mechanics.floating import check_mass, mass_matrix

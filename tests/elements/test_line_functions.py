@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from phlexible.elements.hermite import hermite_curvatures, hermite_slopes, hermite_values
 from phlexible.elements.lagrange import lagrange_slopes, lagrange_values

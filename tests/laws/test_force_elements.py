@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 import phlexible as ph
 from laws.elements import ELEMENT_CASES, Adding, with_elements, with_relation

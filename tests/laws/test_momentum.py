@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from laws.cases import BODY_CASES, joint_types
 from laws.examples import EVERY_BODY, examples, resolved

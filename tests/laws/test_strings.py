@@ -1,8 +1,7 @@
 """Random mechanisms with a string in them obey the laws, with every stored energy and at any step."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from laws.cases import LAW_CASES
 from laws.examples import examples, resolved

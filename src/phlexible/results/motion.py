@@ -15,8 +15,7 @@ from phlexible.interactions.force_elements import ForceElement
 from phlexible.interactions.loads import Axes
 from phlexible.joints.joint import Joint
 from phlexible.joints.relations import JointRelation
-from phlexible.observables import coordinates, poses, reactions, section_forces, velocities
-from phlexible.observables import tension as tensions
+from phlexible.observables import coordinates, poses, reactions, section_forces, tension as tensions, velocities
 from phlexible.observables.energy import Energy, energy_of
 from phlexible.observables.happened import Happened, happened
 from phlexible.observables.momentum import Momentum, momentum

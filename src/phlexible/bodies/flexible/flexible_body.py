@@ -49,8 +49,7 @@ from phlexible.bodies.flexible.skin import mesh_skin
 from phlexible.bodies.flexible.stiffening import MeshStrain, condensed_strain, linear_strain
 from phlexible.bodies.flexible.unknowns import mesh_unknowns
 from phlexible.bodies.floating_body import FloatingBody
-from phlexible.bodies.locations import Interface as InterfaceLocation
-from phlexible.bodies.locations import Location
+from phlexible.bodies.locations import Interface as InterfaceLocation, Location
 from phlexible.bodies.material import Material
 from phlexible.bodies.skin import Skin
 from phlexible.errors import ParameterError

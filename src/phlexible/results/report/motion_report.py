@@ -32,8 +32,7 @@ from phlexible.results.summaries.model_tree import model_parts
 from phlexible.scene.build import scene_of
 from phlexible.scene.fields import node_fields
 from phlexible.scene.palette import PALETTE
-from phlexible.sensors.sensor import Sensor, columns
-from phlexible.sensors.sensor import sensors as checked_sensors
+from phlexible.sensors.sensor import Sensor, columns, sensors as checked_sensors
 
 MOST_FRAMES, FEWEST_FRAMES = 600, 60
 FRAME_BYTES = 6_000_000
