@@ -1,6 +1,6 @@
 """Values in a few characters: never an array of many numbers, never an address in memory."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
@@ -48,6 +48,14 @@ def shortened(names: Sequence[str], most: int = MOST_NUMBERS) -> str:
     """A few of many names, one after the other."""
     some = ", ".join(names[:most])
     return some if len(names) <= most else f"{some} and {len(names) - most} more"
+
+
+def numbered(name: str, taken: Container[str], start: int) -> str:
+    """The name with the first number from ``start`` on that is free."""
+    number = start
+    while (candidate := f"{name} {number}") in taken:
+        number += 1
+    return candidate
 
 
 def short_repr(value: Any) -> str:

@@ -1,11 +1,12 @@
 """Events of a run: joints that lock and joints that let go (docs/theory.md, 8; (8.24))."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from phlexible.algebra.arrays import non_negative
+from phlexible.display.written import numbered
 from phlexible.errors import ModelError, ParameterError
 from phlexible.interactions.drives import Drive
 from phlexible.joints.joint import Joint
@@ -74,7 +75,7 @@ def event(
     Args:
         when: [s], or a condition.
         lock, release: one of them.
-        known: constraints of the model.
+        known: constraints of the model, and what other events hold.
         let_go: those that other events release.
 
     Raises:
@@ -101,9 +102,14 @@ def event(
             raise ModelError(
                 f"{lock} cannot lock while {drive} moves it; release the drive first, by another event"
             )
-    names = lock.coordinate_names
-    held = tuple(Relation([(lock, name, 1.0)], name=f"lock of {name} in {lock}") for name in names)
+    held = tuple(_held(lock, name, {str(each) for each in known}) for name in lock.coordinate_names)
     return Event(when, held, (), f"lock of {lock}")
+
+
+def _held(joint: Joint, coordinate: str, taken: Container[str]) -> Relation:
+    """Keeps one coordinate; locks of a joint that was locked before are numbered."""
+    name = f"lock of {coordinate} in {joint}"
+    return Relation([(joint, coordinate, 1.0)], name=numbered(name, taken, start=2) if name in taken else name)
 
 
 def _released(release: object, known: Sequence[Constraint]) -> tuple[Constraint, ...]:

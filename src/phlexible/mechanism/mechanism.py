@@ -16,6 +16,7 @@ from phlexible.bodies.beam.beam import SplitBeam
 from phlexible.bodies.body import Body
 from phlexible.bodies.initial_nodes import Field
 from phlexible.bodies.rod.rod import Rod
+from phlexible.display.written import numbered
 from phlexible.errors import ModelError, ParameterError
 from phlexible.interactions.control.parts import feedback_parts
 from phlexible.interactions.drives import Drive
@@ -39,7 +40,7 @@ from phlexible.mechanism.changes import (
 )
 from phlexible.mechanism.events import Condition, Constraint, Event, Switch, event, locks_of, switches_of
 from phlexible.mechanism.membership import check_belongs, check_nodes, check_plane, clamped_starts, ports_of
-from phlexible.mechanism.naming import described, free_name, numbered
+from phlexible.mechanism.naming import described, free_name
 from phlexible.mechanism.parts import Parts
 from phlexible.mechanism.placement import place, single_velocity
 from phlexible.mechanism.relocation import hand_over
@@ -232,7 +233,7 @@ class Mechanism(Parts):
         receive(joint, *ports_of(joint))
         if id(joint) in self._joints or any(joint is each for each in self._relations):
             raise ModelError(f"{joint} is already connected")
-        check_name(joint, (*self.joints, *self._relations))
+        check_name(joint, (*self.joints, *self._relations, *locks_of(self._events, self._relations)))
         check_belongs(joint, self._bodies, self._joints)
         check_nodes(joint)
         check_plane(joint, self._dimension)
@@ -294,11 +295,12 @@ class Mechanism(Parts):
             ParameterError: no time and no condition, or neither or both of ``lock`` and ``release``.
             ModelError: a joint that leaves nothing free, that is driven, or something that is not in this model.
         """
+        locks = [*locks_of(self._events, self._relations)]
         if isinstance(lock, JointRelation):
+            check_name(lock, (*self.joints, *self._relations, *locks))
             check_belongs(lock, self._bodies, self._joints)
             check_plane(lock, self._dimension)
             lock.rows(self._dimension)
-        locks = [each for earlier in self._events for each in earlier.held]
         let_go = [each for earlier in self._events for each in earlier.released]
         self.expect(event(when, lock, release, (*self.constraints, *locks), let_go))
         return self._events[-1]

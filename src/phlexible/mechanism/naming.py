@@ -7,6 +7,7 @@ from phlexible.algebra.options import text
 from phlexible.bodies.beam.beam import SplitBeam
 from phlexible.bodies.body import Body
 from phlexible.bodies.rod.rod import Rod
+from phlexible.display.written import numbered
 from phlexible.errors import ModelError
 from phlexible.interactions.loads import Load
 from phlexible.joints.joint import Joint
@@ -28,14 +29,6 @@ def free_name(body: Body | SplitBeam | Rod, name: str | None, taken: Container[s
     if text("name of a body", name) in taken:
         raise ModelError(f"a body named {name!r} is already in the model; give another name")
     return name
-
-
-def numbered(name: str, taken: Container[str], start: int) -> str:
-    """The name with the first number from ``start`` on that is free."""
-    number = start
-    while (candidate := f"{name} {number}") in taken:
-        number += 1
-    return candidate
 
 
 def described(value: object) -> str:

@@ -24,6 +24,7 @@ from phlexible.ports.placed_whole import PlacedWhole
 
 Part = TypeVar("Part")
 MOVABLE = (PlacedBody, PlacedWhole, Touchable, Attachment, MovingFrame)
+PART = (Joint, JointRelation, Load, ForceElement, Drive, PlacedWhole)
 
 
 class Held(Protocol):
@@ -144,7 +145,7 @@ def relocated(part: Part, bodies: Mapping[str, PlacedBody], parts: Mapping[objec
             changes[field.name] = bodies[value.name]
         elif isinstance(value, tuple) and value and all(isinstance(each, MOVABLE) for each in value):
             changes[field.name] = tuple(_relocated_place(each, bodies, parts) for each in value)
-        elif isinstance(value, Joint | Load | PlacedWhole) and value in parts:
+        elif isinstance(value, PART) and value in parts:
             changes[field.name] = parts[value]
         elif isinstance(part, Relation) and field.name == "terms":
             changes["terms"] = [(parts[joint], name, factor) for joint, name, factor in part.terms]
