@@ -73,6 +73,10 @@ def test_a_stiff_pole_falls_as_the_rigid_one():
     [
         ({"actions": {"pull": (-1.0, 1.0)}}, "no input is named 'pull'"),
         ({"actions": {"push": (1.0, -1.0)}}, "lowest < highest"),
+        ({"bounds": (1.0, -1.0)}, "least <= greatest"),
+        ({"bounds": (0.0, float("nan"))}, "least <= greatest"),
+        ({"bounds": ((0.0, 1.0), 2.0)}, r"shape \(4,\)"),
+        ({"bounds": None}, "must be .least, greatest."),
         ({"interval": 1.5e-3}, "multiple of step"),
         ({"observe": lambda model: ["angle"]}, "takes sensors"),
         ({"render_mode": "human"}, "render_mode"),

@@ -50,7 +50,7 @@ class Env(gymnasium.Env[Array, Array]):
         run: the live run of this episode.
 
     Raises:
-        ParameterError: limits or sensors that do not fit the model.
+        ParameterError: limits, bounds or sensors that do not fit the model.
         MissingExtraError: gymnasium is not installed.
     """
 
@@ -90,8 +90,7 @@ class Env(gymnasium.Env[Array, Array]):
         count = len(self._lowest)
         self.action_space = spaces.Box(-1.0, 1.0, (count,), np.float64)
         seen = self._seen()
-        low, high = (np.array(np.broadcast_to(numbers("bounds", each), seen.shape)) for each in bounds)
-        self.observation_space = spaces.Box(low, high, seen.shape, np.float64)
+        self.observation_space = spaces.Box(*_bounds(bounds, seen.shape), seen.shape, np.float64)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -178,3 +177,17 @@ class Env(gymnasium.Env[Array, Array]):
         if not (low < high).all():
             raise ParameterError(f"actions need lowest < highest, got {dict(actions)!r}")
         return names, low, high
+
+
+def _bounds(given: Any, shape: tuple[int, ...]) -> tuple[Array, Array]:
+    """Least and greatest observations, each of the shape of an observation; they may be infinite."""
+    wanted = "bounds must be (least, greatest) of the observations"
+    if not isinstance(given, list | tuple) or len(given) != 2:
+        raise ParameterError(f"{wanted}, got {given!r}")
+    found = [numbers("bounds", each) for each in given]
+    if any(each.shape not in ((), shape) for each in found):
+        raise ParameterError(f"{wanted}, numbers or arrays of shape {shape}, got {given!r}")
+    low, high = (np.array(np.broadcast_to(each, shape)) for each in found)
+    if not (low <= high).all():
+        raise ParameterError(f"{wanted} with least <= greatest, got {given!r}")
+    return low, high

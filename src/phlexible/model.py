@@ -301,7 +301,7 @@ class Model(Mechanism):
         Raises:
             JointGapError: the joints cannot close, with the smallest gap found; or a driven angle does not
                 start at zero.
-            ModelError: names of bodies that are not in the model.
+            ModelError: no bodies, or names of bodies that are not in the model.
             ParameterError: weights that are not positive.
         """
         if not isinstance(fixed, list | tuple | set | frozenset) or not isinstance(weights, Mapping | None):
@@ -309,6 +309,7 @@ class Model(Mechanism):
                 "assemble takes fixed=[bodies] and weights={name: weight}, got"
                 f" fixed={fixed!r} and weights={weights!r}"
             )
+        self._need_bodies()
         names = [body.name if isinstance(body, PlacedBody) else body for body in fixed]
         shares = {name: positive(f"weight of {name}", weight) for name, weight in (weights or {}).items()}
         for name in (*names, *shares):

@@ -54,3 +54,8 @@ def test_breakpoints_on_the_grid_cut_nothing(breakpoint):
 def test_bad_times_are_refused(duration, step, message):
     with pytest.raises(ParameterError, match=message):
         clock(0.0, duration, step, [])
+
+
+def test_steps_that_are_lost_beside_the_time_are_refused():
+    with pytest.raises(ParameterError, match="lost beside the time"):
+        clock(1e6, 1e-9, 1e-12, [])

@@ -11,13 +11,19 @@ BoolArray = NDArray[np.bool_]
 
 NO_NUMBERS = (str, bytes, bool, np.bool_, np.complexfloating)
 PLAIN = {float, int, np.float64}
+LARGEST = 1e60
+"""Of a quantity: the fourth power of a length times a modulus is a number still."""
+SMALLEST = 1e-100
+"""Of a quantity that others are divided by."""
 
 
 def positive(name: str, value: float) -> float:
-    """The value as a float, refused unless it is finite and positive."""
+    """The value as a float, refused unless it is finite and positive, and its powers are so too."""
     number = finite(name, value)
     if not number > 0:
         raise ParameterError(f"{name} must be positive, got {value!r}")
+    if number < SMALLEST:
+        raise ParameterError(f"{name} must be at least {SMALLEST:g} (its powers would be 0), got {value!r}")
     return number
 
 
@@ -30,13 +36,13 @@ def non_negative(name: str, value: float) -> float:
 
 
 def finite(name: str, value: float) -> float:
-    """The value as a float, refused unless it is one finite number."""
+    """The value as a float, refused unless it is one finite number whose powers are finite too."""
     try:
         number = _number(value)
     except (TypeError, ValueError, OverflowError):
         raise ParameterError(f"{name} must be one number, got {value!r}") from None
-    if not np.isfinite(number):
-        raise ParameterError(f"{name} must be finite, got {value!r}")
+    if not abs(number) <= LARGEST:
+        raise ParameterError(_not_finite(name, number, value))
     return number
 
 
@@ -53,8 +59,8 @@ def vector(name: str, value: ArrayLike) -> Array:
     result = numbers(name, value, "three numbers")
     if result.shape != (3,):
         raise ParameterError(f"{name} must have shape (3,), got shape {result.shape}: {value!r}")
-    if not np.isfinite(result).all():
-        raise ParameterError(f"{name} must be finite, got {value!r}")
+    if not (np.abs(result) <= LARGEST).all():
+        raise ParameterError(_not_finite(name, result, value))
     result.flags.writeable = False
     return result
 
@@ -68,6 +74,12 @@ def unit_vector(name: str, value: ArrayLike) -> Array:
     result = result / length
     result.flags.writeable = False
     return result
+
+
+def _not_finite(name: str, number: float | Array, value: object) -> str:
+    if np.isfinite(number).all():
+        return f"{name} must be at most {LARGEST:g} in size (its powers would be infinite), got {value!r}"
+    return f"{name} must be finite, got {value!r}"
 
 
 def _number(value: object) -> float:

@@ -20,6 +20,7 @@ from phlexible.assembly.soft import SoftTables
 from phlexible.assembly.types import TypeTables, velocity_weights
 from phlexible.interactions.feedback import Feedback
 from phlexible.interactions.force_elements import CoordinateForce, ForceValue
+from phlexible.interactions.loads import Input
 from phlexible.interactions.time_paths import TimePath, numbers_at
 from phlexible.joints.rolling import RollingCoordinate
 from phlexible.kernels.programs import connect
@@ -110,15 +111,15 @@ class Assembly:
         return values.reshape(len(times), 3 * values.shape[1])
 
     @property
-    def inputs(self) -> dict[str, tuple[int, Array]]:
-        """Constant loads and prescribed forces by name: their place in a row of load values, and what they are."""
-        found: dict[str, tuple[int, Array]] = {}
+    def inputs(self) -> dict[str, Input]:
+        """Constant loads and prescribed forces by name."""
+        found: dict[str, Input] = {}
         for k, load in enumerate(self.system.loads):
             if not (callable(load.value) or isinstance(load.value, Feedback)):
-                found[str(load)] = (3 * k, load.at_time(0.0))
+                found[str(load)] = Input(3 * k, load.at_time(0.0), load)
         for k, (value, name) in enumerate(self.prescribed, start=len(self.system.loads)):
             if not (callable(value) or isinstance(value, Feedback)):
-                found[name] = (3 * k, np.array([value], dtype=np.float64))
+                found[name] = Input(3 * k, np.array([value], dtype=np.float64), None)
         return found
 
     @property
@@ -146,6 +147,8 @@ class Assembly:
                 values[:, column] = all_at_once
             else:
                 values[:, column] = np.array([load.at_time(float(t)) for t in times]).reshape(-1, 3)
+            if callable(load.value):
+                load.check_inside(values[:, column], self.system.dimension, times)
         return values.reshape(len(times), 3 * values.shape[1])
 
 

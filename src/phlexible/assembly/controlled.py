@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from phlexible.algebra.arrays import Array
 from phlexible.assembly.functions import Function
 from phlexible.assembly.interactions import InteractionTables
@@ -13,6 +15,7 @@ from phlexible.interactions.coordinates import Coordinate
 from phlexible.interactions.feedback import Feedback
 from phlexible.interactions.force_elements import ForceValue
 from phlexible.interactions.functions import PointOf
+from phlexible.interactions.loads import PointLoad
 from phlexible.interactions.pair import KinematicPair
 from phlexible.ports.attachments import Attachment
 from phlexible.system.system import System
@@ -61,6 +64,7 @@ class Target:
         begin, size: which of the values of the controller.
         direction: that a single value acts along, shape (3,); None: values act as they are.
         is_whole: whether the controller has no other values.
+        load: whose three numbers they are; None: a single one.
     """
 
     column: int
@@ -68,6 +72,7 @@ class Target:
     size: int
     direction: Array | None = None
     is_whole: bool = True
+    load: PointLoad | None = None
 
     def write(self, values: Array, held: Array) -> None:
         """Values of the controller into a row of load values."""
@@ -89,6 +94,7 @@ class ControlledValue:
         channels: what the controller is given; empty: all that is measured, as it is.
         size: numbers that the controller returns: 1 for joints, 3 for loads.
         name: of the load or element, for messages.
+        dimension: of the model.
     """
 
     targets: tuple[Target, ...]
@@ -97,6 +103,18 @@ class ControlledValue:
     channels: tuple[Channel, ...]
     size: int
     name: str
+    dimension: int
+
+    def check_inside(self, values: Array, time: float) -> None:
+        """Refuses values of loads that point out of the plane of a planar model.
+
+        Raises:
+            ParameterError: names the load.
+        """
+        for target in self.targets:
+            if target.load is not None:
+                own = values[target.begin : target.begin + 3]
+                target.load.check_inside(own, self.dimension, np.array([time]))
 
     @property
     def column(self) -> int:
@@ -108,18 +126,20 @@ def controlled_values(
     system: System, prescribed: Sequence[tuple[ForceValue, str]], tables: InteractionTables
 ) -> tuple[ControlledValue, ...]:
     """All load values that controllers set; what they measure is added to the vectors."""
-    loads = [(load.value, str(load), 3) for load in system.loads]
-    forces = [(value, label, 1) for value, label in prescribed]
+    loads = [(load.value, str(load), load) for load in system.loads]
+    forces = [(value, label, None) for value, label in prescribed]
     groups: dict[int, tuple[Feedback, str, list[Target]]] = {}
-    for k, (value, name, size) in enumerate([*loads, *forces]):
+    for k, (value, name, load) in enumerate([*loads, *forces]):
+        size = 1 if load is None else 3
         if not isinstance(value, Feedback):
             continue
         if isinstance(value, FeedbackShare):
             along = value.direction
-            own = Target(3 * k, value.begin, size if along is None else 1, along, is_whole=False)
+            vector = load if along is None else None
+            own = Target(3 * k, value.begin, 1 if vector is None else 3, along, is_whole=False, load=vector)
             groups.setdefault(id(value.whole), (value, name, []))[2].append(own)
         else:
-            groups[-1 - k] = (value, name, [Target(3 * k, 0, size)])
+            groups[-1 - k] = (value, name, [Target(3 * k, 0, size, load=load)])
     return tuple(
         _controlled(feedback, tuple(targets), name, system.dimension, tables)
         for feedback, name, targets in groups.values()
@@ -145,7 +165,8 @@ def _controlled(
         count += size
     is_plain = all(channel.map is None and channel.reading is None for channel in channels)
     total = feedback.whole.size if isinstance(feedback, FeedbackShare) else targets[0].size
-    return ControlledValue(targets, feedback, tuple(measured), () if is_plain else tuple(channels), total, name)
+    kept = () if is_plain else tuple(channels)
+    return ControlledValue(targets, feedback, tuple(measured), kept, total, name, dimension)
 
 
 def _measured(

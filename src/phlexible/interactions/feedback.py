@@ -37,6 +37,7 @@ class DirectedLoad(ABC):
 
 Actuated = KinematicPair | Attachment | DirectedLoad
 WHOLE = 1e-9  # of a period
+MOST_PERIODS = 10**6  # of a delay
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,6 +182,11 @@ class Feedback(Portable):
             raise ParameterError(f"a delay is a multiple of the period: give period= beside delay={self.delay!r}")
         if abs(self.periods_of_delay * self.period - self.delay) > WHOLE * self.period:
             raise ParameterError(f"delay must be a multiple of period = {self.period:g} s, got {self.delay!r}")
+        if self.periods_of_delay > MOST_PERIODS:
+            raise ParameterError(
+                f"delay must be at most {MOST_PERIODS} periods of {self.period:g} s, whose values are kept, got"
+                f" {self.delay!r}"
+            )
 
     def _check_target(self) -> None:
         if callable(self.target):

@@ -1,10 +1,11 @@
 """Loads: forces and moments on attachments, constant or functions of time."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,9 +16,11 @@ from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_functions import called, check_callable
 from phlexible.bodies.locations import Interface
 from phlexible.bodies.soft.points import SoftPoints
-from phlexible.errors import ModelError
+from phlexible.errors import ModelError, ParameterError
 from phlexible.interactions.feedback import DirectedLoad, Feedback
 from phlexible.ports.attachments import Attachment
+
+ROUND_OFF = 1e-12  # of a value: what of it may point out of a plane
 
 
 class Axes(Enum):
@@ -105,6 +108,36 @@ class PointLoad(Load, DirectedLoad):
         at = f"at t = {time:g} s"
         return vector(f"value of {self} {at}", called(self.value, f"value of {self}", time, at=at))
 
+    def check_inside(self, values: Array, dimension: int, times: Array | None = None) -> None:
+        """Refuses values that point out of the plane or the line that a model moves in.
+
+        Args:
+            values: shape (3,), or (times, 3) [N or N m].
+            dimension: of the model.
+            times: that the values belong to, for the message [s].
+
+        Raises:
+            ParameterError: says which components may be given.
+        """
+        if dimension == 3:
+            return
+        rows = values.reshape(-1, 3)
+        wrong = np.abs(rows[:, self._outside(dimension)]).max(axis=1) > ROUND_OFF * np.abs(rows).max(axis=1)
+        if wrong.any() or dimension not in self._wanted:
+            k = int(wrong.argmax())
+            where = "on a line" if dimension == 1 else "in a planar model"
+            wanted = self._wanted.get(dimension, "a force (f_x, 0, 0)")
+            when = "" if times is None else f" at t = {times[k]:.9g} s"
+            raise ParameterError(
+                f"{self} must be {wanted} {where} (dimension={dimension}), got {rows[k].tolist()}{when}"
+            )
+
+    _wanted: ClassVar[Mapping[int, str]] = {2: "(0, 0, m_z)"}
+
+    def _outside(self, dimension: int) -> slice:
+        """Components that point out of a plane or a line."""
+        return slice(2)
+
     def __repr__(self) -> str:
         return self.name or f"{type(self).__name__.lower()} on {self.attachment}"
 
@@ -121,6 +154,11 @@ class Force(PointLoad):
     def entries(self) -> tuple[PointLoad, ...]:
         """Itself, or the forces on the nodes."""
         return self._shared if self._is_shared else (self,)
+
+    _wanted: ClassVar[Mapping[int, str]] = {1: "a force (f_x, 0, 0)", 2: "(f_x, f_y, 0)"}
+
+    def _outside(self, dimension: int) -> slice:
+        return slice(dimension, 3)
 
     @property
     def _is_shared(self) -> bool:
@@ -175,3 +213,17 @@ class Torque(PointLoad):
     def entries(self) -> tuple[PointLoad, ...]:
         """Itself."""
         return (self,)
+
+
+class Input(NamedTuple):
+    """A value that users may set from step to step.
+
+    Attributes:
+        place: in a row of load values.
+        value: in the model, shape (1,) or (3,).
+        load: whose three numbers they are; None: a single one.
+    """
+
+    place: int
+    value: Array
+    load: PointLoad | None

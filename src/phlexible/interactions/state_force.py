@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.arrays import Array, IntArray, numbers
 from phlexible.algebra.portable import Portable
 from phlexible.errors import ParameterError
 from phlexible.interactions.feedback import Feedback
@@ -51,8 +51,8 @@ class ShareOfState(Portable):
         """
         answer = self.function(time, measured[self.places], measured[self.rates])
         try:
-            values = np.asarray(answer, dtype=np.float64).ravel()
-        except (TypeError, ValueError):
+            values = numbers("values", answer).ravel()
+        except ParameterError:
             values = np.zeros(0)
         if values.shape != (self.size,) or not np.isfinite(values).all():
             raise ParameterError(

@@ -9,10 +9,11 @@ from phlexible.bodies.locations import Along, Start
 from phlexible.bodies.soft.soft_body import SoftBody
 from phlexible.bodies.string.string import String
 from phlexible.errors import AttachmentError, ModelError, ParameterError
+from phlexible.interactions.control.parts import FeedbackShare
 from phlexible.interactions.drives import Drive
 from phlexible.interactions.feedback import Feedback
 from phlexible.interactions.force_elements import ForceElement
-from phlexible.interactions.loads import Force, Load
+from phlexible.interactions.loads import Load
 from phlexible.interactions.resisting.surfaces import Touchable
 from phlexible.joints.fixed import Fixed
 from phlexible.joints.joint import Joint
@@ -134,14 +135,8 @@ def check_plane(part: Part, dimension: int) -> None:
         ModelError: a moving frame of a model in space, which may leave the plane later.
     """
     for entry in part.entries() if isinstance(part, Load) else ():
-        value = entry.at_time(0.0)
-        outside, kept = (value[2:], "(f_x, f_y, 0)") if isinstance(entry, Force) else (value[:2], "(0, 0, m_z)")
-        if dimension == 1 and (not isinstance(entry, Force) or value[1:].any()):
-            raise ParameterError(
-                f"{entry} must be a force (f_x, 0, 0) on a line (dimension=1), got {value.tolist()}"
-            )
-        if dimension == 2 and outside.any():
-            raise ParameterError(f"{entry} must be {kept} in a planar model (dimension=2), got {value.tolist()}")
+        along = entry.value.direction if isinstance(entry.value, FeedbackShare) else None
+        entry.check_inside(entry.at_time(0.0) if along is None else along, dimension)
     for port in ports_of(part):
         if dimension == 1 and port.initial_position()[1:].any():
             place = port.initial_position().tolist()

@@ -28,9 +28,9 @@ STORAGE = {(goes_on, asks): Storage(1, 0, goes_on, asks) for goes_on in (False, 
 class Inputs(MutableMapping[str, Array]):
     """Values of constant loads, torques and forces by their names; a new value holds from the next step on."""
 
-    def __init__(self, stepper: Stepper) -> None:
-        self._known = stepper.inputs
-        self._values = {name: value.copy() for name, (_, value) in self._known.items()}
+    def __init__(self, stepper: Stepper, dimension: int) -> None:
+        self._known, self._dimension = stepper.inputs, dimension
+        self._values = {name: known.value.copy() for name, known in self._known.items()}
         self.is_new = False
 
     def __getitem__(self, name: str) -> Array:
@@ -42,13 +42,16 @@ class Inputs(MutableMapping[str, Array]):
         """A number, or three of a load.
 
         Raises:
-            ParameterError: no input of that name, or not its count of finite numbers.
+            ParameterError: no input of that name, not its count of finite numbers, or a force out of the plane of
+                a planar model.
         """
         self._check(name)
         wanted = self._values[name].shape
         found = np.atleast_1d(numbers(f"input {name!r}", value))
         if found.shape != wanted or not np.isfinite(found).all():
             raise ParameterError(f"input {name!r} takes {wanted[0]} finite numbers, got {value!r}")
+        if (load := self._known[name].load) is not None:
+            load.check_inside(found, self._dimension)
         self._values[name], self.is_new = found, True
 
     def __delitem__(self, name: str) -> None:
@@ -67,7 +70,7 @@ class Inputs(MutableMapping[str, Array]):
     def changes(self, size: int) -> Array:
         """What they add to the loads of the model, shape (size,)."""
         total = np.zeros(size)
-        for name, (begin, value) in self._known.items():
+        for name, (begin, value, _) in self._known.items():
             total[begin : begin + len(value)] = self._values[name] - value
         return total
 
@@ -111,7 +114,7 @@ class LiveRun:
         self._system, self._stepper, self.step_size = system, stepper, step
         self._is_redundant = is_redundant
         self._reader: tuple[Mapping[str, Array], Reader] | None = None  # of the last row that was read
-        self.inputs = Inputs(stepper)
+        self.inputs = Inputs(stepper, system.dimension)
         stepper.begin(state)
         self._origin, self._steps, self._halvings = state.time, 0, 0
         self._continues, self._forgotten = False, 0

@@ -63,13 +63,15 @@ def samples(count: int, seed: int = 0, **ranges: tuple[float, float] | Distribut
         ranges: by the name of the parameter (low, high), or a distribution of ``scipy.stats``.
 
     Raises:
-        ParameterError: a range that is neither.
+        ParameterError: a range that is neither, or whose ends are the wrong way round.
     """
     number, random = whole("count", count), np.random.default_rng(whole("seed", seed, least=0))
     columns: dict[str, list[float]] = {}
     for name, given in ranges.items():
         if isinstance(given, list | tuple) and len(given) == 2:
             low, high = finite(f"low end of {name}", given[0]), finite(f"high end of {name}", given[1])
+            if low > high:
+                raise ParameterError(f"{name} must be (low, high) with low <= high, got {given!r}")
             columns[name] = random.uniform(low, high, number).tolist()
         elif hasattr(given, "rvs"):
             columns[name] = np.asarray(given.rvs(size=number, random_state=random), dtype=np.float64).tolist()

@@ -157,7 +157,9 @@ def _measured(system: System, at: Instants, law: StateLaw) -> MeasuredRows:
 def load_value(system: System, at: Instants, load: PointLoad) -> Array:
     """Of a load at an instant, shape (3,); zero of controllers, which have none before they run."""
     if isinstance(load.value, StateLaw):
-        return law_value(system, at, load.value)
+        value = law_value(system, at, load.value)
+        load.check_inside(value, system.dimension, at.time)
+        return value
     return load.at_time(float(at.time[0]))
 
 

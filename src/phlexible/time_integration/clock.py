@@ -74,11 +74,14 @@ def clock(start: float, duration: float, step: float, breakpoints: Sequence[floa
     """The clock of a run of a duration from ``start`` on, of which ``first`` steps are done.
 
     Raises:
-        ParameterError: a duration or step that is not positive, or more steps than can be counted.
+        ParameterError: a duration or step that is not positive, more steps than can be counted, or steps too short
+            for the numbers of times.
     """
     duration, step = positive("duration", duration), positive("step", step)
     if duration / step > 1e12:
         raise ParameterError(f"duration {duration:g} s takes {duration / step:.3g} steps of {step:g} s")
+    if start + step == start:
+        raise ParameterError(f"step {step:g} s is lost beside the time of the start, {start:g} s")
     full = int(np.floor(duration / step + SNAP))
     remainder = duration - full * step
     if remainder <= SNAP * step:

@@ -11,6 +11,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.assembly.assembly import Assembly, assemble
 from phlexible.assembly.work_sources import constraint_columns, work_sources
+from phlexible.interactions.loads import Input
 from phlexible.kernels.loop import TOUCHING, advance
 from phlexible.kernels.newton import CONVERGED, SINGULAR
 from phlexible.rank.dead_centre import near_dead_centre
@@ -331,7 +332,7 @@ class ConservingStepper(Stepper):
         return at
 
     @property
-    def inputs(self) -> dict[str, tuple[int, Array]]:
+    def inputs(self) -> Mapping[str, Input]:
         """Constant loads and prescribed forces."""
         return self._assembly.inputs
 

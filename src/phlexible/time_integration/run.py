@@ -306,7 +306,8 @@ class Simulation:
         if self._level >= MOST_LEVELS:
             raise self._failure(instants[0], instants[1], taken)
         excess = taken.error / self._tolerance if is_done else 1.0
-        self._level += max(1, ceil(log2(max(excess, 1.0)) / 3))  # the error falls with the third power
+        higher = self._level + max(1, ceil(log2(max(excess, 1.0)) / 3))  # the error falls with the third power
+        self._level = min(higher, MOST_LEVELS)
         self._easy, self._continues = 0, False
         return False
 

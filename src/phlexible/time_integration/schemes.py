@@ -17,6 +17,9 @@ from phlexible.system.system import System
 from phlexible.time_integration.composition import SUBSTEPS
 from phlexible.time_integration.stepper import Stepper
 
+LEAST_TOLERANCE = 1e-16
+"""Of the longest body: its places have no more digits."""
+
 
 class Scheme(Enum):
     """How time is integrated."""
@@ -84,6 +87,11 @@ class StepOptions:
         tolerance = None if self.tolerance is None else positive("tolerance", self.tolerance)
         if tolerance is not None and self.order > 2:
             raise ParameterError("tolerance= goes with order=2: the error of composed steps is not estimated")
+        if tolerance is not None and tolerance < LEAST_TOLERANCE:
+            raise ParameterError(
+                f"tolerance must be at least {LEAST_TOLERANCE:g}, below which errors are those of rounding, got"
+                f" {self.tolerance!r}"
+            )
         damping = non_negative("numerical_damping", self.numerical_damping)
         return replace(
             self,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.interactions.loads import Input
 from phlexible.system.instants import Instants
 from phlexible.system.layout import State
 from phlexible.system.recording import LateReactions
@@ -165,8 +166,8 @@ class Stepper(ABC):
 
     @property
     @abstractmethod
-    def inputs(self) -> dict[str, tuple[int, Array]]:
-        """Constant loads by name: where in ``give`` they begin, and what they are."""
+    def inputs(self) -> Mapping[str, Input]:
+        """Constant loads by name, with their places in ``give``."""
 
     @property
     @abstractmethod

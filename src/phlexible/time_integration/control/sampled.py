@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, numbers
 from phlexible.assembly.controlled import ControlledValue
 from phlexible.errors import ParameterError
 from phlexible.interactions.control.held_input import moves
@@ -118,15 +118,16 @@ def checked_values(value: ControlledValue, answer: object, time: float) -> Array
     """What a controller returned, as numbers, shape (size,).
 
     Raises:
-        ParameterError: anything else than as many finite numbers.
+        ParameterError: anything else than as many finite numbers, or forces out of the plane of a planar model.
     """
-    numbers = np.zeros(0)
-    with suppress(TypeError, ValueError):
-        numbers = np.asarray(answer, dtype=np.float64).ravel()
-    if numbers.shape != (value.size,) or not np.isfinite(numbers).all():
+    found = np.zeros(0)
+    with suppress(ParameterError):
+        found = numbers("values", answer).ravel()  # type: ignore[arg-type]  # what holds no numbers is refused
+    if found.shape != (value.size,) or not np.isfinite(found).all():
         words = {1: "one finite number", 3: "three finite numbers"}
         wanted = words.get(value.size, f"{value.size} finite numbers")
         raise ParameterError(
             f"the controller of {value.name} must return {wanted}, got {answer!r} at t = {time:.9g} s"
         )
-    return numbers
+    value.check_inside(found, time)
+    return found

@@ -7,6 +7,7 @@ from phlexible.bodies.flexible.files.labelled_matrix import LabelledMatrix, labe
 from phlexible.errors import ParameterError
 
 SYMMETRIC = 6
+COMPONENTS = 6
 REAL = (1, 2)
 EXPONENT = re.compile(r"^([+-]?[\d.]+)([+-]\d+)$")
 
@@ -15,7 +16,7 @@ def read_punch(file: Path) -> dict[str, LabelledMatrix]:
     """All real square ``DMIG`` matrices, in small, large (``*``) or free (commas) fields.
 
     Raises:
-        ParameterError: no such entries, or complex or rectangular ones.
+        ParameterError: no such entries, or complex or rectangular ones, or components that there are not.
     """
     forms: dict[str, int] = {}
     entries: dict[str, dict[tuple[tuple[int, int], tuple[int, int]], float]] = {}
@@ -31,15 +32,26 @@ def read_punch(file: Path) -> dict[str, LabelledMatrix]:
             forms[name] = form
             entries.setdefault(name, {})
             continue
-        column = (int(fields[1]), int(fields[2] or 0))
+        column = _label(name, fields[1], fields[2])
         values = fields[4:]  # field 4 of the entry is empty
         for place in range(0, len(values) - 2, 4):
             if values[place]:
-                row = (int(values[place]), int(values[place + 1] or 0))
+                row = _label(name, values[place], values[place + 1])
                 entries.setdefault(name, {})[row, column] = number(values[place + 2])
     if not entries:
         raise ParameterError(f"path: {file} has no DMIG entries")
     return {name: labelled(found, forms.get(name) == SYMMETRIC) for name, found in entries.items()}
+
+
+def _label(name: str, node: str, component: str) -> tuple[int, int]:
+    """A grid point and its component, or a scalar point and 0."""
+    label = int(node), int(component or 0)
+    if not 0 <= label[1] <= COMPONENTS:
+        raise ParameterError(
+            f"path: the matrix {name} names component {label[1]} of point {label[0]}; DMIG knows 1 .. {COMPONENTS}"
+            " of grid points and 0 of scalar points"
+        )
+    return label
 
 
 def number(text: str) -> float:

@@ -4,6 +4,8 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+
 from phlexible.algebra.options import file_path
 from phlexible.bodies.flexible.files.abaqus import read_abaqus
 from phlexible.bodies.flexible.files.ansys import read_full
@@ -23,18 +25,27 @@ def read_matrices(path: str | os.PathLike[str]) -> Matrices:
     and Ansys ("mass" and "stiffness" of ``.full``).
 
     Raises:
-        ParameterError: no such file, or one of another format.
+        ParameterError: no such file, one of another format, or entries that are not finite.
         MissingExtraError: an Ansys file, and ansys-mapdl-reader is not installed.
     """
     file = Path(file_path("path", path))
     if not file.is_file():
         raise ParameterError(f"path: there is no file {file}")
     try:
-        return _reader(file)(file)
+        found = _reader(file)(file)
     except (ParameterError, MissingExtraError):
         raise
     except Exception as error:  # of files that are not what they seem
         raise ParameterError(f"path: {file} cannot be read: {error}") from error
+    for name, each in found.items():
+        if not np.isfinite(each.matrix.data).all():
+            entries = each.matrix.tocoo()
+            k = int(np.flatnonzero(~np.isfinite(entries.data))[0])
+            raise ParameterError(
+                f"path: the matrix {name} of {file} must be finite, it has {entries.data[k]} in row"
+                f" {entries.coords[0][k] + 1}, column {entries.coords[1][k] + 1}"
+            )
+    return found
 
 
 def _reader(file: Path) -> Callable[[Path], Matrices]:

@@ -136,9 +136,14 @@ def _read(path: str) -> Any:
     if not os.path.exists(path):
         raise ParameterError(f"mesh: there is no file {path}")
     try:
-        return meshio.read(path)
+        found = meshio.read(path)
     except (Exception, SystemExit) as error:  # readers of meshio raise what they like, some exit
-        raise ParameterError(f"mesh: meshio cannot read {path}: {error}") from error
+        raise ParameterError(
+            f"mesh: meshio cannot read {path}; is it complete, and of the format that its name says? ({error})"
+        ) from error
+    if np.ndim(found.points) != 2 or not found.cells:
+        raise ParameterError(f"mesh: {path} holds no points or no elements; is it complete?")
+    return found
 
 
 def _from_skfem(mesh: Any, kind: CellKind, order: int, is_flat: bool) -> GivenMesh:

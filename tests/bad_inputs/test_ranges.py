@@ -1,0 +1,51 @@
+"""Numbers whose powers overflow or vanish, and other ranges: refused where they are given."""
+
+import pytest
+
+import phlexible as ph
+from bad_inputs.wrong_values import STEEL
+
+
+def bar():
+    model = ph.Model(dimension=2)
+    body = model.add(ph.RigidBody(1.0, 0.1, center=(0.5, 0.0, 0.0)), "bar")
+    return model, model.connect(ph.Revolute(model.ground.at((0.0, 0.0, 0.0)), body.origin))
+
+
+def delayed(delay):
+    return ph.Feedback(lambda t, measured: 0.0, measured=[bar()[1]], on=[bar()[1]], period=0.01, delay=delay)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: ph.Beam(1e200, ph.CircularSection(0.01), STEEL), "length must be at most 1e"),
+        (lambda: ph.Material(1e-300, 7800.0), "youngs_modulus must be at least 1e-100"),
+        (lambda: ph.Model(gravity=(0.0, -1e200, 0.0)), "gravity must be at most 1e"),
+        (lambda: bar()[0].simulate(0.1, 0.01, tolerance=1e-300), "tolerance must be at least"),
+        (lambda: bar()[0].simulate(0.1, 0.01, tolerance=1e-20), "tolerance must be at least 1e-16"),
+        (lambda: bar()[0].simulate(1e-299, 1e-300), "duration must be at least"),
+        (lambda: bar()[0].simulate(0.1, 1e-300), "step must be at least"),
+        (lambda: bar()[0].start(1e-300), "step must be at least"),
+        (lambda: bar()[0].simulate(1e200, 1e200), "duration must be at most"),
+        (lambda: delayed(1e9), "delay must be at most 1000000 periods"),
+        (lambda: delayed(1e300), "delay must be at most"),
+        (lambda: ph.samples(2, a=(1, 0)), r"a must be \(low, high\) with low <= high"),
+        (lambda: ph.samples(2, a=(-1e308, 1e308)), "low end of a must be at most"),
+    ],
+)
+def test_ranges(call, words):
+    with pytest.raises(ph.ParameterError, match=words):
+        call()
+
+
+def test_models_without_bodies_have_nothing_to_do():
+    for method, arguments in (("assemble", ()), ("equilibrium", ()), ("linearize", ()), ("start", (0.1,))):
+        with pytest.raises(ph.ModelError, match="the model has no bodies"):
+            getattr(ph.Model(), method)(*arguments)
+    with pytest.raises(ph.ModelError, match="the model has no bodies"):
+        ph.Model().simulate(1.0, 0.1)
+
+
+def test_ends_of_a_range_may_be_one():
+    assert ph.samples(2, a=(1, 1)) == [{"a": 1.0}, {"a": 1.0}]
