@@ -3,7 +3,10 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -114,6 +117,48 @@ def test_a_study_goes_on_after_a_kill(tmp_path):
     with pytest.raises(ph.ResultFileError, match=r"no study of the parameters gravity; name another file"):
         ph.study(lambda gravity: pendulum(1.0, gravity), {"gravity": [1.0]}, fall, OnlyMap(), output=output)
     assert len(ph.study(pendulum, GRID, fall, OnlyMap(), output=output, overwrite=True).outcomes) == 6
+
+
+ENDLESS = r"""
+import os, sys, time
+import phlexible as ph
+
+def build(number):
+    held = []
+    for descriptor in range(3, 256):
+        try:
+            held.append(os.path.samestat(os.fstat(descriptor), os.stat(".study.jsonl.lock")))
+        except OSError:
+            pass
+    os.write(1, f"{os.getpid()} {any(held)}\n".encode())  # at once, as the other does
+    time.sleep(1000)
+
+ph.study(build, {"number": [1, 2, 3]}, lambda model: 0.0, 2, output="study.jsonl", progress=False)
+"""
+
+
+def is_there(process):
+    """Whether it is there and no zombie that nobody has asked for."""
+    told = subprocess.run(["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True)
+    return bool(told.stdout.strip()) and not told.stdout.startswith("Z")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="processes of POSIX")
+@pytest.mark.parametrize("kill", [signal.SIGTERM, signal.SIGKILL])
+def test_workers_hold_no_lock_and_end_with_their_study(tmp_path, kill):
+    command = [sys.executable, "-c", ENDLESS]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as program:
+        told = [program.stdout.readline() for _ in range(2)]
+        program.send_signal(kill)
+    workers = [int(line.split()[0]) for line in told]
+    assert [line.split()[1] for line in told] == ["False", "False"]
+    again = ph.study(lambda number: number, {"number": [1, 2, 3]}, float, OnlyMap(), output=tmp_path / "study.jsonl")
+    assert not again.failures
+    for _ in range(1000):
+        if not any(map(is_there, workers)):
+            break
+        time.sleep(0.02)
+    assert not any(map(is_there, workers))
 
 
 def test_what_cannot_be_a_study_is_refused(tmp_path):

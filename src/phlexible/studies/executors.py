@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import queue
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
@@ -16,6 +17,9 @@ Task = Callable[[dict[str, Any]], Outcome]
 Finished = Iterator[tuple[int, Outcome]]
 """Number and outcome of each run, as they end."""
 
+WATCH_SECONDS = 1.0
+"""How often a process of ours asks who its parent is, should nothing tell it that the parent ended."""
+
 LOST = "its process ended (killed, out of memory, or a crash)"
 
 
@@ -26,19 +30,22 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def finished_runs(task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], executor: Any) -> Finished:
+def finished_runs(
+    task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], executor: Any, lock: int | None = None
+) -> Finished:
     """All runs, each with its number.
 
     Args:
         task: ``packed_task``.
         runs: numbers and parameters.
         executor: None: processes on all cores; a number of them; or anything with ``submit`` or ``map``.
+        lock: descriptor of a lock that is this process's alone, or None.
 
     Raises:
         ParameterError: an executor of another kind.
     """
     if executor is None or (isinstance(executor, int) and not isinstance(executor, bool) and executor > 0):
-        return _own_processes(task, runs, executor or cores())
+        return _own_processes(task, runs, executor or cores(), lock)
     if callable(getattr(executor, "submit", None)):
         return _submitted(task, runs, executor)
     if callable(getattr(executor, "map", None)):
@@ -49,14 +56,16 @@ def finished_runs(task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], execu
     )
 
 
-def _own_processes(task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], workers: int) -> Finished:
+def _own_processes(
+    task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], workers: int, lock: int | None
+) -> Finished:
     """Processes that are started anew where one of them dies; who was at work then is tried again, alone.
 
     A run that was only waiting for its process is a suspect too: it is the second death alone that tells.
     """
     parameters = dict(runs)
     waiting, suspects, died_alone = deque(parameters), deque[int](), set[int]()
-    pool = _pool(min(workers, len(parameters)))
+    pool = _pool(min(workers, len(parameters)), lock)
     at_work: dict[Future[Outcome], int] = {}
     try:
         while waiting or suspects or at_work:
@@ -79,7 +88,7 @@ def _own_processes(task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], work
                 lost += at_work.values()
                 at_work.clear()
                 pool.shutdown(wait=False)
-                pool = _pool(min(workers, len(parameters)))
+                pool = _pool(min(workers, len(parameters)), lock)
                 if is_alone and lost[0] in died_alone:
                     yield lost[0], Outcome(None, f"WorkerLost: {LOST}", is_lost=True)
                 else:
@@ -89,12 +98,31 @@ def _own_processes(task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], work
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _pool(workers: int) -> ProcessPoolExecutor:
+def _pool(workers: int, lock: int | None) -> ProcessPoolExecutor:
     """Copies of this process where the system makes them: they have loaded everything already."""
-    kinds = multiprocessing.get_all_start_methods()
-    if "fork" in kinds:
+    is_forked = "fork" in multiprocessing.get_all_start_methods()
+    if is_forked:
         warm_up()
-    return ProcessPoolExecutor(workers, multiprocessing.get_context("fork" if "fork" in kinds else None))
+    context = multiprocessing.get_context("fork" if is_forked else None)
+    return ProcessPoolExecutor(workers, context, _begin, (os.getpid(), lock if is_forked else None))
+
+
+def _begin(parent: int, lock: int | None) -> None:
+    """First thing in a process of ours: let go of the lock that a copy has, and see to it that it ends in time."""
+    if lock is not None:
+        os.close(lock)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """Ends this process when its parent ends, however that was killed; nobody else would tell it.
+
+    The pipe that tells at once stays open where others inherited its end, so who the parent is is asked as well.
+    """
+    process = multiprocessing.parent_process()
+    while process is not None and process.is_alive() and os.getppid() == parent:
+        process.join(WATCH_SECONDS)
+    os._exit(1)
 
 
 def _submitted(task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], executor: Any) -> Finished:

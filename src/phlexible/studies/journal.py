@@ -47,6 +47,11 @@ class Journal:
                 raise ResultFileError(f"cannot write {path}: {error.strerror}") from error
             raise
 
+    @property
+    def lock(self) -> int:
+        """Descriptor of the lock, which processes that are copies of this one must not keep."""
+        return self._lock.descriptor
+
     def write(self, parameters: dict[str, Any], outcome: Outcome) -> None:
         """One more run."""
         line: dict[str, Any] = {"parameters": _plain(parameters), "seconds": outcome.seconds}

@@ -171,7 +171,8 @@ def study(
             found = {number: outcome for number, outcome in known.items() if outcome and not outcome.is_lost}
         report(len(found), len(runs))
         missing = [(number, each) for number, each in enumerate(runs) if number not in found]
-        for number, outcome in finished_runs(task, missing, executor) if missing else ():
+        lock = None if journal is None else journal.lock
+        for number, outcome in finished_runs(task, missing, executor, lock) if missing else ():
             found[number] = outcome
             if journal is not None:
                 journal.write(runs[number], outcome)

@@ -28,19 +28,22 @@ class FileLock:
     Args:
         path: of the results file; the lock is the empty file ``.name.lock`` beside it.
 
+    Attributes:
+        descriptor: of that file; a copy of this process that keeps it open holds the lock, too. -1: released.
+
     Raises:
         ResultFileError: another run or program writes to the file, or its folder takes no files.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path.with_name(f".{path.name}.lock")
-        self._descriptor = -1
-        while self._descriptor < 0:
+        self.descriptor = -1
+        while self.descriptor < 0:
             try:
                 descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
             except OSError as error:
                 raise ResultFileError(f"cannot write {path}: {error.strerror}") from error
-            self._descriptor = self._locked(descriptor, path)
+            self.descriptor = self._locked(descriptor, path)
 
     def _locked(self, descriptor: int, path: Path) -> int:
         """The descriptor, or -1 where its file was removed by who held the lock before."""
@@ -77,7 +80,7 @@ class FileLock:
 
     def release(self) -> None:
         """Let others write."""
-        descriptor, self._descriptor = self._descriptor, -1
+        descriptor, self.descriptor = self.descriptor, -1
         if descriptor < 0:
             return
         if sys.platform != "win32":
