@@ -152,8 +152,8 @@ def test_workers_hold_no_lock_and_end_with_their_study(tmp_path, kill):
         program.send_signal(kill)
     workers = [int(line.split()[0]) for line in told]
     assert [line.split()[1] for line in told] == ["False", "False"]
-    again = ph.study(lambda number: number, {"number": [1, 2, 3]}, float, OnlyMap(), output=tmp_path / "study.jsonl")
-    assert not again.failures
+    output, runs = tmp_path / "study.jsonl", {"number": [1, 2, 3]}
+    assert not ph.study(lambda number: number, runs, float, OnlyMap(), output=output).failures
     for _ in range(1000):
         if not any(map(is_there, workers)):
             break
