@@ -75,6 +75,31 @@ def strain_energy(t: Tables, b: int, eta: Reals, strain: Reals) -> float:
 
 
 @compiled
+def parts_of_strain_energy(t: Tables, b: int, eta: Reals, strain: Reals, slopes: Reals) -> float:
+    """Sizes of the parts that V(eta) is the sum of, many times V where they cancel; strains must be up to date."""
+    kind, own = t.type_of[b], strain + t.frame_strain[b]
+    total, at = 0.0, slopes + t.frame_square[b]
+    for k in range(t.stiffness_start[kind], t.stiffness_start[kind] + t.stiffness_count[kind]):
+        A, length = t.type_number + t.patch_number[k], t.patch_rows[k]
+        for j in range(t.patch_columns[k]):
+            x = abs(eta[t.patch_column[k] + j])
+            for i in range(length):
+                total += 0.5 * x * abs(A[j * length + i] * eta[t.patch_row[k] + i])
+    for s in range(t.strain_start[kind], t.strain_start[kind] + t.strain_count[kind]):
+        parts, stress, start = 0.0, t.strain_weight[s] * abs(own[s]), t.square_start[s]
+        for i in range(t.strain_first[s], t.strain_last[s]):
+            parts += abs(t.type_number[t.strain_row[s] + i] * eta[i])
+        for g in range(start, start + t.square_count[s]):
+            factor = (
+                eta[t.strain_first[s] + g - start] if t.strain_has_matrix[s] == 1 else t.square_factor[g] * at[g]
+            )
+            for i in range(t.square_first[g], t.square_last[g]):
+                parts += abs(factor * t.type_number[t.square_row[g] + i] * eta[i])
+        total += stress * parts
+    return total
+
+
+@compiled
 def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
     """Elastic and damping forces of frame b against eta (4.8), and its strains at the end."""
     kind, c = t.type_of[b], t.coordinate_start[b] + 1

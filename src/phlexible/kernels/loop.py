@@ -10,7 +10,9 @@ from phlexible.kernels.newton import (
     ACCEPTABLE,
     ACCEPTABLE_AT_SINGULAR,
     CONVERGED,
+    NEARLY_CONVERGED,
     NOT_CONVERGED,
+    UNBALANCED,
     remove_null_space_multipliers,
     solve_step,
 )
@@ -118,7 +120,7 @@ def take_step(t: Tables, h: float, damping: float, least_scale: float, is_redund
     Where contacts ask for parts of steps of the length ``longest`` (0: they are not asked) it is not taken.
     """
     begin_ports(t)
-    status = NOT_CONVERGED
+    status, t.ledger[0], t.ledger[1] = NOT_CONVERGED, 0.0, 0.0
     attempts = ATTEMPTS if is_redundant else ATTEMPTS + RELAXED_ATTEMPTS
     for attempt in range(attempts if drives_are_smooth(t) else 0):
         is_relaxed = is_redundant or attempt >= ATTEMPTS
@@ -127,8 +129,8 @@ def take_step(t: Tables, h: float, damping: float, least_scale: float, is_redund
         acceptable = ACCEPTABLE_AT_SINGULAR if attempt >= ATTEMPTS else ACCEPTABLE
         status, iterations = solve_step(t, h, damping, least_scale, relaxation, acceptable)
         t.counter[0] += iterations
-        if status == CONVERGED and not (angles_can_be_counted(t) and ledger_closes(t, h, damping)):
-            status = NOT_CONVERGED
+        if status == CONVERGED or status == NEARLY_CONVERGED:
+            status = checked(t, h, damping, status)
         if status == CONVERGED:
             if is_relaxed and remove_null_space_multipliers(t) > NOTICEABLE:
                 t.counter[1] += 1
@@ -143,6 +145,22 @@ def take_step(t: Tables, h: float, damping: float, least_scale: float, is_redund
         end_step(t, h, damping)
         hand_over(t)
     return status
+
+
+@compiled
+def checked(t: Tables, h: float, damping: float, status: int) -> int:
+    """The status of a step where Newton's method stops.
+
+    A step far longer than a period can stop where updates are small and the equations are not: its ledger shows
+    it. Where the iteration has converged the ledger is no reason to refuse the step: it is counted and goes on.
+    """
+    if not angles_can_be_counted(t):
+        return NOT_CONVERGED
+    if not ledger_closes(t, h, damping):
+        if status == NEARLY_CONVERGED:
+            return UNBALANCED
+        t.counter[3] += 1
+    return CONVERGED
 
 
 @compiled

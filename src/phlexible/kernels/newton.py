@@ -10,6 +10,8 @@ from phlexible.kernels.step import jacobian, motion_and_forces, residuals
 CONVERGED = 0
 NOT_CONVERGED = 1
 SINGULAR = 2
+NEARLY_CONVERGED = 4  # updates are small and do not fall any more; 3 is ``TOUCHING`` of the loop
+UNBALANCED = 5  # and there the energies do not change by the work of the forces: no solution
 MAXIMAL_ITERATIONS = 60
 TOLERANCE = 1e-14
 PREDICTED = 1e-16  # an update that is expected to be smaller is left out
@@ -179,10 +181,10 @@ def solve_step(
                 motion_and_forces(t, h, damping)
                 return (CONVERGED, iterations + 1)
             if (fresh or rate <= KEEP_JACOBIAN) and length == 1.0 and is_closed:
-                if contraction > 0.75 and size <= acceptable * scale:
-                    return (CONVERGED, iterations)
                 if contraction > STALLED and size <= AT_ROUND_OFF * scale:
                     return (CONVERGED, iterations)
+                if contraction > 0.75 and size <= acceptable * scale:
+                    return (NEARLY_CONVERGED, iterations)
             size, rate = trial, 1.0 if fresh else contraction
             fresh = False
             if contraction > KEEP_JACOBIAN:

@@ -360,6 +360,7 @@ TABLES: tuple[Table, ...] = (
         copied            | 36 one | | columns of a block that is multiplied by the inverse of another
         coefficient       | 9 one | | of a contraction
         history           | history_length | | scaled updates of the last step
+        ledger            | 2 one | J | what the energies of the last step miss, and what they may
         mean_reaction     | reactions | | multipliers and forces, mean over the substeps of a composed step
         saved_state       | state_numbers | | at the start of a composed step
         """,
@@ -370,7 +371,7 @@ TABLES: tuple[Table, ...] = (
         """
         energy            | 4 one | J | kinetic, strain, gravity, spring
         dissipated        | one | J | since the start
-        counter           | 3 one | | Newton iterations, steps with dependent joints, parts of steps around contacts
+        counter           | 4 one | | iterations, steps with dependent joints, parts around contacts, open ledgers
         step_error        | one | | greatest estimated error of a step since the last stored instant
         """,
     ),

@@ -408,6 +408,13 @@ class ConservingStepper(Stepper):
         history = np.asarray(self._memory["history"], dtype=np.float64)
         history = history[: int(np.flatnonzero(history)[-1]) + 1].copy() if history.any() else history[:1].copy()
         words = f"the scaled Newton update was still {history[-1]:.2g} after {len(history)} iterations"
+        missed, explained = self._memory["ledger"]
+        if missed > explained:
+            words = (
+                f"where updates of Newton's method are small the energy misses {missed:.2g} J of the work"
+                f" of the forces, and round-off explains {explained:.2g} J: no solution, as in steps far longer"
+                " than a period"
+            )
         if is_singular:
             words = "Newton's matrix is singular (a joint at a dead point, or redundant joints)"
         if self.cause is not None:
@@ -433,6 +440,11 @@ class ConservingStepper(Stepper):
     def dependent_steps(self) -> int:
         """Counted by the kernels."""
         return 0 if self._is_redundant else int(self._memory["counter"][1])
+
+    @property
+    def open_steps(self) -> int:
+        """Counted by the kernels."""
+        return int(self._memory["counter"][3])
 
 
 def _reactions(

@@ -9,7 +9,7 @@ from math import ceil, log2
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.errors import ConvergenceError, RedundancyWarning, ResultFileError
+from phlexible.errors import ConvergenceError, RedundancyWarning, ResultFileError, StepWarning
 from phlexible.system.instants import Instants
 from phlexible.system.layout import State
 from phlexible.system.recording import LateReactions, Reactions, Recording
@@ -84,6 +84,7 @@ class Simulation:
         self._failed = False  # the next step at full size
         self._is_stopped = False  # a controller raised an error before it
         self._dependent_time: float | None = None
+        self._open_time: float | None = None
         self._is_late = is_late
         self.late: dict[int, LateReactions] = {}
         self._reached: Checkpoint | None = None  # where the sink stands
@@ -174,6 +175,8 @@ class Simulation:
             raise
         if self._dependent_time is not None:
             warnings.warn(self._of_dependent_steps(), RedundancyWarning, stacklevel=4)
+        if self._open_time is not None:
+            warnings.warn(self._of_open_steps(), StepWarning, stacklevel=4)
         return is_complete
 
     def _run(self, progress: Progress) -> None:
@@ -240,6 +243,14 @@ class Simulation:
             "the joints passed singular positions, the first one before "
             f"t = {self._dependent_time:.9g} s: in {self._stepper.dependent_steps} steps their forces are "
             "not unique, and small ones are taken; the motion may branch there"
+        )
+
+    def _of_open_steps(self) -> str:
+        """The equations of a step were solved, and its ledger is open: a matter of numbers, not of mechanics."""
+        return (
+            f"in {self._stepper.open_steps} steps, the first one before t = {self._open_time:.9g} s, energies miss "
+            "the work of the forces by more than round-off explains, though Newton's method converged: see "
+            "the energy balance of motion.check(), try a shorter step, and please report it"
         )
 
     def _longest_block(self) -> int:
@@ -383,11 +394,13 @@ class Simulation:
         if not abs(step - self._last_step) <= SAME * step:
             self._change_step(float(instants[0]))
         self._last_step = step
-        before = self._stepper.dependent_steps
+        before, open_before = self._stepper.dependent_steps, self._stepper.open_steps
         taken = self._stepper.advance(instants, step, storage)
         self._is_stopped = taken.is_stopped
         if self._stepper.dependent_steps > before and self._dependent_time is None:
             self._dependent_time = float(instants[-1])
+        if self._stepper.open_steps > open_before and self._open_time is None:
+            self._open_time = float(instants[-1])
         return taken
 
     def _change_step(self, time: float) -> None:

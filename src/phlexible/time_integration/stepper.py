@@ -215,6 +215,11 @@ class Stepper(ABC):
     def dependent_steps(self) -> int:
         """Steps so far in which joints depended on each other that were independent at the start."""
 
+    @property
+    @abstractmethod
+    def open_steps(self) -> int:
+        """Steps so far that were solved, and whose energies miss the work by more than round-off explains."""
+
 
 def no_rows() -> Mapping[str, Array]:
     """Nothing stored."""
