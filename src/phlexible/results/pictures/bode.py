@@ -9,7 +9,7 @@ import numpy as np
 
 from phlexible.linear_analysis.frequency_response import FrequencyResponse
 from phlexible.results.extras import optional
-from phlexible.results.pictures.house_style import COLORS, finish, house_style, new_figure
+from phlexible.results.pictures.house_style import COLORS, finish, house_style, new_figure, plain_text
 from phlexible.results.pictures.layout import fitting_legend
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class BodeResponse(FrequencyResponse):
                 label = f"{_named(self.inputs, self.input_units, j)} → " + _named(
                     self.outputs, self.output_units, i
                 )
-                upper.loglog(self.frequencies, self.magnitude[:, i, j], color=color, label=label)
+                upper.loglog(self.frequencies, self.magnitude[:, i, j], color=color, label=plain_text(label))
                 lower.semilogx(self.frequencies, np.degrees(self.phase[:, i, j]), color=color)
             upper.set_ylabel("magnitude")
             lower.set_ylabel("phase [deg]")

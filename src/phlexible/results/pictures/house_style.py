@@ -157,3 +157,8 @@ def finished(drawn: "Axes", given: "Axes | None", path: str | PathLike[str] | No
     figure: Any = drawn.get_figure(root=True)
     finish(figure, path)
     return figure if given is None else given
+
+
+def plain_text(text: object) -> str:
+    """A user's name as Matplotlib shows it letter by letter: dollars do not begin a formula."""
+    return str(text).replace("$", r"\$")

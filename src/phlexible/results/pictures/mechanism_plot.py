@@ -19,6 +19,7 @@ from phlexible.results.pictures.house_style import (
     house_style,
     new_figure,
     picture_path,
+    plain_text,
 )
 from phlexible.results.pictures.layout import fitting_legend, spread_labels
 from phlexible.results.pictures.scene_artists import (
@@ -126,7 +127,7 @@ def draw_instants(axes: Any, scene: Scene, scale: float = 1.0) -> None:
     draw_arrows(axes, scene, count - 1, made, scale)
     if scene.dimension == 2:
         for name, artist in made.handles.items():
-            artist.set_label(name)
+            artist.set_label(plain_text(name))
 
 
 def legend_of_bodies(axes: Any, scene: Scene, width: float | None = None) -> None:
@@ -136,7 +137,7 @@ def legend_of_bodies(axes: Any, scene: Scene, width: float | None = None) -> Non
     colors = {body.whole: body.color for body in scene.bodies}
     if 1 < len(colors) <= MOST_IN_LEGEND:
         handles = [Line2D([], [], color=color, lw=3) for color in colors.values()]
-        fitting_legend(axes, 4, width, handles=handles, labels=list(colors))
+        fitting_legend(axes, 4, width, handles=handles, labels=[plain_text(name) for name in colors])
 
 
 def picked_instants(time: Array, times: int | Sequence[float]) -> IntArray:
@@ -282,7 +283,7 @@ def _draw_names(axes: Any, scene: Scene) -> list[Any]:
         look: dict[str, Any] = dict(fontsize=8, color=body.color, zorder=1000, path_effects=halo)
         look |= dict(xytext=(5, 5), textcoords="offset points")
         if scene.dimension == 2:
-            texts.append(axes.annotate(name, place[:2], **look))
+            texts.append(axes.annotate(plain_text(name), place[:2], **look))
         else:
             texts.append(_annotation_in_space(axes, name, place, look))
     return texts
@@ -293,7 +294,7 @@ def _annotation_in_space(axes: Any, name: str, place: Array, look: dict[str, Any
     from mpl_toolkits.mplot3d import proj3d
 
     x, y, _ = proj3d.proj_transform(*place, axes.get_proj())
-    return axes.annotate(name, (x, y), **look)
+    return axes.annotate(plain_text(name), (x, y), **look)
 
 
 def _legend_of_symbols(axes: Any, made: SceneArtists) -> None:

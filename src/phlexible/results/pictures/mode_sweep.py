@@ -16,7 +16,7 @@ from phlexible.linear_analysis.linearize import linearization
 from phlexible.linear_analysis.modes.natural_modes import lowest_modes
 from phlexible.linear_analysis.operating_points.operating_point import OperatingKind
 from phlexible.mechanism.mechanism import Mechanism
-from phlexible.results.pictures.house_style import COLORS, check_axes, finished, house_style, new_figure
+from phlexible.results.pictures.house_style import COLORS, check_axes, finished, house_style, new_figure, plain_text
 from phlexible.system.system import system_of
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class ModeSweep:
                         va="center",
                     )
             place.set_ylim(bottom=0.0)
-            place.set_xlabel(self.parameter)
+            place.set_xlabel(plain_text(self.parameter))
             place.set_ylabel("frequency [rad/s]")
             return finished(place, axes, path)
 

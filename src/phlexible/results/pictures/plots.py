@@ -23,6 +23,7 @@ from phlexible.results.pictures.house_style import (
     house_style,
     new_figure,
     picture_path,
+    plain_text,
 )
 from phlexible.results.pictures.layout import fitting_legend, fold_exponent
 
@@ -174,7 +175,7 @@ def _draw_curves(axes: "Axes", time: Array, curves: list[tuple[str, Array]], lab
     axes.set_ylabel(label)
     fold_exponent(axes)
     fitting_legend(axes, 3)
-    axes.set_title(title, loc="right", fontsize=8.5, color=QUIET)
+    axes.set_title(plain_text(title), loc="right", fontsize=8.5, color=QUIET)
 
 
 def _curves(energy: Energy) -> list[tuple[str, Array, str, str]]:

@@ -17,6 +17,7 @@ from phlexible.results.pictures.house_style import (
     house_style,
     new_figure,
     picture_path,
+    plain_text,
 )
 from phlexible.results.pictures.mechanism_plot import picked_instants
 
@@ -58,7 +59,7 @@ def plot_section_forces(
         rows[-1].set_xlabel("x [m]")
         handles, labels = rows[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper left", ncols=5, columnspacing=1.2)
-        rows[0].set_title(title, loc="right", fontsize=8.5, color=QUIET)
+        rows[0].set_title(plain_text(title), loc="right", fontsize=8.5, color=QUIET)
         figure.align_ylabels()
         return finish(figure, path)
 

@@ -18,6 +18,7 @@ from phlexible.mechanism.mechanism import Mechanism
 from phlexible.observables.run import RecordedRun
 from phlexible.ports.attachments import Attachment, PlacedBody, Port
 from phlexible.ports.placed_whole import PlacedWhole
+from phlexible.results.pictures.house_style import plain_text
 
 NOTHING = 1e-6
 """Of what such a number could be: smaller changes are not shown."""
@@ -96,7 +97,7 @@ def _deflections(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
     seen = [(str(point), point, motion.displacement(point)) for point in points] or _softest_points(motion)
     for name, point, moved in seen:
         percent = 100 * moved / point.placed.data.size
-        curves += [(f"$u_{axis}$ at {name}", percent[:, "xyz".index(axis)]) for axis in across]
+        curves += [(f"$u_{axis}$ at {plain_text(name)}", percent[:, "xyz".index(axis)]) for axis in across]
     return _panel("deflection / length [%]", curves, size=1.0)
 
 
@@ -104,8 +105,8 @@ def _tensions(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
     curves = []
     for placed in motion.mechanism.bodies:
         if placed.is_string:
-            tension = motion.tension(placed)
-            curves += [(f"{placed.name}, start", tension[:, 0]), (f"{placed.name}, end", tension[:, -1])]
+            name, tension = plain_text(placed.name), motion.tension(placed)
+            curves += [(f"{name}, start", tension[:, 0]), (f"{name}, end", tension[:, -1])]
     return _panel("tension [N]", curves)
 
 
@@ -118,7 +119,7 @@ def _angles(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
             except ModelError:  # of a point mass
                 continue
             port = joint.second if isinstance(joint.second, Attachment) else joint.first
-            name = port.placed.name if isinstance(port, Attachment) else str(port)
+            name = plain_text(port.placed.name if isinstance(port, Attachment) else port)
             if angle.ndim == 1:
                 curves.append((name, angle))
             else:  # of a universal joint
@@ -136,7 +137,7 @@ def _spins(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
             spin = motion.angular_velocity(placed)
             local = np.einsum("tji,tj->ti", motion.rotation(placed), spin)
             axes = "xyz" if mechanism.dimension == 3 else "z"
-            name = f" of {placed.name}" if len(mechanism.bodies) > 1 else ""
+            name = f" of {plain_text(placed.name)}" if len(mechanism.bodies) > 1 else ""
             curves += [(f"$\\omega_{axis}${name}", local[:, "xyz".index(axis)]) for axis in axes]
     return _panel("spin in body axes [rad/s]", curves)
 
@@ -150,7 +151,7 @@ def _positions(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
     places += [(str(port), port) for port in soft]
     places += [(f"{whole.name}, {end}", port) for whole in wholes for end, port in _ends(whole)]
     curves = [
-        (f"{'xyz'[k]} of {name}", place[:, k])
+        (f"{'xyz'[k]} of {plain_text(name)}", place[:, k])
         for name, port in places
         for place in [motion.position(port)]
         for k in range(mechanism.dimension)

@@ -13,7 +13,7 @@ from phlexible.algebra.options import file_path
 from phlexible.errors import ModelError, ResultFileError
 from phlexible.port_hamiltonian.model import Port, StateBlock
 from phlexible.results.files.replacing import replacing
-from phlexible.results.pictures.house_style import finish, house_style, new_figure, picture_path
+from phlexible.results.pictures.house_style import finish, house_style, new_figure, picture_path, plain_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -132,7 +132,7 @@ class Trajectory:
                 figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0], names, curves, strict=True
             ):
                 axes.plot(self.time, values)
-                axes.set_ylabel(f"{name} [{unit}]" if unit else name)
+                axes.set_ylabel(plain_text(f"{name} [{unit}]" if unit else name))
             axes.set_xlabel("time [s]")
             return finish(figure, path)
 

@@ -1,6 +1,7 @@
 """The page of a report: a template, the viewer, the numbers, the tables."""
 
 import json
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,9 @@ from phlexible.errors import ParameterError, ResultFileError
 from phlexible.results.report.packing import Packing, compressed
 from phlexible.results.summaries.model_tree import Part
 from phlexible.version import __version__
+
+PLACE = re.compile("@([A-Z]+)@")
+"""In the template; what is put there may have such words, too."""
 
 
 @dataclass(frozen=True)
@@ -46,21 +50,18 @@ def asset(name: str) -> str:
 
 def page(title: str, subtitle: str, head: Mapping[str, Any], pack: Packing, sections: Sequence[str]) -> str:
     """One HTML page that holds everything and asks the network for nothing."""
-    numbers = json.dumps({**head, "arrays": pack.entries}, separators=(",", ":")).replace("</", "<\\/")
+    numbers = json.dumps({**head, "arrays": pack.entries}, separators=(",", ":"))
     places = {
         "TITLE": escape(title),
         "SUBTITLE": escape(subtitle),
         "STYLE": asset("style.css"),
-        "HEAD": numbers,
+        "HEAD": numbers.replace("<", "\\u003c"),  # "<!--<script>" would swallow the rest of the page
         "BLOCK": pack.text(),
         "VIEWER": compressed(asset("viewer.js").encode()),
         "SECTIONS": "\n".join(sections),
         "ABOUT": escape(f"Made by phlexible {__version__}. The 3D view uses three.js (MIT licence)."),
     }
-    text = asset("page.html")
-    for name, content in places.items():
-        text = text.replace(f"@{name}@", content)
-    return text
+    return PLACE.sub(lambda match: places[match[1]], asset("page.html"))
 
 
 def html_path(path: str | PathLike[str]) -> str:

@@ -1,5 +1,6 @@
 """Curves of a report: fewer points than steps, with all peaks."""
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -17,6 +18,8 @@ MOST_POINTS = 1200
 """Of a curve."""
 FLAT = 1e-6
 """Of the greatest energy: the least range of an axis of energies, so that round-off is not drawn large."""
+FORMULA = re.compile(r"(?<!\\)\$(.*?)(?<!\\)\$")
+"""In a text for Matplotlib."""
 
 
 def kept_instants(curves: Sequence[Array], count: int = MOST_POINTS) -> Any:
@@ -95,4 +98,5 @@ def _packed(panel: Panel, time: Array, pack: Packing) -> dict[str, Any]:
 
 def _plain(text: str) -> str:
     """Without the signs of formulas."""
-    return text.replace("$", "").replace("\\omega_", "ω").replace("_", "") if "$" in text else text
+    found = FORMULA.sub(lambda match: match[1].replace("\\omega_", "ω").replace("_", ""), text)
+    return found.replace(r"\$", "$")
