@@ -7,16 +7,9 @@ import { copyFileSync, readFileSync, readdirSync } from "node:fs";
 const assets = "../src/phlexible/results/report/assets";
 const sources = createHash("sha256"); // a test compares it with that of the sources
 for (const name of readdirSync("src").sort()) sources.update(readFileSync(`src/${name}`));
-await build({
-  entryPoints: ["src/main.js"],
-  bundle: true,
-  minify: true,
-  format: "iife",
-  target: "es2020",
-  legalComments: "none",
-  banner: {
-    js: `/* phlexible report viewer, MIT. Contains three.js, MIT, (c) three.js authors. Sources ${sources.digest("hex")} */`,
-  },
-  outfile: `${assets}/viewer.js`,
-});
+const notice = "phlexible report viewer, MIT. Contains three.js, MIT, (c) three.js authors.";
+const common = { bundle: true, minify: true, format: "iife", target: "es2020", legalComments: "none" };
+const banner = { js: `/* ${notice} Sources ${sources.digest("hex")} */` };
+await build({ ...common, entryPoints: ["src/main.js"], banner, outfile: `${assets}/viewer.js` });
+await build({ ...common, entryPoints: ["src/loader.js"], outfile: `${assets}/loader.js` });
 copyFileSync("node_modules/three/LICENSE", `${assets}/three.LICENSE.txt`);

@@ -1,16 +1,11 @@
 // The numbers of a report: a JSON head and one block of arrays, each of 8, 16 or 32 bits with scale and shift.
+import { inflated } from "./inflate.js";
 
 const KINDS = { u1: Uint8Array, i2: Int16Array, u4: Uint32Array, f4: Float32Array };
 
-export async function inflated(text) {
-  const binary = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  const stream = new Blob([binary]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Response(stream).arrayBuffer();
-}
-
-export async function readData(document) {
+export function readData(document) {
   const head = JSON.parse(document.getElementById("head").textContent);
-  const block = await inflated(document.getElementById("block").textContent.trim());
+  const block = inflated(document.getElementById("block").textContent.trim()).buffer;
   const cache = new Map();
   const array = (index) => {
     if (index === null || index === undefined) return null;

@@ -5,7 +5,7 @@ import {
 } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { readData } from "./data.js";
-import { Plot, place, short } from "./plots.js";
+import { Plot, place, short, withUnit } from "./plots.js";
 import { Anchor, Body, Frame } from "./poses.js";
 import { Skin, SoftSurface, StringTube, bodyMesh, colorMap, srgb, tableTexture } from "./skins.js";
 import { LoadArrow, Symbol3D } from "./symbols.js";
@@ -29,7 +29,6 @@ class Report {
     Object.assign(this, { head, array });
     this.times = array(head.time).values;
     this.clip = head.clips[0];
-    this.now = this.times[this.clip.first];
     this.playing = false;
     this.amp = 1;
     this.size = 0.016 * head.reach;
@@ -40,9 +39,19 @@ class Report {
     this.frames = 0;
     this.sharpness = 1;
     this.pace = 0;
-    this.dirty = true;
-    this.show();
+    this.goTo(this.times[head.opens_at]);
+    if (head.opens_with !== null) {
+      byId("colour").selectedIndex = 1 + head.opens_with; // after "by body"
+      this.colourBy(String(head.opens_with));
+    }
+    this.draw();
     requestAnimationFrame((stamp) => this.tick(stamp));
+  }
+
+  draw() {
+    this.dirty = false;
+    this.frames++;
+    this.renderer.render(this.scene, this.camera);
   }
 
   build() {
@@ -152,7 +161,7 @@ class Report {
     this.camera.aspect = box.width / box.height;
     this.camera.updateProjectionMatrix();
     if (!this.touched) this.home(); // the page finds its size while it is built
-    this.dirty = true;
+    if (this.frames !== undefined) this.draw(); // a canvas of another size is empty, and is shown before the next tick
   }
 
   theme() {
@@ -285,11 +294,7 @@ class Report {
       this.now = next;
       this.show();
     }
-    if (this.dirty) {
-      this.dirty = false;
-      this.frames++;
-      this.renderer.render(this.scene, this.camera);
-    }
+    if (this.dirty) this.draw();
   }
 
   // Everything at the time this.now.
@@ -358,8 +363,8 @@ class Report {
     if (field) {
       const stops = field.map === "diverging" ? DIVERGING : SEQUENTIAL;
       byId("bar_colors").style.background = `linear-gradient(90deg, ${stops.join(",")})`;
-      byId("bar_low").textContent = short(field.low);
-      byId("bar_high").textContent = `${short(field.high)} ${field.unit}`;
+      byId("bar_low").textContent = `${field.name} ${field.low === 0 ? "0" : withUnit(field.low, field.unit)}`;
+      byId("bar_high").textContent = withUnit(field.high, field.unit);
       bar.setAttribute("aria-label", `${field.name} from ${short(field.low)} to ${short(field.high)} ${field.unit}`);
     }
     this.dirty = true;
@@ -403,7 +408,5 @@ class Report {
   }
 }
 
-readData(document).then((data) => {
-  window.report = new Report(data);
-  document.documentElement.dataset.ready = "yes";
-});
+window.report = new Report(readData(document));
+document.documentElement.dataset.ready = "yes";

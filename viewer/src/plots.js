@@ -173,3 +173,9 @@ export function short(v) {
   const size = Math.abs(v);
   return size >= 1e5 || size < 1e-3 ? v.toExponential(2) : String(Number(v.toPrecision(4)));
 }
+
+// "73.4 MPa"
+export function withUnit(v, unit) {
+  const size = Math.abs(v), k = size >= 1e4 ? Math.min(3, Math.floor(Math.log10(size) / 3)) : 0;
+  return `${Number((v / 1000 ** k).toPrecision(3))} ${["", "k", "M", "G"][k]}${unit}`;
+}

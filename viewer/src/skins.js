@@ -1,7 +1,7 @@
 // Surfaces that are deformed in the vertex shader: displacement and small rotation of the node that carries a vertex
 // are sums of shapes times elastic coordinates.
 import {
-  BufferAttribute, BufferGeometry, Color, DataTexture, DoubleSide, FloatType, GLSL3, LinearFilter, Mesh, NearestFilter,
+  BufferAttribute, BufferGeometry, Color, DataTexture, DoubleSide, FloatType, GLSL3, LinearFilter, LineSegments, Mesh, NearestFilter,
   RedFormat, RGBAFormat, ShaderMaterial, UnsignedByteType, Vector3,
 } from "three";
 
@@ -12,7 +12,7 @@ precision highp float; precision highp sampler2D;
 in float node; in vec3 offset;
 uniform sampler2D table; uniform sampler2D eta; uniform sampler2D field;
 uniform int n; uniform int nodes; uniform int first; uniform int second; uniform float share; uniform float amp;
-uniform bool coloured; uniform bool carried;
+uniform bool coloured; uniform bool carried; uniform float nearer;
 out vec3 facing; out float value;
 vec4 fetch(sampler2D t, int index) { return texelFetch(t, ivec2(index % ${WIDE}, index / ${WIDE}), 0); }
 void main() {
@@ -33,7 +33,9 @@ void main() {
     value = mix(fetch(field, first * nodes + int(node)).r, fetch(field, second * nodes + int(node)).r, share);
   }
   facing = normalize(normalMatrix * turned);
-  gl_Position = projectionMatrix * modelViewMatrix * vec4(place, 1.0);
+  vec4 seen = modelViewMatrix * vec4(place, 1.0);
+  seen.xyz *= 1.0 - nearer; // edges lie before their surface
+  gl_Position = projectionMatrix * seen;
 }`;
 
 const FRAGMENT = `
@@ -44,9 +46,16 @@ void main() {
   vec3 n = normalize(gl_FrontFacing ? facing : -facing);
   vec3 base = coloured ? texture(map, vec2(clamp(value, 0.0, 1.0), 0.5)).rgb : color;
   float key = max(dot(n, normalize(vec3(0.3, 0.75, 0.65))), 0.0), fill = 0.5 + 0.5 * n.y;
-  vec3 lit = base * (0.42 + 0.22 * fill + 0.46 * key) + 0.06 * pow(key, 16.0);
+  vec3 lit = base * (0.5 + 0.22 * fill + 0.4 * key) + 0.06 * pow(key, 16.0);
   painted = vec4(lit, opacity);
 }`;
+
+const EDGE = `
+precision highp float;
+out vec4 painted;
+uniform vec3 color;
+void main() { painted = vec4(0.35 * color, 0.75); }`;
+const NEARER = 0.001;
 
 export function tableTexture(values, stride, kind = FloatType) {
   const count = values.length / stride, height = Math.max(1, Math.ceil(count / WIDE));
@@ -88,6 +97,12 @@ export class Skin {
     geometry.setAttribute("node", new BufferAttribute(Float32Array.from(nodes.values), 1));
     geometry.setIndex(new BufferAttribute(new Uint32Array(array(entry.triangles).values), 1));
     this.geometry = geometry;
+    const edges = array(entry.edges);
+    if (edges) {
+      this.edges = new BufferGeometry();
+      for (const name of ["position", "offset", "normal", "node"]) this.edges.setAttribute(name, geometry.getAttribute(name));
+      this.edges.setIndex(new BufferAttribute(new Uint32Array(edges.values), 1));
+    }
     this.texture = tableTexture(this.table.values, 3);
   }
 }
@@ -101,7 +116,7 @@ export function material(color, extra = {}) {
       table: { value: NOTHING }, eta: { value: NOTHING }, field: { value: NOTHING }, map: { value: NOTHING },
       n: { value: 0 }, nodes: { value: 0 }, first: { value: 0 }, second: { value: 0 }, share: { value: 0 },
       amp: { value: 1 }, coloured: { value: false }, carried: { value: false }, opacity: { value: 1 },
-      color: { value: srgb(color) }, ...extra,
+      nearer: { value: 0 }, color: { value: srgb(color) }, ...extra,
     },
   });
 }
@@ -124,7 +139,18 @@ export function bodyMesh(body) {
   }
   const mesh = new Mesh(body.skin.geometry, look);
   mesh.frustumCulled = false;
+  if (body.skin.edges) mesh.add(edgeLines(body.skin.edges, look));
   return mesh;
+}
+
+// They move with the surface, whose numbers they share.
+function edgeLines(geometry, look) {
+  const lines = new LineSegments(geometry, new ShaderMaterial({
+    glslVersion: GLSL3, vertexShader: VERTEX, fragmentShader: EDGE, transparent: true,
+    uniforms: { ...look.uniforms, nearer: { value: NEARER } },
+  }));
+  lines.frustumCulled = false;
+  return lines;
 }
 
 const SIDES = 8;

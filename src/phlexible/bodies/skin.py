@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.shapes.creases import creases, joined, smoothed
 from phlexible.shapes.outlines import Outline
 from phlexible.shapes.surface import Surface
 
@@ -58,6 +59,12 @@ class Skin:
         """Whether there is more than lines and balls."""
         return len(self.triangles) > 0
 
+    def edges(self) -> IntArray:
+        """Sharp edges of the undeformed surface by the numbers of their vertices, shape (e, 2)."""
+        vertices, triangles = joined(self.positions[self.vertex_nodes] + self.offsets, self.triangles)
+        used, first = np.unique(triangles, return_index=True)
+        return np.asarray(self.triangles.ravel()[first][np.searchsorted(used, creases(vertices, triangles))])
+
 
 def line_skin(positions: Array, shapes: Array, lines: tuple[IntArray, ...], balls: IntArray) -> Skin:
     """A body of no known thickness."""
@@ -105,16 +112,17 @@ def tube_skin(positions: Array, shapes: Array, turns: Array, outlines: Sequence[
 
 
 def solid_skin(surface: Surface) -> Skin:
-    """A surface that does not deform: flat triangles on one node at the origin."""
-    corners = surface.corners()
+    """A surface that does not deform, on one node at the origin."""
+    vertices, triangles = joined(surface.vertices, surface.triangles)
+    places, normals, faces = smoothed(vertices, triangles)
     return Skin(
         positions=np.zeros((1, 3)),
         shapes=np.zeros((1, 3, 0)),
         turns=np.zeros((1, 3, 0)),
-        vertex_nodes=np.zeros(3 * len(corners), dtype=np.int64),
-        offsets=corners.reshape(-1, 3),
-        normals=np.repeat(surface.normals(), 3, axis=0),
-        triangles=np.arange(3 * len(corners)).reshape(-1, 3),
+        vertex_nodes=np.zeros(len(places), dtype=np.int64),
+        offsets=vertices[places],
+        normals=normals,
+        triangles=faces,
     )
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from phlexible.algebra.arrays import Array
+from phlexible.algebra.rotations import cross
 from phlexible.interactions.time_paths import Timed
 from phlexible.ports.attachments import Attachment, MovingFrame, Port
 
@@ -177,9 +178,9 @@ def perpendicular_axes(axis: Array) -> tuple[Array, Array]:
     In the plane (axis in the xy plane) the second one is -z or z, the first one lies in the plane.
     """
     helper = AXES[2] if abs(axis[2]) < 0.9 else AXES[0]
-    first = np.cross(helper, axis)
+    first = cross(helper, axis)
     first /= np.linalg.norm(first)
-    return first, np.cross(axis, first)
+    return first, cross(axis, first)
 
 
 def is_carried(vector: Vector) -> bool:

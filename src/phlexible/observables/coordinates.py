@@ -1,8 +1,10 @@
 """Coordinates of joints over time, angles over full turns, and their rates (docs/theory.md, 8)."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, IntArray
 from phlexible.errors import ModelError
 from phlexible.interactions.coordinates import Coordinate
 from phlexible.joints.joint import Joint
@@ -59,6 +61,21 @@ def coordinate_values(run: RecordedRun, coordinate: Coordinate) -> Array:
     expected = wrapped[0] + np.concatenate([[0.0], np.cumsum(steps)])
     turns = np.round((np.unwrap(wrapped - expected) + expected - wrapped) / (2 * np.pi))
     return np.asarray(wrapped + 2 * np.pi * turns)
+
+
+def ranges_of(run: RecordedRun, coordinates: Sequence[Coordinate], instants: IntArray) -> Array:
+    """How far each of many coordinates goes between chosen instants, shape (count,) [rad or m].
+
+    All of them at once, and roughly: the times between are not looked at, and angles take the shorter way.
+    """
+    functions = [coordinate.functions() for coordinate in coordinates]
+    y = run.system.functions([row for rows in functions for row in rows]).values(run.instants.at(instants))
+    begins = np.cumsum([0, *(len(rows) for rows in functions)])
+    found = []
+    for coordinate, begin, end in zip(coordinates, begins[:-1], begins[1:], strict=True):
+        values = np.array([coordinate.value(row) for row in y[:, begin:end]])
+        found.append(np.ptp(np.unwrap(values) if coordinate.is_angle else values))
+    return np.array(found)
 
 
 def coordinate_rates(run: RecordedRun, velocities: Array, coordinate: Coordinate) -> Array:

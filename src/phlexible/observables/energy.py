@@ -71,3 +71,14 @@ def energy_of(recording: Recording) -> Energy:
         dict(zip(recording.work_names, recording.work.T, strict=True)),
         recording.dissipated,
     )
+
+
+NEGLIGIBLE = 1e-6
+"""Of the greatest energy: a strain energy that changes less says nothing about when a run is worth looking at."""
+
+
+def busiest(recording: Recording) -> int:
+    """Number of the instant of greatest strain energy, or of greatest kinetic energy where little deforms."""
+    strain, kinetic = recording.strain, recording.kinetic
+    largest = max(float(np.abs(strain).max()), float(kinetic.max()))
+    return int(np.argmax(strain if np.ptp(strain) > NEGLIGIBLE * largest else kinetic))

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.bodies.skin import Skin
 from phlexible.mechanism.mechanism import Mechanism
 from phlexible.observables.run import RecordedRun
 from phlexible.ports.attachments import Attachment, PlacedBody
@@ -89,7 +90,8 @@ def _scene(
     paths: Array,
 ) -> Scene:
     places = Places.of(mechanism)
-    wholes = [_whole(mechanism, placed) for placed in mechanism.bodies]
+    parts = {placed: whole.name for whole in mechanism.wholes.values() for placed in whole.parts}
+    wholes = [parts.get(placed, placed.name) for placed in mechanism.bodies]
     colors = body_colors(mechanism.bodies, wholes)
     drawn = [
         DrawnBody(
@@ -97,11 +99,13 @@ def _scene(
             whole,
             type(placed.body).__name__,
             color,
-            placed.held.skin(placed.data, _ports(mechanism, placed)),
+            skin,
             *pose,
             placed.nodes is not None,
         )
-        for placed, whole, color, pose in zip(mechanism.bodies, wholes, colors, poses, strict=True)
+        for placed, whole, color, skin, pose in zip(
+            mechanism.bodies, wholes, colors, _skins(mechanism), poses, strict=True
+        )
     ]
     without = Scene(
         max(mechanism.dimension, 2),  # a line is drawn in a plane
@@ -118,18 +122,26 @@ def _scene(
     return replace(without, arrows=found, surfaces=tuple(touched_surfaces(mechanism, places, without)))
 
 
-def _whole(mechanism: Mechanism, placed: PlacedBody) -> str:
-    """Name of the split beam or rod that a body is a part of, or its own."""
-    wholes = (whole.name for whole in mechanism.wholes.values() if placed in whole.parts)
-    return next(wholes, placed.name)
+def _skins(mechanism: Mechanism) -> list[Skin]:
+    """Of all bodies; those that look the same share one."""
+    held, known, found = _held_points(mechanism), dict[object, Skin](), []
+    for placed in mechanism.bodies:
+        ports = np.array(held.get(placed, [])).reshape(-1, 3)
+        key = id(placed.held), id(placed.data), ports.tobytes()
+        if key not in known:
+            known[key] = placed.held.skin(placed.data, ports)
+        found.append(known[key])
+    return found
 
 
-def _ports(mechanism: Mechanism, placed: PlacedBody) -> Array:
-    """Where joints and force elements hold a body, in body axes, shape (k, 3)."""
-    parts = [(joint.first, joint.second) for joint in mechanism.joints]
-    parts += [element.ports for element in mechanism.applied_elements]
-    ports = [port for pair in parts for port in pair if isinstance(port, Attachment) and port.placed is placed]
-    return np.array([port.point.position for port in ports]).reshape(-1, 3)
+def _held_points(mechanism: Mechanism) -> dict[PlacedBody, list[Array]]:
+    """Where joints and force elements hold each body, in body axes."""
+    pairs = [(joint.first, joint.second) for joint in mechanism.joints]
+    pairs += [element.ports for element in mechanism.applied_elements]
+    found: dict[PlacedBody, list[Array]] = {}
+    for port in (port for pair in pairs for port in pair if isinstance(port, Attachment)):
+        found.setdefault(port.placed, []).append(port.point.position)
+    return found
 
 
 def _smooth_paths(run: RecordedRun) -> Array:

@@ -15,9 +15,9 @@ def body_colors(bodies: Sequence[PlacedBody], wholes: Sequence[str]) -> list[str
         keys: list[object] = list(wholes)
     else:
         keys = [id(placed.body) for placed in bodies]
-    order = list(dict.fromkeys(keys))
+    order = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     own = [placed.body.paint for placed in bodies]
     return [
-        paint if paint is not None else PALETTE[order.index(key) % len(PALETTE)]
+        paint if paint is not None else PALETTE[order[key] % len(PALETTE)]
         for paint, key in zip(own, keys, strict=True)
     ]

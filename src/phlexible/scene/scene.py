@@ -1,12 +1,13 @@
 """A mechanism to be drawn: skins, poses, elastic coordinates, symbols, arrows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 
 import numpy as np
 
 from phlexible.algebra.arrays import Array
+from phlexible.algebra.rotations import cross
 from phlexible.bodies.skin import Skin
 
 
@@ -147,10 +148,27 @@ class DrawnBody:
         skin = self.skin
         if skin.coordinates is not None:
             return self.nodes(scale)[:, skin.vertex_nodes]
-        turns = scale * np.einsum("pin,tn->tpi", skin.turns, self.eta)[:, skin.vertex_nodes]
-        offsets = skin.offsets + np.cross(turns, skin.offsets)
-        carried = np.einsum("tij,tpj->tpi", self.rotations, offsets)
+        if self.is_rigid:
+            carried = skin.offsets @ self.rotations.transpose(0, 2, 1)
+        else:
+            turns = scale * np.einsum("pin,tn->tpi", skin.turns, self.eta)[:, skin.vertex_nodes]
+            carried = np.einsum("tij,tpj->tpi", self.rotations, skin.offsets + cross(turns, skin.offsets))
         return np.asarray(self.nodes(scale)[:, skin.vertex_nodes] + carried)
+
+
+@dataclass(eq=False)
+class _Box:
+    """Around all finite points so far; many bodies at many instants are not kept at once."""
+
+    low: Array = field(default_factory=lambda: np.full(3, np.inf))
+    high: Array = field(default_factory=lambda: np.full(3, -np.inf))
+
+    def take(self, points: Array) -> None:
+        """Points (..., 3) to be inside."""
+        flat = points.reshape(-1, 3)
+        flat = flat[np.isfinite(flat).all(axis=1)]
+        self.low = np.minimum(self.low, flat.min(axis=0, initial=np.inf))
+        self.high = np.maximum(self.high, flat.max(axis=0, initial=-np.inf))
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,7 +212,7 @@ class Scene:
         """World components of a direction that turns with an anchor, shape (k, 3)."""
         if anchor.body is not None:
             body = self.bodies[anchor.body]
-            turned = axis + scale * np.cross(np.einsum("in,tn->ti", anchor.turns, body.eta), axis)
+            turned = axis + scale * cross(np.einsum("in,tn->ti", anchor.turns, body.eta), axis)
             return np.asarray(np.einsum("tij,tj->ti", body.rotations, turned))
         if anchor.frame is not None:
             return np.asarray(np.einsum("tij,j->ti", self.frame_turns[:, anchor.frame], axis))
@@ -203,15 +221,16 @@ class Scene:
     @cached_property
     def corners(self) -> tuple[Array, Array]:
         """Lowest and highest coordinates of everything at all instants, each of shape (3,) [m]."""
-        parts = [self.paths.reshape(-1, 3)]
+        ends = _Box()
+        ends.take(self.paths)
         for body in (*self.bodies, *self.surfaces):
-            parts.append(body.nodes().reshape(-1, 3))
+            ends.take(body.nodes())
             if body.skin.has_surface:
-                parts.append(body.vertices().reshape(-1, 3))
-        parts += [self.places(symbol.anchor) for symbol in self.symbols if symbol.kind is not SymbolKind.RAIL]
-        everything = np.concatenate(parts)
-        everything = everything[np.isfinite(everything).all(axis=1)]
-        return everything.min(axis=0), everything.max(axis=0)
+                ends.take(body.vertices())
+        for symbol in self.symbols:
+            if symbol.kind is not SymbolKind.RAIL:
+                ends.take(self.places(symbol.anchor))
+        return ends.low, ends.high
 
     @cached_property
     def size(self) -> float:

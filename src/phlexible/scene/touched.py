@@ -15,7 +15,7 @@ from phlexible.ports.attachments import Attachment
 from phlexible.scene.anchors import Places
 from phlexible.scene.scene import DrawnBody, Scene
 from phlexible.shapes.revolution import frame_along, revolved
-from phlexible.shapes.solids import BOX_TRIANGLES, ROUND
+from phlexible.shapes.solids import BALL, BOX_TRIANGLES
 from phlexible.shapes.surface import Surface as Triangles
 
 PAINT = "#9a9a9a"
@@ -86,11 +86,11 @@ def _capsule(capsule: Capsule, places: Places) -> Triangles:
     """About its start, in the axes of what carries it."""
     axis = capsule.end.initial_position() - capsule.start.initial_position()
     length, radius = float(np.linalg.norm(axis)), capsule.radius
-    polar = np.linspace(0.0, np.pi / 2, ROUND // 4 + 1)
+    polar = np.linspace(0.0, np.pi / 2, BALL // 4 + 1)
     rounded = radius * np.stack([-np.cos(polar), np.sin(polar)], axis=1)
     rounded[0, 1] = 0.0
     profile = np.concatenate([rounded, np.array([length, 0.0]) + rounded[::-1] * np.array([-1.0, 1.0])])
-    return revolved(profile, places.direction(capsule.start, axis / length), ROUND)
+    return revolved(profile, places.direction(capsule.start, axis / length), BALL)
 
 
 def _slab(plane: Plane, places: Places, scene: Scene) -> Triangles:

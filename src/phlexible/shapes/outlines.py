@@ -9,7 +9,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.elements.sections import CircularSection, RectangularSection
 from phlexible.elements.varying_section import UniformSection
 
-ROUND = 12
+ROUND = 24
 """Corners of a circle."""
 
 

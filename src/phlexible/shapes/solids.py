@@ -13,8 +13,10 @@ from phlexible.errors import ParameterError
 from phlexible.shapes.revolution import frame_along, revolved
 from phlexible.shapes.surface import SolidMoments, Surface, enclosed, open_edges
 
-ROUND = 24
-"""Corners of a circle."""
+ROUND = 60
+"""Corners of a circle, which then looks round at the size of a page."""
+BALL = 32
+"""Corners of the equator of a ball."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,10 +137,10 @@ class Sphere(Shape):
 
     def centred(self) -> Surface:
         """Rings of triangles."""
-        polar = np.linspace(0.0, np.pi, ROUND // 2 + 1)
+        polar = np.linspace(0.0, np.pi, BALL // 2 + 1)
         profile = self.radius * np.stack([-np.cos(polar), np.sin(polar)], axis=1)
         profile[[0, -1], 1] = 0.0
-        return revolved(profile, np.array([0.0, 0.0, 1.0]), ROUND)
+        return revolved(profile, np.array([0.0, 0.0, 1.0]), BALL)
 
     def moments(self) -> SolidMoments:
         """2 m r^2 / 5."""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.results.pictures.telling import telling_panels
+from phlexible.results.pictures.telling import MOST_ASKED, telling_panels
 
 RUBBER = ph.Material(1e6, 1000.0, 0.3)
 SECTION = ph.RectangularSection(0.02, 0.02)
@@ -63,3 +63,25 @@ def test_a_soft_body_shows_the_node_that_goes_farthest() -> None:
     places = {k: motion.position(sheet.node(k)) for k in range(4)}
     farthest = max(places, key=lambda k: np.linalg.norm(places[k] - places[k][0], axis=1).max())
     assert np.array_equal(dict(panel.curves)[f"y of sheet.node({farthest})"], places[farthest][:, 1])
+
+
+def test_of_many_joints_and_bodies_only_the_liveliest_are_read_and_they_are_shown(monkeypatch) -> None:
+    """A chain of a hundred; its last links, which are hit, turn and go farthest."""
+    model = ph.Model(dimension=2)
+    box = ph.RigidBody.box((0.1, 0.02, 0.02), 1000.0)
+    port = model.ground.at((0, 0, 0))
+    for k in range(100):
+        link = model.add(box, f"link {k}", position=(0.1 * k + 0.05, 0, 0))
+        model.connect(ph.Revolute(port, link.point((-0.05, 0, 0))))
+        port = link.point((0.05, 0, 0))
+    model.apply(ph.Force(port, (0.0, 2.0, 0.0)))
+    motion = model.simulate(0.1, 5e-3, progress=False)
+    angles = {joint: motion.angle(joint) for joint in model.joints}
+    asked: list[object] = []
+    monkeypatch.setattr(type(motion), "angle", lambda self, joint: asked.append(joint) or angles[joint])
+    panels = {panel.label: panel for panel in telling_panels(motion, [], most=9)}
+    assert len(asked) == MOST_ASKED
+    curves = panels["angle of joints [rad]"].curves
+    liveliest = sorted(angles.values(), key=np.ptp)[-len(curves) :]
+    assert len(curves) > 1 and all(any(values is each for each in liveliest) for _, values in curves)
+    assert any(name.endswith("of link 99") for name, _ in panels["position [m]"].curves)

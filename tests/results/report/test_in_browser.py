@@ -63,10 +63,16 @@ def meshed_beam() -> ph.Model:
     return model
 
 
+AT_LOAD = "addEventListener('load', () => (window.readyAtLoad = document.documentElement.dataset.ready === 'yes'))"
+
+
 def opened(browser, path) -> None:
+    """Whoever takes a picture does so once the page says that it is loaded: all is drawn by then."""
     browser.get_log("browser"), browser.get_log("performance")
+    listener = browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": AT_LOAD})
     browser.get(path.as_uri())
-    wait(browser, "document.documentElement.dataset.ready === 'yes'")
+    browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", listener)
+    assert browser.execute_script("return window.readyAtLoad") is True
 
 
 def wait(browser, condition: str) -> None:
@@ -152,6 +158,42 @@ def test_keys_colours_traces_and_themes(browser, tmp_path):
     view.send_keys(" ")
     names = run("return Array.from(document.querySelectorAll('canvas')).map((c) => c.getAttribute('aria-label'))")
     assert all(names) and "energy since the start" in names[1]
+    assert complaints(browser) == []
+
+
+COLOURS = """
+const gl = report.renderer.getContext(), width = gl.drawingBufferWidth, height = gl.drawingBufferHeight;
+const pixels = new Uint8Array(4 * width * height), found = new Set();
+gl.readPixels(0, 0, width, height, gl.RGBA, gl.UNSIGNED_BYTE, pixels);
+for (let k = 0; k < pixels.length; k += 4) found.add(pixels.slice(k, k + 4).join());
+return found.size;
+"""
+
+
+def test_a_view_of_another_size_is_drawn_before_it_is_shown(browser, tmp_path):
+    """The browser shows a canvas right after it told of its new size; one that was cleared for it is blank."""
+    ph.gallery.crank_slider().simulate(1e-3, 2e-5, progress=False).report(tmp_path / "run.html")
+    opened(browser, tmp_path / "run.html")
+    shrink = "document.getElementById('frame').style.height = '300px'; report.resize();"
+    assert browser.execute_script(shrink + COLOURS) > 5
+
+
+def test_a_report_opens_where_most_happens_and_meshes_in_the_colours_of_their_stress(browser, tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        motion = meshed_beam().simulate(0.05, 1e-3, progress=False)
+    motion.report(tmp_path / "run.html")
+    opened(browser, tmp_path / "run.html")
+    run = browser.execute_script
+    busiest = motion.time[motion.energy.strain.argmax()]
+    assert 0 < busiest and run("return report.now") == pytest.approx(busiest)
+    assert run("return document.getElementById('colour').selectedOptions[0].text") == "von Mises stress [Pa]"
+    assert run("return document.getElementById('bar').hidden") is False
+    assert "von Mises stress 0" in run("return document.getElementById('bar').innerText")
+    assert run("return report.meshes[0].material.uniforms.coloured.value") is True
+    edges = "report.meshes[0].children[0].geometry.index.count"
+    assert run(f"return {edges}") == 2 * (4 * 8 + 8 * 2)  # of the brick: two elements across
+    assert run("return report.meshes[1].children[0].geometry.index.count") == 0  # of the ball
     assert complaints(browser) == []
 
 

@@ -5,9 +5,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.flexible.mesh.element_mesh import ElementMesh
 from phlexible.bodies.skin import Skin
-
-SMOOTH = np.cos(np.radians(35.0))
-"""Triangles that meet at a lesser angle pass into each other smoothly."""
+from phlexible.shapes.creases import smoothed
 
 
 def mesh_skin(mesh: ElementMesh, shapes: Array) -> Skin:
@@ -17,7 +15,7 @@ def mesh_skin(mesh: ElementMesh, shapes: Array) -> Skin:
     triangles = numbered.reshape(-1, 3).astype(np.int64)
     nodes = mesh.vertex_nodes[used]
     positions = mesh.nodes[nodes]
-    corners, normals, faces = _shaded(positions, triangles)
+    corners, normals, faces = smoothed(positions, triangles)
     own = shapes[nodes]
     return Skin(
         positions=positions,
@@ -67,22 +65,3 @@ def _around(places: Array, corners: IntArray) -> IntArray:
     scale = np.linalg.norm(normal, axis=1, keepdims=True)
     angle = np.arctan2(np.einsum("fki,fi->fk", middle, second) / scale, np.einsum("fki,fi->fk", middle, first))
     return np.take_along_axis(corners, np.argsort(angle, axis=1), axis=1)
-
-
-def _shaded(positions: Array, triangles: IntArray) -> tuple[IntArray, Array, IntArray]:
-    """Node and normal of each vertex, and the triangles between vertices: corners of sharp edges are split."""
-    a, b, c = (positions[triangles[:, k]] for k in range(3))
-    areas = np.cross(b - a, c - a)
-    flat = areas / np.maximum(np.linalg.norm(areas, axis=1, keepdims=True), 1e-300)
-    mean = np.zeros_like(positions)
-    np.add.at(mean, triangles.ravel(), np.repeat(areas, 3, axis=0))
-    mean /= np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), 1e-300)
-    is_smooth = np.einsum("tki,ti->tk", mean[triangles], flat) > SMOOTH
-    own = np.arange(triangles.size).reshape(-1, 3) + len(positions)
-    labels = np.where(is_smooth, triangles, own)
-    used, faces = np.unique(labels, return_inverse=True)
-    is_shared = used < len(positions)
-    corner = np.where(is_shared, 0, used - len(positions))
-    nodes = np.where(is_shared, used, triangles.ravel()[corner])
-    normals = np.where(is_shared[:, None], mean[np.minimum(used, len(positions) - 1)], flat[corner // 3])
-    return nodes.astype(np.int64), normals, faces.reshape(-1, 3).astype(np.int64)

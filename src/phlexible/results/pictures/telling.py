@@ -3,27 +3,32 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.beam.points import BeamPoints
 from phlexible.bodies.flexible.points import FlexiblePoints
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.soft.points import SoftPoints
-from phlexible.errors import ModelError, ParameterError
+from phlexible.errors import ParameterError
 from phlexible.joints.joint import Joint
 from phlexible.mechanism.mechanism import Mechanism
+from phlexible.observables.coordinates import ranges_of
 from phlexible.observables.run import RecordedRun
 from phlexible.ports.attachments import Attachment, PlacedBody, Port
 from phlexible.ports.placed_whole import PlacedWhole
 from phlexible.results.pictures.house_style import plain_text
 
+Thing = TypeVar("Thing")
+
 NOTHING = 1e-6
 """Of what such a number could be: smaller changes are not shown."""
 MOST_CURVES = 6
 MOST_BODIES = 2
+MOST_ASKED, GLANCES = 50, 40
+"""Joints or bodies whose whole motion is read; of more those that move most between so many instants."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,19 +117,42 @@ def _tensions(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
 
 def _angles(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
     curves = []
-    for joint in motion.mechanism.joints:
-        if any(name.endswith("angle") for name in joint.coordinate_names):
-            try:
-                angle = motion.angle(joint)
-            except ModelError:  # of a point mass
-                continue
-            port = joint.second if isinstance(joint.second, Attachment) else joint.first
-            name = plain_text(port.placed.name if isinstance(port, Attachment) else port)
-            if angle.ndim == 1:
-                curves.append((name, angle))
-            else:  # of a universal joint
-                curves += [(f"{name}, angle {k + 1}", values) for k, values in enumerate(angle.T)]
+    for joint in _liveliest_joints(motion):
+        angle = motion.angle(joint)
+        port = joint.second if isinstance(joint.second, Attachment) else joint.first
+        name = plain_text(port.placed.name if isinstance(port, Attachment) else port)
+        if angle.ndim == 1:
+            curves.append((name, angle))
+        else:  # of a universal joint
+            curves += [(f"{name}, angle {k + 1}", values) for k, values in enumerate(angle.T)]
     return _panel("angle of joints [rad]", _told_apart(curves), size=1.0)
+
+
+def _liveliest_joints(motion: Moved) -> list[Joint]:
+    """Those with an angle; of many the few that turn most."""
+    found = [
+        joint
+        for joint in motion.mechanism.joints
+        if any(name.endswith("angle") for name in joint.coordinate_names)
+        and joint.first.has_orientation
+        and joint.second.has_orientation
+    ]
+    if len(found) <= MOST_ASKED:
+        return found
+    each = [[c for c in joint.coordinates(motion.mechanism.dimension) if c.is_angle] for joint in found]
+    ranges = ranges_of(motion.run, [c for own in each for c in own], _glances(motion))
+    begins = np.cumsum([0, *(len(own) for own in each)])[:-1]
+    return _most(found, np.maximum.reduceat(ranges, begins))
+
+
+def _glances(motion: Moved) -> IntArray:
+    """A few instants, evenly spread."""
+    return np.unique(np.linspace(0, len(motion.time) - 1, GLANCES).round().astype(np.int64))
+
+
+def _most(things: Sequence[Thing], sizes: Array) -> list[Thing]:
+    """The few of the largest size, in the order they are in."""
+    return [things[k] for k in np.sort(np.argsort(-sizes, kind="stable")[:MOST_ASKED])]
 
 
 def _spins(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
@@ -145,7 +173,7 @@ def _spins(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
 def _positions(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
     """Of bodies, of both ends of rods and of beams in parts, of the node of a soft body that moves most."""
     mechanism = motion.mechanism
-    alone, wholes = _alone(mechanism), list(mechanism.wholes.values())
+    alone, wholes = _liveliest_bodies(motion, _alone(mechanism)), list(mechanism.wholes.values())
     places = [(placed.name, _middle(placed)) for placed in alone if isinstance(placed.data, FloatingBody)]
     soft = [_liveliest(motion, placed) for placed in alone if isinstance(placed.data.points, SoftPoints)]
     places += [(str(port), port) for port in soft]
@@ -158,6 +186,15 @@ def _positions(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
     ]
     sizes = [placed.data.size for placed in alone] + [whole.length for whole in wholes]
     return _panel("position [m]", curves, max(sizes, default=0.0) or None)
+
+
+def _liveliest_bodies(motion: Moved, bodies: list[PlacedBody]) -> list[PlacedBody]:
+    """Of many bodies the few whose carriers, centres of mass or first nodes, go farthest."""
+    if len(bodies) <= MOST_ASKED:
+        return bodies
+    system, places = motion.run.system, motion.run.recording.position[_glances(motion)]
+    carriers = [int(system.layout.carrier[system.index[placed]]) for placed in bodies]
+    return _most(bodies, np.linalg.norm(np.ptp(places[:, carriers], axis=0), axis=1))
 
 
 def _alone(mechanism: Mechanism) -> list[PlacedBody]:

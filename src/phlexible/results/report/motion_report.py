@@ -11,7 +11,7 @@ from phlexible.algebra.options import optional_text, whole
 from phlexible.display.html import table
 from phlexible.errors import ParameterError
 from phlexible.mechanism.naming import counted
-from phlexible.observables.energy import Energy
+from phlexible.observables.energy import Energy, busiest
 from phlexible.observables.quality.check import MotionCheck
 from phlexible.observables.reader import Reader
 from phlexible.observables.run import RecordedRun
@@ -30,7 +30,7 @@ from phlexible.results.report.series import panels_of
 from phlexible.results.summaries.key_figures import figures
 from phlexible.results.summaries.model_tree import model_parts
 from phlexible.scene.build import scene_of
-from phlexible.scene.fields import node_fields
+from phlexible.scene.fields import MISES, node_fields
 from phlexible.scene.palette import PALETTE
 from phlexible.sensors.sensor import Sensor, columns, sensors as checked_sensors
 
@@ -70,6 +70,8 @@ def motion_page(
     head: dict[str, Any] = scene_data(scene, node_fields(run, scene.bodies, instants), pack)
     head["clips"] = [{"name": "", "first": 0, "count": len(instants), "loop": False}]
     head["loop"] = False
+    head["opens_at"] = int(np.abs(instants - busiest(run.recording)).argmin())
+    head["opens_with"] = next((k for k, each in enumerate(head["fields"]) if each["name"] == MISES), None)
     head["panels"] = panels_of(motion, motion.energy, points, curves or {}, pack)
     head["palette"] = PALETTE
     checked = motion.check()

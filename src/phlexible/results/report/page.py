@@ -57,6 +57,7 @@ def page(title: str, subtitle: str, head: Mapping[str, Any], pack: Packing, sect
         "STYLE": asset("style.css"),
         "HEAD": numbers.replace("<", "\\u003c"),  # "<!--<script>" would swallow the rest of the page
         "BLOCK": pack.text(),
+        "LOADER": asset("loader.js"),
         "VIEWER": compressed(asset("viewer.js").encode()),
         "SECTIONS": "\n".join(sections),
         "ABOUT": escape(f"Made by phlexible {__version__}. The 3D view uses three.js (MIT licence)."),

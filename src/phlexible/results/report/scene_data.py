@@ -11,6 +11,7 @@ from phlexible.bodies.skin import Skin
 from phlexible.results.report.packing import Packing
 from phlexible.results.report.skins import visible_skin
 from phlexible.scene.scene import Anchor, DrawnBody, NodeField, Scene
+from phlexible.scene.touched import KIND as SURFACE
 
 STRING_RADIUS = 0.003  # of the scene
 MOST_POINTS = 40
@@ -23,8 +24,10 @@ def scene_data(scene: Scene, fields: Mapping[int, Sequence[NodeField]], pack: Pa
     known: dict[int, int] = {}
     ranges = _ranges(fields)
     bodies = []
-    for number, body in enumerate((*scene.bodies, *scene.surfaces)):
-        entry = _body(body, pack)
+    shown = (*scene.bodies, *scene.surfaces)
+    turns = _quaternions(np.stack([body.rotations for body in shown], axis=1)) if shown else np.zeros((0, 0, 4))
+    for number, body in enumerate(shown):
+        entry = _body(body, turns[:, number], pack)
         entry["fields"] = [
             {"name": each.name, "values": pack.shades(each.values, *ranges[each.name][:2])}
             for each in fields.get(number, ())
@@ -71,12 +74,14 @@ def scene_data(scene: Scene, fields: Mapping[int, Sequence[NodeField]], pack: Pa
             {"name": name, "low": low, "high": high, "unit": unit, "map": "diverging" if low < 0 else "sequential"}
             for name, (low, high, unit) in ranges.items()
         ],
+        "opens_at": 0,
+        "opens_with": None,
         "points": _points(scene),
         "can_amplify": any(body.eta.shape[1] and not body.is_nodal for body in scene.bodies),
     }
 
 
-def _body(body: DrawnBody, pack: Packing) -> Tree:
+def _body(body: DrawnBody, turns: Array, pack: Packing) -> Tree:
     common: Tree = {"name": body.name, "whole": body.whole, "kind": body.kind, "color": body.color}
     if body.is_nodal:
         triangles = pack.exact(body.skin.triangles) if body.skin.coordinates is not None else None
@@ -86,13 +91,15 @@ def _body(body: DrawnBody, pack: Packing) -> Tree:
         "places": None,
         "triangles": None,
         "origins": pack.coarse(body.origins),
-        "turns": pack.coarse(_quaternions(body.rotations)),
+        "turns": pack.coarse(turns),
         "eta": pack.coarse(body.eta) if body.eta.shape[1] else None,
     }
 
 
 def _skin_number(scene: Scene, body: DrawnBody, skins: list[Tree], known: dict[int, int], pack: Packing) -> int:
     """Bodies that look the same share a skin: the arrays of equal ones are one in the packing."""
+    if id(body.skin) in known:
+        return known[id(body.skin)]
     skin = visible_skin(body.skin, scene.reach)
     entry = {
         "table": pack.exact(_table(skin)),
@@ -102,12 +109,12 @@ def _skin_number(scene: Scene, body: DrawnBody, skins: list[Tree], known: dict[i
         "offsets": pack.exact(skin.offsets),
         "normals": pack.exact(skin.normals),
         "triangles": pack.exact(skin.triangles),
+        "edges": None if skin.lines or skin.balls.size or body.kind == SURFACE else pack.exact(skin.edges()),
     }
-    for number, other in enumerate(skins):
-        if other == entry:
-            return number
-    skins.append(entry)
-    return len(skins) - 1
+    if entry not in skins:
+        skins.append(entry)
+    known[id(body.skin)] = skins.index(entry)
+    return known[id(body.skin)]
 
 
 def _table(skin: Skin) -> Array:

@@ -1,0 +1,87 @@
+"""Where a surface of triangles is smooth, and where it has edges."""
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.rotations import cross
+
+SMOOTH = np.cos(np.radians(35.0))
+"""Triangles that meet at a lesser angle pass into each other smoothly."""
+SAME = 1e-7
+"""Of the surface: corners nearer to each other are one."""
+
+
+def joined(vertices: Array, triangles: IntArray) -> tuple[Array, IntArray]:
+    """Vertices (v, 3) and triangles (t, 3) with one vertex for corners at one place."""
+    size = float(np.ptp(vertices, axis=0).max(initial=0.0)) or 1.0
+    places = np.round(vertices / (SAME * size))
+    _, first, number = np.unique(places, axis=0, return_index=True, return_inverse=True)
+    return vertices[first], number.reshape(-1)[triangles]
+
+
+def smoothed(vertices: Array, triangles: IntArray) -> tuple[IntArray, Array, IntArray]:
+    """Vertices to shade a surface with: as many at one place as there are smooth parts that meet in it.
+
+    Args:
+        vertices: shape (v, 3), one at each place.
+        triangles: shape (t, 3), counter-clockwise seen from outside.
+
+    Returns:
+        Number of the place of each new vertex (w,), its outward unit normal (w, 3), triangles between them (t, 3).
+    """
+    areas, units = _normals(vertices, triangles)
+    one, two = _meetings(triangles)
+    is_smooth = np.einsum("ei,ei->e", units[one // 3], units[two // 3]) > SMOOTH
+    one, two = one[is_smooth], two[is_smooth]
+    corners = triangles.ravel()
+    is_turned = corners[one] != corners[two]  # as neighbours that go round the same way see their edge
+    ends = _next(two)
+    first, second = np.where(is_turned, ends, two), np.where(is_turned, two, ends)
+    links = np.concatenate([one, _next(one)]), np.concatenate([first, second])
+    graph = coo_array((np.ones(len(links[0])), links), (len(corners), len(corners)))
+    count, labels = connected_components(graph, directed=False)
+    places = np.zeros(count, dtype=np.int64)
+    places[labels] = corners
+    sums = np.zeros((count, 3))
+    np.add.at(sums, labels, np.repeat(areas, 3, axis=0))
+    return places, _units(sums), labels.reshape(-1, 3).astype(np.int64)
+
+
+def creases(vertices: Array, triangles: IntArray) -> IntArray:
+    """Edges (e, 2) where triangles meet at an angle, or where a surface ends; vertices as of ``smoothed``."""
+    units = _normals(vertices, triangles)[1]
+    one, two = _meetings(triangles)
+    is_sharp = np.einsum("ei,ei->e", units[one // 3], units[two // 3]) <= SMOOTH
+    is_sharp &= units[one // 3].any(axis=1) & units[two // 3].any(axis=1)  # not of slivers, which face nowhere
+    alone = np.ones(triangles.size, dtype=bool)
+    alone[one] = alone[two] = False
+    begins = np.concatenate([one[is_sharp], np.flatnonzero(alone)])
+    corners = triangles.ravel()
+    return np.stack([corners[begins], corners[_next(begins)]], axis=1)
+
+
+def _normals(vertices: Array, triangles: IntArray) -> tuple[Array, Array]:
+    """Of each triangle, as long as twice its area and of length one."""
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
+    areas = cross(b - a, c - a)
+    return areas, _units(areas)
+
+
+def _units(vectors: Array) -> Array:
+    return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-300))
+
+
+def _next(corners: IntArray) -> IntArray:
+    """The corner after each in its triangle; corners are numbered 3 triangle + k."""
+    return np.asarray(np.where(corners % 3 == 2, corners - 2, corners + 1))
+
+
+def _meetings(triangles: IntArray) -> tuple[IntArray, IntArray]:
+    """Edges of two triangles that are one, by the corners where they begin."""
+    begins = np.arange(triangles.size)
+    ends = np.sort(np.stack([triangles.ravel(), triangles.ravel()[_next(begins)]], axis=1), axis=1)
+    order = np.lexsort(ends.T)
+    is_same = (ends[order][1:] == ends[order][:-1]).all(axis=1)
+    return order[:-1][is_same], order[1:][is_same]
