@@ -21,6 +21,7 @@ from phlexible.assembly.types import TypeTables, velocity_weights
 from phlexible.interactions.feedback import Feedback
 from phlexible.interactions.force_elements import CoordinateForce, ForceValue
 from phlexible.interactions.loads import Input
+from phlexible.interactions.servo import ServoPush
 from phlexible.interactions.time_paths import TimePath, numbers_at
 from phlexible.joints.rolling import RollingCoordinate
 from phlexible.kernels.programs import connect
@@ -128,15 +129,18 @@ class Assembly:
         values = [load.value for load in self.system.loads] + [value for value, _ in self.prescribed]
         return not any(callable(value) and not isinstance(value, Feedback) for value in values)
 
-    def load_values(self, times: Array) -> Array:
+    def load_values(self, times: Array, ends: Array | None = None) -> Array:
         """Loads and prescribed forces of elements at the given times, shape (times, 3 values) [N or N m].
 
-        Those that a controller sets are zero here.
+        Those that a controller sets are zero here. With ``ends``, shape (times + 1,), the times are the middles of
+        steps between these.
         """
         loads = self.system.loads
         values = np.zeros((len(times), len(loads) + len(self.prescribed), 3))
         for k, (value, label) in enumerate(self.prescribed, start=len(loads)):
-            if not isinstance(value, Feedback):
+            if isinstance(value, ServoPush) and ends is not None:
+                values[:, k, 0] = value.over_steps(times, ends)
+            elif not isinstance(value, Feedback):
                 values[:, k, 0] = numbers_at(value, times, f"force of {label}") if callable(value) else value
         for column, load in enumerate(loads):
             if isinstance(load.value, Feedback):

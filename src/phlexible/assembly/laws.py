@@ -27,6 +27,7 @@ from phlexible.tables.declarations import (
     ROLLING,
     ROUNDED,
     SEGMENT,
+    SERVO,
     SPRING,
     ST_VENANT_KIRCHHOFF,
     USER_LAW,
@@ -49,7 +50,7 @@ class ForceData:
 
     Attributes:
         coordinate: POSITION .. SEGMENT.
-        energy: SPRING .. ELASTIC, which is a spring's and counts as strain.
+        energy: SPRING .. ELASTIC, which is a spring's and counts as strain, or SERVO.
         stiffness, damping, rest: of spring and damper; of a string EA and tau EA / 4.
         modulus: what numerical damping multiplies.
         weight: measure of a string's strain.
@@ -122,7 +123,7 @@ def element_law(force: CoordinateForce, value: int, bearing: tuple[int, int] | N
         )
     return ForceData(
         coordinate_kind(force.coordinate),
-        CONTACT if force.contact is not None else ELASTIC if force.is_strain else SPRING,
+        _energy_kind(force),
         force.stiffness if force.contact is None else force.contact.stiffness,
         force.damping,
         force.rest,
@@ -135,6 +136,12 @@ def element_law(force: CoordinateForce, value: int, bearing: tuple[int, int] | N
         slip=force.coordinate if isinstance(force.coordinate, RubbingCoordinate) else None,
         bearing=bearing,
     )
+
+
+def _energy_kind(force: CoordinateForce) -> int:
+    if force.contact is not None:
+        return CONTACT
+    return SERVO if force.is_servo else ELASTIC if force.is_strain else SPRING
 
 
 class StrainLaws:

@@ -24,7 +24,7 @@ def work_sources(assembly: Assembly) -> dict[str, list[int]]:
         if isinstance(part, Drive) or {part.first, part.second} & moving:
             sources.setdefault(str(part), []).append(k)
     for k, each in enumerate(system.forces, start=len(system.loads) + len(system.constraints)):
-        if each.is_prescribed or set(each.element.ports) & moving:
+        if each.is_prescribed or each.force.is_servo or set(each.element.ports) & moving:
             sources.setdefault(str(each.element), []).append(k)
     for k, place in enumerate(system.related, start=_first_related(assembly)):
         relation = system.owners[place.row].joint

@@ -45,7 +45,7 @@ class Functions:
 
 def functions_of(assembly: Assembly, times: Array) -> Functions:
     """Of the steps between these instants [s]."""
-    return Functions(assembly.moving_values(times), assembly.load_values((times[1:] + times[:-1]) / 2))
+    return Functions(assembly.moving_values(times), assembly.load_values((times[1:] + times[:-1]) / 2, times))
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,6 +39,7 @@ class CoordinateForce(Portable):
         contact: what pushes where theta is beyond ``rest``, in place of the spring; None: nothing.
         friction: dry friction along theta, or across the contact where there is one; None: none.
         is_strain: the energy is that of a deformed body and not of a spring between bodies.
+        is_servo: nothing is stored or lost: the work of spring and damper too is supplied from outside.
     """
 
     coordinate: Coordinate
@@ -50,6 +51,7 @@ class CoordinateForce(Portable):
     contact: OneSided | None = None
     friction: Coulomb | None = None
     is_strain: bool = False
+    is_servo: bool = False
 
     @property
     def is_lossy(self) -> bool:
@@ -260,13 +262,17 @@ class JointElement(ForceElement):
     def __repr__(self) -> str:
         if self.name:
             return self.name
+        place = "" if len(self.joint.coordinate_names) == 1 else f"{self.coordinate} of "
+        return f"{' and '.join(self._kinds())} in {place}{self.joint}"
+
+    def _kinds(self) -> list[str]:
+        """What it consists of, in words."""
         parts = {"spring": self.stiffness or self.potential, "damper": self.damping}
         kinds = [kind for kind, there in parts.items() if there]
         if self.is_active or not kinds:
             prescribed = "torque" if self.coordinate.endswith("angle") else "force"
             kinds.append("motor" if isinstance(self.force, Feedback) else prescribed)
-        place = "" if len(self.joint.coordinate_names) == 1 else f"{self.coordinate} of "
-        return f"{' and '.join(kinds)} in {place}{self.joint}"
+        return kinds
 
 
 def three_numbers(name: str, value: ArrayLike) -> Array:

@@ -13,7 +13,6 @@ from phlexible.errors import ParameterError
 from phlexible.interactions.feedback import Feedback
 from phlexible.interactions.force_elements import ForceElement
 from phlexible.interactions.loads import Load
-from phlexible.interactions.time_paths import TimePath
 
 StateFunction = Callable[[float, Array, Array], ArrayLike]
 
@@ -60,28 +59,6 @@ class ShareOfState(Portable):
                 f" joint), got {answer!r} at t = {time:.9g} s"
             )
         return values[self.begin : self.end]
-
-
-@dataclass(frozen=True, eq=False)
-class Servo(Portable):
-    """kp (target - coordinate) + kd (its rate - rate), as a controller that measures one joint.
-
-    Attributes:
-        target: of the coordinate.
-        kp, kd: gains.
-        number: of the coordinate in its joint.
-    """
-
-    target: TimePath
-    kp: float
-    kd: float
-    number: int
-
-    def __call__(self, time: float, measured: Array) -> float:
-        """Torque or force."""
-        value, rate = self.target(time), self.target.rates(time)[0]
-        place, speed = measured[2 * self.number : 2 * self.number + 2]
-        return float(self.kp * (value - place) + self.kd * (rate - speed))
 
 
 class CompoundForce(Portable, ABC):

@@ -3,8 +3,9 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
-from phlexible.algebra.arrays import non_negative
+from phlexible.algebra.arrays import finite, non_negative
 from phlexible.algebra.given_rates import SOON
 from phlexible.algebra.options import optional_text
 from phlexible.algebra.user_functions import check_callable
@@ -16,9 +17,11 @@ from phlexible.interactions.functions import Row
 from phlexible.interactions.pair import KinematicPair
 from phlexible.interactions.potentials import Potential
 from phlexible.interactions.resisting.joint_limits import JointFriction, JointStop
-from phlexible.interactions.state_force import Servo, StateLaw
+from phlexible.interactions.servo import Servo, ServoPush
 from phlexible.interactions.time_paths import ScalarFunction, TimePath
 from phlexible.ports.attachments import Port
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,7 +68,8 @@ class Joint(KinematicPair):
         Raises:
             ParameterError: not one function, one that returns no finite number, or a rate that is not its rate.
         """
-        coordinate, function = self._target("drive", angle, position, of)
+        kind, coordinate, function = self._target("drive", angle, position, of)
+        check_callable(f"{kind} of a drive", function, "time")
         if rate is not None:
             check_callable(f"rate of a drive of {coordinate}", rate, "time")
         path = TimePath(function, rate, f"{coordinate} driven at {self}")
@@ -205,42 +209,54 @@ class Joint(KinematicPair):
         kp: float,
         kd: float,
         *,
-        angle: ScalarFunction | None = None,
-        position: ScalarFunction | None = None,
+        angle: float | ScalarFunction | None = None,
+        position: float | ScalarFunction | None = None,
+        rate: ScalarFunction | None = None,
+        breakpoints: Sequence[float] = (),
         of: str | None = None,
         name: str | None = None,
     ) -> JointElement:
         """A torque or force for ``model.apply``, kp (target - coordinate) + kd (its rate - rate), within the step.
 
+        A spring whose rest moves, and a damper: as cheap and as stable as these, but all that it does is work that
+        it supplies, in ``motion.energy.work``.
+
         Args:
             kp: [N m/rad or N/m].
             kd: [N m s/rad or N s/m].
-            angle, position: the target, a function of time; its rate is taken by differences.
+            angle, position: the target, a number or a function of time [rad or m].
+            rate: t -> rate of the target; None: what it changes by over each step, so that a jump of the target is
+                an impulse of kd times the jump; ``lambda t: 0.0``: the damper is one of the coordinate alone.
+            breakpoints: times where the target jumps or kinks [s].
             of: name of the coordinate of a joint with several.
             name: key in the energy ledger; None: made from the joint.
 
         Raises:
-            ParameterError: not one target, or gains that are negative.
+            ParameterError: not one target, a target that is no finite number, or gains that are negative.
         """
-        coordinate, function = self._target("servo", angle, position, of)
-        path = TimePath(function, None, f"{coordinate} of a servo at {self}")
-        path(0.0)
+        found: tuple[str, str, float | ScalarFunction] = self._target("servo", angle, position, of)
+        kind, coordinate, target = found
         gains = non_negative("kp", kp), non_negative("kd", kd)
-        servo = Servo(path, *gains, self.coordinate_names.index(coordinate))
-        return JointElement(self, coordinate, force=StateLaw(servo, (self,)), name=name)
+        if rate is not None:
+            check_callable(f"rate of a servo of {coordinate}", rate, "time")
+        if not callable(target):
+            if rate is not None:
+                raise ParameterError(f"rate of a servo goes with a target that is a function, got {target!r}")
+            rest = finite(f"{kind} of a servo", target)
+            return Servo(self, coordinate, *gains, rest=rest, name=name)
+        check_callable(f"{kind} of a servo", target, "time")
+        push = ServoPush(TimePath(target, rate, f"{coordinate} of a servo at {self}"), *gains)
+        push(0.0)
+        return Servo(self, coordinate, *gains, rest=0.0, force=push, breakpoints=breakpoints, name=name)
 
-    def _target(
-        self, what: str, angle: ScalarFunction | None, position: ScalarFunction | None, of: str | None
-    ) -> tuple[str, ScalarFunction]:
-        """Name of the coordinate, and the function that it is to follow."""
+    def _target(self, what: str, angle: T | None, position: T | None, of: str | None) -> tuple[str, str, T]:
+        """What was given, name of the coordinate, and what it is to follow."""
         given = {kind: f for kind, f in (("angle", angle), ("position", position)) if f is not None}
         if len(given) != 1:
             got = list(given) or "neither"
             raise ParameterError(f"{what} of {self} takes angle= or position=, one target, got {got}")
-        ((kind, function),) = given.items()
-        coordinate = self.coordinate_name(kind if of is None else of)
-        check_callable(f"{kind} of a {what}", function, "time")
-        return coordinate, function
+        ((kind, target),) = given.items()
+        return kind, self.coordinate_name(kind if of is None else of), target
 
     def _need_orientation(self) -> None:
         self._need_orientation_of(self.first)

@@ -157,7 +157,7 @@ TABLES: tuple[Table, ...] = (
         coordinate_of     | interactions | | CONSTRAINT, POSITION .. ROLLING
         gap_count         | interactions | | functions of the coordinate; others are those of sliding
         constraint_node   | constraints | | node of its multipliers
-        energy_of         | forces | | stored energy: SPRING .. ELASTIC
+        energy_of         | forces | | stored energy: SPRING .. ELASTIC; SERVO: a spring's law without one
         energy_address    | forces | | of U, where the user wrote it
         slope_address     | forces | | of dU
         force_value       | forces | | load value that is the prescribed force, or -1
@@ -422,7 +422,7 @@ SEGMENTED = -1
 
 CONSTRAINT, POSITION, DISTANCE, ANGLE, ROUNDED, SEGMENT, ROLLING = range(7)
 FORCE, FOLLOWER_FORCE, TORQUE, FOLLOWER_TORQUE, PRESSURE = range(5)
-SPRING, LOGARITHMIC, LINEAR, ST_VENANT_KIRCHHOFF, USER_LAW, CONTACT, ELASTIC = range(7)
+SPRING, LOGARITHMIC, LINEAR, ST_VENANT_KIRCHHOFF, USER_LAW, CONTACT, ELASTIC, SERVO = range(8)
 QUADRATIC, INVARIANTS = range(2)
 NOTHING, PROPORTIONAL, LOGARITHMS, RECIPROCAL, THINNING, OF_USER = range(6)
 

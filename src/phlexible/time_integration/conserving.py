@@ -125,7 +125,7 @@ class ConservingStepper(Stepper):
             return self._thinned(self.advance(instants, step, every), storage)
         count, times, parts = len(instants) - 1, instants.tolist(), len(self._substeps)
         ends, middles = substep_times(instants, step, self._substeps)
-        values, moving = self._values(middles), self._assembly.moving_values(ends)
+        values, moving = self._values(middles, ends), self._assembly.moving_values(ends)
         rates = self._controllers.moving_rates(instants[:-1]) if storage.asks else np.zeros((count, 0))
         rows = StoredRows(len(self._memory.state), self._memory.counts["reactions"], count, storage)
         is_single = storage.asks or bool(self._state_laws.address and count)
@@ -155,7 +155,7 @@ class ConservingStepper(Stepper):
         memory, assembly = self._memory, self._assembly
         middles, measures = instants[:1] + 0.5 * step, storage.asks or bool(self._state_laws.address)
         moving = NOTHING_MOVES if not assembly.moving else assembly.moving_values(instants)
-        values = self._values(middles) if self._steady is None else self._steady
+        values = self._values(middles, instants) if self._steady is None else self._steady
         if self._steady is not None and self._given.size:
             values = values + self._given
         if self._held.size:
@@ -203,7 +203,7 @@ class ConservingStepper(Stepper):
         shares = np.tile(self._substeps / parts, parts)
         ends, middles = substep_times(instants, step, shares)
         self._state_laws.middles = middles
-        moving, values = self._assembly.moving_values(ends), self._values(middles)
+        moving, values = self._assembly.moving_values(ends), self._values(middles, ends)
         return self._call(rows, 1, step, shares, moving, values, measures, is_around=True)[1]
 
     def _call(
@@ -345,8 +345,8 @@ class ConservingStepper(Stepper):
         """Add values to all loads in the steps to come."""
         self._given = values
 
-    def _values(self, times: Array) -> Array:
-        values = self._assembly.load_values(times)
+    def _values(self, times: Array, ends: Array | None = None) -> Array:
+        values = self._assembly.load_values(times, ends)
         return values + self._given if self._given.size else values
 
     def _state(self, time: float) -> State:

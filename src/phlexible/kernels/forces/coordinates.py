@@ -16,7 +16,7 @@ from phlexible.kernels.forces.contact import push, rub, slide
 from phlexible.kernels.forces.gaps import begin_gap, gap_weights
 from phlexible.kernels.forces.laws import discrete_gradient
 from phlexible.kernels.forces.relations import nearest_turn
-from phlexible.tables.declarations import ANGLE, CONTACT, DISTANCE, LAW_WIDTH, ROUNDED
+from phlexible.tables.declarations import ANGLE, CONTACT, DISTANCE, LAW_WIDTH, ROUNDED, SERVO
 
 SMALL_ANGLE = 0.05
 POINT = -1
@@ -148,13 +148,17 @@ def damper(t: Tables, f: int, h: float, damping: float) -> float:
 
 @compiled
 def dissipated_by(t: Tables, f: int, h: float, damping: float) -> float:
-    """What force f dissipates in the step."""
+    """What force f dissipates in the step; a servo nothing."""
+    if t.energy_of[f] == SERVO:
+        return 0.0
     return damper(t, f, h, damping) * t.theta_change[f] * t.theta_change[f] + t.loss[f]
 
 
 @compiled
 def supplied_by(t: Tables, f: int) -> float:
-    """Work of the prescribed part of force f in the step."""
+    """Work of the prescribed part of force f in the step; of a servo that of all of it."""
+    if t.energy_of[f] == SERVO:
+        return t.scalar_force[f] * t.theta_change[f]
     return t.load_value[t.force_value[f]].x * t.theta_change[f] if t.force_value[f] >= 0 else 0.0
 
 

@@ -10,7 +10,15 @@ from phlexible.compilation.compiled import compiled, exported
 from phlexible.compilation.notation import Tables
 from phlexible.compilation.user_function import call
 from phlexible.kernels.forces.contact import depth_energy
-from phlexible.tables.declarations import CONTACT, ELASTIC, LINEAR, LOGARITHMIC, SPRING, ST_VENANT_KIRCHHOFF
+from phlexible.tables.declarations import (
+    CONTACT,
+    ELASTIC,
+    LINEAR,
+    LOGARITHMIC,
+    SERVO,
+    SPRING,
+    ST_VENANT_KIRCHHOFF,
+)
 
 NEAR = 0.1  # relative change below which a user's energy is integrated, not divided
 DIFFERENCE = 1e-5  # relative step of differences
@@ -34,6 +42,8 @@ def stored_energy(t: Tables, f: int, theta: float) -> float:
         return energy + call(t.energy_address[f], theta) if t.energy_address[f] != 0 else energy
     if kind == CONTACT:
         return depth_energy(k, t.push_exponent[f], t.push_side[f] * (t.force_rest[f] - theta))
+    if kind == SERVO:
+        return 0.0
     if not theta > 0.0:
         return nan
     if kind == LOGARITHMIC:
@@ -51,7 +61,7 @@ def stored_energy(t: Tables, f: int, theta: float) -> float:
 def discrete_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[float, float]:
     """delta(U)/delta(theta), and its derivative to theta_{n+1}."""
     kind, k = t.energy_of[f], t.force_stiffness[f]
-    if kind == SPRING or kind == ELASTIC:
+    if kind == SPRING or kind == ELASTIC or kind == SERVO:
         value, slope = k * (theta + 0.5 * change - t.force_rest[f]), 0.5 * k
         if t.energy_address[f] != 0:
             energy, slopes = t.energy_address[f], t.slope_address[f]

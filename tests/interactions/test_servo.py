@@ -1,0 +1,118 @@
+"""Servos: a spring whose rest moves and a damper, as cheap as these, all of their work supplied."""
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+
+KP, KD, STEP = 80.0, 4.0, 1e-3
+
+
+def arm(part, dimension=2, gravity=9.81, place=(0.0, 0.0, 0.0)):
+    """A light, flexible boom on a hinge, at rest along x."""
+    model = ph.Model(gravity=(0.0, -gravity, 0.0), dimension=dimension)
+    beam = ph.Beam(0.8, ph.CircularSection(6e-3), ph.Material(2e11, 7800.0), elements=4)
+    boom = model.add(beam, "boom", position=place)
+    axis = {} if dimension == 2 else {"axis": (0.0, 0.0, 1.0)}
+    hinge = model.connect(ph.Revolute(model.ground.at(place), boom.start, **axis))
+    model.apply(part(hinge))
+    return model, hinge
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("target", [0.3, lambda t: 0.3])
+def test_a_target_that_stays_makes_a_spring_and_damper(target, dimension):
+    """The same motion in as many iterations; what these store and lose is what the servo supplies."""
+    model, hinge = arm(lambda joint: joint.servo(KP, KD, angle=target, name="servo"), dimension)
+    springs, joint = arm(lambda joint: joint.spring(KP, rest=0.3, damping=KD), dimension)
+    motion = model.simulate(0.1, STEP, progress=False)
+    expected = springs.simulate(0.1, STEP, progress=False)
+    assert motion.angle(hinge) == pytest.approx(expected.angle(joint), abs=1e-11)
+    assert motion.recording.iterations[-1] <= expected.recording.iterations[-1] + 10
+    other = expected.energy
+    supplied = -(other.spring - other.spring[0]) - other.dissipated
+    assert motion.energy.work["servo"] == pytest.approx(supplied, abs=1e-12)
+    assert (motion.energy.spring == 0).all() and (motion.energy.dissipated == 0).all()
+    assert np.abs(motion.energy.balance_error).max() <= 1e-13
+    linear, same = model.linearize().modes(4), springs.linearize().modes(4)
+    assert linear.frequencies == pytest.approx(same.frequencies, rel=1e-12)
+
+
+@pytest.mark.parametrize("place", [(0.0, 0.0, 0.0), (3.0, -2.0, 0.0)])
+def test_a_target_that_moves_takes_a_few_iterations_a_step_and_keeps_the_ledger(place):
+    """Its order is that of test_state_force.py."""
+    model, hinge = arm(
+        lambda joint: joint.servo(KP, KD, angle=lambda t: 0.5 * np.sin(3 * t), name="servo"), place=place
+    )
+    for h in (1e-2, 1e-3, 1e-4):
+        motion = model.simulate(0.2, h, progress=False)
+        assert np.abs(motion.energy.balance_error).max() <= 1e-12
+        assert motion.recording.iterations[-1] <= 8 * (len(motion.time) - 1) and motion.halvings[-1] == 0
+        assert abs(motion.angle(hinge)[-1] - 0.5 * np.sin(0.6)) < 0.1
+
+
+def test_at_rest_at_its_target_it_does_nothing():
+    model, hinge = arm(lambda joint: joint.servo(KP, KD, angle=0.0, name="servo"), gravity=0.0)
+    motion = model.simulate(0.05, 1e-2, progress=False)
+    assert (motion.angle(hinge) == 0).all() and (motion.energy.work["servo"] == 0).all()
+
+
+def test_a_jump_of_the_target_is_an_impulse_unless_its_rate_is_given():
+    """I delta(w) = kd jump, to first order in the step; without the rate the jump is felt by the spring alone."""
+
+    def wheel(**rate):
+        model = ph.Model(dimension=2)
+        disc = model.add(ph.RigidBody(1.0, 0.2), "disc")
+        hinge = model.connect(ph.Revolute(model.ground.at((0.0, 0.0, 0.0)), disc.origin))
+        target = np.vectorize(lambda t: 0.8 if t >= 0.01 else 0.0)
+        model.apply(hinge.servo(8.0, 0.5, angle=target, breakpoints=[0.01], **rate))
+        return model.simulate(0.02, 1e-5, progress=False).rate(hinge)
+
+    assert wheel()[1010] == pytest.approx(0.5 * 0.8 / 0.2, rel=1e-2)
+    assert abs(wheel(rate=lambda t: 0.0 * t)[1010]) < 0.01
+
+
+def test_gains_and_targets_have_derivatives():
+    def build(p):
+        target = lambda t: p["size"] * np.sin(3 * t)  # noqa: E731
+        return arm(lambda joint: joint.servo(p["kp"], p["kd"], angle=target))[0]
+
+    def cost(model):
+        return ph.Cost.final(ph.JointPosition(model.joints[0]), lambda x: x**2)
+
+    at = {"kp": KP, "kd": KD, "size": 0.5}
+    _, found = ph.gradient(build, cost, at, duration=0.1, step=2e-3)
+    for name, value in at.items():
+        ends = []
+        for change in (1e-4, -1e-4):
+            model = build({**at, name: value * (1 + change)})
+            ends.append(model.simulate(0.1, 2e-3, progress=False).angle(model.joints[0])[-1] ** 2)
+        assert found[name] == pytest.approx((ends[0] - ends[1]) / (2e-4 * value), rel=1e-5)
+
+
+def test_servos_are_in_files_copies_and_live_runs(tmp_path):
+    for target in (0.3, lambda t: 0.5 * np.sin(3 * t)):
+        model, _ = arm(lambda joint, target=target: joint.servo(KP, KD, angle=target, name="servo"))
+        whole = model.simulate(0.05, STEP, progress=False)
+        path = tmp_path / f"run {callable(target)}.h5"
+        model.simulate(0.02, STEP, output=path, progress=False)
+        live = model.start(STEP)
+        live.run(0.05)
+        copied = model.copy().simulate(0.05, STEP, progress=False)
+        for other in (model.resume(path, 0.05, STEP, progress=False), live.motion, copied, ph.Motion.load(path)):
+            assert np.array_equal(other.energy.work["servo"], whole.energy.work["servo"])
+        assert not live.inputs
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"angle": "far"}, "angle of a servo must be"),
+        ({"angle": np.nan}, "angle of a servo must be"),
+        ({"angle": 0.2, "rate": lambda t: 0.0}, "a target that is a function"),
+        ({"angle": lambda t: t, "rate": 2.0}, "rate of a servo of angle must be a function"),
+    ],
+)
+def test_what_is_no_target_is_refused(given, words):
+    with pytest.raises(ph.ParameterError, match=words):
+        arm(lambda joint: joint.servo(KP, KD, **given))
