@@ -1,6 +1,8 @@
 """Files give back everything, to phlexible and to readers of HDF5."""
 
 import os
+import subprocess
+import sys
 from dataclasses import dataclass, fields, is_dataclass
 
 import h5py
@@ -228,3 +230,20 @@ def test_a_motion_with_a_potential_is_read_back(tmp_path):
     assert loaded.energy.spring.tolist() == motion.energy.spring.tolist()
     with pytest.raises(phlexible.ModelError, match="do not hold the functions of a Potential"):
         loaded.mechanism.elements[0].potential.energy_at(0.1)
+
+
+def test_a_file_is_read_by_a_program_that_has_asked_for_no_class_of_it_yet(tmp_path):
+    """Public names are imported when first used; optional packages are not needed to look for a name."""
+    model = phlexible.Model()
+    bob = model.add(phlexible.PointMass(1.0), "bob", position=(1, 0, 0))
+    cart = model.add(phlexible.RigidBody.box((1, 1, 1), 1.0), "cart")
+    model.connect(phlexible.Distance(cart.origin, bob.origin))
+    model.connect(phlexible.Slider(model.ground.at((0, 0, 0)), cart.origin, axis=(1, 0, 0)))
+    model.simulate(2e-3, 1e-3, progress=False).save(tmp_path / "run.h5")
+    program = (
+        "import sys; sys.modules.update(dict.fromkeys(('skfem', 'meshio', 'matplotlib')));"
+        f"import phlexible; print(phlexible.Motion.load({str(tmp_path / 'run.h5')!r}).mechanism.joints)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert all(name in done.stdout for name in ("Distance", "Slider"))

@@ -3,10 +3,13 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
+from importlib import import_module
+from pkgutil import walk_packages
 from typing import Any
 
 import numpy as np
 
+from phlexible import bodies, interactions, joints, sensors, shapes
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.beam.frames import Frame
 from phlexible.bodies.beam.lumped_mass import LumpedMass
@@ -263,16 +266,23 @@ def _name(kind: type[Any]) -> str:
 
 
 def _known(name: object) -> type[Any]:
-    """The class of that name; only names are compared, nothing is imported for a file."""
-    found = VALUES.get(str(name)) or next(
-        (kind for family in FAMILIES for kind in _descendants(family) if _is_called(kind, str(name))), None
-    )
+    """The class of that name; only names are compared, and nothing but this package's own modules is imported."""
+    found = VALUES.get(str(name)) or _descendant(str(name))
+    if found is None:  # one that nobody has asked for yet: public names are imported when first used
+        for package in (bodies, interactions, joints, sensors, shapes):
+            for module in walk_packages(package.__path__, f"{package.__name__}."):
+                import_module(module.name)
+        found = _descendant(str(name))
     if found is None:
         raise ResultFileError(
             f"the file names the class {name}, which this program does not have: define or import it before the "
             "file is loaded, or use the version of phlexible that wrote the file"
         )
     return found
+
+
+def _descendant(name: str) -> type[Any] | None:
+    return next((kind for family in FAMILIES for kind in _descendants(family) if _is_called(kind, name)), None)
 
 
 def _descendants(kind: type[Any]) -> Iterator[type[Any]]:
