@@ -103,12 +103,29 @@ def test_flexible_links_take_the_place_of_rigid_ones(tmp_path):
         ph.from_urdf(path, flexible={"boom": "soft"})
 
 
+OPEN = '<child link="left"/>'
+
+
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
         ('<mass value="0.3"/>', '<mass value="0"/>', "wheel moves on spin and has no mass"),
         ('type="continuous"', 'type="screw"', "which there is not|no URDF file"),
         ('iyy="0.03"', 'iyy="0.3"', "link arm"),
+        ('mimic joint="open"', 'mimic joint="wide"', "follow mimics 'wide', which there is not"),
+        ('mimic joint="open"', 'mimic joint="follow"', "in a circle: follow -> follow"),
+        ('mimic joint="open"', 'mimic joint="tip"', "follow mimics tip: both must be of the types"),
+        ('multiplier="-1"', 'multiplier="nan"', "follow: multiplier must be a finite number, got nan"),
+        (OPEN, OPEN + '<mimic joint="follow"/>', "in a circle: open -> follow -> open"),
+        ('<axis xyz="1 0 0"/>', '<axis xyz="0 0 0"/>', "joint spin: axis must not be zero"),
+        ('<axis xyz="1 0 0"/>', '<axis xyz="1 0"/>', r"joint spin: axis must have shape \(3,\)"),
+        ('<axis xyz="1 0 0"/>', '<axis xyz="nan 0 1"/>', "joint spin: axis must be finite"),
+        ('damping="0.2"', 'damping="little"', "joint lift: damping must be a finite number, got 'little'"),
+        ('upper="0.04"', 'upper="wide"', "no URDF file"),
+        ('link name="left"', 'link name="arm"', "two links are named 'arm'"),
+        ('joint name="spin"', 'joint name="open"', "two joints are named 'open'"),
+        ('child link="wheel"', 'child link="left"', "two joints carry the link 'left'"),
+        ('child link="wheel"', 'child link="whee"', "spin names the link 'whee', which there is not"),
         ('parent link="arm"/><child link="wheel"', 'parent link="wheel"/><child link="wheel"', "one tree"),
     ],
 )
@@ -118,3 +135,13 @@ def test_what_makes_no_robot_is_refused(gripper, old, new, words):
         ph.from_urdf(gripper)
     with pytest.raises(ph.ResultFileError, match="no URDF file"):
         ph.from_urdf(gripper.with_name("missing.urdf"))
+
+
+def test_what_does_not_matter_is_taken(gripper):
+    """Axes of fixed joints, visuals of no size, and limits of which one end is left out, which is 0."""
+    text = GRIPPER.replace('type="fixed">', 'type="fixed"><axis xyz="0 0 0"/>')
+    text = text.replace('size="0.2 0.05 0.05"', 'size="nan 1 1"').replace('limit lower="0" upper', "limit upper")
+    gripper.write_text(text, encoding="utf-8")
+    model = ph.from_urdf(gripper)
+    assert model["arm"].body.shape is None
+    assert sum("stop" in str(element) for element in model.elements) == 3

@@ -15,6 +15,7 @@ from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.flexible.flexible_body import FlexibleBody
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.errors import ModelError, ParameterError, ResultFileError
+from phlexible.exchange.urdf_checks import MOVING, axis_of, check_robot, number_of
 from phlexible.exchange.urdf_visuals import visual_shape
 from phlexible.joints.fixed import Fixed
 from phlexible.joints.joint import Joint
@@ -78,6 +79,7 @@ class _Reader:
     made: dict[str, Joint] = field(default_factory=dict)
 
     def read(self, stop_stiffness: float, is_free: bool) -> None:
+        check_robot(self.robot)
         links = {link.name: link for link in self.robot.links}
         below = {joint.child for joint in self.robot.joints}
         roots = [name for name in links if name not in below]
@@ -118,7 +120,7 @@ class _Reader:
     def _join(self, joint: Any, link: Any) -> None:
         carrier, place = self.owners[joint.parent]
         place = place @ (np.eye(4) if joint.origin is None else joint.origin)
-        axis = np.array([1.0, 0.0, 0.0] if joint.axis is None else joint.axis, dtype=np.float64)
+        axis = axis_of(joint) if joint.type in (*MOVING, "planar") else np.zeros(3)  # fixed ones may have any
         pivot = place[:3, 3]
         if joint.type in MOVING:
             start = self.model.starts[joint.name] = self._start(joint)
@@ -219,19 +221,18 @@ class _Reader:
             self.model.connect(Relation([(made, word, 1.0), (self.made[leader.name], other, -factor)]))
         shift = start if word == "angle" else 0.0
         limit = joint.limit
-        if stop_stiffness and joint.type != "continuous" and limit is not None and limit.lower is not None:
-            lower, upper = limit.lower - shift, limit.upper - shift
-            if limit.lower < limit.upper:
-                self.model.apply(made.stop(lower=lower, upper=upper, stiffness=stop_stiffness))
+        if stop_stiffness and joint.type != "continuous" and limit is not None:
+            lowest, highest = number_of(joint, "lower", limit.lower), number_of(joint, "upper", limit.upper)
+            if lowest < highest:
+                stop = made.stop(lower=lowest - shift, upper=highest - shift, stiffness=stop_stiffness)
+                self.model.apply(stop)
         dynamics = joint.dynamics
-        damping, friction = (0.0, 0.0) if dynamics is None else map(_number, (dynamics.damping, dynamics.friction))
+        damping = 0.0 if dynamics is None else number_of(joint, "damping", dynamics.damping)
+        friction = 0.0 if dynamics is None else number_of(joint, "friction", dynamics.friction)
         if damping:
             self.model.apply(made.damper(damping))
         if friction:
             self.model.apply(made.friction(coulomb=friction))
-
-
-MOVING = ("revolute", "continuous", "prismatic")
 
 
 def from_urdf(
@@ -263,7 +264,8 @@ def from_urdf(
 
     Raises:
         ResultFileError: the file cannot be read.
-        ModelError: links or joints that do not fit, named.
+        ModelError: links or joints that do not fit, named: names that come twice, mimics of nothing or of each
+            other, axes and numbers that are none.
         ParameterError: bodies that are neither beams nor flexible bodies, or numbers out of range.
         MissingExtraError: yourdfpy is not installed.
     """
@@ -288,11 +290,6 @@ def from_urdf(
     if not model.bodies:
         raise ModelError(f"{place} has no link that moves")
     return model
-
-
-def _number(given: Any) -> float:
-    """Of what the reader left as text; 0 of nothing."""
-    return float(given or 0.0)
 
 
 def _moments(link: Any) -> tuple[float, Array, Array] | None:

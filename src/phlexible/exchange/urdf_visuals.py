@@ -9,7 +9,7 @@ from phlexible.shapes.solids import TriangleMesh
 
 
 def visual_shape(link: Any, handler: Any) -> TriangleMesh | None:
-    """The surface of all visuals in the axes of the link; None without any.
+    """The surface of all visuals that can be drawn, in the axes of the link; None without any.
 
     Args:
         link: as yourdfpy read it.
@@ -20,12 +20,14 @@ def visual_shape(link: Any, handler: Any) -> TriangleMesh | None:
     meshes = optional("trimesh", "urdf")
     found = []
     for visual in link.visuals:
-        part = _surface(meshes, visual.geometry, handler)
-        if part is None:
+        try:
+            part = _surface(meshes, visual.geometry, handler)
+            if part is not None and visual.origin is not None:
+                part.apply_transform(visual.origin)
+        except Exception:  # of files and sizes: a picture less is no reason to refuse a robot
             continue
-        if visual.origin is not None:
-            part.apply_transform(visual.origin)
-        found.append(part)
+        if part is not None and np.isfinite(part.vertices).all():
+            found.append(part)
     if not found:
         return None
     whole = meshes.util.concatenate(found)
@@ -43,10 +45,7 @@ def _surface(meshes: Any, geometry: Any, handler: Any) -> Any:
         return meshes.creation.icosphere(subdivisions=2, radius=geometry.sphere.radius)
     if geometry.mesh is None:
         return None
-    try:
-        part = meshes.load(handler(fname=geometry.mesh.filename), force="mesh")
-    except Exception:  # a picture less is no reason to refuse a robot
-        return None
+    part = meshes.load(handler(fname=geometry.mesh.filename), force="mesh")
     if geometry.mesh.scale is not None:
         part.apply_scale(geometry.mesh.scale)
     return part
