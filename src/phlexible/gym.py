@@ -116,8 +116,7 @@ class Env(gymnasium.Env[Array, Array]):
             place += count
         info: dict[str, Any] = {}
         try:
-            for _ in range(self._steps):
-                self.run.step()
+            self.run.step(self._steps)
         except ConvergenceError as error:
             info["error"] = str(error)
         seen = self._seen()

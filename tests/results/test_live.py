@@ -21,6 +21,59 @@ def test_steps_by_hand_have_the_digits_of_a_run():
     assert live.read(ph.Position(tip)) == pytest.approx(whole.position(tip)[-1], abs=1e-14)
 
 
+QUICK = {
+    "a moving pin": lambda: (ph.gallery.crank_slider(modes=2), 5e-5),
+    "an elastic pole": lambda: (ph.gallery.flexible_pole(), 1e-3),
+    "space": lambda: (ph.gallery.spatial_slider_crank(), 1e-3),
+    "strings": lambda: (ph.gallery.string_pendulum(elements=4), 1e-3),
+    "controllers": lambda: (ph.gallery.robot_arm(elements=1), 1e-3),
+}
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_what_is_read_between_steps_is_what_the_motion_says(name):
+    """Joint coordinates, places and rates, which are brought onto the joints; steps go on as if nothing was."""
+    model, step = QUICK[name]()
+    joints = [each for each in model.joints if each.coordinate_names and "slider.origin" not in str(each)]
+    sensors = [sensor(joint) for joint in joints for sensor in (ph.JointPosition, ph.JointRate)]
+    for body in model.bodies:
+        port = body.end if isinstance(body.held, ph.Beam | ph.String) else body.origin
+        sensors += [ph.Position(port), ph.Velocity(port, (0.6, 0.8, 0.0)), ph.Displacement(port, (0, 1, 0))]
+    live, other = model.start(step), model.start(step)
+    live.step(3)
+    for _ in range(4):
+        other.step()
+    read = [live.read(sensor) for sensor in sensors]
+    motion = live.motion
+    for sensor, found in zip(sensors, read, strict=True):
+        known = motion[sensor][-1]
+        assert found.shape == known.shape, sensor
+        if isinstance(sensor, ph.JointPosition):  # a single instant does not know of full turns
+            found = known + np.remainder(found - known + np.pi, 2 * np.pi) - np.pi
+        assert found == pytest.approx(known, rel=1e-10, abs=1e-12), sensor
+    live.step()
+    assert np.array_equal(live.motion.multipliers, other.motion.multipliers)
+    assert np.array_equal(live.motion.recording.velocity, other.motion.recording.velocity)
+
+
+def test_steps_that_are_taken_together_can_be_put_back_in_between():
+    model, _ = wheel()
+    live, other = model.start(1e-3), model.start(1e-3)
+    other.inputs["motor"] = live.inputs["motor"] = 2.0
+    live.step(4)
+    kept = live.save()
+    live.step(7)
+    live.restore(kept)
+    live.step(2)
+    for _ in range(6):
+        other.step()
+    assert live.time == other.time
+    for name in ("time", "velocity", "multipliers"):
+        assert np.array_equal(getattr(live.motion.recording, name), getattr(other.motion.recording, name)), name
+    with pytest.raises(ph.ParameterError, match="count must be a whole number"):
+        live.step(0)
+
+
 def wheel():
     model = ph.Model(dimension=2)
     body = model.add(ph.RigidBody(1.0, 0.1), "wheel")

@@ -106,15 +106,15 @@ def interaction_tangent(t: Tables, h: float) -> None:
                 continue
             gradients(t, m)
             for e in range(t.function_part[m], t.function_part[m] + t.part_count[m]):
-                _constrain(t, e, r, size, h)
+                constrain(t, e, r, size, h)
             add_curvature(t, m, t.multiplier1[m], h)
     law_tangent(t, h)
     for k in range(t.auxiliaries):
-        _auxiliary_rows(t, k)
+        auxiliary_rows(t, k)
 
 
 @compiled
-def _constrain(t: Tables, e: int, r: int, size: int, h: float) -> None:
+def constrain(t: Tables, e: int, r: int, size: int, h: float) -> None:
     """Row r of a constraint and column of its multiplier, in the blocks of one vector's carrier."""
     k = t.part_vector[e]
     upper, lower = t.blocks + t.part_upper[e], t.blocks + t.part_lower[e]
@@ -127,7 +127,7 @@ def _constrain(t: Tables, e: int, r: int, size: int, h: float) -> None:
 
 
 @compiled
-def _auxiliary_rows(t: Tables, k: int) -> None:
+def auxiliary_rows(t: Tables, k: int) -> None:
     """Rows of an auxiliary: dx_{n+1} - sum_i motion_i dnu_i = 0."""
     vector_number, d = t.auxiliary_vector[k], t.dimension
     width, motion = t.width_of[t.vector_carrier[vector_number]], t.motion + t.vector_lever[vector_number]

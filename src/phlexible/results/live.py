@@ -1,16 +1,20 @@
 """A run that is stepped from outside: inputs that change between steps, states that are kept and put back."""
 
 from collections.abc import Iterator, Mapping, MutableMapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import ceil
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, finite, numbers, positive
+from phlexible.algebra.options import whole
 from phlexible.display.written import short_repr
 from phlexible.errors import ConvergenceError, ParameterError
+from phlexible.interactions.control.measurement import QuickShare
 from phlexible.observables.reader import Reader
 from phlexible.observables.run import RecordedRun
+from phlexible.results.live_readings import QuickReading, quick_reading
 from phlexible.results.live_view.run_view import RunView
 from phlexible.results.motion import Motion
 from phlexible.sensors.sensor import Sensor
@@ -21,6 +25,9 @@ from phlexible.time_integration.recorder import recording_of
 from phlexible.time_integration.stepper import Stepper, Storage
 
 MOST_HALVINGS = 10
+MOST_STEPS = 100
+"""That are taken at a time where many are to come: Ctrl-C waits for them."""
+MOST_READINGS = 256
 SAME = 1e-9  # of a step
 STORAGE = {(goes_on, asks): Storage(1, 0, goes_on, asks) for goes_on in (False, True) for asks in (False, True)}
 
@@ -102,6 +109,32 @@ class SavedInstant:
     __repr__ = short_repr
 
 
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """Instants that were stored together.
+
+    Attributes:
+        times: of them, shape (k,) [s].
+        rows: as a stepper stores them; multipliers and forces of the last one are those of its own step.
+        first: multipliers and forces of the first step; none of the start.
+    """
+
+    times: Array
+    rows: Mapping[str, Array]
+    first: Array = field(default_factory=lambda: np.zeros(0))
+
+    def until(self, count: int) -> "_Block":
+        """The first so many."""
+        if count == len(self.times):
+            return self
+        return _Block(self.times[:count], {name: each[:count] for name, each in self.rows.items()}, self.first)
+
+    @property
+    def last(self) -> "_Block":
+        """The last instant alone."""
+        return _Block(self.times[-1:], {name: each[-1:] for name, each in self.rows.items()})
+
+
 class LiveRun:
     """A model that is stepped by hand; made by ``Model.start``.
 
@@ -113,38 +146,64 @@ class LiveRun:
     def __init__(self, system: System, stepper: Stepper, state: State, step: float, is_redundant: bool) -> None:
         self._system, self._stepper, self.step_size = system, stepper, step
         self._is_redundant = is_redundant
-        self._reader: tuple[Mapping[str, Array], Reader] | None = None  # of the last row that was read
+        self._reader: tuple[_Block, Reader] | None = None  # of the last instant that was read
         self.inputs = Inputs(stepper, system.dimension)
         stepper.begin(state)
         self._origin, self._steps, self._halvings = state.time, 0, 0
-        self._continues, self._forgotten = False, 0
-        self._times: list[float] = [state.time]
-        self._rows = [stepper.now(state.time)]
-        self._reactions: list[Array] = []
+        self._continues = False
+        self._blocks = [_Block(np.array([state.time]), stepper.now(state.time))]
+        self._readings: dict[Sensor, tuple[QuickShare | None, QuickReading | None]] = {}
+        self._velocities: Array | None = None  # on the joints, of the last instant once it was asked for
 
     @property
     def time(self) -> float:
         """Now [s]."""
-        return self._times[-1]
+        return float(self._blocks[-1].times[-1])
 
-    def step(self) -> None:
-        """One step with the inputs as they are; one that fails is halved, again and again.
+    def step(self, count: int = 1) -> None:
+        """Steps with the inputs as they are; one that fails is halved, again and again.
+
+        Args:
+            count: of the steps; many at once take less time than one after the other.
 
         Raises:
-            ConvergenceError: it fails even so; the run stays where it was.
+            ConvergenceError: one fails even so; the run stays where that step began.
+            ParameterError: no count.
         """
-        begin, stepper = self.time, self._stepper
+        stepper = self._stepper
+        left = whole("count", count)
         if self.inputs.is_new:
             stepper.give(self.inputs.changes(3 * stepper.load_values))
             self.inputs.is_new = False
-        if stepper.is_controlled:
-            stepper.control(begin)
+        while left:
+            if stepper.is_controlled:
+                stepper.control(self.time)
+            left -= self._several(left) if left > 1 else 0
+            if left:
+                self._one()
+                left -= 1
+
+    def _several(self, count: int) -> int:
+        """As many steps as are taken without halving; how many."""
+        begin, stepper = self.time, self._stepper
+        ends = np.asarray(self._origin + np.arange(self._steps + 1, self._steps + count + 1) * self.step_size)
+        kept = STORAGE[self._continues, stepper.is_controlled]
+        taken = stepper.advance(np.concatenate([[begin], ends]), self.step_size, kept)
+        if taken.steps:
+            self._continues = True
+            self._add(_Block(ends, taken.rows, taken.reactions).until(taken.steps))
+        stepper.let_interrupt()
+        return taken.steps
+
+    def _one(self) -> None:
         end = self._origin + (self._steps + 1) * self.step_size
-        row, reactions = self._taken(begin, end, self.step_size, 0)
-        self._steps += 1
-        self._times.append(end)
-        self._rows.append(row)
-        self._reactions.append(reactions)
+        row, reactions = self._taken(self.time, end, self.step_size, 0)
+        self._add(_Block(np.array([end]), row, reactions))
+
+    def _add(self, block: "_Block") -> None:
+        self._steps += len(block.times)
+        self._blocks.append(block)
+        self._velocities = None
 
     def advance(self, to: float) -> None:
         """Steps until the time ``to`` [s] is reached; the last step may reach beyond it.
@@ -156,7 +215,7 @@ class LiveRun:
         if finite("to", to) < self.time - SAME * self.step_size:
             raise ParameterError(f"to must not be before now, {self.time:g} s, got {to!r}")
         while self.time < to - SAME * self.step_size:
-            self.step()
+            self.step(min(MOST_STEPS, ceil((to - self.time) / self.step_size - SAME)))
 
     def run(self, duration: float) -> None:
         """Steps for a duration [s]."""
@@ -170,10 +229,32 @@ class LiveRun:
         """
         if not isinstance(sensor, Sensor):
             raise ParameterError(f"read takes a sensor such as Position(beam.end), got {sensor!r}")
-        if self._reader is None or self._reader[0] is not self._rows[-1]:
-            now = RecordedRun(self._system, self._now(), self._is_redundant)
-            self._reader = self._rows[-1], Reader(now)
+        share, reading = self._reading(sensor)
+        if share is not None and reading is not None:
+            rows = self._blocks[-1].rows
+            velocity = rows["velocity"][-1] if reading.is_of_places(share) else self._on_joints()
+            if velocity is not None:
+                found = reading.read(rows, velocity, share)
+                return found if len(found) > 1 else found.reshape(())
+        if self._reader is None or self._reader[0] is not self._blocks[-1]:
+            self._reader = self._blocks[-1], Reader(self._instant())
         return np.asarray(sensor.read(self._reader[1])[0])
+
+    def _reading(self, sensor: Sensor) -> tuple[QuickShare | None, QuickReading | None]:
+        """How a sensor is read from the numbers of the state, where it can; found once."""
+        if sensor not in self._readings:
+            if len(self._readings) >= MOST_READINGS:  # of sensors that were made anew for each reading
+                self._readings.clear()
+            share = sensor.quick
+            found = None if share is None else quick_reading(self._instant(), share.source)
+            self._readings[sensor] = share, found
+        return self._readings[sensor]
+
+    def _on_joints(self) -> Array | None:
+        """Velocities that satisfy the joints, found once an instant."""
+        if self._velocities is None:
+            self._velocities = self._stepper.joint_velocities(self.time)
+        return self._velocities
 
     @property
     def state(self) -> State:
@@ -190,28 +271,37 @@ class LiveRun:
         Raises:
             ParameterError: what was not saved by this run, or lies ahead.
         """
-        kept = saved.steps - self._forgotten if isinstance(saved, SavedInstant) else -1
-        if not 0 <= kept < len(self._times) or self._times[kept] != saved.time:
+        blocks = self._until(saved) if isinstance(saved, SavedInstant) else []
+        if not blocks:
             raise ParameterError(f"restore takes what save() of this run gave, up to now; got {saved!r}")
         self._stepper.restore(saved.numbers)
         self.inputs.put(saved.inputs)
-        self._steps = saved.steps
-        del self._times[kept + 1 :], self._rows[kept + 1 :], self._reactions[kept:]
+        self._steps, self._blocks, self._velocities = saved.steps, blocks, None
         self._continues = self._steps > 0
+
+    def _until(self, saved: SavedInstant) -> list["_Block"]:
+        """What was stored up to an instant; none where it is not among them."""
+        first = self._steps + 1  # of those after the last block
+        for k in range(len(self._blocks) - 1, -1, -1):
+            block = self._blocks[k]
+            first -= len(block.times)
+            if first <= saved.steps:
+                count = saved.steps - first + 1
+                is_here = count <= len(block.times) and block.times[count - 1] == saved.time
+                return [*self._blocks[:k], block.until(count)] if is_here else []
+        return []
 
     def put(self, saved: SavedInstant) -> None:
         """Go on from where another run of the same model and step was; what this one did is forgotten."""
         self._stepper.restore(saved.numbers)
         self.inputs.put(saved.inputs)
-        self._steps, self._times = saved.steps, [saved.time]
-        self._rows = [self._stepper.now(saved.time)]
+        self._steps, self._velocities = saved.steps, None
+        self._blocks = [_Block(np.array([saved.time]), self._stepper.now(saved.time))]
         self._continues = self._steps > 0
-        self.forget()
 
     def forget(self) -> None:
         """Keep the last instant only, in very long runs; ``motion`` begins there."""
-        self._forgotten = self._steps
-        del self._times[:-1], self._rows[:-1], self._reactions[:]
+        self._blocks = [self._blocks[-1].last]
 
     def live(self, *, port: int = 0) -> RunView:
         """Shows the run in a browser on this machine, with a field for each input; needs ``phlexible[live]``.
@@ -241,18 +331,24 @@ class LiveRun:
     def __repr__(self) -> str:
         return f"LiveRun(t = {self.time:g} s, {self._steps} steps of {self.step_size:g} s, {self.inputs!r})"
 
+    def _instant(self) -> RecordedRun:
+        return RecordedRun(self._system, self._now(), self._is_redundant)
+
     def _now(self) -> Recording:
         """The last instant alone."""
-        return recording_of(self._system, self._stepper.work_sources, np.array([self.time]), self._rows[-1])
+        last = self._blocks[-1].last
+        return recording_of(self._system, self._stepper.work_sources, last.times, last.rows)
 
     def _recording(self) -> Recording:
-        rows = {name: np.concatenate([row[name] for row in self._rows]) for name in self._rows[0]}
-        found = recording_of(self._system, self._stepper.work_sources, np.array(self._times), rows, self._halvings)
-        if self._reactions:  # of an instant the mean of the steps beside it
-            own = np.array(self._reactions)
-            mean = np.concatenate([own[:1], (own[1:] + own[:-1]) / 2, own[-1:]])
-            count = found.multipliers.shape[1]
-            found.multipliers[:], found.forces[:] = mean[:, :count], mean[:, count:]
+        blocks = self._blocks
+        rows = {name: np.concatenate([block.rows[name] for block in blocks]) for name in blocks[0].rows}
+        times = np.concatenate([block.times for block in blocks])
+        found = recording_of(self._system, self._stepper.work_sources, times, rows, self._halvings)
+        count, place = found.multipliers.shape[1], 0
+        for block in blocks[1:]:  # at the end of the one before: the mean of the steps beside it
+            for own, first in ((found.multipliers, block.first[:count]), (found.forces, block.first[count:])):
+                own[place] = first if place == 0 else (own[place] + first) / 2
+            place += len(block.times)
         return found
 
     def _taken(self, begin: float, end: float, size: float, depth: int) -> tuple[Mapping[str, Array], Array]:

@@ -14,6 +14,7 @@ from phlexible.assembly.work_sources import constraint_columns, work_sources
 from phlexible.interactions.loads import Input
 from phlexible.kernels.loop import TOUCHING, advance
 from phlexible.kernels.newton import CONVERGED, SINGULAR
+from phlexible.kernels.readings.joint_velocities import joint_velocities
 from phlexible.rank.dead_centre import near_dead_centre
 from phlexible.rank.redundancy import independent_rows
 from phlexible.system.instants import GivenFunctions, Instants
@@ -236,6 +237,21 @@ class ConservingStepper(Stepper):
     def now(self, time: float) -> Mapping[str, Array]:
         """The state as one stored instant."""
         return self.advance(np.array([time]), 1.0, Storage()).rows
+
+    def joint_velocities(self, time: float) -> Array | None:
+        """As ``observables.projection`` finds them in a motion, by the elimination of a step."""
+        assembly, system, memory = self._assembly, self._assembly.system, self._memory
+        if self._is_redundant or system.related or (assembly.moving and system.mechanism.switches):
+            return None
+        found, drift = memory["velocity"].copy(), np.zeros(memory.counts["rows"])
+        if not len(drift):
+            return found
+        moving = NOTHING_MOVES
+        if assembly.moving:
+            moving = assembly.moving_values(np.array([time]))
+            drift = system.rows.drift(system.at(self._state(time)))[0]
+        self._measured_at = nan
+        return found if joint_velocities(memory.header, moving, drift, found) else None
 
     def project(self, time: float) -> None:
         """Into the state; what moving frames and drives supply is booked as their work, what goes as dissipated."""

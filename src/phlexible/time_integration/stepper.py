@@ -128,6 +128,13 @@ class Stepper(ABC):
         """The state that it holds, as one stored instant."""
 
     @abstractmethod
+    def joint_velocities(self, time: float) -> Array | None:
+        """The velocities that it holds, brought onto the joints, shape (velocities,); the state stays as it is.
+
+        None where joints depend on each other, or are related by others.
+        """
+
+    @abstractmethod
     def project(self, time: float) -> None:
         """Bring velocities back onto the joints, before steps of another length."""
 

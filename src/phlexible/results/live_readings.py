@@ -1,0 +1,129 @@
+"""What most sensors measure at one instant, decoded from the numbers of the state by compiled code."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.assembly.laws import coordinate_kind
+from phlexible.interactions.control.measurement import QuickShare, Source
+from phlexible.interactions.functions import PointOf
+from phlexible.joints.joint import Joint
+from phlexible.kernels.forces.coordinates import POINT, measure
+from phlexible.kernels.readings.measured_vectors import NODE, measured_vectors
+from phlexible.observables.run import RecordedRun
+from phlexible.ports.attachments import Attachment
+from phlexible.system.functions import VectorCollector, function_set
+from phlexible.system.layout import Layout, offsets
+from phlexible.system.vectors import CarriedVector
+from phlexible.tables.declarations import ANGLE, DISTANCE, MOVING, POSITION
+
+Tables = tuple[IntArray, IntArray, IntArray, IntArray, IntArray, Array]
+
+
+class QuickReading:
+    """The numbers of a joint or an attachment that a ``QuickShare`` is a share of.
+
+    Args:
+        layout: of the numbers of a state.
+        vectors: whose places and rates are found.
+        tables: what ``measure`` makes of them.
+        gather: the numbers are these sums of what it measures, shape (numbers, measured).
+    """
+
+    def __init__(
+        self, layout: Layout, vectors: Sequence[CarriedVector], tables: Tables, gather: Array | None = None
+    ) -> None:
+        self._vectors, self._tables, self._gather = _vector_tables(layout, vectors), tables, gather
+        self._dimension = int(layout.linear.shape[1])
+        self._places, self._rates = np.zeros((2, len(vectors), 3))
+        self._angles = np.zeros(len(tables[0]))
+        self._measured = np.zeros(sum(6 if kind == POINT else 2 for kind in tables[0][:, 0]))
+
+    def is_of_places(self, share: QuickShare) -> bool:
+        """Whether it takes no rates."""
+        rates = slice(3, 6) if self._gather is not None else slice(1, None, 2)
+        return not share.weights[:, rates].any()
+
+    def read(self, rows: Mapping[str, Array], velocity: Array, share: QuickShare) -> Array:
+        """The share at the last stored instant, shape (count,), angles between -pi and pi.
+
+        Args:
+            rows: stored instants by the names of the tables.
+            velocity: of all bodies, flat.
+            share: of the numbers.
+        """
+        state = rows["position"][-1], rows["rotation"][-1], rows["eta"][-1]
+        measured_vectors(*state, velocity, self._dimension, *self._vectors, self._places, self._rates)
+        self._angles[:] = np.nan
+        measure(self._places, self._rates, *self._tables, self._angles, self._measured)
+        numbers = self._measured if self._gather is None else self._gather @ self._measured
+        return np.asarray(share.weights @ numbers - share.offset)
+
+
+def quick_reading(run: RecordedRun, source: Source) -> QuickReading | None:
+    """Of a joint or attachment of the run; None where sensors have to read it: beside a frame that moves.
+
+    Raises:
+        ModelError: of another model.
+    """
+    if isinstance(source, Attachment):
+        return _of_point(run, source)
+    return _of_coordinates(run, source) if isinstance(source, Joint) else None
+
+
+def _of_point(run: RecordedRun, attachment: Attachment) -> QuickReading:
+    """A mean of places and velocities of nodes, mostly of one."""
+    parts = run.system.resolver.parts(PointOf(run.own(attachment)))
+    items = np.array([(POINT, k, 6 * k, -1) for k in range(len(parts))], dtype=np.int64)
+    none = np.zeros((0, 2), dtype=np.int64)
+    tables = (items, none, none, none, np.zeros(0, dtype=np.int64), np.zeros(0))
+    gather = np.hstack([weight * np.eye(6) for weight, _ in parts])
+    return QuickReading(run.system.layout, [vector for _, vector in parts], tables, gather)
+
+
+def _of_coordinates(run: RecordedRun, joint: Joint) -> QuickReading | None:
+    """Coordinate and rate of each."""
+    own = run.mechanism.joints[run.joint_index(joint)].coordinates(run.system.dimension)
+    functions = [each.functions() for each in own]
+    collector = VectorCollector(run.system.resolver)
+    found = function_set(
+        [row for rows in functions for row in rows], run.system.layout, run.system.resolver, (), collector
+    )
+    kinds = [coordinate_kind(each) for each in own]
+    moves = any(vector.carrier == MOVING for vector in found.set.vectors)
+    if moves or found.constants.any() or not set(kinds) <= {POSITION, DISTANCE, ANGLE}:
+        return None
+    first = offsets([len(rows) for rows in functions])
+    items = [(kind, first[k], 2 * k, k if kind == ANGLE else -1) for k, kind in enumerate(kinds)]
+    terms = [term for terms in found.functions for term in terms]
+    parts = [part for chord in found.chords for part in chord]
+    tables = (
+        np.array(items, dtype=np.int64).reshape(-1, 4),
+        _spans([len(terms) for terms in found.functions]),
+        np.array([term[1:3] for term in terms], dtype=np.int64).reshape(-1, 2),
+        _spans([len(chord) for chord in found.chords]),
+        np.array([vector for _, vector in parts], dtype=np.int64),
+        np.array([*(weight for weight, _ in parts), *(term[0] for term in terms)], dtype=np.float64),
+    )
+    return QuickReading(run.system.layout, found.set.vectors, tables)
+
+
+def _vector_tables(layout: Layout, vectors: Sequence[CarriedVector]) -> tuple[IntArray, Array, Array]:
+    """As ``measured_vectors`` takes them: rows, rho without deformation, and all shapes."""
+    rows, shapes = [], [np.zeros((0, 3))]
+    for vector in vectors:
+        b, axes, first, count = vector.carrier, NODE, 0, 0
+        if 0 <= b < layout.frames:
+            axes, first, count = len(layout.bodies[b].data.rotation_axes), layout.eta[b], vector.shapes.shape[1]
+        begin = layout.carrier_velocity[b] if b >= 0 else 0
+        rows.append((b, vector.is_point, begin, axes, first, sum(len(each) for each in shapes), count))
+        shapes.append(vector.shapes.T[:count])
+    base = np.array([vector.base for vector in vectors]).reshape(-1, 3)
+    return np.array(rows, dtype=np.int64).reshape(-1, 7), base, np.ascontiguousarray(np.concatenate(shapes))
+
+
+def _spans(counts: list[int]) -> IntArray:
+    """First and last + 1 of what each has, shape (counts, 2)."""
+    starts = offsets(counts)
+    return np.stack([starts[:-1], starts[1:]], axis=1)
