@@ -1,4 +1,4 @@
-"""Places and rates of vectors that need not be in the tables, from a state and velocities (2.1, 4.9)."""
+"""Places and rates of vectors that need not be in the tables, from a state and velocities (2.1, 4.9; docs/theory.md)."""
 
 from phlexible.compilation.compiled import entry_point
 
