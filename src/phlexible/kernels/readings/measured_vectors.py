@@ -1,4 +1,4 @@
-"""Places and rates of vectors that need not be in the tables, from a state and velocities (2.1, 4.9; docs/theory.md)."""
+"""Places and rates of vectors that need not be in the tables (docs/theory.md, 2 and 4; (2.1), (4.9))."""
 
 from phlexible.compilation.compiled import entry_point
 
