@@ -1,7 +1,7 @@
 """Velocities that satisfy the joints at the state of a run (docs/theory.md, 4; (4.15)).
 
-They are nu - M^-1 G^T (G M^-1 G^T)^-1 (G nu + g_t). In a step of 2 s in which nothing moves Newton's matrix has M, -2 G^T and G / 2: what it is made of and its
-elimination serve here too.
+They are nu - M^-1 G^T (G M^-1 G^T)^-1 (G nu + g_t). In a step of 2 s in which nothing moves Newton's matrix has M,
+-2 G^T and G / 2: what it is made of and its elimination serve here too.
 """
 
 from phlexible.compilation.compiled import compiled, entry_point
