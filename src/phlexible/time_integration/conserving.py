@@ -291,9 +291,10 @@ class ConservingStepper(Stepper):
                 memory["multiplier"][rows] = 0.0
             elif any(switch.constraint is each for each in happens.held):
                 held[k] = gaps[rows[0]]
+        velocity = memory["velocity"].copy()
         self.project(time)
         if happens.held:
-            check_fit(self._phase, self._state(time), f"{happens.text} at t = {time:.9g} s")
+            check_fit(self._phase, self._state(time), velocity, f"{happens.text} at t = {time:.9g} s")
         memory["event_time"][event] = time
         memory["event_loss"][event] = memory["dissipated"][0] - before
 

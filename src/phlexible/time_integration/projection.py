@@ -48,8 +48,14 @@ def projection(phase: Phase, state: State, at: Instants | None = None) -> Projec
     return Projection(state.velocity + change, work, float(change @ (mass @ change)) / 2)
 
 
-def check_fit(phase: Phase, state: State, cause: str) -> None:
+def check_fit(phase: Phase, state: State, before: Array, cause: str) -> None:
     """Refuses velocities that no impulse could bring onto what holds from now on.
+
+    Args:
+        phase: what holds.
+        state: after the impulse.
+        before: nu before it, whose round-off is left where everything comes to rest.
+        cause: the event, in words.
 
     Raises:
         VelocityError: names the cause and the constraint that is missed most.
@@ -57,9 +63,8 @@ def check_fit(phase: Phase, state: State, cause: str) -> None:
     system, at = phase.system, phase.system.at(state)
     matrix, drift = system.rows.small_matrix(at), system.rows.drift(at)[0]
     residual = np.abs(matrix @ state.velocity + drift)
-    if residual.max(initial=0.0) <= FITTING * (abs(matrix) @ np.abs(state.velocity) + np.abs(drift)).max(
-        initial=0.0
-    ):
+    size = abs(matrix) @ (np.abs(state.velocity) + np.abs(before)) + np.abs(drift)
+    if residual.max(initial=0.0) <= FITTING * size.max(initial=0.0):
         return
     owner = system.owners[int(residual.argmax())]
     raise VelocityError(
