@@ -41,6 +41,20 @@ def test_the_ledger_closes_at_solutions_only(place, damping):
         assert not newton.ledger_closes(wrong)
 
 
+@pytest.mark.parametrize("step", [1e-3, 1e-2])
+def test_a_rod_that_nothing_moves_stays_at_rest(step, recwarn):
+    """Stresses of round-off move it by 1e-14 of its length: energies of 1e-25 J need not add up."""
+    steel = ph.Material(youngs_modulus=2e11, density=7870.0)
+    model = ph.Model(dimension=2)
+    rod = model.add(ph.Rod(0.8, ph.RectangularSection(0.01, 0.02), steel, elements=4), "rod")
+    pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), rod.start))
+    model.at(5 * step, release=pin)
+    motion = model.simulate(10 * step, step, progress=False)
+    assert motion.halvings[-1] == 0
+    assert np.ptp(motion.position(rod.end), axis=0).max() < 1e-12
+    assert not any("energies miss" in str(each.message) for each in recwarn)
+
+
 @pytest.mark.parametrize("strain", ["linear", "von_karman"])
 @pytest.mark.parametrize("dimension", [2, 3])
 @pytest.mark.parametrize("joint", [ph.Fixed, ph.Revolute])

@@ -72,6 +72,23 @@ def test_a_lock_that_a_moving_frame_tears_is_refused_when_it_happens() -> None:
     assert caught.value.motion.time[-1] == pytest.approx(0.3)
 
 
+@pytest.mark.parametrize("place", [(0, 0, 0), (1, 2, 0)])
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("body", ["disc", "arm"])
+def test_a_brake_brings_everything_to_rest(body: str, dimension: int, place: tuple[float, ...]) -> None:
+    """What is left is round-off of the velocities before."""
+    inertia = 0.3 if dimension == 2 else (1.0, 1.0, 0.3)
+    made = ph.RigidBody(1.0, inertia, center=(0.4 * (body == "arm"), 0, 0))
+    model = ph.Model(dimension=dimension)
+    placed = model.add(made, body, place, angular_velocity=(0, 0, 3.0))
+    pin = model.connect(ph.Revolute(model.ground.at(place), placed.origin))
+    model.at(0.0505, lock=pin)
+    motion = model.simulate(0.1, 0.01)
+    (event,) = motion.events
+    assert event.dissipated == pytest.approx(motion.energy.total[0], rel=1e-13)
+    assert np.abs(motion.rate(pin)[motion.time > event.time]).max() < 1e-14
+
+
 def test_a_clutch_brings_two_wheels_to_the_speeds_of_its_ratio_and_lets_them_go() -> None:
     model = ph.Model(dimension=2)
     wheels = [

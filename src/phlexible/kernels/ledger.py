@@ -61,13 +61,15 @@ def translational_energy(t: Tables, linear: Vectors) -> float:
 
 
 @exported
-def ledger_closes(t: Tables, h: float, damping: float) -> bool:
+def ledger_closes(t: Tables, h: float, damping: float, still: float) -> bool:
     """Whether the energies of the step change by the work of its sources less what it dissipates.
 
     They do at a solution, up to Newton's tolerance and round-off; what is missed and may be goes to ``ledger``.
+    Velocities of less than ``still`` [m/s] are round-off.
     """
     start, end = translational_energy(t, t.linear0), translational_energy(t, t.linear1)
     change, size = end - start, end + start
+    translation = size
     for b in range(t.frames):
         eta0, eta1 = t.xi0 + (t.coordinate_start[b] + 1), t.xi1 + (t.coordinate_start[b] + 1)
         start = rotational_energy(t, b, t.spin0, t.rate0, t.angular0, t.moment0, t.moment_rate0)
@@ -98,7 +100,8 @@ def ledger_closes(t: Tables, h: float, damping: float) -> bool:
         lost += dissipation(t, b, h, damping)
     t.ledger[0], t.ledger[1] = abs(change + lost), LEDGER_TOLERANCE * (size + lost)
     if t.ledger[0] > t.ledger[1]:
-        t.ledger[1] += ROUND_OFF * round_off(t)
+        mass = total_mass(t)
+        t.ledger[1] += ROUND_OFF * round_off(t) + still * (mass * still + sqrt(2.0 * mass * translation))
     return t.ledger[0] <= t.ledger[1]
 
 
@@ -116,6 +119,15 @@ def round_off(t: Tables) -> float:
         c = t.coordinate_start[b] + 1
         total += parts_of_strain_energy(t, b, t.xi0 + c, t.strain0, t.slope0)
         total += parts_of_strain_energy(t, b, t.xi1 + c, t.strain1, t.slope1)
+    return total
+
+
+@compiled
+def total_mass(t: Tables) -> float:
+    """Of all carriers [kg]."""
+    total = 0.0
+    for p in range(t.mass_pairs):
+        total += t.mass[p]
     return total
 
 

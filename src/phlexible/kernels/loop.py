@@ -130,7 +130,7 @@ def take_step(t: Tables, h: float, damping: float, least_scale: float, is_redund
         status, iterations = solve_step(t, h, damping, least_scale, relaxation, acceptable)
         t.counter[0] += iterations
         if status == CONVERGED or status == NEARLY_CONVERGED:
-            status = checked(t, h, damping, status)
+            status = checked(t, h, damping, ACCEPTABLE * least_scale, status)
         if status == CONVERGED:
             if is_relaxed and remove_null_space_multipliers(t) > NOTICEABLE:
                 t.counter[1] += 1
@@ -148,7 +148,7 @@ def take_step(t: Tables, h: float, damping: float, least_scale: float, is_redund
 
 
 @compiled
-def checked(t: Tables, h: float, damping: float, status: int) -> int:
+def checked(t: Tables, h: float, damping: float, still: float, status: int) -> int:
     """The status of a step where Newton's method stops.
 
     A step far longer than a period can stop where updates are small and the equations are not: its ledger shows
@@ -156,7 +156,7 @@ def checked(t: Tables, h: float, damping: float, status: int) -> int:
     """
     if not angles_can_be_counted(t):
         return NOT_CONVERGED
-    if not ledger_closes(t, h, damping):
+    if not ledger_closes(t, h, damping, still):
         if status == NEARLY_CONVERGED:
             return UNBALANCED
         t.counter[3] += 1
