@@ -1,5 +1,8 @@
 """Compiled code is never older than the sources that were inlined into it."""
 
+from importlib import util
+from pathlib import Path
+
 import pytest
 from numba import njit
 
@@ -56,3 +59,41 @@ def test_where_no_folder_can_be_written_code_is_compiled_in_each_process(monkeyp
     entry = entry_point(lambda x: 2 * x)
     assert not is_kept(entry) and not is_compiled(entry)
     assert entry(2.0) == 4.0 and is_compiled(entry)
+
+
+@pytest.fixture
+def doubled(tmp_path):
+    """Makes an entry point of the same function anew, as another process would."""
+    file = tmp_path / "doubled.py"
+    file.write_text("def double(x):\n    return 2 * x\n")
+
+    def made():
+        spec = util.spec_from_file_location("doubled", file)
+        module = util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        entry = entry_point(module.double)
+        assert entry(2.0) == 4.0
+        return entry
+
+    return made
+
+
+@pytest.mark.parametrize(
+    ("kind", "damage"),
+    [
+        ("nbi", lambda content: b""),
+        ("nbi", lambda content: content[: len(content) // 2]),
+        ("nbc", lambda content: b""),
+        ("nbc", lambda content: content[:-9] + b"x" + content[-8:]),
+    ],
+)
+def test_damaged_files_are_made_again_and_named(doubled, kind, damage, capsys):
+    folder = Path(doubled().stats.cache_path)
+    assert sum(doubled().stats.cache_hits.values()) == 1
+    (file,) = folder.glob(f"doubled*.{kind}")
+    file.write_bytes(damage(file.read_bytes()))
+    assert sum(doubled().stats.cache_hits.values()) == 0
+    told = capsys.readouterr().err
+    assert str(folder) in told and "is damaged" in told and "delete the files" in told
+    assert sum(doubled().stats.cache_hits.values()) == 1
+    assert capsys.readouterr().err == ""

@@ -21,6 +21,7 @@ from numba.core import cgutils, compiler, typed_passes, untyped_passes
 from numba.core.compiler_lock import global_compiler_lock
 from numba.extending import intrinsic
 
+from phlexible.compilation.kept_code import KeptCode
 from phlexible.compilation.notation import CHECKED, FUNCTION_PLACES, INTEGER, NUMBA_TYPES, Written, header_number
 
 FAST = {"reassoc", "contract"}
@@ -201,6 +202,7 @@ def entry_point(function: Any) -> Any:
         return njit(**options)(function)
     try:
         dispatcher = njit(cache=True, **options)(function)
+        dispatcher._cache = KeptCode(function)
     except RuntimeError:  # Numba found no folder for its cache
         return njit(**options)(function)
     _discard_once(Path(dispatcher.stats.cache_path))

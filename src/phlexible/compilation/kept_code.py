@@ -1,0 +1,59 @@
+"""Compiled code on disk, in files that tell whether they are whole: damaged ones are compiled again."""
+
+import hashlib
+import pickle
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.serialize import dumps
+
+DIGEST = hashlib.sha256
+DIGEST_SIZE = 32
+
+
+class KeptCode(FunctionCache):
+    """What Numba keeps of one function; machine code that lost some bytes would end the process.
+
+    Args:
+        function: that is compiled.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        impl = self._impl
+        self._cache_file = _SealedFiles(self.cache_path, impl.filename_base, impl.locator.get_source_stamp())
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Compiled code, or None where there is none or its files are damaged, which are then removed."""
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception as error:  # whatever unpickling damaged bytes raises
+            folder = Path(self.cache_path)
+            print(
+                f"phlexible: compiled code in {folder} is damaged ({type(error).__name__}: {error}) and is compiled"
+                " again; if this comes back, delete the files *.nbi and *.nbc in that folder",
+                file=sys.stderr,
+                flush=True,
+            )
+            for file in folder.glob(f"{self._impl.filename_base}.*nb[ci]"):
+                file.unlink(missing_ok=True)
+            return None
+
+
+class _SealedFiles(IndexDataCacheFile):
+    """Files of machine code that begin with their digest."""
+
+    def _save_data(self, name: str, data: Any) -> None:
+        content = dumps(data)
+        with self._open_for_write(self._data_path(name)) as file:
+            file.write(DIGEST(content).digest() + content)
+
+    def _load_data(self, name: str) -> Any:
+        found = Path(self._data_path(name)).read_bytes()
+        seal, content = found[:DIGEST_SIZE], found[DIGEST_SIZE:]
+        if DIGEST(content).digest() != seal:
+            raise ValueError(f"{name} has other bytes than were written")
+        return pickle.loads(content)
