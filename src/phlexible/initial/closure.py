@@ -3,10 +3,14 @@
 import numpy as np
 
 from phlexible.algebra.arrays import Array
+from phlexible.bodies.locations import Interface
 from phlexible.errors import JointGapError
 from phlexible.joints.distance import Distance
+from phlexible.joints.joint import Joint
+from phlexible.ports.attachments import Attachment, MovingFrame
 from phlexible.system.instants import Instants
 from phlexible.system.layout import State
+from phlexible.system.parts_as_made import allowed_gap
 from phlexible.system.system import RowOwner, System
 
 TOLERANCE = 1e-9
@@ -29,11 +33,26 @@ def check_closure(system: System, state: State, at: Instants | None = None) -> N
     if relative[worst] <= TOLERANCE:
         return
     owner, allowed = system.owners[worst], TOLERANCE * system.gap_lengths[worst]
+    if not owner.row.is_angle:
+        allowed = max(allowed, allowed_gap(owner.joint))
     raise JointGapError(
         f"{owner.joint} does not close at the initial pose: {owner.row.label} is off by "
         f"{described_gap(owner, gaps[worst])} (at most {allowed:.2g}); check position= and rotation= "
-        "of its bodies, or take the nearest pose that closes: model = model.assemble().model"
+        f"of its bodies{_place_of(owner)}, or take the nearest pose that closes: model = model.assemble().model"
     )
+
+
+def _place_of(owner: RowOwner) -> str:
+    """Where a joint to the ground may be instead: at the part, whose places are those of its file."""
+    if not isinstance(owner.joint, Joint):
+        return ""
+    ports = owner.joint.first, owner.joint.second
+    held = [port for port in ports if isinstance(port, Attachment)]
+    if len(held) != 1 or not any(isinstance(port, MovingFrame) and port.is_fixed for port in ports):
+        return ""
+    at = held[0].location
+    place = f'{held[0].placed.name}["{at.name}"]' if isinstance(at, Interface) else repr(held[0])
+    return f", place the joint where the part is: ground.at({place}.initial_position())"
 
 
 def check_drives(system: System, state: State, only_angles: bool = False) -> None:

@@ -37,6 +37,7 @@ from phlexible.system.constraint_functions import (
 from phlexible.system.functions import FunctionSet, function_set
 from phlexible.system.instants import Given, GivenFunctions, Instants, instant_of
 from phlexible.system.layout import Layout, State
+from phlexible.system.parts_as_made import as_made
 from phlexible.system.small_jacobians import SmallJacobians
 from phlexible.system.vectors import VectorResolver, VectorSet
 
@@ -348,7 +349,7 @@ def system_of(mechanism: Mechanism) -> System:
                 known[id(placed.data)] = centred(placed.data)
             pairs.append(known[id(placed.data)])
     constraints = mechanism.constraints
-    rows = [part.rows(dimension) for part in constraints]
+    rows = [as_made(part, part.rows(dimension)) for part in constraints]
     owners = [RowOwner(part, row) for part, own in zip(constraints, rows, strict=True) for row in own]
     forces = [ScalarForce(e, force) for e in mechanism.elements for force in e.forces(dimension)]
     return System(
