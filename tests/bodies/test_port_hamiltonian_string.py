@@ -6,9 +6,8 @@ import pytest
 import phlexible as ph
 from phlexible.bodies.mechanics.absolute import elastic_force, mass_matrix, viscous_matrix
 from phlexible.port_hamiltonian.structure_check import check_structure
-from phlexible.reference.collocation import collocate
-from phlexible.reference.discrete_gradient import integrate_discrete_gradient
 from phlexible.reference.tableaux import GAUSS_LEGENDRE_1, GAUSS_LEGENDRE_2
+from reference.histories import collocate, integrate_discrete_gradient
 
 BOUNDARIES = ["force", "velocity", "fixed"]
 LAWS = [ph.LogarithmicLaw(20.0), ph.LinearLaw(20.0), ph.StVenantKirchhoffLaw(20.0)]

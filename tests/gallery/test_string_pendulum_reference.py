@@ -7,9 +7,8 @@ import pytest
 
 import phlexible as ph
 from phlexible.gallery.strings.string_pendulum import string_pendulum
-from phlexible.reference.collocation import collocate
-from phlexible.reference.discrete_gradient import integrate_discrete_gradient
 from phlexible.reference.tableaux import GAUSS_LEGENDRE_1
+from reference.histories import collocate, integrate_discrete_gradient
 
 REFERENCE = np.genfromtxt(Path(__file__).parent / "reference" / "string_pendulum.csv", delimiter=",", names=True)
 PLATEAU = -3.403761620753

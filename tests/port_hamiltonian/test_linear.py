@@ -5,7 +5,6 @@ import pytest
 from scipy import sparse
 
 import phlexible as ph
-from phlexible.port_hamiltonian.linear import scalar_ports, scalar_states
 from phlexible.port_hamiltonian.model import Port, StateBlock
 
 ONE = sparse.eye_array(2, format="csr")
@@ -14,7 +13,8 @@ COLUMN = sparse.csr_array([[0.0], [1.0]])
 
 
 def model(J=SWAP, R=0 * ONE, Q=ONE):
-    return ph.LinearPHDAE(ONE, J, R, COLUMN, scalar_states(("q", "v")), scalar_ports(("force",)), Q)
+    states = (StateBlock("q", "", 1), StateBlock("v", "", 1))
+    return ph.LinearPHDAE(ONE, J, R, COLUMN, states, (Port("force", "", "", 1),), Q)
 
 
 def test_a_sound_model():

@@ -5,9 +5,9 @@ import pytest
 
 import phlexible as ph
 from phlexible.initial.initial_state import initial_state
-from phlexible.reference.collocation import collocate
 from phlexible.reference.mechanism_model import MechanismModel
 from phlexible.reference.tableaux import GAUSS_LEGENDRE_2, RADAU_IIA_3
+from reference.histories import collocate
 
 
 def spring_mechanism():

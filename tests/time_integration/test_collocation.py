@@ -7,9 +7,9 @@ import phlexible as ph
 from phlexible.initial.initial_state import initial_state
 from phlexible.port_hamiltonian.elastodynamics import rod
 from phlexible.reference import tableaux
-from phlexible.reference.collocation import collocate
 from phlexible.reference.mechanism_model import MechanismModel
 from phlexible.reference.tableaux import GAUSS_LEGENDRE_2, RADAU_IIA_2, RADAU_IIA_3, TABLEAUX
+from reference.histories import collocate
 
 DURATION = 0.3
 

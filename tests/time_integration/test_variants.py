@@ -5,8 +5,8 @@ import pytest
 
 from bodies.forms import beam
 from phlexible.bodies.forms.floating import BodyState
-from phlexible.reference.collocation import collocate
 from phlexible.reference.tableaux import GAUSS_LEGENDRE_2
+from reference.histories import collocate
 
 SPIN = np.array([0.0, 0.0, 8.0])
 

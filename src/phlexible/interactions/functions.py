@@ -14,7 +14,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.rotations import cross
 from phlexible.interactions.time_paths import Timed
-from phlexible.ports.attachments import Attachment, MovingFrame, Port
+from phlexible.ports.attachments import MovingFrame, Port
 
 AXES = np.eye(3)
 
@@ -181,11 +181,6 @@ def perpendicular_axes(axis: Array) -> tuple[Array, Array]:
     first = cross(helper, axis)
     first /= np.linalg.norm(first)
     return first, cross(axis, first)
-
-
-def is_carried(vector: Vector) -> bool:
-    """Whether a body carries the vector."""
-    return not isinstance(vector, WorldAxis) and isinstance(vector.port, Attachment)
 
 
 def moving_frame(vector: Vector) -> MovingFrame | None:

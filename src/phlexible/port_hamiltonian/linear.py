@@ -1,6 +1,6 @@
 """Linear port-Hamiltonian models with constant matrices; (29), (45) of Brugnoli et al. (2020)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -189,16 +189,6 @@ class LinearPHDAE(PortHamiltonianModel):
     @cached_property
     def _structure_less_dissipation(self) -> Matrix:
         return sparse.csr_array(self.structure - self.dissipation)
-
-
-def scalar_states(names: Iterable[str]) -> tuple[StateBlock, ...]:
-    """A block of one entry for each name, without units."""
-    return tuple(StateBlock(name, "", 1) for name in names)
-
-
-def scalar_ports(names: Iterable[str]) -> tuple[Port, ...]:
-    """A port of one input for each name, without units."""
-    return tuple(Port(name, "", "", 1) for name in names)
 
 
 def _entry_names(parts: Sequence[StateBlock | Port]) -> tuple[str, ...]:

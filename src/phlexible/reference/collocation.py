@@ -10,11 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, positive
+from phlexible.algebra.arrays import Array
 from phlexible.errors import ConvergenceError
-from phlexible.port_hamiltonian.model import PortHamiltonianModel
-from phlexible.reference.compiled_bodies import fast
-from phlexible.reference.equations import Equations, Inputs, one_by_one
+from phlexible.reference.equations import Equations
 from phlexible.reference.newton_factors import NewtonFactors
 from phlexible.reference.tableaux import Tableau
 
@@ -28,19 +26,6 @@ EXPECTED = 1e-13
 TRUSTED = 1e-3
 ROUND_OFF = 1e-16
 ABSURD = 1e30
-
-
-@dataclass(frozen=True, eq=False)
-class StateHistory:
-    """States at N + 1 instants.
-
-    Attributes:
-        time: shape (N + 1,) [s].
-        states: shape (N + 1, n).
-    """
-
-    time: Array
-    states: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,40 +49,6 @@ class Step:
     rates: Array
     efforts: Array
     first_multipliers: Array
-
-
-def collocate(
-    model: PortHamiltonianModel,
-    tableau: Tableau,
-    initial: Array,
-    duration: float,
-    steps: int,
-    inputs: Inputs | None = None,
-    is_projected: bool = True,
-) -> StateHistory:
-    """Integrates from t = 0 in equal steps.
-
-    Args:
-        initial: consistent x at t = 0, shape (n,); entries of multipliers do not matter.
-        inputs: u(t, x), shape (m,); None: zero.
-        is_projected: False leaves out the projection of Gauss schemes (to see what it is good for).
-
-    Raises:
-        ConvergenceError: Newton's method fails in a step; take a smaller one.
-    """
-    step = positive("duration", duration) / steps
-    equations = Equations(
-        fast(model),
-        one_by_one(inputs or (lambda time, x: np.zeros(model.port_size))),
-        initial,
-        depends_on_state=inputs is not None,
-    )
-    is_projected = is_projected and not tableau.is_stiffly_accurate
-    loop = StageLoop(equations, tableau, np.asarray(initial, dtype=np.float64), is_projected)
-    states = [np.asarray(initial, dtype=np.float64)]
-    for k in range(steps):
-        states.append(loop.advance(k * step, step, states[-1]).end)
-    return StateHistory(step * np.arange(steps + 1, dtype=np.float64), np.array(states))
 
 
 class StageLoop:

@@ -7,15 +7,11 @@ with the efforts of the step. The power balance is exact: J is skew whatever its
 the conserving step of the kernels with the state C.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 
-from phlexible.algebra.arrays import Array, positive
-from phlexible.port_hamiltonian.model import PortHamiltonianModel
-from phlexible.reference.collocation import StageLoop, StateHistory
-from phlexible.reference.compiled_bodies import fast
-from phlexible.reference.equations import Equations, one_by_one
+from phlexible.algebra.arrays import Array
+from phlexible.reference.collocation import StageLoop
+from phlexible.reference.equations import Equations
 from phlexible.reference.tableaux import GAUSS_LEGENDRE_1
 
 
@@ -36,33 +32,3 @@ class DiscreteGradientLoop(StageLoop):
         algebraic = self.equations.is_algebraic
         start, end = np.where(algebraic, k[0], x), np.where(algebraic, k[0], x + step * k[0])
         return self.equations.model.discrete_effort(start, end)[None]
-
-
-def integrate_discrete_gradient(
-    model: PortHamiltonianModel,
-    initial: Array,
-    duration: float,
-    steps: int,
-    inputs: Callable[[float], Array] | None = None,
-) -> StateHistory:
-    """Integrates from t = 0 in equal steps.
-
-    Args:
-        model: any.
-        initial: x at t = 0, shape (n,).
-        inputs: u(t), taken in the middle of each step, shape (m,); None: zero.
-
-    Raises:
-        ConvergenceError: the iteration fails in a step; take a smaller one.
-    """
-    step = positive("duration", duration) / steps
-
-    def given(time: float, x: Array) -> Array:
-        return np.zeros(model.port_size) if inputs is None else np.asarray(inputs(time), dtype=np.float64)
-
-    states = [np.asarray(initial, dtype=np.float64)]
-    equations = Equations(fast(model), one_by_one(given), states[0], depends_on_state=False)
-    loop = DiscreteGradientLoop(equations, states[0])
-    for k in range(steps):
-        states.append(loop.advance(k * step, step, states[-1]).end)
-    return StateHistory(step * np.arange(steps + 1, dtype=np.float64), np.array(states))

@@ -42,10 +42,6 @@ class Tableau:
         """s."""
         return len(self.weights)
 
-    def end_weights(self) -> Array:
-        """Values at the end of the step of the polynomials through the stages, shape (s,)."""
-        return self.weights_at(1.0)
-
     def weights_at(self, node: float) -> Array:
         """Values at a node, 0 the start and 1 the end of the step, of the polynomials through the stages, (s,)."""
         powers = np.vander(self.nodes, increasing=True)

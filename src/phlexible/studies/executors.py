@@ -5,7 +5,7 @@ import os
 import queue
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
 from typing import Any
 
@@ -13,7 +13,6 @@ from phlexible.errors import ParameterError
 from phlexible.studies.outcome import Outcome, carry_out
 from phlexible.studies.warm_up import warm_up
 
-Task = Callable[[dict[str, Any]], Outcome]
 Finished = Iterator[tuple[int, Outcome]]
 """Number and outcome of each run, as they end."""
 

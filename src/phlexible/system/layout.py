@@ -168,11 +168,6 @@ class Layout:
         return nodes[..., :d].reshape(*nodes.shape[:-2], -1)
 
 
-def layout_of(bodies: tuple[PlacedBody, ...], rows: list[int]) -> Layout:
-    """The layout of bodies and of constraints with the given numbers of rows."""
-    return Layout(tuple(bodies), tuple(rows))
-
-
 def offsets(counts: list[int]) -> IntArray:
     """Sums of the counts before each, and of all."""
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

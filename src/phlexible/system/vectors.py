@@ -15,7 +15,6 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.rotations import cross, cross_matrix
 from phlexible.algebra.weighted_sums import WeightedSums, weighted_sums
 from phlexible.bodies.absolute_body import AbsoluteBody
-from phlexible.bodies.mechanics.floating import centred
 from phlexible.interactions.functions import (
     DirectionOf,
     PointOf,
@@ -107,11 +106,6 @@ class VectorResolver:
         assert point.rotations is not None, "joints refuse ports without orientation"
         base = port.placed.rotation.T @ vector.axis
         return CarriedVector(carrier, False, base, point.direction_shapes(base))
-
-
-def centres_of(bodies: Sequence[PlacedBody]) -> list[Array]:
-    """S / m of each floating body, shape (3, n + 1) [m]."""
-    return [centred(placed.data)[1] for placed in bodies if not isinstance(placed.data, AbsoluteBody)]
 
 
 @dataclass(frozen=True, eq=False)

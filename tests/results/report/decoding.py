@@ -1,13 +1,13 @@
 """What the viewer reads from a report, read here in the same way."""
 
+import base64
 import json
 import re
+import zlib
 from pathlib import Path
 
 import numpy as np
 from scipy.spatial.transform import Rotation
-
-from phlexible.results.report.packing import inflated
 
 KINDS = {"u1": "u1", "i2": "<i2", "u4": "<u4", "f4": "<f4"}
 
@@ -18,7 +18,7 @@ class Decoded:
     def __init__(self, path: Path) -> None:
         self.page = path.read_text(encoding="utf-8")
         self.head = json.loads(self.element("head"))
-        self.block = inflated(self.element("block"))
+        self.block = zlib.decompress(base64.b64decode(self.element("block")))
 
     def element(self, name: str) -> str:
         return re.search(rf'<script id="{name}"[^>]*>(.*?)</script>', self.page, re.S)[1]

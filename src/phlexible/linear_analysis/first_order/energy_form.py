@@ -80,11 +80,6 @@ class EnergyForm:
             return matrix
         return np.asarray(self.free.T @ matrix @ self.free if matrix.any() else np.zeros((self.free.shape[1],) * 2))
 
-    @property
-    def is_proper(self) -> bool:
-        """Whether no input acts on multipliers and no output sees them."""
-        return not (self.tie_ports.any() or self.tie_outputs.any())
-
 
 def energy_form(model: ObservedPHDAE) -> EnergyForm:
     """The form, by dense matrices.

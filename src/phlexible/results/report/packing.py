@@ -66,11 +66,6 @@ class Packing:
         return self._known[key]
 
 
-def inflated(text: str) -> bytes:
-    """What ``Packing.text`` compressed."""
-    return zlib.decompress(base64.b64decode(text))
-
-
 def compressed(content: bytes) -> str:
     """Any bytes, as ``Packing.text`` has them."""
     return base64.b64encode(zlib.compress(content, 9)).decode("ascii")

@@ -1,0 +1,91 @@
+"""Runs of port-Hamiltonian models in equal steps, with any tableau: what tests of the schemes look at."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, positive
+from phlexible.port_hamiltonian.model import PortHamiltonianModel
+from phlexible.reference.collocation import StageLoop
+from phlexible.reference.compiled_bodies import fast
+from phlexible.reference.discrete_gradient import DiscreteGradientLoop
+from phlexible.reference.equations import Equations, Inputs, one_by_one
+from phlexible.reference.tableaux import Tableau
+
+
+@dataclass(frozen=True, eq=False)
+class StateHistory:
+    """States at N + 1 instants.
+
+    Attributes:
+        time: shape (N + 1,) [s].
+        states: shape (N + 1, n).
+    """
+
+    time: Array
+    states: Array
+
+
+def collocate(
+    model: PortHamiltonianModel,
+    tableau: Tableau,
+    initial: Array,
+    duration: float,
+    steps: int,
+    inputs: Inputs | None = None,
+    is_projected: bool = True,
+) -> StateHistory:
+    """Integrates from t = 0 in equal steps.
+
+    Args:
+        initial: consistent x at t = 0, shape (n,); entries of multipliers do not matter.
+        inputs: u(t, x), shape (m,); None: zero.
+        is_projected: False leaves out the projection of Gauss schemes (to see what it is good for).
+
+    Raises:
+        ConvergenceError: Newton's method fails in a step; take a smaller one.
+    """
+    step = positive("duration", duration) / steps
+    equations = Equations(
+        fast(model),
+        one_by_one(inputs or (lambda time, x: np.zeros(model.port_size))),
+        initial,
+        depends_on_state=inputs is not None,
+    )
+    is_projected = is_projected and not tableau.is_stiffly_accurate
+    loop = StageLoop(equations, tableau, np.asarray(initial, dtype=np.float64), is_projected)
+    states = [np.asarray(initial, dtype=np.float64)]
+    for k in range(steps):
+        states.append(loop.advance(k * step, step, states[-1]).end)
+    return StateHistory(step * np.arange(steps + 1, dtype=np.float64), np.array(states))
+
+
+def integrate_discrete_gradient(
+    model: PortHamiltonianModel,
+    initial: Array,
+    duration: float,
+    steps: int,
+    inputs: Callable[[float], Array] | None = None,
+) -> StateHistory:
+    """Integrates from t = 0 in equal steps.
+
+    Args:
+        model: any.
+        initial: x at t = 0, shape (n,).
+        inputs: u(t), taken in the middle of each step, shape (m,); None: zero.
+
+    Raises:
+        ConvergenceError: the iteration fails in a step; take a smaller one.
+    """
+    step = positive("duration", duration) / steps
+
+    def given(time: float, x: Array) -> Array:
+        return np.zeros(model.port_size) if inputs is None else np.asarray(inputs(time), dtype=np.float64)
+
+    states = [np.asarray(initial, dtype=np.float64)]
+    equations = Equations(fast(model), one_by_one(given), states[0], depends_on_state=False)
+    loop = DiscreteGradientLoop(equations, states[0])
+    for k in range(steps):
+        states.append(loop.advance(k * step, step, states[-1]).end)
+    return StateHistory(step * np.arange(steps + 1, dtype=np.float64), np.array(states))
