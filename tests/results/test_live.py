@@ -179,5 +179,7 @@ def test_what_does_not_fit_is_refused():
         live.advance(to=0.0)
     with pytest.raises(ph.ParameterError, match="what save"):
         live.restore("here")
+    with pytest.raises(ValueError, match="read-only"):  # a part of an input would be lost
+        live.inputs["push"][1] = 3.0
     with pytest.raises(ph.ParameterError, match="read takes a sensor"):
         live.read("angle")

@@ -1,5 +1,7 @@
 """Array types and the checks of numbers that users hand in: text and truth values are no numbers."""
 
+from typing import Any, TypeVar
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -8,6 +10,7 @@ from phlexible.errors import ParameterError
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
+AnyArray = TypeVar("AnyArray", bound=NDArray[Any])
 
 NO_NUMBERS = (str, bytes, bool, np.bool_, np.complexfloating)
 PLAIN = {float, int, np.float64}
@@ -74,6 +77,31 @@ def unit_vector(name: str, value: ArrayLike) -> Array:
     result = result / length
     result.flags.writeable = False
     return result
+
+
+def read_only(array: AnyArray) -> AnyArray:
+    """A view that nobody can write to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def owned(value: Any) -> Any:
+    """The value so that nobody else can change it: arrays as read-only copies, lists as tuples."""
+    if isinstance(value, np.ndarray):
+        return read_only(value.copy())
+    return tuple(owned(each) for each in value) if isinstance(value, list) else value
+
+
+def hold_own(record: Any) -> None:
+    """Makes the attributes of a description, also of a frozen dataclass, its own (``owned``)."""
+    vars(record).update({name: owned(each) for name, each in vars(record).items()})
+
+
+def hold_read_only(record: Any) -> None:
+    """Makes all arrays in the attributes of an object read-only views, also of frozen dataclasses."""
+    held = vars(record)
+    held.update({name: read_only(each) for name, each in held.items() if isinstance(each, np.ndarray)})
 
 
 def _not_finite(name: str, number: float | Array, value: object) -> str:

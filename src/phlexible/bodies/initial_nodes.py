@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, numbers
+from phlexible.algebra.arrays import Array, numbers, owned
 from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_functions import called, check_callable
 from phlexible.errors import ParameterError
@@ -74,7 +74,7 @@ def initial_nodes(
             worst = values[np.abs(values[:, dimension:]).max(axis=1).argmax()]
             where = "in the plane of a planar model" if dimension == 2 else "on the x axis (dimension=1)"
             raise ParameterError(f"{name} must stay {where}, got {worst.tolist()}")
-    return InitialNodes(positions, velocities, shape, speed)
+    return InitialNodes(positions, velocities, owned(shape), owned(speed))
 
 
 def _velocities(speed: Field, nodes: Array, dimension: int) -> Array:

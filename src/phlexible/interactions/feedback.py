@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, finite, non_negative, numbers, positive
+from phlexible.algebra.arrays import Array, finite, hold_own, non_negative, numbers, positive
 from phlexible.algebra.options import optional_text
 from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_functions import called, check_callable
@@ -80,6 +80,7 @@ class Feedback(Portable):
     name: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
+        hold_own(self)
         law = linear_law(self.controller)
         if law is None:
             check_callable("controller", self.controller, "t", "measured")

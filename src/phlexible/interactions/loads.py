@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, vector
+from phlexible.algebra.arrays import Array, hold_own, vector
 from phlexible.algebra.options import option, optional_text, times
 from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_functions import called, check_callable
@@ -43,6 +43,7 @@ class Load(Portable, ABC):
     name: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
+        hold_own(self)
         object.__setattr__(self, "name", optional_text("name", self.name))
         object.__setattr__(self, "breakpoints", times("breakpoints", self.breakpoints))
 

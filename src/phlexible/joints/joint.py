@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from phlexible.algebra.arrays import finite, non_negative
+from phlexible.algebra.arrays import finite, hold_own, non_negative
 from phlexible.algebra.given_rates import SOON
 from phlexible.algebra.options import optional_text
 from phlexible.algebra.user_functions import check_callable
@@ -38,6 +38,7 @@ class Joint(KinematicPair):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        hold_own(self)
         object.__setattr__(self, "name", optional_text("name", self.name))
 
     def __repr__(self) -> str:

@@ -7,7 +7,7 @@ from enum import Enum
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, positive, unit_vector
+from phlexible.algebra.arrays import Array, hold_own, positive, unit_vector
 from phlexible.algebra.options import optional_text
 from phlexible.errors import ModelError, ParameterError
 from phlexible.interactions.coordinates import Coordinate, PositionCoordinate
@@ -197,6 +197,7 @@ class Rolling:
     relations: tuple[RollingRow, ...] = field(init=False)
 
     def __post_init__(self) -> None:
+        hold_own(self)
         if not isinstance(self.plane, Plane):
             raise ModelError(f"Rolling takes a Plane, got {self.plane!r}")
         check_ports(self, self.wheel, self.plane.port)

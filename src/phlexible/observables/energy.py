@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, hold_read_only
 from phlexible.display.html import Html, sparkline, table
 from phlexible.system.recording import Recording
 
@@ -28,6 +28,9 @@ class Energy:
     gravity: Array
     work: dict[str, Array]
     dissipated: Array
+
+    def __post_init__(self) -> None:
+        hold_read_only(self)
 
     def __repr__(self) -> str:
         least, most = float(self.total.min()), float(self.total.max())

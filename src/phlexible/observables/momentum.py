@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, hold_read_only
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import kept_velocities, rigid_rows
@@ -31,6 +31,9 @@ class Momentum:
     center_of_mass: Array
 
     __repr__ = short_repr
+
+    def __post_init__(self) -> None:
+        hold_read_only(self)
 
 
 def momentum(run: RecordedRun) -> Momentum:

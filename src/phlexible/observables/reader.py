@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, read_only
 from phlexible.observables.projection import projected_velocities
 from phlexible.observables.run import RecordedRun
 from phlexible.observables.smallest_multipliers import smallest_multipliers
@@ -31,12 +31,12 @@ class Reader:
     @cached_property
     def velocities(self) -> Array:
         """Flat velocities that satisfy the joints, shape (N + 1, all)."""
-        return projected_velocities(self.run) if self.is_projected else self.run.recording.velocity
+        return read_only(projected_velocities(self.run) if self.is_projected else self.run.recording.velocity)
 
     @cached_property
     def multipliers(self) -> Array:
         """Multipliers of all joints' rows, shape (N + 1, rows)."""
-        return smallest_multipliers(self.run)
+        return read_only(smallest_multipliers(self.run))
 
     def rate(self, values: Array) -> Array:
         """Time derivative by differences of second order between the stored instants, along the first axis."""

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.arrays import Array, IntArray, hold_read_only
 from phlexible.display.html import table
 from phlexible.display.written import shortened
 from phlexible.errors import ModelError, StructureError
@@ -28,7 +28,7 @@ ROUND_OFF = 1e-10
 class LinearPHDAE(PortHamiltonianModel):
     """``E dx/dt = (J - R) Q x + B u, y = B^T Q x, H = x^T E^T Q x / 2``; n states, m inputs.
 
-    Matrices are stored as sparse CSR arrays.
+    Matrices are stored as sparse CSR arrays, whose entries cannot be written to.
 
     Attributes:
         descriptor: E, shape (n, n); may be singular.
@@ -61,11 +61,13 @@ class LinearPHDAE(PortHamiltonianModel):
         if self.effort_map is None:
             object.__setattr__(self, "effort_map", sparse.eye_array(n, format="csr"))
         for name in ("descriptor", "structure", "dissipation", "port_map", "effort_map"):
-            matrix = sparse.csr_array(getattr(self, name), dtype=np.float64)
+            matrix = sparse.csr_array(getattr(self, name), dtype=np.float64, copy=True)
             expected = (n, m) if name == "port_map" else (n, n)
             if matrix.shape != expected:
                 raise ModelError(f"{name} must have shape {expected} to fit its names, got {matrix.shape}")
+            matrix.data.flags.writeable = False
             object.__setattr__(self, name, matrix)
+        hold_read_only(self)
         energy = self.energy_matrix
         gap = abs(energy - energy.T).max() if n else 0.0
         if gap and gap > ROUND_OFF * abs(energy).max():

@@ -7,7 +7,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, finite, numbers, positive
+from phlexible.algebra.arrays import Array, finite, numbers, positive, read_only
 from phlexible.algebra.options import whole
 from phlexible.display.written import short_repr
 from phlexible.errors import ConvergenceError, ParameterError
@@ -41,9 +41,9 @@ class Inputs(MutableMapping[str, Array]):
         self.is_new = False
 
     def __getitem__(self, name: str) -> Array:
-        """Shape (1,) of a force or torque in a joint, (3,) of a load."""
+        """Shape (1,) of a force or torque in a joint, (3,) of a load; read-only."""
         self._check(name)
-        return self._values[name]
+        return read_only(self._values[name])
 
     def __setitem__(self, name: str, value: ArrayLike) -> None:
         """A number, or three of a load.

@@ -75,8 +75,8 @@ class Motion(MotionPictures, MeshedMotion):
         self.mechanism = system.mechanism
         self.is_complete = is_complete
         self.checkpoint = checkpoint
-        self.recording = recording
-        self.run = RecordedRun(system, recording)
+        self.recording = recording.read_only()
+        self.run = RecordedRun(system, self.recording)
         self.reader = Reader(self.run)
 
     def __reduce__(self) -> tuple[object, ...]:

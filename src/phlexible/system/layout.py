@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.arrays import Array, IntArray, hold_read_only
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.display.written import short_repr
@@ -34,6 +34,9 @@ class State:
     theta: Array | None = None
 
     __repr__ = short_repr
+
+    def __post_init__(self) -> None:
+        hold_read_only(self)
 
 
 def same_pose(first: State, second: State) -> bool:

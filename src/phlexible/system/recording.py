@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.arrays import Array, IntArray, hold_read_only, read_only
 from phlexible.system.instants import Instants, RecordedGiven
 from phlexible.system.layout import State
 
@@ -79,6 +79,13 @@ class Recording:
         ends = f", t = {self.time[0]:g} to {self.time[-1]:g} s" if len(self.time) else ""
         return f"{type(self).__name__}({len(self.time)} instants{ends})"
 
+    def read_only(self) -> Self:
+        """The same numbers, which nobody can write to."""
+        result = type(self).__new__(type(self))
+        vars(result).update(vars(self))
+        hold_read_only(result)
+        return result
+
     def instants(self) -> Instants:
         """The states, with the frames and paths as they were."""
         given = RecordedGiven(
@@ -132,7 +139,7 @@ class LateRecording(Recording):
         for row, find in late.items():
             if (found := find()) is not None:
                 known.multipliers[row], known.forces[row] = found
-        self.__dict__.update({each: getattr(known, each) for each in LATE})
+        self.__dict__.update({each: read_only(getattr(known, each)) for each in LATE})
         return np.asarray(self.__dict__[name])
 
     def __getstate__(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, positive, unit_vector
+from phlexible.algebra.arrays import Array, hold_own, positive, unit_vector
 from phlexible.algebra.options import flag
 from phlexible.errors import ModelError, ParameterError
 from phlexible.interactions.coordinates import Coordinate, DistanceCoordinate, PositionCoordinate
@@ -37,6 +37,7 @@ class Touchable(ABC):
     """What points and spheres touch. Made of ports and of directions in world axes at the initial pose."""
 
     def __post_init__(self) -> None:
+        hold_own(self)
         for port in self._values():
             if not isinstance(port, Attachment | MovingFrame):
                 raise ModelError(f"{type(self).__name__} takes a port such as ground.at((0, 0, 0)), got {port!r}")
