@@ -6,6 +6,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
+from site_parts import is_internal  # noqa: E402
+
 from phlexible import __version__  # noqa: E402
 
 project = "phlexible"
@@ -80,3 +82,8 @@ html_theme_options = {
 }
 html_sidebars = {"gallery/index": [], "index": []}
 templates_path = ["_templates"]
+
+
+def setup(app) -> None:
+    """The reference is of what users call."""
+    app.connect("autodoc-skip-member", is_internal)

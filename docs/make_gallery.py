@@ -13,23 +13,12 @@ from io import StringIO
 from pathlib import Path
 
 from phlexible.cli import app
-from phlexible.gallery.table import ENTRIES, GalleryEntry
+from phlexible.gallery.table import ENTRIES, TOPICS, GalleryEntry
 
 HERE = Path(__file__).parent
 PACKAGE = HERE.parent / "src" / "phlexible"
 PAGE, REPORTS = HERE / "gallery", HERE / "extra" / "reports"
 KEPT = PAGE / "runs.json"
-KINDS = {
-    "mechanisms": "Mechanisms",
-    "beams": "Beams",
-    "machines": "Machines",
-    "plates": "Plates",
-    "rigid_bodies": "Rigid bodies, tops and balls",
-    "strings": "Strings and cables",
-    "rods": "Rods",
-    "soft_bodies": "Soft bodies",
-    "contacts": "Contact and friction",
-}
 COMMANDS = {
     "four-bar": "run four-bar --set crank_speed=10 --duration 0.7 --step 5e-4",
     "satellite": "modes satellite --count 8",
@@ -106,8 +95,8 @@ def main(everything: bool) -> None:
         kept[entry.name] = state
         KEPT.write_text(json.dumps(kept, indent=1), encoding="utf-8")
     parts = [HEAD]
-    for kind, title in KINDS.items():
-        members = [entry for entry in ENTRIES if entry.function.__module__.split(".")[2] == kind]
+    for title in TOPICS.values():
+        members = [entry for entry in ENTRIES if entry.topic == title]
         parts += [f"## {title}\n", *map(text, members)]
     (PAGE / "index.md").write_text("\n".join(parts), encoding="utf-8")
 

@@ -14,6 +14,28 @@ ORDER = (
     *("02", "03", "04", "05"),
 )
 
+INTERNAL = {
+    "bodies": "craig_bampton_basis described_coordinates discretize element_forces element_shapes held "
+    "initial_nodes node_places paint places_along port_locations sections_at skin spun stiffness_at "
+    "stress_space with_axial",
+    "joints": "across parts rows unit_axes unit_axis coordinates",
+    "interactions": "area at_time check_inside check_size coordinate coordinate_name coordinates "
+    "direction entries every_port extent forces gaps initial_coordinate is_active is_actuator is_lossy is_plain "
+    "members moved needs_radius parts periods_of_delay places quadrature target_at times touchers",
+    "sensors": "at_instant availability continued quick",
+    "shapes": "centred placed",
+    "mechanism": "applied_elements expect group group_rod switches with_locks with_stored",
+    "ports": "drawn elastic expect receive settle waiting",
+}
+"""What the parts of the library ask of each other, by folder; pages of the reference show what users call."""
+
+
+def is_internal(app, what: str, name: str, member: object, skip: bool, options: object) -> bool | None:
+    """Whether the reference leaves a member out; None: as Sphinx thinks best."""
+    function = getattr(member, "fget", None) or getattr(member, "func", None) or member
+    folder = [*str(getattr(function, "__module__", "")).split("."), ""][1]
+    return True if name.rpartition(".")[2] in INTERNAL.get(folder, "").split() else None
+
 
 def example_order(name: str) -> int:
     """Place of an example in the list of tutorials; one that nobody placed comes last."""

@@ -4,12 +4,17 @@ import inspect
 import re
 import runpy
 import tomllib
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import phlexible as ph
-from phlexible.gallery.table import ENTRIES
+from phlexible.gallery.table import ENTRIES, TOPICS
+from phlexible.interactions.force_elements import ForceElement
+from phlexible.interactions.loads import Load
+from phlexible.interactions.state_force import CompoundForce
+from phlexible.ports.attachments import PlacedBody
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -58,6 +63,41 @@ def test_every_public_name_is_in_the_reference_once() -> None:
     assert sorted(listed) == sorted(set(ph.__all__) - elsewhere)
 
 
+def test_the_reference_shows_what_users_call_and_not_what_parts_ask_of_each_other() -> None:
+    program = runpy.run_path(str(DOCS / "site_parts.py"))
+
+    def shown(kind: type) -> set[str]:
+        public = {name: inspect.getattr_static(kind, name) for name in dir(kind) if not name.startswith("_")}
+        return {
+            name for name, each in public.items() if not program["is_internal"](None, "", name, each, False, None)
+        }
+
+    assert {"spring", "motor", "servo", "drive", "stop", "friction"} <= shown(ph.Revolute)
+    assert not shown(ph.Revolute) & {"rows", "coordinates", "initial_coordinate", "unit_axis"}
+    assert {"split", "radii_of_gyration"} <= shown(ph.Beam) and not shown(ph.Beam) & {"discretize", "skin", "held"}
+    assert {"add", "connect", "apply", "at", "simulate"} <= shown(ph.Model)
+    classes = [each for each in map(partial(getattr, ph), ph.__all__) if inspect.isclass(each)] + [PlacedBody]
+    members = [pair for each in classes for kind in each.__mro__ for pair in vars(kind).items()]
+    functions = [
+        (getattr(each, "fget", None) or getattr(each, "func", None) or each, name) for name, each in members
+    ]
+    modules = [(f"{getattr(each, '__module__', '')}..".split(".")[1], name) for each, name in functions]
+    known = {f"{folder}.{name}" for folder, name in modules}
+    stale = [f"{folder}.{name}" for folder, names in program["INTERNAL"].items() for name in names.split()]
+    assert set(stale) <= known
+
+
+def test_apply_says_all_that_it_takes() -> None:
+    said = inspect.getdoc(ph.Model.apply)
+    classes = {name for name in ph.__all__ if inspect.isclass(getattr(ph, name))}
+    taken = {name for name in classes if issubclass(getattr(ph, name), Load | ForceElement | CompoundForce)}
+    made = {name for name in dir(ph.Revolute) if name in ("spring", "damper", "force", "torque", "motor", "servo")}
+    assert len(taken) > 8
+    assert {
+        each for each in taken | made | {"drive", "stop", "friction", "Feedback"} if f"``{each}``" not in said
+    } == set()
+
+
 def test_docstrings_mean_to_sphinx_what_they_say() -> None:
     """Stars and bars outside of ``literals`` are markup there; a build finds that out, but minutes later."""
     said = {}
@@ -72,9 +112,9 @@ def test_docstrings_mean_to_sphinx_what_they_say() -> None:
     assert marked == set()
 
 
-def test_every_gallery_model_has_a_kind_and_a_command_on_the_page_of_the_gallery() -> None:
+def test_every_gallery_model_has_a_topic_and_a_command_on_the_page_of_the_gallery() -> None:
     program = runpy.run_path(str(DOCS / "make_gallery.py"), run_name="not main")
-    assert set(program["KINDS"]) == {entry.function.__module__.split(".")[2] for entry in ENTRIES}
+    assert set(TOPICS.values()) == {entry.topic for entry in ENTRIES}
     assert set(program["COMMANDS"]) <= {entry.name for entry in ENTRIES}
 
 

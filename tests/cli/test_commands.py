@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import phlexible as ph
 from phlexible.cli import app
 from phlexible.cli.settings import parse_settings
-from phlexible.gallery.table import ENTRIES
+from phlexible.gallery.table import ENTRIES, TOPICS
 from phlexible.results.pictures import animation, mode_shapes
 
 OWN_MODEL = """
@@ -52,10 +52,13 @@ def test_version() -> None:
     assert call("--version").stdout == f"phlexible {ph.__version__}\n"
 
 
-def test_list_shows_every_model_with_its_parameters() -> None:
+def test_list_shows_every_model_with_its_parameters_below_its_topic() -> None:
     text = call("list").stdout
+    begins = {topic: text.index(f"{topic}\n") for topic in TOPICS.values()}
     for entry in ENTRIES:
-        assert f"{entry.name} " in text and entry.title in text
+        place = text.index(f"\n  {entry.name} ")
+        assert entry.topic == max((topic for topic in begins if begins[topic] < place), key=begins.__getitem__)
+        assert entry.title in text
     assert "crank_speed=150" in text and "strain=von_karman" in text and "modes=none" in text
 
 

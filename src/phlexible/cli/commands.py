@@ -16,7 +16,7 @@ from phlexible.cli.programs import find_program
 from phlexible.cli.settings import defaults_of, described
 from phlexible.cli.simulation import RESULTS, Order, carry_out, html_file
 from phlexible.exchange.fmu import write_fmu
-from phlexible.gallery.table import ENTRIES
+from phlexible.gallery.table import ENTRIES, TOPICS
 from phlexible.results.motion import Motion
 from phlexible.version import __version__
 
@@ -63,13 +63,15 @@ def phlexible(
 
 @app.command("list")
 def list_models() -> None:
-    """Show the models of the gallery with their parameters."""
-    width = max(len(entry.name) for entry in ENTRIES) + 2
-    for entry in ENTRIES:
-        print(f"{entry.name:{width}}{entry.title}")
-        console = Console(width=100, highlight=False, soft_wrap=False)
-        for line in console.render_lines(described(defaults_of(entry.function)), pad=False):
-            print(" " * width + "".join(segment.text for segment in line).rstrip())
+    """Show the models of the gallery by topic, with their parameters."""
+    width = max(len(entry.name) for entry in ENTRIES) + 4
+    for number, topic in enumerate(TOPICS.values()):
+        print(f"\n{topic}" if number else topic)
+        for entry in (each for each in ENTRIES if each.topic == topic):
+            print(f"  {entry.name:{width - 2}}{entry.title}")
+            console = Console(width=100, highlight=False, soft_wrap=False)
+            for line in console.render_lines(described(defaults_of(entry.function)), pad=False):
+                print(" " * width + "".join(segment.text for segment in line).rstrip())
 
 
 @app.command()

@@ -43,6 +43,19 @@ from phlexible.gallery.strings.string_pendulum import string_pendulum
 from phlexible.gallery.strings.tethered_satellites import tethered_satellites
 from phlexible.model import Model
 
+TOPICS: Mapping[str, str] = {
+    "mechanisms": "Mechanisms",
+    "beams": "Beams",
+    "machines": "Machines",
+    "plates": "Plates",
+    "rigid_bodies": "Rigid bodies, tops and balls",
+    "strings": "Strings and cables",
+    "rods": "Rods",
+    "soft_bodies": "Soft bodies",
+    "contacts": "Contact and friction",
+}
+"""Of the models, by the folder that they are in."""
+
 
 @dataclass(frozen=True)
 class BeamPoint:
@@ -120,6 +133,11 @@ class GalleryEntry:
     def name(self) -> str:
         """Name on the command line, with hyphens."""
         return self.function.__name__.replace("_", "-")
+
+    @property
+    def topic(self) -> str:
+        """What it is an example of, one of ``TOPICS``."""
+        return TOPICS[self.function.__module__.split(".")[-2]]
 
     @property
     def title(self) -> str:

@@ -252,8 +252,10 @@ class Mechanism(Parts):
         One whose name is taken gets a name of its own ("force on beam.end 2").
 
         Args:
-            part: ``Force``, ``Torque``, ``SpringDamper``, ``Bushing``, or what ``joint.spring``, ``damper``,
-                ``torque``, ``force``, ``motor`` and ``drive`` make; ``StateForce``; a ``Feedback`` with ``on``.
+            part: a load: ``Force``, ``Torque``, ``DistributedForce``, ``Pressure``; a force element:
+                ``SpringDamper``, ``Bushing``, ``Contact``, ``Contacts``, ``StateForce``; what the methods of a
+                joint make: ``spring``, ``damper``, ``force``, ``torque``, ``motor``, ``servo``, ``drive``,
+                ``stop``, ``friction``; a ``Feedback`` with ``on``.
 
         Raises:
             ModelError: something else, a part that is already applied, one on a body or joint of another
@@ -270,7 +272,8 @@ class Mechanism(Parts):
             return part
         if not isinstance(part, Load | ForceElement | Drive):
             raise ModelError(
-                f"apply takes a load such as Force(beam.end, f), a force element or a drive, got {described(part)}"
+                "apply takes a load such as Force(beam.end, f), a force element such as SpringDamper(a, b, k), or"
+                f" what joint.spring, motor or drive make, got {described(part)}"
             )
         return self._apply(part)
 

@@ -43,12 +43,28 @@ def node_fields(run: RecordedRun, bodies: Sequence[DrawnBody], instants: IntArra
                 sigma = stress(picked, velocities, placed, x)
                 largest = np.maximum(np.abs(sigma.greatest), np.abs(sigma.smallest))
                 found[number].append(NodeField(STRESS, "Pa", largest))
-            elif isinstance(placed.data, FloatingBody) and isinstance(placed.data.points, MeshedPoints):
-                nodes = KDTree(placed.data.points.nodes).query(drawn.skin.positions)[1]
-                found[number] = [NodeField(MISES, "Pa", mesh_stress(picked, placed, nodes.tolist()).von_mises)]
+            elif (own := _stress_in_mesh(picked, placed, drawn)) is not None:
+                found[number] = [own]
         except PhlexibleError:  # a section without fibres, a law that a file does not hold
             continue
     return found
+
+
+def mesh_fields(run: RecordedRun, bodies: Sequence[DrawnBody], instants: IntArray) -> dict[str, NodeField]:
+    """Von Mises stress of the bodies from meshes at chosen instants, by the name of the body."""
+    picked = run.at(instants)
+    found = {
+        drawn.name: _stress_in_mesh(picked, placed, drawn)
+        for placed, drawn in zip(run.system.bodies, bodies, strict=True)
+    }
+    return {name: field for name, field in found.items() if field is not None}
+
+
+def _stress_in_mesh(run: RecordedRun, placed: PlacedBody, drawn: DrawnBody) -> NodeField | None:
+    if not isinstance(placed.data, FloatingBody) or not isinstance(placed.data.points, MeshedPoints):
+        return None
+    nodes = KDTree(placed.data.points.nodes).query(drawn.skin.positions)[1]
+    return NodeField(MISES, "Pa", mesh_stress(run, placed, nodes.tolist()).von_mises)
 
 
 def _string_tension(run: RecordedRun, placed: PlacedBody, count: int) -> NodeField:

@@ -23,7 +23,8 @@ def faults(figure) -> list[str]:
     figure.draw_without_rendering()
     renderer = figure.canvas.get_renderer()
     width, height = figure.bbox.size
-    axes = [each for each in figure.axes if each.get_visible()]
+    bars = [each for each in figure.axes if each.get_label() == "bar of colours"]
+    axes = [each for each in figure.axes if each.get_visible() and each not in bars]
     boxes = [each.get_window_extent(renderer) for each in axes]
     legends = [each.get_legend().get_window_extent(renderer) for each in axes if each.get_legend()]
     found = []
@@ -36,11 +37,17 @@ def faults(figure) -> list[str]:
                 found.append(f"the legend of {own.get_ylabel()} covers {other.get_ylabel()}")
         if own.name != "3d" and place.y0 < own.get_window_extent(renderer).y1 - LOOSE:
             found.append(f"the legend of {own.get_ylabel()} covers its own curves")
+    found += [f"the bar of {each.get_xlabel()} is cut off" for each in bars if not fits(each, renderer)]
     found += ["two panels overlap" for a, b in combinations(boxes, 2) if overlap(a, b)]
     for each, box in zip(axes, boxes, strict=True):
         if box.width < SMALLEST * width or box.height < 0.1 * height:
             found.append(f"{each.get_ylabel()} is squeezed to {box.width:.0f} x {box.height:.0f} pixels")
     return found
+
+
+def fits(bar, renderer) -> bool:
+    place, whole = bar.get_tightbbox(renderer), bar.get_figure(root=True).bbox
+    return place.x0 >= 0 and place.y0 >= 0 and place.x1 <= whole.width and place.y1 <= whole.height
 
 
 def labels_of(axes) -> list:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.results.pictures.telling import MOST_ASKED, telling_panels
+from phlexible.results.pictures.telling import MOST_ASKED, in_words, telling_panels
 
 RUBBER = ph.Material(1e6, 1000.0, 0.3)
 SECTION = ph.RectangularSection(0.02, 0.02)
@@ -44,8 +44,8 @@ def test_a_plate_shows_how_far_its_softest_point_bends_from_its_first_interface(
     panel = telling_panels(motion, [], most=1)[0]
     assert panel.label == "deflection / length [%]"
     ((name, values),) = [curve for curve in panel.curves if curve[0].startswith("$u_z$")]
-    assert "plate.point(1," in name and name.endswith("from start")
-    corner = plate.point([float(each) for each in name[name.index("(") + 1 : name.index(")")].split(",")])
+    assert name == f"$u_z$ of plate, {np.hypot(1, 0.25):.3g} m from start"
+    corner = plate.point((1, 0.25, 0))
     fallen = motion.position(corner)[:, 2] - corner.initial_position()[2]
     assert fallen[-1] < -1e-5
     assert values == pytest.approx(100 * fallen / plate.data.size, rel=1e-3, abs=1e-6)
@@ -62,7 +62,7 @@ def test_a_soft_body_shows_the_node_that_goes_farthest() -> None:
     panel = next(panel for panel in telling_panels(motion, [], most=9) if panel.label == "position [m]")
     places = {k: motion.position(sheet.node(k)) for k in range(4)}
     farthest = max(places, key=lambda k: np.linalg.norm(places[k] - places[k][0], axis=1).max())
-    assert np.array_equal(dict(panel.curves)[f"y of sheet.node({farthest})"], places[farthest][:, 1])
+    assert np.array_equal(dict(panel.curves)[f"y of sheet, node {farthest}"], places[farthest][:, 1])
 
 
 def test_of_many_joints_and_bodies_only_the_liveliest_are_read_and_they_are_shown(monkeypatch) -> None:
@@ -85,3 +85,12 @@ def test_of_many_joints_and_bodies_only_the_liveliest_are_read_and_they_are_show
     liveliest = sorted(angles.values(), key=np.ptp)[-len(curves) :]
     assert len(curves) > 1 and all(any(values is each for each in liveliest) for _, values in curves)
     assert any(name.endswith("of link 99") for name, _ in panels["position [m]"].curves)
+
+
+def test_points_are_named_in_words() -> None:
+    model = ph.Model()
+    beam = model.add(ph.Beam(1.0, SECTION, RUBBER, 2), "beam")
+    box = model.add(ph.RigidBody.box((1, 1, 1), 1.0), "box")
+    ports = [beam.start, beam.end, beam.at(0.25), box.origin, box.point((0.5, 0, -0.25))]
+    said = ["beam, start", "beam, end", "beam, 0.25 m along", "box", "box at (0.5, 0, -0.25) m"]
+    assert [in_words(port) for port in ports] == said

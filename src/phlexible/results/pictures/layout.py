@@ -58,10 +58,15 @@ def _columns(axes: "Axes", labels: Sequence[str], most: int, room: float) -> int
     """The most columns whose labels fit into a width [points]."""
     import matplotlib
     from matplotlib.font_manager import FontProperties
-    from matplotlib.textpath import TextPath
+    from matplotlib.text import Text
 
     size = FontProperties(size=matplotlib.rcParams["legend.fontsize"]).get_size_in_points()
-    widths = [TextPath((0, 0), label, size=size).get_extents().width for label in labels]
+    figure: Any = axes.get_figure(root=True)
+    widths = []
+    for label in labels:
+        text = Text(0, 0, label, fontsize=size)
+        text.set_figure(figure)
+        widths.append(text.get_window_extent().width * 72 / figure.dpi)  # as drawn: hints make letters wider
     handle = size * (matplotlib.rcParams["legend.handlelength"] + 0.8)
     for count in range(min(most, len(labels)), 1, -1):
         columns = _filled([widths[k] for k in _by_rows(len(widths), count)], count)

@@ -30,7 +30,9 @@ from phlexible.results.pictures.scene_artists import (
     draw_symbols,
     draw_touched,
 )
+from phlexible.results.pictures.shading import AZIMUTH, ELEVATION, MAP, NO_STRESS, StressColors, upwards
 from phlexible.scene.build import scene_at_start, scene_of
+from phlexible.scene.fields import mesh_fields
 from phlexible.scene.scene import Scene
 
 if TYPE_CHECKING:
@@ -40,7 +42,9 @@ if TYPE_CHECKING:
 FAINTEST = 0.22
 NARROWEST = np.array([0.5, 0.3, 0.3])
 """The least that is shown across, along and up, of the longest."""
-MARGIN = 0.12
+MARGIN, TIGHT = 0.12, 0.05
+"""Around what is drawn in the plane and in space, where the box seen from a corner has room inside."""
+FOCUS = 2.5  # of a long lens: lines that are parallel look so
 SPACE = (0.0, 0.05, 0.9, 0.84)
 """Where axes in space are in their figure: labels reach out to the right, the legend is above."""
 LEGEND, FULL = 0.11, 0.98
@@ -49,6 +53,8 @@ WIDTH = 5.6
 MOST_PICTURES = 10_000
 MOST_NAMES = 12
 MOST_IN_LEGEND = 8
+APART = 0.1  # of the scene: what moved less since an earlier instant is not drawn there
+BAR, BELOW = (0.06, 0.075, 0.4, 0.02), 0.11  # of the figure, the bar of stress below axes in space, and its room
 FRAME = 0.07  # of the scene, the axes of a body
 
 
@@ -77,11 +83,14 @@ def plot_mechanism(
     """
     check_axes(axes)
     path, scale = picture_path(path), finite("scale", scale)
-    drawn = scene_of(run, picked_instants(run.recording.time, times))
+    instants = picked_instants(run.recording.time, times)
+    drawn = scene_of(run, instants)
     with house_style():
-        place = _axes(drawn, axes)
-        draw_instants(place, drawn, scale)
+        colors = StressColors(mesh_fields(run, drawn.bodies, instants))
+        place = _axes(drawn, axes, BELOW if colors.fields else 0.0)
+        draw_instants(place, drawn, scale, colors)
         legend_of_bodies(place, drawn)
+        color_bar(place, drawn, colors, axes is None)
         place.set_title(_caption(drawn.time, scale), loc="right", fontsize=8, color=QUIET)
         return finished(place, axes, path)
 
@@ -115,19 +124,53 @@ def plot_model(
         return finished(place, axes, path)
 
 
-def draw_instants(axes: Any, scene: Scene, scale: float = 1.0) -> None:
-    """All instants of a scene, the latest darkest."""
+def draw_instants(axes: Any, scene: Scene, scale: float = 1.0, colors: StressColors = NO_STRESS) -> None:
+    """All instants of a scene, the last darkest, or in the colours of its stress."""
     draw_surroundings(axes, scene)
     count = len(scene.time)
     made = SceneArtists()
     for k, strength in enumerate(np.linspace(FAINTEST, 1.0, count) if count > 1 else np.ones(1)):
-        made = draw_bodies(axes, scene, k, float(strength), scale)
+        if k == count - 1:
+            made = draw_bodies(axes, scene, k, 1.0, scale, colors)
+        elif not _would_cover(scene, k):
+            made = draw_bodies(axes, scene, k, float(strength), scale)
     draw_touched(axes, scene, count - 1, made)
     draw_symbols(axes, scene, count - 1, made, scale)
     draw_arrows(axes, scene, count - 1, made, scale)
     if scene.dimension == 2:
         for name, artist in made.handles.items():
             artist.set_label(plain_text(name))
+
+
+def _would_cover(scene: Scene, instant: int) -> bool:
+    """Whether surfaces in space are nearly where they are at the last instant, which they would hide."""
+    solids = [body.vertices() for body in scene.bodies if body.skin.has_surface and not body.skin.lines]
+    if scene.dimension == 2 or not solids:
+        return False
+    away = max(float(np.linalg.norm(places[instant] - places[-1], axis=1).max()) for places in solids)
+    return away < APART * scene.reach
+
+
+def color_bar(axes: Any, scene: Scene, colors: StressColors, is_alone: bool = True) -> None:
+    """What the colours of stress mean, below a mechanism; ``is_alone`` in its figure, or part of one."""
+    if not colors.fields:
+        return
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    figure: Any = axes.get_figure()
+    power = int(np.clip(np.floor(np.log10(colors.greatest) / 3), 0, 3))
+    unit = ("Pa", "kPa", "MPa", "GPa")[power]
+    shades = ScalarMappable(Normalize(0.0, colors.greatest / 1000.0**power), MAP)
+    if scene.dimension == 2:
+        bar = figure.colorbar(shades, ax=axes, location="bottom", shrink=0.5, aspect=30, pad=0.02)
+    else:
+        place = figure.add_axes(BAR) if is_alone else axes.inset_axes(BAR)
+        bar = figure.colorbar(shades, cax=place, orientation="horizontal")
+    bar.ax.set_label("bar of colours")
+    bar.outline.set_linewidth(0.5)
+    bar.ax.tick_params(labelsize=7, length=2, width=0.5)
+    bar.set_label(f"von Mises stress [{unit}] at t = {scene.time[-1]:.4g} s", fontsize=8)
 
 
 def legend_of_bodies(axes: Any, scene: Scene, width: float | None = None) -> None:
@@ -179,13 +222,14 @@ def prepare_axes(axes: Any, scene: Scene) -> None:
         getattr(axes, f"set_{name}label")(f"{name} [m]", labelpad=15.0 if is_long else 7.0)
         getattr(axes, f"{name}axis").set_pane_color("white")
         getattr(axes, f"{name}axis").set_major_locator(MaxNLocator(4 if reach[k] > 0.5 * reach.max() else 2))
-    upwards = "xyz"[int(np.argmax(np.abs(scene.gravity)))] if scene.gravity.any() else "z"
-    height = float(reach["xyz".index(upwards)] / reach.max())  # of a high box the labels below need room
+    vertical = upwards(scene)
+    height = float(reach[vertical] / reach.max())  # of a high box the labels below need room
     axes.set_box_aspect(reach, zoom=1.0 - 0.08 * float(reach.min() / reach.max()) - 0.17 * height)
-    axes.view_init(elev=22, azim=-58, vertical_axis=upwards)
+    axes.set_proj_type("persp", focal_length=FOCUS)
+    axes.view_init(elev=ELEVATION, azim=AZIMUTH, vertical_axis="xyz"[vertical])
 
 
-def _fill(axes: Any, figure: Any, reach: Array) -> None:
+def _fill(axes: Any, figure: Any, reach: Array, below: float) -> None:
     """Axes in space as large as their part of the figure allows, with the numbers beside them."""
     renderer = axes.get_figure(root=True).canvas.get_renderer()
     room, zoom = figure.bbox, 1.0
@@ -199,7 +243,7 @@ def _fill(axes: Any, figure: Any, reach: Array) -> None:
             (room.x1 - middle[0], own.x1 - middle[0]),
             (middle[0] - room.x0, middle[0] - own.x0),
             (free, own.y1 - middle[1]),
-            (middle[1] - room.y0, middle[1] - own.y0),
+            (middle[1] - room.y0 - below * room.height, middle[1] - own.y0),
         )
         zoom *= FULL * min(float(given / taken) for given, taken in sides)
     axes.set_box_aspect(reach, zoom=zoom)
@@ -209,15 +253,18 @@ def box_of(scene: Scene) -> Array:
     """Half the edges of the box that is shown, shape (3,) [m]."""
     low, high = scene.corners
     half = scene.size / 2
-    return np.asarray(np.maximum((high - low) / 2 + MARGIN * half, half * NARROWEST))
+    margin = MARGIN if scene.dimension == 2 else TIGHT
+    return np.asarray(np.maximum((high - low) / 2 + margin * half, half * NARROWEST))
 
 
-def new_axes(figure: Any, scene: Scene) -> Any:
-    """Axes of the scene's dimension, prepared, in a figure or a part of one."""
-    axes = figure.subplots() if scene.dimension == 2 else figure.add_axes(SPACE, projection="3d")
+def new_axes(figure: Any, scene: Scene, below: float = 0.0) -> Any:
+    """Axes of the scene's dimension, prepared, in a figure or a part of one; in space with room below them."""
+    left, bottom, width, height = SPACE
+    place = left, bottom + below, width, height - below
+    axes = figure.subplots() if scene.dimension == 2 else figure.add_axes(place, projection="3d")
     prepare_axes(axes, scene)
     if scene.dimension == 3:
-        _fill(axes, figure, box_of(scene))
+        _fill(axes, figure, box_of(scene), below)
     return axes
 
 
@@ -234,10 +281,10 @@ def figure_height(scene: Scene, width: float) -> float:
     return float(np.clip((width - 0.8) * reach[1] / reach[0] + 0.9, 0.4 * width, 1.2 * width))
 
 
-def _axes(scene: Scene, given: Any) -> Any:
+def _axes(scene: Scene, given: Any, below: float = 0.0) -> Any:
     """Prepared axes: the given ones, or those of a new figure."""
     if given is None:
-        return new_axes(scene_figure(scene, WIDTH, figure_height(scene, WIDTH)), scene)
+        return new_axes(scene_figure(scene, WIDTH, figure_height(scene, WIDTH)), scene, below)
     if (getattr(given, "name", "") == "3d") != (scene.dimension == 3):
         kind = 'figure.add_subplot(projection="3d")' if scene.dimension == 3 else "figure.add_subplot()"
         raise ParameterError(f"axes must be those of {kind}: the model has dimension {scene.dimension}")

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from phlexible.observables.energy import energy_of
+from phlexible.observables.energy import busiest, energy_of
+from phlexible.observables.mesh_stress import MeshedPoints
 from phlexible.observables.run import RecordedRun
 from phlexible.ports.attachments import Attachment
 from phlexible.results.pictures.house_style import (
@@ -18,15 +19,20 @@ from phlexible.results.pictures.house_style import (
 )
 from phlexible.results.pictures.layout import fitting_legend, fold_exponent
 from phlexible.results.pictures.mechanism_plot import (
+    BELOW,
     box_of,
+    color_bar,
     draw_instants,
     legend_of_bodies,
     new_axes,
     picked_instants,
 )
 from phlexible.results.pictures.plots import draw_energy, note_below
+from phlexible.results.pictures.shading import StressColors
 from phlexible.results.pictures.telling import Moved, Panel, telling_panels
 from phlexible.scene.build import scene_of
+from phlexible.scene.fields import mesh_fields
+from phlexible.scene.scene import Scene
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,7 +63,11 @@ def plot_overview(
         ResultFileError: the file cannot be written.
     """
     path = picture_path(path)
-    drawn = scene_of(run, picked_instants(run.recording.time, INSTANTS[run.mechanism.dimension]))
+    instants = picked_instants(run.recording.time, INSTANTS[run.mechanism.dimension])
+    if any(isinstance(placed.data.points, MeshedPoints) for placed in run.mechanism.bodies):
+        instants = np.append(instants, busiest(run.recording))  # the last is drawn in the colours of its stress
+    drawn = scene_of(run, instants)
+    colors = StressColors(mesh_fields(run, drawn.bodies, instants))
     panels = telling_panels(motion, points)
     count, reach = len(panels) + 1, box_of(drawn)
     with house_style():
@@ -72,7 +82,7 @@ def plot_overview(
             top, bottom = np.ravel(figure.subfigures(1, 2, width_ratios=(LEFT, 1 - LEFT)))  # type: ignore[arg-type]
             rows = bottom.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
             widths = (LEFT * WIDTH - 0.9, (1 - LEFT) * WIDTH - 0.9)
-        _draw_mechanism(top, drawn, widths[0])
+        _draw_mechanism(top, drawn, colors, widths[0])
         for axes, panel in zip(rows, panels, strict=False):
             _draw_panel(axes, run, panel, widths[1])
         _draw_energy(rows[-1], run, widths[1])
@@ -82,10 +92,11 @@ def plot_overview(
         return finish(figure, path)
 
 
-def _draw_mechanism(figure: Any, drawn: Any, width: float) -> None:
-    axes = new_axes(figure, drawn)
-    draw_instants(axes, drawn)
+def _draw_mechanism(figure: Any, drawn: Scene, colors: StressColors, width: float) -> None:
+    axes = new_axes(figure, drawn, BELOW if colors.fields else 0.0)
+    draw_instants(axes, drawn, colors=colors)
     legend_of_bodies(axes, drawn, width)
+    color_bar(axes, drawn, colors)
 
 
 def _draw_panel(axes: "Axes", run: RecordedRun, panel: Panel, width: float) -> None:

@@ -7,9 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, IntArray
 from phlexible.results.pictures.house_style import INK, PALE, QUIET
-from phlexible.results.pictures.shading import faded, shaded, silhouette
+from phlexible.results.pictures.shading import (
+    NO_STRESS,
+    StressColors,
+    faces_away,
+    faded,
+    rgb,
+    shaded,
+    silhouette,
+    towards_viewer,
+)
 from phlexible.scene.scene import Arrow, DrawnBody, Scene, Symbol, SymbolKind
 
 THICK = 0.015
@@ -24,6 +33,9 @@ GLASS = 0.16  # how much of what is behind a surface it hides
 ARROW = 0.14  # of the scene, the largest force
 COILS = 9
 DASHED = (0, (6, 4))
+EDGE, DARK = 0.4, 0.45  # [points]; of the colour of the body
+NEARER, FARTHER = 0.01, 0.02  # of the scene: edges lie before the triangles that meet in them, far sides behind
+NO_EDGES = np.zeros((0, 2), dtype=np.int64)
 
 MARKERS: dict[SymbolKind, dict[str, Any]] = {
     SymbolKind.GROUND: dict(marker="^", ms=8.5, mfc="#c8c8c8", mec=INK, mew=0.8),
@@ -54,18 +66,25 @@ class SceneArtists:
     symbols: dict[SymbolKind, Any] = field(default_factory=dict)
 
 
-def draw_bodies(axes: Any, scene: Scene, instant: int, strength: float = 1.0, scale: float = 1.0) -> SceneArtists:
+def draw_bodies(
+    axes: Any,
+    scene: Scene,
+    instant: int,
+    strength: float = 1.0,
+    scale: float = 1.0,
+    colors: StressColors = NO_STRESS,
+) -> SceneArtists:
     """All bodies at an instant; ``strength`` below 1 fades them, ``scale`` enlarges deformations."""
     made = SceneArtists()
     solid = [body for body in scene.bodies if _is_solid(scene, body)]
     if scene.dimension == 3 and solid:
-        _surfaces_in_space(axes, solid, instant, strength, scale, made)
+        _surfaces_in_space(axes, scene, solid, instant, strength, scale, colors, made)
     parts = Counter(body.whole for body in scene.bodies)
     for body in scene.bodies:
         color = faded(body.color, strength)
         if body in solid:
             if scene.dimension == 2:
-                _surface_in_plane(axes, body, instant, strength, scale, made)
+                _surface_in_plane(axes, body, instant, strength, scale, made, colors=colors)
             continue
         nodes = body.nodes(scale)
         for line in body.skin.lines:
@@ -215,14 +234,17 @@ def _surface_in_plane(
     scale: float,
     made: SceneArtists,
     is_named: bool = True,
+    colors: StressColors = NO_STRESS,
 ) -> None:
-    """A surface seen along z: a light area with its outline."""
+    """A surface seen along z: a light area, or the colours of its stress, with its outline."""
     from matplotlib.collections import LineCollection, PolyCollection
 
     vertices, triangles = body.vertices(scale)[..., :2], body.skin.triangles
     outline = silhouette(body.skin.positions[body.skin.vertex_nodes] + body.skin.offsets, triangles)
     fill, ink = faded(body.color, 0.45 * strength), faded(body.color, strength)
-    area = PolyCollection(vertices[instant][triangles], fc=fill, ec=fill, lw=0.4, zorder=2.5)
+    is_strained = body.name in colors.fields
+    paint: Any = colors.base(body, instant) if is_strained else fill
+    area = PolyCollection(vertices[instant][triangles], fc=paint, ec=paint, lw=0.4, zorder=2.5)
     edge = LineCollection(list(vertices[instant][outline]), colors=[ink], linewidths=1.2, zorder=2.6)
     axes.add_collection(area, autolim=False)
     axes.add_collection(edge, autolim=False)
@@ -230,6 +252,9 @@ def _surface_in_plane(
     def move(k: int) -> None:
         area.set_verts(vertices[k][triangles])
         edge.set_segments(list(vertices[k][outline]))
+        if is_strained:
+            shades: Any = colors.base(body, k)
+            area.set_color(shades)
 
     made.updates.append(move)
     if is_named:
@@ -237,23 +262,38 @@ def _surface_in_plane(
 
 
 def _surfaces_in_space(
-    axes: Any, bodies: list[DrawnBody], instant: int, strength: float, scale: float, made: SceneArtists
+    axes: Any,
+    scene: Scene,
+    bodies: list[DrawnBody],
+    instant: int,
+    strength: float,
+    scale: float,
+    stress: StressColors,
+    made: SceneArtists,
 ) -> None:
-    """All surfaces as one collection, so that nearer triangles cover farther ones."""
+    """All surfaces and their edges as one collection, so that what is nearer covers what is farther."""
     from matplotlib.lines import Line2D
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
     every = [body.vertices(scale) for body in bodies]
+    edges = [_edges(body) if strength == 1 else NO_EDGES for body in bodies]
+    viewer = towards_viewer(scene)
+    before, behind = NEARER * scene.reach * viewer, FARTHER * scene.reach * viewer
 
     def corners(k: int) -> Array:
-        return np.concatenate([v[k][body.skin.triangles] for v, body in zip(every, bodies, strict=True)])
+        faces = [v[k][body.skin.triangles] for v, body in zip(every, bodies, strict=True)]
+        faces = [each - np.where(faces_away(each, viewer)[:, None, None], behind, 0.0) for each in faces]
+        lines = [v[k][own[:, [0, 1, 1]]] + before for v, own in zip(every, edges, strict=True)]
+        return np.concatenate([*faces, *lines])
 
     def colors(k: int) -> Array:
         parts = zip(every, bodies, strict=True)
-        return np.concatenate([shaded(b.color, v[k][b.skin.triangles], strength) for v, b in parts])
+        faces = [shaded(stress.base(b, k), v[k][b.skin.triangles], strength) for v, b in parts]
+        lines = [np.tile(DARK * rgb(b.color), (len(own), 1)) for b, own in zip(bodies, edges, strict=True)]
+        return np.concatenate([*faces, *lines])
 
     faces = Poly3DCollection(
-        corners(instant), facecolors=colors(instant), edgecolors=colors(instant), linewidths=0.2
+        corners(instant), facecolors=colors(instant), edgecolors=colors(instant), linewidths=EDGE
     )
     axes.add_collection3d(faces, autolim=False)
 
@@ -266,6 +306,10 @@ def _surfaces_in_space(
     made.updates.append(move)
     for body in bodies:
         made.handles.setdefault(body.whole, Line2D([], [], color=faded(body.color, strength), lw=5))
+
+
+def _edges(body: DrawnBody) -> IntArray:
+    return NO_EDGES if body.skin.lines else body.skin.edges()
 
 
 def _glass(axes: Any, body: DrawnBody, instant: int, made: SceneArtists) -> None:

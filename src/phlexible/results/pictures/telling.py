@@ -11,6 +11,7 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.beam.points import BeamPoints
 from phlexible.bodies.flexible.points import FlexiblePoints
 from phlexible.bodies.floating_body import FloatingBody
+from phlexible.bodies.locations import Along, Cut, End, Interface, MaterialPosition, Node, Start
 from phlexible.bodies.soft.points import SoftPoints
 from phlexible.errors import ParameterError
 from phlexible.joints.joint import Joint
@@ -99,10 +100,10 @@ def _panel(label: str, curves: list[tuple[str, Array]], size: float | None = Non
 
 def _deflections(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
     curves, across = [], "yz"[: motion.mechanism.dimension - 1]
-    seen = [(str(point), point, motion.displacement(point)) for point in points] or _softest_points(motion)
+    seen = [(in_words(point), point, motion.displacement(point)) for point in points] or _softest_points(motion)
     for name, point, moved in seen:
         percent = 100 * moved / point.placed.data.size
-        curves += [(f"$u_{axis}$ at {plain_text(name)}", percent[:, "xyz".index(axis)]) for axis in across]
+        curves += [(f"$u_{axis}$ of {plain_text(name)}", percent[:, "xyz".index(axis)]) for axis in across]
     return _panel("deflection / length [%]", curves, size=1.0)
 
 
@@ -176,7 +177,7 @@ def _positions(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
     alone, wholes = _liveliest_bodies(motion, _alone(mechanism)), list(mechanism.wholes.values())
     places = [(placed.name, _middle(placed)) for placed in alone if isinstance(placed.data, FloatingBody)]
     soft = [_liveliest(motion, placed) for placed in alone if isinstance(placed.data.points, SoftPoints)]
-    places += [(str(port), port) for port in soft]
+    places += [(in_words(port), port) for port in soft]
     places += [(f"{whole.name}, {end}", port) for whole in wholes for end, port in _ends(whole)]
     curves = [
         (f"{'xyz'[k]} of {plain_text(name)}", place[:, k])
@@ -228,10 +229,10 @@ def _softest_points(motion: Moved) -> list[tuple[str, Attachment, Array]]:
             point = _softest(placed, points)
             seen = _seen_from_interface(points, point.point.position[None], point.point.shapes[None])[0]
             eta = motion.run.elastic(motion.run.body_index(placed))
-            place = ", ".join(f"{each:.3g}" for each in point.point.position)
-            name = f"{placed.name}.point({place})" + "".join(
-                f" from {name}" for name in points.interfaces.names[:1]
-            )
+            name = in_words(point)
+            if points.interfaces.names:
+                away = float(np.linalg.norm(point.point.position - points.interfaces.positions[0]))
+                name = f"{placed.name}, {away:.3g} m from {points.interfaces.names[0]}"
             found.append((name, point, np.asarray(eta @ seen.T)))
     return found[:MOST_BODIES]
 
@@ -252,6 +253,25 @@ def _seen_from_interface(points: FlexiblePoints, places: Array, shapes: Array) -
         return shapes
     turns = np.cross(faces.rotations[0].T, (places - faces.positions[0])[:, None])  # (k, n, 3)
     return np.asarray(shapes - faces.shapes[0] - turns.transpose(0, 2, 1))
+
+
+def in_words(port: Attachment) -> str:
+    """A point of a body as one says it: "beam, end", "beam, 0.5 m along", "plate at (1, 0, 0) m"."""
+    name = port.placed.name
+    match port.location:
+        case Start() | Cut(at_end=False):
+            return f"{name}, start"
+        case End() | Cut():
+            return f"{name}, end"
+        case Along(x):
+            return f"{name}, {x:.4g} m along"
+        case Interface(part):
+            return f"{name}, {part}"
+        case Node(number):
+            return f"{name}, node {number}"
+        case MaterialPosition((x, y, z)):
+            return f"{name} at ({x:.3g}, {y:.3g}, {z:.3g}) m"
+    return name
 
 
 def _liveliest(motion: Moved, placed: PlacedBody) -> Attachment:
