@@ -81,7 +81,7 @@ class _Meshed:
         moved = points.shapes @ eta
         places = (points.nodes + moved) @ rotation.T + drawn.origins[number]
         stress = stress_at(self._body, points, eta[None], self._nodes)[0]
-        data = {"displacement": moved @ rotation.T, "von_mises": von_mises(stress)}
+        data = {"elastic_displacement": moved @ rotation.T, "von_mises": von_mises(stress)}
         return meshio.Mesh(places, self._cells, point_data=data)
 
 
