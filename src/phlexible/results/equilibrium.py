@@ -18,6 +18,7 @@ from phlexible.linear_analysis.operating_points.operating_point import Operating
 from phlexible.linear_analysis.operating_points.stability import growth
 from phlexible.mechanism.naming import counted
 from phlexible.observables import poses
+from phlexible.observables.reader import Reader
 from phlexible.observables.section_forces import BeamStress, SectionForces
 from phlexible.ports.attachments import Attachment, PlacedBody, Port
 from phlexible.ports.placed_whole import PlacedWhole
@@ -43,6 +44,7 @@ class Equilibrium:
     def __init__(self, system: System, point: OperatingPoint, recording: Recording) -> None:
         self._system, self._point = system, point
         self.motion = Motion(system, recording)
+        self.motion.reader = Reader(self.motion.run, is_at_rest=True)
 
     @property
     def state(self) -> State:
