@@ -132,8 +132,8 @@ def take_step(t: Tables, h: float, damping: float, least_scale: float, is_redund
         if status == CONVERGED or status == NEARLY_CONVERGED:
             status = checked(t, h, damping, ACCEPTABLE * least_scale, status)
         if status == CONVERGED:
-            if is_relaxed and remove_null_space_multipliers(t) > NOTICEABLE:
-                t.counter[1] += 1
+            if is_relaxed:
+                spare_multipliers(t, h, damping, ACCEPTABLE * least_scale)
             break
     if longest > 0.0 and contacts_push(t):
         t.parts[0] = float(parts_around_contacts(t, h, longest, damping))
@@ -145,6 +145,20 @@ def take_step(t: Tables, h: float, damping: float, least_scale: float, is_redund
         end_step(t, h, damping)
         hand_over(t)
     return status
+
+
+@compiled
+def spare_multipliers(t: Tables, h: float, damping: float, still: float) -> None:
+    """Take out of the multipliers what moves nothing, of joints that depend on each other.
+
+    Of joints that nearly do, it would move a little, and moving frames would work with other forces than those of
+    the step: where the ledger opens, the multipliers stay.
+    """
+    copy(t.multiplier1, t.saved_multiplier, t.rows)
+    if remove_null_space_multipliers(t) > NOTICEABLE:
+        t.counter[1] += 1
+    if not ledger_closes(t, h, damping, still):
+        copy(t.saved_multiplier, t.multiplier1, t.rows)
 
 
 @compiled
