@@ -11,7 +11,7 @@ import pytest
 
 import phlexible as ph
 from faults.kills import differences
-from faults.models import CASES, Case
+from faults.models import CASES, STEEL, Case
 from phlexible.results.files import journal, run_output
 from phlexible.system.recording import Recording
 from phlexible.time_integration import run
@@ -62,6 +62,24 @@ def test_an_instant_that_only_the_end_has_stored_stays(tmp_path):
     others = found.rows(np.arange(len(found.time)) != 6)
     others.step_error[6] = found.step_error[6:8].max()  # since the instant before
     assert_the_same(others, whole("controlled"))
+
+
+def test_the_work_of_a_load_on_many_points_has_the_same_digits_in_blocks_of_any_length(tmp_path):
+    """Sums over points used to have another order where one instant was stored alone, by one bit of the work."""
+
+    def make() -> ph.Model:
+        model = ph.Model(gravity=(0, -9.81, 0))
+        beam = model.add(ph.Beam(1.0, ph.CircularSection(0.02), STEEL, elements=6), "beam")
+        model.connect(ph.Revolute(model.ground.at((0, 0, 0)), beam.start))
+        model.apply(ph.DistributedForce(beam, lambda x, t: (0.0, 100 * np.cos(5 * t) * x, 7.0 * x)))
+        return model
+
+    case, path = Case(make, 1e-3), tmp_path / "run.h5"
+    expected = case.simulate(20).recording
+    for stop in range(1, 8):
+        case.simulate(stop, output=path, overwrite=True)
+        found = case.resume(path, stop + 1).recording
+        assert differences(found, expected.rows(slice(stop + 2)), is_complete=False) == []
 
 
 def pushed(name: str, push: Callable) -> Case:

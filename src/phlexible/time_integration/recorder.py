@@ -120,7 +120,7 @@ def recording_of(
     count = len(times)
     own = {name: array[:count] for name, array in rows.items()}
     given = GivenFunctions(system.moving_frames, system.paths, times) if given is None else given
-    work = [own["work"][:, columns].sum(axis=1) for columns in sources.values()]
+    work = [_sum(own["work"], columns) for columns in sources.values()]
     return Recording(
         time=np.array(times),
         position=own["position"],
@@ -151,3 +151,8 @@ def recording_of(
         step_error=own["step_error"][:, 0],
         work_names=tuple(sources),
     )
+
+
+def _sum(work: Array, columns: list[int]) -> Array:
+    """The sum of some columns, one after the other: ``sum`` takes another order where there is one instant only."""
+    return np.asarray(np.cumsum(work[:, columns], axis=1)[:, -1])
