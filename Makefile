@@ -3,13 +3,18 @@
 #   make test    environment, install, style and type checks, all tests
 #   make docs    the documentation as a site: build/docs/index.html
 #   make size    code lines by folder, and the change since the last tag
+#   make test-lowest    the tests with the lowest versions that pyproject.toml allows
+#   make ordinary MODELS=2000 ROW=0: ordinary models of one body against the laws; a failure prints its program
 #   make fuzz    SEEDS=2000 FIRST=0: random mechanisms against the laws; a failure prints a small program
 
 PYTHON ?= $(firstword $(shell command -v python3.11 2>/dev/null) $(shell command -v python3 2>/dev/null) python3)
 VENV := .venv
+LOWEST := .venv-lowest
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PYTEST_OPTIONS ?= -n 2 --dist worksteal
+MODELS ?= 2000
+ROW ?= 0
 SEEDS ?= 2000
 FIRST ?= 0
 
@@ -17,7 +22,7 @@ FIRST ?= 0
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test check style types suite size format bench fuzz docs browser viewer clean
+.PHONY: demo test test-lowest check style types suite size format bench ordinary fuzz docs browser viewer clean
 .DEFAULT_GOAL := demo
 
 demo: $(READY)
@@ -44,6 +49,11 @@ suite: $(READY)
 size:
 	@$(PYTHON) .ci/size.py
 
+# Deprecations are what newer packages say of these old ones; the newest versions, in "make test", must be silent.
+test-lowest: $(LOWEST)/.ready
+	NUMBA_CACHE_DIR=$(abspath $(LOWEST))/compiled $(LOWEST)/bin/python -m pytest $(PYTEST_OPTIONS) \
+	    -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning
+
 format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -54,6 +64,9 @@ bench: $(READY)
 	for program in $(filter-out benchmarks/compare.py,$(wildcard benchmarks/*.py)); do \
 	    echo "== $$program"; $(BIN)/python $$program || exit 1; \
 	done
+
+ordinary: $(READY)
+	cd tests && ../$(BIN)/python -m ordinary --models $(MODELS) --first $(ROW)
 
 fuzz: $(READY)
 	cd tests && ../$(BIN)/python -m fuzz --seeds $(SEEDS) --first $(FIRST)
@@ -74,7 +87,7 @@ viewer:
 	cd viewer && npm install --no-audit --no-fund && node build.mjs
 
 clean:
-	rm -rf $(VENV) results build dist docs/tutorials docs/gallery docs/extra docs/api/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) results build dist docs/tutorials docs/gallery docs/extra docs/api/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests examples benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Rebuilt only when pyproject.toml changes. The stamp is written last, so a broken install is done again.
@@ -84,4 +97,12 @@ $(READY): pyproject.toml
 	rm -rf $(VENV)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+# uv chooses the lowest versions of what pyproject.toml names, and the newest of what these need.
+$(LOWEST)/.ready: pyproject.toml
+	rm -rf $(LOWEST)
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check uv
+	$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct --editable '.[dev]'
 	touch $@
