@@ -138,3 +138,17 @@ def solved(x0, cells, clamped, force):
         x.ravel()[free] -= step
     assert np.abs(step).max() < 1e-12
     return x
+
+
+@pytest.mark.parametrize("law", [ph.NeoHookean(2e11, 0.3), ph.StVenantKirchhoff(2e11, 0.3)])
+@pytest.mark.parametrize("cells", [skfem.MeshQuad, skfem.MeshHex])
+def test_small_strains_store_the_energy_of_hooke(cells, law):
+    """Parts of an energy that are as large as E cancel at a strain of 1e-7; what is left is 5e-15 of them."""
+    strain, dimension = 1e-7, cells.elem.refdom.dim()
+    mesh = cells.init_tensor(*[np.linspace(0, 1, 2)] * dimension)
+    body = ph.SoftBody(mesh, law, 7800.0, thickness=1.0 if dimension == 2 else None)
+    model = ph.Model(dimension=dimension)
+    shape = body.nodes * (1 + strain, 1 - 0.3 * strain, 1 - 0.3 * strain)
+    model.add(body, "cube", shape=shape)
+    stored = model.simulate(1e-9, 1e-9).energy.strain[0]
+    assert stored == pytest.approx(2e11 * strain**2 / 2, rel=1e-5)

@@ -5,7 +5,7 @@ delta(h) / delta(x) without cancellation; invariants have the mean of their grad
 C_{n+1}, so that S : delta(E) is delta(W) exactly (5.14).
 """
 
-from math import exp, log, log1p, nan
+from math import exp, expm1, log, log1p, nan
 
 from phlexible.compilation.compiled import compiled
 from phlexible.compilation.notation import Tables, Vector, dot, vector
@@ -58,39 +58,54 @@ def total(a: Vector) -> float:
 
 
 @compiled
-def thickness_squared(t: Tables, q: int, x: float) -> float:
-    """c of a sheet with det C = x that has no stress across it."""
+def log_of_thickness_squared(t: Tables, q: int, x: float) -> float:
+    """log c of a sheet with det C = x that has no stress across it."""
     ratio = t.soft_first_number[q] / (2.0 * t.soft_second_number[q])
     log_x = log(x)
     log_c = -log_x * ratio / (1.0 + ratio)
     for _ in range(MOST_ITERATIONS):
-        c = exp(log_c)
-        change = (c - 1.0 + ratio * (log_x + log_c)) / (c + ratio)
+        change = (expm1(log_c) + ratio * (log_x + log_c)) / (exp(log_c) + ratio)
         log_c -= change
-        if abs(change) <= 1e-15 * (1.0 + abs(log_c)):
+        if abs(change) <= 1e-15 * abs(log_c):
             break
-    return exp(log_c)
+    return log_c
 
 
 @compiled
-def energy_of(t: Tables, q: int, x: float) -> float:
-    """Function q at x [J/m3]."""
+def thickness_squared(t: Tables, q: int, x: float) -> float:
+    """c of it."""
+    return exp(log_of_thickness_squared(t, q, x))
+
+
+@compiled
+def undeformed_value(q: int) -> float:
+    """Of the invariant that function q takes: each group has one of I_1, of I_2 and of det C."""
+    return 1.0 if q % 3 == 2 else 3.0
+
+
+@compiled
+def energy_of(t: Tables, q: int, change: float) -> float:
+    """Function q where its invariant differs so much from its undeformed value [J/m3].
+
+    Told by the difference, parts that cancel at small strains are small themselves.
+    """
     kind, a, b = t.soft_function[q], t.soft_first_number[q], t.soft_second_number[q]
+    x = undeformed_value(q) + change
     if kind == NOTHING:
         return 0.0
     if kind == PROPORTIONAL:
-        return a * (x - 3.0)
+        return a * change
     if kind == OF_USER:
         return call(t.soft_energy[q], x)
     if not x > 0.0:
         return nan
     if kind == LOGARITHMS:
-        return (a + b * log(x)) * log(x)
+        return (a + b * log1p(change)) * log1p(change)
     if kind == RECIPROCAL:
-        return a * (1.0 / x - 1.0)
-    c = thickness_squared(t, q, x)
-    volume = log(x * c)
-    return 0.5 * b * (c - 1.0 - volume) + 0.125 * a * volume * volume
+        return -a * change / x
+    log_c = log_of_thickness_squared(t, q, x)
+    volume = log1p(change) + log_c
+    return 0.5 * b * (expm1(log_c) - volume) + 0.125 * a * volume * volume
 
 
 @compiled
@@ -119,7 +134,8 @@ def quotient(t: Tables, q: int, x: float, change: float) -> tuple[float, float]:
     if kind == RECIPROCAL:
         return -a / (x * end), a / (x * end * end)
     if abs(change) > NEAR * x:
-        value = (energy_of(t, q, end) - energy_of(t, q, x)) / change
+        strained = x - undeformed_value(q)
+        value = (energy_of(t, q, strained + change) - energy_of(t, q, strained)) / change
         return value, (slope_of(t, q, end) - value) / change
     middle, value = x + 0.5 * change, 0.0
     for point in range(4):
@@ -141,9 +157,11 @@ def density(t: Tables, g: int, c: Vector, x: Vector) -> float:
         e = 0.5 * (c - vector(1.0, 1.0, 1.0))
         trace = total(e)
         return 0.5 * t.soft_lame[g] * trace * trace + t.soft_shear[g] * (dot(e, e) + 0.5 * dot(x, x))
-    a, y = cofactor_diagonal(c, x, c, x), cofactor_sides(c, x, c, x)
-    energy = energy_of(t, 3 * g, total(c)) + energy_of(t, 3 * g + 1, total(a))
-    return energy + energy_of(t, 3 * g + 2, (dot(a, c) + 2.0 * dot(x, y)) / 3.0)
+    e = c - vector(1.0, 1.0, 1.0)
+    a, y = cofactor_diagonal(e, x, e, x), cofactor_sides(e, x, e, x)
+    first, second, third = total(e), total(a), (dot(a, e) + 2.0 * dot(x, y)) / 3.0  # invariants of C - I
+    energy = energy_of(t, 3 * g, first) + energy_of(t, 3 * g + 1, 2.0 * first + second)
+    return energy + energy_of(t, 3 * g + 2, first + second + third)
 
 
 @compiled
