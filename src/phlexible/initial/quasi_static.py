@@ -33,6 +33,7 @@ from phlexible.system.displacement import displaced
 from phlexible.system.forces import applied_forces, load_stiffness, small_constraint_stiffness
 from phlexible.system.instants import Given, Instants
 from phlexible.system.layout import State
+from phlexible.system.round_off import round_off_of_forces
 from phlexible.system.system import System
 
 GOAL, ACCEPTED, ROUND_OFF = 1e-13, 1e-10, 1e-12
@@ -77,6 +78,8 @@ class _Problem:
     share: float
     rate: float
     """Square of the rate at which loads or velocities would carry the mechanism over its own length [1/s^2]."""
+    round_off: Array
+    """What forces that balance may leave, shape (velocities,)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,9 +110,10 @@ def quasi_static_motion(system: System, state: State, at: Instants | None = None
     """
     here = system.at(state) if at is None else at
     independent, rate = independent_rows(system, state, here), _rate(system, state, here)
-    problem = _Problem(system, state, independent, here.given, 1.0, rate)
     count, rows = int(system.layout.velocity[-1]), int(system.layout.multiplier[-1])
     start = QuasiStaticMotion(state, here, np.zeros(count), np.zeros(rows), np.zeros(rows))
+    round_off = round_off_of_forces(system, state, _stiffness(system, start, 1.0))
+    problem = _Problem(system, state, independent, here.given, 1.0, rate, round_off)
     with np.errstate(all="ignore"):  # a diverging iteration is reported below
         found, error = _solved(problem, start, is_searched=False)
         if not error < ACCEPTED:
@@ -255,6 +259,7 @@ def _residual(problem: _Problem, motion: QuasiStaticMotion) -> _Residual:
     balance = inertia + elastic - applied - constraint
     weight = 1 / np.sqrt(mass.diagonal())
     size = max(np.linalg.norm(weight * force) for force in (inertia, elastic, applied, constraint))
+    size = max(size, np.linalg.norm(weight * problem.round_off) / ACCEPTED)
     row_weight = 1 / np.sqrt(matrix**2 @ weight**2 + np.finfo(float).tiny)
     change, gap = system.rows.accelerations(at)[0], system.rows.values(at)[0]
     moments = rigid_moments(system, state, problem.given)

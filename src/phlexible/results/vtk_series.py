@@ -1,8 +1,7 @@
 """A motion as a series of VTK files for ParaView: meshes with displacement and stress, other bodies as surfaces."""
 
-from math import ceil
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 
@@ -16,23 +15,12 @@ from phlexible.observables.mesh_stress import MeshedPoints, stress_at
 from phlexible.observables.run import RecordedRun
 from phlexible.ports.attachments import PlacedBody
 from phlexible.results.extras import optional
-from phlexible.results.progress import progress_bar, shown
 from phlexible.scene.build import scene_of
 from phlexible.scene.scene import DrawnBody
 
-MOST_INSTANTS = 200
-"""Where nothing else is asked for: as many as a film of 8 s has."""
-HEAD = """<?xml version="1.0"?>
-<VTKFile type="Collection" version="0.1" byte_order="LittleEndian">
-  <Collection>
-"""
-END = """  </Collection>
-</VTKFile>
-"""
 
-
-def export(run: RecordedRun, path: str, every: int | None, progress: bool | None) -> None:
-    """See ``Motion.export``. The index is whole after each instant: a series that was stopped can be opened.
+def export(run: RecordedRun, path: str, every: int) -> None:
+    """See ``Motion.export``.
 
     Raises:
         ParameterError: a path that does not end in .pvd.
@@ -42,36 +30,30 @@ def export(run: RecordedRun, path: str, every: int | None, progress: bool | None
     index = Path(path)
     if index.suffix != ".pvd":
         raise ParameterError(f"path must end in .pvd (the index of a series of .vtu files), got {path!r}")
-    instants = np.arange(0, run.count, ceil(run.count / MOST_INSTANTS) if every is None else every)
+    instants = np.arange(0, run.count, every)
     scene = scene_of(run, instants)
-    bodies = zip(run.system.bodies, scene.bodies, strict=True)
-    series = [(placed.name, _Meshed.of(run, placed, drawn) or _Surface(drawn)) for placed, drawn in bodies]
+    entries = []
     try:
-        with index.open("w", encoding="utf-8") as file, progress_bar(shown(progress), "exporting") as tell:
-            _append(file, HEAD)
+        for part, (placed, drawn) in enumerate(zip(run.system.bodies, scene.bodies, strict=True)):
+            series = _Meshed.of(run, placed, drawn) or _Surface(drawn)
             for number, time in enumerate(scene.time):
-                for part, (name, shape) in enumerate(series):
-                    own = index.with_name(f"{index.stem}_{part}_{number:05d}.vtu")
-                    meshio.write(own, shape.at(meshio, number))
-                    _append(file, _entry(float(time), part, name, own.name))
-                tell(number + 1, len(scene.time))
+                name = f"{index.stem}_{part}_{number:05d}.vtu"
+                meshio.write(index.with_name(name), series.at(meshio, number))
+                entries.append((float(time), part, placed.name, name))
+        index.write_text(_index(entries), encoding="utf-8")
     except OSError as error:
         raise ResultFileError(f"{path} cannot be written: {error}") from error
 
 
-def _append(file: TextIO, lines: str) -> None:
-    """Lines before the end of the index, which is written anew behind them."""
-    file.write(lines)
-    place = file.tell()
-    file.write(END)
-    file.flush()
-    file.seek(place)
-
-
-def _entry(time: float, part: int, name: str, file: str) -> str:
+def _index(entries: list[tuple[float, int, str, str]]) -> str:
     from xml.sax.saxutils import quoteattr
 
-    return f'    <DataSet timestep="{time!r}" part="{part}" name={quoteattr(name)} file={quoteattr(file)}/>\n'
+    lines = [
+        f'    <DataSet timestep="{time!r}" part="{part}" name={quoteattr(name)} file={quoteattr(file)}/>'
+        for time, part, name, file in entries
+    ]
+    head = ['<?xml version="1.0"?>', '<VTKFile type="Collection" version="0.1" byte_order="LittleEndian">']
+    return "\n".join([*head, "  <Collection>", *lines, "  </Collection>", "</VTKFile>", ""])
 
 
 class _Meshed:
@@ -99,7 +81,7 @@ class _Meshed:
         moved = points.shapes @ eta
         places = (points.nodes + moved) @ rotation.T + drawn.origins[number]
         stress = stress_at(self._body, points, eta[None], self._nodes)[0]
-        data = {"elastic_displacement": moved @ rotation.T, "von_mises": von_mises(stress)}
+        data = {"displacement": moved @ rotation.T, "von_mises": von_mises(stress)}
         return meshio.Mesh(places, self._cells, point_data=data)
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.csgraph import structural_rank
 from scipy.sparse.linalg import splu
 
 from phlexible.algebra.arrays import Array
@@ -25,8 +26,12 @@ def newton_step(
     """
     own = None if compliance is None else sparse.diags_array(compliance)
     saddle = sparse.block_array([[stiffness, -matrix.T], [matrix, own]]) if matrix.shape[0] else stiffness
+    saddle = sparse.csc_matrix(saddle)
+    saddle.eliminate_zeros()
+    if structural_rank(saddle) < saddle.shape[0]:  # of slack strings; SuperLU may write beyond its memory
+        return None
     try:
-        solution = splu(sparse.csc_matrix(saddle)).solve(np.concatenate([force, -gap]))
+        solution = splu(saddle).solve(np.concatenate([force, -gap]))
     except RuntimeError:  # exactly singular
         return None
     if not np.isfinite(solution).all():

@@ -19,6 +19,7 @@ from phlexible.rank.smallest_multipliers import smallest_multipliers_at
 from phlexible.system.displacement import displaced
 from phlexible.system.forces import applied_forces, constraint_stiffness, load_stiffness, weights_and_loads
 from phlexible.system.layout import State
+from phlexible.system.round_off import round_off_of_forces
 from phlexible.system.system import System
 
 ITERATIONS = 400
@@ -54,19 +55,24 @@ def static_equilibrium(system: System, state: State) -> tuple[State, Array]:
         force = applied - elastic
         given = weights_and_loads(system, at)  # without springs, which may balance them alone
         parts = (applied, given, gross, matrix.T @ multipliers)
+        stiffness = sparse.csr_array(
+            tangent - load_stiffness(system, state) - constraint_stiffness(system, state, multipliers)
+        )
         size = max(float(np.linalg.norm(weight * each)) for each in parts)
+        round_off = float(np.linalg.norm(weight * round_off_of_forces(system, state, stiffness)))
+        size = max(size, round_off / ACCEPTED)
         balance = float(np.linalg.norm(weight * (force + matrix.T @ multipliers)))
-        residual = max(balance / size if size else 0.0, float(system.relative_gaps(gap).max(initial=0.0)))
+        open_by = float(system.relative_gaps(gap).max(initial=0.0))
+        residual = max(balance / size if size else 0.0, open_by)
         if iteration == 0:
             first = max(residual, 1e-3) if size else 1.0
             start = float(np.linalg.norm(weight * force) / np.sqrt(mass.diagonal().max())) / (0.1 * length)
         if iteration == 0 or residual < best:
             best, best_state, best_multipliers = residual, state, multipliers.copy()
-        if size == 0 or (iteration and (best < GOAL or (best < ACCEPTED and residual > best))):
+        is_balanced = balance <= round_off and open_by < GOAL  # without loads before the first step
+        is_settled = best < GOAL or (best < ACCEPTED and residual > best)
+        if size == 0 or is_balanced or (iteration and is_settled):
             break
-        stiffness = sparse.csr_array(
-            tangent - load_stiffness(system, state) - constraint_stiffness(system, state, multipliers)
-        )
         shift = max(start * min(1.0, residual / first) ** 1.5, SMALLEST_SHIFT * start)
         change = np.full(len(force), np.nan)  # if all steps are singular
         for _ in range(40):

@@ -1,0 +1,39 @@
+"""Poses at rest are found where nothing but the round-off of places is left to balance."""
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+
+POLYMER = ph.Material(2e9, 1200.0, 0.35)
+ROD = ph.Rod(1.0, ph.RectangularSection(0.02, 0.03), POLYMER, elements=4, order=2)
+
+
+def unloaded() -> ph.Model:
+    """A bar on a hinge at the end of a clamped rod, without weight: it may be turned freely."""
+    model = ph.Model(dimension=2)
+    rod = model.add(ROD, "rod", (1, 0, 0), np.pi / 2)
+    bar = model.add(ph.RigidBody(0.5, 0.01, center=(0.2, 0, 0)), "bar", (1, 1, 0), np.pi / 2)
+    model.connect(ph.Fixed(model.ground.at((1, 0, 0)), rod.start))
+    model.connect(ph.Revolute(rod.end, bar.origin))
+    return model
+
+
+@pytest.mark.filterwarnings("ignore:the motion is too slow")
+def test_what_nothing_loads_is_in_equilibrium_where_it_is() -> None:
+    found = (model := unloaded()).equilibrium()
+    np.testing.assert_allclose(found.position(model["bar"].point((0.2, 0, 0))), (1, 1.2, 0), atol=1e-12)
+    motion = unloaded().simulate(0.1, 0.01, initial="quasi_static")
+    assert np.ptp(motion.position(motion["bar"].origin), axis=0).max() < 1e-9
+
+
+@pytest.mark.parametrize("distance", [0.0, 1e3])
+def test_a_stiff_rod_that_hangs_on_a_spring_comes_to_rest(distance: float) -> None:
+    """Its weight is 4e-9 of its stiffness times its length, and of that times the distance less."""
+    model, stiffness = ph.Model(gravity=(-9.81, 0, 0)), 1e3
+    place = np.array([1.0, distance, 2 * distance])
+    rod = model.add(ROD, "rod", place, np.diag([-1.0, -1.0, 1.0]))
+    model.apply(ph.SpringDamper(model.ground.at(place + (0.5, 0, 0)), rod.start, stiffness=stiffness))
+    found = model.equilibrium()
+    sag = POLYMER.density * 0.02 * 0.03 * 9.81 / stiffness
+    np.testing.assert_allclose(found.position(rod.start), place - (sag, 0, 0), atol=1e-9 + 1e-10 * distance)
