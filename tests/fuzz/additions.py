@@ -1,5 +1,7 @@
 """What some mechanisms have besides: capsules that are touched, wheels that roll, joints that lock and let go."""
 
+from contextlib import suppress
+
 import numpy as np
 
 import phlexible as ph
@@ -8,6 +10,7 @@ from laws.elements import Adding
 from laws.models import Sample
 from phlexible.errors import ModelError
 from phlexible.initial.closure import undeformed
+from phlexible.joints.joint import Joint
 from phlexible.ports.attachments import Attachment
 from phlexible.rank.redundancy import redundancies
 from phlexible.system.system import system_of
@@ -57,20 +60,42 @@ def roll(rng: np.random.Generator, sample: Sample) -> bool:
     return True
 
 
-def lock_or_release(rng: np.random.Generator, sample: Sample, duration: float) -> None:
-    """A joint that locks, lets go, or both, on the grid of steps or between."""
-    joints = [joint for joint in sample.model.joints if joint.coordinate_names]
+def switch_joints(rng: np.random.Generator, sample: Sample, duration: float) -> None:
+    """One or two joints that lock and let go, once or again, on the grid of steps or between, or on a condition."""
+    model = sample.model
+    joints = [joint for joint in model.joints if joint.coordinate_names]
     if not joints:
         return
-    joint = joints[rng.integers(len(joints))]
-    first, second = np.sort(rng.uniform(0.1, 0.9, 2)) * duration
-    try:
-        match rng.integers(3):
+    joint, other = (joints[rng.integers(len(joints))] for _ in range(2))
+    first, second, third = np.sort(rng.uniform(0.0, 0.9, 3)) * duration
+    with suppress(ModelError):  # angles of some joints need orientations that points do not have
+        match rng.integers(7):
             case 0:
-                sample.model.at(first, lock=joint)
+                model.at(first, lock=joint)
             case 1:
-                sample.model.at(first, release=joint)
+                model.at(first, release=joint)
             case 2:
-                sample.model.at(second, release=sample.model.at(first, lock=joint))
-    except ModelError:  # angles of some joints need orientations that points do not have
-        return
+                model.at(second, release=model.at(first, lock=joint))
+            case 3:  # and again
+                model.at(second, release=model.at(first, lock=joint))
+                model.at(third, lock=joint)
+            case 4:
+                model.at(first, lock=joint)
+                model.at(second, lock=other)
+            case 5:
+                model.at(_passing(rng, sample, other), lock=joint)
+            case 6:
+                held = model.at(_passing(rng, sample, other), lock=joint)
+                model.at(second, release=held)
+
+
+def _passing(rng: np.random.Generator, sample: Sample, joint: Joint) -> ph.When:
+    """A coordinate of a joint passes a place close to where it is, or its rate one close to zero."""
+    number = int(rng.integers(len(joint.coordinate_names)))
+    name, step = joint.coordinate_names[number], float(sample.step)
+    size = 1.0 if name.endswith("angle") else sample.scale.length
+    side, way = ("above", "below")[rng.integers(2)], 1e-3 * size * rng.normal()
+    if rng.integers(2):
+        return ph.When(ph.JointRate(joint, number), **{side: way / step})
+    place = joint.initial_coordinate(sample.model.dimension, name)
+    return ph.When(ph.JointPosition(joint, number), **{side: place + way})

@@ -2,17 +2,20 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 import phlexible as ph
+from fuzz.case import EQUILIBRIUM, Case
 from fuzz.copies import Change, copied
-from fuzz.draw import Case
 from fuzz.twins import Places, Twin
 from laws.figures import center_of_mass_path, energy_scale, joint_gaps, momentum_errors, orthogonality_error
 from phlexible.errors import ModelError
 from phlexible.ports.attachments import MovingFrame
+from phlexible.system.recording import ARRAYS
 from phlexible.system.system import moving_frames
 from phlexible.time_integration.composition import check_lossless
 
@@ -20,7 +23,9 @@ Array = np.ndarray
 
 LIMIT = 1e-10
 AT_REST = 1e-6  # of the reach, by which something may creep in a run
-UNPREDICTABLE = 1e-3  # of the reach: where a kick of 1e-9 grows to more, round-off may do so in some other way
+UNPREDICTABLE = (
+    1e-3  # of the reach: where a kick of 1e-9 grows to more, or an equilibrium is sought, round-off may do so
+)
 DIFFERENCES = 1e3  # by which starts are worse where rates of paths are differences, in windows of some seconds
 UNITS = {
     "millimetres": Change(length=1e3),
@@ -33,11 +38,16 @@ UNITS = {
 
 def failures(case: Case, motion: ph.Motion, seed: int) -> Iterator[tuple[str, str]]:
     """What the motion of a case does not obey, and by how much."""
+    yield from file_failures(motion)
     for name, error in law_errors(case, motion):
         if not error <= LIMIT:
             yield name, f"{error:.2g} of its scale"
     if motion.halvings[-1]:  # twins halve no steps
         return
+    if case.options.get("initial") == EQUILIBRIUM and is_reversible(case, motion):
+        way = float(np.abs(motion.recording.position - motion.recording.position[0]).max())
+        if not way <= AT_REST * motion.run.system.reach:
+            yield "rest", f"it moves by {way:.2g} m from its equilibrium"
     twin, here = Twin(case, motion), (motion.recording.position, motion.recording.rotation)
     if is_reversible(case, motion) and not motion.contact_steps[-1]:  # parts are counted at the start of a step
         start = here[0][:-1], here[1][:-1]
@@ -49,20 +59,36 @@ def failures(case: Case, motion: ph.Motion, seed: int) -> Iterator[tuple[str, st
     )  # by differences in windows of seconds
     known = [name for name, change in UNITS.items() if change.time == 1 or not is_timed]
     units = known[rng.integers(len(known))]
-    changes = [("another place", elsewhere(case.model, rng)), (units, UNITS[units])]
-    for name, change in [changes[seed % 2]] if case.is_small else changes:
+    drawn = ("another place", elsewhere(case.model, rng)), (units, UNITS[units])
+    changes = case.changes or drawn
+    for name, change in [changes[seed % len(changes)]] if case.is_small else changes:
         kicked = (lambda: None) if motion.events else twin.kicked  # which knows of no events
-        yield from _apart(name, motion, ends, changed_places(case, change), kicked)
+        is_sought = case.options.get("initial") == EQUILIBRIUM
+        if is_sought and not case.changes:  # random mechanisms have several equilibria
+            continue
+        yield from _apart(
+            name, motion, ends, changed_places(case, change), kicked, UNPREDICTABLE if is_sought else LIMIT
+        )
+
+
+def file_failures(motion: ph.Motion) -> Iterator[tuple[str, str]]:
+    """A file of the motion from which it cannot be read again; errors of reading are raised."""
+    with TemporaryDirectory() as folder:
+        motion.save(path := Path(folder) / "motion.h5")
+        found = ph.Motion.load(path)
+    for name in ARRAYS:
+        if not np.array_equal(getattr(found.recording, name), getattr(motion.recording, name), equal_nan=True):
+            yield "file", f"{name} is read in another way than it was saved"
+    if [str(event) for event in found.events] != [str(event) for event in motion.events]:
+        yield "file", "its events are not those that were saved"
 
 
 def law_errors(case: Case, motion: ph.Motion) -> Iterator[tuple[str, float]]:
     """Dimensionless errors of the laws that hold for the motion."""
-    reach, duration = motion.run.system.reach, float(motion.time[-1])
+    reach = motion.run.system.reach
     extent = max(reach, float(np.abs(motion.recording.position).max()))
     mass = sum(placed.data.mass for placed in motion.mechanism.bodies)
-    scale = energy_scale(motion) + mass * (AT_REST * reach / duration) ** 2
-    scale += _round_off_of_rods(motion) / LIMIT
-    yield "energy balance", float(np.abs(motion.energy.balance_error).max()) / scale
+    yield "energy balance", balance_error(motion)
     yield "joints", max(joint_gaps(motion)) / (extent / reach)
     yield "rotations", orthogonality_error(motion)
     model, path = motion.mechanism, center_of_mass_path(motion)
@@ -70,6 +96,7 @@ def law_errors(case: Case, motion: ph.Motion) -> Iterator[tuple[str, float]]:
     if case.options.get("order", 2) == 2 and not motion.halvings[-1]:
         way = np.diff(motion.time)[:, None] * (momenta[1:] + momenta[:-1]) / 2 / mass
         whole = np.diff(motion.contact_steps) == 0  # steps around contacts are taken in parts
+        whole &= case.end is None or motion.time[1:] < case.end - case.step  # where the end is found
         for event in motion.events:  # and those with a lock or a release in them
             whole &= (motion.time[1:] < event.time - case.step) | (motion.time[:-1] > event.time + case.step)
         missed = np.abs(np.diff(path, axis=0) - way)[whole]
@@ -85,12 +112,31 @@ def law_errors(case: Case, motion: ph.Motion) -> Iterator[tuple[str, float]]:
             yield "angular momentum", float(angular)
 
 
+def balance_error(motion: ph.Motion) -> float:
+    """Of the energy, relative to what is in it, what creeps and round-off."""
+    system, duration = motion.run.system, float(motion.time[-1])
+    extent = max(system.reach, float(np.abs(motion.recording.position).max()))
+    mass = sum(placed.data.mass for placed in motion.mechanism.bodies)
+    scale = energy_scale(motion) + mass * (AT_REST * system.reach / duration) ** 2
+    scale += (_round_off_of_rods(motion) + _round_off_of_work(motion, extent)) / LIMIT
+    return float(np.abs(motion.energy.balance_error).max()) / scale
+
+
 def _round_off_of_rods(motion: ph.Motion) -> float:
     """Strains of rods are stretches less 1: round-off of these does work with the forces in stiff rods [J]."""
     rods = [each.handle.body for each in motion.mechanism.rods]
     stiffness = sum(float(rod.stiffness_at(np.zeros(1)).max()) * rod.length for rod in rods)
     force = np.sqrt(2 * float(motion.energy.strain.max(initial=0.0)) * stiffness)
     return float(np.finfo(float).eps * force * len(motion.time))
+
+
+def _round_off_of_work(motion: ph.Motion, extent: float) -> float:
+    """Weights and loads act over differences of places, which are round numbers of the reach [J]."""
+    model, times = motion.mechanism, motion.time
+    force = sum(placed.data.mass for placed in model.bodies) * float(np.linalg.norm(model.gravity))
+    for load in model.loads:
+        force += sum(float(np.linalg.norm(entry.at_time(float(times[-1])))) for entry in load.entries())
+    return float(np.finfo(float).eps * force * extent * len(times))
 
 
 def is_free(model: ph.Model) -> bool:
@@ -136,7 +182,8 @@ def changed_places(case: Case, change: Change) -> Places | None:
     """
     model = copied(case.placed, change)
     step = change.time * case.step
-    other = replace(case, model=model, step=step, is_assembled=False)
+    end = None if case.end is None else change.time * case.end
+    other = replace(case, model=model, step=step, is_assembled=False, end=end)
     motion = other.run()
     if motion.halvings[-1]:
         return None
@@ -145,13 +192,18 @@ def changed_places(case: Case, change: Change) -> Places | None:
 
 
 def _apart(
-    name: str, motion: ph.Motion, here: Places, there: Places | None, kicked: Callable[[], Places | None]
+    name: str,
+    motion: ph.Motion,
+    here: Places,
+    there: Places | None,
+    kicked: Callable[[], Places | None],
+    limit: float = LIMIT,
 ) -> Iterator[tuple[str, str]]:
     """Names a difference beyond round-off and beyond what becomes of a kick of 1e-9."""
     if there is None:
         return
     error = _distance(motion, here, there)
-    if error <= LIMIT:
+    if error <= limit:
         return
     other = kicked()
     spread = np.inf if other is None else _distance(motion, here, other)

@@ -81,6 +81,7 @@ def copied(
     change: Change | None = None,
     without: Collection[Part] = (),
     displaced: Mapping[str, Change] | None = None,
+    is_at_rest: bool = False,
 ) -> ph.Model:
     """The model after a change.
 
@@ -89,8 +90,9 @@ def copied(
         change: of the whole scene; None: none.
         without: parts to leave out, and with them whatever acts on them.
         displaced: changes of the positions and rotations of single bodies, by name.
+        is_at_rest: whether no body has a velocity.
     """
-    return _Copy(model, change or Change(), without, displaced or {}).model
+    return _Copy(model, change or Change(), without, displaced or {}, is_at_rest).model
 
 
 def parts_on(model: ph.Model, part: Part) -> list[Part]:
@@ -106,7 +108,8 @@ def parts_on(model: ph.Model, part: Part) -> list[Part]:
 
 def parts_of(model: ph.Model, event: Event) -> list[Any]:
     """Joints without which an event cannot be."""
-    return [
+    watched = [event.when.quantity.joint] if isinstance(event.when, ph.When) else []
+    return watched + [
         joint
         for each in (*event.held, *event.released)
         for joint in ([each] if each in model.joints else joints_of(each))
@@ -119,9 +122,14 @@ def _times(factor: float, function: Callable[[float], float], value: float) -> f
 
 class _Copy:
     def __init__(
-        self, model: ph.Model, change: Change, without: Collection[Part], displaced: Mapping[str, Change]
+        self,
+        model: ph.Model,
+        change: Change,
+        without: Collection[Part],
+        displaced: Mapping[str, Change],
+        is_at_rest: bool,
     ) -> None:
-        self._source, self._change, self._displaced = model, change, displaced
+        self._source, self._change, self._displaced, self._is_at_rest = model, change, displaced, is_at_rest
         gone: set[Any] = set(without)
         while more := {each for part in gone for each in parts_on(model, part)} - gone:
             gone |= more
@@ -153,22 +161,31 @@ class _Copy:
 
     def _expect(self, event: Event) -> None:
         """A lock or a release at a time."""
-        assert isinstance(event.when, float), "say here how conditions change with the units"
-        when = event.when * self._change.time
+        when = self._condition(event.when) if isinstance(event.when, ph.When) else event.when * self._change.time
         if event.held:
             self._new[event.held[0]] = self.model.at(when, lock=self._new[next(joints_of(event.held[0]))])
         else:
             self.model.at(when, release=self._new[event.released[0]])
+
+    def _condition(self, when: ph.When) -> ph.When:
+        """A place or a rate of a joint."""
+        sensor = when.quantity
+        size = 1.0 if sensor.unit.startswith("rad") else self._change.length
+        unit = size / self._change.time**sensor.differentiations
+        limits = {
+            name: unit * getattr(when, name) for name in ("above", "below") if getattr(when, name) is not None
+        }
+        return ph.When(replace(sensor, joint=self._new[sensor.joint]), **limits)
 
     def _placed(self, placed: PlacedBody) -> PlacedBody:
         change, own = self._change, self._displaced.get(placed.name, Change())
         body = self._body(placed.body)
         if placed.nodes is not None:
             speeds = placed.nodes.velocities
-            speed = None if speeds is None else change.arrow(speeds, VELOCITY)
+            speed = None if speeds is None or self._is_at_rest else change.arrow(speeds, VELOCITY)
             nodes = placed.nodes.positions + own.shift
             return self.model.add(body, placed.name, velocity=speed, shape=change.point(nodes))
-        speed, spin = placed.velocity, placed.angular_velocity
+        speed, spin = (None, None) if self._is_at_rest else (placed.velocity, placed.angular_velocity)
         return self.model.add(
             body,
             placed.name,
@@ -285,7 +302,7 @@ class _Copy:
             points=replace(points, shapes=points.shapes / root, interfaces=faces, mesh=mesh),
             size=length * data.size,
         )
-        return replace(body, data=own, frequencies=body.frequencies / time)
+        return ph.FlexibleBody(**(vars(body) | {"data": own, "frequencies": body.frequencies / time}))
 
     def _material(self, material: ph.Material | None) -> ph.Material | None:
         unit = self._change.unit

@@ -1,7 +1,6 @@
 """The case of a seed: a random mechanism with anything in it, and how it is run."""
 
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,12 +8,15 @@ from scipy.spatial.transform import Rotation
 
 import phlexible as ph
 from formulas import formula
-from fuzz.additions import lock_or_release, roll, touch_a_piece
+from fuzz.additions import roll, switch_joints, touch_a_piece
+from fuzz.case import EQUILIBRIUM, Case
 from fuzz.copies import Change, copied
 from fuzz.rods import hang_rod
-from laws.cases import BODY_CASES, random_place
+from laws.cases import BODY_CASES, Scale, random_place
 from laws.elements import ELEMENT_CASES, Adding, with_elements, with_relation
-from laws.models import DEFORMED, H_OMEGA, Sample, Wishes, random_mechanism
+from laws.models import DEFORMED, H_OMEGA, UNDEFORMED, Sample, Wishes, random_mechanism
+from ordinary.models import HEIGHT, LENGTH, MATERIALS, model
+from ordinary.table import POINTS, drawn_rows
 from phlexible.bodies.rod.node import RodNode
 from phlexible.errors import ModelError
 from phlexible.interactions.rods.rod_element import RodElement
@@ -25,39 +27,11 @@ from phlexible.time_integration.composition import check_lossless
 STEPS = 40
 FEW_STEPS = 10  # of small cases
 FEW_MOVING = 0.4, 0.4, 0.2
+ORDINARY = 0.1
+"""Share of cases that begin with an ordinary model: clamps at the origin, axes along gravity, at rest."""
 
 DRAWN = [kind for kind in ELEMENT_CASES if kind is not RodElement]
 """Elements that are put between any bodies; whole rods make elements of their own."""
-
-
-@dataclass(frozen=True, eq=False)
-class Case:
-    """A model and how to run it.
-
-    Attributes:
-        model: its functions are formulas.
-        step: [s].
-        steps: how many.
-        options: of ``simulate``.
-        is_assembled: whether its joints close only after ``assemble``.
-        is_small: whether it is run once more only, elsewhere or in other units.
-    """
-
-    model: ph.Model
-    step: float
-    steps: int = STEPS
-    options: dict[str, Any] = field(default_factory=dict)
-    is_assembled: bool = False
-    is_small: bool = False
-
-    @cached_property
-    def placed(self) -> ph.Model:
-        """The model with closed joints."""
-        return self.model.assemble().model if self.is_assembled else self.model
-
-    def run(self) -> ph.Motion:
-        """The motion."""
-        return self.placed.simulate(self.steps * self.step, self.step, progress=False, **self.options)
 
 
 def drawn(seed: int, is_small: bool = False) -> Case:
@@ -79,7 +53,10 @@ def drawn(seed: int, is_small: bool = False) -> Case:
         wishes, limit = replace(wishes, gravity=True), min(limit, 10.0)
     elif rng.random() < (0.05 if is_small else 0.2):
         wishes = replace(wishes, initial=DEFORMED)
-    sample = random_mechanism(seed, replace(wishes, h_omega=min(wishes.h_omega, limit)))
+    if np.random.default_rng([seed, 5]).random() < ORDINARY:
+        sample = _ordinary(np.random.default_rng([seed, 6]))
+    else:
+        sample = random_mechanism(seed, replace(wishes, h_omega=min(wishes.h_omega, limit)))
     damped = bool(rng.random() < 0.3)
     if rng.random() < 0.2:
         hang_rod(rng, sample)
@@ -103,10 +80,29 @@ def drawn(seed: int, is_small: bool = False) -> Case:
     if more.random() < 0.08:
         touch_a_piece(more, sample, damped)
     is_rolling = not is_displaced and more.random() < 0.05 and roll(more, sample)
-    if more.random() < 0.08:
-        lock_or_release(more, sample, steps * float(sample.step))
     is_assembled = is_displaced or is_driven or is_rolling
-    return Case(sample.model, float(sample.step), steps, options, is_assembled, is_small)
+    made = Case(sample.model, float(sample.step), steps, options, is_assembled, is_small)
+    return _with_beginning_and_end(np.random.default_rng([seed, 4]), sample, made)
+
+
+def _with_beginning_and_end(rng: np.random.Generator, sample: Sample, case: Case) -> Case:
+    """Maybe at rest or in equilibrium at the start, with joints that lock and let go, ended by a condition."""
+    options, duration = case.options, case.steps * case.step
+    if rng.random() < 0.15:
+        sample = replace(sample, model=copied(sample.model, is_at_rest=True))
+        if rng.random() < 0.3 and not case.is_small:  # to find that there is none takes its time
+            options = options | {"initial": EQUILIBRIUM}
+    if rng.random() < 0.15:
+        switch_joints(rng, sample, duration)
+    end = duration * rng.uniform(0.3, 0.9) if rng.random() < 0.1 else None
+    return replace(case, model=sample.model, options=options, end=end)
+
+
+def _ordinary(rng: np.random.Generator) -> Sample:
+    """A model of the table of ordinary ones, whose body carries another and can carry more."""
+    row = next(row for row in drawn_rows(rng) if row.body not in POINTS and row.tip != "nothing")
+    scale = Scale(LENGTH, HEIGHT, MATERIALS[row.material].density, MATERIALS[row.material].youngs_modulus)
+    return Sample(model(row), row.step, DEFORMED if row.start == DEFORMED.value else UNDEFORMED, scale)
 
 
 def _options(rng: np.random.Generator, sample: Sample) -> dict[str, Any]:

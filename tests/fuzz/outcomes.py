@@ -11,8 +11,9 @@ from pathlib import Path
 from types import FrameType
 
 import phlexible as ph
+from fuzz.case import Case
 from fuzz.checks import failures
-from fuzz.draw import Case, drawn
+from fuzz.draw import drawn
 from phlexible.errors import JointGapError, VelocityError
 
 LONGEST = 60.0  # of a run [s of the processor]

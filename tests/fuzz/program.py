@@ -9,7 +9,7 @@ import numpy as np
 
 import phlexible as ph
 from formulas import literal
-from fuzz.draw import Case
+from fuzz.case import EQUILIBRIUM, Case
 from phlexible.bodies.beam.reduced_basis import ReducedBasis
 from phlexible.bodies.locations import Along, Cut, End, MaterialPosition, Origin, Start
 from phlexible.interactions.drives import Drive
@@ -33,10 +33,15 @@ def program(case: Case) -> str:
 
 
 def _run(case: Case) -> str:
-    model = "model.assemble().model" if case.is_assembled else "model"
-    options = "".join(f", {name}={value!r}" for name, value in case.options.items())
+    first = "model = model.assemble().model\n" if case.is_assembled else ""
+    given = {name: repr(value) for name, value in case.options.items()}
+    if case.options.get("initial") == EQUILIBRIUM:
+        given["initial"] = "model.equilibrium()"
+    if case.end is not None:
+        given["stop"] = f"ph.When(lambda time: time, above={case.end!r})"
+    options = "".join(f", {name}={value}" for name, value in given.items())
     duration = f"{case.steps} * {case.step!r}"
-    return f"motion = {model}.simulate({duration}, {case.step!r}{options}, progress=False)"
+    return f"{first}motion = model.simulate({duration}, {case.step!r}{options}, progress=False)"
 
 
 class _Writer:
@@ -72,7 +77,8 @@ class _Writer:
             yield from self._new_frames(*(getattr(part, name, None) for name in ("first", "second")))
             yield f"model.apply({self.written(part)})"
         for number, event in enumerate(model.events, start=1):
-            yield f"event_{number} = model.at({event.when!r}, {self._happens(event)})"
+            when = self.written(event.when)
+            yield f"event_{number} = model.at({when}, {self._happens(event)})"
             self._names |= {held: f"event_{number}" for held in event.held}
 
     def _happens(self, event: Event) -> str:
@@ -106,7 +112,7 @@ class _Writer:
                 return self._names[value]
             case Enum():
                 return repr(value.value)
-            case None | bool() | str() | int():
+            case None | bool() | str() | int() | float():
                 return repr(value)
             case Attachment() | MovingFrame():
                 return self._port(value)

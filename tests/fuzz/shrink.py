@@ -4,8 +4,8 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from fuzz.case import Case
 from fuzz.copies import Part, copied
-from fuzz.draw import Case
 
 SECONDS = 120.0
 

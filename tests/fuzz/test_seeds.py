@@ -2,8 +2,8 @@
 
 import pytest
 
-from fuzz.__main__ import smallest
 from fuzz.outcomes import outcome_of_seed
+from fuzz.told import smallest
 
 SEEDS, BATCH = 200, 25
 FINE = 0.8  # of a batch, at least; the others are refused with a reason, most of them loops that cannot close

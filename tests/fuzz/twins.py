@@ -3,7 +3,7 @@
 import numpy as np
 
 import phlexible as ph
-from fuzz.draw import Case
+from fuzz.case import Case
 from phlexible.assembly.assembly import assemble
 from phlexible.rank.redundancy import redundancies
 from phlexible.system.layout import State

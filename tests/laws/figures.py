@@ -147,12 +147,12 @@ def momentum_errors(motion: ph.Motion, count: int = 11) -> tuple[float, float]:
 
 
 def joint_gaps(motion: ph.Motion, count: int = 11) -> tuple[float, float]:
-    """Largest gap of points over the largest body, and largest cosine of directions that are held."""
+    """Largest gap of points over the largest body, or the reach of points, and of cosines of held directions."""
     system = motion.run.system
     instants = np.unique(np.linspace(0, len(motion.time) - 1, count).astype(int))
     largest = np.abs(motion.run.gaps()[instants]).max(axis=0)
     angles = np.array([owner.row.is_angle for owner in system.owners], dtype=bool)
-    size = max(placed.data.size for placed in motion.mechanism.bodies)
+    size = max(placed.data.size for placed in motion.mechanism.bodies) or system.reach
     return float(largest[~angles].max(initial=0) / size), float(largest[angles].max(initial=0))
 
 
@@ -168,7 +168,7 @@ def deflection(motion: ph.Motion) -> float:
     for placed in motion.mechanism.bodies:
         if isinstance(placed.body, ph.Beam):
             for port in (placed.start, placed.at(placed.body.length / 2), placed.end):
-                moved = np.linalg.norm(motion.elastic_displacement(port), axis=1).max()
+                moved = np.linalg.norm(motion.displacement(port), axis=1).max()
                 largest = max(largest, float(moved) / placed.body.length)
     return largest
 

@@ -39,7 +39,7 @@ from phlexible.system.system import system_of
 STEPS = 200
 DEFLECTION = 0.05  # of a beam's length, at most
 H_OMEGA = (0.1, 1.0, 10.0, 100.0, 1000.0)
-DEFORMED = InitialKind.QUASI_STATIC
+DEFORMED, UNDEFORMED = InitialKind.QUASI_STATIC, InitialKind.UNDEFORMED
 GREATEST_TURN = {2: 0.12, 3: 0.05}  # of bodies in one step at the start [rad]; later they turn faster
 
 

@@ -1,0 +1,34 @@
+"""Every model of the gallery at ten times and a tenth of its step, and from its own equilibrium."""
+
+import warnings
+from typing import Any
+
+import pytest
+
+import phlexible as ph
+from fuzz.case import EQUILIBRIUM, Case
+from fuzz.checks import LIMIT, balance_error
+from laws.figures import joint_gaps
+from phlexible.gallery.table import ENTRIES, GalleryEntry
+
+STEPS = 4
+WITHOUT_EQUILIBRIUM = "deployable-panels", "flying-spaghetti", "gear-train"
+"""What is driven and free to go."""
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_models_obey_the_laws_at_other_steps_and_starts(entry: GalleryEntry) -> None:
+    model = entry.function()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of long steps, and what runs of the models warn of anyway
+        warnings.simplefilter("error", RuntimeWarning)
+        motions = [run(model, factor * entry.step) for factor in (10.0, 0.1)]
+        if entry.name not in WITHOUT_EQUILIBRIUM:
+            motions.append(run(model, entry.step, initial=EQUILIBRIUM))
+    for motion in motions:
+        assert balance_error(motion) <= LIMIT
+        assert max(joint_gaps(motion)) <= LIMIT
+
+
+def run(model: ph.Model, step: float, **options: Any) -> ph.Motion:
+    return Case(model, step, STEPS, options).run()

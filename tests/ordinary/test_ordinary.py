@@ -1,0 +1,30 @@
+"""The first rows of the table of ordinary models, the same ones each time; ``make ordinary`` runs thousands."""
+
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from fuzz.program import program
+from ordinary.outcomes import outcome_of_row
+from ordinary.table import drawn_rows, rows
+
+ROWS, BATCH = 200, 25
+
+
+@pytest.mark.parametrize("first", range(0, ROWS, BATCH))
+def test_ordinary_models_run_and_obey_the_laws(first: int) -> None:
+    """None is refused; a failure prints its row and its program."""
+    failed = []
+    for number, row in islice(enumerate(rows()), first, first + BATCH):
+        outcome, case = outcome_of_row(row, number)
+        if outcome.is_failure:
+            failed.append(f"{number}: {row}: {outcome.kind}: {outcome.text}\n{program(case)}")
+    assert not failed, "\n".join(failed)
+
+
+def test_any_two_properties_that_go_together_meet_in_these_rows() -> None:
+    drawn = islice(drawn_rows(np.random.default_rng(1)), 10_000)
+    possible = set().union(*(row.together(2) for row in drawn))
+    met = set().union(*(row.together(2) for row in islice(rows(), ROWS)))
+    assert not possible - met
