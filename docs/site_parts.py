@@ -19,10 +19,10 @@ INTERNAL = {
     "initial_nodes node_places paint places_along port_locations sections_at skin spun stiffness_at "
     "stress_space with_axial",
     "joints": "across parts rows unit_axes unit_axis coordinates",
-    "interactions": "area at_time check_inside check_size coordinate coordinate_name coordinates "
-    "direction entries every_port extent forces gaps initial_coordinate is_active is_actuator is_lossy is_plain "
-    "members moved needs_radius parts periods_of_delay places quadrature target_at times touchers",
-    "sensors": "at_instant availability continued quick",
+    "interactions": "area at_time availability check_inside check_size continued coordinate coordinate_name "
+    "coordinates direction entries every_port extent forces gaps initial_coordinate is_active is_actuator is_lossy "
+    "is_plain members moved needs_radius parts periods_of_delay places quadrature target_at times touchers",
+    "sensors": "at_instant availability continued quick read",
     "shapes": "centred placed",
     "mechanism": "applied_elements expect group group_rod switches with_locks with_stored",
     "ports": "drawn elastic expect receive settle waiting",
