@@ -98,7 +98,7 @@ def crank(parameters: dict[str, Any], step: float, every: int, turns: int = COMP
     """Some turns of the crank."""
     return ours(
         lambda: ph.gallery.crank_slider(**parameters),
-        lambda model, motion: motion.displacement(model["coupler"].at(0.15))[:, 1],
+        lambda model, motion: motion.elastic_displacement(model["coupler"].at(0.15))[:, 1],
         turns * TURN,
         step,
         every=every,

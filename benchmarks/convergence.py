@@ -26,7 +26,7 @@ def error(reference: str, step: float = STEP, **parameters: Any) -> float:
     table = table[table[:, 0] <= 0.1 + 1e-9]
     model = ph.gallery.crank_slider(**parameters)
     motion = model.simulate(duration=0.1, step=step)
-    bend = motion.displacement(model["coupler"].at(0.15))[:, 1] / 0.3
+    bend = motion.elastic_displacement(model["coupler"].at(0.15))[:, 1] / 0.3
     there = CubicSpline(motion.time, bend)(table[:, 0])
     return float(100 * np.abs(there - table[:, 1]).max() / np.abs(table[:, 1]).max())
 

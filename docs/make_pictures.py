@@ -149,7 +149,7 @@ def crank_slider() -> plt.Figure:
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained", width_ratios=(1.35, 1))
 
     points = [coupler.at(x) for x in np.linspace(0.0, 0.3, 41)]
-    extra = [(ENLARGEMENT - 1) * motion.displacement(point) for point in points]
+    extra = [(ENLARGEMENT - 1) * motion.elastic_displacement(point) for point in points]
     turned = np.einsum("tij,ptj->pti", motion.rotation(coupler), extra)
     axis = np.array([motion.position(point) for point in points]) + turned  # (41, N + 1, 3)
     angle = np.linspace(0, 2 * np.pi, 200)
@@ -169,7 +169,7 @@ def crank_slider() -> plt.Figure:
     left.axis("off")
 
     time, bend = np.loadtxt(REFERENCE, delimiter=",", skiprows=1, usecols=(0, 1)).T
-    own = motion.displacement(coupler.at(0.15))[:, 1] / 0.3
+    own = motion.elastic_displacement(coupler.at(0.15))[:, 1] / 0.3
     right.plot(1000 * motion.time, 100 * own, color=AXIS, lw=1.8, label="phlexible, 8 elements")
     right.plot(1000 * time[::30], 100 * bend[::30], "o", ms=4, mfc="none", mec=FORCE, label="reference")
     right.set(xlabel="time [ms]", ylabel="bend of the coupler / length [%]", xlim=(0, 100))

@@ -51,7 +51,7 @@ motion = model.simulate(duration=0.1, step=2e-5)
 # %%
 # How far does the middle of the rod bend, relative to its length?
 
-bend = motion.displacement(coupler.at(0.15))[:, 1] / 0.3
+bend = motion.elastic_displacement(coupler.at(0.15))[:, 1] / 0.3
 peak, instant = np.abs(bend).max(), motion.time[np.abs(bend).argmax()]
 print(f"greatest bend: {100 * peak:.3f} % of the length at t = {1000 * instant:.1f} ms")
 

@@ -67,7 +67,7 @@ wobble = flexible.simulate(duration=2.0, step=1e-3)
 # %%
 # How far is its middle from the straight line between its ends? And what did the hinge have to hold?
 
-bend = wobble.displacement(beam.at(0.5))[:, 1]
+bend = wobble.elastic_displacement(beam.at(0.5))[:, 1]
 force = np.linalg.norm(wobble.reaction(pin), axis=1)
 print(f"bends by {1000 * np.abs(bend).max():.1f} mm; the hinge holds up to {force.max():.1f} N")
 wobble.report("pendulum.html", title="A ruler that swings")

@@ -72,7 +72,7 @@ part = model.add(arm, "arm", position=(0.1, 0.0, 0.0))
 model.connect(ph.Revolute(model.ground.at((0.1, 0.0, 0.0)), part["hub"], axis=(0.0, 1.0, 0.0)))
 model.apply(ph.Force(part["tip"], lambda t: (0.0, 40.0 * np.sin(900 * t), 0.0)))
 motion = model.simulate(duration=0.05, step=1e-4)
-bend = motion.displacement(part.point((0.15, 0.0, 0.0)))
+bend = motion.elastic_displacement(part.point((0.15, 0.0, 0.0)))
 stress = motion.mesh_stress(part, every=10).von_mises
 print(f"middle moves by {1e6 * np.abs(bend[:, 1]).max():.1f} um, greatest stress {stress.max() / 1e6:.1f} MPa")
 motion.plot("imported_mesh.png")

@@ -79,6 +79,7 @@ def test_a_stiff_pole_falls_as_the_rigid_one():
         ({"bounds": None}, "must be .least, greatest."),
         ({"interval": 1.5e-3}, "multiple of step"),
         ({"observe": lambda model: ["angle"]}, "takes sensors"),
+        ({"observe": lambda model: [ph.JointAcceleration(model.joints[0])]}, "accelerations are differences"),
         ({"render_mode": "human"}, "render_mode"),
     ],
 )

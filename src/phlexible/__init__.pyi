@@ -133,6 +133,7 @@ from .sensors.points import (
     AngularAcceleration as AngularAcceleration,
     AngularVelocity as AngularVelocity,
     Displacement as Displacement,
+    ElasticDisplacement as ElasticDisplacement,
     Position as Position,
     Quaternion as Quaternion,
     Rotation as Rotation,

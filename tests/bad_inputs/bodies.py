@@ -123,6 +123,7 @@ BODIES = [
             "moments": FLAG,
             "inertial_shapes": FLAG,
             "color": NONE,
+            "large": FLAG,
         },
     ),
     description("Beam.split", ROD.split, {"parts": 2}, {"parts": COUNT, "elements": COUNT | NONE}),

@@ -7,7 +7,7 @@ import numpy as np
 import skfem
 
 import phlexible as ph
-from bad_inputs.outcomes import COUNT, FINITE, NUMBER_FUNCTION, REFUSED, TIMES, Call
+from bad_inputs.outcomes import COUNT, FINITE, FLAG, NONE, NUMBER_FUNCTION, REFUSED, TIMES, Call
 from bad_inputs.wrong_values import STEEL, Stage
 
 NODES = frozenset({"None"})
@@ -56,7 +56,14 @@ MESHED = [
         breakpoints=TIMES,
         name=frozenset({"None", "'x'", "'1'"}),
     ),
-    of("motion.export", lambda s: motion().export, lambda s: {"path": "x.pvd"}, path=REFUSED, every=COUNT),
+    of(
+        "motion.export",
+        lambda s: motion().export,
+        lambda s: {"path": "x.pvd"},
+        path=REFUSED,
+        every=COUNT | NONE,
+        progress=FLAG | NONE,
+    ),
     of(
         "motion.mesh_stress",
         lambda s: motion().mesh_stress,

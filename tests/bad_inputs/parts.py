@@ -64,6 +64,7 @@ PARTS = [
         velocity=VECTOR | NONE,
         angular_velocity=VECTOR | NONE,
         shape=NONE,
+        large=FLAG,
     ),
     adding(
         "a rigid body", BOB, position=PLACE, rotation=TURN, velocity=VECTOR | NONE, angular_velocity=VECTOR | NONE

@@ -181,6 +181,7 @@ RUNS = [
     asked("rotation", lambda s: {"target": s.body}, target=ORIENTED),
     asked("angular_velocity", lambda s: {"target": s.body}, target=ORIENTED),
     asked("displacement", at_end, attachment=END),
+    asked("elastic_displacement", at_end, attachment=END),
     asked("elastic_coordinates", lambda s: {"body": s.body}, body=BODY | END),
     asked("tension", lambda s: {"string": s.rope}, string=REFUSED),
     asked("stretch", lambda s: {"string": s.rope}, string=REFUSED),
@@ -236,6 +237,7 @@ RUNS = [
     asked("plot", lambda s: {}, path=FILE | NONE, points=frozenset({"()"})),
     asked("plot_energy", lambda s: {}, path=FILE | NONE, axes=NONE),
     asked("plot_displacement", at_end, attachment=END, path=FILE | NONE, normalized=FLAG, axes=NONE),
+    asked("plot_elastic_displacement", at_end, attachment=END, path=FILE | NONE, normalized=FLAG, axes=NONE),
     asked("plot_reaction", lambda s: {"joint": s.joint}, joint=JOINT, axes=NONE),
     asked(
         "report",

@@ -30,7 +30,7 @@ def test_pictures_and_reports(name, tmp_path):
         model.plot(),
         motion.plot(points=[beam.end]),
         motion.plot_mechanism(),
-        motion.plot_displacement(beam.end),
+        motion.plot_elastic_displacement(beam.end),
         motion.plot_section_forces(beam),
         motion.plot_reaction(joint),
         model.linearize([joint], [ph.JointRate(joint)]).frequency_response([1.0, 2.0]).plot(),

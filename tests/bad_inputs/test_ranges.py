@@ -4,6 +4,7 @@ import pytest
 
 import phlexible as ph
 from bad_inputs.wrong_values import STEEL
+from phlexible.bodies import sizes
 
 
 def bar():
@@ -49,3 +50,42 @@ def test_models_without_bodies_have_nothing_to_do():
 
 def test_ends_of_a_range_may_be_one():
     assert ph.samples(2, a=(1, 1)) == [{"a": 1.0}, {"a": 1.0}]
+
+
+STEEL_ROD = ph.CircularSection(0.01), STEEL
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: ph.Model().add(ph.Beam(1.0, *STEEL_ROD, elements=10**7)), "elements = 10000000 take about .* GB"),
+        (lambda: ph.Model(dimension=2).add(ph.Beam(1.0, *STEEL_ROD, elements=10**5)), r"add\(..., large=True\)"),
+        (lambda: ph.Model().add(ph.Beam(1.0, *STEEL_ROD).split(10, elements=10**4)), "elements = 100000 take"),
+        (lambda: ph.Model().add(ph.String(1.0, 0.1, 10**7, ph.LinearLaw(1.0))), "take about 150 GB"),
+        (lambda: ph.Model().add(ph.Rod(1.0, *STEEL_ROD, elements=10**7)), "GB of memory"),
+        (lambda: ph.Plate(1.0, 1.0, 0.01, STEEL, elements=(2000, 2000)), r"elements = 2000 x 2000 take .* Plate\("),
+        (lambda: ph.Beam(1.0, *STEEL_ROD).split(10**7), "parts must be at most 100000"),
+        (lambda: ph.gallery.spatial_beam(elements=10**7), "GB of memory"),
+    ],
+)
+def test_sizes_that_cannot_end(make, words):
+    with pytest.raises(ph.ParameterError, match=words):
+        make()
+
+
+def test_large_bodies_may_be_meant(monkeypatch, tmp_path):
+    """With a limit below what they take, bodies are placed when asked for, copied and read again."""
+    monkeypatch.setattr(sizes, "MOST_BYTES", 1e3)
+    model, beam = ph.Model(dimension=2), ph.Beam(1.0, *STEEL_ROD, elements=2, frame="cantilever")
+    with pytest.raises(ph.ParameterError, match="GB of memory"):
+        model.add(beam)
+    placed = model.add(beam, "beam", large=True)
+    split = model.add(beam.split(2), "split", position=(0.0, 1.0, 0.0), large=True)
+    rod = model.add(ph.Rod(1.0, *STEEL_ROD, elements=2), "rod", position=(0.0, 2.0, 0.0), large=True)
+    for body in (placed, split, rod):
+        model.connect(ph.Fixed(model.ground.at(body.start.initial_position()), body.start))
+    copied = model.copy()
+    copied.simulate(2e-6, 1e-6, progress=False).save(tmp_path / "run.h5")
+    assert len(ph.Motion.load(tmp_path / "run.h5")["rod"].parts) == len(rod.parts)
+    plate = ph.Plate(1.0, 1.0, 0.01, STEEL, elements=(1, 1), modes=1, large=True)
+    assert plate.color is None

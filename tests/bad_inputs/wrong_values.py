@@ -62,6 +62,7 @@ NUMBERS = {
     "0.5": 0.5,
     "nan": np.nan,
     "inf": np.inf,
+    "1e200": 1e200,
     "10**400": 10**400,
     "1j": 1j,
     "True": True,

@@ -120,13 +120,98 @@ def test_its_states_are_kept_and_put_back(fmu, tmp_path):
     shutil.rmtree(folder, ignore_errors=True)
 
 
+PUSHED = """
+import numpy as np
+import phlexible as ph
+
+step = 1e-3
+
+
+def build(mass=2.0, bodies=1):
+    model = ph.Model(dimension=2)
+    for k in range(bodies):
+        body = model.add(ph.RigidBody(mass / bodies, 0.1), f"body {k + 1}")
+        rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), body.origin, axis=(1, 0, 0)))
+        model.apply(ph.Force(body.origin, lambda t: (np.cos(t), 0.0, 0.0)))
+    model.apply(model.joints[0].force(0.0, name="time"))
+    return model
+
+
+def outputs(model):
+    rail = model.joints[0]
+    speed, place = ph.Velocity(model["body 1"].origin), ph.JointPosition(rail)
+    return {"mass": ph.JointRate(rail), "the force": speed, "the_force": place}
+"""
+
+
+def test_it_begins_at_the_start_time_and_has_names_of_its_own(tmp_path):
+    """Functions of time are asked at the time of the master; what the model calls alike is numbered."""
+    from phlexible.exchange.fmu import write_fmu
+
+    (tmp_path / "pushed.py").write_text(PUSHED, encoding="utf-8")
+    path = str(write_fmu(tmp_path / "pushed.py", tmp_path / "pushed.fmu"))
+    assert validation.validate_fmu(path) == []
+    kinds = {each.name: (each.type, each.causality) for each in fmpy.read_model_description(path).modelVariables}
+    assert kinds == {
+        "time": ("Float64", "independent"),
+        "mass": ("Float64", "parameter"),
+        "bodies": ("Int64", "parameter"),
+        "time_2": ("Float64", "input"),
+        **{name: ("Float64", "output") for name in ("mass_2", "the_force", "the_force_2")},
+    }
+    found = fmpy.simulate_fmu(
+        path,
+        start_time=1.5,
+        stop_time=1.6,
+        step_size=1e-2,
+        output_interval=1e-2,
+        start_values={"bodies": 1, "mass": 1.0},
+        output=["mass_2"],
+    )
+    assert found["mass_2"] == pytest.approx(np.sin(found["time"]) - np.sin(1.5), abs=1e-7)
+
+
+def test_states_of_other_models_leave_an_fmu_as_it_was(tmp_path):
+    from phlexible.exchange.fmu_model import FmuModel, source_of_file
+
+    (tmp_path / "pushed.py").write_text(PUSHED, encoding="utf-8")
+    (tmp_path / "cart.py").write_text(MODEL, encoding="utf-8")
+    own, other = (FmuModel(source_of_file(tmp_path / name)) for name in ("pushed.py", "cart.py"))
+    own.advance(0.25, 0.01)
+    with pytest.raises(ph.ParameterError, match=r"the FMU is at t = 0.26 s, a step from 0.01 s does not fit"):
+        own.advance(0.01, 0.01)
+    kept, later = own.save(), own.save() | {"parameters": {"mass": 1.0, "bodies": 1}, "numbers": ["0x1p0"]}
+    for wrong, words in ((other.save(), "another model"), ({}, "no state of an FMU"), (later, "another model")):
+        with pytest.raises(ph.ParameterError, match=words):
+            own.restore(wrong)
+        assert own.save() == kept
+    twin = FmuModel(source_of_file(tmp_path / "pushed.py"))
+    twin.restore(kept)
+    for each in (own, twin):
+        each.advance(0.26, 0.02)
+    assert twin.save() == own.save() and twin.value("mass_2") > 0.01
+
+
 def test_files_without_a_model_are_refused(tmp_path):
     from phlexible.exchange.fmu import write_fmu
 
     path = tmp_path / "empty.py"
-    for text, words in (("x = 1", "must define a phlexible.Model"), (MODEL.replace("step,", "_,"), "step = ...")):
+    for text, words in (
+        ("x = 1", "must define a phlexible.Model"),
+        (MODEL.replace("step,", "_,"), "step = ..."),
+        ("def (", "cannot be run, it raised SyntaxError"),
+        (MODEL + "\nraise SystemExit(3)", "cannot be run, it raised SystemExit"),
+        (MODEL.replace("0.5\n", "'long'\n"), "duration in .* must be one number"),
+        (MODEL.replace("mass=2.0", "mass"), "needs a usual value of mass"),
+        (MODEL.replace("mass=2.0", "time=2.0"), "a parameter named time"),
+        (
+            MODEL.replace("return model", "return model.missing"),
+            "build.mass=2.0, damping=0.5. raised AttributeError",
+        ),
+        (MODEL.replace('{"place": ph', "ph.nothing, {1: ph"), "outputs raised AttributeError"),
+    ):
         path.write_text(text, encoding="utf-8")
-        with pytest.raises(ph.ModelError, match=words):
+        with pytest.raises((ph.ModelError, ph.ParameterError), match=words):
             write_fmu(path, tmp_path / "empty.fmu")
     with pytest.raises(ph.ParameterError, match="must end in .fmu"):
         write_fmu(path, tmp_path / "empty.zip")

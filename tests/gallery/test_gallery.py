@@ -54,7 +54,7 @@ def test_crank_slider_first_peak() -> None:
     """The first crest of the reference with von Karman strain: 0.01540 at 5.6 ms."""
     model = ph.gallery.crank_slider()
     motion = model.simulate(duration=0.007, step=2e-5)
-    middle = motion.displacement(model["coupler"].at(0.15))[:, 1] / 0.3
+    middle = motion.elastic_displacement(model["coupler"].at(0.15))[:, 1] / 0.3
     assert middle.max() == pytest.approx(0.01540, rel=3e-3)
 
 
@@ -82,7 +82,7 @@ def test_flexible_pendulum_passes_the_vertical_like_a_rigid_one() -> None:
     low = np.argmax(end[:, 0] < 0)  # the end crosses the vertical
     assert motion.time[low] == pytest.approx(0.48332, abs=0.005)
     assert np.linalg.norm(motion.velocity(model["beam"].end)[low]) == pytest.approx(5.4249, rel=0.05)
-    assert 0.001 < np.abs(motion.displacement(model["beam"].at(0.5))).max() < 0.03
+    assert 0.001 < np.abs(motion.elastic_displacement(model["beam"].at(0.5))).max() < 0.03
 
 
 @pytest.mark.parametrize("links", [1, 3])

@@ -19,7 +19,7 @@ def test_the_tip_follows_the_reference_with_von_karman_strain(options) -> None:
     reference = np.loadtxt(REFERENCE, delimiter=",")
     model = ph.gallery.spinning_beam(**options)
     motion = model.simulate(20.0, 0.01, progress=False)
-    tip = motion.displacement(model["beam"].end)
+    tip = motion.elastic_displacement(model["beam"].end)
     peak = np.argmin(tip[:, 1])
     assert tip[peak, 1] == pytest.approx(reference[:, TRANSVERSE].min(), rel=0.01)
     assert motion.time[peak] == pytest.approx(6.55, abs=0.05)
@@ -36,7 +36,7 @@ def test_without_stiffening_the_beam_grows_and_the_warning_says_why() -> None:
     model = ph.gallery.spinning_beam(strain="linear")
     with pytest.warns(ph.StiffeningWarning) as caught:
         motion = model.simulate(9.0, 0.02, progress=False)
-    assert np.abs(motion.displacement(model["beam"].end)[-1, 1]) > LENGTH
+    assert np.abs(motion.elastic_displacement(model["beam"].end)[-1, 1]) > LENGTH
     (told,) = [each for each in caught if each.category is ph.StiffeningWarning]
     text = str(told.message)
     assert told.filename == __file__
@@ -69,5 +69,5 @@ def test_a_beam_that_only_bends_far_is_not_told_of_stiffening() -> None:
     model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam.start))
     model.apply(ph.Force(beam.end, (0, 0.1, 0)))
     motion = model.simulate(2.0, 0.01, progress=False)
-    assert motion.displacement(beam.end)[:, 1].max() > 0.3
+    assert motion.elastic_displacement(beam.end)[:, 1].max() > 0.3
     assert motion.missing_stiffening() == []

@@ -70,3 +70,22 @@ def test_a_beam_that_hangs_from_the_origin_stays_at_rest(joint, dimension, strai
             motion = model.simulate(5 * step, step, initial="quasi_static", progress=False)
             assert motion.halvings[-1] == 0
             assert np.ptp(motion.position(beam.end), axis=0).max() < 1e-12
+
+
+@pytest.mark.filterwarnings("ignore")  # of such steps
+@pytest.mark.parametrize("end", [(-0.66, -0.44, 0.19), (-0.69, -0.44, 0.2), (-0.61, -0.44, 0.16)])
+def test_moving_frames_work_with_the_forces_of_the_step_where_joints_nearly_depend_on_each_other(end):
+    """Steps far too long, of a beam that two frames stretch and turn round: each passes a singular position."""
+    material = ph.Material(youngs_modulus=5.6e8, density=1000.0)
+    model = ph.Model()
+    beam = ph.Beam(0.4, ph.CircularSection(0.1), material, elements=2, strain="linear", frame="simply_supported")
+    body = model.add(beam, "beam")
+    both = np.array([0.14, -0.04, -0.12])
+    first = model.ground.moving(lambda t: both * (1 - np.cos(0.84 * t)))
+    last = model.ground.moving(
+        lambda t: (0.4, 0, 0) + np.array(end) * (1 - np.cos(1.2 * t)) + both * (1 - np.cos(0.84 * t))
+    )
+    model.connect(ph.Revolute(first, body.start))
+    model.connect(ph.Spherical(last, body.end))
+    motion = model.simulate(12 * 0.76, 0.76, progress=False)
+    assert motion.check().balance_error < 1e-10

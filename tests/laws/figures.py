@@ -168,7 +168,7 @@ def deflection(motion: ph.Motion) -> float:
     for placed in motion.mechanism.bodies:
         if isinstance(placed.body, ph.Beam):
             for port in (placed.start, placed.at(placed.body.length / 2), placed.end):
-                moved = np.linalg.norm(motion.displacement(port), axis=1).max()
+                moved = np.linalg.norm(motion.elastic_displacement(port), axis=1).max()
                 largest = max(largest, float(moved) / placed.body.length)
     return largest
 

@@ -43,7 +43,7 @@ def bend_of(beam):
     motion = model.simulate(duration=0.05, step=2e-5)
     time, bend = np.loadtxt(REFERENCE, delimiter=",", skiprows=1, usecols=(0, 1)).T
     early = time <= 0.05
-    own = CubicSpline(motion.time, motion.displacement(coupler.at(0.15))[:, 1] / 0.3)
+    own = CubicSpline(motion.time, motion.elastic_displacement(coupler.at(0.15))[:, 1] / 0.3)
     return own(time[early]), bend[early], motion
 
 

@@ -37,7 +37,7 @@ def observed(motion: Motion) -> dict[str, np.ndarray]:
         "rotation": motion.rotation(tip),
         "angular velocity": motion.angular_velocity(arm),
         "corner": motion.angular_velocity(corner),
-        "displacement": motion.displacement(tip),
+        "displacement": motion.elastic_displacement(tip),
         "elastic": motion.elastic_coordinates(arm),
         "angle": motion.angle(joints[0]),
         "rate": motion.rate(joints[1]),

@@ -52,13 +52,15 @@ def test_a_ledger_that_closes_exactly_is_drawn_too(tmp_path):
 def test_displacement_plot(tmp_path):
     motion = sample()
     end = motion["arm"].end
-    figure = motion.plot_displacement(end, tmp_path / "u.png")
-    assert [line.get_ydata()[3] for line in figure.axes[0].lines] == pytest.approx(motion.displacement(end)[3])
-    normalized = motion.plot_displacement(end, normalized=True).axes[0]
-    assert normalized.lines[1].get_ydata() == pytest.approx(motion.displacement(end)[:, 1] / 0.5)
-    assert normalized.get_ylabel().startswith("displacement / length")
+    figure = motion.plot_elastic_displacement(end, tmp_path / "u.png")
+    assert [line.get_ydata()[3] for line in figure.axes[0].lines] == pytest.approx(
+        motion.elastic_displacement(end)[3]
+    )
+    normalized = motion.plot_elastic_displacement(end, normalized=True).axes[0]
+    assert normalized.lines[1].get_ydata() == pytest.approx(motion.elastic_displacement(end)[:, 1] / 0.5)
+    assert normalized.get_ylabel().startswith("elastic displacement / length")
     with pytest.raises(ModelError, match="ball has no size"):
-        motion.plot_displacement(motion["ball"].origin, normalized=True)
+        motion.plot_elastic_displacement(motion["ball"].origin, normalized=True)
 
 
 @pytest.mark.parametrize("motion", [sample, pendulum, untouched])
@@ -175,7 +177,7 @@ def test_axes_that_are_given_are_drawn_into_and_returned():
     joint = motion.mechanism.joints[0]
     drawings = (
         motion.plot_energy,
-        lambda axes: motion.plot_displacement(motion["arm"].end, axes=axes),
+        lambda axes: motion.plot_elastic_displacement(motion["arm"].end, axes=axes),
         lambda axes: motion.plot_reaction(joint, axes=axes),
         lambda axes: motion.plot_mechanism(2, axes=axes),
     )

@@ -1,5 +1,7 @@
 """Scenes: what is drawn is where the observables say, and looks as it should."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -164,3 +166,15 @@ def test_a_wheel_in_the_plane_rolls_on_a_line():
     (slab,) = scene_at_start(model).surfaces
     assert slab.vertices()[0, :, 1].max() == pytest.approx(0.0, abs=1e-12)
     assert np.ptp(slab.vertices()[0, :, 0]) > 0.4
+
+
+def test_a_rod_is_as_long_as_it_is_and_its_pieces_leave_no_gaps_where_it_bends() -> None:
+    """Two neighbours that are bent by 0.3 rad about the middle between them meet at the outer side."""
+    model = ph.Model()
+    rod = model.add(ph.Rod(1.0, ph.RectangularSection(0.1, 0.02), ALUMINIUM, 4), "rod")
+    drawn = scene_at_start(model).bodies
+    places = [body.vertices()[0, :, 0] for body in drawn if body.whole == rod.name]
+    assert min(x.min() for x in places) == pytest.approx(0.0, abs=1e-15)
+    assert max(x.max() for x in places) == pytest.approx(1.0)
+    laps = [before.max() - after.min() for before, after in pairwise(places)]
+    assert min(laps) / 2 > 0.05 * np.tan(0.15)

@@ -112,6 +112,81 @@ def test_a_servo_follows_its_target():
 
 
 @pytest.mark.filterwarnings("ignore::phlexible.StepWarning")
+def test_laws_far_stiffer_than_the_step_are_not_halved():
+    """h^2 k / 4 m = 12.5: a spring as a function, from rest and from speed, keeps its energy."""
+    model, place = bead(lambda t, x, v: -1e6 * x)
+    motion = model.simulate(0.05, 0.01, progress=False)
+    assert motion.halvings[-1] == 0
+    energy = motion.energy.kinetic + 0.5e6 * motion.position(place)[:, 0] ** 2
+    assert np.ptp(energy) <= 1e-11 * energy[0]
+    cubic, place = bead(lambda t, x, v: -1e5 * x * (x @ x) - 200.0 * v)
+    motion = cubic.simulate(0.2, 1e-3, progress=False)
+    assert motion.halvings[-1] == 0 and motion.recording.iterations[-1] <= 12 * 200
+    assert motion.position(place)[-1, 0] < 0.2
+
+
+def boom(part, dimension=2):
+    """A light, flexible link at rest, whose end at the hinge has next to no inertia."""
+    model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=dimension)
+    link = model.add(ph.Beam(0.8, ph.CircularSection(6e-3), ph.Material(2e11, 7800.0), elements=4), "link")
+    axis = {} if dimension == 2 else {"axis": (0.0, 0.0, 1.0)}
+    hinge = model.connect(ph.Revolute(model.ground.at((0.0, 0.0, 0.0)), link.start, **axis))
+    model.apply(part(hinge, link))
+    return model, hinge
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_law_in_a_light_joint_is_a_servo(dimension):
+    """No halvings, and a ledger to round-off, as of the law that is compiled, whose mean angle differs by h^2."""
+
+    def law(t, x, v):
+        return 80.0 * (0.5 * np.sin(3 * t) - x) + 4.0 * (1.5 * np.cos(3 * t) - v)
+
+    laws, joint = boom(lambda hinge, link: ph.StateForce(law, of=[hinge], on=[hinge], name="law"), dimension)
+    servo, hinge = boom(
+        lambda hinge, link: hinge.servo(
+            80.0, 4.0, angle=lambda t: 0.5 * np.sin(3 * t), rate=lambda t: 1.5 * np.cos(3 * t), name="law"
+        ),
+        dimension,
+    )
+    motion, expected = (model.simulate(0.1, 1e-3, progress=False) for model in (laws, servo))
+    assert motion.angle(joint) == pytest.approx(expected.angle(hinge), abs=1e-8)
+    assert motion.energy.work["law"] == pytest.approx(expected.energy.work["law"], abs=1e-6)
+    assert motion.halvings[-1] == 0 and motion.recording.iterations[-1] <= 10 * 100
+    assert np.abs(motion.energy.balance_error).max() <= 1e-13
+
+
+def test_a_stiff_law_at_the_tip_of_a_flexible_link_keeps_the_ledger():
+    def law(t, x, v):
+        return -1e5 * (x - (0.8, 0.0, 0.0)) - 20.0 * v
+
+    model, _ = boom(lambda hinge, link: ph.StateForce(law, of=[link.end], on=[link.end], name="tip"))
+    for step in (1e-2, 1e-3):
+        motion = model.simulate(0.1, step, progress=False)
+        assert motion.halvings[-1] == 0 and np.abs(motion.energy.balance_error).max() <= 1e-13
+        assert np.abs(motion.position(model["link"].end) - (0.8, 0.0, 0.0)).max() < 1e-3
+
+
+def test_laws_at_rest_do_nothing_and_bounces_have_them_too():
+    model, place = bead(lambda t, x, v: -1e8 * (x - (1.0, 0.0, 0.0)) - 10.0 * v)
+    motion = model.simulate(0.1, 1e-2, progress=False)
+    assert np.abs(motion.position(place) - (1.0, 0.0, 0.0)).max() <= 1e-15 and motion.halvings[-1] == 0
+    ball = ph.Model(dimension=2)
+    body = ball.add(ph.PointMass(1.0), "ball", (0.0, 0.5, 0.0))
+    ball.apply(
+        ph.StateForce(lambda t, x, v: np.array([0.0, -9.81, 0.0]), of=[body.origin], on=[body.origin], name="law")
+    )
+    floor = ph.Plane(ball.ground.at((0.0, 0.0, 0.0)), (0.0, 1.0, 0.0))
+    ball.apply(ph.Contact(body.origin, floor, stiffness=1e5, radius=0.1))
+    motion = ball.simulate(0.6, 1e-2, progress=False)
+    height = motion.position(body.origin)[:, 1]
+    assert height.min() < 0.1 and motion.contact_steps[-1] > 0
+    energy = motion.energy.kinetic + motion.energy.spring + 9.81 * height
+    assert np.ptp(energy) <= 1e-11 * energy[0]
+    assert np.abs(motion.energy.balance_error).max() <= 1e-12
+
+
+@pytest.mark.filterwarnings("ignore::phlexible.StepWarning")
 def test_what_a_function_does_wrong_is_said():
     def fails_later(t, x, v):
         if t > 0.05:
@@ -125,11 +200,7 @@ def test_what_a_function_does_wrong_is_said():
     model, _ = bead(lambda t, x, v: -x[:2])
     with pytest.raises((ph.ConvergenceError, ph.ParameterError), match="must return 3 finite numbers"):
         model.simulate(0.1, 1e-2, progress=False)
-    model, place = bead(lambda t, x, v: -1e6 * x)  # stiffer than the step: halved until it is not
-    motion = model.simulate(0.05, 0.01, progress=False)
-    assert motion.halvings[-1] > 0
-    energy = motion.energy.kinetic + 0.5e6 * motion.position(place)[:, 0] ** 2
-    assert np.ptp(energy) <= 1e-11 * energy[0]
+    model, place = bead(lambda t, x, v: -x)
     fixed = model.connect(ph.Spherical(model.ground.at((1.0, 0.0, 0.0)), place))
     with pytest.raises(ph.ModelError, match="a joint with one"):
         ph.StateForce(lambda t, x, v: x, of=[place], on=[fixed])

@@ -15,7 +15,7 @@ def spread(dimension, elements, rotary_inertia):
         model = two_links(dimension, frame=frame, elements=elements, rotary_inertia=rotary_inertia)
         motion = model.simulate(0.2, 1e-4, every=20)
         ends.append([motion.position(place)[-1] for place in places(model)])
-        deflection = np.abs(motion.displacement(model["b"].at(0.5))).max()
+        deflection = np.abs(motion.elastic_displacement(model["b"].at(0.5))).max()
     return max(np.abs(np.subtract(end, ends[0])).max() for end in ends[1:]), deflection
 
 

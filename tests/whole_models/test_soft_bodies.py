@@ -153,7 +153,7 @@ def test_the_gradient_of_a_motion_of_a_soft_body():
     def run(p):
         model = build(p)
         corner = model["body"].point((0.6, 0.2, 0))
-        return model.simulate(0.02, 1e-3, progress=False).displacement(corner)[-1, 1]
+        return model.simulate(0.02, 1e-3, progress=False).elastic_displacement(corner)[-1, 1]
 
     p = {"modulus": 5e4, "force": 20.0}
     value, slopes = ph.gradient(build, cost, p, duration=0.02, step=1e-3)

@@ -50,11 +50,17 @@ def finite(name: str, value: float) -> float:
 
 
 def numbers(name: str, value: ArrayLike, expected: str = "numbers") -> Array:
-    """The value as an array of its shape; refused where entries are no real numbers. They need not be finite."""
+    """The value as an array of its shape; refused where entries are no real numbers, or too large for their powers.
+
+    They may be infinite or NaN.
+    """
     try:
-        return _numbers(value)
+        found = _numbers(value)
     except (TypeError, ValueError, OverflowError):
         raise ParameterError(f"{name} must be {expected}, got {value!r}") from None
+    if found.size and not np.abs(found).max() <= LARGEST and (np.abs(found[np.isfinite(found)]) > LARGEST).any():
+        raise ParameterError(_not_finite(name, 0.0, value))
+    return found
 
 
 def vector(name: str, value: ArrayLike) -> Array:

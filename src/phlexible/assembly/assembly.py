@@ -124,6 +124,11 @@ class Assembly:
         return found
 
     @property
+    def has_functions(self) -> bool:
+        """Whether laws are functions of users, who may change what they read."""
+        return any(law.functions for law in self.laws)
+
+    @property
     def loads_are_steady(self) -> bool:
         """Whether no load and no prescribed force is a function of time."""
         values = [load.value for load in self.system.loads] + [value for value, _ in self.prescribed]

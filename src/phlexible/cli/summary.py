@@ -76,7 +76,7 @@ def _peaks(program: Program, motion: Motion) -> Table:
         table.add_column(head, justify="right")
     for point in program.points:
         attachment = attachment_of(program.model, point)
-        ratio = motion.displacement(attachment) / length_of(program.model, point)
+        ratio = motion.elastic_displacement(attachment) / length_of(program.model, point)
         for axis in range(1, program.model.dimension):
             peaks = float(ratio[:, axis].max()), float(ratio[:, axis].min())
             if axis == 2 and max(peaks[0], -peaks[1]) < ROUND_OFF:

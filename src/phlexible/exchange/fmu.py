@@ -26,10 +26,12 @@ def write_fmu(model_file: str | PathLike[str], path: str | PathLike[str]) -> Pat
     """An FMU for co-simulation, FMI 3.0, of the model that a Python file defines.
 
     The file defines ``model``, or ``build(**parameters)``, whose keyword parameters with numbers are parameters of
-    the FMU; ``step`` [s], and, if it likes, ``duration`` and ``outputs``: sensors by name, a list of them, or a
-    function of the model that returns these; without it all joint coordinates and rates. Inputs are the constant
-    loads, torques and forces of the model by their names, of loads with ".x", ".y", ".z". The FMU keeps states;
-    where it runs there must be Python with phlexible.
+    the FMU, whole ones where their usual values are (``elements=4``); ``step`` [s], and, if it likes, ``duration``
+    and ``outputs``: sensors by name, a list of them, or a function of the model that returns these; without it all
+    joint coordinates and rates. Inputs are the constant loads, torques and forces of the model by their names, of
+    loads with ".x", ".y", ".z". Names that are taken are numbered, "angle_2". The FMU begins at the time of its
+    first step, in the initial pose of the model, and keeps states; where it runs there must be Python with
+    phlexible.
 
     Args:
         model_file: the Python file.
@@ -39,8 +41,8 @@ def write_fmu(model_file: str | PathLike[str], path: str | PathLike[str]) -> Pat
         The path of the FMU.
 
     Raises:
-        ParameterError: another ending, or no such file.
-        ModelError: the file defines no model or no step.
+        ModelError: the file cannot be run, or defines no model or no step.
+        ParameterError: another ending, no such file, numbers out of range, or ``build`` or ``outputs`` fail.
         ResultFileError: the FMU cannot be written.
         MissingExtraError: pythonfmu3 is not installed.
     """

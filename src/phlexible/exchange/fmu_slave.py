@@ -23,15 +23,15 @@ class ModelSlave:
         self.own = FmuModel(source_of_file(Path(given["resources"]) / self.file))
         self.author = "phlexible"
         self.time = 0.0
-        source, kind, changes = self.own.source, enums.Fmi3Causality, enums.Fmi3Variability
+        source, causalities, changes = self.own.source, enums.Fmi3Causality, enums.Fmi3Variability
         self.default_experiment = fmi.DefaultExperiment(0.0, source.duration, source.step)
 
         def register(
-            name: str, causality: Any, variability: Any, get: Any, put: Any = None, text: str = ""
+            name: str, causality: Any, variability: Any, get: Any, put: Any = None, text: str = "", kind: Any = None
         ) -> None:
-            initial = enums.Fmi3Initial.exact if causality is kind.parameter else None
+            initial = enums.Fmi3Initial.exact if causality is causalities.parameter else None
             self.register_variable(  # type: ignore[attr-defined]  # of Fmi3Slave
-                fmi.Float64(
+                (kind or fmi.Float64)(
                     name,
                     causality=causality,
                     variability=variability,
@@ -43,29 +43,30 @@ class ModelSlave:
                 nested=False,
             )
 
-        register("time", kind.independent, changes.continuous, lambda: self.time)
-        for name in self.own.parameters:
+        register("time", causalities.independent, changes.continuous, lambda: self.time)
+        for name, usual in source.parameters.items():
             register(
                 name,
-                kind.parameter,
+                causalities.parameter,
                 changes.fixed,
                 lambda name=name: self.own.parameters[name],
                 lambda value, name=name: self.own.set_parameter(name, value),
+                kind=fmi.Int64 if isinstance(usual, int) else fmi.Float64,
             )
         for name in self.own.inputs:
             register(
                 name,
-                kind.input,
+                causalities.input,
                 changes.discrete,
                 lambda name=name: self.own.inputs[name],
                 lambda value, name=name: self.own.inputs.__setitem__(name, float(value)),
             )
         for name, text in self.own.descriptions.items():
             get = lambda name=name: self.own.value(name)  # noqa: E731  # one for each name
-            register(name, kind.output, changes.discrete, get, text=text)
+            register(name, causalities.output, changes.discrete, get, text=text)
 
     def exit_initialization_mode(self) -> None:
-        """The run begins with the parameters that were set."""
+        """The run begins with the parameters that were set; when, the first step tells."""
         self.own.begin()
 
     def do_step(self, current_time: float, step_size: float) -> Any:
@@ -73,7 +74,7 @@ class ModelSlave:
         fmi = optional("pythonfmu3", "fmi")
         status = fmi.enums.Fmi3Status.ok
         try:
-            self.own.advance(step_size)
+            self.own.advance(current_time, step_size)
             self.time = current_time + step_size
         except Exception as error:  # must not cross the border of the FMU
             self.log(str(error), fmi.enums.Fmi3Status.error)  # type: ignore[attr-defined]  # of Fmi3Slave

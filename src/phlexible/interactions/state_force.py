@@ -19,7 +19,7 @@ StateFunction = Callable[[float, Array, Array], ArrayLike]
 
 @dataclass(frozen=True, eq=False)
 class StateLaw(Feedback):
-    """A feedback that is not held: Newton's method asks for it at the mean state of each trial step."""
+    """A feedback that is not held: its values are those at the mean state of the step that they act in."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,7 +41,8 @@ def advance(header, sizes, options, storage, moving, load_values, reactions, sto
         storage: number of steps; store each so many; steps taken since the last one stored; whether the last
             step before had the same size and ended at this state; whether to store the state before the first;
             whether controllers measure the state after the last; whether the substeps are those of a step around
-            contacts. Otherwise it ends before a step that contacts ask to be taken in ``parts``.
+            contacts, otherwise it ends before a step that contacts ask to be taken in ``parts``; whether the first
+            was just tried with other loads: Newton's method begins where it ended.
         moving: given vectors at the ends of the substeps, (count substeps + 1, 3 vectors).
         load_values: at the middles of the substeps, (count substeps, 3 loads).
         reactions: receives multipliers and forces of the first step.
@@ -77,9 +78,9 @@ def advance(header, sizes, options, storage, moving, load_values, reactions, sto
             is_first = step == 0 and part == 0 and not continues
             if is_first or (are_equal and abs(sizes[part] - t.steps_taken[0]) > SAME_SIZE * longest):
                 t.known_velocities[0] = 0.0
-            t.part[0] = part
             wanted = 0.0 if is_around else longest
-            status = take_step(t, sizes[part], damping, least_scale, is_redundant, wanted)
+            is_again = storage[7] != 0 and place == 0
+            status = take_step(t, sizes[part], damping, least_scale, is_redundant, wanted, is_again)
             if status != CONVERGED:
                 if substeps > 1:
                     copy(t.saved_state, t.state, t.state_numbers)
@@ -114,17 +115,27 @@ def advance(header, sizes, options, storage, moving, load_values, reactions, sto
 
 
 @compiled
-def take_step(t: Tables, h: float, damping: float, least_scale: float, is_redundant: bool, longest: float) -> int:
+def take_step(
+    t: Tables,
+    h: float,
+    damping: float,
+    least_scale: float,
+    is_redundant: bool,
+    longest: float,
+    is_again: bool,
+) -> int:
     """One step from the state, of which ``begin_bodies`` or ``hand_over`` has told, to the next; its status.
 
     Where contacts ask for parts of steps of the length ``longest`` (0: they are not asked) it is not taken.
+    ``is_again``: the last try is where the first attempt begins.
     """
     begin_ports(t)
     status, t.ledger[0], t.ledger[1] = NOT_CONVERGED, 0.0, 0.0
     attempts = ATTEMPTS if is_redundant else ATTEMPTS + RELAXED_ATTEMPTS
     for attempt in range(attempts if drives_are_smooth(t) else 0):
         is_relaxed = is_redundant or attempt >= ATTEMPTS
-        guess(t, h, attempt)
+        if attempt > 0 or not is_again:
+            guess(t, h, attempt)
         relaxation = RELAXATION if is_relaxed else 0.0
         acceptable = ACCEPTABLE_AT_SINGULAR if attempt >= ATTEMPTS else ACCEPTABLE
         status, iterations = solve_step(t, h, damping, least_scale, relaxation, acceptable)
@@ -132,8 +143,8 @@ def take_step(t: Tables, h: float, damping: float, least_scale: float, is_redund
         if status == CONVERGED or status == NEARLY_CONVERGED:
             status = checked(t, h, damping, ACCEPTABLE * least_scale, status)
         if status == CONVERGED:
-            if is_relaxed and remove_null_space_multipliers(t) > NOTICEABLE:
-                t.counter[1] += 1
+            if is_relaxed:
+                spare_multipliers(t, h, damping, ACCEPTABLE * least_scale)
             break
     if longest > 0.0 and contacts_push(t):
         t.parts[0] = float(parts_around_contacts(t, h, longest, damping))
@@ -145,6 +156,20 @@ def take_step(t: Tables, h: float, damping: float, least_scale: float, is_redund
         end_step(t, h, damping)
         hand_over(t)
     return status
+
+
+@compiled
+def spare_multipliers(t: Tables, h: float, damping: float, still: float) -> None:
+    """Take out of the multipliers what moves nothing, of joints that depend on each other.
+
+    Of joints that nearly do, it would move a little, and moving frames would work with other forces than those of
+    the step: where the ledger opens, the multipliers stay.
+    """
+    copy(t.multiplier1, t.saved_multiplier, t.rows)
+    if remove_null_space_multipliers(t) > NOTICEABLE:
+        t.counter[1] += 1
+    if not ledger_closes(t, h, damping, still):
+        copy(t.saved_multiplier, t.multiplier1, t.rows)
 
 
 @compiled

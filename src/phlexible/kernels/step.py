@@ -3,7 +3,6 @@
 from phlexible.compilation.compiled import compiled, exported
 from phlexible.compilation.dense import add_multiple, copy, fill
 from phlexible.compilation.notation import Reals, Tables, Vectors, vector
-from phlexible.compilation.user_function import call
 from phlexible.kernels.contacts.crowds import push_crowds
 from phlexible.kernels.elasticity import begin_strains, elastic_forces, elastic_tangent
 from phlexible.kernels.forces.loads import load_tangent, pull_of_loads
@@ -128,8 +127,6 @@ def motion_and_forces(t: Tables, h: float, damping: float) -> None:
         end_rotation(t, b, h)
         elastic_forces(t, b, h, damping)
     end_vectors(t)
-    if t.state_law[0] != 0:
-        call(t.state_law[0], h)  # (8.22)
     pull_on_vectors(t, h, damping)
     push_crowds(t, h)
     rod_laws(t, h, damping)

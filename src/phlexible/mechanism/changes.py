@@ -42,7 +42,7 @@ class Wholes(Held, Protocol):
 
     @property
     def wholes(self) -> Mapping[str, PlacedWhole]: ...
-    def add(self, body: Any, *where: Any) -> Any: ...
+    def add(self, body: Any, *where: Any, **how: Any) -> Any: ...
 
 
 def is_named_part(value: object) -> bool:
@@ -101,6 +101,7 @@ def new_bodies(source: Wholes, copy: Wholes, described: Mapping[str, Body | Spli
             placed.velocity if nodes is None else nodes.speed,
             placed.angular_velocity,
             None if nodes is None else nodes.shape,
+            large=placed.name not in new,
         )
 
 

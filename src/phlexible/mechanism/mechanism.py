@@ -10,12 +10,13 @@ from typing import Any, Self, TypeVar, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.options import mapping, text
+from phlexible.algebra.options import flag, mapping, text
 from phlexible.algebra.rotations import RotationLike
 from phlexible.bodies.beam.beam import SplitBeam
 from phlexible.bodies.body import Body
 from phlexible.bodies.initial_nodes import Field
 from phlexible.bodies.rod.rod import Rod
+from phlexible.bodies.sizes import check_size
 from phlexible.display.written import numbered
 from phlexible.errors import ModelError, ParameterError
 from phlexible.interactions.control.parts import feedback_parts
@@ -94,6 +95,8 @@ class Mechanism(Parts):
         velocity: Field | None = None,
         angular_velocity: ArrayLike | None = None,
         shape: Field | None = None,
+        *,
+        large: bool = False,
     ) -> PlacedBody: ...
 
     @overload
@@ -105,6 +108,8 @@ class Mechanism(Parts):
         rotation: RotationLike | None = None,
         velocity: ArrayLike | None = None,
         angular_velocity: ArrayLike | None = None,
+        *,
+        large: bool = False,
     ) -> PlacedSplitBeam: ...
 
     @overload
@@ -117,6 +122,8 @@ class Mechanism(Parts):
         velocity: Field | None = None,
         angular_velocity: ArrayLike | None = None,
         shape: Field | None = None,
+        *,
+        large: bool = False,
     ) -> PlacedRod: ...
 
     def add(
@@ -128,6 +135,8 @@ class Mechanism(Parts):
         velocity: Field | None = None,
         angular_velocity: ArrayLike | None = None,
         shape: Field | None = None,
+        *,
+        large: bool = False,
     ) -> PlacedBody | PlacedWhole:
         """Places a body; the same description may be placed any number of times.
 
@@ -143,6 +152,7 @@ class Mechanism(Parts):
             shape: of a string or rod at t = 0, then turned by ``rotation`` and moved by ``position``: a function
                 of s [m] that returns a position, its two end points, or its nodes (N, 3); None: straight
                 along x. Its ``velocity`` may be a function of s or (N, 3), too.
+            large: True: a body of so many elements that it takes more than 32 GB of memory is meant.
 
         Returns:
             The handle whose ``start``, ``end``, ``at(x)``, ``origin`` and ``point(...)`` are ports.
@@ -150,26 +160,28 @@ class Mechanism(Parts):
         Raises:
             ModelError: no body, a name that is taken, an angular velocity of a point mass or string, or a
                 shape of a body that is no string or rod.
-            ParameterError: numbers of a wrong shape, not finite, or out of the plane.
+            ParameterError: numbers of a wrong shape, not finite, or out of the plane; or so many elements that the
+                message says how much memory they take.
             SingularMassError: a motion of the body carries no kinetic energy.
         """
         if not isinstance(body, Body | SplitBeam | Rod):
             raise ModelError(f"add takes a body such as Beam or RigidBody, got {described(body)}")
+        check_size(body, self._dimension, flag("large", large))
         taken: Mapping[str, object] = ChainMap[str, Any](self._bodies, self._split_beams, self._rods)
         name = free_name(body, name, taken, self._kinds[type(body)])
         if isinstance(body, Rod):
             where = (position, rotation, velocity, angular_velocity, shape)
             for section in rod_sections(body, name, self._dimension, self._bodies, *where):
-                self.add(*section)
+                self.add(*section, large=True)
             return self.group_rod(name, body, node_names(name, len(body.node_places)))
         if isinstance(body, SplitBeam):
             if shape is not None:
                 raise ModelError(f"{name} is no string and has no shape; give position= and rotation=")
             places = part_places(body, name, position, rotation, self._dimension, self._bodies)
             speed = None if velocity is None else single_velocity(name, velocity)
-            self.add(body.part, *places[0], speed, angular_velocity)
+            self.add(body.part, *places[0], speed, angular_velocity, large=True)
             for part, (before, each) in zip(body.parts[1:], pairwise(places), strict=True):
-                placed = self.add(part, *each)  # their velocities follow from the joints
+                placed = self.add(part, *each, large=True)  # their velocities follow from the joints
                 self.connect(Fixed(self._bodies[before[0]].cut(at_end=True), placed.cut(at_end=False)))
             return self.group(name, [each for each, _, _ in places])
         alike = self._latest.get(id(body))

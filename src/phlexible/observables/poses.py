@@ -1,11 +1,16 @@
 """Where points are and how bodies are turned, over time."""
 
+from warnings import warn
+
 import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ModelError
 from phlexible.observables.run import RecordedRun
 from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody, Port
+
+NEAR, ALIKE, DIFFERENT = 0.1, 50.0, 0.01
+"""Of a body that hardly moves, by its size, two displacements not too far apart that are not the same."""
 
 
 def position(run: RecordedRun, port: Port) -> Array:
@@ -14,8 +19,8 @@ def position(run: RecordedRun, port: Port) -> Array:
     return np.asarray(np.einsum("k,tki->ti", weights, vectors.places(run.instants)))
 
 
-def displacement(run: RecordedRun, attachment: Attachment) -> Array:
-    """Elastic displacement in the body frame, shape (N + 1, 3) [m]; zero on rigid bodies.
+def elastic_displacement(run: RecordedRun, attachment: Attachment) -> Array:
+    """How far a point has moved in the frame of its body, body axes, shape (N + 1, 3) [m]; zero on rigid bodies.
 
     Of a string: from its place at t = 0, world axes.
 
@@ -27,6 +32,28 @@ def displacement(run: RecordedRun, attachment: Attachment) -> Array:
     if attachment.placed.nodes is not None:
         return position(run, attachment) - attachment.initial_position()
     return np.asarray(run.elastic(run.body_index(attachment)) @ attachment.point.shapes.T)
+
+
+def ambiguous_displacement(run: RecordedRun, attachment: Attachment) -> Array:
+    """The elastic displacement by its old name, which reads like the displacement of the point in the world.
+
+    Warns where one could be taken for the other: on a body that stays about where it is, where they differ by more
+    than 1 %.
+    """
+    elastic = elastic_displacement(run, attachment)
+    moved = position(run, attachment) - attachment.initial_position()
+    far, bent = float(np.abs(moved).max()), float(np.abs(elastic).max())
+    is_near = far < min(NEAR * attachment.placed.data.size, ALIKE * bent)
+    if is_near and np.abs(moved - elastic).max() > DIFFERENT * max(far, bent):
+        warn(
+            f"displacement({attachment}) is the elastic displacement in the frame of {attachment.placed.name}, in"
+            f" body axes (at most {bent:.3g} m); in the world the point moves by up to {far:.3g} m from its initial"
+            " place: Displacement(port, direction) measures that. Write elastic_displacement for what you get here;"
+            " the old name goes with the next release",
+            FutureWarning,
+            stacklevel=3,
+        )
+    return elastic
 
 
 def elastic_coordinates(run: RecordedRun, placed: PlacedBody) -> Array:

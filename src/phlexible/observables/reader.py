@@ -6,9 +6,13 @@ from functools import cached_property
 import numpy as np
 
 from phlexible.algebra.arrays import Array, read_only
+from phlexible.errors import ParameterError
 from phlexible.observables.projection import projected_velocities
 from phlexible.observables.run import RecordedRun
 from phlexible.observables.smallest_multipliers import smallest_multipliers
+
+LEAST = 3
+"""Instants that a difference of second order takes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,10 +22,12 @@ class Reader:
     Attributes:
         run: what is read.
         is_projected: whether velocities are brought onto the joints, or those that the steps have.
+        is_at_rest: whether the instants are those of an equilibrium, whose rates are zero.
     """
 
     run: RecordedRun
     is_projected: bool = True
+    is_at_rest: bool = False
 
     @property
     def time(self) -> Array:
@@ -39,7 +45,17 @@ class Reader:
         return read_only(smallest_multipliers(self.run))
 
     def rate(self, values: Array) -> Array:
-        """Time derivative by differences of second order between the stored instants, along the first axis."""
-        if len(self.time) < 3:
-            return np.full_like(values, np.nan)
+        """Time derivative by differences of second order between the stored instants, along the first axis.
+
+        Raises:
+            ParameterError: fewer than three instants.
+        """
+        if self.is_at_rest:
+            return np.zeros_like(values)
+        if (count := len(self.time)) < LEAST:
+            raise ParameterError(
+                f"accelerations are differences of at least {LEAST} stored instants, and here "
+                f"{'is only one' if count == 1 else f'are {count}'}; measure velocities or forces, or read"
+                " motion[sensor] of a longer motion (of a live run: run.motion)"
+            )
         return np.asarray(np.gradient(values, self.time, axis=0, edge_order=2))

@@ -17,6 +17,8 @@ from phlexible.linear_analysis.mechanics import linear_mechanics
 from phlexible.linear_analysis.operating_points.operating_point import OperatingPoint
 from phlexible.linear_analysis.operating_points.stability import growth
 from phlexible.mechanism.naming import counted
+from phlexible.observables import poses
+from phlexible.observables.reader import Reader
 from phlexible.observables.section_forces import BeamStress, SectionForces
 from phlexible.ports.attachments import Attachment, PlacedBody, Port
 from phlexible.ports.placed_whole import PlacedWhole
@@ -42,6 +44,7 @@ class Equilibrium:
     def __init__(self, system: System, point: OperatingPoint, recording: Recording) -> None:
         self._system, self._point = system, point
         self.motion = Motion(system, recording)
+        self.motion.reader = Reader(self.motion.run, is_at_rest=True)
 
     @property
     def state(self) -> State:
@@ -76,9 +79,13 @@ class Equilibrium:
         """Body to world of a body, or of the material around an attachment, shape (3, 3)."""
         return self._one(self.motion.rotation(target))
 
+    def elastic_displacement(self, attachment: Attachment) -> Array:
+        """Displacement in the frame of the body, body axes, shape (3,) [m]."""
+        return self._one(self.motion.elastic_displacement(attachment))
+
     def displacement(self, attachment: Attachment) -> Array:
-        """Elastic displacement in the body frame, shape (3,) [m]."""
-        return self._one(self.motion.displacement(attachment))
+        """``elastic_displacement`` by its old name; warns where it could be taken for the one in the world."""
+        return self._one(poses.ambiguous_displacement(self.motion.run, attachment))
 
     def angle(self, joint: Joint) -> Array:
         """Angle of a joint between -pi and pi, shape () [rad]; (2,) of ``Universal``."""

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from math import ceil
+from uuid import uuid4
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -99,12 +100,21 @@ class Inputs(MutableMapping[str, Array]):
 
 @dataclass(frozen=True, eq=False)
 class SavedInstant:
-    """Where a live run was, for ``LiveRun.restore``."""
+    """Where a live run was, for ``LiveRun.restore``.
+
+    Attributes:
+        time: [s].
+        steps: since the start.
+        numbers: that steps go on from.
+        inputs: by their names.
+        run: which one it was of; empty where nobody knows.
+    """
 
     time: float
     steps: int
     numbers: Array
     inputs: dict[str, Array]
+    run: str = ""
 
     __repr__ = short_repr
 
@@ -145,7 +155,7 @@ class LiveRun:
 
     def __init__(self, system: System, stepper: Stepper, state: State, step: float, is_redundant: bool) -> None:
         self._system, self._stepper, self.step_size = system, stepper, step
-        self._is_redundant = is_redundant
+        self._is_redundant, self._identity = is_redundant, uuid4().hex
         self._reader: tuple[_Block, Reader] | None = None  # of the last instant that was read
         self.inputs = Inputs(stepper, system.dimension)
         stepper.begin(state)
@@ -222,7 +232,7 @@ class LiveRun:
         self.advance(self.time + positive("duration", duration))
 
     def read(self, sensor: Sensor) -> Array:
-        """What a sensor measures now, without the axis of time; accelerations need a motion.
+        """What a sensor measures now, without the axis of time; accelerations need ``motion``.
 
         Raises:
             ParameterError: no sensor.
@@ -263,7 +273,7 @@ class LiveRun:
 
     def save(self) -> SavedInstant:
         """Where the run is, with its inputs and what steps remember: after ``restore`` the digits are the same."""
-        return SavedInstant(self.time, self._steps, self._stepper.snapshot(), self.inputs.copy())
+        return SavedInstant(self.time, self._steps, self._stepper.snapshot(), self.inputs.copy(), self._identity)
 
     def restore(self, saved: SavedInstant) -> None:
         """Go back; what came after is forgotten.
@@ -271,7 +281,8 @@ class LiveRun:
         Raises:
             ParameterError: what was not saved by this run, or lies ahead.
         """
-        blocks = self._until(saved) if isinstance(saved, SavedInstant) else []
+        is_own = isinstance(saved, SavedInstant) and saved.run == self._identity
+        blocks = self._until(saved) if is_own else []
         if not blocks:
             raise ParameterError(f"restore takes what save() of this run gave, up to now; got {saved!r}")
         self._stepper.restore(saved.numbers)
@@ -292,7 +303,19 @@ class LiveRun:
         return []
 
     def put(self, saved: SavedInstant) -> None:
-        """Go on from where another run of the same model and step was; what this one did is forgotten."""
+        """Go on from where another run of the same model and step was; what this one did is forgotten.
+
+        Raises:
+            ParameterError: a run of a model with other numbers or inputs; this run stays as it was.
+        """
+        known = {name: value.shape for name, value in self.inputs.copy().items()}
+        given = {name: value.shape for name, value in saved.inputs.items()}
+        size = self._stepper.snapshot().shape
+        if saved.numbers.shape != size or given != known:
+            raise ParameterError(
+                f"this is the state of another model: it has {saved.numbers.size} numbers and the inputs"
+                f" {', '.join(given) or 'none'}, this model {size[0]} and {', '.join(known) or 'none'}"
+            )
         self._stepper.restore(saved.numbers)
         self.inputs.put(saved.inputs)
         self._steps, self._velocities = saved.steps, None

@@ -37,19 +37,22 @@ class MeshedMotion:
         """
         return mesh_stresses.mesh_stress(self.run, body, nodes, whole("every", every))
 
-    def export(self, path: str | PathLike[str], every: int = 1) -> None:
+    def export(self, path: str | PathLike[str], every: int | None = None, *, progress: bool | None = None) -> None:
         """Writes a series of VTK files for ParaView (needs ``phlexible[mesh]``).
 
         Meshed bodies with all nodes, their elastic displacement (world axes) and von Mises stress; other bodies as
         their surface or lines.
 
         Args:
-            path: of the index, ending in ``.pvd``; the ``.vtu`` files lie beside it.
-            every: each so many instants.
+            path: of the index, ending in ``.pvd``; the ``.vtu`` files lie beside it. It is whole after each
+                instant: what was written before a stop can be opened.
+            every: each so many instants; None: as many as leave at most 200.
+            progress: a bar; None: on a terminal.
 
         Raises:
             ParameterError: another ending.
             MissingExtraError: meshio is not installed.
             ResultFileError: a file cannot be written.
         """
-        vtk_series.export(self.run, file_path("path", path), whole("every", every))
+        chosen = None if every is None else whole("every", every)
+        vtk_series.export(self.run, file_path("path", path), chosen, progress)

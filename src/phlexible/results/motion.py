@@ -156,9 +156,16 @@ class Motion(MotionPictures, MeshedMotion):
         """World axes, consistent with the joints, shape (N + 1, 3) [rad/s]."""
         return velocities.angular_velocity(self.run, self._velocities, target)
 
+    def elastic_displacement(self, attachment: Attachment) -> Array:
+        """Displacement in the frame of the body, body axes, shape (N + 1, 3) [m]; zero on rigid bodies.
+
+        It depends on the frame (docs/conventions.md). That of the point in the world is ``ph.Displacement``.
+        """
+        return poses.elastic_displacement(self.run, attachment)
+
     def displacement(self, attachment: Attachment) -> Array:
-        """Elastic displacement in the body frame, shape (N + 1, 3) [m]; zero on rigid bodies."""
-        return poses.displacement(self.run, attachment)
+        """``elastic_displacement`` by its old name; warns where it could be taken for the one in the world."""
+        return poses.ambiguous_displacement(self.run, attachment)
 
     def elastic_coordinates(self, body: PlacedBody) -> Array:
         """eta of a body, shape (N + 1, n)."""

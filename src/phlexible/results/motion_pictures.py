@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.options import whole
 from phlexible.joints.joint import Joint
-from phlexible.observables import section_forces
+from phlexible.observables import poses, section_forces
 from phlexible.observables.reader import Reader
 from phlexible.observables.section_forces import SectionForces
 from phlexible.ports.attachments import Attachment, PlacedBody
@@ -126,7 +126,7 @@ class MotionPictures:
         return plots.plot_energy(self.run, path, axes)
 
     @overload
-    def plot_displacement(
+    def plot_elastic_displacement(
         self: Drawn,
         attachment: Attachment,
         path: FilePath | None = None,
@@ -136,9 +136,20 @@ class MotionPictures:
     ) -> "Figure": ...
 
     @overload
-    def plot_displacement(
+    def plot_elastic_displacement(
         self: Drawn, attachment: Attachment, path: FilePath | None = None, normalized: bool = False, *, axes: "Axes"
     ) -> "Axes": ...
+
+    def plot_elastic_displacement(
+        self: Drawn,
+        attachment: Attachment,
+        path: FilePath | None = None,
+        normalized: bool = False,
+        *,
+        axes: "Axes | None" = None,
+    ) -> "Figure | Axes":
+        """Elastic displacement over time; ``normalized``: divided by the size of the body."""
+        return plots.plot_elastic_displacement(self.run, attachment, path, normalized, axes)
 
     def plot_displacement(
         self: Drawn,
@@ -148,8 +159,9 @@ class MotionPictures:
         *,
         axes: "Axes | None" = None,
     ) -> "Figure | Axes":
-        """Elastic displacement over time; ``normalized``: divided by the size of the body."""
-        return plots.plot_displacement(self.run, attachment, path, normalized, axes)
+        """``plot_elastic_displacement`` by its old name; warns where it could be taken for the one in the world."""
+        poses.ambiguous_displacement(self.run, attachment)
+        return plots.plot_elastic_displacement(self.run, attachment, path, normalized, axes)
 
     @overload
     def plot_reaction(

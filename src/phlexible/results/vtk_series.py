@@ -1,7 +1,8 @@
 """A motion as a series of VTK files for ParaView: meshes with displacement and stress, other bodies as surfaces."""
 
+from math import ceil
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
@@ -15,12 +16,23 @@ from phlexible.observables.mesh_stress import MeshedPoints, stress_at
 from phlexible.observables.run import RecordedRun
 from phlexible.ports.attachments import PlacedBody
 from phlexible.results.extras import optional
+from phlexible.results.progress import progress_bar, shown
 from phlexible.scene.build import scene_of
 from phlexible.scene.scene import DrawnBody
 
+MOST_INSTANTS = 200
+"""Where nothing else is asked for: as many as a film of 8 s has."""
+HEAD = """<?xml version="1.0"?>
+<VTKFile type="Collection" version="0.1" byte_order="LittleEndian">
+  <Collection>
+"""
+END = """  </Collection>
+</VTKFile>
+"""
 
-def export(run: RecordedRun, path: str, every: int) -> None:
-    """See ``Motion.export``.
+
+def export(run: RecordedRun, path: str, every: int | None, progress: bool | None) -> None:
+    """See ``Motion.export``. The index is whole after each instant: a series that was stopped can be opened.
 
     Raises:
         ParameterError: a path that does not end in .pvd.
@@ -30,30 +42,36 @@ def export(run: RecordedRun, path: str, every: int) -> None:
     index = Path(path)
     if index.suffix != ".pvd":
         raise ParameterError(f"path must end in .pvd (the index of a series of .vtu files), got {path!r}")
-    instants = np.arange(0, run.count, every)
+    instants = np.arange(0, run.count, ceil(run.count / MOST_INSTANTS) if every is None else every)
     scene = scene_of(run, instants)
-    entries = []
+    bodies = zip(run.system.bodies, scene.bodies, strict=True)
+    series = [(placed.name, _Meshed.of(run, placed, drawn) or _Surface(drawn)) for placed, drawn in bodies]
     try:
-        for part, (placed, drawn) in enumerate(zip(run.system.bodies, scene.bodies, strict=True)):
-            series = _Meshed.of(run, placed, drawn) or _Surface(drawn)
+        with index.open("w", encoding="utf-8") as file, progress_bar(shown(progress), "exporting") as tell:
+            _append(file, HEAD)
             for number, time in enumerate(scene.time):
-                name = f"{index.stem}_{part}_{number:05d}.vtu"
-                meshio.write(index.with_name(name), series.at(meshio, number))
-                entries.append((float(time), part, placed.name, name))
-        index.write_text(_index(entries), encoding="utf-8")
+                for part, (name, shape) in enumerate(series):
+                    own = index.with_name(f"{index.stem}_{part}_{number:05d}.vtu")
+                    meshio.write(own, shape.at(meshio, number))
+                    _append(file, _entry(float(time), part, name, own.name))
+                tell(number + 1, len(scene.time))
     except OSError as error:
         raise ResultFileError(f"{path} cannot be written: {error}") from error
 
 
-def _index(entries: list[tuple[float, int, str, str]]) -> str:
+def _append(file: TextIO, lines: str) -> None:
+    """Lines before the end of the index, which is written anew behind them."""
+    file.write(lines)
+    place = file.tell()
+    file.write(END)
+    file.flush()
+    file.seek(place)
+
+
+def _entry(time: float, part: int, name: str, file: str) -> str:
     from xml.sax.saxutils import quoteattr
 
-    lines = [
-        f'    <DataSet timestep="{time!r}" part="{part}" name={quoteattr(name)} file={quoteattr(file)}/>'
-        for time, part, name, file in entries
-    ]
-    head = ['<?xml version="1.0"?>', '<VTKFile type="Collection" version="0.1" byte_order="LittleEndian">']
-    return "\n".join([*head, "  <Collection>", *lines, "  </Collection>", "</VTKFile>", ""])
+    return f'    <DataSet timestep="{time!r}" part="{part}" name={quoteattr(name)} file={quoteattr(file)}/>\n'
 
 
 class _Meshed:
@@ -81,7 +99,7 @@ class _Meshed:
         moved = points.shapes @ eta
         places = (points.nodes + moved) @ rotation.T + drawn.origins[number]
         stress = stress_at(self._body, points, eta[None], self._nodes)[0]
-        data = {"displacement": moved @ rotation.T, "von_mises": von_mises(stress)}
+        data = {"elastic_displacement": moved @ rotation.T, "von_mises": von_mises(stress)}
         return meshio.Mesh(places, self._cells, point_data=data)
 
 

@@ -72,6 +72,8 @@ class JointSensor(Sensor):
     @property
     def quick(self) -> QuickShare | None:
         """Some of what is measured of the joint; coordinates beyond its own are refused when they are read."""
+        if self.availability is not Availability.AT_ONCE:
+            return None
         total = len(self.joint.coordinate_names)
         chosen = range(total) if self.coordinate is None else [self.coordinate]
         if not total or max(chosen) >= total:

@@ -83,7 +83,10 @@ class PointSensor(Sensor):
 
 
 class Displacement(PointSensor):
-    """Displacement of the point in the world, from its place at t = 0 or at the operating point [m]."""
+    """Displacement of the point in the world, from its place at t = 0 or at the operating point [m].
+
+    That in the frame of its body is ``ElasticDisplacement``.
+    """
 
     differentiations = 0
     label = "displacement"
@@ -204,6 +207,41 @@ class Position(Sensor):
     def read(self, reader: Reader) -> Array:
         """Shape (N + 1, 3)."""
         return poses.position(reader.run, self.port)
+
+
+@dataclass(frozen=True, eq=False)
+class ElasticDisplacement(Sensor):
+    """Displacement of a point in the frame of its body, body axes, shape (N + 1, 3) [m]; zero on rigid bodies.
+
+    Attributes:
+        attachment: where it sits.
+
+    Raises:
+        ModelError: no attachment.
+    """
+
+    attachment: Attachment
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.attachment, Attachment):
+            raise ModelError(f"ElasticDisplacement sits on an attachment such as beam.end, got {self.attachment!r}")
+
+    def __str__(self) -> str:
+        return f"elastic displacement of {self.attachment}"
+
+    @property
+    def unit(self) -> str:
+        """Metres."""
+        return "m"
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """Body axes."""
+        return XYZ
+
+    def read(self, reader: Reader) -> Array:
+        """Shape (N + 1, 3)."""
+        return poses.elastic_displacement(reader.run, self.attachment)
 
 
 @dataclass(frozen=True, eq=False)

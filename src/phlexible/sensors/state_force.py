@@ -26,8 +26,7 @@ class StateForce(CompoundForce):
     The function is asked at the middle of each trial step of Newton's method, ``function(t, x, v)`` with the mean
     places and the mean rates of the step: of second order in the step, where the held values of a ``Feedback``
     are of first order. A force -k x stores its energy as exactly as a spring. It is a Python function that is
-    called a few times a step; steps in which it is too stiff, h^2 dF/dx or h dF/dv beyond the mass that it moves,
-    are halved (docs/theory.md, 8).
+    called three or four times a step, however stiff it is (docs/theory.md, 8).
 
     Attributes:
         function: (t [s], x, v) -> forces, in the order of ``on``, shape (values,).

@@ -9,6 +9,7 @@ from phlexible.algebra.arrays import Array, finite
 from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_functions import check_callable
 from phlexible.errors import ParameterError
+from phlexible.interactions.control.measurement import Availability
 from phlexible.mechanism.events import Condition
 from phlexible.observables.reader import Reader
 from phlexible.observables.run import RecordedRun
@@ -31,7 +32,8 @@ class When(Portable, Condition):
         of: sensors of a function.
 
     Raises:
-        ParameterError: neither sensor nor function, a sensor of several numbers, not exactly one threshold.
+        ParameterError: neither sensor nor function, a sensor of several numbers, an acceleration, not exactly one
+            threshold.
     """
 
     quantity: Sensor | Callable[..., float]
@@ -51,6 +53,11 @@ class When(Portable, Condition):
                 )
         else:
             check_callable("quantity", self.quantity, "t", *(f"reading {k + 1}" for k in range(len(self.of))))
+        for each in self.sensors:
+            if each.availability is Availability.LATER:
+                raise ParameterError(
+                    f"When cannot wait for {each}: its values are {each.availability.value}; take a rate or a force"
+                )
         if (self.above is None) == (self.below is None):
             raise ParameterError(f"When takes either above= or below=, got {self.above!r} and {self.below!r}")
         for name in ("above", "below"):

@@ -263,8 +263,6 @@ TABLES: tuple[Table, ...] = (
         Writer.STEP,
         """
         pivots            | 2 unknowns | | of each node, from twice its first row on
-        part              | one | | of a step, which is taken
-        state_law         | one | | address of what sets load values in the step; 0: nothing does
         """,
     ),
     *tables_of(

@@ -9,47 +9,30 @@ from math import nan
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.assembly.assembly import Assembly, assemble
+from phlexible.assembly.assembly import Assembly
 from phlexible.assembly.work_sources import constraint_columns, work_sources
 from phlexible.interactions.loads import Input
 from phlexible.kernels.loop import TOUCHING, advance
-from phlexible.kernels.newton import CONVERGED, SINGULAR
+from phlexible.kernels.newton import CONVERGED, NOT_CONVERGED, SINGULAR
 from phlexible.kernels.readings.joint_velocities import joint_velocities
-from phlexible.rank.dead_centre import near_dead_centre
 from phlexible.rank.redundancy import independent_rows
 from phlexible.system.instants import GivenFunctions, Instants
 from phlexible.system.layout import State, same_pose
-from phlexible.system.recording import LateReactions, Reactions, Recording
-from phlexible.system.system import Phase, System
-from phlexible.time_integration.composition import SUBSTEPS, substep_times
-from phlexible.time_integration.compressed_strings import most_compressed
+from phlexible.system.recording import LateReactions, Recording
+from phlexible.system.system import Phase
+from phlexible.time_integration.composition import substep_times
 from phlexible.time_integration.control.controllers import Controllers
-from phlexible.time_integration.control.python_laws import PythonLaws, StateLaws
+from phlexible.time_integration.control.implicit_laws import ImplicitLaws, Trial
+from phlexible.time_integration.control.python_laws import PythonLaws
+from phlexible.time_integration.failure_words import failure_words
 from phlexible.time_integration.projection import check_fit, projection
-from phlexible.time_integration.reactions import reactions
+from phlexible.time_integration.reactions import reactions_in_phase
 from phlexible.time_integration.recorder import recording_of
 from phlexible.time_integration.stepper import Advance, Stepper, Storage, StoredRows
 
 NOTHING_MOVES = np.zeros((2, 0))
 LEAST_MOTION = 1e-6
 """Of the reach, in a step. Newton's updates may stop at 1e-8 of it, where the round-off of positions is."""
-
-
-class ConservingScheme:
-    """Makes steppers of a system, each with memory of its own; the tables of the system are made once.
-
-    Args:
-        system: what moves.
-    """
-
-    def __init__(self, system: System) -> None:
-        self._assembly = assemble(system)
-
-    def __call__(self, order: int, numerical_damping: float, is_redundant: bool) -> "ConservingStepper":
-        """A stepper of an order; its arguments as there."""
-        kept = self._assembly
-        own = assemble(kept.system) if _has_functions(kept) else replace(kept, memory=kept.memory.fresh())
-        return ConservingStepper(own, SUBSTEPS[order], order, numerical_damping, is_redundant)
 
 
 class ConservingStepper(Stepper):
@@ -78,13 +61,15 @@ class ConservingStepper(Stepper):
         self._substeps = np.array(substeps, dtype=np.float64)
         self._damping, self._is_redundant = numerical_damping, is_redundant
         self._controllers = Controllers(assembly)
-        self._state_laws = StateLaws(self._controllers, self._memory["part"])
-        self._memory["state_law"][0] = self._state_laws.address
-        self._laws = PythonLaws(assembly, self._state_laws)
-        self._has_functions = _has_functions(assembly)
+        reach, mass = assembly.system.reach, float(self._memory["mass"].sum())
+        self._implicit = ImplicitLaws(self._controllers.law_arms(reach), mass, reach)
+        self._law_error: Exception | None = None  # what one of them raised in the last step
+        self._laws = PythonLaws(assembly)
         sizes = {**self._memory.state_sizes, "angles of controllers": len(self._controllers.angles)}
         if len(self._controllers.memory):
             sizes["memory of controllers"] = len(self._controllers.memory)
+        if self._implicit.are_needed:
+            sizes["memory of laws"] = len(self._implicit.memory)
         self.layout = ", ".join(f"{name}: {size}" for name, size in sizes.items())
         self._held = np.zeros(0)  # values of the controllers during a step
         self._given = np.zeros(0)  # values that are added to loads from outside
@@ -117,7 +102,8 @@ class ConservingStepper(Stepper):
         Controllers are asked before each step but the first, as ``control`` did. Steps around contacts are taken in
         parts (8.23).
         """
-        if len(instants) == 2 and storage.every == 1 and not storage.watches and len(self._substeps) == 1:
+        is_plain = not storage.watches and len(self._substeps) == 1 and not self._implicit.are_needed
+        if len(instants) == 2 and storage.every == 1 and is_plain:
             single = self._single(instants, step, storage)
             if single is not None:
                 return single
@@ -129,20 +115,23 @@ class ConservingStepper(Stepper):
         values, moving = self._values(middles, ends), self._assembly.moving_values(ends)
         rates = self._controllers.moving_rates(instants[:-1]) if storage.asks else np.zeros((count, 0))
         rows = StoredRows(len(self._memory.state), self._memory.counts["reactions"], count, storage)
-        is_single = storage.asks or bool(self._state_laws.address and count)
+        has_laws = self._implicit.are_needed and count > 0
         done, status = 0, CONVERGED
         while True:
             if storage.asks and done and not self._asked(times[done], rates[done]):
                 break
-            last = min(done + 1, count) if is_single else count
+            last = min(done + 1, count) if storage.asks or has_laws else count
             own, places = slice(done * parts, last * parts), slice(done * parts, last * parts + 1)
-            self._state_laws.middles = middles[own]
-            taken, status = self._call(
-                rows, last - done, step, self._substeps, moving[places], values[own], is_single
-            )
-            done += taken
+            if has_laws:
+                status = self._obeying(rows, instants[done : done + 2], step, moving[places], values[own])
+                done += status == CONVERGED
+            else:
+                taken, status = self._call(
+                    rows, last - done, step, self._substeps, moving[places], values[own], storage.asks
+                )
+                done += taken
             if status == TOUCHING:
-                status = self._around_contacts(instants[done : done + 2], step, rows, is_single)
+                status = self._around_contacts(instants[done : done + 2], step, rows, storage.asks)
                 done += status == CONVERGED
             if status != CONVERGED or done == count:
                 break
@@ -154,7 +143,7 @@ class ConservingStepper(Stepper):
     def _single(self, instants: Array, step: float, storage: Storage) -> Advance | None:
         """``advance`` of one step with little around it, for live runs; None where contacts ask for parts of it."""
         memory, assembly = self._memory, self._assembly
-        middles, measures = instants[:1] + 0.5 * step, storage.asks or bool(self._state_laws.address)
+        middles, measures = instants[:1] + 0.5 * step, storage.asks
         moving = NOTHING_MOVES if not assembly.moving else assembly.moving_values(instants)
         values = self._values(middles, instants) if self._steady is None else self._steady
         if self._steady is not None and self._given.size:
@@ -165,9 +154,8 @@ class ConservingStepper(Stepper):
             self._single_step = step, np.array([step]), self._options(step)
         kept = self._single_storage.get((storage.continues, measures))
         if kept is None:
-            kept = np.array([1, 1, 0, storage.continues, False, measures, False], dtype=np.int64)
+            kept = np.array([1, 1, 0, storage.continues, False, measures, False, False], dtype=np.int64)
             self._single_storage[storage.continues, measures] = kept
-        self._state_laws.middles = middles
         numbers, reactions = np.zeros((1, len(memory.state))), np.zeros(memory.counts["reactions"])
         _, size, options = self._single_step
         with self._laws.called():
@@ -198,14 +186,59 @@ class ConservingStepper(Stepper):
             self._stop = raised
         return self._stop is None
 
+    def _obeying(self, rows: StoredRows, instants: Array, step: float, moving: Array, values: Array) -> int:
+        """One step with values of the laws that are those of its mean state (8.22); its status."""
+        memory, controllers, law_values = self._memory, self._controllers, np.zeros_like(values)
+        start = memory.state.copy()
+        self._law_error, status, is_again, reactions = None, NOT_CONVERGED, False, np.zeros(0)
+        most = memory["counter"][0]  # Newton iterations, with those of the longest trial
+
+        def take(found: Array) -> Trial | None:
+            nonlocal status, is_again, reactions, most
+            memory.state[:] = start
+            controllers.put_laws(found, law_values)
+            steps = partial(self._steps, rows.of_trial, np.zeros((0, 0)))
+            _, status, reactions = steps(step, self._substeps, moving, values + law_values, is_again=is_again)
+            begin, change = controllers.places_in_step()
+            is_again = status == CONVERGED
+            if status == TOUCHING:
+                shares, parts_moving, parts_values = self._parts(instants, step)
+                loads = parts_values + law_values
+                _, status, reactions = steps(step, shares, parts_moving, loads, is_around=True)
+                change = sum(controllers.places_in_step()) - begin
+            most = max(most, memory["counter"][0])
+            if status != CONVERGED:
+                return None
+            try:
+                time = float(instants[0] + 0.5 * step)
+                return Trial(controllers.laws_in_step(time, step, begin, change), change)
+            except Exception as error:
+                self._law_error, status = error, NOT_CONVERGED
+                return None
+
+        if self._implicit.solve(step, take):
+            error, end = float(memory["step_error"][0]), moving[len(self._substeps) :]
+            memory["counter"][0] = most
+            row = rows.rest if rows.keeps_next else np.zeros((1, len(start)))
+            self._steps(rows.storage(0, measures=False), row, step, self._substeps, end, values)
+            if not rows.keeps_next:
+                memory["step_error"][0] = error
+            self._law_error = None
+            rows.took(1, reactions)
+            return CONVERGED
+        memory.state[:] = start
+        return status if status == SINGULAR else NOT_CONVERGED
+
     def _around_contacts(self, instants: Array, step: float, rows: StoredRows, measures: bool) -> int:
         """One step in the equal parts that contacts ask for; its status."""
+        return self._call(rows, 1, step, *self._parts(instants, step), measures, is_around=True)[1]
+
+    def _parts(self, instants: Array, step: float) -> tuple[Array, Array, Array]:
+        """Shares of a step in these parts, what moves at their ends, and loads at their middles."""
         parts = int(self._memory["parts"][0])
         shares = np.tile(self._substeps / parts, parts)
         ends, middles = substep_times(instants, step, shares)
-        self._state_laws.middles = middles
-        moving, values = self._assembly.moving_values(ends), self._values(middles, ends)
-        return self._call(rows, 1, step, shares, moving, values, measures, is_around=True)[1]
+        return shares, self._assembly.moving_values(ends), self._values(middles, ends)
 
     def _call(
         self,
@@ -219,20 +252,37 @@ class ConservingStepper(Stepper):
         is_around: bool = False,
     ) -> tuple[int, int]:
         """Compiled code takes so many steps, each in shares of it; how many it took, and the status of the last."""
+        storage = rows.storage(count, measures)
+        taken, status, reactions = self._steps(storage, rows.rest, step, shares, moving, values, is_around)
+        rows.took(taken, reactions)
+        return taken, status
+
+    def _steps(
+        self,
+        storage: IntArray,
+        rows: Array,
+        step: float,
+        shares: Array,
+        moving: Array,
+        values: Array,
+        is_around: bool = False,
+        is_again: bool = False,
+    ) -> tuple[int, int, Array]:
+        """The same with the rows to write into; also the reactions of the first step."""
+        storage[-2:] = is_around, is_again
         reactions = np.zeros(self._memory.counts["reactions"])
         with self._laws.called():
             taken, status = advance(
                 self._memory.header,
                 step * shares,
                 self._options(step * float(shares.max()) if is_around else step),
-                rows.storage(count, measures, is_around),
+                storage,
                 moving,
                 values + self._held if self._held.size else values,
                 reactions,
-                rows.rest,
+                rows,
             )
-        rows.took(int(taken), reactions)
-        return int(taken), int(status)
+        return int(taken), int(status), reactions
 
     def now(self, time: float) -> Mapping[str, Array]:
         """The state as one stored instant."""
@@ -314,7 +364,7 @@ class ConservingStepper(Stepper):
         values = self._values(np.array([time]))[0]
         if self._held.size:
             values = values + self._held
-        if self._state_laws.address:
+        if self._implicit.are_needed:
             self._measure(time)
             values = self._controllers.obeyed(time, values)
         theta = self._memory["theta"][: assembly.element_forces].copy()
@@ -322,7 +372,7 @@ class ConservingStepper(Stepper):
         if isinstance(at.given, GivenFunctions):
             at.given.second_order()
         find = partial(
-            _reactions,
+            reactions_in_phase,
             phase,
             state,
             theta,
@@ -332,7 +382,7 @@ class ConservingStepper(Stepper):
             *self.last_reactions,
             is_projected,
         )
-        if not self._has_functions:
+        if not assembly.has_functions:
             return find
         found = find()  # users' laws are asked now
         return lambda: found
@@ -410,36 +460,22 @@ class ConservingStepper(Stepper):
 
     def snapshot(self) -> Array:
         """The state with its ledger, then the angles and the memory of controllers."""
-        return np.concatenate([self._memory.state, self._controllers.angles, self._controllers.memory])
+        own = self._controllers
+        return np.concatenate([self._memory.state, own.angles, own.memory, self._implicit.memory])
 
     def restore(self, snapshot: Array) -> None:
         """Put a snapshot back."""
         count = len(self._memory.state)
         angles = count + len(self._controllers.angles)
         self._memory.state[:], self._controllers.angles[:] = snapshot[:count], snapshot[count:angles]
-        self._controllers.memory[:] = snapshot[angles:]
+        laws = angles + len(self._controllers.memory)
+        self._controllers.memory[:], self._implicit.memory[:] = snapshot[angles:laws], snapshot[laws:]
         self._measured_at = nan
 
     def failure(self, time: float, is_singular: bool) -> tuple[str, Array]:
         """What Newton's method did in the step that failed at a time [s], and the likely cause."""
-        history = np.asarray(self._memory["history"], dtype=np.float64)
-        history = history[: int(np.flatnonzero(history)[-1]) + 1].copy() if history.any() else history[:1].copy()
-        words = f"the scaled Newton update was still {history[-1]:.2g} after {len(history)} iterations"
-        missed, explained = self._memory["ledger"]
-        if missed > explained:
-            words = (
-                f"where updates of Newton's method are small the energy misses {missed:.2g} J of the work"
-                f" of the forces, and round-off explains {explained:.2g} J: no solution, as in steps far longer"
-                " than a period"
-            )
-        if is_singular:
-            words = "Newton's matrix is singular (a joint at a dead point, or redundant joints)"
-        if self.cause is not None:
-            words += f"; a function of a law raised {self.cause!r}"
-        centre = near_dead_centre(
-            self._phase.system, self._state(time), np.asarray(self._memory["velocity_weight"])
-        )
-        return words + most_compressed(self._assembly) + centre, history
+        state = self._state(time)
+        return failure_words(self._assembly, self._phase.system, state, is_singular, self.cause)
 
     def let_interrupt(self) -> None:
         """Ctrl-C in functions that compiled code calls, and what a controller raised, was held back."""
@@ -451,7 +487,7 @@ class ConservingStepper(Stepper):
     @property
     def cause(self) -> BaseException | None:
         """What a function of a law raised in the last step."""
-        return self._laws.error
+        return self._law_error or self._laws.error
 
     @property
     def dependent_steps(self) -> int:
@@ -462,35 +498,3 @@ class ConservingStepper(Stepper):
     def open_steps(self) -> int:
         """Counted by the kernels."""
         return int(self._memory["counter"][3])
-
-
-def _reactions(
-    phase: Phase,
-    state: State,
-    theta: Array,
-    values: Array,
-    rows: IntArray,
-    at: Instants,
-    multipliers: Array,
-    forces: Array,
-    is_projected: bool,
-) -> Reactions | None:
-    """As ``reactions``; of the forces that are none those that are given, of what does not hold zero."""
-    try:
-        if not is_projected:
-            state = replace(state, velocity=projection(phase, state, at).velocity)
-            at = at.moving(state.velocity[None])
-        found = reactions(phase.system, state, theta, values, rows, at)
-    except ValueError:  # a singular matrix
-        return None
-    if found is None:
-        return None
-    forces[: len(found[1])] = found[1]
-    multipliers[:] = 0.0
-    multipliers[phase.rows] = found[0]
-    return multipliers, forces
-
-
-def _has_functions(assembly: Assembly) -> bool:
-    """Whether laws are functions of users, who may change what they read."""
-    return any(law.functions for law in assembly.laws)

@@ -3,6 +3,8 @@
 For instants without equal steps on both sides: the first one, the last one and those where steps change.
 """
 
+from dataclasses import replace
+
 import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
@@ -15,7 +17,9 @@ from phlexible.bodies.mechanics.balance import quadratic_velocity_forces
 from phlexible.system.forces import element_pulls, element_state, gravity_forces, load_forces
 from phlexible.system.instants import Instants
 from phlexible.system.layout import State
-from phlexible.system.system import System
+from phlexible.system.recording import Reactions
+from phlexible.system.system import Phase, System
+from phlexible.time_integration.projection import projection
 
 CONTRADICTORY = 1e-6  # of the accelerations that the rows ask for: they ask for what no motion does
 
@@ -77,3 +81,33 @@ def _own_forces(system: System, state: State) -> Array:
         if not isinstance(data, AbsoluteBody) and nu.any():
             here += quadratic_velocity_forces(system.frames[index], eta, nu)
     return result
+
+
+def reactions_in_phase(
+    phase: Phase,
+    state: State,
+    theta: Array,
+    values: Array,
+    rows: IntArray,
+    at: Instants,
+    multipliers: Array,
+    forces: Array,
+    is_projected: bool,
+) -> Reactions | None:
+    """As ``reactions``, with velocities brought onto the joints first where they are not.
+
+    Of forces that are no reactions those that are given, of what does not hold zero.
+    """
+    try:
+        if not is_projected:
+            state = replace(state, velocity=projection(phase, state, at).velocity)
+            at = at.moving(state.velocity[None])
+        found = reactions(phase.system, state, theta, values, rows, at)
+    except ValueError:  # a singular matrix
+        return None
+    if found is None:
+        return None
+    forces[: len(found[1])] = found[1]
+    multipliers[:] = 0.0
+    multipliers[phase.rows] = found[0]
+    return multipliers, forces

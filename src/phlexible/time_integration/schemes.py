@@ -32,7 +32,9 @@ StepperMaker = Callable[[int, float, bool], Stepper]
 
 
 def _conserving(system: System) -> StepperMaker:
-    from phlexible.time_integration.conserving import ConservingScheme  # here: it takes long to import the compiler
+    from phlexible.time_integration.conserving_scheme import (
+        ConservingScheme,  # here: it takes long to import the compiler
+    )
 
     return ConservingScheme(system)
 

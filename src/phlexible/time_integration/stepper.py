@@ -81,9 +81,19 @@ class StoredRows:
         """Those that are still to be written."""
         return self.numbers[self._row :]
 
-    def storage(self, count: int, measures: bool, is_around: bool) -> IntArray:
+    @property
+    def keeps_next(self) -> bool:
+        """Whether the next step is stored."""
+        return (self._phase + 1) % self._every == 0
+
+    @property
+    def of_trial(self) -> IntArray:
+        """For compiled code: the next step, of which no row is written."""
+        return np.array([1, self._phase + 2, self._phase, self._continues, *4 * [0]], dtype=np.int64)
+
+    def storage(self, count: int, measures: bool) -> IntArray:
         """What compiled code is to store of the next steps, see ``kernels.loop.advance``."""
-        numbers = [count, self._every, self._phase, self._continues, count == 0, measures, is_around]
+        numbers = [count, self._every, self._phase, self._continues, count == 0, measures, False, False]
         return np.array(numbers, dtype=np.int64)
 
     def took(self, steps: int, reactions: Array) -> None:

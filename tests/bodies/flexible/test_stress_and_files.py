@@ -118,6 +118,33 @@ def test_a_series_for_paraview(tmp_path):
         motion.export(tmp_path / "run.vtk")
 
 
+def test_a_series_of_a_long_run_is_thinned_and_can_be_opened_after_a_stop(tmp_path, monkeypatch):
+    """At most 200 instants unless asked otherwise; the index lists what was written, from the first instant on."""
+    model = ph.Model()
+    model.add(ph.RigidBody(1.0, (1, 1, 1), shape=ph.Box((1, 1, 1))), "box", velocity=(1, 0, 0))
+    motion = model.simulate(0.5, 1e-3, progress=False)
+    motion.export(tmp_path / "run.pvd")
+
+    def times(name):
+        index = ElementTree.parse(tmp_path / name).getroot().findall("./Collection/DataSet")
+        assert all((tmp_path / each.get("file")).is_file() for each in index)
+        return [float(each.get("timestep")) for each in index]
+
+    assert times("run.pvd") == pytest.approx(np.arange(0, 0.5005, 0.003)) and len(times("run.pvd")) <= 200
+    write, written = meshio.write, []
+
+    def stopped(path, mesh):
+        if len(written) == 3:
+            raise KeyboardInterrupt
+        written.append(path)
+        write(path, mesh)
+
+    monkeypatch.setattr(meshio, "write", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        motion.export(tmp_path / "stopped.pvd", every=100, progress=False)
+    assert times("stopped.pvd") == pytest.approx([0.0, 0.1, 0.2])
+
+
 @pytest.mark.parametrize("kind", [skfem.MeshTet, skfem.MeshHex, skfem.MeshTri, skfem.MeshQuad])
 def test_the_surface_is_closed_and_points_outward(kind):
     dimension = 3 if kind in (skfem.MeshTet, skfem.MeshHex) else 2

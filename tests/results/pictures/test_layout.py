@@ -106,7 +106,7 @@ def test_other_pictures_have_room_too():
     for figure in (
         motion.plot_energy(),
         motion.plot_mechanism(3),
-        motion.plot_displacement(model["coupler"].end),
+        motion.plot_elastic_displacement(model["coupler"].end),
         motion.plot_reaction(model.joints[1]),
         motion.plot_section_forces(model["coupler"]),
         linear.modes(6).plot(),

@@ -44,6 +44,7 @@ from phlexible.shapes.outlines import outline_of
 
 STATIONS, FEWEST_AND_MOST = 4, (8, 64)
 """Of a drawn beam: so many an element, within these numbers."""
+MOST_PARTS = 100_000
 
 ROUND_OFF = 1e-9
 
@@ -238,9 +239,11 @@ class Beam(Body):
         Parts of a beam with the frame ``"auto"`` are ``"simply_supported"``.
 
         Raises:
-            ParameterError: no whole numbers of at least 1.
+            ParameterError: no whole numbers of at least 1, or more than 100000 parts.
         """
         count = whole("parts", parts)
+        if count > MOST_PARTS:
+            raise ParameterError(f"parts must be at most {MOST_PARTS}, got {parts!r}")
         each = -(-self.elements // count) if elements is None else elements
         frame = Frame.SIMPLY_SUPPORTED if self.frame is Frame.AUTO else Frame(self.frame)
         return SplitBeam(tuple(self._part(number, count, each, frame) for number in range(count)))

@@ -26,6 +26,9 @@ from phlexible.elements.varying_section import UniformSection
 from phlexible.errors import AttachmentError
 from phlexible.shapes.outlines import outline_of
 
+LAP = 0.1
+"""Of the thickness, how far a piece reaches into its neighbours: bends of 0.4 rad between them are closed."""
+
 
 @dataclass(frozen=True)
 class RodNode(Body):
@@ -79,9 +82,11 @@ class RodNode(Body):
         )
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """The piece of the rod, straight."""
-        positions = np.array([[-self.before, 0.0, 0.0], [self.after, 0.0, 0.0]])
+        """The piece of the rod, straight; it reaches a little into its neighbours, so that bends have no gaps."""
         outline = outline_of(self.section)
+        lap = LAP * float(np.ptp(outline.corners, axis=0).max())
+        ends = [-self.before - lap * (self.before > 0), self.after + lap * (self.after > 0)]
+        positions = np.array([[x, 0.0, 0.0] for x in ends])
         return tube_skin(positions, np.zeros((2, 3, 0)), np.zeros((2, 3, 0)), [outline, outline])
 
 

@@ -119,6 +119,7 @@ def _rebuilt(tree: dict[str, Tree]) -> Mechanism:
             entry["velocity"],
             entry["angular_velocity"],
             entry.get("curve"),
+            large=True,
         )
         stored, here = np.array(entry["fingerprint"]), fingerprint(placed.data)
         if stored.shape != here.shape or not _close(stored, here):

@@ -10,7 +10,7 @@ from phlexible.algebra.options import flag
 from phlexible.errors import ModelError
 from phlexible.joints.joint import Joint
 from phlexible.observables.energy import Energy, energy_of
-from phlexible.observables.poses import displacement
+from phlexible.observables.poses import elastic_displacement
 from phlexible.observables.run import RecordedRun
 from phlexible.ports.attachments import Attachment
 from phlexible.results.pictures.house_style import (
@@ -91,7 +91,7 @@ def note_below(axes: "Axes", energy: Energy, with_error: bool) -> None:
     axes.annotate(";  ".join(notes), (0.5, 0.0), xytext=(0, -31), ha="center", va="top", **look)
 
 
-def plot_displacement(
+def plot_elastic_displacement(
     run: RecordedRun,
     attachment: Attachment,
     path: FilePath | None = None,
@@ -112,14 +112,14 @@ def plot_displacement(
         MissingExtraError: matplotlib is not installed.
     """
     check_axes(axes)
-    path, values, unit = picture_path(path), displacement(run, attachment), "[m]"
+    path, values, unit = picture_path(path), elastic_displacement(run, attachment), "[m]"
     if flag("normalized", normalized):
         size = run.mechanism.bodies[run.body_index(attachment)].data.size
         if size == 0:
             raise ModelError(f"{attachment.placed.name} has no size by which to normalize a displacement")
         values, unit = values / size, "/ length"
     curves = [(f"$u_{'xyz'[k]}$", values[:, k]) for k in range(run.mechanism.dimension)]
-    return _plot_curves(run, curves, f"displacement {unit}", str(attachment), path, axes)
+    return _plot_curves(run, curves, f"elastic displacement {unit}", str(attachment), path, axes)
 
 
 def plot_reaction(

@@ -84,7 +84,6 @@ class Controllers:
         )
         self._numbers = np.zeros(place)
         self._angle_rates = np.array([place + 1 for kind, _, place, _ in items if kind == ANGLE], dtype=np.int64)
-        self._load_values = np.asarray(assembly.memory["load_value"]).reshape(-1)
         self._moving = [(k, v) for k, v in enumerate(assembly.vectors) if v.carrier == MOVING]
 
     @property
@@ -132,44 +131,54 @@ class Controllers:
             for target in sampled.value.targets:
                 target.write(values, held)
 
-    @property
-    def have_laws(self) -> bool:
-        """Whether forces are functions of the state."""
-        return bool(self._laws)
+    def law_arms(self, reach: float) -> Array:
+        """Of each value of the laws 1, or the reach [m] where it is longer and the value may be a torque."""
+        sizes = [each.size for each, *_ in self._laws]
+        return np.concatenate([np.full(size, max(1.0, reach) if size == 1 else 1.0) for size in sizes or [0]])
 
-    def obey_in_step(self, time: float, h: float) -> None:
-        """Write what laws of the state give at the mean state of the trial step that the kernels have made.
+    def places_in_step(self) -> tuple[Array, Array]:
+        """Of all vectors at the start of the step that the kernels have taken, and their changes, (vectors, 3)."""
+        start, change = self._memory
+        return start.copy(), change.copy()
+
+    def laws_in_step(self, time: float, h: float, start: Array, change: Array) -> Array:
+        """What laws of the state give at the mean state of a step, shape (values,).
 
         Args:
             time: of the middle of the step [s].
             h: its length [s].
+            start, change: of the places of all vectors.
         """
-        start, change = self._memory
         self._measure(start + 0.5 * change, change / h, self.angles.copy())
         rates = self._numbers[self._angle_rates]  # of the mean directions, 2 tan(delta(angle)/2)/h
         self._numbers[self._angle_rates] = 2.0 * np.arctan(0.5 * h * rates) / h
-        self._obey(time, self._load_values)
+        return np.concatenate(self._law_values(time))
+
+    def put_laws(self, found: Array, values: Array) -> None:
+        """Values of the laws into rows of load values, shape (rows, load values)."""
+        place = 0
+        for each, *_ in self._laws:
+            values[:, each.column : each.column + each.size] = found[place : place + each.size]
+            place += each.size
 
     def obeyed(self, time: float, values: Array) -> Array:
         """Load values with those of the laws at the instant whose places and rates the kernels have written."""
         self._write_moving_rates(self.moving_rates(np.array([time]))[0])
         self._measure(*self._memory, self.angles.copy())
         result = values.copy()
-        self._obey(time, result)
+        self.put_laws(np.concatenate(self._law_values(time)), result[None])
         return result
-
-    def fail(self) -> None:
-        """No values: the step does not converge."""
-        self._load_values[:] = np.nan
 
     def _write_moving_rates(self, moving_rates: Array) -> None:
         for (k, _), rate in zip(self._moving, moving_rates, strict=True):
             self._memory[1][k] = rate
 
-    def _obey(self, time: float, values: Array) -> None:
-        for each, law, begin, end, _ in self._laws:
-            answer = law(time, self._numbers[begin:end].copy())
-            values[each.column : each.column + each.size] = checked_values(each, answer, time)
+    def _law_values(self, time: float) -> list[Array]:
+        """What each law says of the numbers that were measured last."""
+        return [
+            checked_values(each, law(time, self._numbers[begin:end].copy()), time)
+            for each, law, begin, end, _ in self._laws
+        ]
 
     def _measure(self, places: Array, rates: Array, angles: Array) -> None:
         none = measure(places, rates, *self._tables, angles, self._numbers)

@@ -112,7 +112,7 @@ def test_files_and_series_hold_plates(tmp_path):
 
     mesh = meshio.read(tmp_path / "run_0_00002.vtu")
     assert len(mesh.points) == len(part.body.points.nodes)
-    assert np.abs(mesh.point_data["displacement"]).max() > 0
+    assert np.abs(mesh.point_data["elastic_displacement"]).max() > 0
 
 
 def test_a_smaller_basis_of_a_plate():

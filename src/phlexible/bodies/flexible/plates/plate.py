@@ -6,13 +6,14 @@ from functools import partial
 import numpy as np
 
 from phlexible.algebra.arrays import Array, BoolArray, positive
-from phlexible.algebra.options import option, text, whole
+from phlexible.algebra.options import flag, option, text, whole
 from phlexible.bodies.flexible.flexible_body import FlexibleBody
 from phlexible.bodies.flexible.frames import MEAN_AXIS
 from phlexible.bodies.flexible.interfaces import InterfaceSpec
 from phlexible.bodies.flexible.plates.section import PlateTheory
 from phlexible.bodies.flexible.stiffening import MeshStrain
 from phlexible.bodies.material import Material
+from phlexible.bodies.sizes import PLATE_ELEMENT, refuse_large
 from phlexible.errors import ParameterError
 
 EDGES = ("start", "end", "left", "right")
@@ -47,6 +48,7 @@ class Plate(FlexibleBody):
         moments: bool = True,
         inertial_shapes: bool = True,
         color: str | None = None,
+        large: bool = False,
     ) -> None:
         """Makes the mesh and keeps its shapes.
 
@@ -58,14 +60,17 @@ class Plate(FlexibleBody):
             interfaces: where joints and loads act: for each edge, corner, "boundary" or "face" how it moves,
                 "rigid" (as one: clamped when it is fixed), "average" (by its mean), "hinged" (its displacements as
                 one); other names as of ``FlexibleBody.from_mesh``.
+            large: True: so many elements that they take more than 32 GB of memory are meant.
             modes, frame, strain, damping_ratio, moments, inertial_shapes, color: as of ``FlexibleBody.from_mesh``.
 
         Raises:
-            ParameterError: numbers out of range, no such region or kind of interface.
+            ParameterError: numbers out of range, no such region or kind of interface; or so many elements that the
+                message says how much memory they take.
         """
         from skfem import MeshQuad
 
         columns, rows = _elements(elements)
+        refuse_large(f"{columns} x {rows}", PLATE_ELEMENT * columns * rows, "Plate", flag("large", large))
         long, wide = positive("length", length), positive("width", width)
         x, y = np.linspace(0, long, columns + 1), np.linspace(-wide / 2, wide / 2, rows + 1)
         made = FlexibleBody.from_mesh(

@@ -1,0 +1,140 @@
+"""Values of laws of the state, found together with the step that they make (docs/theory.md, 8)."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+
+GOAL = 1e-13  # of the largest value: changes that are left out
+ROUND_OFF = 1e-9  # of it: changes below that do not fall are those of the law's own digits
+NEGLIGIBLE = 1e-15  # values that move all mass by this share of the reach in a step
+PROBE = 1e-6  # the same: of differences
+PROBE_RANGE = 1e-9, 1e-4  # of the reach, in which what moves by them shall be
+FALLS = 0.3  # of changes from trial to trial; slower: the slope is found by differences
+LENGTHS = tuple(0.5**k for k in range(6))  # of changes with a matrix that was just made
+MOST_CHANGES = 20
+MOST_PROBES = 4  # sizes of a difference
+
+
+class Trial(NamedTuple):
+    """What a step with some values led to.
+
+    Attributes:
+        given: what the laws say at its mean state, shape (values,).
+        moved: changes of all places that forces act on or laws measure, flat [m].
+    """
+
+    given: Array
+    moved: Array
+
+
+Take = Callable[[Array], Trial | None]
+"""Takes the step with given values, always from the same state; None where that fails."""
+
+
+class ImplicitLaws:
+    """Finds values f that are the laws of the step that they make, f = g(f), by a quasi-Newton method.
+
+    The matrix (1 - dg/df)^-1 is improved from trial to trial by Broyden's formula, also from step to step; where
+    it does not serve it is made of differences. Values that are not yet exact act as given forces: no step misses
+    its ledger for them.
+
+    Args:
+        arms: of each value what makes it a force: 1, or of a torque a length [m], shape (values,).
+        mass: of all that moves [kg].
+        reach: size of the model [m].
+
+    Attributes:
+        memory: what is remembered from step to step, shape (numbers,).
+    """
+
+    def __init__(self, arms: Array, mass: float, reach: float) -> None:
+        n = len(arms)
+        self._unit, self._reach = arms * mass * reach, reach
+        self.memory = np.zeros(n * n + 2 * n + 1 if n else 0)
+        self._inverse = self.memory[: n * n].reshape(n, n)  # less one
+        self._last, self._slope = self.memory[n * n : n * n + n], self.memory[n * n + n : n * n + 2 * n]
+
+    @property
+    def are_needed(self) -> bool:
+        """Whether there are any."""
+        return len(self._unit) > 0
+
+    def solve(self, h: float, take: Take) -> bool:
+        """Whether a step of length h [s] was found; it is the one that was taken last."""
+        inverse, last_step = np.eye(len(self._unit)) + self._inverse, self.memory[-1]
+        values = self._last + self._slope * (h + last_step) / 2
+        found = self._converged(h, values, inverse, take)
+        if found is None:
+            return False
+        values, inverse = found
+        self._slope[:] = 2 * (values - self._last) / (h + last_step) if last_step else 0.0
+        self._last[:], self._inverse[:] = values, inverse - np.eye(len(values))
+        self.memory[-1] = h
+        return True
+
+    def _converged(self, h: float, values: Array, inverse: Array, take: Take) -> tuple[Array, Array] | None:
+        """Values and the matrix; None: not found."""
+        unit, is_fresh, is_here = self._unit / h**2, False, True
+        here = take(values)
+        if here is None:
+            return None
+        for _ in range(MOST_CHANGES):
+            update = inverse @ (here.given - values)
+            if np.abs(update).max() <= GOAL * np.abs(values).max():
+                return (values, inverse) if is_here or take(values) is not None else None
+            for length in LENGTHS if is_fresh else LENGTHS[:1]:
+                change = length * update
+                there = take(values + change)
+                if there is None:
+                    continue
+                gap = there.given - values - change
+                following = np.abs(inverse @ gap)
+                if following.max() <= (1.0 - 0.25 * length if is_fresh else FALLS) * np.abs(update).max():
+                    inverse = _improved(inverse, change, gap - (here.given - values))
+                    values, here, is_here = values + change, there, True
+                    is_fresh = is_fresh and length == 1.0
+                    break
+                if following.max() <= ROUND_OFF * np.abs(values).max() or (following <= NEGLIGIBLE * unit).all():
+                    return values + change, inverse
+            else:
+                made = None if is_fresh else self._by_differences(values, here, unit, take)
+                if made is None:
+                    return None
+                inverse, is_fresh, is_here = made, True, False
+        return None
+
+    def _by_differences(self, values: Array, here: Trial, unit: Array, take: Take) -> Array | None:
+        """(1 - dg/df)^-1; None where steps fail."""
+        slopes = np.zeros((len(values), len(values)))
+        least, most = (share * self._reach for share in PROBE_RANGE)
+        for k in range(len(values)):
+            change = np.zeros(len(values))
+            change[k] = PROBE * unit[k]
+            for _ in range(MOST_PROBES):
+                there = take(values + change)
+                if there is None:
+                    change *= PROBE
+                    continue
+                moved = float(np.abs(there.moved - here.moved).max(initial=0.0))
+                if moved == 0.0 or least <= moved <= most:
+                    break
+                change *= PROBE * self._reach / moved
+            if there is None:
+                return None
+            slopes[:, k] = (there.given - here.given) / change[k]
+        try:
+            return np.asarray(np.linalg.inv(np.eye(len(values)) - slopes))
+        except np.linalg.LinAlgError:
+            return None
+
+
+def _improved(inverse: Array, update: Array, change: Array) -> Array:
+    """Broyden's formula for the inverse of -d(g - f)/df, after an update that changed g - f."""
+    along = update @ inverse
+    size = float(along @ change)
+    if abs(size) <= 1e-12 * float(np.linalg.norm(along) * np.linalg.norm(change)):
+        return inverse
+    return np.asarray(inverse - np.outer(update + inverse @ change, along) / size)
