@@ -15,6 +15,7 @@ from phlexible.errors import (
     LeftOutWarning,
     ModelError,
     ParameterError,
+    StepWarning,
 )
 from phlexible.initial.assembled_pose import assembled_pose
 from phlexible.initial.initial_state import InitialKind
@@ -25,6 +26,7 @@ from phlexible.linear_analysis.operating_points.operating_point import Operating
 from phlexible.linear_analysis.signals.signals import Input, Output
 from phlexible.mechanism.mechanism import Mechanism
 from phlexible.mechanism.unused_parts import warn_of_unused_parts
+from phlexible.observables.quality.wave_times import stiff_strings
 from phlexible.ports.attachments import PlacedBody
 from phlexible.rank.redundancy_check import check_redundancy
 from phlexible.results.assembled_model import AssembledModel, assembled_model
@@ -394,6 +396,9 @@ class Model(Mechanism):
         show = shown(progress)
         warn_of_unused_parts(self, stacklevel=4)
         at_start, system = self._numbers.system(self), self._numbers.whole_system(self)
+        if options.tolerance is None:
+            for text in stiff_strings(system, step):
+                warnings.warn(text, StepWarning, stacklevel=3)
         with output(system) as results:
             start: State | tuple[Recording, Checkpoint]
             if results.begun is None:

@@ -1,5 +1,7 @@
 """Steps that are too large are halved, counted and reported; what cannot move on says where and why."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -70,3 +72,35 @@ def test_a_step_that_fails_for_good_tells_time_and_history_and_keeps_the_motion(
     assert isinstance(error.motion, ph.Motion) and not error.motion.is_complete
     assert error.time - 0.01 <= error.motion.time[-1] <= error.time
     assert max(joint_gaps(error.motion)) <= 1e-11
+
+
+def rope_with_a_load(step, mass):
+    """A steel rope of 1.5 mm with a mass at its end, let go from the horizontal: three steps."""
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    rope = model.add(ph.String(0.6, 4.4e-3, 5, ph.LogarithmicLaw(3.9e4)), "rope")
+    load = model.add(ph.PointMass(mass), "load", position=(0.6, 0, 0))
+    model.connect(ph.Spherical(model.ground.at((0, 0, 0)), rope.start))
+    model.connect(ph.Spherical(rope.end, load.origin))
+    return model.simulate(3 * step, step, progress=False)
+
+
+@pytest.mark.filterwarnings("ignore::phlexible.StepWarning", "ignore::phlexible.SlackStringWarning")
+@pytest.mark.parametrize("mass", [0.15, 0.3])
+def test_steps_of_many_thousand_wave_times_are_halved_until_they_follow_the_waves(mass):
+    """Twelve halvings of 2.5 s leave a dozen wave times, in which Newton's method found no solution."""
+    motion = rope_with_a_load(2.5, mass)
+    assert motion.halvings[-1] > 0
+    assert motion.check().balance_error < 1e-10
+
+
+def test_steps_far_longer_than_the_waves_of_a_string_are_told_at_the_start():
+    """A wave takes 0.12 m / sqrt(EA / rho A) = 40.307 us along an element."""
+    told = {}
+    for step in (0.13, 1e-2):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            rope_with_a_load(step, 0.3)
+        told[step] = [str(each.message) for each in caught if "a wave takes" in str(each.message)]
+    (text,) = told[0.13]
+    assert text.startswith("a step is 3225 times as long as a wave takes along an element of rope (4e-05 s)")
+    assert not told[1e-2]

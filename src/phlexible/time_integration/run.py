@@ -21,7 +21,7 @@ from phlexible.time_integration.given_motion import check_jumps
 from phlexible.time_integration.recorder import OPEN, Recorder, Sink
 from phlexible.time_integration.stepper import Advance, Stepper, Storage
 
-MOST_HALVINGS = 12  # of one step, one inside the other
+MOST_HALVINGS = 20  # of one step, one inside the other: a step of 1e4 wave times comes down to a hundredth of one
 PATIENCE = 4  # pieces of one size that must succeed before pieces of twice the size are tried again
 FIRST_LEVEL = 2  # of steps for a tolerance: four a step of the grid
 MOST_LEVELS = 20
