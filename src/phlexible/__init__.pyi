@@ -66,6 +66,7 @@ from .errors import (
     StepWarning as StepWarning,
     StiffeningWarning as StiffeningWarning,
     StructureError as StructureError,
+    UnitWarning as UnitWarning,
     UnusedPartWarning as UnusedPartWarning,
     VelocityError as VelocityError,
 )

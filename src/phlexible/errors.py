@@ -45,6 +45,10 @@ class MeshWarning(UserWarning):
     """A mesh, its units or its elements are not what a good model has; the message says what and where."""
 
 
+class UnitWarning(UserWarning):
+    """A number that looks as if it were in another unit, such as degrees or GPa."""
+
+
 class UnusedPartWarning(UserWarning):
     """Joints, springs, drives or loads that were made and never connected or applied; the message names them."""
 

@@ -1,5 +1,9 @@
 """A body where the user puts it: numbers checked, data in the model's dimension, strings along curves."""
 
+from math import pi
+from warnings import warn
+
+import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, vector
@@ -11,9 +15,11 @@ from phlexible.bodies.initial_nodes import Field
 from phlexible.bodies.mechanics.absolute import strains
 from phlexible.bodies.mechanics.floating import check_mass
 from phlexible.bodies.mechanics.soft import least_volumes
-from phlexible.errors import ModelError, ParameterError, SingularMassError
+from phlexible.errors import ModelError, ParameterError, SingularMassError, UnitWarning
 from phlexible.ports.attachments import PlacedBody
 from phlexible.ports.ground import planar_point
+
+TURN = 2 * pi * (1 + 1e-9)
 
 
 def place(
@@ -39,6 +45,7 @@ def place(
     """
     origin = planar_point("position", vector("position", position), dimension)
     turn = rotation_matrix(rotation, dimension)
+    _ask_about_degrees(rotation)
     if isinstance(body, NodalBody):
         nodal = body.discretize(dimension)
         nodes = body.initial_nodes(dimension, shape, velocity, origin, turn)
@@ -130,3 +137,13 @@ def _spin(value: ArrayLike, dimension: int) -> Array:
     if dimension == 2 and spin[:2].any():
         raise ParameterError(f"angular_velocity must be (0, 0, w_z) in a planar model (dimension=2), got {value!r}")
     return spin
+
+
+def _ask_about_degrees(rotation: RotationLike | None) -> None:
+    """Warns of an angle of more than a turn, which a place has no use for."""
+    if isinstance(rotation, int | float | np.number) and abs(float(rotation)) > TURN:
+        warn(
+            f"rotation = {rotation!r} is more than a turn; angles are in radians: np.radians({rotation!r})",
+            UnitWarning,
+            stacklevel=4,
+        )

@@ -1,5 +1,6 @@
 """A pose in which all forces balance: what it is asked is what a motion is asked, at one instant."""
 
+from collections.abc import Sequence
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, overload
@@ -18,6 +19,7 @@ from phlexible.linear_analysis.operating_points.operating_point import Operating
 from phlexible.linear_analysis.operating_points.stability import growth
 from phlexible.mechanism.naming import counted
 from phlexible.observables import poses
+from phlexible.observables.mesh_stress import MeshStress
 from phlexible.observables.reader import Reader
 from phlexible.observables.section_forces import BeamStress, SectionForces
 from phlexible.ports.attachments import Attachment, PlacedBody, Port
@@ -68,7 +70,7 @@ class Equilibrium:
     def __getitem__(self, name: Sensor) -> Array: ...
 
     def __getitem__(self, name: str | Sensor) -> PlacedBody | PlacedWhole | Array:
-        """What a sensor measures, without the axis of time; or the body with a name."""
+        """What a sensor measures, without the axis of time; or the body with a name. Accelerations are zero."""
         return self.motion[name][0] if isinstance(name, Sensor) else self.motion[name]
 
     def position(self, attachment: Port) -> Array:
@@ -106,6 +108,22 @@ class Equilibrium:
     def element_force(self, element: ForceElement | Drive) -> Array:
         """Force or torque of a spring or drive along its coordinate, shape () or (forces,) [N or N m]."""
         return self._one(self.motion.element_force(element))
+
+    def required(self, joint: Joint) -> Array:
+        """Force or torque that the drives of a joint hold it with, shape () or (drives,) [N or N m]."""
+        return self._one(self.motion.required(joint))
+
+    def mesh_stress(self, body: PlacedBody, nodes: Sequence[int] | None = None) -> MeshStress:
+        """As of a motion, with one instant: arrays of shape (1, nodes) and (1, nodes, 6)."""
+        return self.motion.mesh_stress(body, nodes)
+
+    def stretch(self, string: PlacedBody) -> Array:
+        """``|dr/ds|`` at the quadrature points of a string, shape (points,)."""
+        return self._one(self.motion.stretch(string))
+
+    def elastic_coordinates(self, body: PlacedBody) -> Array:
+        """eta of a body, shape (n,)."""
+        return self._one(self.motion.elastic_coordinates(body))
 
     def tension(self, string: PlacedBody) -> Array:
         """Tension at the quadrature points of a string, shape (points,) [N]."""

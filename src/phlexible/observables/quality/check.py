@@ -7,6 +7,7 @@ import numpy as np
 from phlexible.observables.energy import energy_of
 from phlexible.observables.quality.step_quality import long_steps
 from phlexible.observables.quality.stiffening import missing_stiffening
+from phlexible.observables.quality.unheld import unheld_bodies
 from phlexible.observables.quality.validity import large_deflections, large_strains
 from phlexible.observables.run import RecordedRun
 from phlexible.observables.tension import slack_parts
@@ -62,5 +63,5 @@ def checked(run: RecordedRun) -> MotionCheck:
         float(record.step_error.max()),
         int(record.halvings[-1]),
         int(record.iterations[-1]),
-        tuple([*long_steps(run), *limits, *missing_stiffening(run), *slack]),
+        tuple([*long_steps(run), *limits, *missing_stiffening(run), *slack, *unheld_bodies(run)]),
     )

@@ -87,6 +87,7 @@ def animate(
         if track is not None:
             (trail,) = axes.plot(*track[:1].T[: drawn.dimension], color=QUIET, lw=0.9, zorder=2)
         digits = max(0, 2 - int(np.floor(np.log10(max(float(drawn.time[-1] - drawn.time[0]), 1e-12)))))
+        speed = speed_in_words(float(drawn.time[-1] - drawn.time[0]) * frames_per_second / count)
         try:
             with matplotlib.rc_context(settings), writer.saving(figure, str(target), DOTS_PER_INCH):
                 for k in range(count):
@@ -94,12 +95,19 @@ def animate(
                         update(k)
                     if trail is not None and track is not None:
                         _place(trail, track[: instants[k] + 1], drawn.dimension)
-                    label.set_text(f"t = {drawn.time[k]:.{digits}f} s")
+                    label.set_text(f"t = {drawn.time[k]:.{digits}f} s, {speed}")
                     writer.grab_frame()
                     if progress is not None:
                         progress(k + 1, count)
         except OSError as error:
             raise ResultFileError(f"cannot write {target}: {error}") from error
+
+
+def speed_in_words(speed: float) -> str:
+    """How fast a film shows what it shows, ``speed`` times as fast as it is."""
+    if abs(speed - 1.0) < 0.005:
+        return "real time"
+    return f"{speed:.3g} times as fast" if speed > 1.0 else f"{1 / max(speed, 1e-12):.3g} times slower"
 
 
 def _place(artist: Any, points: Any, dimension: int) -> None:

@@ -123,7 +123,7 @@ def _angles(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
     for joint in _liveliest_joints(motion):
         angle = motion.angle(joint)
         port = joint.second if isinstance(joint.second, Attachment) else joint.first
-        name = plain_text(port.placed.name if isinstance(port, Attachment) else port)
+        name = plain_text(joint.name or (port.placed.name if isinstance(port, Attachment) else port))
         if angle.ndim == 1:
             curves.append((name, angle))
         else:  # of a universal joint
