@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from phlexible.algebra.arrays import Array, numbers, positive
-from phlexible.algebra.user_functions import check_callable
+from phlexible.algebra.user_functions import called, check_callable
 from phlexible.errors import ConvergenceError, MissingExtraError, ModelError, ParameterError
 from phlexible.model import Model
 from phlexible.results.extras import optional
@@ -79,7 +79,7 @@ class Env(gymnasium.Env[Array, Array]):
         check_callable("reward", reward, "observation", "action")
         if is_over is not None:
             check_callable("is_over", is_over, "observation")
-        if render_mode not in (None, "rgb_array"):
+        if not (render_mode is None or (isinstance(render_mode, str) and render_mode == "rgb_array")):
             raise ParameterError(f'render_mode must be "rgb_array" or None, got {render_mode!r}')
         self._build, self._observe, self._reward, self._is_over = build, observe, reward, is_over
         self._step_size, self._duration = positive("step", step), positive("duration", duration)
@@ -137,10 +137,12 @@ class Env(gymnasium.Env[Array, Array]):
         return picture
 
     def _begin(self, generator: np.random.Generator) -> LiveRun:
-        model = self._build if isinstance(self._build, Model) else self._build(generator)
+        at = "at the begin of an episode"
+        model = self._build if isinstance(self._build, Model) else called(self._build, "build", generator, at=at)
         if not isinstance(model, Model):
             raise ModelError(f"build must return a Model, got {model!r}")
-        self._sensors = sensors("observe", self._observe(model) if callable(self._observe) else self._observe)
+        seen = called(self._observe, "observe", model, at=at) if callable(self._observe) else self._observe
+        self._sensors = sensors("observe", seen)
         run = model.start(self._step_size)
         self._begun = run.time
         return run

@@ -408,10 +408,10 @@ RUNS = [
             join.__name__,
             lambda s, join=join: join,
             lambda s: {
-                "a": ph.with_prefix(linear(), "a "),
-                "b": ph.with_prefix(linear(), "b "),
+                "a": ph.with_prefix(linear(), "a"),
+                "b": ph.with_prefix(linear(), "b"),
                 "coupling": np.eye(1),
-                "ports": tuple(f"{each}{linear().ports[0].name}" for each in ("a ", "b ")),
+                "ports": tuple(f"{each}.{linear().ports[0].name}" for each in "ab"),
             },
             a=REFUSED,
             b=REFUSED,

@@ -9,9 +9,12 @@ from bad_inputs.meshed import MESHED
 from bad_inputs.outcomes import surprises
 from bad_inputs.parts import PARTS
 from bad_inputs.runs import RUNS
+from bad_inputs.stepped import STEPPED
 
 
-@pytest.mark.parametrize("call", [*BODIES, *PARTS, *RUNS, *MESHED, *CONTROL, *DERIVED], ids=lambda call: call.name)
+@pytest.mark.parametrize(
+    "call", [*BODIES, *PARTS, *RUNS, *MESHED, *CONTROL, *DERIVED, *STEPPED], ids=lambda call: call.name
+)
 def test_wrong_values_are_refused_by_name(call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # what is taken as the name of a file is written there
     assert surprises(call) == []

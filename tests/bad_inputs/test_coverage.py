@@ -9,6 +9,7 @@ from bad_inputs.derived import DERIVED
 from bad_inputs.meshed import MESHED
 from bad_inputs.parts import PARTS
 from bad_inputs.runs import RUNS
+from bad_inputs.stepped import STEPPED
 
 # Made by this package, or made of what it made.
 NOT_CALLED_BY_USERS = {
@@ -47,7 +48,7 @@ def arguments(function):
 def covered():
     """Arguments in the table by the last word of what is called: "Beam", "add", "drive"."""
     found: dict[str, set[str]] = {}
-    for call in (*BODIES, *PARTS, *RUNS, *MESHED, *CONTROL, *DERIVED):
+    for call in (*BODIES, *PARTS, *RUNS, *MESHED, *CONTROL, *DERIVED, *STEPPED):
         found.setdefault(call.name.split(" ")[0].split(".")[-1], set()).update(call.takes)
     return found
 

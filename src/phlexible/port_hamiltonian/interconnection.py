@@ -183,7 +183,7 @@ class Interconnection(PortHamiltonianModel):
             return self.constant
         own_a, own_b = self.a.own_state(x_a), self.b.own_state(x_b)
         value = called(self.coupling, "the coupling", own_a, own_b, at="at a state of the two models")
-        c = np.asarray(value, dtype=np.float64)
+        c = numbers("what the coupling returns", value)
         shape = (len(self.inner_a), len(self.inner_b))
         if c.shape != shape:
             raise ModelError(f"the coupling must return an array of shape {shape}, got shape {c.shape}")

@@ -91,7 +91,7 @@ class Inputs(MutableMapping[str, Array]):
         return {name: value.copy() for name, value in self._values.items()}
 
     def _check(self, name: str) -> None:
-        if name not in self._known:
+        if not isinstance(name, str) or name not in self._known:
             known = ", ".join(repr(each) for each in self._known) or "none"
             raise ParameterError(
                 f"no input is named {name!r}; inputs are constant loads, torques and forces of the model: {known}"

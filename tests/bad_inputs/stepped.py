@@ -1,0 +1,129 @@
+"""Runs that are stepped by hand, environments, equilibria, and bodies from meshes and matrices."""
+
+from functools import cache
+
+import numpy as np
+import skfem
+
+import phlexible as ph
+from bad_inputs.outcomes import COUNT, FINITE, NON_NEGATIVE, NONE, POSITIVE, REFUSED, Call
+from bad_inputs.wrong_values import FUNCTIONS, STEEL
+
+CALLED_LATER = frozenset({"a class", "f raises", *(label for label in FUNCTIONS if label.startswith("f ->"))})
+POINT = frozenset({"attachment", "ground", "foreign ground"})
+JOINT = frozenset({"joint"})
+
+
+class Stepped:
+    """A bar on a hinge with a torque, in a live run and at rest."""
+
+    def __init__(self):
+        self.model = ph.Model(dimension=2)
+        self.body = self.model.add(ph.RigidBody(1.0, 0.1, center=(0.5, 0.0, 0.0)), "bar")
+        self.attachment = self.body.origin
+        self.ground = self.model.ground.at((0.0, 0.0, 0.0))
+        self.joint = self.model.connect(ph.Revolute(self.ground, self.body.origin))
+        self.element = self.model.apply(self.joint.spring(1.0))
+        self.model.apply(self.joint.torque(0.0, name="motor"))
+        self.load = self.model.apply(ph.Force(self.body.origin, (0.0, 1.0, 0.0), name="push"))
+        self.run = self.model.start(0.01)
+        self.rest = self.model.equilibrium()
+
+
+@cache
+def stepped():
+    """One for all calls: it stays at the start."""
+    return Stepped()
+
+
+def of(label, function, good, /, **takes):
+    return Call(label, function, lambda s: good, takes, stepped)
+
+
+def at_rest(name, **takes):
+    """A method of the equilibrium with one argument."""
+    return Call(f"equilibrium.{name}", lambda s: getattr(s.rest, name), lambda s: {}, takes, stepped)
+
+
+def given(s, name, value):
+    """Sets an input of a run."""
+    s.run.inputs[name] = value
+
+
+def square():
+    return skfem.MeshQuad.init_tensor(np.linspace(0, 1, 3), np.linspace(0, 0.2, 2))
+
+
+def environment(**given):
+    from phlexible.gym import Env
+
+    return Env(**given)
+
+
+STEPPED = [
+    of("run.advance", lambda s: s.model.start(0.1).advance, {"to": 0.1}, to=NON_NEGATIVE),
+    of("run.run", lambda s: s.model.start(0.1).run, {"duration": 0.1}, duration=POSITIVE),
+    of("run.read", lambda s: s.run.read, {}, sensor=REFUSED),
+    of("run.restore", lambda s: s.run.restore, {}, saved=REFUSED),
+    of("run.inputs of a torque", lambda s: lambda value: given(s, "motor", value), {}, value=FINITE),
+    of("run.inputs of a force", lambda s: lambda value: given(s, "push", value), {}, value=REFUSED),
+    of("run.inputs by name", lambda s: lambda name: s.run.inputs[name], {}, name=REFUSED),
+    at_rest("position", attachment=POINT),
+    at_rest("rotation", target=POINT | {"body"}),
+    at_rest("angle", joint=JOINT),
+    at_rest("translation", joint=REFUSED),
+    at_rest("reaction", joint=JOINT),
+    at_rest("reaction_moment", joint=JOINT),
+    at_rest("element_force", element=frozenset({"element"})),
+    at_rest("tension", string=REFUSED),
+    at_rest("section_forces", body=REFUSED),
+    at_rest("stress", body=REFUSED),
+    at_rest("plot", path=NONE | {"'x'", "'1'"}),
+    Call(
+        "Env",
+        lambda s: environment,
+        lambda s: {
+            "build": s.model,
+            "step": 0.01,
+            "actions": {"motor": (-1.0, 1.0)},
+            "observe": [ph.JointPosition(s.joint)],
+            "reward": lambda seen, torque: 0.0,
+        },
+        {
+            "build": frozenset({"model"}),
+            "step": POSITIVE,
+            "actions": REFUSED,
+            "observe": frozenset({"()"}),
+            "reward": CALLED_LATER,
+            "interval": NONE | POSITIVE,
+            "duration": POSITIVE,
+            "is_over": NONE | CALLED_LATER,
+            "bounds": frozenset({"(1, 2)"}),
+            "render_mode": NONE,
+        },
+        stepped,
+    ),
+    Call(
+        "FlexibleBody.from_mesh",
+        lambda s: ph.FlexibleBody.from_mesh,
+        lambda s: {
+            "mesh": square(),
+            "material": STEEL,
+            "interfaces": {"root": lambda x: x[0] < 1e-9},
+            "modes": 1,
+            "thickness": 0.01,
+        },
+        {
+            "mesh": REFUSED,
+            "material": REFUSED,
+            "interfaces": NONE | {"{}"},
+            "modes": COUNT | {"0"},
+            "frame": REFUSED,
+            "strain": REFUSED,
+            "thickness": POSITIVE,
+            "damping_ratio": NON_NEGATIVE,
+            "color": NONE,
+        },
+        stepped,
+    ),
+]
