@@ -216,6 +216,12 @@ RUNS = [
         sensors=frozenset({"()"}),
     ),
     of("Position", lambda s: ph.Position, lambda s: {}, port=PARTS),
+    of(
+        "ElasticDisplacement",
+        lambda s: ph.ElasticDisplacement,
+        lambda s: {},
+        attachment=frozenset({"attachment", "foreign attachment"}),
+    ),
     *(
         of(kind.__name__, lambda s, kind=kind: kind, lambda s: {}, target=TURNED)
         for kind in (ph.Rotation, ph.Quaternion)
