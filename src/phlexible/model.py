@@ -117,7 +117,8 @@ class Model(Mechanism):
                 ``resume`` goes on with it, also after a kill. HDF5 once the run has ended.
             overwrite: whether a file ``output`` that exists may be replaced.
             stop: what ends the run before its time, ``When(sensor, below=...)``; its instant is the last one.
-            progress: whether to show a progress bar; None: on a terminal.
+            progress: whether to show a progress bar; None: on a terminal; elsewhere a line each ten
+                seconds to stderr.
 
         Raises:
             ParameterError: numbers or option strings out of range.
@@ -435,7 +436,7 @@ class Model(Mechanism):
                     conditions=watched,
                 )
                 results.late = run.late
-                with progress_bar(show) as report:
+                with progress_bar(show or progress) as report:
                     is_complete = run.run(report)
                 motion = results.finish(is_complete)
             except BaseException as error:

@@ -104,3 +104,37 @@ def test_steps_far_longer_than_the_waves_of_a_string_are_told_at_the_start():
     (text,) = told[0.13]
     assert text.startswith("a step is 3225 times as long as a wave takes along an element of rope (4e-05 s)")
     assert not told[1e-2]
+
+
+def test_an_unstable_controller_ends_the_run_by_name():
+    """Its damper over the step is far more than the inertia of the beam's end: what came before is kept."""
+    model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=2)
+    boom = model.add(ph.Beam(0.8, ph.CircularSection(6e-3), ph.Material(2e11, 7800.0), elements=4), "boom")
+    hinge = model.connect(ph.Revolute(model.ground.at((0.0, 0.0, 0.0)), boom.start))
+    model.apply(hinge.motor(lambda t, seen: 80.0 * (0.3 - seen[0]) - 4.0 * seen[1], name="wild"))
+    with pytest.raises(
+        ConvergenceError, match="boom is deformed by .* times its size; .*; wild: a controller"
+    ) as caught:
+        model.simulate(1.0, 1e-3, progress=False)
+    motion = caught.value.motion
+    assert 5 < len(motion.time) < 100 and motion.time[-1] <= caught.value.time < 0.1
+
+
+@pytest.mark.filterwarnings("ignore::phlexible.LargeDeflectionWarning")
+@pytest.mark.filterwarnings("ignore::phlexible.LargeStrainWarning")
+def test_halving_without_end_is_stopped(monkeypatch):
+    """With fewer pieces than are allowed, to be quick."""
+    monkeypatch.setattr("phlexible.time_integration.run.MOST_PIECES", 8)
+    monkeypatch.setattr("phlexible.time_integration.run.PIECES_OF_A_STEP", 1)
+    with pytest.raises(ConvergenceError, match="more than 1 pieces again and again; take a smaller step"):
+        hit_beam().simulate(0.2, 0.02, progress=False)
+
+
+@pytest.mark.filterwarnings("ignore::phlexible.LargeDeflectionWarning")
+@pytest.mark.filterwarnings("ignore::phlexible.LargeStrainWarning")
+def test_runs_off_a_terminal_tell_how_far_they_are(monkeypatch, capsys):
+    monkeypatch.setattr("phlexible.results.progress.INTERVAL", 0.0)
+    hit_beam().simulate(1e-3, 1e-4)
+    assert "phlexible: simulating: 10 of 10 after 0 s" in capsys.readouterr().err
+    hit_beam().simulate(1e-3, 1e-4, progress=False)
+    assert not capsys.readouterr().err

@@ -1,11 +1,14 @@
-"""A progress bar for runs in a terminal or a notebook."""
+"""A progress bar for runs in a terminal or a notebook, lines elsewhere."""
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 
 from phlexible.algebra.options import flag
+
+INTERVAL = 10.0  # of lines [s]
 
 
 def shown(progress: bool | None) -> bool:
@@ -16,9 +19,28 @@ def shown(progress: bool | None) -> bool:
     return sys.stderr.isatty() or (shell == "ZMQInteractiveShell" and find_spec("ipywidgets") is not None)
 
 
+class Lines:
+    """Writes a line to stderr each ten seconds."""
+
+    def __init__(self, what: str) -> None:
+        self._what, self._begin = what, time.monotonic()
+        self._next = self._begin + INTERVAL
+
+    def __call__(self, done: int, count: int) -> None:
+        """So many steps or runs are done."""
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + INTERVAL
+            text = f"phlexible: {self._what}: {done} of {count} after {now - self._begin:.0f} s"
+            print(text, file=sys.stderr, flush=True)
+
+
 @contextmanager
-def progress_bar(show: bool, what: str = "simulating") -> Iterator[Callable[[int, int], None]]:
-    """Gives a function of (done, in all); shows nothing where ``show`` is False."""
+def progress_bar(show: bool | None, what: str = "simulating") -> Iterator[Callable[[int, int], None]]:
+    """Gives a function of (done, in all); shows nothing where ``show`` is False, lines where it is None."""
+    if show is None:
+        yield Lines(what)
+        return
     if not show:
         yield lambda done, count: None
         return

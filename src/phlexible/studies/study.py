@@ -151,7 +151,8 @@ def study(
             it, as after a kill; those lost with their process are tried again. It does not know ``build`` and
             ``measure``: after changing them begin anew.
         overwrite: whether to begin anew where there is a file ``output``.
-        progress: whether to show a progress bar; None: on a terminal.
+        progress: whether to show a progress bar; None: on a terminal; elsewhere a line each ten
+            seconds to stderr.
 
     Raises:
         ParameterError: neither a grid nor a list, an executor of another kind, or functions that cannot be sent.
@@ -165,7 +166,7 @@ def study(
     anew, show, task = flag("overwrite", overwrite), shown(progress), packed_task(build, measure)
     file = None if output is None else Journal(file_path("output", output), list(runs[0]), anew)
     found: dict[int, Outcome] = {}
-    with file or nullcontext() as journal, progress_bar(show, "runs") as report:
+    with file or nullcontext() as journal, progress_bar(show or progress, "runs") as report:
         if journal is not None:
             known = {number: journal.known.get(key(each)) for number, each in enumerate(runs)}
             found = {number: outcome for number, outcome in known.items() if outcome and not outcome.is_lost}

@@ -24,7 +24,7 @@ from phlexible.time_integration.composition import substep_times
 from phlexible.time_integration.control.controllers import Controllers
 from phlexible.time_integration.control.implicit_laws import ImplicitLaws, Trial
 from phlexible.time_integration.control.python_laws import PythonLaws
-from phlexible.time_integration.failure_words import failure_words
+from phlexible.time_integration.failure_words import failure_words, trouble
 from phlexible.time_integration.projection import check_fit, projection
 from phlexible.time_integration.reactions import reactions_in_phase
 from phlexible.time_integration.recorder import recording_of
@@ -131,7 +131,8 @@ class ConservingStepper(Stepper):
                 )
                 done += taken
             if status == TOUCHING:
-                status = self._around_contacts(instants[done : done + 2], step, rows, storage.asks)
+                parts_of = self._parts(instants[done : done + 2], step)
+                status = self._call(rows, 1, step, *parts_of, storage.asks, is_around=True)[1]
                 done += status == CONVERGED
             if status != CONVERGED or done == count:
                 break
@@ -210,8 +211,7 @@ class ConservingStepper(Stepper):
             if status != CONVERGED:
                 return None
             try:
-                time = float(instants[0] + 0.5 * step)
-                return Trial(controllers.laws_in_step(time, step, begin, change), change)
+                return Trial(controllers.laws_in_step(float(instants[0] + 0.5 * step), step, begin, change), change)
             except Exception as error:
                 self._law_error, status = error, NOT_CONVERGED
                 return None
@@ -229,12 +229,8 @@ class ConservingStepper(Stepper):
         memory.state[:] = start
         return status if status == SINGULAR else NOT_CONVERGED
 
-    def _around_contacts(self, instants: Array, step: float, rows: StoredRows, measures: bool) -> int:
-        """One step in the equal parts that contacts ask for; its status."""
-        return self._call(rows, 1, step, *self._parts(instants, step), measures, is_around=True)[1]
-
     def _parts(self, instants: Array, step: float) -> tuple[Array, Array, Array]:
-        """Shares of a step in these parts, what moves at their ends, and loads at their middles."""
+        """Shares of a step around contacts, what moves at the ends of these parts, and loads at their middles."""
         parts = int(self._memory["parts"][0])
         shares = np.tile(self._substeps / parts, parts)
         ends, middles = substep_times(instants, step, shares)
@@ -476,6 +472,10 @@ class ConservingStepper(Stepper):
         """What Newton's method did in the step that failed at a time [s], and the likely cause."""
         state = self._state(time)
         return failure_words(self._assembly, self._phase.system, state, is_singular, self.cause)
+
+    def trouble(self, limit: float) -> tuple[str, str]:
+        """Of what the ports show."""
+        return trouble(self._assembly, limit)
 
     def let_interrupt(self) -> None:
         """Ctrl-C in functions that compiled code calls, and what a controller raised, was held back."""

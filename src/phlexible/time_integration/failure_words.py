@@ -5,6 +5,8 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.assembly.assembly import Assembly
 from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.floating_body import FloatingBody
+from phlexible.interactions.state_force import StateLaw
 from phlexible.rank.dead_centre import near_dead_centre
 from phlexible.system.layout import State
 from phlexible.system.system import System
@@ -38,7 +40,35 @@ def failure_words(
     if cause is not None:
         words += f"; a function of a law raised {cause!r}"
     centre = near_dead_centre(system, state, np.asarray(memory["velocity_weight"]))
-    return words + _most_compressed(assembly) + centre, history
+    return words + _most_compressed(assembly) + centre + trouble(assembly, np.inf)[1], history
+
+
+def trouble(assembly: Assembly, limit: float) -> tuple[str, str]:
+    """Words of a body deformed by more than so many times its size, and of the controllers; or empty ones."""
+    name, share = _most_deformed(assembly)
+    deformed = f"{name} is deformed by {share:.3g} times its size" if not share <= limit else ""
+    names = ", ".join(each.name for each in assembly.controlled if not isinstance(each.feedback, StateLaw))
+    if not names:
+        return deformed, ""
+    return deformed, (
+        f"; {names}: a controller whose gains are too large for the step, or for the inertia that it moves, makes"
+        " motions grow without bound; joint.servo and StateForce act inside of the step"
+    )
+
+
+def _most_deformed(assembly: Assembly) -> tuple[str, float]:
+    """Name of a floating body, and the greatest elastic displacement of a port now over its size."""
+    system, eta = assembly.system, np.asarray(assembly.memory["eta"])
+    floating = [placed for placed in system.bodies if isinstance(placed.data, FloatingBody)]
+    worst = "", 0.0
+    for vector in assembly.vectors:
+        b = vector.carrier
+        if 0 <= b < system.layout.frames and vector.is_point and vector.shapes.shape[1]:
+            moved = vector.shapes @ eta[int(system.layout.eta[b]) : int(system.layout.eta[b + 1])]
+            share = float(np.linalg.norm(moved)) / (floating[b].data.size or np.inf)
+            if not share <= worst[1]:
+                worst = floating[b].name, share
+    return worst
 
 
 def _most_compressed(assembly: Assembly) -> str:

@@ -22,6 +22,10 @@ from phlexible.time_integration.recorder import OPEN, Recorder, Sink
 from phlexible.time_integration.stepper import Advance, Stepper, Storage
 
 MOST_HALVINGS = 20  # of one step, one inside the other: a step of 1e4 wave times comes down to a hundredth of one
+MOST_PIECES = 2**16  # of halved steps, beyond those that each step may have:
+PIECES_OF_A_STEP = 256
+BETWEEN_LOOKS = 8  # pieces after which bodies are looked at
+ABSURD = 10.0  # elastic displacement over the size of a body
 PATIENCE = 4  # pieces of one size that must succeed before pieces of twice the size are tried again
 FIRST_LEVEL = 2  # of steps for a tolerance: four a step of the grid
 MOST_LEVELS = 20
@@ -74,6 +78,8 @@ class Simulation:
         self._halvings = 0
         self._depth = 0  # steps are halved so often before they are tried
         self._successes = 0
+        self._pieces = 0  # of halved steps, beyond those that the steps so far may have had
+        self._progress: Progress = _silent
         self._tolerance = tolerance
         self._level = 0 if tolerance is None else FIRST_LEVEL
         self._easy = 0
@@ -181,6 +187,7 @@ class Simulation:
 
     def _run(self, progress: Progress) -> None:
         clock, stepper = self._clock, self._stepper
+        self._progress = progress
         k = clock.first
         while k < clock.count and self.stopped is None:
             self._occur(clock.instant(k))
@@ -197,7 +204,7 @@ class Simulation:
             )
             if not steps:
                 self._irregular(k)
-                self._failed = False
+                self._failed, self._pieces = False, max(0, self._pieces - PIECES_OF_A_STEP)
                 k += 1
                 if self._tolerance is not None:
                     self._depth = 0
@@ -350,6 +357,8 @@ class Simulation:
         Raises:
             ConvergenceError: it did not, and is as short as steps may get.
         """
+        if depth and self._tolerance is None:
+            self._look(start, k)
         self._since_stored += is_end
         is_last = is_end and k + 1 == self._clock.count
         keep = is_end and (self._since_stored % self._every == 0 or is_last)
@@ -381,6 +390,27 @@ class Simulation:
             raise self._failure(start, end, taken)
         self._depth, self._successes = depth + 1, 0
         return False
+
+    def _look(self, time: float, k: int) -> None:
+        """Counts pieces of halved steps, and looks at the bodies now and then.
+
+        Raises:
+            ConvergenceError: there are far too many, or a body is deformed beyond all reason.
+        """
+        self._pieces += 1
+        if self._pieces % BETWEEN_LOOKS:
+            return
+        self._progress(k, self._clock.count)
+        words, of_controllers = self._stepper.trouble(ABSURD)
+        if self._pieces >= MOST_PIECES:
+            words = words or f"steps are halved into more than {PIECES_OF_A_STEP} pieces again and again"
+        if words:
+            raise ConvergenceError(
+                f"the run stops at t = {time:.9g} s: {words}; take a smaller step, check loads and drives there, or"
+                f" add viscosity{of_controllers}",
+                time,
+                np.zeros(0),
+            )
 
     @property
     def _asks_in_blocks(self) -> bool:
@@ -436,6 +466,10 @@ class Simulation:
         )
         error.__cause__ = cause
         return error
+
+
+def _silent(done: int, count: int) -> None:
+    """Nobody is told."""
 
 
 def _none() -> Reactions | None:

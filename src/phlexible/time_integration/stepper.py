@@ -219,6 +219,10 @@ class Stepper(ABC):
         """Why the last step failed, in words, and the scaled updates of its iteration."""
 
     @abstractmethod
+    def trouble(self, limit: float) -> tuple[str, str]:
+        """Words of a body deformed by more than so many times its size, and of the controllers; or empty ones."""
+
+    @abstractmethod
     def let_interrupt(self) -> None:
         """Ctrl-C, or the error of a controller, that was held back in the last steps comes now."""
 
