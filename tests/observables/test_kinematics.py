@@ -10,7 +10,7 @@ from phlexible.errors import ModelError
 from phlexible.interactions.functions import DirectionOf
 from phlexible.joints.spherical import Spherical
 from phlexible.mechanism.mechanism import Mechanism
-from phlexible.observables.poses import displacement, elastic_coordinates, position, rotation
+from phlexible.observables.poses import elastic_coordinates, elastic_displacement, position, rotation
 from phlexible.observables.velocities import angular_velocity, turning_of_rotation_vector, velocity
 
 TIMES = np.linspace(0.0, 2.0, 9)
@@ -81,8 +81,8 @@ def test_displacement_is_the_way_from_the_undeformed_place_in_the_body_frame():
     end = mechanism["two"].end
     turns, origin = rotation(run, mechanism["two"]), np.array([poses[1](time)[0] for time in TIMES])
     local = np.einsum("tji,tj->ti", turns, position(run, end) - origin)
-    assert displacement(run, end) == pytest.approx(local - [0.8, 0, 0], abs=1e-14)
-    assert np.abs(displacement(run, end)).max() > 1e-3
+    assert elastic_displacement(run, end) == pytest.approx(local - [0.8, 0, 0], abs=1e-14)
+    assert np.abs(elastic_displacement(run, end)).max() > 1e-3
     assert run.reference_point(1) == pytest.approx(origin, abs=1e-14)
     etas = np.array([poses[1](time)[2] for time in TIMES])
     assert elastic_coordinates(run, mechanism["two"]) == pytest.approx(etas, abs=1e-16)
@@ -96,8 +96,8 @@ def test_rigid_bodies_and_point_masses():
     poses = [wandering(1, 0), lambda t: (wandering(2, 0)(t)[0], np.eye(3), np.zeros(0))]
     run = recorded(mechanism, poses, TIMES)
     corner = plate.point((0.2, 0.3, 0.0))
-    assert not displacement(run, corner).any()
-    assert displacement(run, corner).shape == (len(TIMES), 3)
+    assert not elastic_displacement(run, corner).any()
+    assert elastic_displacement(run, corner).shape == (len(TIMES), 3)
     assert rotation(run, corner) == pytest.approx(rotation(run, plate), abs=0)
     assert position(run, mechanism.joints[0].first) == pytest.approx(np.zeros((len(TIMES), 3)))
     for refused in (bob, bob.origin):
