@@ -105,8 +105,7 @@ def law_errors(case: Case, motion: ph.Motion) -> Iterator[tuple[str, float]]:
         time = motion.time[:, None]
         flight = path[0] + time * momenta[0] / mass + time**2 / 2 * model.gravity
         yield "flight of the centre of mass", float(np.abs(path - flight).max()) / extent
-        with np.errstate(invalid="ignore"):
-            linear, angular = np.nan_to_num(momentum_errors(motion))  # of nothing that moves
+        linear, angular = momentum_errors(motion, creep=AT_REST * reach / float(motion.time[-1]))
         yield "momentum", float(linear)
         if not model.gravity.any():
             yield "angular momentum", float(angular)

@@ -173,6 +173,8 @@ def _close_a_loop(rng: np.random.Generator, sample: Sample) -> None:
     joined = [{port.placed for port in (j.first, j.second) if hasattr(port, "placed")} for j in model.joints]
     hanging = {part for rod in model.rods for node in rod.handle.parts for part in (node, *_carried(model, node))}
     bodies = [placed for placed in model.bodies if placed not in hanging]  # loops would tear rods
+    if not bodies:
+        return
     one, two = bodies[rng.integers(len(bodies))], bodies[rng.integers(len(bodies))]
     port = _place(rng, sample, one)
     if one is two or any({one, two} <= each for each in joined):

@@ -37,3 +37,17 @@ def test_a_stiff_rod_that_hangs_on_a_spring_comes_to_rest(distance: float) -> No
     found = model.equilibrium()
     sag = POLYMER.density * 0.02 * 0.03 * 9.81 / stiffness
     np.testing.assert_allclose(found.position(rod.start), place - (sag, 0, 0), atol=1e-9 + 1e-10 * distance)
+
+
+@pytest.mark.parametrize("step", [1e-3, 1e-5])
+def test_steps_from_an_equilibrium_have_no_gaps_of_joints_to_close(step: float) -> None:
+    """A gap of 5e-13 m that the first step closes is a velocity of 5e-8 m/s, which no force made."""
+    model, turned = ph.Model(gravity=(-5.886, 7.848, 0)), np.diag([-1.0, -1.0, 1.0])
+    body = ph.Beam(1.0, ROD.section, POLYMER, elements=2, theory="timoshenko")
+    beam = model.add(body, "beam", rotation=turned)
+    bar = model.add(ph.RigidBody(0.5, (0.01, 0.01, 0.01), center=(0.2, 0, 0)), "bar", (-1, 0, 0), turned)
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam.start))
+    model.connect(ph.Spherical(model.ground.at((-1, 0, 0)), beam.end))
+    model.connect(ph.Revolute(beam.end, bar.origin))
+    motion = model.simulate(10 * step, step, initial=model.equilibrium())
+    assert np.abs(motion.velocity(bar.origin)).max() < 1e-12 / step

@@ -128,10 +128,11 @@ def carrier_masses(system: System) -> Array:
     return np.concatenate([[data.mass for data in system.frames], *nodes])
 
 
-def momentum_errors(motion: ph.Motion, count: int = 11) -> tuple[float, float]:
+def momentum_errors(motion: ph.Motion, count: int = 11, creep: float = 0.0) -> tuple[float, float]:
     """Drift of the linear and of the angular momentum, relative to the sum of those of the bodies.
 
-    The weight's share is taken out: m g t, and the integral of its moment is left to the caller.
+    The weight's share is taken out: m g t, and the integral of its moment is left to the caller. What moves slower
+    than ``creep`` [m/s] rests.
     """
     instants = np.unique(np.linspace(0, len(motion.time) - 1, count).astype(int))
     parts = [momenta(motion.run.system, motion.recording.state(k)) for k in instants]
@@ -140,7 +141,7 @@ def momentum_errors(motion: ph.Motion, count: int = 11) -> tuple[float, float]:
     errors = []
     for kind in (0, 1):
         each = np.array([part[kind] for part in parts])
-        scale = np.linalg.norm(each, axis=2).sum(axis=1).max()
+        scale = np.linalg.norm(each, axis=2).sum(axis=1).max() + mass * creep * motion.run.system.reach**kind
         total = each.sum(axis=1) - (weight if kind == 0 else 0)
         errors.append(float(np.abs(total - total[0]).max() / scale))
     return errors[0], errors[1]
