@@ -16,6 +16,8 @@ NO_NUMBERS = (str, bytes, bool, np.bool_, np.complexfloating)
 PLAIN = {float, int, np.float64}
 LARGEST = 1e60
 """Of a quantity: the fourth power of a length times a modulus is a number still."""
+ANY_SIZE = float(np.finfo(np.float64).max)
+"""The ``largest`` for what users' functions return: a trial step may ask them far outside of their range."""
 SMALLEST = 1e-100
 """Of a quantity that others are divided by."""
 
@@ -38,18 +40,18 @@ def non_negative(name: str, value: float) -> float:
     return number
 
 
-def finite(name: str, value: float) -> float:
-    """The value as a float, refused unless it is one finite number whose powers are finite too."""
+def finite(name: str, value: float, largest: float = LARGEST) -> float:
+    """The value as a float, refused unless it is one finite number, of a size whose powers are finite too."""
     try:
         number = _number(value)
     except (TypeError, ValueError, OverflowError):
         raise ParameterError(f"{name} must be one number, got {value!r}") from None
-    if not abs(number) <= LARGEST:
+    if not abs(number) <= largest:
         raise ParameterError(_not_finite(name, number, value))
     return number
 
 
-def numbers(name: str, value: ArrayLike, expected: str = "numbers") -> Array:
+def numbers(name: str, value: ArrayLike, expected: str = "numbers", largest: float = LARGEST) -> Array:
     """The value as an array of its shape; refused where entries are no real numbers, or too large for their powers.
 
     They may be infinite or NaN.
@@ -58,17 +60,17 @@ def numbers(name: str, value: ArrayLike, expected: str = "numbers") -> Array:
         found = _numbers(value)
     except (TypeError, ValueError, OverflowError):
         raise ParameterError(f"{name} must be {expected}, got {value!r}") from None
-    if found.size and not np.abs(found).max() <= LARGEST and (np.abs(found[np.isfinite(found)]) > LARGEST).any():
+    if found.size and not np.abs(found).max() <= largest and (np.abs(found[np.isfinite(found)]) > largest).any():
         raise ParameterError(_not_finite(name, 0.0, value))
     return found
 
 
-def vector(name: str, value: ArrayLike) -> Array:
+def vector(name: str, value: ArrayLike, largest: float = LARGEST) -> Array:
     """The value as three finite numbers, shape (3,), read-only."""
-    result = numbers(name, value, "three numbers")
+    result = numbers(name, value, "three numbers", largest)
     if result.shape != (3,):
         raise ParameterError(f"{name} must have shape (3,), got shape {result.shape}: {value!r}")
-    if not (np.abs(result) <= LARGEST).all():
+    if not (np.abs(result) <= largest).all():
         raise ParameterError(_not_finite(name, result, value))
     result.flags.writeable = False
     return result

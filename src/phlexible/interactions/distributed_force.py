@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, finite, numbers, vector
+from phlexible.algebra.arrays import ANY_SIZE, Array, finite, numbers, vector
 from phlexible.algebra.options import option
 from phlexible.algebra.user_functions import check_callable
 from phlexible.bodies.beam.beam import Beam, SplitBeam
@@ -179,7 +179,7 @@ class _ForceAt:
         assert callable(self.load.value), "other loads are numbers"
         value = self.load.value(self.x, time)
         try:
-            return [self.weight * numbers("component", component) for component in value]  # type: ignore[union-attr]
+            return [self.weight * numbers("component", component, largest=ANY_SIZE) for component in value]  # type: ignore[union-attr]
         except (TypeError, ParameterError):
             raise ParameterError(
                 f"{self.load} at x = {self.x:g} m must be a function f(x, t) of three numbers, got {value!r}"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, finite, hold_own, non_negative, numbers, positive
+from phlexible.algebra.arrays import ANY_SIZE, LARGEST, Array, finite, hold_own, non_negative, numbers, positive
 from phlexible.algebra.options import optional_text
 from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_functions import called, check_callable
@@ -156,10 +156,10 @@ class Feedback(Portable):
         Raises:
             ParameterError: other shapes, or numbers that are not finite.
         """
-        value = self.target
+        value, largest = 0.0 if self.target is None else self.target, LARGEST
         if callable(value):
-            value = called(value, f"target of {self}", time, at=f"at t = {time:g} s")
-        found = numbers("target", value if value is not None else 0.0)
+            value, largest = called(value, f"target of {self}", time, at=f"at t = {time:g} s"), ANY_SIZE
+        found = numbers("target", value, largest=largest)
         if found.shape not in ((), (self.count,)) or not np.isfinite(found).all():
             raise ParameterError(f"target must be a finite number or {self.count} of them, got {value!r}")
         return found

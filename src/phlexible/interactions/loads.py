@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, hold_own, vector
+from phlexible.algebra.arrays import ANY_SIZE, Array, hold_own, vector
 from phlexible.algebra.options import option, optional_text, times
 from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_functions import called, check_callable
@@ -107,7 +107,7 @@ class PointLoad(Load, DirectedLoad):
         if not callable(self.value):
             return vector(f"value of {self}", self.value)
         at = f"at t = {time:g} s"
-        return vector(f"value of {self} {at}", called(self.value, f"value of {self}", time, at=at))
+        return vector(f"value of {self} {at}", called(self.value, f"value of {self}", time, at=at), ANY_SIZE)
 
     def check_inside(self, values: Array, dimension: int, times: Array | None = None) -> None:
         """Refuses values that point out of the plane or the line that a model moves in.

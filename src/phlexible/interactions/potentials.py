@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from phlexible.algebra.arrays import finite, numbers
+from phlexible.algebra.arrays import ANY_SIZE, finite, numbers
 from phlexible.algebra.portable import Portable
 from phlexible.algebra.slopes import disagreement
 from phlexible.algebra.user_functions import called, check_callable
@@ -80,4 +80,4 @@ class Potential(Portable):
         theta = float(theta)
         at = f"at {theta:.6g} (checked within around={self.around})"
         whose = f"{name} of a Potential"
-        return finite(f"{whose} {at}", called(function, whose, theta, at=at))
+        return finite(f"{whose} {at}", called(function, whose, theta, at=at), ANY_SIZE)

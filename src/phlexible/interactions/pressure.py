@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, finite
+from phlexible.algebra.arrays import ANY_SIZE, Array, finite
 from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_functions import called, check_callable
 from phlexible.bodies.flexible.points import FlexiblePoints
@@ -141,7 +141,7 @@ def _pressure(value: Callable[[float], float], load: str, time: float) -> float:
         ParameterError: the function returned no finite number.
     """
     at = f"at t = {time:g} s"
-    return finite(f"value of {load} {at}", called(value, f"value of {load}", time, at=at))
+    return finite(f"value of {load} {at}", called(value, f"value of {load}", time, at=at), ANY_SIZE)
 
 
 def _soft_surface(face: object) -> SoftSurface | None:

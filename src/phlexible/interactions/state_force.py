@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, IntArray, numbers
+from phlexible.algebra.arrays import ANY_SIZE, Array, IntArray, numbers
 from phlexible.algebra.portable import Portable
 from phlexible.errors import ParameterError
 from phlexible.interactions.feedback import Feedback
@@ -50,7 +50,7 @@ class ShareOfState(Portable):
         """
         answer = self.function(time, measured[self.places], measured[self.rates])
         try:
-            values = numbers("values", answer).ravel()
+            values = numbers("values", answer, largest=ANY_SIZE).ravel()
         except ParameterError:
             values = np.zeros(0)
         if values.shape != (self.size,) or not np.isfinite(values).all():

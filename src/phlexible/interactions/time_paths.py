@@ -6,7 +6,7 @@ from enum import Enum
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, numbers
+from phlexible.algebra.arrays import ANY_SIZE, Array, numbers
 from phlexible.algebra.differences import derivatives, first_derivatives
 from phlexible.algebra.given_rates import refuse_wrong_rate
 from phlexible.algebra.portable import Portable
@@ -127,7 +127,8 @@ def numbers_at(function: ScalarFunction, times: Array, name: str) -> Array:
         asked, some = several(times), probes(times)
         try:
             found = function(asked)  # type: ignore[arg-type]
-            values = found if is_plain(found, asked) else np.broadcast_to(numbers(name, found), asked.shape)
+            values = found if is_plain(found, asked) else numbers(name, found, largest=ANY_SIZE)
+            values = np.broadcast_to(values, asked.shape)
             single = np.array([number_at(function, name, float(times[k])) for k in some])
             if np.isfinite(values).all():
                 if np.abs(values[some] - single).max() <= AGREEMENT * np.abs(values).max():
@@ -148,7 +149,7 @@ def number_at(function: ScalarFunction, name: str, time: float) -> float:
     at = f"at t = {time:.12g} s"
     value = called(function, name, time, at=at)
     try:
-        number = float(numbers(name, value).reshape(()))
+        number = float(numbers(name, value, largest=ANY_SIZE).reshape(()))
     except ValueError:
         number = np.nan
     if not np.isfinite(number):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, vector
+from phlexible.algebra.arrays import ANY_SIZE, Array, vector
 from phlexible.algebra.differences import derivatives, first_derivatives
 from phlexible.algebra.given_rates import SOON, refuse_wrong_rate
 from phlexible.algebra.portable import Portable
@@ -218,7 +218,7 @@ class CheckedPath(Portable):
     def __call__(self, time: float) -> Array:
         """The value at a time, shape (3,)."""
         at = f"at t = {time:.12g} s"
-        value = vector(f"{self.name} {at}", called(self.function, self.name, time, at=at))
+        value = vector(f"{self.name} {at}", called(self.function, self.name, time, at=at), ANY_SIZE)
         return planar_point(f"{self.name} {at}", value, self.dimension)
 
     def at_times(self, times: Array) -> Array:

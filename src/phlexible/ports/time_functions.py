@@ -6,7 +6,7 @@ from typing import TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, numbers
+from phlexible.algebra.arrays import ANY_SIZE, Array, numbers
 
 PROBES = 4
 AGREEMENT = 1e-12
@@ -44,9 +44,9 @@ def at_all_times(function: Callable[[float], ArrayLike], times: Array) -> Array 
             if is_plain(component, asked):
                 values[:, k] = component
             else:
-                values[:, k] = np.broadcast_to(numbers("component", component), asked.shape)
+                values[:, k] = np.broadcast_to(numbers("component", component, largest=ANY_SIZE), asked.shape)
         single = np.array([function(time) for time in times[some].tolist()])
-        single = single if single.dtype == np.float64 else numbers("value", single)
+        single = single if single.dtype == np.float64 else numbers("value", single, largest=ANY_SIZE)
     except Exception:  # a function for single times may fail in any way here; it is then called one by one
         return None
     scale = np.abs(values).max()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, finite
+from phlexible.algebra.arrays import ANY_SIZE, Array, finite
 from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_functions import check_callable
 from phlexible.errors import ParameterError
@@ -75,7 +75,7 @@ class When(Portable, Condition):
         else:
             function = self.quantity
             rows = zip(times.tolist(), *readings, strict=True)
-            values = np.array([finite(f"the value of {self}", function(*row)) for row in rows])
+            values = np.array([finite(f"the value of {self}", function(*row), ANY_SIZE) for row in rows])
         if self.above is not None:
             return np.asarray(values - self.above)
         assert self.below is not None, "one of them is given"

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, numbers
+from phlexible.algebra.arrays import ANY_SIZE, Array, numbers
 from phlexible.assembly.controlled import ControlledValue
 from phlexible.errors import ParameterError
 from phlexible.interactions.control.held_input import moves
@@ -122,7 +122,7 @@ def checked_values(value: ControlledValue, answer: object, time: float) -> Array
     """
     found = np.zeros(0)
     with suppress(ParameterError):
-        found = numbers("values", answer).ravel()  # type: ignore[arg-type]  # what holds no numbers is refused
+        found = numbers("values", answer, largest=ANY_SIZE).ravel()  # type: ignore[arg-type]  # what holds no numbers is refused
     if found.shape != (value.size,) or not np.isfinite(found).all():
         words = {1: "one finite number", 3: "three finite numbers"}
         wanted = words.get(value.size, f"{value.size} finite numbers")
