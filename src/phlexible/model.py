@@ -302,8 +302,8 @@ class Model(Mechanism):
             The new ``model``, and how each body moved; ``print`` shows it. This model stays as it is.
 
         Raises:
-            JointGapError: the joints cannot close, with the smallest gap found; or a driven angle does not
-                start at zero.
+            JointGapError: the joints cannot close near the given poses, with the smallest gap found there; or a
+                driven angle does not start at zero.
             ModelError: no bodies, or names of bodies that are not in the model.
             ParameterError: weights that are not positive.
         """

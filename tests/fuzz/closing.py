@@ -26,10 +26,11 @@ from phlexible.system.system import System, system_of
 STARTS = 24
 SPREADS = 0.0, 0.1, 0.5, 1.5  # of starts: turns in rad, and shifts in lengths of the model
 CLOSED = 1e-8  # greatest relative gap of a closed pose
+NEAR = np.pi / 2  # turn of a body in a pose that a user may have meant; of axes, g knows no sense
 
 
 def smallest_gap(model: ph.Model, seed: int) -> float:
-    """The greatest relative gap of the joints where it is smallest, in rigid poses from many starts."""
+    """The greatest relative gap of the joints where it is smallest, in rigid poses near the given one."""
     system, rng = system_of(model), np.random.default_rng(seed)
     start, length, best = undeformed(system), system.largest_length, np.inf
     scale = np.array(system.gap_lengths)
@@ -42,7 +43,9 @@ def smallest_gap(model: ph.Model, seed: int) -> float:
     for number in range(STARTS):
         first = SPREADS[number % len(SPREADS)] * rng.normal(size=count)
         found = least_squares(gaps, first, xtol=1e-14, ftol=1e-14, gtol=1e-14, max_nfev=200)
-        best = min(best, float(np.abs(found.fun).max(initial=0.0)))
+        turns = _moved(system, start, found.x * length)[0].rotation @ np.swapaxes(start.rotation, 1, 2)
+        if Rotation.from_matrix(turns).magnitude().max(initial=0.0) < NEAR:
+            best = min(best, float(np.abs(found.fun).max(initial=0.0)))
         if best < CLOSED:
             break
     return best

@@ -59,8 +59,8 @@ def assembled_pose(system: System, fixed: frozenset[str], weights: Mapping[str, 
         weights: of bodies by name, 1 for the others; large: moves little.
 
     Raises:
-        JointGapError: the joints cannot close; with the smallest gaps found. Or a drive starts its angle
-            elsewhere than at zero.
+        JointGapError: the joints cannot close near the given poses; with the smallest gaps found. Or a drive
+            starts its angle elsewhere than at zero.
     """
     given = undeformed(system)
     check_drives(system, given, only_angles=True)
@@ -80,9 +80,9 @@ def assembled_pose(system: System, fixed: frozenset[str], weights: Mapping[str, 
         worst = int(np.argmax(system.relative_gaps(gaps)))
         owner = system.owners[worst]
         raise JointGapError(
-            f"the joints cannot close: where they come closest, {owner.joint} ({owner.row.label}) is open by "
-            f"{described_gap(owner, float(gaps[worst]))}; check lengths of bodies, places "
-            "and axes of joints, and which bodies are fixed"
+            f"the joints cannot close near the given poses: where they come closest, {owner.joint}"
+            f" ({owner.row.label}) is open by {described_gap(owner, float(gaps[worst]))};"
+            " check lengths of bodies, places and axes of joints, and which bodies are fixed"
         )
     moving = _with_nearest_velocity(problem, state)
     return AssembledPose(moving, before, after)
