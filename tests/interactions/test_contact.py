@@ -65,6 +65,24 @@ def test_parts_follow_the_mobility_and_runs_that_go_on_take_the_same(tmp_path):
         assert np.array_equal(getattr(again.recording, name), getattr(motion.recording, name)), name
 
 
+@pytest.mark.parametrize("is_crowd", [False, True])
+def test_parts_around_hertz_contacts_follow_the_depth_that_the_speed_leads_to(is_crowd):
+    """omega^2 = N'/m at m v^2 / 2 = k x^(p + 1) / (p + 1): parts double where h omega = 1.6."""
+    mass, stiffness, speed, p = 2.0, 1e7, 0.8, 1.5
+    deepest = ((p + 1) * mass * speed**2 / (2 * stiffness)) ** (1 / (p + 1))
+    longest = 1.6 / np.sqrt(stiffness * p * deepest ** (p - 1) / mass)
+    model = ph.Model()
+    ball = model.add(ph.PointMass(mass), "ball", position=(0, 0, 0.1), velocity=(0, 0, -speed))
+    if is_crowd:
+        pair = [ball.origin, model.ground.at((0, 0, 0))]
+        model.apply(ph.Contacts(pair, radius=0.05, stiffness=stiffness, exponent=p))
+    else:
+        plane = ph.Plane(model.ground.at((0, 0, 0)))
+        model.apply(ph.Contact(ball.origin, plane, stiffness=stiffness, radius=0.1, exponent=p))
+    for share, parts in ((0.98, 16), (1.02, 32)):
+        assert model.simulate(share * longest, share * longest, progress=False).contact_steps[-1] == parts
+
+
 def test_hertz_pushes_as_deep_as_its_energy():
     """2 k x^(5/2) / 5 = m g (drop + x) at the deepest place."""
     model, ball = bouncing(1.5, 1e6)

@@ -161,3 +161,24 @@ def test_a_discrete_lqg_from_python_control_runs_in_the_loop():
     assert np.abs(motion.energy.balance_error).max() <= 1e-12
     with pytest.warns(ph.LeftOutWarning, match="lqg, a controller"):
         assert len(model.linearize().left_out) == 1
+
+
+def test_forces_across_the_velocity_turn_a_foucault_pendulum():
+    """x'' = -omega^2 x - 2 W e_z x x': frequencies sqrt(omega^2 + W^2) -+ W, and the sense of the turning."""
+    mass, omega, turn = 2.0, 3.0, 0.7
+    model = ph.Model(dimension=2)
+    bob = model.add(ph.PointMass(mass), "bob").origin
+
+    def law(t, x, v):
+        return -mass * omega**2 * x - 2 * mass * turn * np.cross((0, 0, 1), v)
+
+    model.apply(ph.StateForce(law, of=[bob], on=[bob], name="law"))
+    axes = np.eye(3)[:2]
+    linear = model.linearize([ph.Force(bob, axis) for axis in axes], [ph.Displacement(bob, axis) for axis in axes])
+    assert linear.left_out == ()
+    split = np.sqrt(omega**2 + turn**2) + np.array([-turn, turn])
+    assert linear.modes(2).frequencies == pytest.approx(split, rel=1e-8)
+    w = 2.0
+    along, across = mass * (omega**2 - w**2), 2j * w * mass * turn
+    expected = np.linalg.inv([[along, -across], [across, along]])
+    assert linear.frequency_response([w]).values[0] == pytest.approx(expected, rel=1e-8)

@@ -217,3 +217,18 @@ def test_one_coordinate_can_be_picked_and_what_is_refused():
     pinned = ph.gallery.four_bar()
     with pytest.raises(ph.ModelError, match="no orientation"):
         pinned.linearize([pinned.joints[-1]])
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_torque_in_a_spherical_joint_turns_two_bodies_against_each_other(dimension):
+    """Bodies joined at their centres of mass: -1/J_1 of the first, 1/J_2 of the second, 1/J_1 + 1/J_2 between."""
+    model, about = ph.Model(dimension=dimension), 1 if dimension == 2 else 3
+    inertias = [0.5, 0.8] if dimension == 2 else [(0.3, 0.4, 0.5), (0.6, 0.7, 0.8)]
+    one, other = (model.add(ph.RigidBody(MASS, inertia)) for inertia in inertias)
+    joint = model.connect(ph.Spherical(one.origin, other.origin))
+    rates = [ph.AngularVelocity(body.origin, (0, 0, 1)) for body in (one, other)]
+    linear = model.linearize([joint], [*rates, ph.JointAcceleration(joint, about - 1)])
+    omega = 2.0
+    answer = linear.frequency_response([omega]).values[0, :, about - 1]
+    turned = np.array([-1 / 0.5, 1 / 0.8]) / (1j * omega)
+    assert answer == pytest.approx([*turned, 1 / 0.5 + 1 / 0.8], rel=1e-12)

@@ -7,10 +7,19 @@ import phlexible as ph
 from time_integration.step_truth import CASES, Truth, with_tolerance
 
 
+def turned_wheel():
+    """Of rate 2 cos(2 t): both parts of the error (4.22), of w'' and of w^3, have one size at first."""
+    model = ph.Model(dimension=2)
+    wheel = model.add(ph.RigidBody(3.0, 0.4, shape=ph.Cylinder(0.5, 0.1)), angular_velocity=(0, 0, 2.0))
+    model.apply(ph.Torque(wheel.origin, lambda t: (0.0, 0.0, -0.4 * 4.0 * np.sin(2.0 * t))))
+    return model
+
+
 @pytest.mark.parametrize(
     ("make", "least", "most"),
     [
         pytest.param(ph.gallery.heavy_top, 0.7, 1.4, id="heavy top"),
+        pytest.param(turned_wheel, 0.95, 1.05, id="wheel"),
         # the part of nu along the joints, which changes its sign in each step, counts too
         pytest.param(ph.gallery.double_pendulum, 0.7, 4.0, id="double pendulum"),
     ],
