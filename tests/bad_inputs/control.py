@@ -85,14 +85,13 @@ CONTROL = [
         "shared_energy_shaping",
         lambda s: ph.shared_energy_shaping,
         lambda s: {"model": s.model, "targets": {s.joint: 0.1}, "stiffness": 30.0, "damping": 0.1},
-        # one newton meter a radian does not hold the weight
-        {"model": frozenset({"model"}), "targets": REFUSED, "stiffness": REFUSED, "damping": NON_NEGATIVE},
+        {"model": frozenset({"model"}), "targets": REFUSED, "stiffness": POSITIVE, "damping": NON_NEGATIVE},
         swung,
     ),
     Call(
         "passive_observer",
         lambda s: ph.passive_observer,
-        lambda s: {"linear": s.model.linearize([s.joint]), "damping": 1.0},
+        lambda s: {"linear": linear(), "damping": 1.0},
         {"linear": REFUSED, "damping": POSITIVE, "injection": POSITIVE},
         swung,
     ),

@@ -35,7 +35,7 @@ class Call:
         function: what is called, made of a stage.
         good: arguments that it takes, made of a stage.
         takes: by argument, labels of values that it accepts on purpose.
-        make_stage: of each call; the shared one where nothing changes it.
+        make_stage: anew after each call that took a value; the shared one where nothing changes it.
     """
 
     name: str
@@ -45,9 +45,9 @@ class Call:
     make_stage: Callable[[], Any] = stage
 
 
-def outcome(call: Call, argument: str, label: str) -> str:
+def outcome(call: Call, argument: str, label: str, here: Any = None) -> str:
     """Whether a value is refused, warned of or accepted; what else was raised, in words."""
-    here = call.make_stage()
+    here = call.make_stage() if here is None else here
     value = simple_values()[label] if label in simple_values() else wrong_values(here)[label]
     function, arguments = call.function(here), {**call.good(here), argument: value}
     with warnings.catch_warnings(record=True) as caught:
@@ -66,10 +66,12 @@ def outcome(call: Call, argument: str, label: str) -> str:
 
 def surprises(call: Call) -> list[str]:
     """What neither refuses, nor warns, nor is listed as accepted; and what is listed and is not accepted."""
-    found = []
+    found, here = [], call.make_stage()
     for argument, taken in call.takes.items():
-        for label in wrong_values(call.make_stage()):
-            result = outcome(call, argument, label)
+        for label in wrong_values(here):
+            result = outcome(call, argument, label, here)
+            if result != "refused":  # what is refused leaves all as it was
+                here = call.make_stage()
             expected = ("accepted", "warned") if label in taken else ("refused", "warned")
             if result not in expected:
                 found.append(f"{call.name}({argument}={label}): {result}")

@@ -169,3 +169,12 @@ def test_shapes_that_several_joints_cannot_share_are_refused():
         ph.shared_energy_shaping(two_links(), {shoulder: 0.1}, stiffness=1.0, damping=1.0)
     with pytest.raises(ph.ParameterError, match="targets must be numbers by joint"):
         ph.shared_energy_shaping(model, {}, stiffness=1.0, damping=1.0)
+
+
+def test_little_stiffness_is_enough_where_the_weight_bends_its_energy_little():
+    model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=2)
+    bar = model.add(ph.RigidBody(1.0, 0.1, center=(0.5, 0.0, 0.0)), "bar")
+    hinge = model.connect(ph.Revolute(model.ground.at((0.0, 0.0, 0.0)), bar.origin))
+    model.apply(ph.shared_energy_shaping(model, {hinge: 0.1}, stiffness=1.0, damping=0.1))
+    rest = model.equilibrium()  # where the weight's own stiffness is -0.5 * 9.81 sin 0.1 = -0.49 N m/rad
+    assert rest.angle(hinge) == pytest.approx(0.1, abs=1e-9) and rest.is_stable

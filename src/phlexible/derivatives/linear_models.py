@@ -16,7 +16,7 @@ from phlexible.derivatives.parameters import Given, Parameters, Values
 from phlexible.display.html import table
 from phlexible.display.written import short_repr
 from phlexible.errors import ModelError, ParameterError, PoleError
-from phlexible.linear_analysis.frequency_response import frequency_response
+from phlexible.linear_analysis.frequency_response import checked_frequencies, frequency_response
 from phlexible.linear_analysis.modes.model_modes import lowest_model_modes
 from phlexible.linear_analysis.observed import ObservedPHDAE
 
@@ -103,9 +103,9 @@ def mode_derivatives(
         ParameterError: a build function that returns no linear model.
         ModelError: states that are others once a parameter changes, or an eigenvalue that is not simple.
     """
-    chosen = Parameters(parameters, scales)
+    number_of_modes, chosen = whole("count", count), Parameters(parameters, scales)
     linear = _linear(build, chosen.made(chosen.values))
-    modes = lowest_model_modes(linear, whole("count", count))
+    modes = lowest_model_modes(linear, number_of_modes)
     E, A = linear.descriptor, linear.system_matrix
     pairs = [None if s == 0 else _vectors(E, A, complex(s)) for s in modes.eigenvalues]
     slopes = np.zeros((len(chosen), len(pairs)), dtype=np.complex128)
@@ -134,9 +134,9 @@ def response_derivatives(
         ModelError: states that are others once a parameter changes.
         PoleError: one of the frequencies is an undamped pole.
     """
-    chosen = Parameters(parameters, scales)
+    omegas, chosen = checked_frequencies(frequencies), Parameters(parameters, scales)
     linear = _linear(build, chosen.made(chosen.values))
-    response = frequency_response(linear, frequencies)
+    response = frequency_response(linear, omegas)
     E, A = linear.descriptor, linear.system_matrix
     levels = np.array(linear.differentiations)
     solved = []

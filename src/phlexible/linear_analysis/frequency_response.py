@@ -60,9 +60,7 @@ def frequency_response(model: ObservedPHDAE, omegas: ArrayLike) -> FrequencyResp
         ParameterError: frequencies that are negative or not finite, or a model without inputs or outputs.
         PoleError: one of them is an undamped pole, to 1e-8 of itself.
     """
-    frequencies = np.atleast_1d(numbers("frequencies", omegas))
-    if frequencies.ndim != 1 or not np.isfinite(frequencies).all() or (frequencies < 0).any():
-        raise ParameterError(f"frequencies must be finite and not negative, shape (k,), got {omegas!r}")
+    frequencies = checked_frequencies(omegas)
     if not model.inputs or not model.outputs:
         raise ParameterError("a frequency response needs inputs and outputs: linearize(inputs=[...])")
     solver = _FirstOrder(model) if model.mechanics is None else _SecondOrder(model.mechanics)
@@ -72,6 +70,18 @@ def frequency_response(model: ObservedPHDAE, omegas: ArrayLike) -> FrequencyResp
     return FrequencyResponse(
         frequencies, values.reshape(shape), model.inputs, model.outputs, units, model.output_units
     )
+
+
+def checked_frequencies(omegas: ArrayLike) -> Array:
+    """Shape (k,) [rad/s].
+
+    Raises:
+        ParameterError: frequencies that are negative or not finite.
+    """
+    frequencies = np.atleast_1d(numbers("frequencies", omegas))
+    if frequencies.ndim != 1 or not np.isfinite(frequencies).all() or (frequencies < 0).any():
+        raise ParameterError(f"frequencies must be finite and not negative, shape (k,), got {omegas!r}")
+    return frequencies
 
 
 def harmonic_answers(mechanics: LinearMechanics, omega: float) -> ComplexArray:

@@ -102,10 +102,8 @@ def energy_shaping(
             f"energy is shaped in a joint with one coordinate, {joint} has {len(joint.coordinate_names)}"
         )
     target, stiffness = finite("target", target), positive("stiffness", stiffness)
-    damping, sign = non_negative("damping", damping), 1.0
-    moved = _beyond(model, joint, joint.second)
-    if moved is None:
-        moved, sign = _beyond(model, joint, joint.first), -1.0
+    damping = non_negative("damping", damping)
+    moved, sign = _moved(model, joint)
     if moved is None:
         raise ModelError(f"{joint} is in a loop: both of its sides hold on to the ground without it")
     weight = _weight(model, joint, moved, sign)
@@ -148,6 +146,25 @@ def damping_injection(model: Model, dampings: Mapping[Joint, float]) -> None:
 def _check_model(model: object) -> None:
     if not isinstance(model, Model):
         raise ModelError(f"model must be a Model with a joint that is driven, got {model!r}")
+
+
+def torque_of_weight(model: Model, joint: Joint, place: float) -> float:
+    """What holds the weight of all that a joint moves, were it rigid, with the other joints as they start.
+
+    0 where joints are in a loop, or carry what has no shape of its own [N m or N].
+    """
+    moved, sign = _moved(model, joint)
+    if moved is None or not all(isinstance(placed.data, FloatingBody) for placed in moved):
+        return 0.0
+    a, b = _weight(model, joint, moved, sign)
+    turns = joint.coordinate_names[0].endswith("angle")
+    return float(b * np.cos(place) - a * np.sin(place)) if turns else a
+
+
+def _moved(model: Model, joint: Joint) -> tuple[list[PlacedBody] | None, float]:
+    """Bodies on the side of a joint that holds on to nothing else, None in a loop; -1 if that is the first side."""
+    moved = _beyond(model, joint, joint.second)
+    return (moved, 1.0) if moved is not None else (_beyond(model, joint, joint.first), -1.0)
 
 
 def _beyond(model: Model, joint: Joint, port: Port) -> list[PlacedBody] | None:

@@ -12,7 +12,7 @@ from phlexible.interactions.loads import Load
 from phlexible.interactions.state_force import CompoundForce
 from phlexible.joints.joint import Joint
 from phlexible.model import Model
-from phlexible.passive_control.energy_shaping import CLOSE, EnergyShaping
+from phlexible.passive_control.energy_shaping import CLOSE, EnergyShaping, torque_of_weight
 from phlexible.results.equilibrium import Equilibrium
 
 ITERATIONS = 20
@@ -70,7 +70,9 @@ def shared_energy_shaping(
         EnergyShaping(joint, finite(f"target of {joint}", target), k, d, (0.0, 0.0))
         for joint, target in targets.items()
     ]
-    offsets, inverse = np.zeros(len(shapes)), k * np.eye(len(shapes))
+    offsets = np.array([torque_of_weight(model, shape.joint, shape.target) for shape in shapes])
+    shapes = [replace(shape, offset=float(c)) for shape, c in zip(shapes, offsets, strict=True)]
+    inverse = k * np.eye(len(shapes))
     gaps, rest = _gaps(model, shapes)
     for _ in range(ITERATIONS):  # Broyden's good method
         if np.abs(gaps).max() <= CLOSE:

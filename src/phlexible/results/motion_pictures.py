@@ -82,8 +82,8 @@ class MotionPictures:
         Args:
             height: of the page [pixels].
         """
-        page = motion_page(self, frames, points, measured(sensors, self.reader, None), None)
-        return InlinePage(page, whole("height", height))
+        pixels = whole("height", height)
+        return InlinePage(motion_page(self, frames, points, measured(sensors, self.reader, None), None), pixels)
 
     def live(self: Drawn, *, port: int = 0, frames: int | None = None) -> MotionView:
         """Shows the motion in a browser on this machine, with a slider of time; needs ``phlexible[live]``.

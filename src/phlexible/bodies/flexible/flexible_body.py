@@ -134,6 +134,17 @@ class FlexibleBody(Body):
         Raises:
             ParameterError: a mesh that is no body, names that it lacks, or numbers out of range.
         """
+        choice = Choice(
+            whole("modes", modes, 0),
+            frame,
+            option("strain", strain, MeshStrain),
+            non_negative("damping_ratio", damping_ratio),
+            flag("moments", moments),
+            flag("inertial_shapes", inertial_shapes),
+            flag("modal_derivatives", modal_derivatives),
+        )
+        folder = Folder(None if cache is None else Path(file_path("cache", cache)))
+        looks = optional_color(color)
         given = given_mesh(mesh)
         check_given(given)
         is_plate = theory is not None
@@ -155,16 +166,6 @@ class FlexibleBody(Body):
         )
         check_units([material] if isinstance(material, Material) else list(material.values()))
         warn_of_stiff_elements(elements)
-        choice = Choice(
-            whole("modes", modes, 0),
-            frame,
-            option("strain", strain, MeshStrain),
-            non_negative("damping_ratio", damping_ratio),
-            flag("moments", moments),
-            flag("inertial_shapes", inertial_shapes),
-            flag("modal_derivatives", modal_derivatives),
-        )
-        folder = Folder(None if cache is None else Path(file_path("cache", cache)))
         made_of: ElementMaterials | PlateSection = materials
         if not is_plate:
             found = given_interfaces(interfaces, given, elements, materials.thickness)
@@ -173,8 +174,7 @@ class FlexibleBody(Body):
             made_of = plate_section(elements, materials, option("theory", theory, PlateTheory))
             found = plate_interfaces(interfaces, given, elements, materials.thickness)
             data, kept = body_of_plate(elements, materials, made_of, found, choice, folder)
-        looks, solver = optional_color(color), str(kept.solver)
-        return cls(data, kept.frequencies, kept.effective_mass, kept.shape_counts, made_of, looks, solver)
+        return cls(data, kept.frequencies, kept.effective_mass, kept.shape_counts, made_of, looks, str(kept.solver))
 
     @classmethod
     def from_matrices(

@@ -58,6 +58,10 @@ def solid_crank_slider(
     """
     radius, omega = positive("crank_length", crank_length), finite("crank_speed", crank_speed)
     length, count = positive("coupler_length", coupler_length), whole("elements", elements)
+    load, kept = positive("slider_mass", slider_mass), whole("modes", modes, 0)
+    bore, head = positive("hole", hole), non_negative("boss", boss)
+    if bore > WIDTH / 3:
+        raise ParameterError(f"hole must be at most a third of the width, {WIDTH / 3:g} m, got {hole!r}")
     if flag("plain", plain):
         from skfem import MeshHex
 
@@ -65,15 +69,12 @@ def solid_crank_slider(
         mesh = MeshHex.init_tensor(np.linspace(0.0, length, count + 1), *across)
         interfaces = {"crank pin": lambda x: x[0] < 1e-9, "slider pin": lambda x: x[0] > length - 1e-9}
     else:
-        bore = positive("hole", hole)
-        if bore > WIDTH / 3:
-            raise ParameterError(f"hole must be at most a third of the width, {WIDTH / 3:g} m, got {hole!r}")
-        mesh = connecting_rod(length, WIDTH, THICKNESS, bore, non_negative("boss", boss), count)
+        mesh = connecting_rod(length, WIDTH, THICKNESS, bore, head, count)
         interfaces = {
             "crank pin": lambda x: np.hypot(x[0], x[1]) < 1.001 * bore,
             "slider pin": lambda x: np.hypot(x[0] - length, x[1]) < 1.001 * bore,
         }
-    body = FlexibleBody.from_mesh(mesh, Material(0.2e12, 7870.0, 0.0 if plain else 0.3), interfaces, modes=modes)
+    body = FlexibleBody.from_mesh(mesh, Material(0.2e12, 7870.0, 0.0 if plain else 0.3), interfaces, modes=kept)
 
     def crank_pin(t: float) -> tuple[float, float, float]:
         return radius * np.cos(omega * t), radius * np.sin(omega * t), 0.0
@@ -83,7 +84,7 @@ def solid_crank_slider(
 
     model = Model()
     coupler = model.add(body, "coupler", position=(radius, 0.0, 0.0))
-    slider = model.add(PointMass(slider_mass), "slider", position=(radius + length, 0.0, 0.0))
+    slider = model.add(PointMass(load), "slider", position=(radius + length, 0.0, 0.0))
     pin = model.ground.moving(crank_pin, velocity=crank_pin_velocity)
     model.connect(Revolute(pin, coupler["crank pin"], axis=(0.0, 0.0, 1.0)))
     model.connect(Spherical(coupler["slider pin"], slider.origin))

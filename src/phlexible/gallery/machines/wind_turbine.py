@@ -66,7 +66,7 @@ def wind_turbine(
     """
     omega, peak, lasts = finite("speed", speed), finite("gust", gust), positive("gust_time", gust_time)
     height, radius = positive("tower_height", tower_height), positive("tower_diameter", tower_diameter) / 2
-    wall = positive("tower_wall", tower_wall)
+    wall, model = positive("tower_wall", tower_wall), Model(gravity=(0.0, 0.0, -finite("gravity", gravity)))
     area = 2 * np.pi * radius * wall
     tube = Section(area, area * radius**2 / 2, area * radius**2 / 2, area * radius**2)
     tower = Beam(height, tube, Material(2.1e11, 7850.0, 0.3), elements=6, damping_ratio=0.01, color="silver")
@@ -81,7 +81,6 @@ def wind_turbine(
     def pressure(t: float) -> float:
         return peak * float(np.sin(np.pi * min(t, lasts) / lasts)) ** 2
 
-    model = Model(gravity=(0.0, 0.0, -gravity))
     up = np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
     mast = model.add(tower, "tower", rotation=up)
     nacelle_body = RigidBody(15000.0, (2e4, 4e4, 4e4), shape=Box([7.0, 2.6, 2.6]), color="silver")
