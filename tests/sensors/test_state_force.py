@@ -11,9 +11,9 @@ import phlexible as ph
 STIFFNESS, MASS = 50.0, 2.0
 
 
-def bead(law, at=(1.0, 0.0, 0.0)):
+def bead(law, at=(1.0, 0.0, 0.0), **start):
     model = ph.Model(dimension=2)
-    body = model.add(ph.PointMass(MASS), "bead", at)
+    body = model.add(ph.PointMass(MASS), "bead", at, **start)
     model.apply(ph.StateForce(law, of=[ph.Position(body.origin)], on=[body.origin], name="law"))
     return model, body.origin
 
@@ -184,6 +184,46 @@ def test_laws_at_rest_do_nothing_and_bounces_have_them_too():
     energy = motion.energy.kinetic + motion.energy.spring + 9.81 * height
     assert np.ptp(energy) <= 1e-11 * energy[0]
     assert np.abs(motion.energy.balance_error).max() <= 1e-12
+
+
+def thrown(law):
+    """A bead at 1 m/s, and how often its law was asked."""
+    calls = [0]
+
+    def counted(t, x, v):
+        calls[0] += 1
+        return law(t, x, v)
+
+    model, place = bead(counted, velocity=(1.0, 0.5, 0.0))
+    return model, place, calls
+
+
+def test_friction_without_a_slope_stops_the_bead_where_it_shall():
+    """m v^2 / 2 F after m v / F, in both directions; then it holds; each step has a bounded number of trials."""
+    errors = []
+    for step in (0.04, 0.02):
+        model, place, calls = thrown(lambda t, x, v: -3.0 * np.sign(v))
+        with pytest.warns(ph.StepWarning, match="law jumps: in .* steps"):
+            motion = model.simulate(1.0, step, progress=False)
+        assert motion.halvings[-1] == 0 and calls[0] <= 200 * (len(motion.time) - 1)
+        assert np.abs(motion.energy.balance_error).max() <= 1e-12
+        x = motion.position(place)
+        errors.append(np.abs(x[-1] - (1.0 + 1.0 / 3.0, 0.25 / 3.0, 0.0)).max())
+        assert np.abs(x[motion.time >= 0.75] - x[-1]).max() <= 1e-9
+    assert errors[1] <= errors[0] / 2 + 1e-6 <= 1e-3
+
+
+@pytest.mark.filterwarnings("ignore::phlexible.StepWarning")
+def test_switches_and_noise_take_a_bounded_number_of_trials():
+    random = np.random.default_rng(0)
+    for law in (
+        lambda t, x, v: np.array([-1e3 * (x[0] > 1.2), 0.0, 0.0]),
+        lambda t, x, v: np.array([random.normal(), 0.0, 0.0]),
+    ):
+        model, _, calls = thrown(law)
+        motion = model.simulate(0.5, 1e-2, progress=False)
+        assert motion.halvings[-1] == 0 and calls[0] <= 200 * 50
+        assert np.abs(motion.energy.balance_error).max() <= 1e-12
 
 
 @pytest.mark.filterwarnings("ignore::phlexible.StepWarning")

@@ -103,10 +103,9 @@ class ConservingStepper(Stepper):
         parts (8.23).
         """
         is_plain = not storage.watches and len(self._substeps) == 1 and not self._implicit.are_needed
-        if len(instants) == 2 and storage.every == 1 and is_plain:
-            single = self._single(instants, step, storage)
-            if single is not None:
-                return single
+        is_single = len(instants) == 2 and storage.every == 1 and is_plain
+        if is_single and (single := self._single(instants, step, storage)) is not None:
+            return single
         if storage.watches:
             every = replace(storage, every=1, phase=0, watches=False)
             return self._thinned(self.advance(instants, step, every), storage)
@@ -115,8 +114,7 @@ class ConservingStepper(Stepper):
         values, moving = self._values(middles, ends), self._assembly.moving_values(ends)
         rates = self._controllers.moving_rates(instants[:-1]) if storage.asks else np.zeros((count, 0))
         rows = StoredRows(len(self._memory.state), self._memory.counts["reactions"], count, storage)
-        has_laws = self._implicit.are_needed and count > 0
-        done, status = 0, CONVERGED
+        has_laws, done, status = self._implicit.are_needed and count > 0, 0, CONVERGED
         while True:
             if storage.asks and done and not self._asked(times[done], rates[done]):
                 break
@@ -147,8 +145,7 @@ class ConservingStepper(Stepper):
         middles, measures = instants[:1] + 0.5 * step, storage.asks
         moving = NOTHING_MOVES if not assembly.moving else assembly.moving_values(instants)
         values = self._values(middles, instants) if self._steady is None else self._steady
-        if self._steady is not None and self._given.size:
-            values = values + self._given
+        values = values + self._given if self._steady is not None and self._given.size else values
         if self._held.size:
             values = values + self._held
         if self._single_step is None or self._single_step[0] != step:
@@ -364,8 +361,7 @@ class ConservingStepper(Stepper):
             self._measure(time)
             values = self._controllers.obeyed(time, values)
         theta = self._memory["theta"][: assembly.element_forces].copy()
-        at = self._instant(state, end)
-        if isinstance(at.given, GivenFunctions):
+        if isinstance((at := self._instant(state, end)).given, GivenFunctions):
             at.given.second_order()
         find = partial(
             reactions_in_phase,
@@ -470,8 +466,7 @@ class ConservingStepper(Stepper):
 
     def failure(self, time: float, is_singular: bool) -> tuple[str, Array]:
         """What Newton's method did in the step that failed at a time [s], and the likely cause."""
-        state = self._state(time)
-        return failure_words(self._assembly, self._phase.system, state, is_singular, self.cause)
+        return failure_words(self._assembly, self._phase.system, self._state(time), is_singular, self.cause)
 
     def trouble(self, limit: float) -> tuple[str, str]:
         """Of what the ports show."""
@@ -498,3 +493,8 @@ class ConservingStepper(Stepper):
     def open_steps(self) -> int:
         """Counted by the kernels."""
         return int(self._memory["counter"][3])
+
+    @property
+    def jumps(self) -> Mapping[str, int]:
+        """Of forces of the state."""
+        return self._controllers.by_law(self._implicit.jumps)

@@ -183,6 +183,8 @@ class Simulation:
             warnings.warn(self._of_dependent_steps(), RedundancyWarning, stacklevel=4)
         if self._open_time is not None:
             warnings.warn(self._of_open_steps(), StepWarning, stacklevel=4)
+        for name, steps in self._stepper.jumps.items():
+            warnings.warn(_of_a_jump(name, steps), StepWarning, stacklevel=4)
         return is_complete
 
     def _run(self, progress: Progress) -> None:
@@ -466,6 +468,15 @@ class Simulation:
         )
         error.__cause__ = cause
         return error
+
+
+def _of_a_jump(name: str, steps: int) -> str:
+    """A law that jumps has no value that agrees with the step that it makes."""
+    return (
+        f"{name} jumps: in {steps} steps no value was that of its function at the middle of the step, and one"
+        " between its sides was taken, which is of first order; energies are exact. A slope in place of the jump,"
+        " such as tanh(v / v0), is of second order"
+    )
 
 
 def _silent(done: int, count: int) -> None:

@@ -241,6 +241,11 @@ class Stepper(ABC):
     def open_steps(self) -> int:
         """Steps so far that were solved, and whose energies miss the work by more than round-off explains."""
 
+    @property
+    @abstractmethod
+    def jumps(self) -> Mapping[str, int]:
+        """Steps so far in which values of a law were none of it, where it jumps, by the name of the law."""
+
 
 def no_rows() -> Mapping[str, Array]:
     """Nothing stored."""

@@ -136,6 +136,15 @@ class Controllers:
         sizes = [each.size for each, *_ in self._laws]
         return np.concatenate([np.full(size, max(1.0, reach) if size == 1 else 1.0) for size in sizes or [0]])
 
+    def by_law(self, counts: IntArray) -> dict[str, int]:
+        """The greatest count of the values of each law that has any, by its name; counts of shape (values,)."""
+        place, found = 0, dict[str, int]()
+        for each, *_ in self._laws:
+            if most := int(counts[place : place + each.size].max()):
+                found[each.name] = max(most, found.get(each.name, 0))
+            place += each.size
+        return found
+
     def places_in_step(self) -> tuple[Array, Array]:
         """Of all vectors at the start of the step that the kernels have taken, and their changes, (vectors, 3)."""
         start, change = self._memory

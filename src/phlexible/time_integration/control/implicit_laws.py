@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, IntArray
 
 GOAL = 1e-13  # of the largest value: changes that are left out
 ROUND_OFF = 1e-9  # of it: changes below that do not fall are those of the law's own digits
@@ -16,6 +16,8 @@ FALLS = 0.3  # of changes from trial to trial; slower: the slope is found by dif
 LENGTHS = tuple(0.5**k for k in range(6))  # of changes with a matrix that was just made
 MOST_CHANGES = 20
 MOST_PROBES = 4  # sizes of a difference
+MOST_SHARES = 150  # trials with shares of what laws say
+LEAST_SHARE = 1e-3  # below it a value has crossed its law often: where that jumps
 
 
 class Trial(NamedTuple):
@@ -46,14 +48,19 @@ class ImplicitLaws:
         mass: of all that moves [kg].
         reach: size of the model [m].
 
+    A law that jumps (friction without a slope, a switch, noise) may have no such values. A step then has the
+    values in between, where each law changes its side, as those of friction that holds.
+
     Attributes:
         memory: what is remembered from step to step, shape (numbers,).
+        jumps: steps so far in which a value was none of its law, shape (values,).
     """
 
     def __init__(self, arms: Array, mass: float, reach: float) -> None:
         n = len(arms)
         self._unit, self._reach = arms * mass * reach, reach
         self.memory = np.zeros(n * n + 2 * n + 1 if n else 0)
+        self.jumps: IntArray = np.zeros(n, dtype=np.int64)
         self._inverse = self.memory[: n * n].reshape(n, n)  # less one
         self._last, self._slope = self.memory[n * n : n * n + n], self.memory[n * n + n : n * n + 2 * n]
 
@@ -68,7 +75,10 @@ class ImplicitLaws:
         values = self._last + self._slope * (h + last_step) / 2
         found = self._converged(h, values, inverse, take)
         if found is None:
-            return False
+            between = self._between(values, inverse, take)
+            if between is None:
+                return False
+            found = between, inverse
         values, inverse = found
         self._slope[:] = 2 * (values - self._last) / (h + last_step) if last_step else 0.0
         self._last[:], self._inverse[:] = values, inverse - np.eye(len(values))
@@ -104,6 +114,28 @@ class ImplicitLaws:
                 if made is None:
                     return None
                 inverse, is_fresh, is_here = made, True, False
+        return None
+
+    def _between(self, values: Array, inverse: Array, take: Take) -> Array | None:
+        """Values where the laws jump, each moved by a share of what it misses, halved where it crosses its law.
+
+        Those of steps too long for a law without jumps do not settle so: None. Values that do agree are found too.
+        """
+        shares, before = np.ones(len(values)), np.zeros(len(values))
+        for _ in range(MOST_SHARES):
+            here = take(values)
+            if here is None:
+                return None
+            missed = inverse @ (here.given - values)
+            limit = ROUND_OFF * max(np.abs(values).max(), np.abs(here.given).max())
+            if (np.abs(shares * missed) <= limit).all():
+                is_jump = np.abs(missed) > limit
+                if (shares[is_jump] > LEAST_SHARE).any():
+                    return None
+                self.jumps += is_jump
+                return values
+            shares = np.where(missed * before < 0.0, 0.5 * shares, shares)
+            before, values = missed, values + shares * missed
         return None
 
     def _by_differences(self, values: Array, here: Trial, unit: Array, take: Take) -> Array | None:
