@@ -107,3 +107,16 @@ def test_what_cannot_roll_is_refused_by_name():
     high.connect(ph.Rolling(ball.origin, ph.Plane(high.ground.at((0, 0, 0))), 0.5))
     with pytest.raises(ph.JointGapError, match=r"height"):
         high.simulate(0.1, 1e-2, progress=False)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_the_slope_of_a_rolling_wheel_changes_as_its_differences_say(dimension):
+    model = ph.Model(dimension=dimension)
+    wheel = model.add(ph.RigidBody(1.0, (0.1, 0.1, 0.2)), "wheel", position=(0, 0.5, 0))
+    plane = ph.Plane(model.ground.at((0, 0, 0)), (0, 1, 0))
+    row = ph.Rolling(wheel.origin, plane, 0.5, axis=(0, 0, 1)).relations[1].rows(dimension)[0]
+    coordinate = row.parts[0][0]
+    y = np.random.default_rng(2).normal(size=len(coordinate.functions()))
+    step = 1e-6 * np.eye(len(y))
+    expected = np.array([coordinate.gradient(y + one) - coordinate.gradient(y - one) for one in step]).T / 2e-6
+    assert coordinate.hessian(y) == pytest.approx(expected, abs=1e-8)

@@ -37,6 +37,20 @@ def tip_input(lead=None, path=tip_path, **options):
     return ph.inverse_input(linear, path, MOVE, 2e-3, lead)
 
 
+def test_the_input_of_a_damped_wheel_is_its_inertia_and_its_damping():
+    """J a + c w, which moves the wheel against its damper: over all times it has a mean."""
+    inertia, damping = 0.2, 0.7
+    model = ph.Model(dimension=2)
+    wheel = model.add(ph.RigidBody(1.0, inertia), "wheel")
+    hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), wheel.origin))
+    model.apply(hinge.spring(0.0, damping=damping))
+    linear = model.linearize(inputs=[hinge], outputs=[ph.JointAcceleration(hinge)])
+    torque = ph.inverse_input(linear, tip_path, MOVE, 2e-3)
+    wanted, h = tip_path(torque.time), 2e-3
+    exact = inertia * np.gradient(np.gradient(wanted, h), h) + damping * np.gradient(wanted, h)
+    assert torque.force == pytest.approx(exact, abs=1e-3 * np.abs(exact).max())
+
+
 @pytest.mark.parametrize("damping", [0.0, 0.02])
 def test_the_tip_follows_where_a_driven_hub_misses(damping):
     """Within 1e-4 of the turn, at all times and after it; a hub that turns as asked leaves the tip off by 18 %."""

@@ -15,6 +15,7 @@ from phlexible.joints.distance import Distance
 from phlexible.joints.fixed import Fixed
 from phlexible.joints.revolute import Revolute
 from phlexible.joints.spherical import Spherical
+from phlexible.joints.universal import Universal
 from phlexible.mechanism.mechanism import Mechanism
 from phlexible.observables.coordinates import angle, rate
 from phlexible.observables.energy import energy_of
@@ -91,6 +92,26 @@ def test_angles_are_right_where_instants_are_more_than_a_turn_apart():
     run, joint = spinning(Revolute, 50.0)
     few = run.at(slice(None, None, 8))  # 20 rad between stored instants
     assert angle(few, joint) == pytest.approx((50 * TIMES + TIMES**2)[::8], abs=1e-10)
+
+
+@pytest.mark.parametrize("swap", [False, True])
+def test_angles_of_a_universal_joint_are_turns_about_its_axes(swap):
+    """exp(alpha e1) exp(beta e2) of the second port relative to the first, over full turns."""
+    one, two = Rotation.from_rotvec([0.4, -0.2, 0.7]).as_matrix()[:2]
+    mechanism, turn = Mechanism(), Rotation.from_rotvec
+    plate = mechanism.add(RigidBody(1.0, (1.0, 1.0, 1.0)), "plate")
+    ports = (mechanism.ground.at((0, 0, 0)), plate.origin)
+    joint = mechanism.connect(Universal(*(ports[::-1] if swap else ports), axis=one, second_axis=two))
+    expected = np.stack([9 * TIMES + TIMES**2, -6 * TIMES], axis=1)
+    slopes = np.stack([9 + 2 * TIMES, np.full(len(TIMES), -6.0)], axis=1)
+
+    def pose(t):
+        relative = turn((9 * t + t**2) * one) * turn(-6 * t * two)
+        return np.zeros(3), (relative.inv() if swap else relative).as_matrix(), np.zeros(0)
+
+    run = recorded(mechanism, [pose], TIMES)
+    assert angle(run, joint) == pytest.approx(expected, abs=1e-10)
+    assert rate(run, run.recording.velocity, joint) == pytest.approx(slopes, abs=1e-5)
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])

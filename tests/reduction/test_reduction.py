@@ -153,3 +153,25 @@ def test_craig_bampton_keeps_the_zeros_of_a_collocated_response():
     is_zero = np.abs(linear.frequency_response(zeros * (1 + 1e-9)).values[:, 0, 0]) < 1e-6 * nearby
     assert is_zero.sum() == 2  # the others move the panels to the same side
     assert (values[is_zero] < 1e-6 * nearby[is_zero]).all()
+
+
+def test_a_balanced_reduction_keeps_the_sense_of_forces_across_the_velocity():
+    """Two bobs with Coriolis forces, and one apart from them: 8 of 12 states are reached and seen."""
+    model = ph.Model(dimension=2)
+    bobs = [model.add(ph.PointMass(mass), None, (mass, 0, 0)).origin for mass in (1.0, 2.0, 3.0)]
+
+    def law(t, x, v):
+        first, second = 3.0 * np.cross((0, 0, 1), v[:3]), -0.8 * np.cross((0, 0, 1), v[3:6])
+        pull = 4.0 * (x[3:6] - x[:3] - (1, 0, 0))
+        held, apart = -9.0 * (x[3:6] - (2, 0, 0)), -5.0 * (x[6:] - (3, 0, 0))
+        return np.concatenate([first + pull, second - pull + held, apart]) - 0.1 * v
+
+    model.apply(ph.StateForce(law, of=bobs, on=bobs, name="law"))
+    axes = np.eye(3)[:2]
+    linear = model.linearize(
+        [ph.Force(bobs[0], axis) for axis in axes], [ph.Velocity(bobs[1], axis) for axis in axes]
+    )
+    reduced = linear.reduce(8, "balanced")
+    omega = np.linspace(0.5, 6.0, 12)
+    exact = linear.frequency_response(omega).values
+    assert reduced.frequency_response(omega).values == pytest.approx(exact, abs=1e-8 * np.abs(exact).max())
