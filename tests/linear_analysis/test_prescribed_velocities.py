@@ -7,6 +7,8 @@ import pytest
 
 import phlexible as ph
 from linear_analysis.four_bar_by_hand import DENSITY, link
+from phlexible.linear_analysis.first_order.energy_form import energy_form
+from phlexible.reduction.normal_form import normal_form_of_states
 
 LENGTH, AREA, RIGIDITY = 0.3, 4e-5, 0.6
 MASS = DENSITY * AREA * LENGTH
@@ -42,6 +44,22 @@ def test_the_state_space_has_the_response_of_the_model():
         exact = model.frequency_response([omega]).values[0]
         found = space(1j * omega) * np.array([1j * omega] * 3 + [1.0, 1.0])
         assert np.abs(found - exact).max() < 1e-9 * np.abs(exact).max()
+
+
+def test_the_normal_form_has_the_poles_and_residues_of_the_model():
+    """What its response leaves over is D + s D_1, of inputs that act by their values and rates."""
+    model = driven_link()
+    form = normal_form_of_states(energy_form(model))
+    rates, s = form.structure - form.dissipation, 1j * np.array([30.0, 300.0, 700.0, 3000.0])
+    exact = model.frequency_response(s.imag).values
+    dynamic = np.array(
+        [form.outputs @ np.linalg.solve(each * np.eye(len(rates)) - rates, form.ports) for each in s]
+    )
+    left = exact - dynamic
+    slope = (left[1] - left[0]) / (s[1] - s[0])
+    assert np.abs(dynamic).max() > 0.1 * np.abs(exact).max()
+    for k in (2, 3):
+        assert np.abs(left[0] + (s[k] - s[0]) * slope - left[k]).max() < 1e-9 * np.abs(exact).max()
 
 
 def test_modes_are_those_of_the_clamped_link():
