@@ -19,7 +19,7 @@ def unloaded() -> ph.Model:
     return model
 
 
-@pytest.mark.filterwarnings("ignore:the motion is too slow")
+@pytest.mark.filterwarnings("error::phlexible.StepWarning")
 def test_what_nothing_loads_is_in_equilibrium_where_it_is() -> None:
     found = (model := unloaded()).equilibrium()
     np.testing.assert_allclose(found.position(model["bar"].point((0.2, 0, 0))), (1, 1.2, 0), atol=1e-12)

@@ -65,7 +65,9 @@ def lost_in_round_off(run: RecordedRun, steps: int) -> float:
     stored = record.kinetic + np.abs(record.strain) + np.abs(record.spring)
     weight = mass * float(np.linalg.norm(system.mechanism.gravity)) * system.body_length
     given = weight + float(np.abs(record.work).max(axis=0).sum())
-    if stored[0] + given <= AT_REST * noise:
+    wandered = 4.0 * digit * steps**1.5  # four deviations of what such digits in every step add up to
+    stays = float(np.ptp(record.position, axis=0).max(initial=0.0)) <= wandered
+    if stored[0] + given <= AT_REST * noise or (record.kinetic[0] <= noise and not given and stays):
         return 0.0
     return steps * noise / (float(stored.max()) + given)
 
