@@ -45,6 +45,12 @@ def hinged():
     return own
 
 
+@cache
+def hinged_once():
+    """One for all calls that leave it as it is."""
+    return hinged()
+
+
 GIVEN = {"parameters": {"mass": 1.0}}
 RUN = {"duration": 0.02, "step": 0.01}
 
@@ -82,6 +88,20 @@ DERIVED = [
         lambda s: {"path": "there_is_no_such_file.h5", **RUN, "progress": False},
         {"stop": REFUSED},
         hinged,
+    ),
+    *(
+        Call(
+            f"Cost.{name}",
+            lambda s, name=name: getattr(ph.Cost, name),
+            lambda s: {"sensor": s.angle},
+            {"sensor": REFUSED, **others},
+            hinged_once,
+        )
+        for name, others in (
+            ("integral", {"function": NONE | CALLED_LATER, "weight": NONE | CALLED_LATER}),
+            ("final", {"function": NONE | CALLED_LATER}),
+            ("peak", {"p": REFUSED}),
+        )
     ),
     Call(
         "gradient",

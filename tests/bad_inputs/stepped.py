@@ -6,7 +6,7 @@ import numpy as np
 import skfem
 
 import phlexible as ph
-from bad_inputs.outcomes import COUNT, FINITE, NON_NEGATIVE, NONE, POSITIVE, REFUSED, Call
+from bad_inputs.outcomes import COUNT, FINITE, FLAG, NON_NEGATIVE, NONE, POSITIVE, REFUSED, Call
 from bad_inputs.wrong_values import FUNCTIONS, STEEL
 
 CALLED_LATER = frozenset({"a class", "f raises", *(label for label in FUNCTIONS if label.startswith("f ->"))})
@@ -52,6 +52,20 @@ def given(s, name, value):
 
 def square():
     return skfem.MeshQuad.init_tensor(np.linspace(0, 1, 3), np.linspace(0, 0.2, 2))
+
+
+def matrices():
+    """Two bars between three masses in the plane, each node with two displacements and a turn."""
+    bending = np.array(
+        [[12.0, 6.0, -12.0, 6.0], [6.0, 4.0, -6.0, 2.0], [-12.0, -6.0, 12.0, -6.0], [6.0, 2.0, -6.0, 4.0]]
+    )
+    stiffness = np.zeros((9, 9))
+    for first in (0, 3):
+        along, across = [first, first + 3], [first + 1, first + 2, first + 4, first + 5]
+        stiffness[np.ix_(along, along)] += [[1e3, -1e3], [-1e3, 1e3]]
+        stiffness[np.ix_(across, across)] += bending
+    nodes = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0]])
+    return {"mass": np.diag(3 * [1.0, 1.0, 0.1]), "stiffness": stiffness, "nodes": nodes}
 
 
 def environment(**given):
@@ -100,6 +114,28 @@ STEPPED = [
             "is_over": NONE | CALLED_LATER,
             "bounds": frozenset({"(1, 2)"}),
             "render_mode": NONE,
+        },
+        stepped,
+    ),
+    Call(
+        "FlexibleBody.from_matrices",
+        lambda s: ph.FlexibleBody.from_matrices,
+        lambda s: {**matrices(), "modes": 1, "interfaces": {"root": [0]}},
+        {
+            "mass": REFUSED,
+            "stiffness": REFUSED,
+            "nodes": REFUSED,
+            "interfaces": NONE | {"{}"},
+            "modes": COUNT | NONE | {"0"},
+            "frame": REFUSED,
+            "damping": NONE,
+            "geometric_stiffness": NONE,
+            "modal": frozenset({"0"}),
+            "damping_ratio": NON_NEGATIVE,
+            "viscosity": NON_NEGATIVE,
+            "moments": FLAG,
+            "inertial_shapes": FLAG,
+            "color": NONE,
         },
         stepped,
     ),

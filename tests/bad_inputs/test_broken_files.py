@@ -54,3 +54,9 @@ def test_meshes_that_are_not_complete(name, tmp_path):
     file.write_bytes(b"" if name.startswith("empty") else content[: len(content) // 3])
     with pytest.raises(ph.ParameterError, match="is it complete"):
         ph.FlexibleBody.from_mesh(file, STEEL, interfaces={"root": lambda x: x[0] < 1e-9}, modes=1)
+
+
+def test_a_study_does_not_write_into_a_picture(tmp_path):
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    with pytest.raises(ph.ResultFileError, match="is no study of the parameters length"):
+        ph.study(lambda length: length, {"length": [1.0]}, float, output=tmp_path / "picture.png", progress=False)

@@ -13,6 +13,16 @@ def bar():
     return model, model.connect(ph.Revolute(model.ground.at((0.0, 0.0, 0.0)), body.origin))
 
 
+def moved():
+    return bar()[0].simulate(0.02, 0.01, progress=False)
+
+
+def inverse(**given):
+    model, hinge = bar()
+    linear = model.linearize([hinge], [ph.JointAcceleration(hinge)])
+    return ph.inverse_input(linear, lambda t: 0.0, step=0.01, **given)
+
+
 def delayed(delay):
     return ph.Feedback(lambda t, measured: 0.0, measured=[bar()[1]], on=[bar()[1]], period=0.01, delay=delay)
 
@@ -22,6 +32,9 @@ def delayed(delay):
     [
         (lambda: ph.Beam(1e200, ph.CircularSection(0.01), STEEL), "length must be at most 1e"),
         (lambda: ph.Material(1e-300, 7800.0), "youngs_modulus must be at least 1e-100"),
+        (lambda: moved().plot_mechanism(times=10**7), "times must be at most 1000 in one picture, got 10000000"),
+        (lambda: inverse(duration=1e7), "duration=1e.07 s and twice the lead .* are more than 1000000 steps"),
+        (lambda: inverse(duration=1.0, lead=1e7), "lead of 1e.07 s are more than 1000000 steps"),
         (lambda: ph.Model(gravity=(0.0, -1e200, 0.0)), "gravity must be at most 1e"),
         (lambda: bar()[0].simulate(0.1, 0.01, tolerance=1e-300), "tolerance must be at least"),
         (lambda: bar()[0].simulate(0.1, 0.01, tolerance=1e-20), "tolerance must be at least 1e-16"),

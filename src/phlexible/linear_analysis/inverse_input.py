@@ -23,6 +23,7 @@ NEGLIGIBLE = 1e-9  # of the spectrum of the motion
 ROUGH = 1e-4  # of the same at the highest frequency: the motion is not resolved by the step
 LEFT_OVER = 1e-3  # of the input at both ends of the window
 EDGE = 0.02  # of the window
+MOST_INSTANTS = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +76,11 @@ def inverse_input(
     margin = last if lead is None else positive("lead", lead)
     if h > last / 10:
         raise ParameterError(f"step must be at most a tenth of the duration of {last:g} s, got {step!r}")
+    if (last + 2 * margin) / h > MOST_INSTANTS:
+        raise ParameterError(
+            f"duration={last:g} s and twice the lead of {margin:g} s are more than {MOST_INSTANTS} steps of {h:g}"
+            " s; take a larger step, or a shorter duration or lead"
+        )
     before = int(np.ceil(margin / h))
     time: Array = h * np.arange(-before, int(np.ceil(last / h)) + before + 1).astype(np.float64)
     asked = _accelerations(path, time, last, h)

@@ -67,8 +67,8 @@ class Journal:
     def _read(self) -> None:
         data = self._path.read_bytes()
         whole = data[: data.rfind(b"\n") + 1]
-        lines = whole.decode("utf-8").splitlines()
         try:
+            lines = whole.decode("utf-8").splitlines()
             header = json.loads(lines[0]) if lines else None
         except ValueError:
             header = None

@@ -221,6 +221,7 @@ class FlexibleBody(Body):
             ParameterError: shapes that do not fit, matrices that are not symmetric or of no free body, a mass
                 matrix that moves a rigid body wrongly, or names and numbers out of range.
         """
+        looks = optional_color(color)
         model = nodal_model(mass, stiffness, nodes, damping, whole("modal", modal, 0))
         choice = Choice(
             None if modes is None else whole("modes", modes, 0),
@@ -233,7 +234,6 @@ class FlexibleBody(Body):
         found = nodal_interfaces(interfaces, model)
         lag = non_negative("viscosity", viscosity)
         data, kept = body_of_matrices(model, found, choice, geometric_stiffness, lag)
-        looks = optional_color(color)
         return cls(data, kept.kept.frequencies, kept.effective_mass, kept.kept.counts, None, looks, kept.solver)
 
     @property

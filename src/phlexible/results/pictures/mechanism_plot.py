@@ -50,7 +50,7 @@ SPACE = (0.0, 0.05, 0.9, 0.84)
 LEGEND, FULL = 0.11, 0.98
 """Of the height, what the legend takes; of the rest, what the axes in space take."""
 WIDTH = 5.6
-MOST_PICTURES = 10_000
+MOST_PICTURES = 1_000
 MOST_NAMES = 12
 MOST_IN_LEGEND = 8
 APART = 0.1  # of the scene: what moved less since an earlier instant is not drawn there
@@ -78,7 +78,7 @@ def plot_mechanism(
         The axes that were given, or the new figure.
 
     Raises:
-        ParameterError: no time, or one outside the motion.
+        ParameterError: no time, one outside the motion, or so many that no picture shows them.
         MissingExtraError: matplotlib is not installed.
     """
     check_axes(axes)
@@ -187,10 +187,11 @@ def picked_instants(time: Array, times: int | Sequence[float]) -> IntArray:
     """Indices of the stored instants nearest to the times.
 
     Raises:
-        ParameterError: no time, or one outside the motion.
+        ParameterError: no time, one outside the motion, or so many that no picture shows them.
     """
     if isinstance(times, int | np.integer):
-        count = min(whole("times", times), MOST_PICTURES)
+        if (count := whole("times", times)) > MOST_PICTURES:
+            raise ParameterError(f"times must be at most {MOST_PICTURES} in one picture, got {times!r}")
         wanted = np.linspace(time[0], time[-1], count) if count > 1 else time[-1:]
     else:
         wanted = numbers("times", times, "a count of at least 1 or times in seconds").reshape(-1)

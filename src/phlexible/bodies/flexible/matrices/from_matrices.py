@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array
+from phlexible.algebra.user_functions import called, check_callable
 from phlexible.bodies.flexible.condensation import Choice, Condensed, condensed, interface_motion
 from phlexible.bodies.flexible.inertia import nodal_moments, rigid_momenta
 from phlexible.bodies.flexible.interfaces import Interface
@@ -61,12 +62,13 @@ def _strain(
     frequencies = found.kept.frequencies
     if geometric is None:
         return linear_strain(frequencies)
-    if callable(geometric):
-        whole = np.zeros(int(model.kept.max()) + 1)
+    if not isinstance(geometric, Mapping):
+        check_callable("geometric_stiffness", geometric, "u")
+        whole, name = np.zeros(int(model.kept.max()) + 1), "geometric_stiffness(u)"
 
         def matrix_of(shape: Array) -> sparse.csr_array:
             whole[model.kept] = shape
-            return model.restricted("geometric_stiffness(u)", geometric(whole.copy()))
+            return model.restricted(name, called(geometric, name, whole.copy(), at="at a shape of the body"))
 
         return condensed_strain(frequencies, projected(found.shapes, matrix_of) + found.tied_work)
     loads = _labelled(model, interfaces, choice, geometric)
