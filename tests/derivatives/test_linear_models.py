@@ -55,24 +55,24 @@ def test_a_damped_oscillator_has_the_derivatives_of_its_formulas():
 
 
 def test_outputs_that_depend_on_a_parameter_have_its_derivative_too():
-    """The centre of a bar at the distance r of its hinge answers by r / (I s^2 + k), I = J + m r^2."""
-    inertia, stiffness, mass, radius = 0.3, 12.0, 1.5, 0.4
+    """The height of the end of a bar at the angle p answers by r cos(p) / (J s^2 + k)."""
+    inertia, stiffness, radius, angle = 0.3, 12.0, 0.4, 0.7
 
     def build(p):
-        model, r = ph.Model(dimension=2), p["radius"]
-        bar = model.add(ph.RigidBody(mass, inertia), "bar", position=(r, 0, 0))
-        hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), bar.point((-r, 0, 0)), name="hinge"))
+        model = ph.Model(dimension=2)
+        bar = model.add(ph.RigidBody(1.5, inertia), "bar", rotation=p["angle"])
+        hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), bar.origin))
         model.apply(hinge.spring(stiffness))
-        outputs = [sensor(bar.origin, (0, 1, 0)) for sensor in (ph.Displacement, ph.Velocity, ph.Acceleration)]
+        end = bar.point((radius, 0, 0))
+        outputs = [sensor(end, (0, 1, 0)) for sensor in (ph.Displacement, ph.Velocity, ph.Acceleration)]
         return model.linearize(inputs=[hinge], outputs=outputs)
 
     omega = np.array([2.0, 9.0])
-    found = ph.response_derivatives(build, omega, {"radius": radius})
+    found = ph.response_derivatives(build, omega, {"angle": angle})
     s = 1j * omega[:, None]
-    levels, stiff = s ** np.arange(3), (inertia + mass * radius**2) * s**2 + stiffness
-    assert found.values[:, :, 0] == pytest.approx(radius * levels / stiff, rel=1e-12)
-    expected = levels / stiff - radius * levels * 2 * mass * radius * s**2 / stiff**2
-    assert found.derivatives["radius"][:, :, 0] == pytest.approx(expected, rel=1e-8)
+    turns = s ** np.arange(3) / (inertia * s**2 + stiffness)
+    assert found.values[:, :, 0] == pytest.approx(radius * np.cos(angle) * turns, rel=1e-12)
+    assert found.derivatives["angle"][:, :, 0] == pytest.approx(-radius * np.sin(angle) * turns, rel=1e-8)
 
 
 def test_free_models_and_joints_agree_with_differences_of_whole_analyses():

@@ -206,3 +206,18 @@ def test_refusals() -> None:
             motion.section_forces(beam, wrong)
     with pytest.raises(ph.ParameterError, match="fibres must be pairs"):
         motion.stress(beam, fibres=(0.1, 0.2, 0.3))
+
+
+def test_the_normal_force_of_a_viscous_rod_grows_with_the_rate():
+    """N = E A (e + viscosity de/dt) of one element whose end is pulled away evenly."""
+    modulus, viscosity, speed, length = 2e6, 0.05, 0.02, 0.8
+    model = ph.Model(dimension=2)
+    section, soft = ph.RectangularSection(0.02, 0.03), ph.Material(modulus, 1000.0, viscosity=viscosity)
+    rod = model.add(ph.Rod(length, section, soft, elements=1, order=1), "rod")
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), rod.start))
+    slide = model.connect(ph.Prismatic(model.ground.at((length, 0, 0)), rod.end, axis=(1, 0, 0)))
+    model.apply(slide.drive(position=lambda t: speed * t))
+    motion = model.simulate(0.5, 0.05, progress=False)
+    strain = speed * motion.time / length
+    expected = modulus * 6e-4 * (strain + viscosity * speed / length)
+    assert motion.section_forces(rod).normal == pytest.approx(expected[:, None], rel=1e-8)

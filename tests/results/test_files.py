@@ -19,6 +19,7 @@ from phlexible.model import Model
 from phlexible.results.files.encoding import FAMILIES, VALUES, _descendants
 from phlexible.results.files.fields import FIELDS, labels
 from phlexible.results.files.files import load_for_resume
+from phlexible.results.files.packed_arrays import packed, unpacked
 from phlexible.results.files.run_output import RunOutput
 from phlexible.results.motion import Motion
 from phlexible.system.system import system_of
@@ -247,3 +248,11 @@ def test_a_file_is_read_by_a_program_that_has_asked_for_no_class_of_it_yet(tmp_p
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert all(name in done.stdout for name in ("Distance", "Slider"))
+
+
+@pytest.mark.parametrize("kind", ["f8", "f4", "i8", "i4", "u1"])
+def test_packed_arrays_keep_their_numbers_and_whole_ones_stay_whole(kind):
+    values = np.arange(6, dtype=kind).reshape(2, 3)
+    again = unpacked(packed(values))
+    assert np.array_equal(again, values)
+    assert again.dtype == (np.float64 if kind[0] == "f" else np.int64)
