@@ -99,6 +99,12 @@ def swung():
     return model.linearize(inputs=[hinge], outputs=[ph.JointAcceleration(hinge)])
 
 
+@cache
+def studied():
+    """What one run measured."""
+    return ph.study(lambda length: length, {"length": [1.0]}, lambda length: {"twice": 2 * length}, progress=False)
+
+
 def smooth_turn(t):
     """From 0 to 1 rad in 1 s."""
     return t**5 * (126 - 420 * t + 540 * t**2 - 315 * t**3 + 70 * t**4)
@@ -459,6 +465,7 @@ RUNS = [
         overwrite=FLAG,
         progress=FLAG | NONE,
     ),
+    of("study[...]", lambda s: lambda name: studied()[name], lambda s: {}, name=REFUSED),
     of(
         "samples",
         lambda s: ph.samples,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.algebra.options import file_path, flag
+from phlexible.algebra.options import file_path, flag, text
 from phlexible.algebra.user_functions import check_callable
 from phlexible.display.written import shortened
 from phlexible.errors import ParameterError
@@ -73,6 +73,7 @@ class Study:
         Raises:
             ParameterError: no such name, or values of several shapes.
         """
+        text("name", name)
         found = [None if each.values is None else each.values.get(name) for each in self.outcomes]
         shapes = {each.shape for each in found if each is not None}
         if len(shapes) != 1:
