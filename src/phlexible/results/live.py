@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from math import ceil
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import numpy as np
@@ -15,7 +16,6 @@ from phlexible.errors import ConvergenceError, ParameterError
 from phlexible.interactions.control.measurement import QuickShare
 from phlexible.observables.reader import Reader
 from phlexible.observables.run import RecordedRun
-from phlexible.results.live_readings import QuickReading, quick_reading
 from phlexible.results.live_view.run_view import RunView
 from phlexible.results.motion import Motion
 from phlexible.sensors.sensor import Sensor
@@ -24,6 +24,9 @@ from phlexible.system.recording import Recording
 from phlexible.system.system import System
 from phlexible.time_integration.recorder import recording_of
 from phlexible.time_integration.stepper import Stepper, Storage
+
+if TYPE_CHECKING:
+    from phlexible.results.live_readings import QuickReading
 
 MOST_HALVINGS = 10
 MOST_STEPS = 100
@@ -250,8 +253,10 @@ class LiveRun:
             self._reader = self._blocks[-1], Reader(self._instant())
         return np.asarray(sensor.read(self._reader[1])[0])
 
-    def _reading(self, sensor: Sensor) -> tuple[QuickShare | None, QuickReading | None]:
+    def _reading(self, sensor: Sensor) -> tuple[QuickShare | None, "QuickReading | None"]:
         """How a sensor is read from the numbers of the state, where it can; found once."""
+        from phlexible.results.live_readings import quick_reading  # which needs the compiler
+
         if sensor not in self._readings:
             if len(self._readings) >= MOST_READINGS:  # of sensors that were made anew for each reading
                 self._readings.clear()
