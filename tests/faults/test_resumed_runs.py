@@ -44,13 +44,13 @@ def test_a_finished_run_goes_on_with_the_same_digits(tmp_path, name):
 
 def test_steps_that_are_halved_stay_so(tmp_path):
     """Stopped after each step that was halved, and after the steps that follow it."""
-    path, expected = tmp_path / "run.h5", CASES["halved"].simulate(60).recording
+    path, expected = tmp_path / "run.h5", CASES["halved"].simulate(150).recording
     halved = np.flatnonzero(np.diff(expected.halvings)) + 1
     stops = sorted({int(k) for step in halved[:2] for k in (step, step + 1)})
     assert len(stops) >= 3
     for stop in stops:
         CASES["halved"].simulate(stop, output=path, overwrite=True)
-        assert_the_same(CASES["halved"].resume(path, 60).recording, expected)
+        assert_the_same(CASES["halved"].resume(path, 150).recording, expected)
 
 
 def test_an_instant_that_only_the_end_has_stored_stays(tmp_path):

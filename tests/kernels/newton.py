@@ -22,7 +22,7 @@ def evaluate(header, h, damping, wanted):
     begin_step(t)
     residuals(t, h, damping)
     if wanted == LEDGER:
-        return ledger_closes(t, h, damping, 0.0)
+        return ledger_closes(t, h, damping, 0.0, False)
     if wanted != RESIDUAL:
         jacobian(t, h, damping)
     if wanted == SOLUTION:

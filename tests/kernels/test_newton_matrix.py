@@ -12,6 +12,7 @@ from phlexible.interactions.force_elements import ForceElement, JointElement
 from phlexible.interactions.loads import Load
 from phlexible.interactions.resisting.joint_limits import JointFriction, JointStop
 from phlexible.interactions.rods.rod_element import RodElement
+from phlexible.interactions.servo import Servo
 from phlexible.interactions.surface_pressure import SurfacePressure
 from phlexible.joints.joint import Joint
 from phlexible.system.layout import State
@@ -140,6 +141,13 @@ def touching(b, surface):
 
 
 POTENTIAL = ph.Potential(lambda x: 40 * np.cosh(x), lambda x: 40 * np.sinh(x))
+
+
+def target_of(joint):
+    """A moving target of its first coordinate."""
+    return {"angle" if "angle" in joint.coordinate_names[0] else "position": lambda t: 0.3 + 4 * t}
+
+
 ELEMENTS = {
     "spring between points": lambda joint, a, b: ph.SpringDamper(a, b, 300.0, 20.0, 0.4, POTENTIAL),
     "bushing": lambda joint, a, b: ph.Bushing(a, b, 300.0, (3.0, 4.0, 5.0), 20.0, (1.0, 2.0, 3.0)),
@@ -159,6 +167,7 @@ ELEMENTS = {
     "touching cylinder": lambda joint, a, b: touching(b, ph.Surface(a, ph.Cylinder(0.1, 1.0))),
     "touching box": lambda joint, a, b: touching(b, ph.Surface(a, ph.Box((0.3, 0.2, 0.4)))),
     "touching piece": lambda joint, a, b: touching(b, ph.Capsule(a, a.placed.at(0.6), 0.1)),
+    "servo": lambda joint, a, b: joint.servo(80.0, 6.0, of=joint.coordinate_names[0], **target_of(joint)),
     "torque": lambda joint, a, b: joint.torque(lambda t: 5 + t),
     "force": lambda joint, a, b: joint.force(lambda t: 5 + t),
     "driven angle": lambda joint, a, b: joint.drive(angle=lambda t: 0.3 + 4 * t),
@@ -171,8 +180,8 @@ IN_JOINTS = [
     *((ph.Spherical, f"touching {name}") for name in ("cylinder", "box", "piece")),
     *((ph.Revolute, name) for name in ("friction", "friction of the bearing", "fast friction", "stop")),
     (ph.Prismatic, "fast friction of the rail"),
-    *((ph.Revolute, name) for name in ("angle", "torque", "driven angle")),
-    *((ph.Prismatic, name) for name in ("position", "force", "driven position")),
+    *((ph.Revolute, name) for name in ("angle", "servo", "torque", "driven angle")),
+    *((ph.Prismatic, name) for name in ("position", "servo", "force", "driven position")),
     *((ph.Cylindrical, name) for name in ("angle", "position", "driven angle", "driven position")),
     *((ph.Universal, name) for name in ("angle", "second angle", "driven angle")),
     *((ph.Planar, name) for name in ("angle", "position", "second position")),
@@ -184,7 +193,7 @@ def test_every_force_element_is_listed():
     listed = {  # before the others are looked for: public names are loaded when they are asked for
         *(ph.SpringDamper, ph.Bushing, ph.Contact),
         ph.Contacts,  # has no place in the matrix
-        *(JointElement, JointFriction, JointStop),
+        *(JointElement, JointFriction, JointStop, Servo),
         RodElement,  # scalar laws between the sections of a rod: tests/whole_models/test_rods.py
     }
     assert set(concrete(ForceElement)) == listed

@@ -14,6 +14,7 @@ from phlexible.interactions.force_elements import ForceElement, JointElement
 from phlexible.interactions.resisting.contacts import distance
 from phlexible.interactions.resisting.joint_limits import JointFriction, JointStop
 from phlexible.interactions.rods.rod_element import RodElement
+from phlexible.interactions.servo import Servo
 from phlexible.joints.joint import Joint
 from phlexible.joints.relations import JointRelation
 from phlexible.ports.attachments import Attachment, Port
@@ -199,6 +200,16 @@ class Adding:
             follows["radius"] = 0.05 * self.length
         return joint.friction(0.1 * viscous * rate, viscous=viscous, stiction_speed=rate, of=name, **follows)
 
+    def servo(self, damped: bool) -> ForceElement | None:
+        """With a target that moves a little."""
+        if (found := self.coordinate()) is None:
+            return None
+        joint, name = found
+        begin, size = joint.initial_coordinate(self.dimension, name), 1.0 if "angle" in name else self.length
+        factor, rate = (self.length / size) ** 2, 0.01 * size / self.time
+        target = {"angle" if "angle" in name else "position": lambda t: begin + rate * t}
+        return joint.servo(self.stiffness * factor, damped * self.damping * factor, of=name, **target)
+
     def joint_stop(self, damped: bool) -> ForceElement | None:
         """Around the initial pose, so close that it is met."""
         if (found := self.coordinate()) is None:
@@ -233,6 +244,7 @@ ELEMENT_CASES: dict[type[ForceElement], Any] = {
     JointElement: Adding.joint_force,
     JointFriction: Adding.joint_friction,
     JointStop: Adding.joint_stop,
+    Servo: Adding.servo,
 }
 
 

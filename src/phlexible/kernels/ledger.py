@@ -18,6 +18,7 @@ from phlexible.tables.declarations import ANGLE, CONTACT, SPRING
 
 LEDGER_TOLERANCE = 1e-10  # what the laws promise
 ROUND_OFF = 1e-14  # of the parts whose differences energies are made of
+RELAXED = 1e-12  # measured: 2e-13 where loads begin
 
 
 @exported
@@ -61,11 +62,12 @@ def translational_energy(t: Tables, linear: Vectors) -> float:
 
 
 @exported
-def ledger_closes(t: Tables, h: float, damping: float, still: float) -> bool:
+def ledger_closes(t: Tables, h: float, damping: float, still: float, is_relaxed: bool) -> bool:
     """Whether the energies of the step change by the work of its sources less what it dissipates.
 
     They do at a solution, up to Newton's tolerance and round-off; what is missed and may be goes to ``ledger``.
-    Velocities of less than ``still`` [m/s] are round-off.
+    Velocities of less than ``still`` [m/s] are round-off. ``is_relaxed``: joints close up to what relaxed factors
+    leave of forces that change at once.
     """
     start, end = translational_energy(t, t.linear0), translational_energy(t, t.linear1)
     change, size = end - start, end + start
@@ -101,7 +103,9 @@ def ledger_closes(t: Tables, h: float, damping: float, still: float) -> bool:
     t.ledger[0], t.ledger[1] = abs(change + lost), LEDGER_TOLERANCE * (size + lost)
     if t.ledger[0] > t.ledger[1]:
         mass = total_mass(t)
-        t.ledger[1] += ROUND_OFF * round_off(t) + still * (mass * still + sqrt(2.0 * mass * translation))
+        t.ledger[1] += (RELAXED if is_relaxed else ROUND_OFF) * round_off(t) + still * (
+            mass * still + sqrt(2.0 * mass * translation)
+        )
     return t.ledger[0] <= t.ledger[1]
 
 

@@ -25,6 +25,9 @@ RELAXATION = 1e-9
 LINE, PARABOLA, ALTERNATING = range(3)  # guesses of a velocity
 TOUCHING = 3  # status: contacts push, and ask for parts of the step
 SAME_SIZE = 1e-9  # relative
+ANOTHER_SOLUTION = (
+    1e4  # times what the ledger may miss: 1e-6 of the energies, 1e-10 of their parts; right steps: 1e-16
+)
 NOTICEABLE = 1e-12  # a share of 1e-6, squared, of multipliers that move nothing: some joints are nearly dependent
 
 
@@ -141,7 +144,7 @@ def take_step(
         status, iterations = solve_step(t, h, damping, least_scale, relaxation, acceptable)
         t.counter[0] += iterations
         if status == CONVERGED or status == NEARLY_CONVERGED:
-            status = checked(t, h, damping, ACCEPTABLE * least_scale, status)
+            status = checked(t, h, damping, ACCEPTABLE * least_scale, is_relaxed, status)
         if status == CONVERGED:
             if is_relaxed:
                 spare_multipliers(t, h, damping, ACCEPTABLE * least_scale)
@@ -168,21 +171,22 @@ def spare_multipliers(t: Tables, h: float, damping: float, still: float) -> None
     copy(t.multiplier1, t.saved_multiplier, t.rows)
     if remove_null_space_multipliers(t) > NOTICEABLE:
         t.counter[1] += 1
-    if not ledger_closes(t, h, damping, still):
+    if not ledger_closes(t, h, damping, still, True):
         copy(t.saved_multiplier, t.multiplier1, t.rows)
 
 
 @compiled
-def checked(t: Tables, h: float, damping: float, still: float, status: int) -> int:
+def checked(t: Tables, h: float, damping: float, still: float, is_relaxed: bool, status: int) -> int:
     """The status of a step where Newton's method stops.
 
     A step far longer than a period can stop where updates are small and the equations are not: its ledger shows
-    it. Where the iteration has converged the ledger is no reason to refuse the step: it is counted and goes on.
+    it. So it does where the iteration has converged to another solution: joints that are driven fast close half
+    a turn away. A converged step whose ledger is open by less is counted and goes on.
     """
     if not angles_can_be_counted(t):
         return NOT_CONVERGED
-    if not ledger_closes(t, h, damping, still):
-        if status == NEARLY_CONVERGED:
+    if not ledger_closes(t, h, damping, still, is_relaxed):
+        if status == NEARLY_CONVERGED or t.ledger[0] > ANOTHER_SOLUTION * t.ledger[1]:
             return UNBALANCED
         t.counter[3] += 1
     return CONVERGED
