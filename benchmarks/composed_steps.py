@@ -5,10 +5,9 @@ import time
 import numpy as np
 from errata import composed
 
-from phlexible.reference.compiled_bodies import fast
-from phlexible.reference.equations import Equations
-from phlexible.reference.schemes import Method, stage_loop
-from phlexible.results.port_models.given_inputs import asked_inputs
+from phlexible.papers.compiled_bodies import fast
+from phlexible.papers.equations import Equations
+from phlexible.papers.integrate import Method, asked_inputs, stage_loop
 
 STEPS, SKIPPED, REPEATS = 60, 10, 12
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 import phlexible as ph
-from phlexible.time_integration.composition import SUBSTEPS
+from phlexible.step.integration.composition import SUBSTEPS
 
 SOLVES = (540, 2160, 8640)
 FINEST = 172800

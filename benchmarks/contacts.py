@@ -11,7 +11,7 @@ import time
 import numpy as np
 
 import phlexible as ph
-from phlexible.assembly import crowds
+from phlexible.step.assembly import families as contact_groups
 
 STEP = 1e-3
 
@@ -56,9 +56,9 @@ def main() -> None:
         model, duration = build(count), 0.02
         free, _ = measured(build(count, meet=False), duration)
         found, near = measured(model, duration)
-        kept, crowds.SKIN = crowds.SKIN, 1e12
+        kept, contact_groups.SKIN = contact_groups.SKIN, 1e12
         slow, every = measured(model.replace(), duration)
-        crowds.SKIN = kept
+        contact_groups.SKIN = kept
         same = np.array_equal(near.recording.position, every.recording.position)
         times = f"{1e3 * found:.2f} ms a step, {1e3 * free:.2f} without contacts, {1e3 * slow:.1f} with all pairs"
         energy = np.ptp(near.energy.total) / near.energy.total[0]

@@ -160,7 +160,7 @@ def strings(path: Path, duration: float = 1.0, step: float = 0.01) -> dict[str, 
 
 def side_by_side(rows: int, shares: bool = True):
     """A figure of two columns and its axes, row by row."""
-    from phlexible.results.pictures.house_style import house_style, new_figure
+    from phlexible.pictures.style import house_style, new_figure
 
     with house_style():
         figure = new_figure(7.2, 2.2 * rows + 0.6)
@@ -170,7 +170,7 @@ def side_by_side(rows: int, shares: bool = True):
 
 def drawn(figure, path: Path, found: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Writes the figure; what it shows."""
-    from phlexible.results.pictures.house_style import finish, house_style
+    from phlexible.pictures.style import finish, house_style
 
     with house_style():
         finish(figure, path)

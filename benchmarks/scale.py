@@ -8,7 +8,7 @@ import time
 import numpy as np
 
 import phlexible as ph
-from phlexible.studies.warm_up import warm_up
+from phlexible.tools.study import warm_up
 
 SIZES = {"chain": (100, 1000, 10_000), "tree": (500, 2000, 8000)}
 STEP = 1e-3

@@ -5,7 +5,7 @@ import time
 import numpy as np
 
 import phlexible as ph
-from phlexible.studies.warm_up import warm_up
+from phlexible.tools.study import warm_up
 
 RUNS = 200
 REPEATS = 3

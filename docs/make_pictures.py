@@ -1,4 +1,7 @@
-"""Draws the pictures of the documentation into docs/images: python docs/make_pictures.py [NAME ...]."""
+"""Draws the pictures of the documentation into docs/images: python docs/make_pictures.py [NAME ...].
+
+Without names also the film of the README.
+"""
 
 import sys
 from collections.abc import Callable
@@ -238,8 +241,16 @@ PICTURES: dict[str, Callable[[], plt.Figure]] = {
 }
 
 
+def film() -> None:
+    """One turn of the crank-slider, deflections three times enlarged."""
+    motion = ph.gallery.crank_slider().simulate(2 * np.pi / 150, 4e-5)
+    motion.animate(IMAGES / "crank_slider.gif", seconds=3.0, frames_per_second=12, scale=3.0)
+
+
 def main(names: list[str]) -> None:
     IMAGES.mkdir(exist_ok=True)
+    if not names:
+        film()
     for name in names or list(PICTURES):
         PICTURES[name]().savefig(IMAGES / f"{name}.png", dpi=130)
         print(IMAGES / f"{name}.png")

@@ -18,14 +18,14 @@ INTERNAL = {
     "bodies": "craig_bampton_basis described_coordinates discretize element_forces element_shapes held "
     "initial_nodes node_places paint places_along port_locations sections_at skin spun stiffness_at "
     "stress_space with_axial",
-    "joints": "across parts rows unit_axes unit_axis coordinates",
-    "interactions": "area at_time availability check_inside check_size continued coordinate coordinate_name "
-    "coordinates direction entries every_port extent forces gaps initial_coordinate is_active is_actuator is_lossy "
+    "description.joints": "across parts rows unit_axes unit_axis coordinates",
+    "description.interactions": "area at_time availability check_inside check_size continued coordinate "
+    "coordinate_name coordinates direction entries every_port extent forces gaps initial_coordinate is_active is_actuator is_lossy "
     "is_plain members moved needs_radius parts periods_of_delay places quadrature target_at times touchers",
-    "sensors": "at_instant availability continued quick read",
+    "measure": "at_instant availability continued quick read",
     "shapes": "centred placed",
-    "mechanism": "applied_elements expect group group_rod switches with_locks with_stored",
-    "ports": "drawn elastic expect receive settle waiting",
+    "description.mechanism": "applied_elements expect group group_rod switches with_locks with_stored",
+    "description": "drawn elastic expect receive settle waiting",
 }
 """What the parts of the library ask of each other, by folder; pages of the reference show what users call."""
 
@@ -33,8 +33,9 @@ INTERNAL = {
 def is_internal(app, what: str, name: str, member: object, skip: bool, options: object) -> bool | None:
     """Whether the reference leaves a member out; None: as Sphinx thinks best."""
     function = getattr(member, "fget", None) or getattr(member, "func", None) or member
-    folder = [*str(getattr(function, "__module__", "")).split("."), ""][1]
-    return True if name.rpartition(".")[2] in INTERNAL.get(folder, "").split() else None
+    module = str(getattr(function, "__module__", "")).removeprefix("phlexible.")
+    folder = max((each for each in INTERNAL if module.startswith(f"{each}.")), key=len, default=None)
+    return True if folder and name.rpartition(".")[2] in INTERNAL[folder].split() else None
 
 
 def example_order(name: str) -> int:

@@ -14,8 +14,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import phlexible as ph
-from phlexible.reference.collocation import collocate
-from phlexible.reference.tableaux import GAUSS_LEGENDRE_1
+from phlexible.papers.collocation import GAUSS_LEGENDRE_1, collocate
 
 # %%
 # Table 1: 30 linear elements, L = 1 m, EA = 20 N, rho A = 1 kg/m, h = 10 ms, tip force until 0.2 s.

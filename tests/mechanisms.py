@@ -9,22 +9,14 @@ from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
+from phlexible.description.interactions.force_elements import Bushing, Potential, SpringDamper
+from phlexible.description.interactions.loads import Force, Torque
+from phlexible.description.joints.joints import Distance, Fixed, Planar, Prismatic, Revolute, Slider, Universal
+from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.elements.sections import CircularSection
-from phlexible.initial.closure import undeformed
-from phlexible.interactions.bushing import Bushing
-from phlexible.interactions.force_elements import SpringDamper
-from phlexible.interactions.loads import Force, Torque
-from phlexible.interactions.potentials import Potential
-from phlexible.joints.distance import Distance
-from phlexible.joints.fixed import Fixed
-from phlexible.joints.planar import Planar
-from phlexible.joints.prismatic import Prismatic
-from phlexible.joints.revolute import Revolute
-from phlexible.joints.slider import Slider
-from phlexible.joints.universal import Universal
-from phlexible.mechanism.mechanism import Mechanism
-from phlexible.system.displacement import displaced
-from phlexible.system.system import system_of
+from phlexible.state.initial_velocity import undeformed
+from phlexible.state.small_motions import displaced
+from phlexible.state.system import system_of
 
 STEEL = Material(youngs_modulus=2e11, density=7870.0, poissons_ratio=0.3)
 ROD = CircularSection(diameter=6e-3)

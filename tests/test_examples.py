@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from phlexible.results.pictures import animation
+from phlexible.pictures import animation
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 

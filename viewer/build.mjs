@@ -4,7 +4,7 @@ import { build } from "esbuild";
 import { createHash } from "node:crypto";
 import { copyFileSync, readFileSync, readdirSync } from "node:fs";
 
-const assets = "../src/phlexible/results/report/assets";
+const assets = "../src/phlexible/pictures/assets";
 const sources = createHash("sha256"); // a test compares it with that of the sources
 for (const name of readdirSync("src").sort()) sources.update(readFileSync(`src/${name}`));
 const notice = "phlexible report viewer, MIT. Contains three.js, MIT, (c) three.js authors.";

@@ -12,7 +12,7 @@ _load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 def __getattr__(name: str) -> object:
     """A public name of ``__init__.pyi``, imported when first asked for: NumPy, SciPy and HDF5 load slowly."""
     found: object = _load(name)
-    from phlexible.display.signatures import shorten
+    from phlexible.display import shorten
 
     shorten(found)
     return found

@@ -5,13 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, numbers, positive
-from phlexible.algebra.user_functions import called, check_callable
+from phlexible.algebra.arrays import Array, called, check_callable, numbers, positive
 from phlexible.errors import ConvergenceError, MissingExtraError, ModelError, ParameterError
+from phlexible.extras import optional
+from phlexible.measure.sensors import Sensor, sensors
 from phlexible.model import Model
-from phlexible.results.extras import optional
 from phlexible.results.live import LiveRun
-from phlexible.sensors.sensor import Sensor, sensors
 
 try:
     import gymnasium

@@ -8,55 +8,49 @@ from typing import TYPE_CHECKING, Self, overload
 
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import non_negative, positive
-from phlexible.algebra.options import file_path, flag, option
-from phlexible.bodies.forms.stress_space import Stress
+from phlexible.algebra.arrays import file_path, flag, non_negative, option, positive
+from phlexible.bodies.stress_space import Stress
+from phlexible.description.mechanism.mechanism import Mechanism, warn_of_unused_parts
+from phlexible.description.ports import PlacedBody
 from phlexible.errors import (
     LeftOutWarning,
     ModelError,
     ParameterError,
     StepWarning,
 )
-from phlexible.initial.assembled_pose import assembled_pose
-from phlexible.initial.initial_state import InitialKind
-from phlexible.initial.moved_model import moved_model
-from phlexible.linear_analysis.linearize import Form, linearization
-from phlexible.linear_analysis.observed import observed_linearization
-from phlexible.linear_analysis.operating_points.operating_point import OperatingKind, operating_point
-from phlexible.linear_analysis.signals.signals import Input, Output
-from phlexible.mechanism.mechanism import Mechanism
-from phlexible.mechanism.unused_parts import warn_of_unused_parts
-from phlexible.observables.quality.wave_times import stiff_strings
-from phlexible.ports.attachments import PlacedBody
-from phlexible.rank.redundancy_check import check_redundancy
+from phlexible.linear.equilibria import OperatingKind, operating_point
+from phlexible.linear.linearize import Form, linearization
+from phlexible.linear.observed import observed_linearization
+from phlexible.linear.signals import Input, Output
+from phlexible.measure.wave_times import stiff_strings
+from phlexible.measure.when import When, watched_conditions
+from phlexible.pictures.mechanism_plot import plot_model
+from phlexible.pictures.summaries import model_html
 from phlexible.results.assembled_model import AssembledModel, assembled_model
 from phlexible.results.equilibrium import Equilibrium
 from phlexible.results.files.run_output import RunOutput
 from phlexible.results.linear_model import LinearModel
 from phlexible.results.live import LiveRun
 from phlexible.results.motion import Motion
-from phlexible.results.pictures.mechanism_plot import plot_model
 from phlexible.results.progress import progress_bar, shown
 from phlexible.results.run_warnings import attach_motion, warned
-from phlexible.results.summaries.notebook import model_html
-from phlexible.sensors.when import When, watched_conditions
-from phlexible.system.instants import Instants
-from phlexible.system.layout import State
-from phlexible.system.recording import Recording
-from phlexible.system.system import System
-from phlexible.time_integration.checkpoint import Checkpoint, clock_from
-from phlexible.time_integration.clock import clock
-from phlexible.time_integration.composition import SUBSTEPS, check_lossless
-from phlexible.time_integration.control.periods import check_periods
-from phlexible.time_integration.given_motion import check_rates
-from phlexible.time_integration.given_state import given_state, standing
-from phlexible.time_integration.run import Simulation
-from phlexible.time_integration.schemes import KeptNumbers, Scheme, StepOptions
+from phlexible.state.initial_pose import assembled_pose, moved_model
+from phlexible.state.initial_state import InitialKind
+from phlexible.state.instants import Instants
+from phlexible.state.layout import State
+from phlexible.state.recording import Recording
+from phlexible.state.redundancy import check_redundancy
+from phlexible.state.system import System
+from phlexible.step.integration.clock import Checkpoint, clock, clock_from
+from phlexible.step.integration.composition import SUBSTEPS, check_lossless
+from phlexible.step.integration.measurements import check_periods
+from phlexible.step.integration.run import Simulation
+from phlexible.step.integration.schemes import KeptNumbers, Scheme, StepOptions
+from phlexible.step.integration.start import check_rates, given_state, standing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
 
 SAME_STEP = 1e-9
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from phlexible.algebra.differences import derivatives, first_derivatives
-from phlexible.algebra.given_rates import find_jump, wrong_rate
+from phlexible.algebra.user_derivatives import derivatives, find_jump, first_derivatives, wrong_rate
 
 TIMES = np.linspace(0.0, 1.0, 11)
 

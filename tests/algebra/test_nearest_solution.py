@@ -1,7 +1,7 @@
 import numpy as np
 from scipy import sparse
 
-from phlexible.algebra.nearest_solution import smallest_with_multipliers
+from phlexible.algebra.sparse import smallest_with_multipliers
 
 
 def test_small_arrays_and_sparse_matrices_have_the_same_smallest_solution():

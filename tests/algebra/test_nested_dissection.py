@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import skfem
 
-from phlexible.algebra.elimination_order import block_schedule
-from phlexible.algebra.nested_dissection import MOST, clusters
+from phlexible.algebra.elimination import MOST, block_schedule, clusters
 
 
 def numbers(cells, found):

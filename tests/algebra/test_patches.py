@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from phlexible.algebra.patches import patches
+from phlexible.algebra.sparse import patches
 
 
 @pytest.mark.parametrize("seed", range(20))

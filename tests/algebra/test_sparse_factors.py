@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from phlexible.algebra import sparse_factors
-from phlexible.algebra.sparse_factors import SuperLuFactors, dissected, factored
+from phlexible.algebra import sparse as sparse_factors
+from phlexible.algebra.sparse import SuperLuFactors, dissected, factored
 
 
 def grid_matrix(n):

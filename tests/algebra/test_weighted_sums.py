@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from phlexible.algebra.weighted_sums import plain_sums, weighted_sums
+from phlexible.algebra.sparse import plain_sums, weighted_sums
 
 ENTRIES = [(2.0, 3, 0), (1.0, 0, 1), (-0.5, 3, 2), (4.0, 1, 0), (1.5, 0, 0)]
 

@@ -17,7 +17,7 @@ TAKEN = {
     "int | None": {"None", "0", "1"},
     "str": set(),
     "tuple[float, float, float]": {"(1, 2, 3)"},
-    "phlexible.bodies.string.law.StringLaw | None": {"None"},
+    "phlexible.bodies.string_law.StringLaw | None": {"None"},
 }
 SMALL = {"elements": 4, "modes": 1, "plain": True}  # of the models that are built, where they have them
 

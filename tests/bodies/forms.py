@@ -4,12 +4,12 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from phlexible.bodies.beam.beam import Beam
-from phlexible.bodies.forms.floating import BodyState
 from phlexible.bodies.material import Material
 from phlexible.bodies.mechanics.floating import split_velocity
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.elements.sections import RectangularSection
+from phlexible.papers.floating_forms import BodyState
 
 SOFT = Material(youngs_modulus=2e6, density=1000.0, poissons_ratio=0.3)
 

@@ -5,8 +5,14 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from mechanisms import beam
-from phlexible.bodies.mechanics.balance import inertia_forces, inertia_slope, quadratic_velocity_forces
-from phlexible.bodies.mechanics.floating import kept_velocities, mass_matrix, split_velocity
+from phlexible.bodies.mechanics.floating import (
+    inertia_forces,
+    inertia_slope,
+    kept_velocities,
+    mass_matrix,
+    quadratic_velocity_forces,
+    split_velocity,
+)
 from phlexible.bodies.rigid_body import RigidBody
 
 BODIES = {

@@ -8,7 +8,7 @@ from scipy.interpolate import CubicHermiteSpline
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.bodies.mechanics.floating import check_mass, mass_matrix
-from phlexible.elements.quadrature import gauss
+from phlexible.elements.line_functions import gauss
 from phlexible.elements.sections import RectangularSection
 
 LENGTH, WIDTH, HEIGHT, DENSITY = 0.8, 0.12, 0.2, 900.0

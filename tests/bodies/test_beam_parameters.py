@@ -5,8 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
+from phlexible.bodies.beam.bases import Frame
 from phlexible.bodies.beam.beam import Beam
-from phlexible.bodies.beam.frames import Frame
 from phlexible.bodies.beam.strain import Strain
 from phlexible.bodies.material import Material
 from phlexible.elements.sections import CircularSection

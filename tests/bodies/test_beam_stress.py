@@ -7,7 +7,7 @@ from scipy.linalg import eigh
 from bodies.forms import beam
 from phlexible.bodies.beam.strain import linear_stiffness
 from phlexible.bodies.body import Body
-from phlexible.bodies.forms.stress_space import Stress
+from phlexible.bodies.stress_space import Stress
 
 
 def eliminated(space, n):

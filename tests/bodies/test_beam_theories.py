@@ -12,7 +12,7 @@ import phlexible as ph
 from phlexible.bodies.beam.strain import linear_stiffness
 from phlexible.bodies.locations import Along, End
 from phlexible.bodies.mechanics.floating import elastic_mass, mass_matrix
-from phlexible.elements.general_section import flat_mass
+from phlexible.elements.sections import flat_mass
 from phlexible.errors import ParameterError
 
 LENGTH, MATERIAL = 1.0, ph.Material(2e11, 7800.0, 0.3)

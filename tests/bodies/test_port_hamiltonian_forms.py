@@ -4,8 +4,12 @@ import numpy as np
 import pytest
 
 from bodies.forms import BODIES, FORMS, beam, random_state, velocity_slice
-from phlexible.bodies.mechanics.balance import quadratic_velocity_forces
-from phlexible.bodies.mechanics.floating import elastic_force, kept_velocities, mass_matrix
+from phlexible.bodies.mechanics.floating import (
+    elastic_force,
+    kept_velocities,
+    mass_matrix,
+    quadratic_velocity_forces,
+)
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.errors import ParameterError, StructureError

@@ -5,8 +5,8 @@ import pytest
 
 import phlexible as ph
 from phlexible.bodies.mechanics.absolute import elastic_force, mass_matrix, viscous_matrix
+from phlexible.papers.collocation import GAUSS_LEGENDRE_1, GAUSS_LEGENDRE_2
 from phlexible.port_hamiltonian.structure_check import check_structure
-from phlexible.reference.tableaux import GAUSS_LEGENDRE_1, GAUSS_LEGENDRE_2
 from reference.histories import collocate, integrate_discrete_gradient
 
 BOUNDARIES = ["force", "velocity", "fixed"]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.linalg import eigvalsh
 
+from phlexible.bodies.beam.bases import ReducedBasis
 from phlexible.bodies.beam.beam import Beam
-from phlexible.bodies.beam.reduced_basis import ReducedBasis
 from phlexible.bodies.material import Material
 from phlexible.bodies.mechanics.floating import elastic_tangent, mass_matrix, strains
 from phlexible.elements.sections import RectangularSection

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.bodies.rod.curve import rod_pose
+from phlexible.bodies.rod import rod_pose
 
 STEEL = ph.Material(2e11, 7800.0)
 SECTION = ph.RectangularSection(0.02, 0.01)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.bodies.forms.floating import BodyState
+from phlexible.papers.floating_forms import BodyState
 
 SPEED = 100.0
 SHAFT = ph.Beam(

@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 
 import phlexible as ph
 from phlexible.cli import app
-from phlexible.cli.settings import parse_settings
+from phlexible.cli.programs import parse_settings
 from phlexible.gallery.table import ENTRIES, TOPICS
-from phlexible.results.pictures import animation, mode_shapes
+from phlexible.pictures import animation, modes as mode_shapes
 
 OWN_MODEL = """
 import phlexible as ph

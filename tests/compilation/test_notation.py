@@ -7,8 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-from phlexible.compilation.compiled import entry_point
-from phlexible.compilation.notation import along, cross, dot, matrix, reals_at, row, transposed, vector
+from phlexible.step.compilation.compiled import entry_point
+from phlexible.step.compilation.notation import along, cross, dot, matrix, reals_at, row, transposed, vector
 
 
 @entry_point
@@ -41,11 +41,11 @@ def test_operations_are_those_of_numpy():
 
 BEYOND = """
 import numpy as np
-from phlexible.compilation.compiled import entry_point
-from phlexible.compilation.notation import tables_at
-from phlexible.tables.memory import Memory
-from phlexible.assembly.assembly import assemble
-from phlexible.system.system import system_of
+from phlexible.step.compilation.compiled import entry_point
+from phlexible.step.compilation.notation import tables_at
+from phlexible.step.tables.memory import Memory
+from phlexible.step.assembly.assembly import assemble
+from phlexible.state.system import system_of
 import phlexible as ph
 
 @entry_point

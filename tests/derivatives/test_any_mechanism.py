@@ -9,12 +9,10 @@ import phlexible as ph
 from laws.cases import BODY_CASES, LAW_CASES
 from laws.elements import ELEMENT_CASES, with_elements
 from laws.models import Wishes, random_mechanism
-from phlexible.derivatives.step_derivatives import adjoint
-from phlexible.derivatives.taken_steps import differentiable, take_steps
-from phlexible.derivatives.variations import Variation, difference
-from phlexible.initial.initial_state import initial_state
-from phlexible.interactions.resisting.joint_limits import JointStop
-from phlexible.system.system import system_of
+from phlexible.derivatives.steps import Variation, adjoint, difference, differentiable, take_steps
+from phlexible.description.interactions.joint_limits import JointStop
+from phlexible.state.initial_state import initial_state
+from phlexible.state.system import system_of
 
 STEPS = 4
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.display.signatures import said
-from phlexible.display.written import written
+from phlexible.display import said, written
 from phlexible.results.progress import shown
 
 pytest.importorskip("matplotlib")

@@ -4,9 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from phlexible.elements.hermite import hermite_curvatures, hermite_slopes, hermite_values
-from phlexible.elements.lagrange import lagrange_slopes, lagrange_values
-from phlexible.elements.quadrature import gauss
+from phlexible.elements.line_functions import (
+    gauss,
+    hermite_curvatures,
+    hermite_slopes,
+    hermite_values,
+    lagrange_slopes,
+    lagrange_values,
+)
 
 LENGTH = 0.7
 S = np.linspace(0, 1, 9)

@@ -5,7 +5,7 @@ from math import pi
 import numpy as np
 import pytest
 
-from phlexible.elements.quadrature import gauss
+from phlexible.elements.line_functions import gauss
 from phlexible.elements.sections import CircularSection, RectangularSection, Section
 from phlexible.errors import ParameterError
 

@@ -146,7 +146,7 @@ def outputs(model):
 
 def test_it_begins_at_the_start_time_and_has_names_of_its_own(tmp_path):
     """Functions of time are asked at the time of the master; what the model calls alike is numbered."""
-    from phlexible.exchange.fmu import write_fmu
+    from phlexible.tools.fmu import write_fmu
 
     (tmp_path / "pushed.py").write_text(PUSHED, encoding="utf-8")
     path = str(write_fmu(tmp_path / "pushed.py", tmp_path / "pushed.fmu"))
@@ -172,7 +172,7 @@ def test_it_begins_at_the_start_time_and_has_names_of_its_own(tmp_path):
 
 
 def test_states_of_other_models_leave_an_fmu_as_it_was(tmp_path):
-    from phlexible.exchange.fmu_model import FmuModel, source_of_file
+    from phlexible.tools.fmu import FmuModel, source_of_file
 
     (tmp_path / "pushed.py").write_text(PUSHED, encoding="utf-8")
     (tmp_path / "cart.py").write_text(MODEL, encoding="utf-8")
@@ -193,7 +193,7 @@ def test_states_of_other_models_leave_an_fmu_as_it_was(tmp_path):
 
 
 def test_files_without_a_model_are_refused(tmp_path):
-    from phlexible.exchange.fmu import write_fmu
+    from phlexible.tools.fmu import write_fmu
 
     path = tmp_path / "empty.py"
     for text, words in (

@@ -13,8 +13,8 @@ import phlexible as ph
 from faults.kills import differences
 from faults.models import CASES, STEEL, Case
 from phlexible.results.files import journal, run_output
-from phlexible.system.recording import Recording
-from phlexible.time_integration import run
+from phlexible.state.recording import Recording
+from phlexible.step.integration import run
 
 STEPS = 120
 

@@ -11,8 +11,8 @@ import pytest
 import phlexible as ph
 from faults.kills import differences
 from faults.models import CASES
-from phlexible.results.files import lock, run_output
-from phlexible.results.files.lock import FileLock
+from phlexible.results.files import run_output, writing as lock
+from phlexible.results.files.writing import FileLock
 
 STEPS = 140
 SAVE = """

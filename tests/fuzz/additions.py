@@ -8,12 +8,12 @@ import phlexible as ph
 from laws.cases import random_place
 from laws.elements import Adding
 from laws.models import Sample
+from phlexible.description.joints.joint import Joint
+from phlexible.description.ports import Attachment
 from phlexible.errors import ModelError
-from phlexible.initial.closure import undeformed
-from phlexible.joints.joint import Joint
-from phlexible.ports.attachments import Attachment
-from phlexible.rank.redundancy import redundancies
-from phlexible.system.system import system_of
+from phlexible.state.initial_velocity import undeformed
+from phlexible.state.redundancy import redundancies
+from phlexible.state.system import system_of
 
 WHEEL = 0.1, 0.5  # radii, of the length of beams
 

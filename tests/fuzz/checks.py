@@ -13,11 +13,11 @@ from fuzz.case import EQUILIBRIUM, Case
 from fuzz.copies import Change, copied
 from fuzz.twins import Places, Twin
 from laws.figures import center_of_mass_path, energy_scale, joint_gaps, momentum_errors, orthogonality_error
+from phlexible.description.ports import MovingFrame
 from phlexible.errors import ModelError
-from phlexible.ports.attachments import MovingFrame
-from phlexible.system.recording import ARRAYS
-from phlexible.system.system import moving_frames
-from phlexible.time_integration.composition import check_lossless
+from phlexible.state.recording import ARRAYS
+from phlexible.state.system import moving_frames
+from phlexible.step.integration.composition import check_lossless
 
 Array = np.ndarray
 

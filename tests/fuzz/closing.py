@@ -17,11 +17,11 @@ from scipy.spatial.transform import Rotation
 
 import phlexible as ph
 from fuzz.draw import drawn
-from phlexible.bodies.string.string import String
+from phlexible.bodies.string import String
 from phlexible.errors import JointGapError
-from phlexible.initial.closure import undeformed
-from phlexible.system.layout import State
-from phlexible.system.system import System, system_of
+from phlexible.state.initial_velocity import undeformed
+from phlexible.state.layout import State
+from phlexible.state.system import System, system_of
 
 STARTS = 24
 SPREADS = 0.0, 0.1, 0.5, 1.5  # of starts: turns in rad, and shifts in lengths of the model

@@ -9,26 +9,25 @@ import numpy as np
 
 import phlexible as ph
 from formulas import formula
-from phlexible.bodies.beam.reduced_basis import ReducedBasis
+from phlexible.bodies.beam.bases import ReducedBasis
 from phlexible.bodies.body import Body
 from phlexible.bodies.locations import Along, MaterialPosition
-from phlexible.bodies.rod.node import RodNode
-from phlexible.bodies.string.law import StringLaw
-from phlexible.interactions.drives import Drive
-from phlexible.interactions.feedback import Feedback
-from phlexible.interactions.force_elements import ForceElement, JointElement
-from phlexible.interactions.loads import Axes, Load
-from phlexible.interactions.potentials import Potential
-from phlexible.interactions.resisting.joint_limits import JointFriction, JointStop
-from phlexible.interactions.time_paths import TimePath
-from phlexible.joints.joint import Joint
-from phlexible.joints.relations import JointRelation
-from phlexible.joints.rolling import RollingRow
-from phlexible.mechanism.events import Event
-from phlexible.mechanism.membership import joints_of, ports_of
-from phlexible.mechanism.relocation import relocated
-from phlexible.mechanism.rods import RodInModel
-from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody, Port
+from phlexible.bodies.rod import RodNode
+from phlexible.bodies.string_law import StringLaw
+from phlexible.description.interactions.drives import Drive
+from phlexible.description.interactions.feedback import Feedback
+from phlexible.description.interactions.force_elements import ForceElement, JointElement, Potential
+from phlexible.description.interactions.joint_limits import JointFriction, JointStop
+from phlexible.description.interactions.loads import Axes, Load
+from phlexible.description.joints.joint import Joint
+from phlexible.description.joints.relations import JointRelation
+from phlexible.description.joints.rolling import RollingRow
+from phlexible.description.mechanism.changes import relocated
+from phlexible.description.mechanism.events import Event
+from phlexible.description.mechanism.membership import joints_of, ports_of
+from phlexible.description.mechanism.wholes import RodInModel
+from phlexible.description.ports import Attachment, MovingFrame, PlacedBody, Port
+from phlexible.description.time_functions import TimePath
 from phlexible.shapes.solids import Shape
 
 Array = np.ndarray

@@ -17,12 +17,12 @@ from laws.elements import ELEMENT_CASES, Adding, with_elements, with_relation
 from laws.models import DEFORMED, H_OMEGA, UNDEFORMED, Sample, Wishes, random_mechanism
 from ordinary.models import HEIGHT, LENGTH, MATERIALS, model
 from ordinary.table import POINTS, drawn_rows
-from phlexible.bodies.rod.node import RodNode
+from phlexible.bodies.rod import RodNode
+from phlexible.description.interactions.rod_element import RodElement
+from phlexible.description.joints.joint import Joint
+from phlexible.description.ports import PlacedBody
 from phlexible.errors import ModelError
-from phlexible.interactions.rods.rod_element import RodElement
-from phlexible.joints.joint import Joint
-from phlexible.ports.attachments import PlacedBody
-from phlexible.time_integration.composition import check_lossless
+from phlexible.step.integration.composition import check_lossless
 
 STEPS = 40
 FEW_STEPS = 10  # of small cases

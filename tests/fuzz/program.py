@@ -10,21 +10,23 @@ import numpy as np
 import phlexible as ph
 from formulas import literal
 from fuzz.case import EQUILIBRIUM, Case
-from phlexible.bodies.beam.reduced_basis import ReducedBasis
+from phlexible.bodies.beam.bases import ReducedBasis
 from phlexible.bodies.locations import Along, Cut, End, MaterialPosition, Origin, Start
-from phlexible.interactions.drives import Drive
-from phlexible.interactions.feedback import Feedback
-from phlexible.interactions.force_elements import JointElement
-from phlexible.interactions.resisting.joint_limits import JointFriction, JointStop
-from phlexible.joints.joint import Joint
-from phlexible.joints.rolling import RollingRow
-from phlexible.mechanism.events import Event
-from phlexible.mechanism.membership import joints_of
-from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody, Port
-from phlexible.ports.placed_whole import PlacedWhole
+from phlexible.description.interactions.drives import Drive
+from phlexible.description.interactions.feedback import Feedback
+from phlexible.description.interactions.force_elements import JointElement
+from phlexible.description.interactions.joint_limits import JointFriction, JointStop
+from phlexible.description.joints.joint import Joint
+from phlexible.description.joints.rolling import RollingRow
+from phlexible.description.mechanism.events import Event
+from phlexible.description.mechanism.membership import joints_of
+from phlexible.description.placed_wholes import PlacedWhole
+from phlexible.description.ports import Attachment, MovingFrame, PlacedBody, Port
 
 IMPORTS = "import numpy as np\nimport phlexible as ph\n"
-IMPORTS += "from phlexible.joints.rolling import RollingRow\nfrom scipy.spatial.transform import Rotation\n"
+IMPORTS += (
+    "from phlexible.description.joints.rolling import RollingRow\nfrom scipy.spatial.transform import Rotation\n"
+)
 
 
 def program(case: Case) -> str:

@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 import phlexible as ph
 from laws.cases import random_place
 from laws.models import DEFORMED, Sample
-from phlexible.elements.general_section import flat_mass
+from phlexible.elements.sections import flat_mass
 
 GREATEST_BEND = 1.0  # of the whole rod [rad]
 

@@ -4,12 +4,12 @@ import numpy as np
 
 import phlexible as ph
 from fuzz.case import Case
-from phlexible.assembly.assembly import assemble
-from phlexible.rank.redundancy import redundancies
-from phlexible.system.layout import State
-from phlexible.time_integration.composition import SUBSTEPS
-from phlexible.time_integration.conserving import ConservingStepper
-from phlexible.time_integration.stepper import Storage
+from phlexible.state.layout import State
+from phlexible.state.redundancy import redundancies
+from phlexible.step.assembly.assembly import assemble
+from phlexible.step.integration.composition import SUBSTEPS
+from phlexible.step.integration.conserving import ConservingStepper
+from phlexible.step.integration.stepper import Storage
 
 Array = np.ndarray
 Places = tuple[Array, Array]  # positions of the carriers (times, carriers, 3) [m] and their rotations

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.gallery.machines.solid_crank_slider import THICKNESS, WIDTH
+from phlexible.gallery.machines import THICKNESS, WIDTH
 
 
 def test_mass_of_the_rod_is_that_of_its_parts():

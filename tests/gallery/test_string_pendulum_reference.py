@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.gallery.strings.string_pendulum import string_pendulum
-from phlexible.reference.tableaux import GAUSS_LEGENDRE_1
+from phlexible.gallery.strings import string_pendulum
+from phlexible.papers.collocation import GAUSS_LEGENDRE_1
 from reference.histories import collocate, integrate_discrete_gradient
 
 REFERENCE = np.genfromtxt(Path(__file__).parent / "reference" / "string_pendulum.csv", delimiter=",", names=True)

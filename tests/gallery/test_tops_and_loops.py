@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.gallery.machines.robot_arm import DAMPING, STIFFNESS, target
-from phlexible.gallery.mechanisms.andrews_squeezer import INITIAL, andrews_squeezer
+from phlexible.gallery.machines import DAMPING, STIFFNESS, target
+from phlexible.gallery.mechanisms import INITIAL, andrews_squeezer
 
 REFERENCE = Path(__file__).parent / "reference"
 SQUEEZED = (15.81077119629904, -15.75637105984298, 0.04082224013073101, -0.5347301163226948,

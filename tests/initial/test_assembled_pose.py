@@ -6,8 +6,8 @@ from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 
 import phlexible as ph
-from phlexible.initial.closure import undeformed
-from phlexible.system.system import system_of
+from phlexible.state.initial_velocity import undeformed
+from phlexible.state.system import system_of
 
 BAR = ph.RigidBody(1.0, 1 / 12, center=(0.5, 0, 0))
 

@@ -7,14 +7,11 @@ from scipy.spatial.transform import Rotation
 from mechanisms import beam, crank_slider, four_bar
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
+from phlexible.description.joints.joints import Distance, Revolute, Slider, Spherical
+from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.errors import JointGapError, ModelError, VelocityError
-from phlexible.initial.initial_state import InitialKind, initial_state
-from phlexible.joints.distance import Distance
-from phlexible.joints.revolute import Revolute
-from phlexible.joints.slider import Slider
-from phlexible.joints.spherical import Spherical
-from phlexible.mechanism.mechanism import Mechanism
-from phlexible.system.system import system_of
+from phlexible.state.initial_state import InitialKind, initial_state
+from phlexible.state.system import system_of
 
 CENTER = (0.2, 0.1, 0.0)
 RIGID = RigidBody(2.0, (1.0, 1.5, 2.0), CENTER)

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.initial.initial_state import InitialKind
-from phlexible.initial.kept_start import KeptStart
-from phlexible.system.system import system_of
+from phlexible.state.initial_state import InitialKind, KeptStart
+from phlexible.state.system import system_of
 
 INERTIA, ARM = 0.1, 0.5
 

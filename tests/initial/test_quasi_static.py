@@ -6,26 +6,21 @@ import pytest
 from mechanisms import ROD, STEEL, beam, crank_slider
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
-from phlexible.bodies.mechanics.balance import inertia_forces
-from phlexible.bodies.mechanics.floating import elastic_force, kept_velocities, split_velocity
+from phlexible.bodies.mechanics.floating import elastic_force, inertia_forces, kept_velocities, split_velocity
 from phlexible.bodies.rigid_body import RigidBody
+from phlexible.description.interactions.functions import PointOf
+from phlexible.description.interactions.loads import Force, Torque
+from phlexible.description.joints.joints import Fixed, Prismatic, Revolute, Spherical
+from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.errors import ModelError, VelocityError
-from phlexible.initial import quasi_static
-from phlexible.initial.closure import undeformed
-from phlexible.initial.initial_state import InitialKind, initial_state
-from phlexible.initial.initial_velocity import reference_velocity
-from phlexible.initial.nearest_pose import rigid_moments
-from phlexible.initial.quasi_static import quasi_static_motion
-from phlexible.interactions.functions import PointOf
-from phlexible.interactions.loads import Force, Torque
-from phlexible.joints.fixed import Fixed
-from phlexible.joints.prismatic import Prismatic
-from phlexible.joints.revolute import Revolute
-from phlexible.joints.spherical import Spherical
-from phlexible.mechanism.mechanism import Mechanism
-from phlexible.system.forces import applied_forces
-from phlexible.system.small_motions import centred_motions, world_motions
-from phlexible.system.system import system_of
+from phlexible.state import quasi_static
+from phlexible.state.forces import applied_forces
+from phlexible.state.initial_pose import rigid_moments
+from phlexible.state.initial_state import InitialKind, initial_state
+from phlexible.state.initial_velocity import reference_velocity, undeformed
+from phlexible.state.quasi_static import quasi_static_motion
+from phlexible.state.small_motions import centred_motions, world_motions
+from phlexible.state.system import system_of
 
 AREA, BENDING, LENGTH = ROD.area, 2e11 * np.pi * 3e-3**4 / 4, 0.3
 LINE_DENSITY = 7870.0 * AREA

@@ -8,8 +8,8 @@ import pytest
 import phlexible as ph
 from mechanisms import beam
 from phlexible.errors import ModelError
-from phlexible.initial.initial_state import InitialKind, initial_state
-from phlexible.system.system import system_of
+from phlexible.state.initial_state import InitialKind, initial_state
+from phlexible.state.system import system_of
 
 WAY, BENDING = 0.01, 3 * 2e11 * np.pi * 3e-3**4 / 4 / 0.3**3  # [m], 3 EI / L^3 [N/m]
 

@@ -65,15 +65,15 @@ def test_parts_follow_the_mobility_and_runs_that_go_on_take_the_same(tmp_path):
         assert np.array_equal(getattr(again.recording, name), getattr(motion.recording, name)), name
 
 
-@pytest.mark.parametrize("is_crowd", [False, True])
-def test_parts_around_hertz_contacts_follow_the_depth_that_the_speed_leads_to(is_crowd):
+@pytest.mark.parametrize("is_contact_group", [False, True])
+def test_parts_around_hertz_contacts_follow_the_depth_that_the_speed_leads_to(is_contact_group):
     """omega^2 = N'/m at m v^2 / 2 = k x^(p + 1) / (p + 1): parts double where h omega = 1.6."""
     mass, stiffness, speed, p = 2.0, 1e7, 0.8, 1.5
     deepest = ((p + 1) * mass * speed**2 / (2 * stiffness)) ** (1 / (p + 1))
     longest = 1.6 / np.sqrt(stiffness * p * deepest ** (p - 1) / mass)
     model = ph.Model()
     ball = model.add(ph.PointMass(mass), "ball", position=(0, 0, 0.1), velocity=(0, 0, -speed))
-    if is_crowd:
+    if is_contact_group:
         pair = [ball.origin, model.ground.at((0, 0, 0))]
         model.apply(ph.Contacts(pair, radius=0.05, stiffness=stiffness, exponent=p))
     else:

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 
 import phlexible as ph
-from phlexible.assembly import crowds
+from phlexible.step.assembly import families as contact_groups
 
 STEEL = ph.Material(1e8, 1000.0)
 
@@ -133,7 +133,7 @@ def test_pairs_near_each_other_give_the_digits_of_all_pairs(monkeypatch):
         return made
 
     motions = [model().simulate(0.02, 4e-3, progress=False)]
-    monkeypatch.setattr(crowds, "SKIN", 1e12)
+    monkeypatch.setattr(contact_groups, "SKIN", 1e12)
     motions.append(model().simulate(0.02, 4e-3, progress=False))
     assert motions[0].contact_steps[-1] > 100
     for name in ("position", "velocity", "contact_steps", "iterations"):
@@ -142,13 +142,13 @@ def test_pairs_near_each_other_give_the_digits_of_all_pairs(monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore::phlexible.errors.UnusedPartWarning")
-def test_what_is_no_crowd_is_refused_by_name():
+def test_what_is_no_contact_group_is_refused_by_name():
     model = ph.Model()
     one = model.add(ph.PointMass(1.0), "one")
     other = model.add(ph.PointMass(1.0), "other", position=(0.1, 0, 0))
     with pytest.raises(ph.ModelError, match=r"starts 0.1 m deep, one.origin and other.origin"):
         model.apply(ph.Contacts([one.origin, other.origin], radius=0.1, stiffness=1.0))
-    with pytest.raises(ph.ModelError, match="nobody to meet"):
+    with pytest.raises(ph.ModelError, match="no pairs of bodies"):
         ph.Contacts([one.origin], radius=0.1, stiffness=1.0)
     with pytest.raises(ph.ModelError, match="takes a list of ports"):
         ph.Contacts(one.origin, radius=0.1, stiffness=1.0)

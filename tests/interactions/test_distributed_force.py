@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.initial.closure import undeformed
-from phlexible.system.forces import applied_forces
-from phlexible.system.system import system_of
+from phlexible.state.forces import applied_forces
+from phlexible.state.initial_velocity import undeformed
+from phlexible.state.system import system_of
 
 LENGTH = 1.5
 STEEL = ph.Material(2.0e11, 7870.0)

@@ -5,9 +5,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import phlexible as ph
-from phlexible.initial.closure import undeformed
-from phlexible.system.forces import element_state
-from phlexible.system.system import system_of
+from phlexible.state.forces import element_state
+from phlexible.state.initial_velocity import undeformed
+from phlexible.state.system import system_of
 
 EULER = ph.GeneralSection(np.diag([9.0, 4.0, 5.0, 2.0, 3.0, 1.0]), np.diag([1.0, 1, 1, 2, 1, 1]))
 

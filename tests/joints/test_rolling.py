@@ -5,8 +5,8 @@ import pytest
 
 import phlexible as ph
 from kernels.newton import Newton, largest_slope_error
-from phlexible.system.layout import State
-from phlexible.system.system import system_of
+from phlexible.state.layout import State
+from phlexible.state.system import system_of
 
 G = 9.81
 

@@ -6,20 +6,22 @@ from scipy.spatial.transform import Rotation
 
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
+from phlexible.description.joints.joint import Joint
+from phlexible.description.joints.joints import (
+    Cylindrical,
+    Distance,
+    Fixed,
+    Planar,
+    Prismatic,
+    Revolute,
+    Slider,
+    Spherical,
+    Universal,
+)
+from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.errors import ModelError, ParameterError
-from phlexible.initial.closure import undeformed
-from phlexible.joints.cylindrical import Cylindrical
-from phlexible.joints.distance import Distance
-from phlexible.joints.fixed import Fixed
-from phlexible.joints.joint import Joint
-from phlexible.joints.planar import Planar
-from phlexible.joints.prismatic import Prismatic
-from phlexible.joints.revolute import Revolute
-from phlexible.joints.slider import Slider
-from phlexible.joints.spherical import Spherical
-from phlexible.joints.universal import Universal
-from phlexible.mechanism.mechanism import Mechanism
-from phlexible.system.system import system_of
+from phlexible.state.initial_velocity import undeformed
+from phlexible.state.system import system_of
 
 ROWS = {  # joint: rows in the plane (None: refused), rows in space; docs/theory.md, 8
     Fixed: (3, 6),

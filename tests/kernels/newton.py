@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from phlexible.assembly.assembly import Assembly, assemble
-from phlexible.compilation.compiled import entry_point
-from phlexible.compilation.notation import tables_at
-from phlexible.kernels.elimination import eliminate, substitute
-from phlexible.kernels.ledger import ledger_closes
-from phlexible.kernels.step import begin_step, jacobian, residuals
-from phlexible.system.layout import State
-from phlexible.system.system import system_of
-from phlexible.tables.declarations import COUNT, NEIGHBOURS, NODE, VISIT
+from phlexible.state.layout import State
+from phlexible.state.system import system_of
+from phlexible.step.assembly.assembly import Assembly, assemble
+from phlexible.step.compilation.compiled import entry_point
+from phlexible.step.compilation.notation import tables_at
+from phlexible.step.kernels.elimination import eliminate, substitute
+from phlexible.step.kernels.ledger import ledger_closes
+from phlexible.step.kernels.step import begin_step, jacobian, residuals
+from phlexible.step.tables.declarations import COUNT, NEIGHBOURS, NODE, VISIT
 
 RESIDUAL, MATRIX, SOLUTION, LEDGER = range(4)
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from numba import njit
 
-from phlexible.compilation import compiled
-from phlexible.compilation.compiled import discard_stale_cache, entry_point, is_compiled, is_kept
+from phlexible.step.compilation import compiled
+from phlexible.step.compilation.compiled import discard_stale_cache, entry_point, is_compiled, is_kept
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ import pytest
 
 import phlexible as ph
 from kernels.newton import Newton
-from phlexible.algebra.elimination_order import block_schedule
-from phlexible.initial.closure import undeformed
-from phlexible.system.layout import State
-from phlexible.system.system import system_of
+from phlexible.algebra.elimination import block_schedule
+from phlexible.state.initial_velocity import undeformed
+from phlexible.state.layout import State
+from phlexible.state.system import system_of
 
 BODY = ph.RigidBody(2.0, (0.03, 0.04, 0.05), center=(0.1, -0.05, 0.0))
 

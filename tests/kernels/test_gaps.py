@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.assembly.assembly import assemble
-from phlexible.compilation.compiled import entry_point
-from phlexible.compilation.notation import tables_at
-from phlexible.kernels.forces.gaps import gap_weights
-from phlexible.system.system import system_of
-from phlexible.tables.declarations import LAW_WIDTH
+from phlexible.state.system import system_of
+from phlexible.step.assembly.assembly import assemble
+from phlexible.step.compilation.compiled import entry_point
+from phlexible.step.compilation.notation import tables_at
+from phlexible.step.kernels.contact import gap_weights
+from phlexible.step.tables.declarations import LAW_WIDTH
 
 
 @entry_point

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.assembly.assembly import assemble
-from phlexible.compilation.compiled import entry_point
-from phlexible.compilation.notation import tables_at
-from phlexible.kernels.forces.laws import discrete_gradient, stored_energy
-from phlexible.system.system import system_of
+from phlexible.state.system import system_of
+from phlexible.step.assembly.assembly import assemble
+from phlexible.step.compilation.compiled import entry_point
+from phlexible.step.compilation.notation import tables_at
+from phlexible.step.kernels.laws import discrete_gradient, stored_energy
 
 
 @entry_point

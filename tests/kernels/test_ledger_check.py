@@ -5,8 +5,8 @@ import pytest
 
 import phlexible as ph
 from kernels.newton import Newton
-from phlexible.initial.initial_state import initial_state
-from phlexible.system.system import system_of
+from phlexible.state.initial_state import initial_state
+from phlexible.state.system import system_of
 
 
 def driven_beam(place, viscosity=1e-3):

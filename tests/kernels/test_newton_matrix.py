@@ -8,15 +8,14 @@ from scipy.spatial.transform import Rotation
 
 import phlexible as ph
 from kernels.newton import Newton, largest_slope_error
-from phlexible.interactions.force_elements import ForceElement, JointElement
-from phlexible.interactions.loads import Load
-from phlexible.interactions.resisting.joint_limits import JointFriction, JointStop
-from phlexible.interactions.rods.rod_element import RodElement
-from phlexible.interactions.servo import Servo
-from phlexible.interactions.surface_pressure import SurfacePressure
-from phlexible.joints.joint import Joint
-from phlexible.system.layout import State
-from phlexible.system.system import system_of
+from phlexible.description.interactions.force_elements import ForceElement, JointElement
+from phlexible.description.interactions.joint_limits import JointFriction, JointStop
+from phlexible.description.interactions.loads import Load, SurfacePressure
+from phlexible.description.interactions.rod_element import RodElement
+from phlexible.description.interactions.servo import Servo
+from phlexible.description.joints.joint import Joint
+from phlexible.state.layout import State
+from phlexible.state.system import system_of
 
 STEEL = ph.Material(youngs_modulus=2e9, density=2000.0, viscosity=1e-3)
 PROFILE = ph.RectangularSection(width=0.05, height=0.03)

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.assembly.assembly import assemble
-from phlexible.compilation.compiled import entry_point
-from phlexible.compilation.notation import FUNCTION_PLACES, tables_at
-from phlexible.kernels import programs
-from phlexible.kernels.contacts.contact_steps import contacts_push
-from phlexible.kernels.forces.rods import round_off_of_rods
-from phlexible.kernels.programs import PROGRAMS
-from phlexible.system.system import system_of
-from phlexible.tables.functions import FUNCTIONS
-from phlexible.tables.memory import HEADER
+from phlexible.state.system import system_of
+from phlexible.step.assembly.assembly import assemble
+from phlexible.step.compilation.compiled import entry_point
+from phlexible.step.compilation.notation import FUNCTION_PLACES, tables_at
+from phlexible.step.kernels import programs
+from phlexible.step.kernels.contact_steps import contacts_push
+from phlexible.step.kernels.programs import PROGRAMS
+from phlexible.step.kernels.rods import round_off_of_rods
+from phlexible.step.tables.functions import FUNCTIONS
+from phlexible.step.tables.memory import HEADER
 
 JOINTS = {"bodies and joints"}
 

@@ -9,7 +9,6 @@ from scipy.optimize import approx_fprime
 
 import phlexible as ph
 from kernels.newton import Newton, largest_slope_error
-from phlexible.assembly.assembly import assemble
 from phlexible.bodies.mechanics.absolute import (
     elastic_force,
     elastic_tangent,
@@ -17,8 +16,9 @@ from phlexible.bodies.mechanics.absolute import (
     strain_energy,
     viscous_matrix,
 )
-from phlexible.initial.initial_state import initial_state
-from phlexible.system.system import system_of
+from phlexible.state.initial_state import initial_state
+from phlexible.state.system import system_of
+from phlexible.step.assembly.assembly import assemble
 
 LAWS = {
     "logarithmic": ph.LogarithmicLaw(20.0),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.assembly import rods
+from phlexible.step.assembly import families as rods
 
 STEPS = 40
 

@@ -8,8 +8,8 @@ import pytest
 import phlexible as ph
 from kernels.newton import Newton, largest_slope_error
 from kernels.test_elimination import initial_state_of
-from phlexible.assembly import bands
-from phlexible.system.system import system_of
+from phlexible.state.system import system_of
+from phlexible.step.assembly import bodies as bands
 
 STEEL = ph.Material(youngs_modulus=2e9, density=2000.0, viscosity=1e-3)
 POTENTIAL = ph.Potential(lambda x: 40 * np.cosh(x), lambda x: 40 * np.sinh(x))

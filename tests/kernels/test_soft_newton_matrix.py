@@ -6,8 +6,8 @@ import skfem
 
 import phlexible as ph
 from kernels.newton import Newton, largest_slope_error
-from phlexible.initial.closure import undeformed
-from phlexible.system.system import system_of
+from phlexible.state.initial_velocity import undeformed
+from phlexible.state.system import system_of
 
 MOONEY = ph.InvariantLaw(
     (lambda I: 4.0 * (I - 3), lambda I: 4.0 + 0 * I),

@@ -8,10 +8,10 @@ import pytest
 import phlexible as ph
 from bodies.flexible.meshes import bar
 from kernels.newton import Newton, largest_slope_error
-from phlexible.assembly.types import TypeTables
 from phlexible.bodies.mechanics.floating import strain_energy
-from phlexible.initial.initial_state import initial_state
-from phlexible.system.system import system_of
+from phlexible.state.initial_state import initial_state
+from phlexible.state.system import system_of
+from phlexible.step.assembly.bodies import TypeTables
 
 BODY = bar((3, 1, 1), modes=2)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from phlexible.compilation.user_function import call, user_function
+from phlexible.step.compilation.user_function import call, user_function
 
 
 @njit

@@ -12,17 +12,15 @@ import skfem
 
 import phlexible as ph
 from formulas import formula
-from phlexible.bodies.beam.constitution import stiffness_at
-from phlexible.bodies.beam.mesh import Theory
+from phlexible.bodies.beam.mesh import Theory, stiffness_at
 from phlexible.bodies.body import Body
-from phlexible.bodies.rod.node import RodNode
-from phlexible.bodies.soft.law import SoftLaw
-from phlexible.bodies.string.law import StringLaw
-from phlexible.elements.general_section import flat_mass
-from phlexible.interactions.loads import Load
-from phlexible.interactions.surface_pressure import SurfacePressure
-from phlexible.joints.joint import Joint
-from phlexible.ports.attachments import Attachment, PlacedBody, Port
+from phlexible.bodies.rod import RodNode
+from phlexible.bodies.soft_law import SoftLaw
+from phlexible.bodies.string_law import StringLaw
+from phlexible.description.interactions.loads import Load, SurfacePressure
+from phlexible.description.joints.joint import Joint
+from phlexible.description.ports import Attachment, PlacedBody, Port
+from phlexible.elements.sections import flat_mass
 
 Array = np.ndarray
 

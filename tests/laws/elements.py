@@ -9,17 +9,17 @@ from formulas import formula
 from laws.cases import random_place
 from laws.models import STEPS, Sample, frequencies
 from phlexible.bodies.floating_body import FloatingBody
-from phlexible.initial.initial_state import InitialKind, initial_state
-from phlexible.interactions.force_elements import ForceElement, JointElement
-from phlexible.interactions.resisting.contacts import distance
-from phlexible.interactions.resisting.joint_limits import JointFriction, JointStop
-from phlexible.interactions.rods.rod_element import RodElement
-from phlexible.interactions.servo import Servo
-from phlexible.joints.joint import Joint
-from phlexible.joints.relations import JointRelation
-from phlexible.ports.attachments import Attachment, Port
-from phlexible.system.state_laws import coordinate_row
-from phlexible.system.system import system_of
+from phlexible.description.interactions.contact import distance
+from phlexible.description.interactions.force_elements import ForceElement, JointElement
+from phlexible.description.interactions.joint_limits import JointFriction, JointStop
+from phlexible.description.interactions.rod_element import RodElement
+from phlexible.description.interactions.servo import Servo
+from phlexible.description.joints.joint import Joint
+from phlexible.description.joints.relations import JointRelation
+from phlexible.description.ports import Attachment, Port
+from phlexible.state.forces import coordinate_row
+from phlexible.state.initial_state import InitialKind, initial_state
+from phlexible.state.system import system_of
 
 Array = np.ndarray
 

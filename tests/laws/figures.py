@@ -7,11 +7,11 @@ import skfem
 
 import phlexible as ph
 from phlexible.bodies.absolute_body import AbsoluteBody
-from phlexible.bodies.beam.constitution import moments_at
+from phlexible.bodies.beam.mesh import moments_at
 from phlexible.bodies.mechanics.floating import kept_velocities, mass_matrix, split_velocity
-from phlexible.bodies.rod.node import RodNode
-from phlexible.system.layout import State
-from phlexible.system.system import System
+from phlexible.bodies.rod import RodNode
+from phlexible.state.layout import State
+from phlexible.state.system import System
 
 Array = np.ndarray
 

@@ -27,14 +27,14 @@ from laws.cases import (
 from phlexible.bodies.beam.strain import linear_stiffness
 from phlexible.bodies.body import Body, NodalBody
 from phlexible.bodies.floating_body import FloatingBody
-from phlexible.bodies.string.law import StringLaw
+from phlexible.bodies.string_law import StringLaw
+from phlexible.description.interactions.loads import Load
+from phlexible.description.joints.joint import Joint
+from phlexible.description.ports import PlacedBody
 from phlexible.errors import ModelError
-from phlexible.initial.initial_state import InitialKind, initial_state
-from phlexible.interactions.loads import Load
-from phlexible.joints.joint import Joint
-from phlexible.ports.attachments import PlacedBody
-from phlexible.rank.redundancy import redundancies
-from phlexible.system.system import system_of
+from phlexible.state.initial_state import InitialKind, initial_state
+from phlexible.state.redundancy import redundancies
+from phlexible.state.system import system_of
 
 STEPS = 200
 DEFLECTION = 0.05  # of a beam's length, at most

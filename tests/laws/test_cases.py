@@ -14,11 +14,11 @@ import phlexible
 from laws.cases import BODY_CASES, JOINT_CASES, LAW_CASES, LOAD_CASES, SOFT_LAWS
 from laws.elements import ELEMENT_CASES
 from phlexible.bodies.body import Body
-from phlexible.bodies.soft.law import SoftLaw
-from phlexible.bodies.string.law import StringLaw
-from phlexible.interactions.force_elements import ForceElement
-from phlexible.interactions.loads import Load
-from phlexible.joints.joint import Joint
+from phlexible.bodies.soft_law import SoftLaw
+from phlexible.bodies.string_law import StringLaw
+from phlexible.description.interactions.force_elements import ForceElement
+from phlexible.description.interactions.loads import Load
+from phlexible.description.joints.joint import Joint
 
 
 def concrete(kind: type) -> Iterator[type]:

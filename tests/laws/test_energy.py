@@ -10,7 +10,7 @@ from laws.examples import EVERY_BODY, examples, resolved
 from laws.figures import energy_error, energy_scale
 from laws.models import DEFORMED, H_OMEGA, STEPS, Wishes, random_mechanism
 from phlexible.bodies.mechanics.floating import strains
-from phlexible.initial.initial_state import InitialKind
+from phlexible.state.initial_state import InitialKind
 
 LIMIT = 1e-11
 LOADS = [

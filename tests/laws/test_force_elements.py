@@ -9,11 +9,11 @@ from laws.elements import ELEMENT_CASES, Adding, with_elements, with_relation
 from laws.examples import examples, resolved
 from laws.figures import energy_error, momentum_errors
 from laws.models import DEFORMED, H_OMEGA, STEPS, Wishes, random_mechanism
+from phlexible.description.interactions.joint_limits import JointStop
 from phlexible.errors import ModelError
-from phlexible.initial.initial_state import initial_state
-from phlexible.interactions.resisting.joint_limits import JointStop
-from phlexible.rank.redundancy_check import check_redundancy
-from phlexible.system.system import system_of
+from phlexible.state.initial_state import initial_state
+from phlexible.state.redundancy import check_redundancy
+from phlexible.state.system import system_of
 
 LIMIT = 1e-11
 pytestmark = pytest.mark.filterwarnings("ignore::phlexible.StiffeningWarning")

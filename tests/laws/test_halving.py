@@ -124,8 +124,8 @@ def test_an_unstable_controller_ends_the_run_by_name():
 @pytest.mark.filterwarnings("ignore::phlexible.LargeStrainWarning")
 def test_halving_without_end_is_stopped(monkeypatch):
     """With fewer pieces than are allowed, to be quick."""
-    monkeypatch.setattr("phlexible.time_integration.run.MOST_PIECES", 8)
-    monkeypatch.setattr("phlexible.time_integration.run.PIECES_OF_A_STEP", 1)
+    monkeypatch.setattr("phlexible.step.integration.run.MOST_PIECES", 8)
+    monkeypatch.setattr("phlexible.step.integration.run.PIECES_OF_A_STEP", 1)
     with pytest.raises(ConvergenceError, match="more than 1 pieces again and again; take a smaller step"):
         hit_beam().simulate(0.2, 0.02, progress=False)
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import ellipj, ellipk
 
 import phlexible as ph
-from phlexible.bodies.beam.frames import Frame
+from phlexible.bodies.beam.bases import Frame
 
 GRAVITY = 9.81
 STEEL = ph.Material(youngs_modulus=2e11, density=7870.0, poissons_ratio=0.3)

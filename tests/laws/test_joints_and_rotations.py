@@ -11,7 +11,7 @@ from laws.examples import examples, resolved
 from laws.figures import energy_error, joint_gaps, orthogonality_error
 from laws.models import H_OMEGA, Wishes, random_mechanism
 from phlexible.algebra.rotations import rotation_matrix
-from phlexible.initial.initial_state import InitialKind
+from phlexible.state.initial_state import InitialKind
 
 LIMIT = 1e-12
 JOINTS = [pytest.param(d, kind, id=f"{kind.__name__}-{d}D") for d in (2, 3) for kind in joint_types(d)]

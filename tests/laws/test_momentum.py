@@ -8,7 +8,7 @@ from laws.cases import BODY_CASES, joint_types
 from laws.examples import EVERY_BODY, examples, resolved
 from laws.figures import carrier_masses, center_of_mass_path, energy_error, momenta, momentum_errors
 from laws.models import H_OMEGA, Wishes, random_mechanism
-from phlexible.initial.initial_state import InitialKind
+from phlexible.state.initial_state import InitialKind
 
 LIMIT = 1e-11
 JOINTS = [pytest.param(d, kind, id=f"{kind.__name__}-{d}D") for d in (2, 3) for kind in joint_types(d)]

@@ -7,10 +7,10 @@ from bodies.forms import random_state
 from laws.cases import BODY_CASES, random_scale
 from laws.examples import EVERY_BODY
 from phlexible.bodies.body import NodalBody
-from phlexible.bodies.soft.law import StVenantKirchhoff
-from phlexible.bodies.soft.soft_body import SoftBody
-from phlexible.bodies.string.law import LogarithmicLaw
-from phlexible.bodies.string.string import String
+from phlexible.bodies.soft_body import SoftBody
+from phlexible.bodies.soft_law import StVenantKirchhoff
+from phlexible.bodies.string import String
+from phlexible.bodies.string_law import LogarithmicLaw
 from phlexible.port_hamiltonian.structure_check import check_structure
 
 SEEDS = pytest.mark.parametrize("seed", range(5))

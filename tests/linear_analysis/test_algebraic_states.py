@@ -7,9 +7,9 @@ import pytest
 from scipy import sparse
 
 import phlexible as ph
-from phlexible.linear_analysis.constraint_elimination.algebraic_states import without_algebraic_states
-from phlexible.linear_analysis.constraint_elimination.null_space import null_space
-from phlexible.linear_analysis.observed import collocated
+from phlexible.linear.constraint_elimination import without_algebraic_states
+from phlexible.linear.null_space import null_space
+from phlexible.linear.observed import collocated
 from phlexible.port_hamiltonian.model import Port, StateBlock
 
 

@@ -5,10 +5,15 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from mechanisms import beam
-from phlexible.bodies.mechanics.balance import quadratic_velocity_forces
-from phlexible.bodies.mechanics.floating import elastic_force, kept_velocities, mass_matrix, split_velocity
+from phlexible.bodies.mechanics.floating import (
+    elastic_force,
+    kept_velocities,
+    mass_matrix,
+    quadratic_velocity_forces,
+    split_velocity,
+)
 from phlexible.bodies.rigid_body import RigidBody
-from phlexible.linear_analysis.body_matrices import body_matrices, transport_matrix, velocity_force_slopes
+from phlexible.linear.mechanics import body_matrices, transport_matrix, velocity_force_slopes
 
 BODIES = {
     "planar beam": beam().discretize(2),

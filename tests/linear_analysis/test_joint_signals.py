@@ -7,10 +7,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import phlexible as ph
-from phlexible.interactions.functions import DirectionOf, PointOf, perpendicular_axes
-from phlexible.linear_analysis.signals.joint_signals import joint_rows
-from phlexible.linear_analysis.signals.signal_rows import SignalPoint
-from phlexible.system.small_motions import centred_motions, world_motions
+from phlexible.description.interactions.functions import DirectionOf, PointOf, perpendicular_axes
+from phlexible.linear.signals import SignalPoint, joint_rows
+from phlexible.state.small_motions import centred_motions, world_motions
 
 MASS, INERTIA = 2.0, (0.3, 0.4, 0.5)
 AXIS = np.array([0.6, 0.0, 0.8])

@@ -162,7 +162,7 @@ def test_damping_ratios_are_those_of_the_beam():
 
 def test_a_large_damped_model_agrees_with_a_small_one():
     """The sparse iteration and the dense problem of all eigenvalues."""
-    from phlexible.linear_analysis.modes import complex_modes
+    from phlexible.linear import modes as complex_modes
 
     mechanics = ph.gallery.satellite(elements=8, damping_ratio=0.01).linearize().mechanics
     dense, _, rigid = complex_modes.lowest_complex_modes(mechanics, 8)

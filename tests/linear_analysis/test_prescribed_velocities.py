@@ -7,8 +7,8 @@ import pytest
 
 import phlexible as ph
 from linear_analysis.four_bar_by_hand import DENSITY, link
-from phlexible.linear_analysis.first_order.energy_form import energy_form
-from phlexible.reduction.normal_form import normal_form_of_states
+from phlexible.linear.first_order import energy_form
+from phlexible.linear.reduction.state_bases import normal_form_of_states
 
 LENGTH, AREA, RIGIDITY = 0.3, 4e-5, 0.6
 MASS = DENSITY * AREA * LENGTH

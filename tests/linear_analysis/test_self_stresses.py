@@ -8,8 +8,8 @@ from skfem import MeshTet, MeshTri
 
 import phlexible as ph
 from linear_analysis.four_bar_by_hand import EXACT, exact, four_bar
-from phlexible.linear_analysis.first_order.velocities_and_stresses import Kind, kind_of_unit
-from phlexible.port_hamiltonian.elastodynamics import rod, solid
+from phlexible.linear.first_order import Kind, kind_of_unit
+from phlexible.papers.elastodynamics import rod, solid
 
 STEEL = (2e11, 0.3, 7800.0)
 

@@ -8,14 +8,11 @@ from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
+from phlexible.description.interactions.loads import Force, Torque
+from phlexible.description.joints.joints import Cylindrical, Fixed, Revolute, Spherical
+from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.elements.sections import CircularSection
 from phlexible.errors import AttachmentError, ModelError, ParameterError, SingularMassError
-from phlexible.interactions.loads import Force, Torque
-from phlexible.joints.cylindrical import Cylindrical
-from phlexible.joints.fixed import Fixed
-from phlexible.joints.revolute import Revolute
-from phlexible.joints.spherical import Spherical
-from phlexible.mechanism.mechanism import Mechanism
 
 STEEL = Material(youngs_modulus=2e11, density=7870.0, poissons_ratio=0.3)
 BEAM = Beam(length=1.0, section=CircularSection(diameter=0.01), material=STEEL, elements=2)
@@ -118,7 +115,7 @@ def test_a_massless_motion_names_the_body(monkeypatch):
     def refuse(data):
         raise SingularMassError("no inertia in the direction of w_x")
 
-    monkeypatch.setattr("phlexible.mechanism.placement.check_mass", refuse)
+    monkeypatch.setattr("phlexible.description.mechanism.membership.check_mass", refuse)
     with pytest.raises(SingularMassError, match="needle: no inertia in the direction of w_x"):
         Mechanism().add(BEAM, "needle")
 

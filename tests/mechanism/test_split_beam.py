@@ -7,10 +7,10 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 import phlexible as ph
-from phlexible.initial.closure import undeformed
-from phlexible.interactions.functions import PointOf
-from phlexible.linear_analysis.operating_points.static_equilibrium import static_equilibrium
-from phlexible.system.system import system_of
+from phlexible.description.interactions.functions import PointOf
+from phlexible.linear.equilibria import static_equilibrium
+from phlexible.state.initial_velocity import undeformed
+from phlexible.state.system import system_of
 
 REFERENCE = Path(__file__).parent.parent / "gallery" / "reference"
 LENGTH = 1.2

@@ -8,12 +8,12 @@ from scipy.spatial.transform import Rotation
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.bodies.mechanics.floating import kept_velocities
+from phlexible.description.mechanism.mechanism import Mechanism
+from phlexible.description.ports import PlacedBody
 from phlexible.elements.sections import RectangularSection
-from phlexible.mechanism.mechanism import Mechanism
-from phlexible.observables.run import RecordedRun
-from phlexible.ports.attachments import PlacedBody
-from phlexible.system.recording import Recording
-from phlexible.system.system import system_of
+from phlexible.measure.run import RecordedRun
+from phlexible.state.recording import Recording
+from phlexible.state.system import system_of
 
 BEAM = Beam(0.8, RectangularSection(0.03, 0.02), Material(7e10, 2700.0), elements=2, frame="cantilever")
 STEP = 1e-3  # of the differences; the motions are slow, so that their error is about 1e-12

@@ -9,19 +9,13 @@ from scipy.spatial.transform import Rotation
 from observables.synthetic import recorded, two_beams, wandering, wandering_poses
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
+from phlexible.description.joints.joints import Cylindrical, Distance, Fixed, Revolute, Spherical, Universal
+from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.errors import ModelError
-from phlexible.joints.cylindrical import Cylindrical
-from phlexible.joints.distance import Distance
-from phlexible.joints.fixed import Fixed
-from phlexible.joints.revolute import Revolute
-from phlexible.joints.spherical import Spherical
-from phlexible.joints.universal import Universal
-from phlexible.mechanism.mechanism import Mechanism
-from phlexible.observables.coordinates import angle, rate
-from phlexible.observables.energy import energy_of
-from phlexible.observables.poses import position
-from phlexible.observables.reactions import reaction
-from phlexible.observables.smallest_multipliers import smallest_multipliers
+from phlexible.measure.energy import energy_of
+from phlexible.measure.kinematics import angle, position, rate
+from phlexible.measure.reactions import reaction
+from phlexible.measure.reader import smallest_multipliers
 
 TIMES = np.linspace(0.0, 2.0, 41)
 AXIS = np.array([2.0, -1.0, 2.0]) / 3

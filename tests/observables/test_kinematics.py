@@ -6,12 +6,19 @@ import pytest
 from observables.synthetic import recorded, slope, two_beams, vee, wandering, wandering_poses
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
+from phlexible.description.interactions.functions import DirectionOf
+from phlexible.description.joints.joints import Spherical
+from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.errors import ModelError
-from phlexible.interactions.functions import DirectionOf
-from phlexible.joints.spherical import Spherical
-from phlexible.mechanism.mechanism import Mechanism
-from phlexible.observables.poses import elastic_coordinates, elastic_displacement, position, rotation
-from phlexible.observables.velocities import angular_velocity, turning_of_rotation_vector, velocity
+from phlexible.measure.kinematics import (
+    angular_velocity,
+    elastic_coordinates,
+    elastic_displacement,
+    position,
+    rotation,
+    turning_of_rotation_vector,
+    velocity,
+)
 
 TIMES = np.linspace(0.0, 2.0, 9)
 

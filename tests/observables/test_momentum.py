@@ -9,13 +9,12 @@ from observables.synthetic import recorded, slope, two_beams, wandering, wanderi
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.bodies.rigid_body import RigidBody
+from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.elements.sections import RectangularSection
-from phlexible.mechanism.mechanism import Mechanism
-from phlexible.observables import momentum as chunked
-from phlexible.observables.momentum import momentum
-from phlexible.observables.poses import position
-from phlexible.observables.run import RecordedRun
-from phlexible.observables.velocities import velocity
+from phlexible.measure import energy as chunked
+from phlexible.measure.energy import momentum
+from phlexible.measure.kinematics import position, velocity
+from phlexible.measure.run import RecordedRun
 
 TIMES = np.linspace(0.0, 2.0, 5)
 

@@ -7,19 +7,21 @@ from scipy.spatial.transform import Rotation
 
 from observables.synthetic import recorded, slope, two_beams, wandering_poses
 from phlexible.bodies.mechanics.floating import mass_matrix
-from phlexible.joints.cylindrical import Cylindrical
-from phlexible.joints.distance import Distance
-from phlexible.joints.fixed import Fixed
-from phlexible.joints.planar import Planar
-from phlexible.joints.prismatic import Prismatic
-from phlexible.joints.revolute import Revolute
-from phlexible.joints.slider import Slider
-from phlexible.joints.spherical import Spherical
-from phlexible.joints.universal import Universal
-from phlexible.mechanism.mechanism import Mechanism
-from phlexible.observables import projection
-from phlexible.observables.projection import projected_velocities
-from phlexible.observables.run import RecordedRun
+from phlexible.description.joints.joints import (
+    Cylindrical,
+    Distance,
+    Fixed,
+    Planar,
+    Prismatic,
+    Revolute,
+    Slider,
+    Spherical,
+    Universal,
+)
+from phlexible.description.mechanism.mechanism import Mechanism
+from phlexible.measure import reader as projection
+from phlexible.measure.reader import projected_velocities
+from phlexible.measure.run import RecordedRun
 
 TIMES = np.linspace(0.0, 2.0, 7)
 SPATIAL = (Fixed, Revolute, Prismatic, Cylindrical, Universal, Spherical, Planar, Slider, Distance)

@@ -8,9 +8,9 @@ import pytest
 
 import phlexible as ph
 from observables.synthetic import recorded, two_beams, wandering_poses
-from phlexible.linear_analysis.body_matrices import body_matrices
-from phlexible.observables.quality.step_quality import alternating_share
-from phlexible.observables.run import RecordedRun
+from phlexible.linear.mechanics import body_matrices
+from phlexible.measure.quality import alternating_share
+from phlexible.measure.run import RecordedRun
 
 
 def clamped(modulus=2e8, gravity=9.81, **options):

@@ -22,7 +22,7 @@ from skfem import (
 from skfem.models.elasticity import linear_elasticity
 
 from phlexible.errors import ParameterError
-from phlexible.port_hamiltonian.elastodynamics import rod, solid
+from phlexible.papers.elastodynamics import rod, solid
 from phlexible.port_hamiltonian.structure_check import check_structure
 
 E, RHO = 3.0, 2.0

@@ -7,9 +7,8 @@ from scipy.spatial.transform import Rotation
 
 from bodies.forms import BODIES, beam, random_state
 from phlexible.errors import FunctionError, ModelError
-from phlexible.port_hamiltonian.adapted import inverted, with_prefix
-from phlexible.port_hamiltonian.elastodynamics import rod
-from phlexible.port_hamiltonian.interconnection import gyrator, transformer
+from phlexible.papers.elastodynamics import rod
+from phlexible.port_hamiltonian.interconnection import gyrator, inverted, transformer, with_prefix
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.port_hamiltonian.model import Port, StateBlock
 from phlexible.port_hamiltonian.structure_check import check_structure

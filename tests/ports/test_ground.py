@@ -7,8 +7,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
-from phlexible.errors import ParameterError
-from phlexible.ports.ground import (
+from phlexible.description.ground import (
     Ground,
     frame_acceleration,
     frame_angular_velocities,
@@ -18,6 +17,7 @@ from phlexible.ports.ground import (
     frame_rotations,
     frame_velocity,
 )
+from phlexible.errors import ParameterError
 
 SPACE, PLANE = Ground(3), Ground(2)
 

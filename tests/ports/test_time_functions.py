@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from phlexible.algebra.differences import first_derivatives
-from phlexible.interactions.time_paths import TimePath
-from phlexible.ports.ground import Ground, frame_positions, frame_rotations, frame_velocities
-from phlexible.ports.time_functions import at_all_times
+from phlexible.algebra.user_derivatives import first_derivatives
+from phlexible.description.ground import Ground, frame_positions, frame_rotations, frame_velocities
+from phlexible.description.time_functions import TimePath, at_all_times
 
 TIMES = np.linspace(0.0, 2.0, 101)
 

@@ -8,19 +8,14 @@ import pytest
 import phlexible as ph
 from mechanisms import beam, crank_slider, four_bar
 from phlexible.bodies.rigid_body import RigidBody
+from phlexible.description.joints.joints import Fixed, Revolute, Slider, Spherical, Universal
+from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.errors import RedundancyError, RedundancyWarning
-from phlexible.initial.closure import undeformed
-from phlexible.initial.initial_state import initial_state
-from phlexible.joints.fixed import Fixed
-from phlexible.joints.revolute import Revolute
-from phlexible.joints.slider import Slider
-from phlexible.joints.spherical import Spherical
-from phlexible.joints.universal import Universal
-from phlexible.mechanism.mechanism import Mechanism
-from phlexible.rank import redundancy
-from phlexible.rank.redundancy import independent_rows, redundancies
-from phlexible.rank.redundancy_check import check_redundancy
-from phlexible.system.system import system_of
+from phlexible.state import redundancy
+from phlexible.state.initial_state import initial_state
+from phlexible.state.initial_velocity import undeformed
+from phlexible.state.redundancy import check_redundancy, independent_rows, redundancies
+from phlexible.state.system import system_of
 
 
 def checked(model):

@@ -8,7 +8,7 @@ from scipy import sparse
 from skfem import MeshTri
 
 import phlexible as ph
-from phlexible.port_hamiltonian.elastodynamics import rod, solid
+from phlexible.papers.elastodynamics import rod, solid
 from phlexible.port_hamiltonian.model import Port, StateBlock
 
 METHODS = ("modal", "craig_bampton", "krylov", "balanced", "irka")

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 import phlexible as ph
-from phlexible.linear_analysis.modes.natural_modes import lowest_modes
+from phlexible.linear.modes import lowest_modes
 
 
 def satellite(**parameters):

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from phlexible.algebra.arrays import Array, positive
+from phlexible.papers.collocation import StageLoop, Tableau
+from phlexible.papers.compiled_bodies import fast
+from phlexible.papers.discrete_gradient import DiscreteGradientLoop
+from phlexible.papers.equations import Equations, Inputs, one_by_one
 from phlexible.port_hamiltonian.model import PortHamiltonianModel
-from phlexible.reference.collocation import StageLoop
-from phlexible.reference.compiled_bodies import fast
-from phlexible.reference.discrete_gradient import DiscreteGradientLoop
-from phlexible.reference.equations import Equations, Inputs, one_by_one
-from phlexible.reference.tableaux import Tableau
 
 
 @dataclass(frozen=True, eq=False)

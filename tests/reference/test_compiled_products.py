@@ -5,11 +5,10 @@ import pytest
 
 from bodies.forms import BODIES, random_state
 from mechanisms import arbitrary_state, crank_slider, tangle, with_elements
-from phlexible.port_hamiltonian.adapted import inverted, with_prefix
-from phlexible.port_hamiltonian.flattened import Flattened
-from phlexible.port_hamiltonian.interconnection import gyrator, transformer
-from phlexible.reference.compiled_bodies import FACTORS, CompiledBody, fast
-from phlexible.reference.mechanism_model import MechanismModel
+from phlexible.papers.compiled_bodies import FACTORS, CompiledBody, fast
+from phlexible.papers.flattened import Flattened
+from phlexible.papers.mechanism_model import MechanismModel
+from phlexible.port_hamiltonian.interconnection import gyrator, inverted, transformer, with_prefix
 
 
 def dense(matrix):

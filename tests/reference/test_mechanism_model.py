@@ -4,15 +4,14 @@ import numpy as np
 import pytest
 
 from mechanisms import arbitrary_state, crank_slider, tangle, with_elements
-from phlexible.bodies.mechanics.balance import quadratic_velocity_forces
-from phlexible.bodies.mechanics.floating import elastic_force, mass_matrix
-from phlexible.initial.initial_state import initial_state
-from phlexible.interactions.functions import PointOf
+from phlexible.bodies.mechanics.floating import elastic_force, mass_matrix, quadratic_velocity_forces
+from phlexible.description.interactions.functions import PointOf
+from phlexible.papers.mechanism_model import MechanismModel
 from phlexible.port_hamiltonian.structure_check import check_structure
-from phlexible.reference.mechanism_model import MechanismModel
-from phlexible.system.forces import applied_forces
-from phlexible.system.small_motions import centred_motions, world_motions
-from phlexible.system.system import system_of
+from phlexible.state.forces import applied_forces
+from phlexible.state.initial_state import initial_state
+from phlexible.state.small_motions import centred_motions, world_motions
+from phlexible.state.system import system_of
 
 MODELS = {
     "plane": lambda: tangle(2),

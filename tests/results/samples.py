@@ -10,13 +10,11 @@ from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
+from phlexible.description.interactions.loads import Force, Torque
+from phlexible.description.joints.joints import Distance, Revolute, Slider
+from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.elements.sections import CircularSection
-from phlexible.interactions.loads import Force, Torque
-from phlexible.joints.distance import Distance
-from phlexible.joints.revolute import Revolute
-from phlexible.joints.slider import Slider
-from phlexible.mechanism.mechanism import Mechanism
-from phlexible.observables.run import RecordedRun
+from phlexible.measure.run import RecordedRun
 from phlexible.results.motion import Motion
 
 TIMES = np.linspace(0.0, 1.0, 21)

@@ -12,17 +12,16 @@ import pytest
 import phlexible
 from phlexible.bodies.body import Body
 from phlexible.bodies.rigid_body import RigidBody
+from phlexible.description.interactions.loads import Force
+from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.errors import ModelError, ResultFileError
-from phlexible.interactions.loads import Force
-from phlexible.mechanism.mechanism import Mechanism
 from phlexible.model import Model
-from phlexible.results.files.encoding import FAMILIES, VALUES, _descendants
+from phlexible.results.files.encoding import FAMILIES, VALUES, _descendants, packed, unpacked
 from phlexible.results.files.fields import FIELDS, labels
 from phlexible.results.files.files import load_for_resume
-from phlexible.results.files.packed_arrays import packed, unpacked
 from phlexible.results.files.run_output import RunOutput
 from phlexible.results.motion import Motion
-from phlexible.system.system import system_of
+from phlexible.state.system import system_of
 from results.samples import mechanism, sample, untouched
 
 

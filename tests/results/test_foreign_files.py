@@ -10,7 +10,7 @@ import pytest
 from phlexible.errors import ResultFileError
 from phlexible.results.files.description import describe as describe_mechanism
 from phlexible.results.motion import Motion
-from phlexible.system.recording import ARRAYS
+from phlexible.state.recording import ARRAYS
 from results.samples import sample, untouched
 
 

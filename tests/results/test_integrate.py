@@ -5,9 +5,9 @@ import pytest
 
 import phlexible as ph
 from phlexible.errors import ConvergenceError, ModelError, ParameterError, ResultFileError, VelocityError
-from phlexible.reference.compiled_bodies import fast
-from phlexible.reference.equations import Equations
-from phlexible.reference.schemes import Method, stage_loop
+from phlexible.papers.compiled_bodies import fast
+from phlexible.papers.equations import Equations
+from phlexible.papers.integrate import Method, stage_loop
 
 GRAVITY = (0.0, -9.81, 0.0)
 ORDERS = {"gauss2": 4, "radau3": 5, "midpoint": 2, "discrete_gradient": 2}

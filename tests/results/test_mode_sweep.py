@@ -8,7 +8,7 @@ import pytest
 
 import phlexible as ph
 from bodies.flexible.meshes import STEEL, bar
-from phlexible.results.pictures.mode_outline import mode_outline, sharp_edges
+from phlexible.pictures.modes import mode_outline, sharp_edges
 
 REFERENCE = Path(__file__).parent.parent / "linear_analysis" / "four_bar.csv"
 

@@ -6,14 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from phlexible import gallery
+from phlexible import extras, gallery
 from phlexible.bodies.point_mass import PointMass
 from phlexible.errors import MissingExtraError, ModelError, ParameterError, ResultFileError
 from phlexible.model import Model
-from phlexible.results import extras
+from phlexible.pictures.mechanism_plot import picked_instants
+from phlexible.pictures.modes import mode_sweep
 from phlexible.results.motion import Motion
-from phlexible.results.pictures.mechanism_plot import picked_instants
-from phlexible.results.pictures.mode_sweep import mode_sweep
 from results.samples import TIMES, balanced, pendulum, sample, untouched
 
 matplotlib = pytest.importorskip("matplotlib")

@@ -12,8 +12,8 @@ import pytest
 import phlexible as ph
 from phlexible.errors import ResultFileError
 from phlexible.results.files import journal, run_output
-from phlexible.results.files.unfinished import read_unfinished
-from phlexible.system.recording import ARRAYS, Recording
+from phlexible.results.files.journal import read_unfinished
+from phlexible.state.recording import ARRAYS, Recording
 
 STEPS = 60
 
@@ -37,8 +37,8 @@ def run(tmp_path_factory) -> tuple[bytes, Recording]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run_output, "SECONDS", 0.0)
-        patch.setattr("phlexible.time_integration.run.FIRST_BLOCK", 4)
-        patch.setattr("phlexible.time_integration.run.BLOCK_SECONDS", 0.0)
+        patch.setattr("phlexible.step.integration.run.FIRST_BLOCK", 4)
+        patch.setattr("phlexible.step.integration.run.BLOCK_SECONDS", 0.0)
         patch.setattr("phlexible.model.progress_bar", lambda show: nullcontext(keep))
         motion = pendulum().simulate(STEPS * 0.01, 0.01, output=path)
     return copy.read_bytes(), motion.recording

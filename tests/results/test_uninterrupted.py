@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from phlexible.results.files.uninterrupted import uninterrupted
+from phlexible.results.files.writing import uninterrupted
 
 
 def test_an_interruption_comes_at_the_end():

@@ -7,7 +7,7 @@ import phlexible as ph
 from phlexible.bodies.skin import solid_skin
 from phlexible.shapes.creases import creases, joined
 from phlexible.shapes.solids import BALL, ROUND
-from phlexible.shapes.surface import Surface, enclosed, open_edges
+from phlexible.shapes.surfaces import Surface, enclosed, open_edges
 
 
 def skin_of(shape):

@@ -5,9 +5,8 @@ import pytest
 import skfem
 
 import phlexible as ph
-from phlexible.scene.build import scene_of
-from phlexible.scene.fields import node_fields
-from phlexible.shapes.surface import Surface, enclosed, open_edges
+from phlexible.pictures.scenes import node_fields, scene_of
+from phlexible.shapes.surfaces import Surface, enclosed, open_edges
 
 RUBBER = ph.Material(2e8, 1200.0)
 GRIDS = np.linspace(0, 1, 5), np.linspace(-0.05, 0.05, 3), np.linspace(-0.03, 0.03, 3)

@@ -7,10 +7,9 @@ import pytest
 
 import phlexible as ph
 from phlexible.bodies.skin import tube_skin
-from phlexible.scene.build import scene_at_start, scene_of
-from phlexible.scene.scene import SymbolKind
-from phlexible.shapes.outlines import circle
-from phlexible.shapes.surface import Surface, enclosed, open_edges
+from phlexible.pictures.scene import SymbolKind
+from phlexible.pictures.scenes import scene_at_start, scene_of
+from phlexible.shapes.surfaces import Surface, circle, enclosed, open_edges
 from results.samples import sample
 
 ALUMINIUM = ph.Material(7e10, 2700.0)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.shapes.surface import Surface, enclosed, open_edges
+from phlexible.shapes.surfaces import Surface, enclosed, open_edges
 
 # F. Tonon, Explicit exact formulas for the 3-D tetrahedron inertia tensor in terms of its vertex coordinates,
 # Journal of Mathematics and Statistics 1 (2004), section 4: density 1.

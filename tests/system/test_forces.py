@@ -7,10 +7,10 @@ import pytest
 
 from mechanisms import arbitrary_state, moved_along, slope, tangle, with_elements
 from phlexible.bodies.rigid_body import RigidBody
-from phlexible.interactions.functions import PointOf
-from phlexible.interactions.loads import Torque
-from phlexible.mechanism.mechanism import Mechanism
-from phlexible.system.forces import applied_forces, body_triad, element_damping, load_stiffness
+from phlexible.description.interactions.functions import PointOf
+from phlexible.description.interactions.loads import Torque
+from phlexible.description.mechanism.mechanism import Mechanism
+from phlexible.state.forces import applied_forces, body_triad, element_damping, load_stiffness
 
 EPS = 1e-5
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from mechanisms import arbitrary_state, crank_slider, moved_along, slope, tangle
-from phlexible.system.forces import constraint_stiffness
-from phlexible.system.instants import GivenFunctions, Instants
+from phlexible.state.forces import constraint_stiffness
+from phlexible.state.instants import GivenFunctions, Instants
 
 MODELS = [tangle(2), tangle(3), crank_slider(angle=0.6)]
 EPS = 1e-5

@@ -3,7 +3,7 @@
 import numpy as np
 
 import phlexible as ph
-from phlexible.system.kept import KeptSystem
+from phlexible.state.system import KeptSystem
 
 
 def crank(start):

@@ -7,9 +7,8 @@ import pytest
 
 from mechanisms import arbitrary_state, tangle
 from phlexible.bodies.mechanics.floating import split_velocity
-from phlexible.initial.initial_velocity import reference_velocity
-from phlexible.system.displacement import displaced
-from phlexible.system.small_motions import centred_motions, world_motions
+from phlexible.state.initial_velocity import reference_velocity
+from phlexible.state.small_motions import centred_motions, displaced, world_motions
 
 EPS = 1e-6
 

@@ -8,14 +8,13 @@ from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.mechanics.floating import mass_matrix
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
-from phlexible.bodies.string.law import LinearLaw
-from phlexible.bodies.string.string import String
-from phlexible.initial.closure import undeformed
-from phlexible.joints.revolute import Revolute
-from phlexible.joints.spherical import Spherical
-from phlexible.mechanism.mechanism import Mechanism
-from phlexible.system.small_motions import centred_motions, world_motions
-from phlexible.system.system import system_of
+from phlexible.bodies.string import String
+from phlexible.bodies.string_law import LinearLaw
+from phlexible.description.joints.joints import Revolute, Spherical
+from phlexible.description.mechanism.mechanism import Mechanism
+from phlexible.state.initial_velocity import undeformed
+from phlexible.state.small_motions import centred_motions, world_motions
+from phlexible.state.system import system_of
 
 
 def test_bodies_with_a_frame_come_first_and_every_number_has_its_place():

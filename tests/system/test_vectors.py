@@ -7,8 +7,8 @@ import pytest
 from numpy.polynomial.legendre import leggauss
 
 from mechanisms import arbitrary_state, moved_along, slope, tangle
-from phlexible.interactions.functions import PointOf
-from phlexible.system.forces import body_triad
+from phlexible.description.interactions.functions import PointOf
+from phlexible.state.forces import body_triad
 
 EPS = 1e-5
 

@@ -9,11 +9,10 @@ import pytest
 
 import phlexible
 import phlexible as ph
-from phlexible.assembly.assembly import assemble
-from phlexible.system.system import system_of
-from phlexible.tables.declarations import TABLES
-from phlexible.tables.memory import NUMBERS, Memory
-from phlexible.tables.table import Kind, Writer
+from phlexible.state.system import system_of
+from phlexible.step.assembly.assembly import assemble
+from phlexible.step.tables.declarations import TABLES, Kind, Writer
+from phlexible.step.tables.memory import NUMBERS, Memory
 
 SOURCES = Path(phlexible.__file__).parent
 
@@ -26,7 +25,7 @@ def test_names_are_unique_and_sizes_are_counts():
 
 
 def test_every_table_is_read_by_a_kernel():
-    text = "\n".join(file.read_text() for file in (SOURCES / "kernels").rglob("*.py"))
+    text = "\n".join(file.read_text() for file in (SOURCES / "step" / "kernels").rglob("*.py"))
     used = set(re.findall(r"\bt\.(\w+)", text))
     sizes = {table.size.split()[-1] for table in TABLES}
     of_events = {"event_time", "event_loss"}  # kept in the state between steps, where kernels have no part

@@ -7,11 +7,11 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 import phlexible as ph
-from phlexible.assembly.assembly import assemble
-from phlexible.system.system import system_of
-from phlexible.time_integration.conserving import ConservingStepper
-from phlexible.time_integration.run import Simulation
-from phlexible.time_integration.stepper import Storage
+from phlexible.state.system import system_of
+from phlexible.step.assembly.assembly import assemble
+from phlexible.step.integration.conserving import ConservingStepper
+from phlexible.step.integration.run import Simulation
+from phlexible.step.integration.stepper import Storage
 
 PARTS = 16  # of a step, for the truth
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.initial.initial_state import initial_state
-from phlexible.reference.mechanism_model import MechanismModel
-from phlexible.reference.tableaux import GAUSS_LEGENDRE_2, RADAU_IIA_3
+from phlexible.papers.collocation import GAUSS_LEGENDRE_2, RADAU_IIA_3
+from phlexible.papers.mechanism_model import MechanismModel
+from phlexible.state.initial_state import initial_state
 from reference.histories import collocate
 
 

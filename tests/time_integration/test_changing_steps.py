@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.system.functions import FunctionSet
+from phlexible.state.functions import FunctionSet
 
 
 def swinging(breakpoints=()):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from phlexible.errors import ParameterError
-from phlexible.time_integration.clock import clock
+from phlexible.step.integration.clock import clock
 
 
 def test_a_whole_number_of_steps_has_no_remainder():

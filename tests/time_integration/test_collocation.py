@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.initial.initial_state import initial_state
-from phlexible.port_hamiltonian.elastodynamics import rod
-from phlexible.reference import tableaux
-from phlexible.reference.mechanism_model import MechanismModel
-from phlexible.reference.tableaux import GAUSS_LEGENDRE_2, RADAU_IIA_2, RADAU_IIA_3, TABLEAUX
+from phlexible.papers import collocation as tableaux
+from phlexible.papers.collocation import GAUSS_LEGENDRE_2, RADAU_IIA_2, RADAU_IIA_3, TABLEAUX
+from phlexible.papers.elastodynamics import rod
+from phlexible.papers.mechanism_model import MechanismModel
+from phlexible.state.initial_state import initial_state
 from reference.histories import collocate
 
 DURATION = 0.3

@@ -7,7 +7,7 @@ import pytest
 
 import phlexible as ph
 from phlexible.errors import VelocityError
-from phlexible.system.recording import ARRAYS
+from phlexible.state.recording import ARRAYS
 
 INERTIAS, SPEEDS = (0.3, 0.5), (7.0, -2.0)  # of two discs on one axis, the second turns on the first
 LOSS = INERTIAS[0] * INERTIAS[1] / sum(INERTIAS) * (SPEEDS[0] - SPEEDS[1]) ** 2 / 2

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.time_integration.conserving import ConservingStepper
-from phlexible.time_integration.stepper import Advance, no_rows
+from phlexible.step.integration.conserving import ConservingStepper
+from phlexible.step.integration.stepper import Advance, no_rows
 
 INSTANTS = 10  # at which runs are compared, and both ends
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.time_integration import run
+from phlexible.step.integration import run
 
 
 def falling_mass(force=None, breakpoints=()):
@@ -188,7 +188,7 @@ def test_a_model_without_bodies_is_refused():
 
 
 def test_newtons_method_starts_near_the_end_of_a_step_and_stops_at_round_off():
-    """Substeps of unequal length, one backwards, are foretold as well as equal ones; 4.5 iterations without."""
+    """Substeps of unequal length, one backwards, are predicted as well as equal ones; 4.5 iterations without."""
     composed = ph.gallery.double_pendulum().simulate(0.5, 0.01, order=4)
     assert composed.iterations[-1] < 2.8 * 10 * 50
     assert np.abs(composed.energy.balance_error).max() < 1e-12 * np.ptp(composed.energy.gravity)

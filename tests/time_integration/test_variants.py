@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from bodies.forms import beam
-from phlexible.bodies.forms.floating import BodyState
-from phlexible.reference.tableaux import GAUSS_LEGENDRE_2
+from phlexible.papers.collocation import GAUSS_LEGENDRE_2
+from phlexible.papers.floating_forms import BodyState
 from reference.histories import collocate
 
 SPIN = np.array([0.0, 0.0, 8.0])

@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import phlexible as ph
-from phlexible.system.system import system_of
+from phlexible.state.system import system_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::phlexible.RedundancyWarning")
 

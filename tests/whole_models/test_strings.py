@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.initial.initial_state import initial_state
 from phlexible.results.motion import Motion
-from phlexible.system.system import system_of
+from phlexible.state.initial_state import initial_state
+from phlexible.state.system import system_of
 
 USER_LAW = ph.Law(lambda C: 5 * (C - np.log(C) - 1), lambda C: 5 * (1 - 1 / C))
 LAWS = [ph.LogarithmicLaw(20.0), ph.LinearLaw(20.0), ph.StVenantKirchhoffLaw(20.0), USER_LAW]
@@ -360,7 +360,7 @@ def test_names_of_the_numbers_say_what_they_are():
 
 
 def test_a_mechanism_with_strings_has_no_single_form_and_says_so():
-    from phlexible.reference.mechanism_model import MechanismModel
+    from phlexible.papers.mechanism_model import MechanismModel
 
     with pytest.raises(ph.ModelError, match="string is a string: a mechanism as one"):
         MechanismModel(free_string(LAWS[0]))
@@ -382,7 +382,7 @@ def test_a_pin_in_the_plane_holds_a_string_and_orientations_are_refused():
 
 
 def test_joints_that_hold_a_node_twice_are_found_among_many_on_a_string():
-    from phlexible.rank.redundancy import redundancies
+    from phlexible.state.redundancy import redundancies
 
     def redundant(model):
         system = system_of(model)

@@ -1,1 +1,1 @@
-"""Arrays only: rotations, checks of numbers and shapes, sparse blocks. No bodies, no time."""
+"""Mathematics without mechanics: arrays, rotations, sparse matrices, orders of elimination."""

@@ -1,11 +1,18 @@
-"""Array types and the checks of numbers that users hand in: text and truth values are no numbers."""
+"""Array types, and the checks of what users hand in: numbers, counts, options, names, flags, paths, functions."""
 
+import inspect
+import os
+from collections.abc import Callable, Mapping
+from enum import Enum
+from operator import index
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from phlexible.errors import ParameterError
+from phlexible.errors import FunctionError, ParameterError, PhlexibleError
+
+# Array types and the checks of numbers that users hand in: text and truth values are no numbers.
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -88,14 +95,14 @@ def unit_vector(name: str, value: ArrayLike) -> Array:
 
 
 def read_only(array: AnyArray) -> AnyArray:
-    """A view that nobody can write to."""
+    """A read-only view."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
 def owned(value: Any) -> Any:
-    """The value so that nobody else can change it: arrays as read-only copies, lists as tuples."""
+    """The value so that others cannot change it: arrays as read-only copies, lists as tuples."""
     if isinstance(value, np.ndarray):
         return read_only(value.copy())
     return tuple(owned(each) for each in value) if isinstance(value, list) else value
@@ -144,3 +151,129 @@ def _numbers(value: ArrayLike) -> Array:
             return found.astype(np.float64, copy=False)
         raise TypeError
     return found.astype(np.float64, copy=False)
+
+
+# Checks of what users hand in beside numbers in the plain sense: counts, options, names, flags, paths of files.
+
+MOST = 10**9
+EXPECTED = "a sequence of times such as (0.5, 1.0)"
+
+Option = TypeVar("Option", bound=Enum)
+
+
+def whole(name: str, value: object, least: int = 1) -> int:
+    """The value as an int, refused unless it is a whole number of at least ``least``; floats are none."""
+    try:
+        number = index(value)  # type: ignore[arg-type]  # what is none raises
+    except TypeError:
+        number = least - 1
+    if number < least or isinstance(value, NO_NUMBERS):
+        raise ParameterError(f"{name} must be a whole number of at least {least}, got {value!r}")
+    if number > MOST:
+        raise ParameterError(f"{name} must be at most {MOST:g}, got {value!r}")
+    return number
+
+
+def plane_or_space(value: object) -> int:
+    """The dimension of a body that needs a plane to move in, refused unless it is 2 or 3."""
+    if isinstance(value, int | np.integer) and int(value) in (2, 3):
+        return int(value)
+    on_a_line = "; on a line there are PointMass, String and Rod, which stretches as the axis of a beam does"
+    is_line = isinstance(value, int | np.integer) and not isinstance(value, bool) and value == 1
+    raise ParameterError(
+        f"dimension must be 2 (the xy plane) or 3 (space), got {value!r}{on_a_line if is_line else ''}"
+    )
+
+
+def line_plane_or_space(value: object) -> int:
+    """The dimension of a model, refused unless it is 1, 2 or 3."""
+    if isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) in (1, 2, 3):
+        return int(value)
+    raise ParameterError(f"dimension must be 1 (the x axis), 2 (the xy plane) or 3 (space), got {value!r}")
+
+
+def option(name: str, value: object, options: type[Option]) -> Option:
+    """The member of the enumeration that the value is or names."""
+    try:
+        return options(value)
+    except ValueError:
+        allowed = ", ".join(repr(each.value) for each in options)
+        raise ParameterError(f"{name} must be one of {allowed}, got {value!r}") from None
+
+
+def flag(name: str, value: object) -> bool:
+    """The value as a bool, refused unless it is True or False (of Python or NumPy)."""
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    raise ParameterError(f"{name} must be True or False, got {value!r}")
+
+
+def text(name: str, value: object) -> str:
+    """The value, refused unless it is text that is not empty and that files can hold."""
+    if not isinstance(value, str) or not value.strip() or "\0" in value:
+        raise ParameterError(f"{name} must be text that is not empty and without NUL, got {value!r}")
+    return value
+
+
+def optional_text(name: str, value: object) -> str | None:
+    """The same, or None."""
+    return None if value is None else text(name, value)
+
+
+def times(name: str, value: object) -> tuple[float, ...]:
+    """Finite numbers, refused unless they come as a sequence."""
+    found = numbers(name, value, EXPECTED)  # type: ignore[arg-type]  # what holds no numbers is refused
+    if found.ndim != 1:
+        raise ParameterError(f"{name} must be {EXPECTED}, got {value!r}")
+    return tuple(finite(name, each) for each in found.tolist())
+
+
+def file_path(name: str, value: object) -> str:
+    """The path of a file as text, refused unless it is text or a ``pathlib.Path``."""
+    path = os.fspath(value) if isinstance(value, str | os.PathLike) else value
+    return text(name, path)
+
+
+def mapping(name: str, value: object) -> dict[str, Any]:
+    """A dictionary by names; None: an empty one.
+
+    Raises:
+        ParameterError: says what is wanted.
+    """
+    if not isinstance(value, Mapping | None):
+        raise ParameterError(f"{name} must be a dictionary by names, got {value!r}")
+    return dict(value or {})
+
+
+# Functions of users: that they can be called, and what a message says where they raise.
+
+
+def called(function: Callable[..., Any], name: str, *arguments: Any, at: str) -> Any:
+    """The value of a user's function.
+
+    Raises:
+        FunctionError: the function raised; names it and the place, ``__cause__`` is what it raised.
+    """
+    try:
+        return function(*arguments)
+    except PhlexibleError:
+        raise
+    except Exception as error:
+        raise FunctionError(f"{name} raised {type(error).__name__} {at}: {error}") from error
+
+
+def check_callable(name: str, value: object, *arguments: str) -> None:
+    """Refuses what is no function, or one that cannot take that many arguments.
+
+    Raises:
+        ParameterError: says which arguments it would get.
+    """
+    expected = f"a function of {arguments[0]}" if len(arguments) == 1 else f"a function of ({', '.join(arguments)})"
+    if not callable(value):
+        raise ParameterError(f"{name} must be {expected}, got {value!r}")
+    try:
+        inspect.signature(value).bind(*arguments)
+    except ValueError:  # some functions of other languages do not tell
+        pass
+    except TypeError as error:
+        raise ParameterError(f"{name} must be {expected}, got {value!r}: {error}") from None

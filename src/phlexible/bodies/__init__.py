@@ -1,1 +1,1 @@
-"""Bodies: what one body is, its inertia, strains and points; no system, no time."""
+"""What one body is: immutable descriptions, and what the system needs to know of them."""

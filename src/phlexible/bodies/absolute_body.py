@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.locations import MaterialPoints
-from phlexible.bodies.soft.element_strains import ElementStrains
-from phlexible.bodies.string.law import StringLaw
-from phlexible.display.written import short_repr
+from phlexible.bodies.soft_law import ElementStrains
+from phlexible.bodies.string_law import StringLaw
+from phlexible.display import short_repr
 
 if TYPE_CHECKING:
     from scipy import sparse

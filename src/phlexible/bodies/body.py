@@ -2,22 +2,24 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array
-from phlexible.algebra.options import option
+from phlexible.algebra.arrays import Array, option
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.floating_body import FloatingBody
-from phlexible.bodies.forms.floating import FloatingBodyForm
-from phlexible.bodies.forms.stress_space import Stress, StressSpace, energy_stress
-from phlexible.bodies.forms.variants import body_form
 from phlexible.bodies.initial_nodes import Field, InitialNodes
 from phlexible.bodies.locations import Location, Origin, given_locations
 from phlexible.bodies.skin import Skin, line_skin
+from phlexible.bodies.stress_space import Stress, StressSpace, energy_stress
 from phlexible.errors import ModelError
+
+if TYPE_CHECKING:
+    from phlexible.papers.floating_forms import FloatingBodyForm
+
+# What users write down once and place any number of times.
 
 BodyData = FloatingBody | AbsoluteBody
 """What a body is in the plane or in space."""
@@ -65,7 +67,7 @@ class Body(ABC):
         gravity: ArrayLike = (0.0, 0.0, 0.0),
         stress: str = "discontinuous",
         ports: Mapping[str, ArrayLike] | None = None,
-    ) -> FloatingBodyForm:
+    ) -> "FloatingBodyForm":
         """This body alone as a port-Hamiltonian model in the form of the papers.
 
         Args:
@@ -81,6 +83,8 @@ class Body(ABC):
             ParameterError: no such option, or a port that has the name of another.
             AttachmentError: a port that is not on the body.
         """
+
+        from phlexible.papers.floating_forms import body_form  # the papers' forms are above all bodies
 
         data = self.discretize(dimension)
         assert isinstance(data, FloatingBody), "bodies without a frame have their own form"
@@ -131,3 +135,15 @@ class NodalBody(Body):
             ModelError: the body does not take one.
         """
         raise ModelError("it has no frame to turn: give its velocity as a function of s")
+
+
+# Numbers of a body that change whenever its coordinates come to mean something else.
+
+
+def fingerprint(body: BodyData) -> Array:
+    """Integrals that change whenever the meaning of eta does: S and the moments of x with Phi, or M and C."""
+    if isinstance(body, AbsoluteBody):
+        strains = [part.ravel() for group in body.strains for part in (group.first, group.second, group.weights)]
+        elements = [part.ravel() for group in body.elements for part in (group.gradients, group.weights)]
+        return np.concatenate([body.nodal_mass.data, *strains, *elements])
+    return np.concatenate([body.first_moments.ravel(), body.second_moments[:, :, 0].ravel()])

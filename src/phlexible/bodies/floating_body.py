@@ -9,7 +9,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.locations import MaterialPoints
-from phlexible.display.written import short_repr
+from phlexible.display import short_repr
 
 MODAL = "kg^0.5 m"
 """Unit of amplitudes of shapes with unit mass."""

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, numbers, owned
+from phlexible.algebra.arrays import Array, called, check_callable, numbers, owned
 from phlexible.algebra.portable import Portable
-from phlexible.algebra.user_functions import called, check_callable
 from phlexible.errors import ParameterError
 
 Field = ArrayLike | Callable[[float], ArrayLike]

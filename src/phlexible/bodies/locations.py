@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, numbers, vector
-from phlexible.algebra.options import text
+from phlexible.algebra.arrays import Array, numbers, text, vector
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.errors import ParameterError
 

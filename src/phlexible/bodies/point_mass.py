@@ -4,13 +4,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, positive
-from phlexible.algebra.options import line_plane_or_space
+from phlexible.algebra.arrays import Array, line_plane_or_space, positive
 from phlexible.bodies.body import Body
 from phlexible.bodies.floating_body import FloatingBody, no_strain
 from phlexible.bodies.locations import Location, MaterialPoint, MaterialPoints, Origin
 from phlexible.errors import AttachmentError
-from phlexible.shapes.colors import optional_color
+from phlexible.shapes.surfaces import optional_color
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 from phlexible.bodies.beam.beam import Beam, SplitBeam
 from phlexible.bodies.body import Body
-from phlexible.bodies.rod.rod import Rod
-from phlexible.bodies.string.string import String
+from phlexible.bodies.rod import Rod
+from phlexible.bodies.string import String
 from phlexible.errors import ParameterError
 
 MOST_BYTES = 32e9

@@ -7,8 +7,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.shapes.creases import creases, joined, smoothed
-from phlexible.shapes.outlines import Outline
-from phlexible.shapes.surface import Surface
+from phlexible.shapes.surfaces import Outline, Surface
 
 NO_LINES: tuple[IntArray, ...] = ()
 

@@ -2,23 +2,141 @@
 
 import math
 import time
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 from rich.console import Console
+from rich.table import Table
 
 from phlexible.cli.failures import UsageError, one_line_failures
-from phlexible.cli.live import follow, run_live
-from phlexible.cli.mode_table import show_modes, show_sweep
-from phlexible.cli.programs import find_program
-from phlexible.cli.settings import defaults_of, described
+from phlexible.cli.programs import (
+    Program,
+    defaults_of,
+    described,
+    find_program,
+    gallery_entry,
+    parse_settings,
+    parse_sweep,
+)
 from phlexible.cli.simulation import RESULTS, Order, carry_out, html_file
-from phlexible.exchange.fmu import write_fmu
 from phlexible.gallery.table import ENTRIES, TOPICS
+from phlexible.model import Model
+from phlexible.pictures.modes import mode_sweep
 from phlexible.results.motion import Motion
+from phlexible.tools.fmu import write_fmu
 from phlexible.version import __version__
+
+# ``phlexible modes``: frequencies and damping ratios of a model, and pictures of its shapes.
+
+
+def show_sweep(
+    name: str,
+    settings: Sequence[str],
+    sweep: str,
+    count: int,
+    at: str | None,
+    plot: Path | None,
+    console: Console,
+) -> None:
+    """Prints the lowest frequencies over a parameter of a gallery model, and writes a picture of them.
+
+    Raises:
+        UsageError: no such model or parameter, or one that is set and swept.
+    """
+    entry = gallery_entry(name)
+    parameters = parse_settings(entry.function, settings)
+    key, values = parse_sweep(entry.function, sweep)
+    if key in parameters:
+        raise UsageError(f"{key} is set and swept; leave out --set {key}=...")
+    kind = entry.operating_point if at is None else at
+    found = mode_sweep(
+        lambda value: entry.function(**parameters, **{key: value}), values, count, at=kind, parameter=key
+    )
+    console.print(f"[bold]{entry.name}[/bold], {kind.replace('_', ' ')}: frequencies \\[rad/s]")
+    table = Table(box=None, pad_edge=False)
+    for head in (key, *(f"mode {number + 1}" for number in range(count))):
+        table.add_column(head, justify="right")
+    for value, row in zip(found.values, found.frequencies, strict=True):
+        table.add_row(f"{value:.6g}", *("" if np.isnan(omega) else f"{omega:.6f}" for omega in row))
+    console.print(table)
+    if plot is not None:
+        found.plot(plot)
+        console.print(f"wrote {plot}")
+
+
+def show_modes(
+    program: Program,
+    count: int,
+    at: str,
+    plot: Path | None,
+    animation: Path | None,
+    chosen: int | None,
+    report: Path | None,
+    console: Console,
+) -> None:
+    """Prints the lowest modes; writes a picture of all or of one, and a film of one, if paths are given.
+
+    Raises:
+        UsageError: the number of a mode that is not among them, from 1.
+    """
+    modes = program.model.linearize(at=at).modes(count)
+    console.print(f"[bold]{program.name}[/bold], {at.replace('_', ' ')}: {modes.rigid_modes} rigid modes")
+    table = Table(box=None, pad_edge=False)
+    for head in ("mode", "frequency [rad/s]", "[Hz]", "damping ratio"):
+        table.add_column(head.replace("[", "\\["), justify="right")
+    for number, (omega, ratio) in enumerate(zip(modes.frequencies, modes.damping_ratios, strict=True)):
+        table.add_row(f"{number + 1}", f"{omega:.6f}", f"{omega / (2 * np.pi):.6f}", f"{ratio:.3g}")
+    console.print(table)
+    if chosen is not None and chosen > len(modes.frequencies):
+        raise UsageError(f"--mode must be 1 to {len(modes.frequencies)}, got {chosen}; see --count")
+    if plot is not None:
+        modes.plot(None if chosen is None else chosen - 1, plot)
+        console.print(f"wrote {plot}")
+    if animation is not None:
+        first = min(modes.rigid_modes, len(modes.frequencies) - 1)
+        modes.animate(first if chosen is None else chosen - 1, animation)
+        console.print(f"wrote {animation}")
+    if report is not None:
+        modes.report(report, title=f"{program.name}, {at.replace('_', ' ')}")
+        console.print(f"wrote {report}")
+
+
+# Motions and running models in a browser, until somebody ends it.
+
+PATIENCE = 1.0
+"""Between two looks at a file that may grow [s]."""
+BETWEEN = 60.0
+"""What is past is forgotten so often [s], for runs without end."""
+
+
+def follow(results: Path, port: int) -> None:
+    """Shows the motion in a file, and what a run adds to it meanwhile."""
+    with Motion.load(results).live(port=port) as view:
+        print(f"{results} is at {view.url}; Ctrl-C ends it", flush=True)
+        view.play()
+        seen = results.stat().st_mtime_ns
+        while view.is_open:
+            time.sleep(PATIENCE)
+            if results.stat().st_mtime_ns != seen:
+                seen = results.stat().st_mtime_ns
+                view.replace(Motion.load(results))
+
+
+def run_live(model: Model, step: float, speed: float, port: int) -> None:
+    """Steps a model in the time of a clock."""
+    run = model.start(step=step)
+    with run.live(port=port) as view:
+        print(f"the model runs at {view.url}; Ctrl-C ends it", flush=True)
+        while view.is_running:
+            view.run(BETWEEN * speed, speed)
+            run.forget()
+
+
+# The commands and their options.
 
 app = typer.Typer(
     help="Flexible multibody dynamics in port-Hamiltonian form.",
@@ -208,10 +326,10 @@ def fmu(
 @app.command()
 def warmup(debug: Debug = False) -> None:
     """Compile the time step with all bodies and forces, so that the first run of any model starts at once."""
-    from phlexible.compilation.compiled import kept_in  # here: the compiler takes long to import
-    from phlexible.kernels.loop import advance
-    from phlexible.kernels.programs import compile_all
-    from phlexible.studies.warm_up import warm_up
+    from phlexible.step.compilation.compiled import kept_in  # here: the compiler takes long to import
+    from phlexible.step.kernels.loop import advance
+    from phlexible.step.kernels.programs import compile_all
+    from phlexible.tools.study import warm_up
 
     with one_line_failures(debug):
         last = begin = time.perf_counter()

@@ -1,1 +1,1 @@
-"""Derivatives of motions and of linear models with respect to parameters."""
+"""Derivatives of motions and linear models to parameters."""

@@ -7,10 +7,9 @@ from typing import Self
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, positive
-from phlexible.algebra.user_functions import check_callable
+from phlexible.algebra.arrays import Array, check_callable, positive
 from phlexible.errors import ParameterError
-from phlexible.sensors.sensor import Sensor
+from phlexible.measure.sensors import Sensor
 
 DIFFERENCE = 1e-5
 """Of the greatest reading, in central differences of users' functions."""

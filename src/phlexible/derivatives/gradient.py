@@ -6,11 +6,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, non_negative, positive
-from phlexible.algebra.user_functions import check_callable
-from phlexible.derivatives.built import Build, Built, Recipe, Start
+from phlexible.algebra.arrays import Array, check_callable, non_negative, positive
 from phlexible.derivatives.costs import Cost
-from phlexible.derivatives.differences import (
+from phlexible.derivatives.parameters import (
+    Build,
+    Built,
+    Direction,
+    Given,
+    Parameters,
+    Recipe,
+    Start,
+    Values,
     check_local,
     check_same,
     check_smooth,
@@ -18,13 +24,11 @@ from phlexible.derivatives.differences import (
     other_values,
     start_change,
 )
-from phlexible.derivatives.parameters import Direction, Given, Parameters, Values
 from phlexible.derivatives.readings import Sight, sight_of, state_slopes
-from phlexible.derivatives.step_derivatives import Adjoint, adjoint
-from phlexible.derivatives.taken_steps import Functions, TakenSteps, functions_of, take_steps
+from phlexible.derivatives.steps import Adjoint, Functions, TakenSteps, adjoint, functions_of, take_steps
 from phlexible.errors import ParameterError
-from phlexible.initial.initial_state import InitialKind
-from phlexible.time_integration.clock import clock
+from phlexible.state.initial_state import InitialKind
+from phlexible.step.integration.clock import clock
 
 
 def gradient(

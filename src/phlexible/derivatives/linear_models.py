@@ -9,16 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from phlexible.algebra.arrays import Array
-from phlexible.algebra.options import whole
-from phlexible.algebra.user_functions import called, check_callable
+from phlexible.algebra.arrays import Array, called, check_callable, whole
 from phlexible.derivatives.parameters import Given, Parameters, Values
-from phlexible.display.html import table
-from phlexible.display.written import short_repr
+from phlexible.display import short_repr, table
 from phlexible.errors import ModelError, ParameterError, PoleError
-from phlexible.linear_analysis.frequency_response import checked_frequencies, frequency_response
-from phlexible.linear_analysis.modes.model_modes import lowest_model_modes
-from phlexible.linear_analysis.observed import ObservedPHDAE
+from phlexible.linear.frequency_response import checked_frequencies, frequency_response
+from phlexible.linear.modes import lowest_model_modes
+from phlexible.linear.observed import ObservedPHDAE
 
 ComplexArray = NDArray[np.complex128]
 Build = Callable[[Any], Any]

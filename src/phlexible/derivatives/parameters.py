@@ -1,15 +1,26 @@
-"""Parameters of a build function as one vector of numbers, and the directions in which they are changed."""
+"""Parameters of a build function, the models that it makes of them, and how these differ."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from phlexible.algebra.arrays import Array, IntArray, numbers, positive
-from phlexible.errors import ParameterError
-from phlexible.ports.signal import Signal
+from phlexible.algebra.arrays import Array, IntArray, called, numbers, option, positive
+from phlexible.derivatives.costs import Cost
+from phlexible.derivatives.steps import Functions, Variation, difference, differentiable, functions_of
+from phlexible.description.mechanism.mechanism import Mechanism
+from phlexible.description.time_functions import Signal
+from phlexible.errors import ModelError, ParameterError
+from phlexible.state.initial_state import InitialKind, initial_state
+from phlexible.state.layout import State
+from phlexible.state.system import System, need_bodies, system_of
+from phlexible.step.assembly.assembly import Assembly
+from phlexible.step.tables.declarations import TABLES, Kind, Writer
+
+# Parameters of a build function as one vector of numbers, and the directions in which they are changed.
 
 RELATIVE_DIFFERENCE = 1e-5
 """Of a parameter's size, in central differences of the equations at states that stay."""
@@ -190,3 +201,174 @@ def _flat(name: str, value: object) -> Array:
     if not np.isfinite(flat).all():
         raise ParameterError(f"{name} must be a finite number, an array of them or a Signal, got {value!r}")
     return flat
+
+
+# What a build function makes of parameters: a model as tables, its start and what is measured on it.
+
+Build = Callable[[Any], Any]
+Start = InitialKind | str | Callable[[Any], Any]
+Measured = TypeVar("Measured")
+
+
+@dataclass(frozen=True, eq=False)
+class Built(Generic[Measured]):
+    """A model of some parameters.
+
+    Attributes:
+        assembly: its tables.
+        start: its initial state.
+        measured: what was asked of it.
+    """
+
+    assembly: Assembly
+    start: State
+    measured: Measured
+
+
+@dataclass(frozen=True, eq=False)
+class Recipe(Generic[Measured]):
+    """How models are made of parameters.
+
+    Attributes:
+        build: of parameters.
+        start: "undeformed", "quasi_static", or a function of the model that returns a state or an equilibrium.
+        measure: of the model.
+    """
+
+    build: Build
+    start: Start
+    measure: Callable[[Any], Measured]
+
+    def made(self, parameters: Any) -> Built[Measured]:
+        """The model with these parameters.
+
+        Raises:
+            ParameterError: the build function returned no model, or the function of its start no state.
+            ModelError: parts that cannot be differentiated.
+        """
+        model = called(self.build, "the build function", parameters, at="for these parameters")
+        if not isinstance(model, Mechanism):
+            raise ParameterError(f"the build function must return a ph.Model, got {model!r}")
+        system = system_of(model)
+        need_bodies(system)
+        measured = called(self.measure, "the function of the model", model, at="for the model that was built")
+        return Built(differentiable(system), self._state(model, system), measured)
+
+    def _state(self, model: Mechanism, system: System) -> State:
+        if not callable(self.start):
+            return initial_state(system, option("initial", self.start, InitialKind))
+        given = called(self.start, "the function of the start", model, at="for the model that was built")
+        state = getattr(given, "state", given)
+        if not isinstance(state, State):
+            raise ParameterError(
+                f"initial= must be 'undeformed', 'quasi_static' or a function of the model that returns a state,"
+                f" such as lambda model: model.equilibrium(); it returned {given!r}"
+            )
+        return state
+
+
+# Two models of parameters to both sides: what may differ between them, and how their starts do.
+
+SMOOTH = 0.05
+"""Of a difference: how much of it may be even in the parameter."""
+
+LOCAL = 1e-4
+"""Of the greatest change of the equations: how much samples may change elsewhere than in their own steps."""
+
+NOTICEABLE = 1e-9
+"""Parts below this are round-off."""
+
+
+def start_change(more: Built[Any], less: Built[Any], size: float) -> Variation:
+    """d(initial state)/dp from models to both sides, (velocities,) each."""
+    rows = [
+        {name: getattr(own.start, name) for name in ("position", "rotation", "eta", "velocity")}
+        for own in (less, more)
+    ]
+    change = difference(more.assembly.system.layout, *rows)
+    return Variation(change.pose / (2 * size), change.velocity / (2 * size))
+
+
+def check_same(own: Built[Any], other: Built[Any], label: str) -> None:
+    """Refuses models with other unknowns.
+
+    Raises:
+        ModelError: names the parameter.
+    """
+    names = ("velocity_start", "width_of", "elastic_start", "node_row", "node_size", "visit")
+    first, second = own.assembly.memory, other.assembly.memory
+    if first.state_sizes != second.state_sizes or not all(
+        np.array_equal(first[name], second[name]) for name in names
+    ):
+        raise ModelError(
+            f"the model has other parts, coordinates or joints once {label} changes a little; the build function"
+            " must make the same ones for all parameters"
+        )
+
+
+def check_smooth(upper: Array, lower: Array, label: str) -> None:
+    """Refuses equations that jump with a parameter: a mode that changes its sign, a mesh that changes.
+
+    Raises:
+        ModelError: names the parameter.
+    """
+    odd, even = float(np.abs(upper - lower).max(initial=0.0)), float(np.abs(upper + lower).max(initial=0.0))
+    if even > SMOOTH * odd and even > NOTICEABLE:
+        raise ModelError(
+            f"the equations are no smooth function of {label}: a small change to both sides moves them by"
+            f" {even:.2g}, their difference is {odd:.2g}; modes of equal frequencies, or kinks of the build"
+            " function, do that"
+        )
+
+
+def check_local(changes: Array, is_acting: NDArray[np.bool_], label: str) -> None:
+    """Refuses samples of signals that act in other steps than those beside them.
+
+    Args:
+        changes: of the equations of each step, when samples change that are far from each other, (N, unknowns).
+        is_acting: whether one of them is near the step, shape (N,).
+        label: of the signal.
+
+    Raises:
+        ParameterError: names it.
+    """
+    size = np.abs(changes).max(axis=1, initial=0.0)
+    elsewhere = float(size[~is_acting].max(initial=0.0))
+    if elsewhere > LOCAL * float(size.max(initial=0.0)) and elsewhere > NOTICEABLE:
+        raise ParameterError(
+            f"the samples of {label} act at other times than their own (a delay, or an integral of the signal?), so"
+            " that they cannot be differentiated together; give them as an array, and make the Signal in the build"
+            " function"
+        )
+
+
+@contextmanager
+def other_values(signal: Signal, values: Array) -> Iterator[None]:
+    """A signal that a model was built with has other values for a while."""
+    own = signal.values
+    signal.values = values
+    try:
+        yield
+    finally:
+        signal.values = own
+
+
+def is_load_alone(own: Built[Cost], other: Built[Cost], changed: Functions, times: Array) -> bool:
+    """Whether samples of a signal change loads and nothing else of a model.
+
+    Args:
+        own: the model.
+        other: built anew with other samples.
+        changed: the functions of the first one, with the same samples put in.
+        times: of the instants between steps [s].
+    """
+    first, second = own.assembly, other.assembly
+    if first.memory.counts["moving"] or own.measured.constant != other.measured.constant:
+        return False
+    if not np.array_equal(functions_of(second, times).loads, changed.loads):
+        return False
+    names = ("position", "rotation", "eta", "velocity")
+    if not all(np.array_equal(getattr(own.start, name), getattr(other.start, name)) for name in names):
+        return False
+    tables = (table for table in TABLES if table.writer is Writer.SYSTEM and table.kind is not Kind.COUNT)
+    return all(np.array_equal(first.memory[table.name], second.memory[table.name]) for table in tables)

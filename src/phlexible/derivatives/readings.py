@@ -7,17 +7,15 @@ from functools import cached_property
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.assembly.assembly import Assembly
-from phlexible.derivatives.taken_steps import Functions, TakenSteps
-from phlexible.derivatives.variations import Variation, moved, moved_one
+from phlexible.derivatives.steps import Functions, TakenSteps, Variation, moved, moved_one
 from phlexible.errors import ModelError
-from phlexible.kernels.differentiation import energies_at
-from phlexible.observables.reader import Reader
-from phlexible.observables.run import RecordedRun
-from phlexible.sensors.bodies import EnergyOf
-from phlexible.sensors.sensor import Sensor
-from phlexible.system.instants import GivenFunctions, RecordedGiven
-from phlexible.time_integration.recorder import recording_of
+from phlexible.measure.reader import Reader
+from phlexible.measure.run import RecordedRun
+from phlexible.measure.sensors import EnergyOf, Sensor
+from phlexible.state.instants import GivenFunctions, RecordedGiven
+from phlexible.step.assembly.assembly import Assembly
+from phlexible.step.integration.recorder import recording_of
+from phlexible.step.kernels.differentiation import energies_at
 
 DIFFERENCE = 3e-6
 """Of lengths, angles and velocities that stand for the motion: central differences err by its square."""

@@ -6,20 +6,25 @@ from typing import Any
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, non_negative
-from phlexible.algebra.user_functions import check_callable
-from phlexible.derivatives.built import Build, Built, Recipe, Start
-from phlexible.derivatives.differences import check_same, check_smooth, start_change
-from phlexible.derivatives.parameters import Given, Parameters, Values
+from phlexible.algebra.arrays import Array, check_callable, non_negative
+from phlexible.derivatives.parameters import (
+    Build,
+    Built,
+    Given,
+    Parameters,
+    Recipe,
+    Start,
+    Values,
+    check_same,
+    check_smooth,
+    start_change,
+)
 from phlexible.derivatives.readings import Sight, sight_of, states_at
-from phlexible.derivatives.step_derivatives import state_derivatives
-from phlexible.derivatives.taken_steps import TakenSteps, functions_of, take_steps
-from phlexible.derivatives.variations import Variation, moved
-from phlexible.display.html import sparkline, table
-from phlexible.display.written import short_repr
+from phlexible.derivatives.steps import TakenSteps, Variation, functions_of, moved, state_derivatives, take_steps
+from phlexible.display import short_repr, sparkline, table
 from phlexible.errors import ParameterError
-from phlexible.sensors.sensor import Sensor, sensors
-from phlexible.system.recording import Recording
+from phlexible.measure.sensors import Sensor, sensors
+from phlexible.state.recording import Recording
 
 SAME = 1e-6
 """Of the largest number: how near the steps that are taken again must be to those of the motion."""

@@ -1,1 +1,1 @@
-"""Line elements: shape functions, quadrature, cross-sections."""
+"""Line elements and cross-sections."""

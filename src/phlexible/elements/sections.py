@@ -1,16 +1,24 @@
-"""Cross-sections of line bodies: y and z are principal axes through the centroid, x is the beam axis.
+"""Cross-sections of line bodies: y and z are principal axes through the centroid, x is the beam axis."""
 
-Every section has ``area`` [m2], ``second_moment_y`` = int z^2 dA (bending in the xz plane),
-``second_moment_z`` = int y^2 dA (bending in the xy plane), ``torsion_constant`` (Saint-Venant's,
-in G J theta'^2) and ``polar_moment`` = int (y^2 + z^2) dA (in the inertia), all [m4]. Shear, for
-``Beam(theory="timoshenko")``, is G A_s gamma^2 with ``shear_areas(poissons_ratio)`` [m2], on the shear centre.
-"""
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from itertools import pairwise
+from math import cosh, exp, inf, pi, sqrt
+from typing import Any
 
-from dataclasses import dataclass
-from math import exp, pi, sqrt
+import numpy as np
+from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import finite, numbers, positive
+from phlexible.algebra.arrays import Array, called, check_callable, finite, non_negative, numbers, positive
+from phlexible.elements.line_functions import gauss
 from phlexible.errors import ParameterError
+
+# Cross-sections of line bodies: y and z are principal axes through the centroid, x is the beam axis.
+#
+# Every section has ``area`` [m2], ``second_moment_y`` = int z^2 dA (bending in the xz plane),
+# ``second_moment_z`` = int y^2 dA (bending in the xy plane), ``torsion_constant`` (Saint-Venant's,
+# in G J theta'^2) and ``polar_moment`` = int (y^2 + z^2) dA (in the inertia), all [m4]. Shear, for
+# ``Beam(theory="timoshenko")``, is G A_s gamma^2 with ``shear_areas(poissons_ratio)`` [m2], on the shear centre.
 
 Place = tuple[float, float]
 CENTROID: Place = (0.0, 0.0)
@@ -242,3 +250,377 @@ def _place(name: str, value: Place) -> Place:
     if found.shape != (2,):
         raise ParameterError(f"{name} must be two numbers (y, z) [m], got {value!r}")
     return finite(name, found[0]), finite(name, found[1])
+
+
+# A cross-section given by its 6 x 6 stiffness and mass matrices, as section analysis programs give them.
+
+Matrix = tuple[tuple[float, ...], ...]
+ROUND_OFF = 1e-9
+
+
+@dataclass(frozen=True)
+class GeneralSection:
+    """Section forces and momenta per length by 6 x 6 matrices; any couplings of stretch, shear, twist, bending.
+
+    Components are along and about the local axes (x along the beam, y, z), about the point of the axis: forces
+    (N, Q_y, Q_z) and moments (M_x, M_y, M_z) for the stiffness, which belong to the strains (u', v' - theta_z,
+    w' + theta_y) and (theta_x', theta_y', theta_z'); linear and angular momentum per length for the mass. The
+    centroid, the shear centre and the centre of mass may be anywhere.
+
+    Attributes:
+        stiffness: shape (6, 6), symmetric, positive definite [N, N m, N m2].
+        mass: shape (6, 6), that of a flat cross-section: m, the two moments m y and m z, and int rho y^2, int
+            rho z^2, int rho y z [kg/m, kg, kg m].
+        viscosity: Kelvin-Voigt time tau [s], as of ``Material``.
+
+    Raises:
+        ParameterError: other shapes, numbers that are not finite, a stiffness that is not symmetric and positive
+            definite, or a mass that no flat section has.
+    """
+
+    stiffness: ArrayLike | Matrix
+    mass: ArrayLike | Matrix
+    viscosity: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("stiffness", "mass"):
+            object.__setattr__(self, name, _symmetric(name, getattr(self, name)))
+        object.__setattr__(self, "viscosity", non_negative("viscosity", self.viscosity))
+        if not _is_positive(self.stiffness_matrix):
+            raise ParameterError("stiffness must be positive definite: some strain of the section costs no energy")
+        self._check_mass()
+
+    @property
+    def stiffness_matrix(self) -> Array:
+        """Shape (6, 6)."""
+        return np.array(self.stiffness)
+
+    @property
+    def mass_matrix(self) -> Array:
+        """Shape (6, 6)."""
+        return np.array(self.mass)
+
+    @property
+    def moments(self) -> Array:
+        """Integrals of rho (1, y, z) (1, y, z)^T over the section, shape (3, 3) [kg/m, kg, kg m]."""
+        m = self.mass_matrix
+        return np.array(
+            [[m[0, 0], m[0, 5] * -1, m[0, 4]], [-m[0, 5], m[5, 5], -m[4, 5]], [m[0, 4], -m[4, 5], m[4, 4]]]
+        )
+
+    @property
+    def radii_of_gyration(self) -> tuple[float, float]:
+        """Across y and across z [m], of the stiffness."""
+        stiffness = self.stiffness_matrix
+        return sqrt(stiffness[5, 5] / stiffness[0, 0]), sqrt(stiffness[4, 4] / stiffness[0, 0])
+
+    @property
+    def thickness(self) -> float:
+        """The height of a rectangle with the softer of the bending stiffnesses and that of stretch [m]."""
+        stiffness = self.stiffness_matrix
+        return sqrt(12 * min(stiffness[4, 4], stiffness[5, 5]) / stiffness[0, 0])
+
+    def _check_mass(self) -> None:
+        given, moments = self.mass_matrix, self.moments
+        expected = flat_mass(moments)
+        scale = np.sqrt(np.maximum(np.diag(expected), np.finfo(float).tiny))
+        away = np.abs(given - expected) / np.outer(scale, scale)
+        if away.max() > ROUND_OFF:
+            row, column = np.unravel_index(int(np.argmax(away)), away.shape)
+            raise ParameterError(
+                "mass must be that of a flat section: [[m 1, -m [c]], [m [c], J]] with J_xx = J_yy + J_zz; entry"
+                f" ({row}, {column}) is {given[row, column]:g} where the others say {expected[row, column]:g}"
+            )
+        if not _is_positive(moments):
+            raise ParameterError("mass must be positive definite: some motion of the section has no momentum")
+
+
+def flat_mass(moments: Array) -> Array:
+    """The 6 x 6 mass matrix of a flat section with these integrals of rho (1, y, z) (1, y, z)^T (3, 3)."""
+    m, my, mz = moments[0]
+    yy, yz, zz = moments[1, 1], moments[1, 2], moments[2, 2]
+    result = np.diag([m, m, m, yy + zz, zz, yy])
+    result[0, 4], result[0, 5], result[1, 3], result[2, 3], result[4, 5] = mz, -my, -mz, my, -yz
+    return np.asarray(result + np.triu(result, 1).T)
+
+
+def _symmetric(name: str, value: ArrayLike) -> Matrix:
+    matrix = numbers(name, value, "a 6 x 6 array of numbers")
+    if matrix.shape != (6, 6):
+        raise ParameterError(f"{name} must have shape (6, 6), got shape {matrix.shape}")
+    if not np.isfinite(matrix).all():
+        raise ParameterError(f"{name} must be finite")
+    scale = np.sqrt(np.abs(np.diag(matrix)))
+    away = np.abs(matrix - matrix.T)
+    if (away > ROUND_OFF * np.maximum(np.outer(scale, scale), np.abs(matrix))).any():
+        row, column = np.unravel_index(int(np.argmax(away)), away.shape)
+        raise ParameterError(
+            f"{name} must be symmetric, got {matrix[row, column]!r} at ({row}, {column}) and"
+            f" {matrix[column, row]!r} at ({column}, {row})"
+        )
+    return tuple(tuple(row) for row in ((matrix + matrix.T) / 2).tolist())
+
+
+def _is_positive(matrix: Array) -> bool:
+    """Whether a symmetric matrix, scaled to a unit diagonal, is safely positive definite."""
+    diagonal = np.diag(matrix)
+    if not (diagonal > 0).all():
+        return False
+    scale = np.sqrt(diagonal)
+    return bool(np.linalg.eigvalsh(matrix / np.outer(scale, scale))[0] > 1e-12)
+
+
+# Cross-sections that change along a beam: a table, or a function sampled once.
+
+UniformSection = CrossSection | GeneralSection
+SAMPLES = 4  # of a function, in each element
+INSIDE = 1e-9  # of a piece: a sharp tip has no section at its very end
+
+
+@dataclass(frozen=True)
+class VaryingSection:
+    """Sections of one class at places along the beam; between them their numbers are polynomials of x.
+
+    A table: linear between neighbours, so that two circles are a cone; two sections at one place are a step.
+
+    Attributes:
+        places: where the sections are, ascending, shape (k,) [m].
+        sections: one at each place, all of the same class.
+        breaks: None: at the places. Else where one polynomial ends and the next begins, with as many places
+            between each two; the table of a function that a beam has sampled has them.
+
+    Raises:
+        ParameterError: places that do not ascend, sections of different classes, or not as many as places.
+    """
+
+    places: ArrayLike | tuple[float, ...]
+    sections: tuple[UniformSection, ...]
+    breaks: ArrayLike | tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        places = _ascending("places", self.places)
+        object.__setattr__(self, "places", tuple(places.tolist()))
+        given = self.sections
+        if not isinstance(given, list | tuple) or not all(isinstance(each, UniformSection) for each in given):
+            raise ParameterError(f"sections must be a list of sections, one for each place, got {given!r}")
+        if len({type(each) for each in given}) != 1 or len(given) != len(places):
+            kinds = sorted({type(each).__name__ for each in given})
+            raise ParameterError(
+                f"sections must be of one class, one for each of the {len(places)} places, got {len(given)} of"
+                f" {', '.join(kinds)}; give a Section by its numbers where kinds change"
+            )
+        object.__setattr__(self, "sections", tuple(given))
+        if self.breaks is not None:
+            breaks = _ascending("breaks", self.breaks)
+            object.__setattr__(self, "breaks", tuple(breaks.tolist()))
+            pieces = len(breaks) - 1
+            between = places.reshape(pieces, -1) if len(places) % pieces == 0 else np.full((pieces, 1), inf)
+            if (between < breaks[:-1, None]).any() or (between > breaks[1:, None]).any():
+                raise ParameterError(
+                    f"breaks must have the same number of the {len(places)} places between each two, got"
+                    f" {self.breaks!r}"
+                )
+
+    @property
+    def start(self) -> float:
+        """Where the table begins [m]."""
+        return float(self._breaks[0])
+
+    @property
+    def end(self) -> float:
+        """Where the table ends [m]."""
+        return float(self._breaks[-1])
+
+    @property
+    def thickness(self) -> float:
+        """The greatest least width [m]."""
+        return max(least_width(each) for each in self.sections)
+
+    def at(self, x: Array) -> list[UniformSection]:
+        """The sections at places x (k,); at a step that to its right."""
+        breaks = self._breaks
+        piece = np.clip(np.searchsorted(breaks, x, side="right") - 1, 0, len(breaks) - 2)
+        piece = np.where(x >= breaks[-1], self._last, piece)
+        return [self._within(int(k), float(each)) for k, each in zip(piece, x, strict=True)]
+
+    def part(self, start: float, end: float) -> "VaryingSection":
+        """The sections of start <= x <= end, with x counted from start."""
+        breaks, places, sections, cuts = self._breaks, [], [], [0.0]
+        shares = np.array([0.0, 1.0]) if self.breaks is None else gauss(self._order)[0]
+        for k, (left, right) in enumerate(pairwise(breaks)):
+            begin, stop = max(left, start), min(right, end)
+            if stop - begin <= INSIDE * (end - start):
+                continue
+            for share in shares:
+                x = begin + share * (stop - begin)
+                places.append(x - start)
+                sections.append(self._within(k, x))
+            cuts.append(stop - start)
+        return VaryingSection(tuple(places), tuple(sections), None if self.breaks is None else tuple(cuts))
+
+    @property
+    def _breaks(self) -> Array:
+        return np.array(self.places if self.breaks is None else self.breaks)
+
+    @property
+    def _last(self) -> int:
+        """The last piece that has a length."""
+        return int(np.flatnonzero(np.diff(self._breaks) > 0)[-1])
+
+    @property
+    def _order(self) -> int:
+        """How many places a polynomial goes through."""
+        return 2 if self.breaks is None else len(self.sections) // (len(self._breaks) - 1)
+
+    def _within(self, piece: int, x: float) -> UniformSection:
+        first = piece if self.breaks is None else piece * self._order
+        own = slice(first, first + self._order)
+        places, (left, right) = np.array(self.places)[own], self._breaks[piece : piece + 2]
+        inside = min(max(x, left + INSIDE * (right - left)), right - INSIDE * (right - left))
+        shares = [
+            float(np.prod([(inside - b) / (a - b) for j, b in enumerate(places) if j != i]))
+            for i, a in enumerate(places)
+        ]
+        return _mixed(self.sections[own], shares)
+
+
+def sampled(section: Callable[[float], UniformSection], length: float, elements: int) -> VaryingSection:
+    """A function of x [m] as the table of its values at four Gauss points of each element.
+
+    Raises:
+        ParameterError: no function of one number, or one that returns no section.
+        FunctionError: it raised.
+    """
+    points, _ = gauss(SAMPLES)
+    breaks = np.linspace(0.0, length, elements + 1)
+    places = (breaks[:-1, None] + points * np.diff(breaks)[:, None]).ravel()
+    found = []
+    check_callable("section", section, "x")
+    for x in places.tolist():
+        each = called(section, "section", x, at=f"at x = {x:g} m")
+        if not isinstance(each, UniformSection):
+            raise ParameterError(f"section must be a function of x [m] that returns a section, got {each!r}")
+        found.append(each)
+    return VaryingSection(tuple(places.tolist()), tuple(found), tuple(breaks.tolist()))
+
+
+AnySection = UniformSection | VaryingSection
+
+
+def sections_at(section: AnySection, x: Array) -> list[UniformSection]:
+    """The sections at places x (k,)."""
+    return section.at(x) if isinstance(section, VaryingSection) else [section] * len(x)
+
+
+def least_width(section: AnySection) -> float:
+    """The least width of a section [m]; of one that varies the greatest."""
+    if isinstance(section, Section | CircularSection | RectangularSection):
+        return thickness(section)
+    return section.thickness
+
+
+def _mixed(sections: tuple[UniformSection, ...], shares: list[float]) -> UniformSection:
+    """The section whose numbers are a weighted sum of those of others."""
+    kind: Any = type(sections[0])
+    if all(each == sections[0] for each in sections):
+        return sections[0]
+    return kind(**{each.name: _sum([getattr(s, each.name) for s in sections], shares) for each in fields(kind)})  # type: ignore[no-any-return]
+
+
+def _sum(values: list[Any], shares: list[float]) -> Any:
+    if any(value is None for value in values):
+        if all(value is None for value in values):
+            return None
+        raise ParameterError("a number that one section of a table gives must be given by all of them")
+    total = np.tensordot(np.array(shares), np.array(values, dtype=np.float64), axes=1)
+    return total if total.ndim else float(total)
+
+
+def _ascending(name: str, value: ArrayLike) -> Array:
+    found = numbers(name, value, "ascending numbers [m]")
+    is_row = found.ndim == 1 and len(found) >= 2 and np.isfinite(found).all()
+    if not is_row or (np.diff(found, prepend=-inf) < 0).any() or not found[-1] > found[0]:
+        raise ParameterError(f"{name} must be at least two ascending numbers [m], got {value!r}")
+    return found
+
+
+# Stress over a cross-section from its section forces.
+#
+# Normal stress is sigma = N/A + M_y z/I_y - M_z y/I_z. Shear stress is that of Jourawski, 4/3 of the mean in a
+# circle and 3/2 in a rectangle at their neutral axes, and of Saint-Venant's torsion.
+
+FAR = 700.0  # cosh of more overflows
+
+
+def fibre_stress(
+    section: UniformSection, normal: Array, moment_y: Array, moment_z: Array, y: Array, z: Array
+) -> Array:
+    """Stress at fibres (y, z), each (f,) [m], of section forces of one shape (...); shape (..., f) [Pa]."""
+    known = _with_geometry(section)
+    return np.asarray(
+        normal[..., None] / known.area
+        + moment_y[..., None] * z / known.second_moment_y
+        - moment_z[..., None] * y / known.second_moment_z
+    )
+
+
+def stress_range(section: UniformSection, normal: Array, moment_y: Array, moment_z: Array) -> tuple[Array, Array]:
+    """Greatest and smallest stress over the section, each of the shape of the forces [Pa].
+
+    Raises:
+        ParameterError: a section that is given by numbers and has no outline.
+    """
+    match section:
+        case CircularSection(diameter=diameter):
+            bending = np.hypot(moment_y, moment_z) * diameter / 2 / section.second_moment_y
+        case RectangularSection(width=width, height=height):
+            bending = (
+                np.abs(moment_y) * height / 2 / section.second_moment_y
+                + np.abs(moment_z) * width / 2 / section.second_moment_z
+            )
+        case _:
+            raise ParameterError(
+                f"a {type(_with_geometry(section)).__name__} given by its numbers has no outline; say where to"
+                " look, in its axes: fibres=((y1, z1), (y2, z2), ...) [m]"
+            )
+    mean = normal / section.area
+    return mean + bending, mean - bending
+
+
+def greatest_shear(section: UniformSection, shear_y: Array, shear_z: Array, torsion: Array) -> Array:
+    """Greatest shear stress of shear forces and torsion, added where each is greatest, of their shape [Pa].
+
+    Exact for a circle, an upper bound for a rectangle; not a number where a section has no outline.
+    """
+    match section:
+        case CircularSection(diameter=diameter):
+            of_force, arm = 4 / 3, diameter / 2
+        case RectangularSection(width=width, height=height):
+            long, short = max(width, height), min(width, height)
+            terms = (1 / n**2 / cosh(min(n * pi * long / (2 * short), FAR)) for n in range(1, 16, 2))
+            of_force, arm = 3 / 2, short * (1 - 8 / pi**2 * sum(terms))
+        case _:
+            return np.full_like(torsion, np.nan)
+    return np.asarray(
+        of_force * np.hypot(shear_y, shear_z) / section.area + np.abs(torsion) * arm / section.torsion_constant
+    )
+
+
+def _with_geometry(section: UniformSection) -> CrossSection:
+    if isinstance(section, GeneralSection):
+        raise ParameterError(
+            "a GeneralSection is known by its stiffness alone and has no stress; take motion.section_forces"
+        )
+    return section
+
+
+def fibre_places(fibres: ArrayLike) -> tuple[Array, Array]:
+    """y and z of fibres ((y, z), ...), each of shape (f,) [m].
+
+    Raises:
+        ParameterError: no pairs of finite numbers.
+    """
+    places = numbers("fibres", fibres, "pairs (y, z) [m]")
+    if places.ndim != 2 or places.shape[1] != 2 or not len(places) or not np.isfinite(places).all():
+        raise ParameterError(f"fibres must be pairs (y, z) [m] of shape (f, 2), got {fibres!r}")
+    return places[:, 0], places[:, 1]

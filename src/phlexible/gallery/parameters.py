@@ -6,8 +6,7 @@ from collections.abc import Callable
 from types import NoneType, UnionType
 from typing import Any, ParamSpec, get_args, get_type_hints
 
-from phlexible.algebra.arrays import finite, vector
-from phlexible.algebra.options import text, whole
+from phlexible.algebra.arrays import finite, text, vector, whole
 from phlexible.errors import ParameterError
 from phlexible.model import Model
 

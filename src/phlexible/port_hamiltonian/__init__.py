@@ -1,1 +1,1 @@
-"""Port-Hamiltonian models as matrices."""
+"""Port-Hamiltonian models as matrices: their contract, interconnection, checks."""

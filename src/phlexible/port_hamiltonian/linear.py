@@ -8,8 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray, hold_read_only
-from phlexible.display.html import table
-from phlexible.display.written import shortened
+from phlexible.display import shortened, table
 from phlexible.errors import ModelError, StructureError
 from phlexible.port_hamiltonian.model import (
     Matrix,
@@ -19,7 +18,7 @@ from phlexible.port_hamiltonian.model import (
     StateBlock,
     check_names,
 )
-from phlexible.port_hamiltonian.structure_errors import structure_errors
+from phlexible.port_hamiltonian.structure_check import structure_errors
 
 ROUND_OFF = 1e-10
 

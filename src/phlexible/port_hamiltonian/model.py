@@ -1,14 +1,7 @@
-"""The contract of a port-Hamiltonian descriptor model (docs/theory.md, 1)::
-
-    E(x) dx/dt = (J(x) - R(x)) z(x) + B(x) u,   y = B(x)^T z(x),   E(x)^T z(x) = grad H(x)
-    J = -J^T,  R = R^T >= 0    =>   dH/dt = u.y - z^T R z
-
-(16), (30) of Brugnoli et al. (2020), who write **e** for the state x and **z** for the effort. A row of
-E that is zero is an algebraic equation; the state that belongs to it is a multiplier.
-"""
+"""The contract of a port-Hamiltonian descriptor model (docs/theory.md, 1)::"""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -16,7 +9,31 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.errors import ModelError
-from phlexible.port_hamiltonian.differences import slope_by_differences
+
+# Slopes of functions of many states at once.
+
+STEP = 1e-7
+SMALL = 1e-3
+
+
+def slope_by_differences(function: Callable[[Array], Array], x: Array, sizes: Array) -> Array:
+    """df/dx from one-sided differences of f, which takes states (T, n) and returns (T, k); shape (k, n).
+
+    Args:
+        sizes: what is large for each entry of x, shape (n,).
+    """
+    steps = STEP * np.maximum(sizes, SMALL)
+    values = function(np.concatenate([x[None], x + np.diag(steps)]))
+    return np.asarray((values[1:] - values[0]).T / steps)
+
+
+# The contract of a port-Hamiltonian descriptor model (docs/theory.md, 1)::
+#
+#     E(x) dx/dt = (J(x) - R(x)) z(x) + B(x) u,   y = B(x)^T z(x),   E(x)^T z(x) = grad H(x)
+#     J = -J^T,  R = R^T >= 0    =>   dH/dt = u.y - z^T R z
+#
+# (16), (30) of Brugnoli et al. (2020), who write **e** for the state x and **z** for the effort. A row of
+# E that is zero is an algebraic equation; the state that belongs to it is a multiplier.
 
 Matrix: TypeAlias = Any
 """A NumPy array or a SciPy sparse array of shape (rows, columns)."""
@@ -135,7 +152,7 @@ class PortHamiltonianModel(ABC):
         return x
 
     def given_inputs(self, times: Array, x: Array) -> Array:
-        """u of T instants where nobody gives another: zero, or what a model knows of its drives; shape (T, m)."""
+        """u of T instants where no other is passed: zero, or what a model knows of its drives; shape (T, m)."""
         return np.zeros((len(x), self.port_size))
 
     # What integrators ask for: products without matrices, of T states at once. A model that knows shorter ways than

@@ -1,1 +1,1 @@
-"""What a run gives back: the motion, its files, plots and animations."""
+"""What models return: motions, equilibria, linear models, live runs."""

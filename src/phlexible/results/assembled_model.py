@@ -7,8 +7,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from phlexible.algebra.arrays import Array
-from phlexible.display.written import short_repr
-from phlexible.mechanism.mechanism import Mechanism
+from phlexible.description.mechanism.mechanism import Mechanism
+from phlexible.display import short_repr
 
 ModelType = TypeVar("ModelType", bound=Mechanism)
 

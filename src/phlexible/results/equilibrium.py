@@ -9,27 +9,27 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array
-from phlexible.display.html import beside, table
-from phlexible.interactions.drives import Drive
-from phlexible.interactions.force_elements import ForceElement
-from phlexible.interactions.loads import Axes
-from phlexible.joints.joint import Joint
-from phlexible.linear_analysis.mechanics import linear_mechanics
-from phlexible.linear_analysis.operating_points.operating_point import OperatingPoint
-from phlexible.linear_analysis.operating_points.stability import growth
-from phlexible.mechanism.naming import counted
-from phlexible.observables import poses
-from phlexible.observables.mesh_stress import MeshStress
-from phlexible.observables.reader import Reader
-from phlexible.observables.section_forces import BeamStress, SectionForces
-from phlexible.ports.attachments import Attachment, PlacedBody, Port
-from phlexible.ports.placed_whole import PlacedWhole
+from phlexible.description.interactions.drives import Drive
+from phlexible.description.interactions.force_elements import ForceElement
+from phlexible.description.interactions.loads import Axes
+from phlexible.description.joints.joint import Joint
+from phlexible.description.mechanism.changes import counted
+from phlexible.description.placed_wholes import PlacedWhole
+from phlexible.description.ports import Attachment, PlacedBody, Port
+from phlexible.display import beside, table
+from phlexible.linear.equilibria import OperatingPoint
+from phlexible.linear.linearize import growth
+from phlexible.linear.mechanics import linear_mechanics
+from phlexible.measure import kinematics as poses
+from phlexible.measure.mesh_stress import MeshStress
+from phlexible.measure.reader import Reader
+from phlexible.measure.section_forces import BeamStress, SectionForces
+from phlexible.measure.sensors import Sensor
+from phlexible.pictures.style import picture_html
 from phlexible.results.motion import Motion
-from phlexible.results.pictures.house_style import picture_html
-from phlexible.sensors.sensor import Sensor
-from phlexible.system.layout import State
-from phlexible.system.recording import Recording
-from phlexible.system.system import System
+from phlexible.state.layout import State
+from phlexible.state.recording import Recording
+from phlexible.state.system import System
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,27 +8,30 @@ from typing import TYPE_CHECKING, Any, Self, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, positive
-from phlexible.algebra.options import flag, option
+from phlexible.algebra.arrays import Array, flag, option, positive
+from phlexible.description.ports import PlacedBody
 from phlexible.errors import ModelError, ParameterError
-from phlexible.linear_analysis.composition import body_model, composed_model
-from phlexible.linear_analysis.constraint_elimination.standard_form import with_momenta, without_constraints
-from phlexible.linear_analysis.constraint_elimination.state_space import save_mat, state_space_matrices
-from phlexible.linear_analysis.frequency_response import frequency_response
-from phlexible.linear_analysis.linearize import Linearization
-from phlexible.linear_analysis.modes.model_modes import lowest_model_modes
-from phlexible.linear_analysis.observed import ObservedPHDAE, collocated
+from phlexible.extras import optional
+from phlexible.linear.composition import body_model, composed_model
+from phlexible.linear.constraint_elimination import with_momenta, without_constraints
+from phlexible.linear.frequency_response import frequency_response
+from phlexible.linear.linearize import Linearization
+from phlexible.linear.modes import lowest_model_modes
+from phlexible.linear.observed import ObservedPHDAE, collocated
+from phlexible.linear.reduction.bases import body_deformations
+from phlexible.linear.reduction.methods import (
+    PassivityCertificate,
+    ReductionError,
+    passivity,
+    reduced_model,
+    reduction_error,
+)
+from phlexible.linear.reduction.state_bases import ReductionMethod
+from phlexible.linear.state_space import save_mat, state_space_matrices
+from phlexible.pictures.modes import BodeResponse, ModeShapes
 from phlexible.port_hamiltonian.interconnection import gyrator
 from phlexible.port_hamiltonian.linear import LinearPHDAE
-from phlexible.ports.attachments import PlacedBody
-from phlexible.reduction.body_basis import body_deformations
-from phlexible.reduction.methods import reduced_model
-from phlexible.reduction.quality import PassivityCertificate, ReductionError, passivity, reduction_error
-from phlexible.reduction.state_bases import ReductionMethod
-from phlexible.results.control.closed_loop import ClosedLoop, closed_loop
-from phlexible.results.extras import optional
-from phlexible.results.pictures.bode import BodeResponse
-from phlexible.results.pictures.mode_shapes import ModeShapes
+from phlexible.results.closed_loop import ClosedLoop, closed_loop
 
 if TYPE_CHECKING:
     from control import StateSpace

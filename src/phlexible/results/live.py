@@ -9,21 +9,20 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, finite, numbers, positive, read_only
-from phlexible.algebra.options import whole
-from phlexible.display.written import short_repr
+from phlexible.algebra.arrays import Array, finite, numbers, positive, read_only, whole
+from phlexible.description.interactions.feedback import QuickShare
+from phlexible.display import short_repr
 from phlexible.errors import ConvergenceError, ParameterError
-from phlexible.interactions.control.measurement import QuickShare
-from phlexible.observables.reader import Reader
-from phlexible.observables.run import RecordedRun
-from phlexible.results.live_view.run_view import RunView
+from phlexible.measure.reader import Reader
+from phlexible.measure.run import RecordedRun
+from phlexible.measure.sensors import Sensor
+from phlexible.pictures.live_view import RunView
 from phlexible.results.motion import Motion
-from phlexible.sensors.sensor import Sensor
-from phlexible.system.layout import State
-from phlexible.system.recording import Recording
-from phlexible.system.system import System
-from phlexible.time_integration.recorder import recording_of
-from phlexible.time_integration.stepper import Stepper, Storage
+from phlexible.state.layout import State
+from phlexible.state.recording import Recording
+from phlexible.state.system import System
+from phlexible.step.integration.recorder import recording_of
+from phlexible.step.integration.stepper import Stepper, Storage
 
 if TYPE_CHECKING:
     from phlexible.results.live_readings import QuickReading
@@ -110,7 +109,7 @@ class SavedInstant:
         steps: since the start.
         numbers: that steps go on from.
         inputs: by their names.
-        run: which one it was of; empty where nobody knows.
+        run: which one it was of; empty where it is not known.
     """
 
     time: float

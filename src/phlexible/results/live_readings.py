@@ -5,18 +5,18 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.assembly.laws import coordinate_kind
-from phlexible.interactions.control.measurement import QuickShare, Source
-from phlexible.interactions.functions import PointOf
-from phlexible.joints.joint import Joint
-from phlexible.kernels.forces.coordinates import POINT, measure
-from phlexible.kernels.readings.measured_vectors import NODE, measured_vectors
-from phlexible.observables.run import RecordedRun
-from phlexible.ports.attachments import Attachment
-from phlexible.system.functions import VectorCollector, function_set
-from phlexible.system.layout import Layout, offsets
-from phlexible.system.vectors import CarriedVector
-from phlexible.tables.declarations import ANGLE, DISTANCE, MOVING, POSITION
+from phlexible.description.interactions.feedback import QuickShare, Source
+from phlexible.description.interactions.functions import PointOf
+from phlexible.description.joints.joint import Joint
+from phlexible.description.ports import Attachment
+from phlexible.measure.run import RecordedRun
+from phlexible.state.functions import VectorCollector, function_set
+from phlexible.state.layout import Layout, offsets
+from phlexible.state.vectors import CarriedVector
+from phlexible.step.assembly.interactions import coordinate_kind
+from phlexible.step.kernels.laws import POINT, measure
+from phlexible.step.kernels.measured_vectors import NODE, measured_vectors
+from phlexible.step.tables.declarations import ANGLE, DISTANCE, MOVING, POSITION
 
 Tables = tuple[IntArray, IntArray, IntArray, IntArray, IntArray, Array]
 

@@ -5,48 +5,129 @@ from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self, overload
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, IntArray
-from phlexible.algebra.options import file_path, option, whole
-from phlexible.initial.initial_state import InitialKind
-from phlexible.interactions.drives import Drive
-from phlexible.interactions.force_elements import ForceElement
-from phlexible.interactions.loads import Axes
-from phlexible.joints.joint import Joint
-from phlexible.joints.relations import JointRelation
-from phlexible.observables import coordinates, poses, reactions, section_forces, tension as tensions, velocities
-from phlexible.observables.energy import Energy, energy_of
-from phlexible.observables.happened import Happened, happened
-from phlexible.observables.momentum import Momentum, momentum
-from phlexible.observables.quality.check import MotionCheck, checked
-from phlexible.observables.quality.step_quality import long_steps
-from phlexible.observables.quality.stiffening import missing_stiffening
-from phlexible.observables.quality.validity import large_deflections, large_strains
-from phlexible.observables.reader import Reader
-from phlexible.observables.run import RecordedRun
-from phlexible.observables.section_forces import BeamStress, SectionForces
-from phlexible.ports.attachments import Attachment, PlacedBody, Port
-from phlexible.ports.placed_whole import PlacedWhole
-from phlexible.results import labelled, sensor_tables
-from phlexible.results.meshed_motion import MeshedMotion
+from phlexible.algebra.arrays import Array, IntArray, file_path, finite, option, whole
+from phlexible.description.interactions.drives import Drive
+from phlexible.description.interactions.force_elements import ForceElement
+from phlexible.description.interactions.loads import Axes
+from phlexible.description.joints.joint import Joint
+from phlexible.description.joints.relations import JointRelation
+from phlexible.description.placed_wholes import PlacedWhole
+from phlexible.description.ports import Attachment, PlacedBody, Port
+from phlexible.errors import ParameterError
+from phlexible.measure import (
+    kinematics as coordinates,
+    kinematics as poses,
+    kinematics as velocities,
+    mesh_stress as mesh_stresses,
+    reactions,
+    reactions as tensions,
+    section_forces,
+)
+from phlexible.measure.energy import Energy, Happened, Momentum, energy_of, happened, momentum
+from phlexible.measure.quality import (
+    MotionCheck,
+    checked,
+    large_deflections,
+    large_strains,
+    long_steps,
+    missing_stiffening,
+)
+from phlexible.measure.reader import Reader
+from phlexible.measure.run import RecordedRun
+from phlexible.measure.section_forces import BeamStress, SectionForces
+from phlexible.measure.sensors import Sensor
+from phlexible.pictures import summaries as key_figures
+from phlexible.pictures.summaries import motion_html
+from phlexible.results import tables as labelled, tables as sensor_tables, vtk_series
 from phlexible.results.motion_pictures import MotionPictures
-from phlexible.results.stored_state import stored_state
-from phlexible.results.summaries import key_figures
-from phlexible.results.summaries.notebook import motion_html
-from phlexible.sensors.sensor import Sensor
-from phlexible.system.layout import State
-from phlexible.system.recording import Recording
-from phlexible.system.system import System
-from phlexible.time_integration.checkpoint import Checkpoint
+from phlexible.state.initial_state import InitialKind
+from phlexible.state.layout import State
+from phlexible.state.recording import Recording
+from phlexible.state.system import System
+from phlexible.step.integration.clock import Checkpoint
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from phlexible.derivatives.built import Start
-    from phlexible.derivatives.parameters import Given
+    from phlexible.derivatives.parameters import Given, Start
     from phlexible.derivatives.sensitivity import Sensitivity
+
+
+# One stored instant of a recording as a state.
+
+SAME = 1e-9  # of the duration
+
+
+def stored_state(recording: Recording, time: float) -> State:
+    """The state at a stored instant.
+
+    Raises:
+        ParameterError: no number, or no instant is stored there.
+    """
+    time, times = finite("time", time), recording.time
+    nearest = int(np.argmin(np.abs(times - time)))
+    if abs(times[nearest] - time) > SAME * max(float(times[-1] - times[0]), 1e-300):
+        around = ", ".join(f"{each:.9g}" for each in times[max(0, nearest - 1) : nearest + 2])
+        raise ParameterError(f"no instant is stored at t = {time:g} s; the nearest ones are {around} s")
+    return recording.state(nearest)
+
+
+# What a motion answers about bodies from meshes.
+
+
+class MeshedMotion:
+    """The part of ``Motion`` for meshes.
+
+    Attributes:
+        run: the numbers with the system that they are of.
+    """
+
+    run: RecordedRun
+
+    def mesh_stress(
+        self, body: PlacedBody, nodes: Sequence[int] | None = None, every: int = 1
+    ) -> mesh_stresses.MeshStress:
+        """Stress of a meshed body at nodes, ``motion.mesh_stress(part).von_mises``.
+
+        The mean of the elements around each node, so that peaks at notches need a fine mesh there.
+
+        Args:
+            body: of ``FlexibleBody.from_mesh``.
+            nodes: numbers of ``body.points.nodes``; None: those of the surface at corners of elements.
+            every: each so many instants.
+
+        Raises:
+            ModelError: a body without a mesh, or of another model.
+            ParameterError: numbers out of range.
+        """
+        return mesh_stresses.mesh_stress(self.run, body, nodes, whole("every", every))
+
+    def export(self, path: str | PathLike[str], every: int | None = None, *, progress: bool | None = None) -> None:
+        """Writes a series of VTK files for ParaView (needs ``phlexible[mesh]``).
+
+        Meshed bodies with all nodes, their elastic displacement (world axes) and von Mises stress; other bodies as
+        their surface or lines.
+
+        Args:
+            path: of the index, ending in ``.pvd``; the ``.vtu`` files lie beside it. It is whole after each
+                instant: what was written before a stop can be opened.
+            every: each so many instants; None: as many as leave at most 200.
+            progress: a bar; None: on a terminal.
+
+        Raises:
+            ParameterError: another ending.
+            MissingExtraError: meshio is not installed.
+            ResultFileError: a file cannot be written.
+        """
+        chosen = None if every is None else whole("every", every)
+        vtk_series.export(self.run, file_path("path", path), chosen, progress)
+
+
+# Motion: what a simulation returns, and the one object that users ask about it.
 
 FilePath = str | PathLike[str]
 

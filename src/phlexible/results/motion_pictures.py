@@ -6,19 +6,18 @@ from typing import TYPE_CHECKING, Protocol, overload
 
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array
-from phlexible.algebra.options import whole
-from phlexible.joints.joint import Joint
-from phlexible.observables import poses, section_forces
-from phlexible.observables.reader import Reader
-from phlexible.observables.section_forces import SectionForces
-from phlexible.ports.attachments import Attachment, PlacedBody
-from phlexible.ports.placed_whole import PlacedWhole
-from phlexible.results.live_view.motion_view import MotionView
-from phlexible.results.pictures import animation, mechanism_plot, overview, plots, section_plot
-from phlexible.results.report.motion_report import ReportedMotion, measured, motion_page
-from phlexible.results.report.page import InlinePage, html_path, write_page
-from phlexible.sensors.sensor import Sensor
+from phlexible.algebra.arrays import Array, whole
+from phlexible.description.joints.joint import Joint
+from phlexible.description.placed_wholes import PlacedWhole
+from phlexible.description.ports import Attachment, PlacedBody
+from phlexible.measure import kinematics as poses, section_forces
+from phlexible.measure.reader import Reader
+from phlexible.measure.section_forces import SectionForces
+from phlexible.measure.sensors import Sensor
+from phlexible.pictures import animation, mechanism_plot, mechanism_plot as overview, plots, section_plot
+from phlexible.pictures.live_view import MotionView
+from phlexible.pictures.report_page import InlinePage, html_path, write_page
+from phlexible.pictures.reports import ReportedMotion, measured, motion_page
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 
-from phlexible.algebra.options import flag
+from phlexible.algebra.arrays import flag
 
 INTERVAL = 10.0  # of lines [s]
 

@@ -8,17 +8,17 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.flexible.flexible_body import FlexibleBody
-from phlexible.bodies.flexible.mesh.vtk_cells import vtk_cells
-from phlexible.bodies.flexible.nodal_stress import von_mises
-from phlexible.bodies.flexible.plates.points import PlatePoints
+from phlexible.bodies.flexible.given_mesh import vtk_cells
+from phlexible.bodies.flexible.plate_body import PlatePoints
+from phlexible.bodies.flexible.skin import von_mises
+from phlexible.description.ports import PlacedBody
 from phlexible.errors import ParameterError, ResultFileError
-from phlexible.observables.mesh_stress import MeshedPoints, stress_at
-from phlexible.observables.run import RecordedRun
-from phlexible.ports.attachments import PlacedBody
-from phlexible.results.extras import optional
+from phlexible.extras import optional
+from phlexible.measure.mesh_stress import MeshedPoints, stress_at
+from phlexible.measure.run import RecordedRun
+from phlexible.pictures.scene import DrawnBody
+from phlexible.pictures.scenes import scene_of
 from phlexible.results.progress import progress_bar, shown
-from phlexible.scene.build import scene_of
-from phlexible.scene.scene import DrawnBody
 
 MOST_INSTANTS = 200
 """Where nothing else is asked for: as many as a film of 8 s has."""

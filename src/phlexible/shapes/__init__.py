@@ -1,1 +1,1 @@
-"""What things look like, as triangles: solids, sections, and the mass that closed surfaces hold."""
+"""Surfaces and solids."""

@@ -9,10 +9,14 @@ import phlexible as ph
 from bodies.flexible.meshes import BAR, STEEL, bar, ends, grid
 from phlexible.bodies.beam.mesh import BeamMesh, Component
 from phlexible.bodies.beam.strain import linear_stiffness
-from phlexible.bodies.flexible.mesh.assembly import mass_matrix, stiffness_matrix
-from phlexible.bodies.flexible.mesh.element_mesh import ElementMesh
-from phlexible.bodies.flexible.mesh.given_mesh import element_mesh, given_mesh
-from phlexible.bodies.flexible.mesh.materials import Plane, element_materials
+from phlexible.bodies.flexible.element_mesh import ElementMesh
+from phlexible.bodies.flexible.given_mesh import element_mesh, given_mesh
+from phlexible.bodies.flexible.mesh_matrices import (
+    PlaneState as Plane,
+    element_materials,
+    mass_matrix,
+    stiffness_matrix,
+)
 from phlexible.bodies.mechanics.floating import elastic_mass
 
 CELLS = (4, 1, 1)

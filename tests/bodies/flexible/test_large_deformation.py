@@ -6,9 +6,8 @@ import pytest
 import phlexible as ph
 from bodies.flexible.meshes import ends, grid
 from bodies.flexible.saint_venant import equilibrium
-from phlexible.bodies.flexible.mesh.assembly import mass_matrix
-from phlexible.bodies.flexible.mesh.given_mesh import element_mesh, given_mesh
-from phlexible.bodies.flexible.mesh.materials import Plane, element_materials
+from phlexible.bodies.flexible.given_mesh import element_mesh, given_mesh
+from phlexible.bodies.flexible.mesh_matrices import PlaneState as Plane, element_materials, mass_matrix
 
 LENGTH, HIGH, THICK = 1.0, 0.02, 0.01
 SOFT = ph.Material(1e9, 1000.0, 0.3)

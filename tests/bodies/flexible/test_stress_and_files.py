@@ -9,9 +9,9 @@ import skfem
 
 import phlexible as ph
 from bodies.flexible.meshes import BAR, STEEL, bar, ends, grid
-from phlexible.bodies.flexible.mesh.given_mesh import element_mesh, given_mesh
+from phlexible.bodies.flexible.given_mesh import element_mesh, given_mesh
 from phlexible.bodies.flexible.skin import mesh_skin
-from phlexible.observables.mesh_stress import stress_at
+from phlexible.measure.mesh_stress import stress_at
 
 LENGTH, HIGH, WIDE = BAR
 

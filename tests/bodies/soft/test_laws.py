@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.bodies.flexible.mesh.materials import Plane
-from phlexible.bodies.soft.constitution import PAIRS, as_six
+from phlexible.bodies.flexible.mesh_matrices import PlaneState as Plane
+from phlexible.bodies.soft_law import PAIRS, as_six
 
 MODULUS, RATIO = 3.0, 0.3
 MOONEY = ph.InvariantLaw(

@@ -5,8 +5,8 @@ import pytest
 import skfem
 
 import phlexible as ph
-from phlexible.bodies.soft.surface import soft_surface
-from phlexible.gallery.soft_bodies.inflated_membrane import disc
+from phlexible.bodies.soft_mesh import soft_surface
+from phlexible.gallery.soft_bodies import disc
 
 
 def octahedral_sphere(radius, halvings):

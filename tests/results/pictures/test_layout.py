@@ -8,7 +8,7 @@ import pytest
 
 import phlexible as ph
 from phlexible.gallery.table import ENTRIES
-from phlexible.results.pictures.shading import silhouette
+from phlexible.pictures.style import silhouette
 from phlexible.shapes.solids import Box, Sphere
 
 pytest.importorskip("matplotlib")

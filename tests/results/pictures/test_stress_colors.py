@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.results.pictures.shading import StressColors, faces_away
-from phlexible.scene.build import scene_of
-from phlexible.scene.fields import mesh_fields
+from phlexible.pictures.scenes import mesh_fields, scene_of
+from phlexible.pictures.style import StressColors, faces_away
 
 skfem = pytest.importorskip("skfem")
 pytest.importorskip("matplotlib")

@@ -11,11 +11,10 @@ import pytest
 
 import phlexible as ph
 from phlexible.bodies.skin import tube_skin
+from phlexible.pictures.report_page import FLATTEST, asset, visible_skin
+from phlexible.pictures.reports import kept_instants
 from phlexible.results.motion import Motion
-from phlexible.results.report.page import asset
-from phlexible.results.report.series import kept_instants
-from phlexible.results.report.skins import FLATTEST, visible_skin
-from phlexible.shapes.outlines import outline_of
+from phlexible.shapes.surfaces import outline_of
 from results.report.decoding import Decoded
 from results.samples import sample
 

@@ -1,25 +1,274 @@
-"""Reduced bases of a beam: Craig-Bampton shapes, axial coordinates for them, and the check for locking.
+"""Elastic coordinates of a beam: its frame, modes and reduced bases (docs/theory.md, 2 and 3)."""
 
-A basis of bending shapes alone stretches the beam whenever it bends: with von Karman strain it is far too
-stiff (membrane locking, (3.8); docs/theory.md, 3). The remedy is axial displacement that follows
-the bending: all axial coordinates, or their static condensation. Without axial inertia the normal force is
-constant along the beam, ``u' + (v'^2 + w'^2)/2 = const``, so that u' lies in the span of a constant and of
-the products ``v_i' v_j' + w_i' w_j'`` of the bending shapes (static modal derivatives).
-"""
-
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations_with_replacement
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, IntArray
-from phlexible.bodies.beam.frames import BeamBasis
-from phlexible.bodies.beam.mesh import BeamMesh, Family
-from phlexible.bodies.beam.modes import modal_basis
-from phlexible.bodies.beam.reduced_basis import independent
+from phlexible.algebra.arrays import Array, IntArray, numbers
+from phlexible.bodies.beam.mesh import BeamInertia, BeamMesh, Component, Family, momentum_rows
 from phlexible.bodies.beam.strain import linear_stiffness
 from phlexible.bodies.floating_body import StrainEnergy
 from phlexible.errors import ParameterError
+
+# Which motion of a beam counts as elastic: what ties the body frame to the beam (docs/theory.md, 2 and 3).
+
+
+class Frame(StrEnum):
+    """How the body frame follows the beam; the undeformed beam lies on 0 <= x <= length in each.
+
+    CANTILEVER: frame clamped to the start. SIMPLY_SUPPORTED: origin at the start, x axis through
+    the end, no twist at the start. MEAN_AXIS: elastic motion carries neither linear nor angular
+    momentum of the straight beam. AUTO: CANTILEVER where a ``Fixed`` joint holds the start, else
+    SIMPLY_SUPPORTED; outside of a model, and of beams with a basis, CANTILEVER.
+    """
+
+    AUTO = "auto"
+    CANTILEVER = "cantilever"
+    SIMPLY_SUPPORTED = "simply_supported"
+    MEAN_AXIS = "mean_axis"
+
+
+@dataclass(frozen=True, eq=False)
+class BeamBasis:
+    """Elastic coordinates: coordinates of the free beam are ``columns @ eta``.
+
+    Attributes:
+        columns: shape (mesh.size, n).
+        families: family of each elastic coordinate, shape (n,).
+    """
+
+    columns: Array
+    families: IntArray
+
+
+def frame_basis(frame: Frame, mesh: BeamMesh, inertia: BeamInertia) -> BeamBasis:
+    """The elastic coordinates of a frame, node after node, so that strains touch neighbours only.
+
+    Args:
+        inertia: what the mean axis weighs motions with.
+    """
+    match frame:
+        case Frame.CANTILEVER | Frame.AUTO:
+            removed = [mesh.index(0, component) for component in mesh.components()]
+        case Frame.SIMPLY_SUPPORTED | Frame.MEAN_AXIS:
+            removed = _chord(mesh)
+    kept = np.setdiff1d(np.arange(mesh.size), removed)
+    columns = np.eye(mesh.size)[:, kept]
+    if frame is Frame.MEAN_AXIS:
+        conditions = momentum_rows(mesh, inertia)
+        columns[removed] = -np.linalg.solve(conditions[:, removed], conditions[:, kept])
+    return BeamBasis(columns, mesh.families()[kept])
+
+
+def clamped_coordinates(columns: Array, basis: BeamBasis, mesh: BeamMesh) -> Array:
+    """Deformations in the coordinates of ``basis`` as coordinates of CANTILEVER, shape (n, k).
+
+    The beam is moved as a rigid body until its start is where the frame wants it.
+    """
+    deformed = basis.columns @ columns
+    clamped = [mesh.index(0, component) for component in mesh.components()]
+    kept = np.setdiff1d(np.arange(mesh.size), clamped)
+    return np.asarray((deformed - mesh.rigid_motions() @ deformed[clamped])[kept])
+
+
+def coordinate_units(mesh: BeamMesh, columns: Array, others: str) -> tuple[str, ...]:
+    """Units of coordinates: of those that are a displacement or a turn of one node, and of all others."""
+    nodal = np.flatnonzero((columns != 0).sum(axis=1) == 1)
+    result, turns = [others] * columns.shape[1], mesh.turns()
+    for row in nodal[::-1]:
+        column = int(np.argmax(columns[row] != 0))
+        if columns[row, column] == 1:
+            result[column] = "rad" if turns[row] else "m"
+    return tuple(result)
+
+
+def _chord(mesh: BeamMesh) -> list[int]:
+    """u = v = 0 and w = theta = 0 at the start, v = 0 and w = 0 at the end."""
+    start = [Component.AXIAL, Component.DEFLECTION_Y, Component.DEFLECTION_Z, Component.TWIST]
+    end = [Component.DEFLECTION_Y, Component.DEFLECTION_Z]
+    present = mesh.components()
+    return [mesh.index(0, each) for each in start if each in present] + [
+        mesh.index(-1, each) for each in end if each in present
+    ]
+
+
+# A basis of elastic coordinates that a user hands to a body, as a value.
+
+SPANNED = 1e-6  # of a column in the energy metric: what is left of it is round-off
+
+
+@dataclass(frozen=True, eq=False)
+class ReducedBasis:
+    """Columns over all elastic coordinates of a body: ``eta_all = columns @ eta``. Compared by numbers.
+
+    Attributes:
+        columns: shape (n, k), 1 <= k <= n, linearly independent; stored read-only.
+
+    Raises:
+        ParameterError: another shape, numbers that are not finite, or columns that depend on each other.
+    """
+
+    columns: ArrayLike
+
+    def __post_init__(self) -> None:
+        columns = numbers("a basis", self.columns, "an array of numbers")
+        if columns.ndim != 2 or not 1 <= columns.shape[1] <= columns.shape[0]:
+            raise ParameterError(
+                "a basis must have shape (n, k), one column for each of 1 <= k <= n coordinates, "
+                f"got shape {columns.shape}"
+            )
+        if not np.isfinite(columns).all():
+            raise ParameterError("a basis must be finite")
+        columns.flags.writeable = False
+        object.__setattr__(self, "columns", columns)
+
+    @property
+    def array(self) -> Array:
+        """The columns, shape (n, k)."""
+        return np.asarray(self.columns)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ReducedBasis) and np.array_equal(self.array, other.array)
+
+    def __hash__(self) -> int:
+        return hash((self.array.shape, self.array.tobytes()))
+
+    def __repr__(self) -> str:
+        return f"ReducedBasis({self.array.shape[0]} coordinates, {self.array.shape[1]} columns)"
+
+
+def independent(basis: Array, columns: Array, stiffness: Array) -> Array:
+    """``basis`` and after it those of the columns that it does not span yet, (n, m).
+
+    Columns are compared in the energy metric of ``stiffness`` (n, n), positive definite, and are kept
+    as they are.
+    """
+    lower = np.linalg.cholesky(stiffness)
+    spanned = np.linalg.qr(lower.T @ basis)[0]
+    kept = [basis]
+    for column in columns.T:
+        size = float(np.linalg.norm(lower.T @ column))
+        if size == 0:
+            continue
+        rest = lower.T @ column / size
+        for _ in range(2):
+            rest = rest - spanned @ (spanned.T @ rest)
+        left = float(np.linalg.norm(rest))
+        if left > SPANNED:
+            spanned = np.hstack([spanned, rest[:, None] / left])
+            kept.append(column[:, None])
+    return np.hstack(kept)
+
+
+# Modes of a beam held by its frame: reduction to the lowest ones, and modal damping (docs/theory.md, 3).
+
+TIE = 1e-6  # of squared frequencies; round-off of the lowest of a fine mesh stays well below
+COUPLED = 1e-9  # of the geometric mean of the diagonal
+
+
+def modal_basis(basis: BeamBasis, mass: Array, stiffness: Array, modes: int) -> BeamBasis:
+    """All axial coordinates, then the lowest ``modes`` of bending and torsion together.
+
+    Axial coordinates stay because bending modes hold no axial functions and would lock (3.8). Modes are
+    mass-normalised, sorted by frequency, their largest component is positive; where sections do not couple them,
+    each is pure bending in y, in z or torsion, in this order where frequencies coincide. Where stretch is coupled
+    with them, they are those of axial coordinates that follow.
+
+    Args:
+        mass, stiffness: of the coordinates of ``basis``, shape (n, n).
+
+    Raises:
+        ParameterError: there are fewer modes than asked for.
+    """
+    from scipy.linalg import eigh
+
+    axial = np.flatnonzero(basis.families == Family.AXIAL)
+    across = np.flatnonzero(basis.families != Family.AXIAL)
+    following = np.zeros((len(basis.families), len(across)))
+    following[across] = np.eye(len(across))
+    if len(axial):
+        following[axial] = -np.linalg.solve(stiffness[np.ix_(axial, axial)], stiffness[np.ix_(axial, across)])
+    reduced_mass, reduced_stiffness = (following.T @ each @ following for each in (mass, stiffness))
+    found: list[tuple[float, int, Array]] = []
+    for members in _apart(basis.families[across], reduced_mass, reduced_stiffness):
+        block = np.ix_(members, members)
+        squares, vectors = eigh(reduced_stiffness[block], reduced_mass[block])
+        for square, each in zip(squares, vectors.T, strict=True):
+            shape = np.zeros(len(basis.families))
+            shape[across[members]] = _signed(each)
+            largest = across[members][int(np.argmax(np.abs(each)))]
+            found.append((float(square), int(basis.families[largest]), shape))
+    if modes > len(found):
+        raise ParameterError(
+            f"modes must be at most {len(found)}, the bending and torsion coordinates of these elements, "
+            f"got {modes}; take fewer modes or more elements"
+        )
+    found.sort(key=lambda mode: mode[0])
+    _order_ties(found)
+    kept = found[:modes]
+    selection = np.column_stack([np.eye(len(basis.families))[:, axial], *(shape for _, _, shape in kept)])
+    families = np.concatenate([basis.families[axial], [family for _, family, _ in kept]]).astype(np.int64)
+    return BeamBasis(basis.columns @ selection, families)
+
+
+def _apart(families: IntArray, mass: Array, stiffness: Array) -> list[IntArray]:
+    """Coordinates of bending in y, in z and torsion, together where mass or stiffness couples them."""
+    groups: list[IntArray] = []
+    for family in (Family.BENDING_Y, Family.BENDING_Z, Family.TORSION):
+        members = np.flatnonzero(families == family)
+        if not len(members):
+            continue
+        coupled = [each for each in groups if _are_coupled(mass, each, members)]
+        coupled += [each for each in groups if _are_coupled(stiffness, each, members)]
+        joined = np.unique(np.concatenate([members, *coupled]))
+        groups = [each for each in groups if not np.isin(each, joined).any()] + [joined]
+    return groups
+
+
+def _are_coupled(matrix: Array, one: IntArray, other: IntArray) -> bool:
+    scale = np.sqrt(np.diag(matrix))
+    block = np.abs(matrix[np.ix_(one, other)]) / np.outer(scale[one], scale[other])
+    return bool(block.max() > COUPLED)
+
+
+def modal_damping(mass: Array, stiffness: Array, ratio: float) -> Array:
+    """C = 2 ratio sum_i omega_i (M phi_i)(M phi_i)^T over all modes, shape (n, n), symmetric."""
+    if ratio == 0 or not len(mass):
+        return np.zeros_like(mass)
+    from scipy.linalg import eigh
+
+    squares, vectors = eigh(stiffness, mass)
+    momenta = mass @ vectors * (2 * ratio) ** 0.5 * np.maximum(squares, 0.0) ** 0.25
+    result: Array = momenta @ momenta.T
+    return result
+
+
+def _signed(shape: Array) -> Array:
+    """The shape with its first component of largest size positive (sizes within 1e-6 are equal)."""
+    size = np.abs(shape)
+    first = int(np.argmax(size >= (1 - 1e-6) * size.max()))
+    return shape if shape[first] > 0 else -shape
+
+
+def _order_ties(found: list[tuple[float, int, Array]]) -> None:
+    """Sorts runs of coinciding frequencies by family, in place."""
+    start = 0
+    for i in range(1, len(found) + 1):
+        if i == len(found) or found[i][0] > found[start][0] * (1 + TIE):
+            found[start:i] = sorted(found[start:i], key=lambda mode: mode[1])
+            start = i
+
+
+# Reduced bases of a beam: Craig-Bampton shapes, axial coordinates for them, and the check for locking.
+#
+# A basis of bending shapes alone stretches the beam whenever it bends: with von Karman strain it is far too
+# stiff (membrane locking, (3.8); docs/theory.md, 3). The remedy is axial displacement that follows
+# the bending: all axial coordinates, or their static condensation. Without axial inertia the normal force is
+# constant along the beam, ``u' + (v'^2 + w'^2)/2 = const``, so that u' lies in the span of a constant and of
+# the products ``v_i' v_j' + w_i' w_j'`` of the bending shapes (static modal derivatives).
 
 DEPENDENT = 1e-10
 ALIKE = 1e-9  # of unit energy: what is left of axial shapes that others follow already

@@ -7,40 +7,60 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, non_negative, positive
-from phlexible.algebra.options import flag, option, plane_or_space, whole
-from phlexible.bodies.beam.bases import Axial, check_basis, craig_bampton_columns, with_axial_columns
-from phlexible.bodies.beam.constitution import check_section, gyration_at
-from phlexible.bodies.beam.frames import BeamBasis, Frame, clamped_coordinates, coordinate_units, frame_basis
-from phlexible.bodies.beam.inertia import BeamInertia, beam_inertia, beam_moments
-from phlexible.bodies.beam.lumped_mass import LumpedMass
-from phlexible.bodies.beam.mesh import BeamMesh, Family, Theory
-from phlexible.bodies.beam.modes import modal_basis, modal_damping
+from phlexible.algebra.arrays import Array, flag, non_negative, option, plane_or_space, positive, whole
+from phlexible.bodies.beam.bases import (
+    Axial,
+    BeamBasis,
+    Frame,
+    ReducedBasis,
+    check_basis,
+    clamped_coordinates,
+    coordinate_units,
+    craig_bampton_columns,
+    frame_basis,
+    modal_basis,
+    modal_damping,
+    with_axial_columns,
+)
+from phlexible.bodies.beam.mesh import (
+    BeamInertia,
+    BeamMesh,
+    Family,
+    LumpedMass,
+    Theory,
+    beam_inertia,
+    beam_moments,
+    check_section,
+    gyration_at,
+)
 from phlexible.bodies.beam.points import BeamPoints
-from phlexible.bodies.beam.reduced_basis import ReducedBasis
-from phlexible.bodies.beam.resultants import ElementForces, element_forces
-from phlexible.bodies.beam.strain import Strain, beam_strain, linear_stiffness
-from phlexible.bodies.beam.stress import discontinuous_stress, hermite_stress
+from phlexible.bodies.beam.strain import (
+    ElementForces,
+    Strain,
+    beam_strain,
+    discontinuous_stress,
+    element_forces,
+    hermite_stress,
+    linear_stiffness,
+)
 from phlexible.bodies.body import Body, BodyData
 from phlexible.bodies.floating_body import MODAL, FloatingBody
-from phlexible.bodies.forms.stress_space import Stress, StressSpace
-from phlexible.bodies.given_section import all_sections, check_material, section_along
 from phlexible.bodies.locations import End, Location, Start
-from phlexible.bodies.material import Material
+from phlexible.bodies.material import Material, all_sections, check_material, section_along
 from phlexible.bodies.mechanics.floating import elastic_mass
 from phlexible.bodies.skin import Skin, tube_skin
-from phlexible.display.written import short_repr
-from phlexible.elements.general_section import GeneralSection
-from phlexible.elements.varying_section import (
+from phlexible.bodies.stress_space import Stress, StressSpace
+from phlexible.display import short_repr
+from phlexible.elements.sections import (
     AnySection,
+    GeneralSection,
     UniformSection,
     VaryingSection,
     least_width,
     sections_at,
 )
 from phlexible.errors import ParameterError
-from phlexible.shapes.colors import optional_color
-from phlexible.shapes.outlines import outline_of
+from phlexible.shapes.surfaces import optional_color, outline_of
 
 STATIONS, FEWEST_AND_MOST = 4, (8, 64)
 """Of a drawn beam: so many an element, within these numbers."""

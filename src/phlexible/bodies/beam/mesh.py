@@ -1,21 +1,82 @@
-"""Finite elements along a beam: which coordinates there are and the fields they interpolate.
+"""Finite elements along a beam: coordinates, fields, section properties, inertia (docs/theory.md, 2 and 3)."""
 
-Axial displacement is linear on each element (Lagrange), deflections cubic (Hermite). Each node has u, v,
-theta_z in the plane and u, v, theta_z, w, -theta_y, theta_x in space, node after node, where theta is the
-turn of the cross-section. Without shear theta_z = v' and -theta_y = w', and theta_x is linear. With shear each
-element has inner coordinates too: the shear strains v' - theta_z and w' + theta_y at both of its ends, linear
-between and free to jump from element to element, and a quadratic part of theta_x (docs/theory.md, 3).
-"""
-
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, IntArray
-from phlexible.elements.hermite import hermite_curvatures, hermite_slopes, hermite_values
-from phlexible.elements.lagrange import lagrange_slopes, lagrange_values
-from phlexible.elements.quadrature import gauss
+from phlexible.algebra.arrays import Array, IntArray, finite, numbers, positive
+from phlexible.bodies.material import Material
+from phlexible.elements.line_functions import (
+    gauss,
+    hermite_curvatures,
+    hermite_slopes,
+    hermite_values,
+    lagrange_slopes,
+    lagrange_values,
+)
+from phlexible.elements.sections import AnySection, GeneralSection, UniformSection, VaryingSection, sections_at
+from phlexible.errors import ParameterError
+
+# A mass that sits on a beam and moves with its cross-section.
+
+ROUND_OFF = 1e-12
+
+
+@dataclass(frozen=True)
+class LumpedMass:
+    """A rigid mass fixed to the cross-section of a beam, part of the beam's inertia.
+
+    Attributes:
+        x: where along the beam [m].
+        mass: [kg].
+        inertia: about its own centre of mass, local axes of the section: three moments about x, y, z, or
+            one about z of a body that is flat in the xy plane, with half of it about x and y [kg m2].
+        offset: (y, z) of its centre of mass from the axis [m].
+
+    Raises:
+        ParameterError: numbers that are not finite, a mass that is not positive, or moments of inertia that no
+            body has.
+    """
+
+    x: float
+    mass: float
+    inertia: ArrayLike | tuple[float, ...] = 0.0
+    offset: ArrayLike | tuple[float, ...] = (0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "x", finite("x", self.x))
+        object.__setattr__(self, "mass", positive("mass", self.mass))
+        inertia = numbers("inertia", self.inertia, "one or three moments of inertia [kg m2]")
+        if inertia.ndim == 0:
+            inertia = float(inertia) * np.array([0.5, 0.5, 1.0])
+        if inertia.shape != (3,) or not np.isfinite(inertia).all():
+            raise ParameterError(f"inertia must be one number or three [kg m2], got {self.inertia!r}")
+        if (inertia.sum() / 2 - inertia).min() < -ROUND_OFF * np.abs(inertia).max():
+            raise ParameterError(f"inertia must obey J_x <= J_y + J_z and the like, got {self.inertia!r}")
+        object.__setattr__(self, "inertia", tuple(inertia.tolist()))
+        offset = numbers("offset", self.offset, "two numbers (y, z) [m]")
+        if offset.shape != (2,):
+            raise ParameterError(f"offset must be two numbers (y, z) [m], got {self.offset!r}")
+        object.__setattr__(self, "offset", tuple(finite("offset", each) for each in offset))
+
+    @property
+    def moments(self) -> Array:
+        """Integrals of (1, x, y, z) (1, x, y, z)^T dm about the axis point, shape (4, 4)."""
+        about = np.asarray(self.inertia, dtype=np.float64)
+        place = np.array([1.0, 0.0, *np.asarray(self.offset, dtype=np.float64)])
+        return np.asarray(self.mass * np.outer(place, place) + np.diag([0.0, *(about.sum() / 2 - about)]))
+
+
+# Finite elements along a beam: which coordinates there are and the fields they interpolate.
+#
+# Axial displacement is linear on each element (Lagrange), deflections cubic (Hermite). Each node has u, v,
+# theta_z in the plane and u, v, theta_z, w, -theta_y, theta_x in space, node after node, where theta is the
+# turn of the cross-section. Without shear theta_z = v' and -theta_y = w', and theta_x is linear. With shear each
+# element has inner coordinates too: the shear strains v' - theta_z and w' + theta_y at both of its ends, linear
+# between and free to jump from element to element, and a quadratic part of theta_x (docs/theory.md, 3).
 
 
 class Theory(StrEnum):
@@ -239,3 +300,255 @@ class BeamMesh:
         for function, column in zip(local.T, columns.T, strict=True):
             result += function[:, None] * basis[column]
         return result
+
+
+# What a cross-section of a beam resists with and carries along (docs/theory.md, 3).
+
+COUPLED = 1e-9
+
+
+class Measure(IntEnum):
+    """A strain of the cross-section, with the section force N, Q_y, Q_z, M_x, M_y, M_z that it belongs to."""
+
+    STRETCH = 0
+    SHEAR_Y = 1
+    SHEAR_Z = 2
+    TWIST = 3
+    BEND_Y = 4
+    BEND_Z = 5
+
+
+def measures(theory: Theory, dimension: int) -> list[Measure]:
+    """The strains that a beam has, stretch first."""
+    plane = {Measure.STRETCH, Measure.SHEAR_Y, Measure.BEND_Z}
+    return [
+        each
+        for each in Measure
+        if (dimension == 3 or each in plane)
+        and (theory is Theory.TIMOSHENKO or each not in (Measure.SHEAR_Y, Measure.SHEAR_Z))
+    ]
+
+
+def strain_fields(at: BeamFields) -> dict[Measure, Array]:
+    """The strains as functions of the coordinates, each (k, n)."""
+    return {
+        Measure.STRETCH: at.stretch,
+        Measure.SHEAR_Y: at.shear_y,
+        Measure.SHEAR_Z: at.shear_z,
+        Measure.TWIST: at.twist_rate,
+        Measure.BEND_Y: -at.curvature_z,
+        Measure.BEND_Z: at.curvature_y,
+    }
+
+
+def stiffness_at(section: AnySection, material: Material | None, theory: Theory, x: Array) -> Array:
+    """Section forces per strain at places x (k,), shape (k, 6, 6); shear zero without shear."""
+    if not isinstance(section, VaryingSection):
+        return np.broadcast_to(_stiffness(section, material, theory), (len(x), 6, 6))
+    return np.array([_stiffness(each, material, theory) for each in sections_at(section, x)])
+
+
+def moments_at(section: AnySection, material: Material | None, x: Array) -> Array:
+    """Integrals of rho (1, y, z) (1, y, z)^T over the sections at x (k,), shape (k, 3, 3)."""
+    return np.array([_moments(each, material) for each in sections_at(section, x)])
+
+
+def gyration_at(section: AnySection, x: Array) -> tuple[Array, Array]:
+    """Radii of gyration across y and across z at x (k,), each (k,) [m]; of stiffness where that is given."""
+    if not isinstance(section, VaryingSection):
+        across_y, across_z = section.radii_of_gyration
+        return np.full(len(x), across_y), np.full(len(x), across_z)
+    radii = np.array([each.radii_of_gyration for each in sections_at(section, x)])
+    return radii[:, 0], radii[:, 1]
+
+
+def check_section(section: UniformSection, material: Material | None, theory: Theory, rotary_inertia: bool) -> None:
+    """Refuses a section that the theory cannot carry.
+
+    Raises:
+        ParameterError: shear is coupled or has no area, or mass is off the axis without rotary inertia.
+    """
+    if theory is Theory.EULER_BERNOULLI:
+        sheared = _stiffness(section, material, Theory.TIMOSHENKO) if isinstance(section, GeneralSection) else None
+        eccentric = getattr(section, "shear_center", (0.0, 0.0)) != (0.0, 0.0)
+        if eccentric or (sheared is not None and _is_coupled(sheared)):
+            raise ParameterError(
+                "shear is coupled with twist, bending or stretch in this section (its shear centre is off the"
+                ' axis): take theory="timoshenko"'
+            )
+    else:
+        _stiffness(section, material, theory)
+    moments = _moments(section, material)
+    if not rotary_inertia and np.abs(moments[0, 1:]).max() > COUPLED * moments[0, 0] * sum(
+        section.radii_of_gyration
+    ):
+        raise ParameterError(
+            "a mass centre off the axis moves along the beam when sections turn: take rotary_inertia=True"
+        )
+
+
+def _is_coupled(stiffness: Array) -> bool:
+    scale = np.sqrt(np.diag(stiffness))
+    coupling = np.abs(stiffness / np.outer(scale, scale))[1:3][:, [0, 3, 4, 5]]
+    return bool(coupling.max() > COUPLED)
+
+
+def _stiffness(section: UniformSection, material: Material | None, theory: Theory) -> Array:
+    if isinstance(section, GeneralSection):
+        return section.stiffness_matrix
+    assert material is not None, "checked by the beam"
+    bending, shearing = material.youngs_modulus, material.shear_modulus
+    result = np.diag(
+        [
+            bending * section.area,
+            0.0,
+            0.0,
+            shearing * section.torsion_constant,
+            bending * section.second_moment_y,
+            bending * section.second_moment_z,
+        ]
+    )
+    if theory is Theory.TIMOSHENKO:
+        areas, (y, z) = section.shear_areas(material.poissons_ratio), getattr(section, "shear_center", (0.0, 0.0))
+        at_center = np.zeros((2, 6))  # v' - theta_z and w' + theta_y of the shear centre
+        at_center[0, [Measure.SHEAR_Y, Measure.TWIST]] = 1.0, -z
+        at_center[1, [Measure.SHEAR_Z, Measure.TWIST]] = 1.0, y
+        result += shearing * at_center.T @ (np.array(areas)[:, None] * at_center)
+    return result
+
+
+def _moments(section: UniformSection, material: Material | None) -> Array:
+    if isinstance(section, GeneralSection):
+        return section.moments
+    assert material is not None, "checked by the beam"
+    place = np.array([1.0, *getattr(section, "mass_center", (0.0, 0.0))])
+    own = np.diag([0.0, section.second_moment_z, section.second_moment_y])
+    return np.asarray(material.density * (section.area * np.outer(place, place) + own))
+
+
+# First and second moments S and W of a beam, integrated over cross-section and axis (docs/theory.md, 2).
+#
+# The displacement of a cross-section that stays plane and turns by (theta_x, theta_y, theta_z)::
+#
+#     u_f = (u - y theta_z + z theta_y,  v - z theta_x,  w + y theta_x)
+#
+# so each row of Psi = [X, u_f] is a function on the axis plus y and z times such functions; masses that sit on the
+# beam have a thickness along x too, with v + x theta_z and w - x theta_y.
+
+POINTS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class BeamInertia:
+    """Mass at points of the axis, spread across and along it.
+
+    Attributes:
+        x: of the points, shape (k,) [m].
+        moments: int (1, x, y, z) (1, x, y, z)^T dm of the mass at each, shape (k, 4, 4).
+        tilts: 1 where the mass tilts with its cross-section, 0 where it does not (no rotary inertia), shape (k,).
+        spin: what the y and z moments that stand for spin about the axis alone add to J_yy and to J_zz [kg m2].
+    """
+
+    x: Array
+    moments: Array
+    tilts: Array
+    spin: float
+
+    @property
+    def mass(self) -> float:
+        """[kg]."""
+        return float(self.moments[:, 0, 0].sum())
+
+
+def beam_inertia(
+    mesh: BeamMesh,
+    section: AnySection,
+    material: Material | None,
+    masses: Sequence[LumpedMass],
+    rotary_inertia: bool,
+) -> BeamInertia:
+    """Of the sections, and of the masses that sit on the beam.
+
+    Without rotary inertia sections in the plane have none, and in space only spin about x.
+    """
+    x, weights = mesh.gauss_points(POINTS)
+    moments = np.zeros((len(x) + len(masses), 4, 4))
+    own = moments[: len(x)]
+    own[np.ix_(range(len(x)), (0, 2, 3), (0, 2, 3))] = weights[:, None, None] * moments_at(section, material, x)
+    spin = 0.0
+    if not rotary_inertia:
+        half = (own[:, 2, 2] + own[:, 3, 3]) / 2 if mesh.dimension == 3 else np.zeros(len(x))
+        own[:, 1:, 1:] = 0.0
+        own[:, 2, 2] = own[:, 3, 3] = half
+        spin = float(half.sum())
+    for each, moment in zip(masses, moments[len(x) :], strict=True):
+        moment[:] = each.moments
+    if mesh.dimension == 2:
+        moments[:, 3, :] = moments[:, :, 3] = 0.0
+    tilts = np.concatenate([np.full(len(x), float(rotary_inertia)), np.ones(len(masses))])
+    return BeamInertia(np.append(x, [each.x for each in masses]), moments, tilts, spin)
+
+
+def beam_moments(mesh: BeamMesh, basis: Array, inertia: BeamInertia) -> tuple[Array, Array]:
+    """S, shape (3, n + 1), and W, shape (3, 3, n + 1, n + 1), exact, W[a, b] = W[b, a]^T exactly.
+
+    Without tilting cross-sections the y and z moments stand for the spin about the axis alone:
+    what they add to J_yy and J_zz of the straight beam is taken out of W[0, 0][0, 0].
+    """
+    psi, size = _functions(mesh, basis, inertia), basis.shape[1] + 1
+    first = np.array([sum(inertia.moments[:, 0, j] @ psi[j][a] for j in range(4)) for a in range(3)])
+    second = np.zeros((3, 3, size, size))
+    for a in range(3):
+        for b in range(a, 3):
+            second[a, b] = sum(_products(psi, inertia.moments, a, b, i, j) for i, j in _pairs(inertia))
+            if a == b:
+                second[a, a] = (second[a, a] + second[a, a].T) / 2
+            second[b, a] = second[a, b].T
+    second[0, 0, 0, 0] -= inertia.spin
+    return first, second
+
+
+def momentum_rows(mesh: BeamMesh, inertia: BeamInertia) -> Array:
+    """Linear and angular momentum of the straight beam of its free coordinates, shape (3 or 6, mesh.size).
+
+    S[:, 1:] of (2.2) and Z_k[0, 1:] of (2.4), without the components that a planar beam does not have.
+    """
+    psi = _functions(mesh, np.eye(mesh.size), inertia)
+    straight = [[each[:, :1] for each in parts] for parts in psi]
+    linear = [sum(inertia.moments[:, 0, j] @ psi[j][a] for j in range(4)) for a in range(mesh.dimension)]
+    angular = []
+    for a, b in ((1, 2), (2, 0), (0, 1)) if mesh.dimension == 3 else ((0, 1),):
+        row = np.zeros(mesh.size + 1)
+        for i, j in _pairs(inertia):
+            weights = inertia.moments[:, i, j]
+            row += (straight[i][a][:, 0] * weights) @ psi[j][b] - (straight[i][b][:, 0] * weights) @ psi[j][a]
+        angular.append(row)
+    return np.array([*linear, *angular])[:, 1:]
+
+
+def _functions(mesh: BeamMesh, basis: Array, inertia: BeamInertia) -> list[list[Array]]:
+    """For 1, x, y and z the functions that multiply them in each direction of Psi, shape (k, n + 1)."""
+    at = mesh.fields(inertia.x, basis)
+    tilt = inertia.tilts[:, None]
+    at = replace(at, tilt_y=tilt * at.tilt_y, tilt_z=tilt * at.tilt_z)
+    zero, one = np.zeros((len(inertia.x), 1)), np.ones((len(inertia.x), 1))
+    none = np.zeros_like(at.axial)
+
+    def joined(constant: Array, elastic: Array) -> Array:
+        return np.hstack([constant, elastic])
+
+    return [
+        [joined(inertia.x[:, None], at.axial), joined(zero, at.deflection_y), joined(zero, at.deflection_z)],
+        [joined(one, none), joined(zero, at.tilt_y), joined(zero, at.tilt_z)],
+        [joined(zero, -at.tilt_y), joined(one, none), joined(zero, at.twist)],
+        [joined(zero, -at.tilt_z), joined(zero, -at.twist), joined(one, none)],
+    ]
+
+
+def _pairs(inertia: BeamInertia) -> list[tuple[int, int]]:
+    """The products of 1, x, y, z that some mass has."""
+    return [(int(i), int(j)) for i, j in np.argwhere(inertia.moments.any(axis=0))]
+
+
+def _products(psi: list[list[Array]], moments: Array, a: int, b: int, i: int, j: int) -> Array:
+    return np.asarray((psi[i][a] * moments[:, i, j, None]).T @ psi[j][b])

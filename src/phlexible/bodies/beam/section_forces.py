@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, numbers
 from phlexible.bodies.beam.beam import Beam
-from phlexible.bodies.beam.constitution import Measure
-from phlexible.bodies.beam.mesh import BeamMesh
+from phlexible.bodies.beam.mesh import BeamMesh, Measure
 from phlexible.bodies.beam.points import ROUND_OFF, BeamPoints
 from phlexible.bodies.beam.strain import Strain
 from phlexible.bodies.floating_body import FloatingBody

@@ -1,12 +1,157 @@
-"""Strain energy of a beam: linear, or von Karman with one mean axial strain per element (docs/theory.md, 3)."""
+"""Strain of a beam: resultants of its elements, energy, stresses as states (docs/theory.md, 3)."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array
-from phlexible.bodies.beam.resultants import ElementForces
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.bodies.beam.mesh import BeamMesh, Component, Measure, measures, stiffness_at, strain_fields
 from phlexible.bodies.floating_body import StrainEnergy
+from phlexible.bodies.material import Material
+from phlexible.bodies.stress_space import StressSpace
+from phlexible.elements.line_functions import gauss
+from phlexible.elements.sections import AnySection
+from phlexible.errors import ParameterError
+from phlexible.port_hamiltonian.model import StateBlock
+
+# Section forces of each element and the strains that they are tested with (docs/theory.md, 3).
+#
+# On an element without shear the normal force N and the torque M_x are constant and the bending moments linear;
+# with shear Q_y, Q_z and M_x are linear too. Strains of the coordinates have the same degrees (but for the squares
+# of the slopes), so that with functions phi of the forces r = phi c::
+#
+#     e = int phi^T (strains of the coordinates),  c = S e,  S = G^-1 (int phi^T D(x) phi) G^-1,  G = int phi^T phi
+#
+# c is the projection of D times the strains, and e.S e / 2 the energy of the displacements, also where the
+# stiffness D of the sections changes along the element.
+
+POINTS = 4  # of the strains and of the stiffness of the sections
+SLOPE_POINTS = 3  # v'^2 is of degree 4
+
+
+@dataclass(frozen=True, eq=False)
+class ElementForces:
+    """Section forces of the elements of one beam; the normal force, constant, is the first coefficient.
+
+    Attributes:
+        mesh: of e elements.
+        kinds: which section force each of the s coefficients of an element is of, shape (s,).
+        points: where in the element the coefficient is the value of the force: -1: everywhere, else 0 or 1,
+            the first or the second of two Gauss points, shape (s,).
+        stiffness: S of the elements, shape (e, s, s), symmetric, positive definite.
+        strains: tested linear strains, shape (e, s, n).
+        slopes: v' and in space w' at Gauss points of the elements, shape (e, g, n).
+        factors: weights of their squares / 2 in the tested stretch, shape (g,) [m].
+    """
+
+    mesh: BeamMesh
+    kinds: tuple[Measure, ...]
+    points: tuple[int, ...]
+    stiffness: Array
+    strains: Array
+    slopes: Array
+    factors: Array
+
+    @property
+    def compliance(self) -> Array:
+        """S^-1, shape (e, s, s)."""
+        inverse = np.linalg.inv(self.stiffness)
+        return np.asarray((inverse + inverse.transpose(0, 2, 1)) / 2)
+
+    def functions(self, share: Array) -> Array:
+        """phi at places 0 to 1 in an element, (k,): values of the coefficients' functions, shape (k, s)."""
+        return _functions(self.points, share)
+
+    def forces(self, x: Array, eta: Array, rates: Array | None, viscosity: float, is_quadratic: bool) -> Array:
+        """(N, Q_y, Q_z, M_x, M_y, M_z) of eta (T, n) at places x (k,), shape (T, k, 6); Q = 0 without shear.
+
+        Args:
+            rates: deta/dt, shape (T, n), for the viscous part of the stress; None: without.
+        """
+        element, share = self.mesh.located(x * (1 + 1e-12))
+        used, own = np.unique(element, return_inverse=True)
+        moved = eta if rates is None else eta + viscosity * rates
+        tested = _times(moved, self.strains[used])
+        if is_quadratic:
+            slopes = _times(eta, self.slopes[used])
+            squares = slopes**2 / 2
+            if rates is not None:
+                squares = squares + viscosity * slopes * _times(rates, self.slopes[used])
+            tested[:, :, 0] += squares @ self.factors
+        coefficients = np.einsum("esr,ter->tes", self.stiffness[used], tested, optimize=True)
+        values = coefficients[:, own] * self.functions(share)
+        result = np.zeros((len(eta), len(x), 6))
+        for k, kind in enumerate(self.kinds):
+            result[:, :, kind] += values[:, :, k]
+        return result
+
+    def coefficients_of(self, kind: Measure) -> IntArray:
+        """Which coefficients of an element are of a section force."""
+        return np.flatnonzero(np.array(self.kinds) == kind)
+
+
+def element_forces(mesh: BeamMesh, basis: Array, section: AnySection, material: Material | None) -> ElementForces:
+    """Of coordinates eta, where ``basis @ eta``, basis (mesh.size, n), are those of the mesh."""
+    kept = measures(mesh.theory, mesh.dimension)
+    constant = (Measure.STRETCH,) if mesh.shears else (Measure.STRETCH, Measure.TWIST)
+    pairs = [(kind, point) for kind in kept for point in ((-1,) if kind in constant else (0, 1))]
+    kinds, points = tuple(kind for kind, _ in pairs), tuple(point for _, point in pairs)
+    x, weights = mesh.gauss_points(POINTS)
+    phi = _functions(points, np.tile(gauss(POINTS)[0], mesh.elements))
+    weighted = phi * weights[:, None]
+
+    stiffness = _stiffness(mesh, stiffness_at(section, material, mesh.theory, x)[:, kept][:, :, kept], kinds, phi)
+    n, fields = basis.shape[1], strain_fields(mesh.fields(x, basis))
+    strains = np.empty((mesh.elements, len(kinds), n))
+    for k, kind in enumerate(kinds):
+        tested = (weighted[:, k, None] * fields[kind]).reshape(mesh.elements, POINTS, n)
+        strains[:, k] = tested.sum(axis=1)
+    at = mesh.fields(mesh.gauss_points(SLOPE_POINTS)[0], basis)
+    planes = [at.slope_y] if mesh.dimension == 2 else [at.slope_y, at.slope_z]
+    slopes = np.concatenate([each.reshape(mesh.elements, SLOPE_POINTS, n) for each in planes], axis=1)
+    factors = mesh.element_length * np.tile(gauss(SLOPE_POINTS)[1], len(planes))
+    return ElementForces(
+        mesh, kinds, points, (stiffness + stiffness.transpose(0, 2, 1)) / 2, strains, slopes, factors
+    )
+
+
+def _stiffness(mesh: BeamMesh, sections: Array, kinds: tuple[Measure, ...], phi: Array) -> Array:
+    """S of the elements, (e, s, s), of stiffness (k, d, d) and functions (k, s) at the points, stretch first.
+
+    The stretch has a part that is linear in the element, too, which the constant normal force leaves free (3.12):
+    where bending or twist go with stretch, a constant one would be too stiff.
+    """
+    share, weights = gauss(POINTS)
+    own = [list(dict.fromkeys(kinds)).index(kind) for kind in kinds]
+    own, count = [*own, 0], len(kinds)
+    functions = np.hstack([phi, np.tile(share - 0.5, mesh.elements)[:, None]])
+    weighted = functions * np.tile(weights * mesh.element_length, mesh.elements)[:, None]
+    entries = sections[:, own][:, :, own] * weighted[:, :, None] * functions[:, None, :]
+    inverse = np.linalg.inv(np.equal.outer(own, own) * (weighted[:POINTS].T @ functions[:POINTS]))
+    whole = inverse @ entries.reshape(mesh.elements, POINTS, count + 1, count + 1).sum(axis=1) @ inverse
+    free = whole[:, :count, count:]
+    return np.asarray(whole[:, :count, :count] - free @ free.transpose(0, 2, 1) / whole[:, count:, count:])
+
+
+def _times(coordinates: Array, rows: Array) -> Array:
+    """Rows (e, s, n) of the elements times coordinates (T, n), shape (T, e, s)."""
+    flat = coordinates @ rows.reshape(-1, rows.shape[2]).T
+    return np.asarray(flat.reshape(len(coordinates), *rows.shape[:2]))
+
+
+def _functions(points: tuple[int, ...], share: Array) -> Array:
+    """1, or the linear functions that are 1 at one of two Gauss points and 0 at the other, shape (k, s)."""
+    first, second = gauss(2)[0]
+    values = {
+        -1: np.ones_like(share),
+        0: (second - share) / (second - first),
+        1: (share - first) / (second - first),
+    }
+    return np.stack([values[point] for point in points], axis=1)
+
+
+# Strain energy of a beam: linear, or von Karman with one mean axial strain per element (docs/theory.md, 3).
 
 
 class Strain(StrEnum):
@@ -57,3 +202,108 @@ def _energy(stiffness: Array, strains: Array) -> Array:
     flat = root.reshape(-1, strains.shape[2])
     result: Array = flat.T @ flat
     return result
+
+
+# Stress spaces of a beam: section moments and forces as states.
+#
+# Sections 4.3 and 6 of Brugnoli et al. (2020), in the plane and in space. The normal force with von
+# Karman strain works on ``u' + (v'^2 + w'^2)/2``.
+
+ORDER = (Measure.BEND_Z, Measure.BEND_Y, Measure.TWIST, Measure.SHEAR_Y, Measure.SHEAR_Z, Measure.STRETCH)
+SYMBOLS = {
+    Measure.BEND_Z: ("M_z", "N m"),
+    Measure.BEND_Y: ("M_y", "N m"),
+    Measure.TWIST: ("M_x", "N m"),
+    Measure.SHEAR_Y: ("Q_y", "N"),
+    Measure.SHEAR_Z: ("Q_z", "N"),
+    Measure.STRETCH: ("N", "N"),
+}
+COUPLED = 1e-12
+
+
+def discontinuous_stress(forces: ElementForces, strain: Strain) -> StressSpace:
+    """The section forces of the elements; eliminated, they give the displacement stiffness exactly.
+
+    Coordinates in the order moment about z, (moment about y, torque, shear forces,) normal force, each element
+    after element: values at two Gauss points where the force is linear, else one [N m, N]. Signs are those of
+    section forces (docs/conventions.md).
+    """
+    elements, count, n = forces.strains.shape
+    places = np.arange(elements * count).reshape(elements, count)
+    order = np.concatenate([places[:, forces.coefficients_of(kind)].ravel() for kind in ORDER])
+    blocks = [
+        StateBlock(f"{symbol} at {'element' if points == 1 else 'Gauss point'} {k}", unit, 1)
+        for (symbol, unit), points in ((SYMBOLS[kind], len(forces.coefficients_of(kind))) for kind in ORDER)
+        for k in range(elements * points)
+    ]
+    compliance = np.zeros((elements * count,) * 2)
+    for own, block in zip(places, forces.compliance, strict=True):
+        compliance[np.ix_(own, own)] = block
+    squares, factors = np.zeros((0, n)), np.zeros((elements * count, 0))
+    if strain is Strain.VON_KARMAN:
+        squares = forces.slopes.reshape(-1, n)
+        factors = np.zeros((elements * count, len(squares)))
+        factors[places[:, 0]] = np.kron(np.eye(elements), forces.factors)
+    rows = forces.strains.reshape(-1, n)
+    return StressSpace(compliance[np.ix_(order, order)], rows[order], squares, factors[order], tuple(blocks))
+
+
+def hermite_stress(
+    mesh: BeamMesh, basis: Array, section: AnySection, material: Material | None, strain: Strain
+) -> StressSpace:
+    """Nodal values [N m] and slopes [N] of the moments, nodal values of torque and normal force.
+
+    Raises:
+        ParameterError: a beam with shear, or sections that couple strains.
+    """
+    from scipy.linalg import block_diag
+
+    if mesh.shears:
+        raise ParameterError('stress="hermite" is for beams without shear; take stress="discontinuous"')
+    x, weights = mesh.gauss_points(POINTS)
+    stiffness = stiffness_at(section, material, mesh.theory, x)
+    fields = strain_fields(mesh.fields(x, basis))
+    cubic, linear = _cubics(mesh, x), _linears(mesh, x)
+    kinds = [Measure.BEND_Z, Measure.STRETCH]
+    if mesh.dimension == 3:
+        kinds = [Measure.BEND_Z, Measure.BEND_Y, Measure.TWIST, Measure.STRETCH]
+    own = stiffness[:, kinds][:, :, kinds]
+    if np.abs(own - own * np.eye(len(kinds))).max() > COUPLED * np.abs(own).max():
+        raise ParameterError('stress="hermite" is for sections without couplings; take stress="discontinuous"')
+    functions = [cubic if kind in (Measure.BEND_Y, Measure.BEND_Z) else linear for kind in kinds]
+    compliances, rows = [], []
+    for kind, function in zip(kinds, functions, strict=True):
+        weighted = (function.T * weights) / stiffness[:, kind, kind]
+        compliances.append(weighted @ function)
+        rows.append((function.T * weights) @ fields[kind])
+    n, count = basis.shape[1], sum(map(len, compliances))
+    squares, factors = np.zeros((0, n)), np.zeros((count, 0))
+    if strain is Strain.VON_KARMAN:
+        at = mesh.fields(x, basis)
+        slopes = [at.slope_y] if mesh.dimension == 2 else [at.slope_y, at.slope_z]
+        squares = np.concatenate(slopes)
+        factors = np.zeros((count, len(squares)))
+        factors[count - linear.shape[1] :] = np.tile(linear.T * weights, len(slopes))
+    blocks = tuple(block for kind in kinds for block in _nodal_blocks(mesh, kind))
+    return StressSpace(block_diag(*compliances), np.concatenate(rows), squares, factors, blocks)
+
+
+def _nodal_blocks(mesh: BeamMesh, kind: Measure) -> list[StateBlock]:
+    """Names and units of the nodal coordinates of one stress, in their order."""
+    symbol, unit = SYMBOLS[kind]
+    values = [StateBlock(f"{symbol} at node {k}", unit, 1) for k in range(mesh.elements + 1)]
+    if kind not in (Measure.BEND_Y, Measure.BEND_Z):
+        return values
+    slopes = [StateBlock(f"slope of {block.name}", "N", 1) for block in values]
+    return [block for pair in zip(values, slopes, strict=True) for block in pair]
+
+
+def _cubics(mesh: BeamMesh, x: Array) -> Array:
+    """Hermite functions of all nodes at x, values and slopes in turn, shape (k, 2 nodes)."""
+    columns = np.stack([mesh.at_nodes(c) for c in (Component.DEFLECTION_Y, Component.SLOPE_Y)], axis=1)
+    return mesh.fields(x, np.eye(mesh.size)).deflection_y[:, columns.ravel()]
+
+
+def _linears(mesh: BeamMesh, x: Array) -> Array:
+    """Continuous linear functions of the nodes at x, shape (k, nodes)."""
+    return mesh.fields(x, np.eye(mesh.size)).axial[:, mesh.at_nodes(Component.AXIAL)]

@@ -1,0 +1,1 @@
+"""Bodies from meshes, plates and matrices."""

@@ -11,49 +11,55 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, non_negative, positive
-from phlexible.algebra.options import file_path, flag, option, plane_or_space, whole
+from phlexible.algebra.arrays import Array, file_path, flag, non_negative, option, plane_or_space, positive, whole
 from phlexible.bodies.body import Body, BodyData
-from phlexible.bodies.flexible.condensation import Choice, condensed, interface_motion
-from phlexible.bodies.flexible.files.kept_on_disk import Folder, KeptShapes
-from phlexible.bodies.flexible.frames import MEAN_AXIS
-from phlexible.bodies.flexible.inertia import mesh_moments
-from phlexible.bodies.flexible.interfaces import Interface, InterfaceSpec, given_interfaces
-from phlexible.bodies.flexible.matrices.from_matrices import body_of_matrices
-from phlexible.bodies.flexible.matrices.nodal_model import (
+from phlexible.bodies.flexible.element_mesh import ElementMesh
+from phlexible.bodies.flexible.from_matrices import (
     GeometricStiffness,
     MatrixLike,
+    body_of_matrices,
     nodal_interfaces,
     nodal_model,
 )
-from phlexible.bodies.flexible.mesh.assembly import geometric_stiffness, mass_matrix, stiffness_matrix
-from phlexible.bodies.flexible.mesh.element_mesh import ElementMesh
-from phlexible.bodies.flexible.mesh.given_mesh import element_mesh, given_mesh
-from phlexible.bodies.flexible.mesh.materials import ElementMaterials, Plane, element_materials
-from phlexible.bodies.flexible.mesh.mesh_checks import (
+from phlexible.bodies.flexible.given_mesh import (
     check_elements,
     check_given,
     check_units,
+    element_mesh,
+    given_mesh,
     warn_of_stiff_elements,
 )
-from phlexible.bodies.flexible.mesh.modal_derivatives import derivative_loads
-from phlexible.bodies.flexible.plates.interfaces import plate_interfaces
-from phlexible.bodies.flexible.plates.plate_body import body_of_plate
-from phlexible.bodies.flexible.plates.points import PlatePoints
-from phlexible.bodies.flexible.plates.section import PlateSection, PlateTheory, plate_section
-from phlexible.bodies.flexible.plates.skin import plate_skin
+from phlexible.bodies.flexible.inertia import MEAN_AXIS, mesh_moments
+from phlexible.bodies.flexible.interfaces import Interface, InterfaceSpec, given_interfaces
+from phlexible.bodies.flexible.kept_on_disk import Folder, KeptShapes
+from phlexible.bodies.flexible.mesh_matrices import (
+    ElementMaterials,
+    PlaneState,
+    element_materials,
+    geometric_stiffness,
+    mass_matrix,
+    stiffness_matrix,
+)
+from phlexible.bodies.flexible.plate_body import PlatePoints, body_of_plate, plate_interfaces, plate_skin
+from phlexible.bodies.flexible.plate_elements import PlateSection, PlateTheory, plate_section
 from phlexible.bodies.flexible.points import FlexiblePoints, MeshPoints
-from phlexible.bodies.flexible.reduced import effective_mass, reduced_data
-from phlexible.bodies.flexible.retained_body import retained_body
+from phlexible.bodies.flexible.retained import (
+    Choice,
+    condensed,
+    effective_mass,
+    interface_motion,
+    reduced_data,
+    retained_body,
+)
 from phlexible.bodies.flexible.skin import mesh_skin
-from phlexible.bodies.flexible.stiffening import MeshStrain, condensed_strain, linear_strain
-from phlexible.bodies.flexible.unknowns import mesh_unknowns
+from phlexible.bodies.flexible.stiffening import MeshStrain, condensed_strain, derivative_loads, linear_strain
+from phlexible.bodies.flexible.structure import mesh_unknowns
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.locations import Interface as InterfaceLocation, Location
 from phlexible.bodies.material import Material
 from phlexible.bodies.skin import Skin
 from phlexible.errors import ParameterError
-from phlexible.shapes.colors import optional_color
+from phlexible.shapes.surfaces import optional_color
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +100,7 @@ class FlexibleBody(Body):
         *,
         order: int = 2,
         thickness: float | None = None,
-        plane: Plane | str = Plane.STRESS,
+        plane: PlaneState | str = PlaneState.STRESS,
         theory: PlateTheory | str | None = None,
         damping_ratio: float = 0.0,
         moments: bool = True,
@@ -161,7 +167,7 @@ class FlexibleBody(Body):
             given.element_groups,
             elements.cell_count,
             elements.dimension,
-            option("plane", plane, Plane),
+            option("plane", plane, PlaneState),
             _thickness(thickness, elements.dimension),
         )
         check_units([material] if isinstance(material, Material) else list(material.values()))

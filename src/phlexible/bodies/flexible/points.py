@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phlexible.algebra.arrays import Array, vector
-from phlexible.bodies.flexible.mesh.element_mesh import ElementMesh
+from phlexible.bodies.flexible.element_mesh import ElementMesh
 from phlexible.bodies.locations import (
     Interface,
     Location,

@@ -1,11 +1,87 @@
-"""What a body from a mesh looks like: its surface, or in the plane all of its cells."""
+"""What a body from a mesh looks like, and the stress at its nodes."""
 
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.bodies.flexible.mesh.element_mesh import ElementMesh
+from phlexible.bodies.flexible.element_mesh import ElementMesh
+from phlexible.bodies.flexible.mesh_matrices import ElementMaterials
+from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.skin import Skin
 from phlexible.shapes.creases import smoothed
+
+# Stress at the nodes of a mesh (docs/theory.md, 3).
+
+VOIGT = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
+
+
+def stress_shapes(mesh: ElementMesh, materials: ElementMaterials, shapes: Array, nodes: IntArray) -> Array:
+    """Linear stress of retained shapes at nodes, the mean of the elements there, shape (k, 6, n) [Pa].
+
+    Components xx, yy, zz, yz, xz, xy in body axes; of a plane mesh those of plane stress or strain in the plane.
+
+    Args:
+        shapes: nodal fields, shape (N, d, n).
+    """
+    import skfem
+
+    d, n = mesh.dimension, shapes.shape[2]
+    place = np.full(mesh.node_count, -1)
+    place[nodes] = np.arange(len(nodes))
+    total, count = np.zeros((len(nodes), 6, n)), np.zeros(len(nodes))
+    touched = np.flatnonzero((place[mesh.element_nodes] >= 0).any(axis=1))
+    local = np.asarray(mesh.element.doflocs).T  # the nodes in the reference element, (d, k)
+    points, weights = local, np.ones(local.shape[1])
+    for first in range(0, len(touched), 512):
+        elements = touched[first : first + 512]
+        basis = skfem.CellBasis(
+            mesh.mesh, mesh.element, quadrature=(points, weights), elements=elements, disable_doflocs=True
+        )
+        gradients = np.array([f[0].grad for f in basis.basis])  # (k, d, e, q)
+        own = shapes[mesh.element_nodes[elements]]  # (e, k, c, n)
+        slopes = np.einsum("kaeq,ekcn->eqcan", gradients, own, optimize=True)
+        e, q = slopes.shape[:2]
+        numbers = np.repeat(elements, q).astype(np.int64)
+        at = place[mesh.element_nodes[elements]].ravel()
+        for k in range(n):
+            stress = materials.stress(numbers, slopes[..., k].reshape(e * q, d, d)) / materials.thickness
+            entries = np.zeros((e * q, 6))
+            for row, (a, b) in enumerate(VOIGT):
+                if max(a, b) < d:
+                    entries[:, row] = stress[:, a, b]
+            if materials.is_plane_strain:
+                trace = np.trace(slopes[..., k].reshape(e * q, d, d), axis1=1, axis2=2)
+                entries[:, 2] = materials.lame[numbers] / materials.thickness * trace
+            np.add.at(total[..., k], at[at >= 0], entries[at >= 0])
+        np.add.at(count, at[at >= 0], 1)
+    result: Array = total / count[:, None, None]
+    return result
+
+
+def stress_coordinates(data: FloatingBody, frequencies: Array, eta: Array) -> Array:
+    """What multiplies ``stress_shapes``: eps_k / omega_k of (3.15), shape (T, n), from eta (T, n).
+
+    Second Piola-Kirchhoff stress in body axes: the work of the displacements that relax quadratic strain is none.
+    """
+    strain = data.strain
+    half_squares = strain.factors * (eta @ strain.squares.T) ** 2 / 2
+    result = eta.copy()
+    for row, linear in enumerate(strain.rows):
+        if not linear.any():  # a strain that no displacement has
+            continue
+        k = int(np.abs(linear).argmax())
+        result[:, k] += half_squares[:, strain.square_strain == row].sum(axis=1) / frequencies[k]
+    return result
+
+
+def von_mises(stress: Array) -> Array:
+    """Equivalent stress of (..., 6) components."""
+    xx, yy, zz, yz, xz, xy = np.moveaxis(stress, -1, 0)
+    deviator = (xx - yy) ** 2 + (yy - zz) ** 2 + (zz - xx) ** 2
+    result: Array = np.sqrt(deviator / 2 + 3 * (yz**2 + xz**2 + xy**2))
+    return result
+
+
+# What a body from a mesh looks like: its surface, or in the plane all of its cells.
 
 
 def mesh_skin(mesh: ElementMesh, shapes: Array) -> Skin:

@@ -1,4 +1,4 @@
-"""Green-Lagrange strain of retained shapes, condensed to as many scalar strains (docs/theory.md, 3)."""
+"""Large motion of retained shapes: Green-Lagrange strain, modal derivatives (docs/theory.md, 3)."""
 
 from collections.abc import Callable
 from enum import StrEnum
@@ -7,7 +7,13 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array
+from phlexible.bodies.flexible.element_mesh import ElementMesh
+from phlexible.bodies.flexible.interfaces import Interface, TiedStructure, turning_displacements
+from phlexible.bodies.flexible.mesh_matrices import ElementMaterials, quadratic_loads
+from phlexible.bodies.flexible.structure import HeldStructure, Unknowns
 from phlexible.bodies.floating_body import StrainEnergy
+
+# Green-Lagrange strain of retained shapes, condensed to as many scalar strains (docs/theory.md, 3).
 
 
 class MeshStrain(StrEnum):
@@ -90,3 +96,35 @@ def condensed_strain(
         factors=np.concatenate([*factors, np.zeros(0)]),
         square_strain=np.concatenate([*owners, np.zeros(0)]).astype(np.int64),
     )
+
+
+# Modal derivatives: what a body gives way by to the squares of its own displacements (docs/theory.md, 3).
+
+FELT = 0.1
+"""Derivative, of the greatest one, all of shapes of unit energy, that is left out."""
+
+
+def derivative_loads(
+    mesh: ElementMesh,
+    materials: ElementMaterials,
+    unknowns: Unknowns,
+    interfaces: tuple[Interface, ...],
+    tied: TiedStructure,
+    held: HeldStructure,
+    shapes: Array,
+) -> Array:
+    """Loads (q, m) whose answers are the derivatives of shapes (q, n) that matter most, as of (3.17).
+
+    Derivatives of all pairs are ordered by the energy that they take at unit energies of the shapes.
+    """
+    d = mesh.dimension
+    turned = np.zeros((len(interfaces), 3, shapes.shape[1]))
+    turned[:, unknowns.spin_axes] = np.array([(tied.rows[each.name] @ shapes)[d:] for each in interfaces])
+    fields = unknowns.vectors(np.asarray(tied.columns @ shapes), mesh.node_count)[:, :d]
+    missing = tied.untied.stiffness @ turning_displacements(interfaces, unknowns, turned)
+    first, second = np.triu_indices(shapes.shape[1])
+    times = np.where(first == second, 1.0, np.sqrt(2.0))
+    loads = np.asarray(tied.columns.T @ (quadratic_loads(mesh, materials, fields) - missing)) * times
+    energies = loads.T @ held.answers(loads)
+    values, vectors = np.linalg.eigh((energies + energies.T) / 2)
+    return np.asarray(loads @ vectors[:, values > FELT**2 * values[-1]])

@@ -1,0 +1,1 @@
+"""Energies, forces and matrices of one body, written out."""

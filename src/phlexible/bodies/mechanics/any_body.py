@@ -3,7 +3,7 @@
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.algebra.small_matrices import Matrix
+from phlexible.algebra.sparse import Matrix
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.body import BodyData
 from phlexible.bodies.mechanics import absolute, floating

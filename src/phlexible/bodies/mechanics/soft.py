@@ -7,8 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array
-from phlexible.bodies.soft.constitution import PAIRS, QuadraticConstitution
-from phlexible.bodies.soft.element_strains import ElementStrains
+from phlexible.bodies.soft_law import PAIRS, ElementStrains, QuadraticConstitution
 
 LEAST_STRAIN = 1e-5
 

@@ -6,18 +6,25 @@ from typing import Any
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.bodies.fingerprint import fingerprint
+from phlexible.bodies.body import fingerprint
+from phlexible.description.ground import fixed_point
+from phlexible.description.interactions.drives import Drive
+from phlexible.description.interactions.force_elements import ForceElement
+from phlexible.description.interactions.loads import Load
+from phlexible.description.mechanism.events import Event, Switch, UnstoredCondition
+from phlexible.description.mechanism.mechanism import Mechanism
+from phlexible.description.mechanism.membership import Part, ports_of
+from phlexible.description.ports import MovingFrame
 from phlexible.errors import ResultFileError
-from phlexible.interactions.drives import Drive
-from phlexible.interactions.force_elements import ForceElement
-from phlexible.interactions.loads import Load
-from phlexible.mechanism.events import Event, Switch, UnstoredCondition
-from phlexible.mechanism.mechanism import Mechanism
-from phlexible.mechanism.membership import Part, ports_of
-from phlexible.ports.attachments import MovingFrame
-from phlexible.ports.ground import fixed_point
-from phlexible.results.files.encoding import Context, Tree, UnstoredFunction, decode, encode_part
-from phlexible.results.files.packed_arrays import is_packed, unpacked
+from phlexible.results.files.encoding import (
+    Context,
+    Tree,
+    UnstoredFunction,
+    decode,
+    encode_part,
+    is_packed,
+    unpacked,
+)
 
 LOOKS = frozenset({"color", "diameter", "shape", "solver"})
 """Fields of bodies that no number of a motion depends on; files of older versions do not have them."""

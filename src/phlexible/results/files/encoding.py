@@ -1,65 +1,154 @@
 """Descriptions as JSON and back: dataclasses of known classes by name and fields, never code."""
 
+import base64
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
 from importlib import import_module
 from pkgutil import walk_packages
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from phlexible import bodies, interactions, joints, sensors, shapes
+from phlexible import bodies, description, measure, shapes
 from phlexible.algebra.arrays import Array
-from phlexible.bodies.beam.frames import Frame
-from phlexible.bodies.beam.lumped_mass import LumpedMass
-from phlexible.bodies.beam.mesh import Theory
-from phlexible.bodies.beam.reduced_basis import ReducedBasis
+from phlexible.bodies.beam.bases import Frame, ReducedBasis
+from phlexible.bodies.beam.mesh import LumpedMass, Theory
 from phlexible.bodies.beam.strain import Strain
 from phlexible.bodies.body import Body
+from phlexible.bodies.flexible.element_mesh import CellKind, ElementMesh
 from phlexible.bodies.flexible.flexible_body import FlexibleBody
-from phlexible.bodies.flexible.mesh.element_mesh import CellKind, ElementMesh
-from phlexible.bodies.flexible.mesh.materials import ElementMaterials
-from phlexible.bodies.flexible.plates.points import PlatePoints
-from phlexible.bodies.flexible.plates.section import PlateSection
+from phlexible.bodies.flexible.mesh_matrices import ElementMaterials, PlaneState
+from phlexible.bodies.flexible.plate_body import PlatePoints
+from phlexible.bodies.flexible.plate_elements import PlateSection
 from phlexible.bodies.flexible.points import InterfaceMotion, MeshPoints, NodePoints
 from phlexible.bodies.floating_body import FloatingBody, StrainEnergy
 from phlexible.bodies.locations import Along, Cut, End, Interface, MaterialPosition, Node, Origin, Start
 from phlexible.bodies.material import Material
-from phlexible.bodies.rod.rod import Rod, StressFree
-from phlexible.bodies.soft.interfaces import NodeGroup
-from phlexible.bodies.soft.law import InvariantLaw, SoftLaw
-from phlexible.bodies.soft.mesh import SoftMesh
-from phlexible.bodies.soft.soft_body import SoftBody
-from phlexible.bodies.string.law import StringLaw
-from phlexible.bodies.string.string import String
-from phlexible.bodies.string.user_law import Law
-from phlexible.elements.general_section import GeneralSection
-from phlexible.elements.sections import CircularSection, RectangularSection, Section
-from phlexible.elements.varying_section import VaryingSection
+from phlexible.bodies.rod import Rod, StressFree
+from phlexible.bodies.soft_body import SoftBody
+from phlexible.bodies.soft_law import Constitution, InvariantLaw, SoftLaw
+from phlexible.bodies.soft_mesh import NodeGroup, SoftMesh
+from phlexible.bodies.string import String
+from phlexible.bodies.string_law import Law, StringLaw
+from phlexible.description.interactions.contact import Capsule, Plane, Surface
+from phlexible.description.interactions.drives import Drive
+from phlexible.description.interactions.feedback import Feedback, LinearController
+from phlexible.description.interactions.force_elements import ForceElement, JointElement, Potential
+from phlexible.description.interactions.loads import Axes, DistributedForce, Load, PointLoad, Pressure
+from phlexible.description.interactions.state_force import FeedbackShare, StateLaw, Whole
+from phlexible.description.joints.joint import Joint
+from phlexible.description.joints.relations import JointRelation
+from phlexible.description.placed_wholes import PlacedWhole
+from phlexible.description.ports import Attachment, MovingFrame, PlacedBody
+from phlexible.description.time_functions import TimePath
+from phlexible.elements.sections import CircularSection, GeneralSection, RectangularSection, Section, VaryingSection
 from phlexible.errors import ModelError, ResultFileError
-from phlexible.interactions.control.linear_law import LinearController
-from phlexible.interactions.control.parts import FeedbackShare, Whole
-from phlexible.interactions.distributed_force import DistributedForce
-from phlexible.interactions.drives import Drive
-from phlexible.interactions.feedback import Feedback
-from phlexible.interactions.force_elements import ForceElement, JointElement
-from phlexible.interactions.loads import Axes, Load, PointLoad
-from phlexible.interactions.potentials import Potential
-from phlexible.interactions.pressure import Pressure
-from phlexible.interactions.resisting.surfaces import Capsule, Plane, Surface
-from phlexible.interactions.state_force import StateLaw
-from phlexible.interactions.time_paths import TimePath
-from phlexible.joints.joint import Joint
-from phlexible.joints.relations import JointRelation
-from phlexible.ports.attachments import Attachment, MovingFrame, PlacedBody
-from phlexible.ports.placed_whole import PlacedWhole
-from phlexible.results.files.packed_arrays import LARGE, packed, unpacked
-from phlexible.results.files.unstored_law import UnstoredLaw, UnstoredSoftLaw
-from phlexible.results.files.unstored_potential import UnstoredPotential
-from phlexible.sensors.bodies import EnergyKind
-from phlexible.sensors.sensor import Sensor
+from phlexible.measure.sensors import EnergyKind, Sensor
 from phlexible.shapes.solids import Shape
+
+# Large arrays and whole numbers in descriptions: their bytes as text, to the last digit.
+
+LARGE = 4096
+KINDS = {"f8": np.dtype("<f8"), "i8": np.dtype("<i8")}
+
+
+def is_packed(tree: Any) -> bool:
+    """Whether a tree is an array of ``packed``."""
+    return isinstance(tree, dict) and tree.keys() == {"packed", "kind", "shape"}
+
+
+def packed(values: np.ndarray) -> dict[str, Any]:
+    """The array as JSON."""
+    kind = "i8" if values.dtype.kind in "iu" else "f8"
+    data = np.ascontiguousarray(values, dtype=KINDS[kind]).tobytes()
+    return {"packed": base64.b64encode(data).decode("ascii"), "kind": kind, "shape": list(values.shape)}
+
+
+def unpacked(tree: dict[str, Any]) -> np.ndarray:
+    """The array that ``packed`` was given.
+
+    Raises:
+        ValueError, KeyError: text of no array of this shape.
+    """
+    data = np.frombuffer(base64.b64decode(tree["packed"], validate=True), KINDS[tree["kind"]])
+    return data.reshape(tree["shape"]).astype(np.int64 if tree["kind"] == "i8" else np.float64)
+
+
+# Stands in a loaded model for a law of the user, whose functions files do not hold.
+
+
+class UnstoredLaw(StringLaw):
+    """A law without its functions; everything that a recording holds can be asked for, tensions cannot."""
+
+    @property
+    def modulus(self) -> float:
+        _refuse()
+
+    def energy(self, C: ArrayLike) -> NoReturn:
+        _refuse()
+
+    def derivative(self, C: ArrayLike) -> NoReturn:
+        _refuse()
+
+    def curvature(self, C: ArrayLike) -> NoReturn:
+        _refuse()
+
+    def discrete_derivative(self, C0: ArrayLike, C1: ArrayLike) -> NoReturn:
+        _refuse()
+
+
+class UnstoredSoftLaw(SoftLaw):
+    """The same of a soft body."""
+
+    def constitution(self, plane: PlaneState | None) -> Constitution:
+        """One that refuses to be asked."""
+        return _UnstoredConstitution()
+
+
+class _UnstoredConstitution(Constitution):
+    lame = shear = float("nan")
+
+    def energy(self, C: Array) -> NoReturn:
+        _refuse_stress()
+
+    def stress(self, C: Array) -> NoReturn:
+        _refuse_stress()
+
+    def change(self, C: Array, dE: Array) -> NoReturn:
+        _refuse_stress()
+
+
+def _refuse_stress() -> NoReturn:
+    raise ModelError("results files do not hold the functions of an InvariantLaw; build the model again for stress")
+
+
+def _refuse() -> NoReturn:
+    raise ModelError(
+        "results files do not hold the functions of a Law(W, dW); build the model again to ask for tensions"
+    )
+
+
+# Stands in a loaded model for a potential of the user, whose functions files do not hold.
+
+
+def _refuse_potential(theta: float) -> NoReturn:
+    raise ModelError(
+        "results files do not hold the functions of a Potential(energy, slope); build the model again to ask for it"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class UnstoredPotential(Potential):
+    """A potential without its functions; its energy is in the recording."""
+
+    def __init__(self) -> None:
+        for name, value in (("energy", _refuse_potential), ("slope", _refuse_potential), ("around", (-0.5, 0.5))):
+            object.__setattr__(self, name, value)
+
+
+# Descriptions as JSON and back: dataclasses of known classes by name and fields, never code.
 
 FAMILIES: tuple[type[Any], ...] = (
     *(Body, StringLaw, SoftLaw, Joint, JointRelation, Load, ForceElement, Shape, Sensor),
@@ -268,8 +357,8 @@ def _name(kind: type[Any]) -> str:
 def _known(name: object) -> type[Any]:
     """The class of that name; only names are compared, and nothing but this package's own modules is imported."""
     found = VALUES.get(str(name)) or _descendant(str(name))
-    if found is None:  # one that nobody has asked for yet: public names are imported when first used
-        for package in (bodies, interactions, joints, sensors, shapes):
+    if found is None:  # one that has not been used yet: public names are imported when first used
+        for package in (bodies, description, measure, shapes):
             for module in walk_packages(package.__path__, f"{package.__name__}."):
                 import_module(module.name)
         found = _descendant(str(name))

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from phlexible.bodies.absolute_body import AbsoluteBody
-from phlexible.system.recording import Recording
-from phlexible.system.system import System
+from phlexible.state.recording import Recording
+from phlexible.state.system import System
 
 
 @dataclass(frozen=True)

@@ -1,24 +1,180 @@
 """Results files: save, load, and what a run needs to go on from one."""
 
+import io
 import json
 import os
 from dataclasses import dataclass
+from math import prod
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import h5py
+import numpy as np
+
+from phlexible.algebra.arrays import Array
 from phlexible.errors import ResultFileError
-from phlexible.observables.run import RecordedRun
+from phlexible.measure.run import RecordedRun
 from phlexible.results.files.description import describe, differences, rebuild
-from phlexible.results.files.fields import labels
-from phlexible.results.files.hdf5 import read_hdf5, write_hdf5
-from phlexible.results.files.journal import is_journal
-from phlexible.results.files.lock import FileLock
-from phlexible.results.files.replacing import replacing
-from phlexible.results.files.stored import Stored, check_recording
-from phlexible.results.files.unfinished import read_unfinished
-from phlexible.system.system import System, system_of
-from phlexible.time_integration.checkpoint import Checkpoint
+from phlexible.results.files.fields import FIELDS, labels
+from phlexible.results.files.journal import (
+    HEADER,
+    Stored,
+    check_kind,
+    check_recording,
+    is_journal,
+    packed,
+    read_unfinished,
+    unpacked,
+)
+from phlexible.results.files.writing import FileLock, replacing
+from phlexible.state.recording import Recording
+from phlexible.state.system import System, system_of
+from phlexible.step.integration.clock import Checkpoint
+
+# Finished results as HDF5: written at once, read without trust.
+#
+# HDF5 crashes at the end of a process that it could not write for, so it never sees an error of the disk.
+# A file of somebody else may name other files for its numbers, or claim more of them than it has.
+
+CHUNK_BYTES = 2**17
+
+
+class _Disk(io.FileIO):
+    """A file that keeps the first error for later instead of raising it."""
+
+    error: OSError | None = None
+
+    def write(self, data: Any) -> int:
+        rest = memoryview(data).cast("B")
+        length = len(rest)
+        try:
+            while self.error is None and len(rest):
+                rest = rest[super().write(rest) :]
+        except OSError as error:
+            self.error = error
+        return length
+
+    def truncate(self, size: int | None = None) -> int:
+        try:
+            if self.error is None:
+                super().truncate(size)
+        except OSError as error:
+            self.error = error
+        return size or 0
+
+
+def write_hdf5(path: Path, stored: Stored, labels: dict[str, list[str]]) -> None:
+    """Writes a whole file; ``labels`` say what the entries along each dimension but time stand for.
+
+    Raises:
+        OSError: the disk refuses; the file is of no use then.
+    """
+    with _Disk(path, "w+") as disk:
+        try:
+            with h5py.File(disk, "w", libver=("v110", "v110")) as file:  # whose metadata have checksums
+                _fill(file, stored, labels)
+        finally:
+            if disk.error is not None:
+                raise disk.error
+
+
+def _fill(file: h5py.File, stored: Stored, labels: dict[str, list[str]]) -> None:
+    file.attrs.update(**HEADER, units="SI", complete=stored.is_complete)
+    _add(file, "description", _texts([json.dumps(stored.description)]))
+    if stored.checkpoint is not None:
+        text, numbers = packed(stored.checkpoint)
+        _add(file, "checkpoint", numbers)
+        _add(file, "checkpoint_text", _texts([json.dumps(text)]))
+    for name, field in FIELDS.items():
+        dataset = _add(file, name, getattr(stored.recording, name))
+        dataset.attrs.update(units=field.units, long_name=field.meaning)
+    file["time"].make_scale("time")
+    for dimension, names in labels.items():
+        _add(file, dimension, _texts(names)).make_scale(dimension)
+    for name, field in FIELDS.items():
+        if name != "time":
+            for axis, dimension in enumerate(field.dimensions):
+                file[name].dims[axis].attach_scale(file[dimension])
+
+
+def _add(file: h5py.File, name: str, array: Array) -> h5py.Dataset:
+    """A dataset with checksums, in chunks of whole rows."""
+    if not array.size:
+        return file.create_dataset(name, data=array)
+    rows = max(1, CHUNK_BYTES // max(1, array.nbytes // len(array)))
+    chunks = (min(rows, len(array)), *array.shape[1:])
+    return file.create_dataset(name, data=array, chunks=chunks, fletcher32=True)
+
+
+def _texts(texts: list[str]) -> Array:
+    """Texts of one length, so that they stand in the dataset itself."""
+    encoded = [text.encode() for text in texts]
+    length = max([1, *map(len, encoded)])
+    return np.array(encoded, dtype=h5py.string_dtype("utf-8", length))
+
+
+def read_hdf5(path: Path) -> Stored:
+    """Everything in a file, with its claims checked before memory is asked for.
+
+    Raises:
+        ResultFileError: another kind of file, another version, or one that points outside of itself or
+            claims more than it holds.
+        Exception: of h5py, for a damaged file.
+    """
+    with h5py.File(path, "r") as file:
+        check_kind(path, *(_plain(file.attrs.get(name)) for name in HEADER))
+        reader = _Reader(file, path)
+        description = json.loads(reader.texts("description")[0])
+        arrays: dict[str, Any] = {name: reader.numbers(name) for name in FIELDS}
+        names = tuple(reader.texts("source"))
+        checkpoint = None
+        if file.get("checkpoint", getlink=True) is not None:
+            text = json.loads(reader.texts("checkpoint_text")[0])
+            checkpoint = unpacked(text, reader.numbers("checkpoint"))
+        return Stored(description, Recording(**arrays, work_names=names), checkpoint, bool(file.attrs["complete"]))
+
+
+class _Reader:
+    """Reads datasets that lie in their file, as many bytes as it has."""
+
+    def __init__(self, file: h5py.File, path: Path) -> None:
+        self._file, self._path = file, path
+        self._left = path.stat().st_size
+
+    def numbers(self, name: str) -> Array:
+        dataset = self._dataset(name)
+        if dataset.dtype.kind not in "fi" or dataset.dtype.itemsize != 8:
+            raise ResultFileError(f"{self._path} is damaged: {name} holds {dataset.dtype}, not numbers")
+        return np.asarray(dataset[()])
+
+    def texts(self, name: str) -> list[str]:
+        dataset = self._dataset(name)
+        if dataset.dtype.kind != "S":
+            raise ResultFileError(f"{self._path} is damaged: {name} holds {dataset.dtype}, not texts")
+        return [text.decode() for text in np.asarray(dataset[()]).ravel().tolist()]
+
+    def _dataset(self, name: str) -> h5py.Dataset:
+        """A dataset whose numbers lie in this file, all of them."""
+        if not isinstance(self._file.get(name, getlink=True), h5py.HardLink):
+            raise ResultFileError(f"{self._path} is damaged: {name} is missing, or only a link to something else")
+        dataset = self._file[name]
+        if not isinstance(dataset, h5py.Dataset) or dataset.is_virtual or dataset.external:
+            raise ResultFileError(f"{self._path} takes {name} from another file, which results files never do")
+        claimed = prod(dataset.shape) * dataset.dtype.itemsize
+        chunk = prod(dataset.chunks) * dataset.dtype.itemsize if dataset.chunks else 0
+        self._left -= claimed
+        if self._left < 0 or max(claimed, chunk) > dataset.id.get_storage_size():
+            raise ResultFileError(f"{self._path} is damaged: it has fewer bytes than {name} claims")
+        return dataset
+
+
+def _plain(value: Any) -> Any:
+    """An attribute as Python has it."""
+    return value.decode() if isinstance(value, bytes) else value.item() if isinstance(value, np.generic) else value
+
+
+# Results files: save, load, and what a run needs to go on from one.
 
 
 @dataclass(frozen=True, eq=False)

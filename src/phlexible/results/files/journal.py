@@ -1,9 +1,4 @@
-"""The file of a run that goes on, was killed or could not end: records, one behind the other.
-
-Only whole records are read: what a kill or a full disk leaves of the last one is passed over, and each has a
-checksum. Nothing is ever changed in place, so that a file can be read while it is written. When the run ends
-the file becomes an HDF5 file (``hdf5.py``).
-"""
+"""The file of a run that goes on, was killed or could not end, and what a results file holds."""
 
 import json
 import math
@@ -11,14 +6,27 @@ import os
 import struct
 import zlib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from phlexible.algebra.arrays import Array
 from phlexible.errors import ResultFileError
-from phlexible.results.files.replacing import cannot_write, replacing
+from phlexible.results.files.fields import FIELDS, labels
+from phlexible.results.files.writing import cannot_write, replacing
+from phlexible.state.recording import Recording, concatenated
+from phlexible.state.system import System
+from phlexible.step.integration.clock import Checkpoint
+from phlexible.version import __version__
+
+# The file of a run that goes on, was killed or could not end: records, one behind the other.
+#
+# Only whole records are read: what a kill or a full disk leaves of the last one is passed over, and each has a
+# checksum. Nothing is ever changed in place, so that a file can be read while it is written. When the run ends
+# the file becomes an HDF5 file (``hdf5.py``).
 
 TITLE = b"phlexible results of a run that has not ended; phlexible.Motion.load reads them\n"
 MARK = b"\nREC"
@@ -125,3 +133,136 @@ def _body(file: BinaryIO, size: int, path: Path) -> tuple[int, bytes] | None:
     if length == left:
         return None
     raise ResultFileError(f"{path} is damaged before byte {file.tell()}: a checksum is wrong")
+
+
+# What a results file holds, finished or not, and whether it makes sense.
+
+FORMAT = "phlexible results"
+FORMAT_VERSION = 4
+HEADER = {"format": FORMAT, "format_version": FORMAT_VERSION, "phlexible_version": __version__}
+
+Packed = tuple[dict[str, Any], Array]
+"""A checkpoint as JSON and the numbers of the stepper."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stored:
+    """What a file holds.
+
+    Attributes:
+        description: of the mechanism, as JSON.
+        recording: stored instants.
+        checkpoint: where the run can go on, or None.
+        is_complete: the run ended properly.
+    """
+
+    description: dict[str, Any]
+    recording: Recording
+    checkpoint: Checkpoint | None
+    is_complete: bool
+
+
+def packed(checkpoint: Checkpoint) -> Packed:
+    """A checkpoint as files have it."""
+    text = {field.name: getattr(checkpoint, field.name) for field in fields(checkpoint)}
+    return text, text.pop("numbers")
+
+
+def unpacked(text: dict[str, Any], numbers: Array) -> Checkpoint:
+    """The checkpoint that was packed."""
+    return Checkpoint(**text, numbers=np.array(numbers))
+
+
+def check_kind(path: Path, kind: object, found: object, writer: object) -> None:
+    """Refuses files of others and of other versions.
+
+    Raises:
+        ResultFileError: says which version can read it.
+    """
+    if kind != FORMAT:
+        raise ResultFileError(f"{path} is not one of phlexible's results")
+    if found != FORMAT_VERSION:
+        raise ResultFileError(
+            f"{path} has format version {found}, written by phlexible {writer}, and phlexible {__version__} reads "
+            f"version {FORMAT_VERSION}; read it with the phlexible that wrote it, or simulate again"
+        )
+
+
+def check_recording(path: Path, recording: Recording, system: System) -> None:
+    """Refuses numbers that are not a motion of the system.
+
+    Raises:
+        ResultFileError: says which.
+    """
+    named, count = labels(system, recording), len(recording.time)
+    if not count:
+        raise ResultFileError(f"{path} holds no instant")
+    for name, field in FIELDS.items():
+        found = getattr(recording, name).shape
+        expected = (count, *(len(named[dimension]) for dimension in field.dimensions[1:]))
+        if found != expected:
+            raise ResultFileError(
+                f"{path} is damaged: {name} has shape {found}, and {expected} fits its model and its instants"
+            )
+    if not (np.isfinite(recording.time).all() and (np.diff(recording.time) > 0).all()):
+        raise ResultFileError(f"{path} is damaged: its instants do not follow each other")
+
+
+# The file of a run as long as it goes on: blocks of instants, each with the checkpoint at its end.
+
+
+class UnfinishedFile:
+    """Writes the blocks of a run.
+
+    Args:
+        path: replaced once the new file holds its first block.
+        description: of what moves, as JSON.
+        block: the first instants, from t = 0 on.
+        checkpoint: at their end.
+
+    Raises:
+        ResultFileError: the disk refuses.
+    """
+
+    def __init__(self, path: Path, description: dict[str, Any], block: Recording, checkpoint: Checkpoint) -> None:
+        text, arrays = _record(block, checkpoint, False)
+        head = {**HEADER, "work_names": block.work_names, "description": description}
+        self._journal = Journal(path, {**head, **text}, arrays)
+
+    def append(self, block: Recording, checkpoint: Checkpoint, is_complete: bool = False) -> None:
+        """More instants, the first of which takes the place of the last one so far.
+
+        Raises:
+            ResultFileError: the disk refuses; the file is as it was before.
+        """
+        self._journal.append(*_record(block, checkpoint, is_complete))
+
+
+def _record(block: Recording, checkpoint: Checkpoint, is_complete: bool) -> tuple[dict[str, Any], Arrays]:
+    text, numbers = packed(checkpoint)
+    arrays = {name: getattr(block, name) for name in FIELDS}
+    return {"checkpoint": text, "complete": is_complete}, {**arrays, "checkpoint": numbers}
+
+
+def read_unfinished(path: Path) -> Stored:
+    """Everything up to the last whole block.
+
+    Raises:
+        ResultFileError: a damaged file, or one of another version.
+        Exception: of another kind, for a damaged file.
+    """
+    description: dict[str, Any] = {}
+    work_names: tuple[str, ...] = ()
+    blocks: list[Recording] = []
+    for text, arrays in records(path):
+        if not blocks:
+            check_kind(path, *(text[name] for name in HEADER))
+            description, work_names = text["description"], tuple(text["work_names"])
+        else:
+            blocks[-1] = blocks[-1].rows(slice(0, -1))
+        numbers = arrays.pop("checkpoint")
+        blocks.append(Recording(**arrays, work_names=work_names))
+        checkpoint, is_complete = unpacked(text["checkpoint"], numbers), bool(text["complete"])
+    if not blocks:
+        raise ResultFileError(f"{path} holds no instant")
+    return Stored(description, concatenated(blocks), checkpoint, is_complete)

@@ -9,23 +9,21 @@ from typing import Any, Self
 import numpy as np
 
 from phlexible.errors import ResultFileError
-from phlexible.observables.run import RecordedRun
+from phlexible.measure.run import RecordedRun
 from phlexible.results.files.description import describe
 from phlexible.results.files.files import SavedRun, load_for_resume, real_path, write
-from phlexible.results.files.lock import FileLock
-from phlexible.results.files.replacing import refuse_existing
-from phlexible.results.files.unfinished import UnfinishedFile
-from phlexible.results.files.uninterrupted import uninterrupted
+from phlexible.results.files.journal import UnfinishedFile
+from phlexible.results.files.writing import FileLock, refuse_existing, uninterrupted
 from phlexible.results.motion import Motion
-from phlexible.system.recording import LateReactions, Recording, concatenated, with_late_reactions
-from phlexible.system.system import System
-from phlexible.time_integration.checkpoint import Checkpoint
+from phlexible.state.recording import LateReactions, Recording, concatenated, with_late_reactions
+from phlexible.state.system import System
+from phlexible.step.integration.clock import Checkpoint
 
 SECONDS = 0.25  # between two blocks in the file: what a kill costs at most, apart from the steps under way
 
 
 class RunOutput:
-    """Collects a run; a context, in which nobody else writes to the results file.
+    """Collects a run; a context, in which no other process writes to the results file.
 
     A file is touched once there is something new to write, and is then whole at any time.
 

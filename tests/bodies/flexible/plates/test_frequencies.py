@@ -6,11 +6,9 @@ import skfem
 from scipy.sparse.linalg import eigsh
 
 import phlexible as ph
-from phlexible.bodies.flexible.mesh.assembly import mass_matrix
-from phlexible.bodies.flexible.mesh.given_mesh import element_mesh, given_mesh
-from phlexible.bodies.flexible.mesh.materials import Plane, element_materials
-from phlexible.bodies.flexible.plates.assembly import plate_mass, plate_stiffness
-from phlexible.bodies.flexible.plates.section import PlateTheory, plate_section
+from phlexible.bodies.flexible.given_mesh import element_mesh, given_mesh
+from phlexible.bodies.flexible.mesh_matrices import PlaneState as Plane, element_materials, mass_matrix
+from phlexible.bodies.flexible.plate_elements import PlateTheory, plate_mass, plate_section, plate_stiffness
 
 STEEL = ph.Material(2.0e11, 8000.0, 0.3)
 # Leissa's cases of square plates (1973), computed anew by 22 Legendre polynomials a direction.

@@ -5,11 +5,16 @@ import pytest
 import skfem
 
 import phlexible as ph
-from phlexible.bodies.flexible.mesh.given_mesh import element_mesh, given_mesh
-from phlexible.bodies.flexible.mesh.materials import Plane, element_materials
-from phlexible.bodies.flexible.plates.assembly import plate_geometric_stiffness, plate_stiffness, plate_unknowns
-from phlexible.bodies.flexible.plates.interfaces import plate_interfaces
-from phlexible.bodies.flexible.plates.section import PlateTheory, plate_section
+from phlexible.bodies.flexible.given_mesh import element_mesh, given_mesh
+from phlexible.bodies.flexible.mesh_matrices import PlaneState as Plane, element_materials
+from phlexible.bodies.flexible.plate_body import plate_interfaces
+from phlexible.bodies.flexible.plate_elements import (
+    PlateTheory,
+    plate_geometric_stiffness,
+    plate_section,
+    plate_stiffness,
+    plate_unknowns,
+)
 
 STEEL = ph.Material(2.0e11, 8000.0, 0.3)
 SIDES = (1.2, 0.8, 0.01)

@@ -7,9 +7,8 @@ from scipy.spatial.transform import Rotation
 
 import phlexible as ph
 from bodies.flexible.saint_venant import equilibrium
-from phlexible.bodies.flexible.mesh.assembly import mass_matrix
-from phlexible.bodies.flexible.mesh.given_mesh import element_mesh, given_mesh
-from phlexible.bodies.flexible.mesh.materials import Plane, element_materials
+from phlexible.bodies.flexible.given_mesh import element_mesh, given_mesh
+from phlexible.bodies.flexible.mesh_matrices import PlaneState as Plane, element_materials, mass_matrix
 
 E, RHO = 2.0e11, 8000.0
 STEEL = ph.Material(E, RHO, 0.3)

@@ -1,0 +1,359 @@
+"""Sparse matrices: small ones as arrays, factors of large ones, sums of rows, dense parts, nearest solutions."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from typing import Any, TypeAlias
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from phlexible.algebra.arrays import Array, IntArray
+
+# Matrices that are arrays where they are small: SciPy's sparse ones take longer to make than to use there.
+
+Matrix: TypeAlias = "Array | sparse.csr_array"
+
+SMALL = 128
+"""Columns; beyond it sparse matrices are faster."""
+
+
+def is_small(columns: int) -> bool:
+    """Whether matrices with so many columns are arrays."""
+    return columns <= SMALL
+
+
+def block_matrix(blocks: Sequence[Matrix], size: int) -> Matrix:
+    """Square blocks along a diagonal of a length; an array where that is small."""
+    if is_small(size):
+        return block_diagonal(blocks, size)
+    return sparse.csr_array(sparse.block_diag(blocks, "csr"))
+
+
+def block_diagonal(blocks: Iterable[Matrix], size: int) -> Array:
+    """Square blocks along a diagonal of a length."""
+    result, begin = np.zeros((size, size)), 0
+    for block in blocks:
+        end = begin + block.shape[0]
+        result[begin:end, begin:end] = block if isinstance(block, np.ndarray) else block.toarray()
+        begin = end
+    return result
+
+
+# Factors of large, sparse, positive definite matrices: by the best solver that is installed.
+
+LEAF = 60
+"""Nodes of a part that nested dissection leaves as it is."""
+SMALL_FACTOR = 30_000
+"""Unknowns below which SuperLU's own ordering is as good."""
+
+
+class Factors(ABC):
+    """A factored matrix.
+
+    Attributes:
+        solver: its name, for summaries.
+    """
+
+    solver: str
+
+    @abstractmethod
+    def solve(self, loads: Array) -> Array:
+        """Solutions (N, k) for right-hand sides (N, k)."""
+
+
+def factored(matrix: sparse.csr_array, places: Array) -> Factors:
+    """Factors by rslab, pypardiso or SuperLU, the first of them that is there.
+
+    Args:
+        matrix: shape (N, N), symmetric, positive definite.
+        places: where unknowns are, for nested dissection with SuperLU, shape (N, 3) [m].
+    """
+    for module, kind in (("rslab", RslabFactors), ("pypardiso", PardisoFactors)):
+        try:
+            package = import_module(module)
+        except ImportError:
+            continue
+        return kind(matrix, package)
+    return SuperLuFactors(matrix, places)
+
+
+class SuperLuFactors(Factors):
+    """L U of SciPy without pivoting, large ones in an order of nested dissection."""
+
+    solver = "SuperLU"
+
+    def __init__(self, matrix: sparse.csr_array, places: Array) -> None:
+        from scipy.sparse.linalg import splu
+
+        options = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
+        self._order: IntArray | None = None
+        if matrix.shape[0] < SMALL_FACTOR:
+            self._factors: Any = splu(matrix.tocsc(), permc_spec="MMD_AT_PLUS_A", **options)
+            return
+        self._order = dissected(matrix, places)
+        self._factors = splu(matrix[self._order][:, self._order].tocsc(), permc_spec="NATURAL", **options)
+
+    def solve(self, loads: Array) -> Array:
+        """Solutions (N, k) for right-hand sides (N, k)."""
+        if self._order is None:
+            return np.asarray(self._factors.solve(np.ascontiguousarray(loads)))
+        result = np.empty_like(loads)
+        result[self._order] = self._factors.solve(np.ascontiguousarray(loads[self._order]))
+        return result
+
+
+class RslabFactors(Factors):
+    """L D L^T of rslab."""
+
+    solver = "rslab"
+
+    def __init__(self, matrix: sparse.csr_array, package: Any) -> None:
+        self._factors = package.ldlt(sparse.csr_matrix(matrix))
+
+    def solve(self, loads: Array) -> Array:
+        """Solutions (N, k) for right-hand sides (N, k)."""
+        if not loads.shape[1]:  # refused by the package
+            return loads.copy()
+        return np.asarray(self._factors.solve_many(np.ascontiguousarray(loads)))
+
+
+class PardisoFactors(Factors):
+    """L L^T of MKL's PARDISO."""
+
+    solver = "pypardiso"
+
+    def __init__(self, matrix: sparse.csr_array, package: Any) -> None:
+        upper = sparse.csr_matrix(sparse.triu(matrix, format="csr"))
+        upper.sort_indices()
+        self._matrix, self._solver = upper, package.PyPardisoSolver(mtype=2)
+        self._solver.factorize(upper)
+
+    def solve(self, loads: Array) -> Array:
+        """Solutions (N, k) for right-hand sides (N, k)."""
+        if not loads.shape[1]:  # refused by the package
+            return loads.copy()
+        return np.asarray(self._solver.solve(self._matrix, np.asfortranarray(loads))).reshape(loads.shape)
+
+
+def dissected(matrix: sparse.csr_array, places: Array) -> IntArray:
+    """An order for elimination: halves along the longest side, what couples them last, and so on in each half.
+
+    Args:
+        matrix: its pattern counts, shape (N, N).
+        places: of the unknowns, shape (N, 3).
+    """
+    count = matrix.shape[0]
+    order = np.empty(count, dtype=np.int64)
+    is_first = np.zeros(count, dtype=bool)
+    waiting = [(np.arange(count), 0)]
+    while waiting:
+        members, begin = waiting.pop()
+        if len(members) <= LEAF:
+            order[begin : begin + len(members)] = members
+            continue
+        along = places[members, np.ptp(places[members], axis=0).argmax()]
+        half = members[along < np.median(along)]
+        if not len(half):
+            half = members[np.argsort(along, kind="stable")[: len(members) // 2]]
+        is_first[half] = True
+        rest = members[~is_first[members]]
+        touches = np.diff(matrix.indptr)[rest]
+        neighbours = matrix.indices[_ranges(matrix.indptr[rest], touches)]
+        hits = np.add.reduceat(is_first[neighbours].astype(np.int64), np.cumsum(touches) - touches)
+        is_first[half] = False
+        between, other = rest[hits > 0], rest[hits == 0]
+        order[begin + len(members) - len(between) : begin + len(members)] = between
+        waiting += [(half, begin), (other, begin + len(half))]
+    return order
+
+
+def _ranges(starts: IntArray, lengths: IntArray) -> IntArray:
+    """start, start + 1, ... of each range, one after the other."""
+    ends = np.cumsum(lengths)
+    return np.arange(ends[-1]) - np.repeat(ends - lengths, lengths) + np.repeat(starts, lengths)
+
+
+# Sums of weighted rows, of many functions at once: products with a sparse matrix that never changes.
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedSums:
+    """y_i = sum of weight x_source over the entries of i, in ascending order of i.
+
+    Attributes:
+        weights: of all entries, shape (entries,).
+        sources: numbers of the x, shape (entries,).
+        owners: numbers of the y, ascending, shape (entries,).
+        count: how many y there are.
+        size: how many x.
+    """
+
+    weights: Array
+    sources: IntArray
+    owners: IntArray
+    count: int
+    size: int
+
+    def of(self, values: Array) -> Array:
+        """The sums of values (T, size, ...), shape (T, count, ...)."""
+        if len(values) != 1:
+            inner = (len(values), *values.shape[2:])
+            flat = np.moveaxis(values, 0, 1).reshape(self.size, int(np.prod(inner)))
+            return np.asarray(np.moveaxis((self._matrix @ flat).reshape(self.count, *inner), 0, 1))
+        result = np.zeros((1, self.count, *values.shape[2:]))
+        if len(self._starts):  # of a single instant SciPy would take longer to begin than to multiply
+            weights = self.weights.reshape(-1, *(1,) * (values.ndim - 2))
+            result[0, self._owners] = np.add.reduceat(weights * values[0][self.sources], self._starts)
+        return result
+
+    @cached_property
+    def _starts(self) -> IntArray:
+        return np.flatnonzero(np.diff(self.owners, prepend=-1))
+
+    @cached_property
+    def _owners(self) -> IntArray:
+        """Those that have entries."""
+        return self.owners[self._starts]
+
+    @cached_property
+    def _matrix(self) -> sparse.csr_array:
+        shape = (self.count, self.size)
+        return sparse.coo_array((self.weights, (self.owners, self.sources)), shape).tocsr()
+
+
+def weighted_sums(entries: Sequence[tuple[float, int, int]], count: int, size: int) -> WeightedSums:
+    """The sums of entries (weight, number of the sum, source) in any order."""
+    table = np.array(entries, dtype=np.float64).reshape(-1, 3)
+    return sums_of(table[:, 0], table[:, 1].astype(np.int64), table[:, 2].astype(np.int64), count, size)
+
+
+def sums_of(weights: Array, owners: IntArray, sources: IntArray, count: int, size: int) -> WeightedSums:
+    """The same from the columns of the table of entries."""
+    order = np.argsort(owners, kind="stable")
+    return WeightedSums(weights[order], sources[order], owners[order], count, size)
+
+
+def plain_sums(owners: IntArray, count: int) -> WeightedSums:
+    """The sums of all x of each owner, in any order."""
+    order = np.argsort(owners, kind="stable")
+    return WeightedSums(np.ones(len(owners)), order.astype(np.int64), owners[order], count, len(owners))
+
+
+# Dense parts that together hold everything of a matrix that is not zero, for loops over neighbouring numbers.
+
+OVERHEAD = 30  # what a patch costs beside its entries, in entries
+WIDEST = 32  # columns of a patch
+
+
+def patches(matrix: Array) -> list[tuple[slice, slice]]:
+    """Rows and columns of rectangles, each with columns of its own, together the cheapest to go through."""
+    if not matrix.any():
+        return []
+    spans, count = _spans(matrix), matrix.shape[1]
+    least = [0.0] * (count + 1)  # cost of the columns before each
+    begins = [0] * (count + 1)
+    for end in range(1, count + 1):
+        best, top, bottom = np.inf, matrix.shape[0], 0
+        for begin in range(end - 1, max(end - WIDEST, 0) - 1, -1):
+            top, bottom = min(top, spans[begin][0]), max(bottom, spans[begin][1])
+            cost = least[begin] + (OVERHEAD + (end - begin) * (bottom - top) if bottom > top else 0)
+            if cost < best:
+                best, begins[end] = cost, begin
+        least[end] = best
+    found, end = [], count
+    while end > 0:
+        begin = begins[end]
+        top, bottom = (
+            pick(each) for pick, each in zip((min, max), zip(*spans[begin:end], strict=True), strict=True)
+        )
+        if bottom > top:
+            found.append((slice(top, bottom), slice(begin, end)))
+        end = begin
+    return found[::-1]
+
+
+def _spans(matrix: Array) -> list[tuple[int, int]]:
+    """First and one past the last row that is not zero of each column; (rows, 0) where there is none."""
+    rows = matrix.shape[0]
+    touched = matrix != 0
+    first, last = touched.argmax(axis=0), rows - touched[::-1].argmax(axis=0)
+    is_empty = ~touched.any(axis=0)
+    first[is_empty], last[is_empty] = rows, 0
+    return list(zip(first.tolist(), last.tolist(), strict=True))
+
+
+# The nearest point of a linear set, also where some of its equations repeat others.
+
+REGULARISATION = 1e-9
+REFINEMENTS = 8
+
+
+def smallest_solution(metric: Matrix, matrix: Matrix, values: Array) -> Array:
+    """x with ``matrix @ x = values`` and least ``x.metric.x``, shape (n,).
+
+    Equations that repeat others are allowed as long as they do not contradict them; where they do,
+    x leaves a residual. Rows and unknowns are scaled, the equations relaxed by 1e-9 and the
+    solution refined against the exact ones.
+
+    Args:
+        metric: symmetric, positive definite, shape (n, n).
+        matrix: shape (rows, n).
+        values: shape (rows,).
+    """
+    return smallest_with_multipliers(metric, matrix, values)[0]
+
+
+def smallest_with_multipliers(metric: Matrix, matrix: Matrix, values: Array) -> tuple[Array, Array]:
+    """The same x, and y (rows,) with ``metric @ x + matrix.T @ y = 0``."""
+    rows, n = matrix.shape
+    if rows == 0 or n == 0:
+        return np.zeros(n), np.zeros(rows)
+    if isinstance(metric, np.ndarray) and isinstance(matrix, np.ndarray):
+        scale, row_scale, exact, solve = _dense_factors(metric, matrix)
+    else:
+        scale, row_scale, exact, solve = _sparse_factors(sparse.csr_array(metric), sparse.csr_array(matrix))
+    right = np.concatenate([np.zeros(n), row_scale * values])
+    solution = np.zeros(n + rows)
+    for _ in range(REFINEMENTS):
+        solution += solve(right - exact @ solution)
+    return scale * solution[:n], row_scale * solution[n:]
+
+
+NearestFactors = tuple[Array, Array, Matrix, Callable[[Array], Array]]
+"""Scales of unknowns and rows, the exact matrix, and what solves with the relaxed one."""
+
+
+def _sparse_factors(metric: sparse.csr_array, matrix: sparse.csr_array) -> NearestFactors:
+    rows, n = matrix.shape
+    scale = 1 / np.sqrt(metric.diagonal())
+    scaled = (matrix @ sparse.diags_array(scale)).tocsr()
+    row_scale = _row_scale(np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel())
+    scaled = (sparse.diags_array(row_scale) @ scaled).tocsr()
+    inertia = sparse.diags_array(scale) @ metric @ sparse.diags_array(scale)
+    exact = sparse.block_array([[inertia, scaled.T], [scaled, None]], format="csc")
+    relaxed = exact - REGULARISATION * sparse.block_diag([sparse.csr_array((n, n)), sparse.eye_array(rows)], "csc")
+    return scale, row_scale, exact, splu(sparse.csc_matrix(relaxed)).solve
+
+
+def _dense_factors(metric: Array, matrix: Array) -> NearestFactors:
+    rows, n = matrix.shape
+    scale = 1 / np.sqrt(metric.diagonal())
+    scaled = matrix * scale
+    row_scale = _row_scale((scaled**2).sum(axis=1))
+    scaled = row_scale[:, None] * scaled
+    exact = np.zeros((n + rows, n + rows))
+    exact[:n, :n] = scale[:, None] * metric * scale
+    exact[:n, n:], exact[n:, :n] = scaled.T, scaled
+    relaxed = exact.copy()
+    relaxed.flat[n * (n + rows + 1) :: n + rows + 1] -= REGULARISATION
+    inverse = np.linalg.inv(relaxed)  # good to what the refinement needs, and NumPy keeps no factors
+    return scale, row_scale, exact, inverse.__matmul__
+
+
+def _row_scale(squares: Array) -> Array:
+    lengths = np.sqrt(squares)
+    return np.asarray(1 / np.where(lengths > 0, lengths, 1.0))

@@ -1,0 +1,381 @@
+"""Derivatives of users' functions: by differences, and checks of those that users give."""
+
+import itertools
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.errors import ParameterError
+
+# First and second time derivatives of a user's function from differences, also where it begins.
+
+DEGREE = 12
+TOGETHER = 3  # windows whose samples are asked for at once
+LONGEST = 0.0213  # [s]; no round number, so that no period of a path is likely to be a multiple
+SHORTEST = 1e-9  # [s]
+GOAL = 1e-11
+ROUND_OFF = 16 * float(np.finfo(float).eps)
+
+
+def derivatives(
+    function: Callable[[float], Array],
+    time: float,
+    begin: float = 0.0,
+    end: float = np.inf,
+    many: Callable[[Array], Array] | None = None,
+) -> tuple[Array, Array]:
+    """df/dt and d2f/dt2 at a time; f returns arrays of one shape, ``many`` those of many times, where it is known.
+
+    A polynomial of degree 12 through Chebyshev points of a window around the time (after it near the
+    ``begin``, before it near the ``end`` and where the function ends with a ValueError) is differentiated;
+    the window is halved until two successive derivatives agree to 1e-11, or no longer come closer. Short
+    windows in which the values of the function differ by their round-off only tell nothing.
+
+    Raises:
+        ValueError: the function refuses times on both sides.
+    """
+    sampled = many or (lambda times: np.array([function(t) for t in times.tolist()]))
+    best_first, best_second = np.inf, np.inf
+    here, windows = _longest_windows(sampled, time, begin, end)
+    round_off = float(ROUND_OFF * np.abs(here).max(initial=0.0))
+    length = LONGEST
+    coarse = fine = windows.pop() if windows else _window_derivatives(sampled, time, length, begin, end)
+    first, second = fine
+    while (length := length / 2) > SHORTEST:
+        fine = windows.pop() if windows else _window_derivatives(sampled, time, length, begin, end)
+        gaps = (float(np.abs(a - b).max()) for a, b in zip(coarse, fine, strict=True))
+        first_gap, second_gap = (gap + round_off / length**k for k, gap in enumerate(gaps, start=1))
+        if first_gap < best_first:
+            first, best_first = fine[0], first_gap
+        if second_gap < best_second:
+            second, best_second = fine[1], second_gap
+        first_scale, second_scale = (float(np.abs(value).max()) for value in fine)
+        if first_gap <= GOAL * first_scale and second_gap <= 100 * GOAL * second_scale:
+            break
+        if first_gap > 1e3 * best_first and second_gap > 1e3 * best_second:
+            break
+        coarse = fine
+    return first, second
+
+
+def rough_derivatives(function: Callable[[Array], Array], times: Array, begin: float = 0.0) -> Array:
+    """df/dt as ``first_derivatives``, of the longest window alone: its accuracy is not known.
+
+    Raises:
+        ValueError: the function ends inside a window.
+    """
+    count = len(times)
+    samples, weights = _windows(times, LONGEST, begin)
+    values = function(np.concatenate([times, samples.ravel()]))
+    return _changes(values[count:], values[:count], weights) * (2 / LONGEST)
+
+
+def first_derivatives(function: Callable[[Array], Array], times: Array, begin: float = 0.0) -> Array:
+    """df/dt at many times, shape (times, k), for a function of arrays of times with values (times, k).
+
+    The windows of ``derivatives`` are halved for all times together until each of them has converged.
+    Where the function ends inside a window, times are done one by one.
+    """
+    try:
+        return _joint_derivatives(function, times, begin)
+    except ValueError:
+        return np.array([derivatives(lambda t: function(np.array([t]))[0], time, begin)[0] for time in times])
+
+
+def _joint_derivatives(function: Callable[[Array], Array], times: Array, begin: float) -> Array:
+    here = function(times)
+    round_off = ROUND_OFF * np.abs(here).max(axis=1, initial=0.0)
+    result = np.zeros_like(here)
+    best = np.full(len(times), np.inf)
+    open_rows = np.arange(len(times))
+    length, coarse = LONGEST, None
+    while len(open_rows) and length > SHORTEST:
+        samples, weights = _windows(times[open_rows], length, begin)
+        fine = _changes(function(samples.ravel()), here[open_rows], weights) * (2 / length)
+        going = np.ones(len(open_rows), dtype=bool)
+        if coarse is not None:
+            gap = np.abs(fine - coarse).max(axis=1) + round_off[open_rows] / length
+            better = gap < best[open_rows]
+            result[open_rows[better]], best[open_rows[better]] = fine[better], gap[better]
+            going = (gap > GOAL * np.abs(fine).max(axis=1)) & (gap <= 1e3 * best[open_rows])
+        open_rows, coarse = open_rows[going], fine[going]
+        length /= 2
+    return result
+
+
+def _windows(times: Array, length: float, begin: float) -> tuple[Array, Array]:
+    """Times of samples in windows around the times, or after those near ``begin``, and their weights, (T, k)."""
+    is_inside = (times - length / 2 >= begin)[:, None]
+    middle, first = _weights(0.0), _weights(-1.0)
+    points, weights = (np.where(is_inside, *pair) for pair in zip(middle[:2], first[:2], strict=True))
+    return times[:, None] + length / 2 * (points - np.where(is_inside, 0.0, -1.0)), weights
+
+
+def _changes(values: Array, here: Array, weights: Array) -> Array:
+    """Weighted sums of the samples (T k, c) of each time, less its own value (T, c)."""
+    change = values.reshape(*weights.shape, -1) - here[:, None]
+    return np.asarray(np.einsum("tk,tkc->tc", weights, change))
+
+
+def _longest_windows(
+    function: Callable[[Array], Array], time: float, begin: float, end: float
+) -> tuple[Array, list[tuple[Array, Array]]]:
+    """f at the time, and the derivatives on the windows that are mostly needed, the longest one last.
+
+    None of them where the function ends in one.
+    """
+    lengths = [LONGEST / 2**k for k in range(TOGETHER)]
+    places = [_place(time, length, begin, end) for length in lengths]
+    times = [
+        time + length / 2 * (_weights(place)[0] - place) for length, place in zip(lengths, places, strict=True)
+    ]
+    try:
+        values = function(np.concatenate([[time], *times]))
+    except ValueError:
+        return function(np.array([time]))[0], []
+    found = []
+    for k in reversed(range(TOGETHER)):
+        own = values[1 + k * (DEGREE + 1) : 1 + (k + 1) * (DEGREE + 1)]
+        found.append(_weighted(own - values[0], lengths[k], places[k]))
+    return values[0], found
+
+
+def _place(time: float, length: float, begin: float, end: float) -> float:
+    """Of a time in its window: -1 at its beginning, 0 in the middle, 1 at its end."""
+    if time + length / 2 > end and time - length >= begin:
+        return 1.0
+    return 0.0 if time - length / 2 >= begin else -1.0
+
+
+def _window_derivatives(
+    function: Callable[[Array], Array], time: float, length: float, begin: float, end: float
+) -> tuple[Array, Array]:
+    """The derivatives of the interpolant on one window of the given length [s]."""
+    place = _place(time, length, begin, end)
+    try:
+        return _interpolant_derivatives(function, time, length, place)
+    except ValueError:
+        if time - length < begin:
+            raise
+        return _interpolant_derivatives(function, time, length, 1.0)
+
+
+def _interpolant_derivatives(
+    function: Callable[[Array], Array], time: float, length: float, place: float
+) -> tuple[Array, Array]:
+    points = _weights(place)[0]
+    values = function(np.append(time + length / 2 * (points - place), time))
+    return _weighted(values[:-1] - values[-1], length, place)
+
+
+def _weighted(change: Array, length: float, place: float) -> tuple[Array, Array]:
+    """Both derivatives from the changes of the samples of a window against the value at the place."""
+    _, first, second = _weights(place)
+    flat, shape = change.reshape(len(change), -1), change.shape[1:]
+    return ((first @ flat) * (2 / length)).reshape(shape), ((second @ flat) * (2 / length) ** 2).reshape(shape)
+
+
+@cache
+def _weights(place: float) -> tuple[Array, Array, Array]:
+    """Chebyshev points of [-1, 1] and the weights of both derivatives at a place."""
+    points = np.sort(np.polynomial.chebyshev.chebpts2(DEGREE + 1))
+    to_coefficients = np.linalg.inv(np.polynomial.chebyshev.chebvander(points, DEGREE))
+    basis = np.eye(DEGREE + 1)
+    first, second = (
+        np.polynomial.chebyshev.chebval(place, np.polynomial.chebyshev.chebder(basis, m)) @ to_coefficients
+        for m in (1, 2)
+    )
+    return points, first, second
+
+
+# Is what a user gives as the rate of a function of time its derivative? And does the function jump?
+
+Values = Callable[[Array], Array]
+"""Values at many times, shape (times, k)."""
+
+AGREEMENT = 1e-3  # of the fastest rate
+CLEARLY = 1e-4  # of it: what decides without more ado
+RATE_ROUND_OFF = 1e-9  # of the values, in a second
+JUMP_SHARE = 0.75  # of the change over a step that stays in one half of it, halving after halving
+HALVINGS = 30
+SOON = np.array([0.0, 0.005, 0.02])
+"""[s] Times at which a rate is checked where it is given; a run checks it at its own times."""
+
+
+class WrongRate(NamedTuple):
+    """What was given at a time, and what the function says there, each of shape (k,)."""
+
+    time: float
+    given: Array
+    found: Array
+
+
+class Jump(NamedTuple):
+    """When a function jumps, and its values before and after, each of shape (k,)."""
+
+    time: float
+    before: Array
+    after: Array
+
+
+def refuse_wrong_rate(name: str, values: Values, rates: Values, times: Array) -> None:
+    """Refuses a rate that is not that of its function.
+
+    Raises:
+        ParameterError: says where, what was given and what the function does.
+    """
+    if wrong := wrong_rate(values, rates, times):
+        raise ParameterError(
+            f"{name} must be the derivative: at t = {wrong.time:.6g} s it is {listed(wrong.given)}, the function"
+            f" itself changes by {listed(wrong.found)} a second; correct it or leave it out"
+        )
+
+
+def wrong_rate(values: Values, rates: Values, times: Array) -> WrongRate | None:
+    """The worst of the times at which a rate is not the derivative, not even of one side of a kink; None: none.
+
+    Times at which a function refuses to be asked are left out.
+    """
+    if _agree(values, rates, times):
+        return None
+    try:
+        found = _compared(values, rates, times)
+    except ValueError:  # a function ends, or is not defined somewhere
+        found = []
+        for time in times:
+            with suppress(ValueError):
+                found += _compared(values, rates, np.array([time]))
+    fastest = max((np.abs([each.given, each.found]).max() for each in found), default=0.0)
+    for each in sorted(found, key=_gap, reverse=True):
+        allowed = AGREEMENT * fastest + RATE_ROUND_OFF * np.abs(values(np.array([each.time]))).max()
+        if _gap(each) <= allowed:
+            return None
+        if not any(np.abs(each.given - side).max() <= allowed for side in _one_sided(values, each.time)):
+            return each
+    return None
+
+
+def find_jump(values: Values, times: Array, smallest: float) -> Jump | None:
+    """The first jump by more than ``smallest`` between two of the times; None: there is none.
+
+    A smooth change is spread over both halves of a short interval; a jump stays in one of them.
+    """
+    known = values(times)
+    wide = np.flatnonzero(_size(np.diff(known, axis=0)) > smallest)
+    if not len(wide):
+        return None
+    middles = (times[wide] + times[wide + 1]) / 2
+    low, middle, high = known[wide], values(middles), known[wide + 1]
+    share = JUMP_SHARE * _size(high - low)
+    suspicious = (_size(middle - low) > share) | (_size(high - middle) > share)
+    for k in wide[suspicious]:
+        if jump := _narrowed(values, (float(times[k]), float(times[k + 1])), (known[k], known[k + 1]), smallest):
+            return jump
+    return None
+
+
+def listed(vector: Array) -> str:
+    """Its components in a message; of a single number that."""
+    words = ", ".join(f"{component:.6g}" for component in vector)
+    return words if len(vector) == 1 else f"({words})"
+
+
+def _narrowed(
+    values: Values, ends: tuple[float, float], at: tuple[Array, Array], smallest: float, depth: int = 0
+) -> Jump | None:
+    """The jump between two times, where the change stays in one half; None where it is spread over both."""
+    (begin, end), (low, high) = ends, at
+    if float(_size(high - low)) <= smallest:
+        return None
+    if depth == HALVINGS:
+        return Jump(end, low, high)
+    middle = (begin + end) / 2
+    value = values(np.array([middle]))[0]
+    share, found = JUMP_SHARE * float(_size(high - low)), None
+    if float(_size(value - low)) > share:
+        found = _narrowed(values, (begin, middle), (low, value), smallest, depth + 1)
+    if found is None and float(_size(high - value)) > share:
+        found = _narrowed(values, (middle, end), (value, high), smallest, depth + 1)
+    return found
+
+
+def _agree(values: Values, rates: Values, times: Array) -> bool:
+    """Whether rates clearly are derivatives, which a single window of each mostly shows."""
+    with suppress(ValueError):
+        given = rates(times)
+        gap = np.abs(given - rough_derivatives(values, times)).max(axis=1)
+        return bool((gap <= CLEARLY * np.abs(given).max()).all())
+    return False
+
+
+def _compared(values: Values, rates: Values, times: Array) -> list[WrongRate]:
+    triples = zip(times.tolist(), rates(times), first_derivatives(values, times), strict=True)
+    return [WrongRate(*triple) for triple in triples]
+
+
+def _one_sided(values: Values, time: float) -> list[Array]:
+    """Derivatives after and before a time, where there are any."""
+    sides = []
+    with suppress(ValueError):
+        sides.append(derivatives(lambda t: values(np.array([t]))[0], time, begin=time)[0])
+    with suppress(ValueError):
+        sides.append(-derivatives(lambda t: values(np.array([-t]))[0], -time, begin=-time)[0])
+    return sides
+
+
+def _gap(each: WrongRate) -> float:
+    return float(np.abs(each.given - each.found).max())
+
+
+def _size(vectors: Array) -> Array:
+    return np.asarray(np.abs(vectors).max(axis=-1))
+
+
+# Is one function of a number the derivative of another? The mean of the one is the growth of the other.
+
+Function = Callable[[float], float]
+
+POINTS, WEIGHTS = np.polynomial.legendre.leggauss(8)
+PIECES = 64
+KINKS = 2  # of these pieces may hold one
+
+
+class Disagreement(NamedTuple):
+    """Where a slope is not the derivative: between two places, growth per unit and mean of the slope."""
+
+    begin: float
+    end: float
+    growth: float
+    mean: float
+
+
+def disagreement(energy: Function, slope: Function, places: Array, tolerance: float) -> Disagreement | None:
+    """The first stretch between two places where the slope does not fit; None: it fits everywhere.
+
+    A kink spoils the quadrature of the stretch that it is in, and of the few pieces of it that hold it; a
+    wrong slope spoils most pieces of a stretch.
+    """
+    for begin, end in itertools.pairwise(places.tolist()):
+        growth, mean = growth_of(energy, begin, end), mean_of(slope, begin, end)
+        if abs(growth - mean) <= tolerance:
+            continue
+        pieces = itertools.pairwise(np.linspace(begin, end, PIECES + 1).tolist())
+        wrong = [not abs(growth_of(energy, a, b) - mean_of(slope, a, b)) <= tolerance for a, b in pieces]
+        if sum(wrong) > KINKS:
+            return Disagreement(begin, end, growth, mean)
+    return None
+
+
+def growth_of(function: Function, begin: float, end: float) -> float:
+    """(f(end) - f(begin)) / (end - begin)."""
+    return (float(function(end)) - float(function(begin))) / (end - begin)
+
+
+def mean_of(function: Function, begin: float, end: float) -> float:
+    """Mean value between two places, by 8 Gauss points."""
+    places = (begin + end) / 2 + (end - begin) / 2 * POINTS
+    return float(sum(w * float(function(float(x))) for w, x in zip(WEIGHTS, places, strict=True))) / 2

@@ -1,0 +1,278 @@
+"""Finite element models of other programs as floating bodies: matrices with the nodes that they belong to."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array, IntArray, called, check_callable, numbers, option, text
+from phlexible.algebra.rotations import cross_matrix
+from phlexible.bodies.flexible.inertia import nodal_moments, rigid_momenta
+from phlexible.bodies.flexible.interfaces import Interface, InterfaceKind, InterfaceSpec, chosen_points
+from phlexible.bodies.flexible.points import NodePoints
+from phlexible.bodies.flexible.retained import Choice, Condensed, condensed, interface_motion, retained_body
+from phlexible.bodies.flexible.stiffening import condensed_strain, linear_strain, projected
+from phlexible.bodies.flexible.structure import Unknowns
+from phlexible.bodies.floating_body import FloatingBody, StrainEnergy
+from phlexible.errors import ParameterError
+
+# Finite element models of other programs: mass and stiffness matrices with the nodes that they belong to.
+
+MatrixLike: TypeAlias = ArrayLike | sparse.sparray | sparse.spmatrix
+GeometricStiffness: TypeAlias = Callable[[Array], MatrixLike] | Mapping[str, Sequence[MatrixLike]]
+
+SYMMETRIC = 1e-9
+"""Relative difference of a matrix from its transpose that is round-off of a file."""
+STRAINS = 1e-5
+"""Force of a rigid motion, relative to the stiffness, that a free body may have by the digits of a file."""
+ON_A_LINE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class NodalModel:
+    """A free body as a program wrote it.
+
+    Attributes:
+        mass, stiffness: of the unknowns, shape (N, N), symmetric.
+        damping: the same, or None.
+        unknowns: what they are.
+        kept: numbers of the unknowns among those of the given matrices, shape (N,).
+        places: of the nodes, shape (k, 3) [m].
+    """
+
+    mass: sparse.csr_array
+    stiffness: sparse.csr_array
+    damping: sparse.csr_array | None
+    unknowns: Unknowns
+    kept: IntArray
+    places: Array
+
+    def restricted(self, name: str, matrix: MatrixLike) -> sparse.csr_array:
+        """Another matrix of all given unknowns on those that are kept, checked."""
+        size = int(self.kept.max()) + 1
+        whole = _matrix(name, matrix, None)
+        if whole.shape[0] < size:
+            raise ParameterError(f"{name} must have the size of mass and stiffness, got shape {whole.shape}")
+        return sparse.csr_array(whole[self.kept][:, self.kept])
+
+
+def nodal_model(
+    mass: MatrixLike, stiffness: MatrixLike, nodes: ArrayLike, damping: MatrixLike | None, modal: int
+) -> NodalModel:
+    """Checked matrices; unknowns without mass and stiffness are left out.
+
+    Args:
+        nodes: places, shape (k, 3) in space, (k, 2) in the plane [m]. Each has 3 displacements or these and 3
+            rotations in space, 2 or 3 unknowns in the plane, node after node.
+        modal: number of modal coordinates behind the unknowns of nodes (Craig-Bampton).
+
+    Raises:
+        ParameterError: shapes that do not fit, matrices that are not symmetric, or a body that is not free.
+    """
+    places = numbers("nodes", nodes, "places of nodes, shape (k, 3) or (k, 2)")
+    if places.ndim != 2 or places.shape[1] not in (2, 3) or not len(places) or not np.isfinite(places).all():
+        raise ParameterError(
+            f"nodes must be finite places of shape (k, 3), in the plane (k, 2), got {places.shape}"
+        )
+    d = places.shape[1]
+    M = _matrix("mass", mass, None)
+    K = _matrix("stiffness", stiffness, M.shape[0])
+    C = None if damping is None else _matrix("damping", damping, M.shape[0])
+    own = M.shape[0] - modal
+    if own % len(places) or own // len(places) not in (d, 3 * (d - 1)):
+        raise ParameterError(
+            f"mass has {M.shape[0]} unknowns, {modal} of them modal, and {len(places)} nodes have "
+            f"{d * len(places)} displacements or {3 * (d - 1) * len(places)} with rotations: they do not fit"
+        )
+    each = own // len(places)
+    components = np.arange(each) if d == 3 else np.array([0, 1, 5][:each])
+    node = np.concatenate([np.repeat(np.arange(len(places)), each), np.full(modal, -1)])
+    component = np.concatenate([np.tile(components, len(places)), np.full(modal, -1)])
+    in_space = np.zeros((len(places), 3))
+    in_space[:, :d] = places
+    used = (abs(M) + abs(K)).sum(axis=0) > 0
+    kept = np.flatnonzero(np.asarray(used).ravel())
+    at = in_space[np.maximum(node, 0)]
+    at[node < 0] = in_space.mean(axis=0)
+    unknowns = Unknowns(d, node[kept], component[kept], at[kept])
+    M, K = (sparse.csr_array(each[kept][:, kept]) for each in (M, K))
+    C = None if C is None else sparse.csr_array(C[kept][:, kept])
+    _check_free(K, unknowns)
+    return NodalModel(M, K, C, unknowns, kept, in_space)
+
+
+def nodal_interfaces(interfaces: Mapping[str, InterfaceSpec] | None, model: NodalModel) -> tuple[Interface, ...]:
+    """The interfaces that a user named: equal weights of nodes; one node with rotations is enough.
+
+    Raises:
+        ParameterError: no such nodes, or too few for a rotation.
+    """
+    if interfaces is not None and not isinstance(interfaces, Mapping):
+        raise ParameterError(f'interfaces must be a dictionary such as {{"tip": nodes}}, got {interfaces!r}')
+    return tuple(_interface(text("name of an interface", name), s, model) for name, s in (interfaces or {}).items())
+
+
+def _interface(name: str, spec: InterfaceSpec, model: NodalModel) -> Interface:
+    nodes: Any = spec
+    kind = InterfaceKind.AVERAGE
+    if isinstance(spec, tuple) and len(spec) == 2 and isinstance(spec[1], str):
+        nodes, kind = spec[0], option(f"kind of interface {name!r}", spec[1], InterfaceKind)
+    nodes = [nodes] if isinstance(nodes, int | np.integer) and not isinstance(nodes, bool) else nodes
+    members = np.unique(chosen_points(name, nodes, model.places, {}))
+    if not len(members):
+        raise ParameterError(f"interface {name!r} has no nodes")
+    unknowns, d = model.unknowns, model.unknowns.dimension
+    position = model.places[members].mean(axis=0)
+    size = len(unknowns.node)
+    rows = np.zeros((d + len(unknowns.spin_axes), size))
+    arms = model.places[members] - position
+    inertia = sum((arm @ arm * np.eye(3) - np.outer(arm, arm) for arm in arms), np.zeros((3, 3)))
+    axes = list(unknowns.spin_axes)
+    about = inertia[np.ix_(axes, axes)]
+    is_line = np.linalg.eigvalsh(about)[0] <= ON_A_LINE * max(float(np.trace(inertia)), 1e-300)
+    for number in unknowns.of_nodes(members):
+        component, arm = int(unknowns.component[number]), unknowns.places[number] - position
+        if component < 3:
+            rows[component, number] = 1 / len(members)
+            if not is_line:
+                rows[d:, number] = np.linalg.solve(about, cross_matrix(arm)[axes, component])
+        elif is_line:
+            rows[d + axes.index(component - 3), number] = 1 / len(members)
+    if is_line and kind is InterfaceKind.AVERAGE and not rows[d:].any(axis=1).all():
+        raise ParameterError(
+            f"interface {name!r}: its nodes lie on one line and have no rotations of their own; take more nodes"
+        )
+    return Interface(name, kind, position, members, np.zeros(3), rows)
+
+
+def _matrix(name: str, value: MatrixLike, size: int | None) -> sparse.csr_array:
+    """As a sparse matrix, made exactly symmetric."""
+    if not sparse.issparse(value):
+        value = numbers(name, value, "a square matrix")
+        if value.ndim != 2:
+            raise ParameterError(f"{name} must be a square matrix, got shape {value.shape}")
+    matrix = sparse.csr_array(value).astype(np.float64)
+    if matrix.shape[0] != matrix.shape[1] or size not in (None, matrix.shape[0]):
+        expected = "square" if size is None else f"of shape ({size}, {size}) as mass"
+        raise ParameterError(f"{name} must be {expected}, got shape {matrix.shape}")
+    if not np.isfinite(matrix.data).all():
+        raise ParameterError(f"{name} must be finite")
+    apart = abs(matrix - matrix.T).max()
+    if apart > SYMMETRIC * abs(matrix).max():
+        raise ParameterError(
+            f"{name} must be symmetric, it differs from its transpose by {apart:.3g}; half of it may be missing"
+        )
+    return sparse.csr_array((matrix + matrix.T) / 2)
+
+
+def _check_free(stiffness: sparse.csr_array, unknowns: Unknowns) -> None:
+    """Rigid motions need no force, unless unknowns are missing or held, or the nodes are others."""
+    rigid = unknowns.rigid_fields(unknowns.places.mean(axis=0))
+    forces = np.abs(stiffness @ rigid).max(axis=0)
+    gross = (abs(stiffness) @ np.abs(rigid)).max(axis=0)
+    worst = int((forces / gross).argmax())
+    if forces[worst] > STRAINS * gross[worst]:
+        names = (
+            ["x", "y", "about z"] if unknowns.dimension == 2 else ["x", "y", "z", "about x", "about y", "about z"]
+        )
+        raise ParameterError(
+            f"stiffness: the rigid motion {names[worst]} needs a force ({forces[worst] / gross[worst]:.1e} of what "
+            "stiffness has): the body must be free, without supports, its unknowns node after node in global axes, "
+            "and nodes must be where the program has them, in the unit of length of its matrices"
+        )
+
+
+# The floating body of matrices that another program wrote (docs/theory.md, 2 and 3).
+
+INERTIAL = "inertial"
+
+
+def body_of_matrices(
+    model: NodalModel,
+    interfaces: tuple[Interface, ...],
+    choice: Choice,
+    geometric: GeometricStiffness | None,
+    viscosity: float,
+) -> tuple[FloatingBody, Condensed]:
+    """The data of the body, and what was kept.
+
+    Raises:
+        ParameterError: matrices that are no body's, or geometric stiffness that does not fit.
+    """
+    rigid_momenta(model.mass, model.unknowns)
+    found = condensed(model.mass, model.stiffness, model.unknowns, interfaces, choice)
+    shapes, frequencies, unknowns = found.shapes, found.kept.frequencies, model.unknowns
+    damping = np.diag(2 * choice.damping_ratio * frequencies)
+    if model.damping is not None:
+        own = shapes.T @ (model.damping @ shapes)
+        damping = damping + (own + own.T) / 2
+    rotates = (unknowns.component >= 3).any()
+    points = NodePoints(
+        unknowns.vectors(shapes, len(model.places)),
+        interface_motion(interfaces, found.moved, found.turned),
+        model.places,
+        unknowns.rotations(shapes, len(model.places)) if rotates else None,
+    )
+    moments = nodal_moments(model.mass, unknowns, shapes)
+    strain = _strain(model, found, interfaces, choice, geometric)
+    data = retained_body(unknowns.dimension, model.places, moments, strain, damping, viscosity, points)
+    return data, found
+
+
+def _strain(
+    model: NodalModel,
+    found: Condensed,
+    interfaces: tuple[Interface, ...],
+    choice: Choice,
+    geometric: GeometricStiffness | None,
+) -> StrainEnergy:
+    frequencies = found.kept.frequencies
+    if geometric is None:
+        return linear_strain(frequencies)
+    if not isinstance(geometric, Mapping):
+        check_callable("geometric_stiffness", geometric, "u")
+        whole, name = np.zeros(int(model.kept.max()) + 1), "geometric_stiffness(u)"
+
+        def matrix_of(shape: Array) -> sparse.csr_array:
+            whole[model.kept] = shape
+            return model.restricted(name, called(geometric, name, whole.copy(), at="at a shape of the body"))
+
+        return condensed_strain(frequencies, projected(found.shapes, matrix_of) + found.tied_work)
+    loads = _labelled(model, interfaces, choice, geometric)
+    mixture = found.mixture()  # of the answers to all loads, (loads, n)
+    small = [found.shapes.T @ (matrix @ found.shapes) for matrix in loads.values()]
+    rows = mixture[list(loads)]
+    return condensed_strain(frequencies, np.einsum("lk,lij->kij", rows, np.array(small)) + found.tied_work)
+
+
+def _labelled(
+    model: NodalModel,
+    interfaces: tuple[Interface, ...],
+    choice: Choice,
+    geometric: Mapping[str, object],
+) -> dict[int, sparse.csr_array]:
+    """Matrices by the number of their load among those that the shapes answer."""
+    each = model.unknowns.dimension + (len(model.unknowns.spin_axes) if choice.moments else 0)
+    names = [interface.name for interface in interfaces]
+    spins = 4 if model.unknowns.dimension == 2 else 12
+    known = {name: (number * each, each) for number, name in enumerate(names)}
+    if choice.inertial_shapes:
+        known[INERTIAL] = (len(names) * each, spins)
+    found: dict[int, sparse.csr_array] = {}
+    for name, matrices in geometric.items():
+        if name not in known:
+            raise ParameterError(
+                f"geometric_stiffness: {name!r} is none of the loads, which are {', '.join(map(repr, known))}"
+            )
+        first, count = known[name]
+        if not isinstance(matrices, list | tuple) or len(matrices) > count:
+            raise ParameterError(f"geometric_stiffness[{name!r}] must be a list of at most {count} matrices")
+        for number, matrix in enumerate(matrices):
+            if matrix is not None:
+                found[first + number] = model.restricted(f"geometric_stiffness[{name!r}][{number}]", matrix)
+    if not found:
+        raise ParameterError("geometric_stiffness holds no matrices; leave it out for linear strain")
+    return found

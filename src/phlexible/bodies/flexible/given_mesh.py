@@ -1,0 +1,475 @@
+"""Meshes of users in one form, and those that are no body: refused or warned about by name."""
+
+import os
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from phlexible.algebra.arrays import Array, IntArray, file_path, numbers
+from phlexible.bodies.flexible.element_mesh import CellKind, ElementMesh
+from phlexible.bodies.material import Material
+from phlexible.errors import MeshWarning, MissingExtraError, ParameterError
+
+# What users hand in as a mesh, brought into one form: scikit-fem's meshes, those of meshio, or files.
+
+FILE_CELLS = {
+    "triangle": (CellKind.TRIANGLE, 1),
+    "triangle6": (CellKind.TRIANGLE, 2),
+    "quad": (CellKind.QUADRILATERAL, 1),
+    "quad8": (CellKind.QUADRILATERAL, 2),
+    "quad9": (CellKind.QUADRILATERAL, 2),
+    "tetra": (CellKind.TETRAHEDRON, 1),
+    "tetra10": (CellKind.TETRAHEDRON, 2),
+    "hexahedron": (CellKind.HEXAHEDRON, 1),
+    "hexahedron20": (CellKind.HEXAHEDRON, 2),
+    "hexahedron27": (CellKind.HEXAHEDRON, 2),
+}
+SKFEM_CELLS = {
+    "MeshTri1": (CellKind.TRIANGLE, 1),
+    "MeshTri2": (CellKind.TRIANGLE, 2),
+    "MeshQuad1": (CellKind.QUADRILATERAL, 1),
+    "MeshQuad2": (CellKind.QUADRILATERAL, 2),
+    "MeshTet1": (CellKind.TETRAHEDRON, 1),
+    "MeshTet2": (CellKind.TETRAHEDRON, 2),
+    "MeshHex1": (CellKind.HEXAHEDRON, 1),
+    "MeshHex2": (CellKind.HEXAHEDRON, 2),
+}
+CORNERS = {CellKind.TRIANGLE: 3, CellKind.QUADRILATERAL: 4, CellKind.TETRAHEDRON: 4, CellKind.HEXAHEDRON: 8}
+VTK_CORNERS = ((0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1))
+# Faces of VTK's hexahedron (which meshio uses) by their corners and its edges, nodes 20 to 25 and 8 to 19.
+VTK_FACES = (
+    (0, 3, 7, 4),
+    (1, 2, 6, 5),
+    (0, 1, 5, 4),
+    (3, 2, 6, 7),
+    (0, 1, 2, 3),
+    (4, 5, 6, 7),
+)
+VTK_EDGES = (
+    *((0, 1), (1, 2), (2, 3), (3, 0)),
+    *((4, 5), (5, 6), (6, 7), (7, 4)),
+    *((0, 4), (1, 5), (2, 6), (3, 7)),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class GivenMesh:
+    """A mesh with its names.
+
+    Attributes:
+        kind: of the cells.
+        geometry_order: 1 or 2.
+        points: all nodes that the mesh lists, shape (k, 3) [m].
+        cells: of each element its nodes: corners, then (order 2) the others in scikit-fem's order, shape (e, .).
+        element_groups: elements by name.
+        node_groups: numbers of points by name, from groups of nodes or of boundary elements.
+        facet_groups: corner points of boundary facets by name, shape (f, corners).
+    """
+
+    kind: CellKind
+    geometry_order: int
+    points: Array
+    cells: IntArray
+    element_groups: dict[str, IntArray]
+    node_groups: dict[str, IntArray]
+    facet_groups: dict[str, IntArray]
+
+    @property
+    def corners(self) -> IntArray:
+        """Points at the corners of each element, shape (e, corners)."""
+        return self.cells[:, : CORNERS[self.kind]]
+
+
+def given_mesh(mesh: Any, is_flat: bool = True) -> GivenMesh:
+    """The mesh that a user gave: of scikit-fem, of meshio, or the path of a file that meshio reads.
+
+    Args:
+        mesh: also points and cells of triangles or tetrahedra.
+        is_flat: meshes of triangles and quadrilaterals lie in the plane z = 0.
+
+    Raises:
+        ParameterError: something else, or no cells that are known.
+        MissingExtraError: a file, and meshio is not installed.
+    """
+    names = [each.__name__ for each in type(mesh).__mro__]
+    if name := next((each for each in names if each in SKFEM_CELLS), None):
+        return _from_skfem(mesh, *SKFEM_CELLS[name], is_flat)
+    if isinstance(mesh, str | os.PathLike):
+        return _from_meshio(_read(file_path("mesh", mesh)), is_flat)
+    if hasattr(mesh, "cells") and hasattr(mesh, "points"):
+        return _from_meshio(mesh, is_flat)
+    if isinstance(mesh, tuple) and len(mesh) == 2 and not is_flat:
+        return _from_arrays(*mesh)
+    raise ParameterError(
+        "mesh must be a mesh of triangles, quadrilaterals, tetrahedra or hexahedra of scikit-fem or meshio, or the "
+        f"path of a file, got {type(mesh).__name__}"
+    )
+
+
+def element_mesh(given: GivenMesh, order: int) -> ElementMesh:
+    """The mesh with displacement elements.
+
+    Raises:
+        ParameterError: elements of order 1 on curved cells, which could not move rigidly.
+    """
+    if order < given.geometry_order:
+        raise ParameterError(
+            "order must be 2 on a mesh of second order: elements of order 1 on curved cells strain when they turn"
+        )
+    d = given.kind.dimension
+    used, cells = np.unique(given.corners, return_inverse=True)
+    cells = cells.reshape(given.corners.shape)
+    straight = ElementMesh(given.kind, 1, given.points[used, :d], cells, order)
+    if given.geometry_order == 1:
+        return straight
+    places = np.zeros((straight.node_count, d))
+    places[straight.element_nodes] = given.points[given.cells, :d]
+    return ElementMesh(given.kind, 2, places, cells, order)
+
+
+def _read(path: str) -> Any:
+    try:
+        import meshio
+    except ImportError as error:
+        raise MissingExtraError(
+            "meshio is needed to read meshes; install it with: pip install phlexible[mesh]"
+        ) from error
+    if not os.path.exists(path):
+        raise ParameterError(f"mesh: there is no file {path}")
+    try:
+        found = meshio.read(path)
+    except (Exception, SystemExit) as error:  # readers of meshio raise what they like, some exit
+        raise ParameterError(
+            f"mesh: meshio cannot read {path}; is it complete, and of the format that its name says? ({error})"
+        ) from error
+    if np.ndim(found.points) != 2 or not found.cells:
+        raise ParameterError(f"mesh: {path} holds no points or no elements; is it complete?")
+    return found
+
+
+def _from_skfem(mesh: Any, kind: CellKind, order: int, is_flat: bool) -> GivenMesh:
+    places = np.zeros((mesh.doflocs.shape[1], 3))
+    places[:, : len(mesh.doflocs)] = mesh.doflocs.T
+    _check_flat(places, kind.dimension, is_flat)
+    cells = mesh.dofs.element_dofs.T if order == 2 else mesh.t.T
+    facets = {name: np.asarray(mesh.facets[:, np.asarray(group)].T) for name, group in _items(mesh.boundaries)}
+    return GivenMesh(
+        kind,
+        order,
+        places,
+        np.asarray(cells, dtype=np.int64),
+        {name: np.asarray(group, dtype=np.int64) for name, group in _items(mesh.subdomains)},
+        {},
+        facets,
+    )
+
+
+def _check_flat(points: Array, dimension: int, is_flat: bool) -> None:
+    """Refuses plane cells out of the plane z = 0 where they have to lie in it."""
+    if dimension == 2 and is_flat and np.ptp(points[:, 2]) > 1e-9 * np.ptp(points, axis=0).max():
+        raise ParameterError("mesh: a plane mesh must lie in the plane z = 0; shells in space are no solid bodies")
+
+
+def _items(groups: Any) -> Any:
+    return [] if groups is None else [(n, g) for n, g in groups.items() if not n.startswith("skfem:")]
+
+
+def _from_arrays(points: Any, cells: Any) -> GivenMesh:
+    places, corners = numbers("points of the mesh", points), np.asarray(cells)
+    if places.ndim != 2 or places.shape[1] != 3:
+        raise ParameterError(f"mesh: its points must have shape (p, 3), got {places.shape}")
+    if corners.ndim != 2 or corners.shape[1] not in (3, 4) or corners.dtype.kind not in "iu":
+        raise ParameterError(
+            "mesh: its cells must be numbers of points, shape (e, 3) of triangles or (e, 4) of tetrahedra, got "
+            f"{corners.dtype} of shape {corners.shape}"
+        )
+    if len(corners) and not (0 <= corners.min() and corners.max() < len(places)):
+        raise ParameterError(f"mesh: its cells must name points 0 .. {len(places) - 1}, got {corners.max()}")
+    kind = CellKind.TRIANGLE if corners.shape[1] == 3 else CellKind.TETRAHEDRON
+    return GivenMesh(kind, 1, places, corners.astype(np.int64), {}, {}, {})
+
+
+def _from_meshio(mesh: Any, is_flat: bool) -> GivenMesh:
+    points = np.zeros((len(mesh.points), 3))
+    points[:, : np.shape(mesh.points)[1]] = mesh.points
+    blocks = [
+        (number, *FILE_CELLS[block.type]) for number, block in enumerate(mesh.cells) if block.type in FILE_CELLS
+    ]
+    if not blocks:
+        found = ", ".join(sorted({block.type for block in mesh.cells})) or "none"
+        raise ParameterError(f"mesh: there are no cells of a known kind ({', '.join(FILE_CELLS)}), but {found}")
+    highest = max(kind.dimension for _, kind, _ in blocks)
+    solid = [block for block in blocks if block[1].dimension == highest]
+    kinds = {(kind, order) for _, kind, order in solid}
+    if len(kinds) > 1 or len({mesh.cells[number].type for number, _, _ in solid}) > 1:
+        found = ", ".join(sorted({mesh.cells[number].type for number, _, _ in solid}))
+        raise ParameterError(f"mesh: its elements must be of one kind, got {found}; mesh it with one of them")
+    (kind, order), numbers = kinds.pop(), [number for number, _, _ in solid]
+    _check_flat(points, highest, is_flat)
+    points[:, 2] *= highest == 3 or not is_flat
+    cells = np.concatenate([np.asarray(mesh.cells[number].data, dtype=np.int64) for number in numbers])
+    if order == 2:
+        points, cells = _completed(points, cells, kind)
+    elif kind is CellKind.HEXAHEDRON:
+        cells = cells[:, hexahedron_order()[:8]]
+    elements, facets, nodes = _groups(mesh, numbers, highest)
+    return GivenMesh(kind, order, points, cells, elements, nodes, facets)
+
+
+def _completed(points: Array, cells: IntArray, kind: CellKind) -> tuple[Array, IntArray]:
+    """Cells of second order in scikit-fem's order; nodes on faces and inside that a file lacks are added."""
+    if kind is CellKind.TETRAHEDRON:
+        return points, cells  # edges 01 12 20 03 13 23 in both
+    if kind is CellKind.TRIANGLE:
+        return points, cells
+    if kind is CellKind.QUADRILATERAL and cells.shape[1] == 8:
+        middle = points[cells[:, 4:]].sum(axis=1) / 2 - points[cells[:, :4]].sum(axis=1) / 4
+        own = len(points) + np.arange(len(cells))
+        return np.vstack([points, middle]), np.column_stack([cells, own])
+    if kind is CellKind.HEXAHEDRON:
+        if cells.shape[1] == 20:
+            points, cells = _with_faces(points, cells)
+        return points, cells[:, hexahedron_order()]
+    return points, cells
+
+
+def _with_faces(points: Array, cells: IntArray) -> tuple[Array, IntArray]:
+    """Middles of faces and cells where the serendipity functions of 20 nodes have them."""
+    edge_of = {frozenset(edge): 8 + k for k, edge in enumerate(VTK_EDGES)}
+    columns = []
+    for face in VTK_FACES:
+        edges = [edge_of[frozenset((face[k], face[(k + 1) % 4]))] for k in range(4)]
+        places = points[cells[:, edges]].sum(axis=1) / 2 - points[cells[:, list(face)]].sum(axis=1) / 4
+        corners = np.sort(cells[:, list(face)], axis=1)
+        columns.append((corners, places))
+    corners = np.concatenate([each for each, _ in columns])
+    places = np.concatenate([each for _, each in columns])
+    _, first, inverse = np.unique(corners, axis=0, return_index=True, return_inverse=True)
+    faces = len(points) + inverse.reshape(len(VTK_FACES), len(cells)).T
+    middles = points[cells[:, 8:]].sum(axis=1) / 4 - points[cells[:, :8]].sum(axis=1) / 4
+    own = len(points) + len(first) + np.arange(len(cells))
+    return np.vstack([points, places[first], middles]), np.column_stack([cells, faces, own])
+
+
+def hexahedron_order() -> IntArray:
+    """Where scikit-fem's 27 nodes of a hexahedron are among those of VTK."""
+    from skfem import ElementHex2
+
+    corners = np.array(VTK_CORNERS, dtype=np.float64)
+    sides = [corners[list(each)].mean(axis=0) for each in (*VTK_EDGES, *VTK_FACES)]
+    places = np.vstack([corners, *sides, [[0.5, 0.5, 0.5]]])
+    apart = np.abs(places[None] - np.asarray(ElementHex2.doflocs)[:, None]).max(axis=2)
+    return np.asarray(apart.argmin(axis=1), dtype=np.int64)
+
+
+def _groups(
+    mesh: Any, numbers: list[int], dimension: int
+) -> tuple[dict[str, IntArray], dict[str, IntArray], dict[str, IntArray]]:
+    """Groups of elements, of facets (their corners) and of nodes, by name: sets, and physical groups of gmsh."""
+    starts = dict(zip(numbers, np.cumsum([0, *(len(mesh.cells[n].data) for n in numbers)])[:-1], strict=True))
+    elements: dict[str, list[IntArray]] = {}
+    facets: dict[str, list[IntArray]] = {}
+    nodes = {name: np.asarray(group, dtype=np.int64) for name, group in (mesh.point_sets or {}).items()}
+    for name, number, members in _cell_groups(mesh):
+        block = mesh.cells[number]
+        if number in starts:
+            elements.setdefault(name, []).append(starts[number] + members)
+        elif block.type in FILE_CELLS and FILE_CELLS[block.type][0].dimension == dimension - 1:
+            corners = CORNERS[FILE_CELLS[block.type][0]]
+            facets.setdefault(name, []).append(np.asarray(block.data[members, :corners], dtype=np.int64))
+        elif block.type in ("line", "line3") and dimension == 2:
+            facets.setdefault(name, []).append(np.asarray(block.data[members, :2], dtype=np.int64))
+        elif block.type == "vertex":
+            nodes[name] = np.asarray(block.data[members].ravel(), dtype=np.int64)
+    joined = {name: np.concatenate(group) for name, group in facets.items()}
+    return {name: np.concatenate(group) for name, group in elements.items()}, joined, nodes
+
+
+def _cell_groups(mesh: Any) -> Any:
+    """Name, number of the block of cells and members, of all groups of cells."""
+    for name, per_block in (mesh.cell_sets or {}).items():
+        if not name.startswith("gmsh:"):
+            for number, members in enumerate(per_block):
+                if members is not None and len(members):
+                    yield name, number, np.asarray(members, dtype=np.int64)
+    physical = (mesh.cell_data or {}).get("gmsh:physical")
+    if physical is None:
+        return
+    dimensions = {"vertex": 0, "line": 1, "line3": 1}
+    for name, (tag, dimension) in ((n, map(int, v)) for n, v in (mesh.field_data or {}).items()):
+        if name in (mesh.cell_sets or {}):
+            continue
+        for number, tags in enumerate(physical):
+            kind = mesh.cells[number].type
+            own = dimensions.get(kind, FILE_CELLS[kind][0].dimension if kind in FILE_CELLS else -1)
+            members = np.flatnonzero(np.asarray(tags) == tag)
+            if own == dimension and len(members):
+                yield name, number, members.astype(np.int64)
+
+
+# Meshes that are no body: refused or warned about by name.
+
+FLAT = 1e-9
+"""Volume of an element, relative to that of a cube of its extent, below which it is degenerate."""
+SLOWEST, FASTEST = 1.0, 5e4
+"""Speeds of sound sqrt(E / rho) of materials [m/s]: soft rubber 30, diamond 18000."""
+LIGHTEST, HEAVIEST = 0.5, 3e4
+"""Densities of materials [kg/m3]: aerogels and metals."""
+
+
+def check_given(given: GivenMesh) -> None:
+    """Refuses meshes of several parts; warns of nodes without elements.
+
+    Raises:
+        ParameterError: no elements, coordinates that are not finite, or parts that share no nodes.
+    """
+    if not len(given.cells):
+        raise ParameterError("mesh: it has no elements")
+    if not np.isfinite(given.points).all():
+        raise ParameterError("mesh: coordinates of nodes must be finite")
+    used = np.unique(given.cells)
+    if left := len(given.points) - len(used):
+        spare = np.setdiff1d(np.arange(len(given.points)), used)
+        warnings.warn(
+            f"mesh: {left} nodes belong to no element and are left out ({_listed(spare)})",
+            MeshWarning,
+            stacklevel=4,
+        )
+    e, corners = given.corners.shape
+    nodes, numbers = np.unique(given.corners, return_inverse=True)
+    pairs = (np.repeat(np.arange(e), corners), e + numbers.ravel())
+    size = e + len(nodes)
+    graph = sparse.coo_array((np.ones(e * corners), pairs), shape=(size, size))
+    count, part = connected_components(graph.tocsr(), directed=False)
+    if count > 1:
+        sizes = np.bincount(part[:e])
+        raise ParameterError(
+            f"mesh: it falls into {count} parts that share no nodes (of {_listed(np.sort(sizes)[::-1])} elements): "
+            "merge nodes at the same place, or make a body of each part"
+        )
+
+
+def check_elements(mesh: ElementMesh) -> None:
+    """Refuses inverted, folded and flat elements, and parts that hinge on each other.
+
+    Raises:
+        ParameterError: names elements.
+    """
+    neighbours = mesh.mesh.f2t[:, mesh.mesh.f2t[1] >= 0]
+    graph = sparse.coo_array((np.ones(neighbours.shape[1]), tuple(neighbours)), shape=(mesh.cell_count,) * 2)
+    count, part = connected_components(graph.tocsr(), directed=False)
+    if count > 1:
+        smallest = np.flatnonzero(part == np.bincount(part).argmin())
+        raise ParameterError(
+            f"mesh: elements {_listed(smallest)} hang on nodes or edges only, a hinge: parts of one body share "
+            "sides of elements"
+        )
+    mapping = mesh.mesh.mapping()
+    points = _reference_points(mesh)
+    with np.errstate(all="ignore"):  # of flat elements
+        determinants = np.asarray(mapping.detDF(points))
+    determinants = np.broadcast_to(determinants, (mesh.cell_count, points.shape[1]))
+    corners = mesh.geometry[mesh.cells]
+    extent = np.ptp(corners, axis=1).max(axis=1) ** mesh.dimension
+    least, greatest = determinants.min(axis=1), determinants.max(axis=1)
+    if len(flat := np.flatnonzero(np.abs(determinants).min(axis=1) <= FLAT * extent)):
+        raise ParameterError(f"mesh: elements {_listed(flat)} are flat, they have no volume")
+    if len(folded := np.flatnonzero(least * greatest < 0)):
+        raise ParameterError(
+            f"mesh: elements {_listed(folded)} are inverted (folded: their volume is negative in places); "
+            "move their nodes, above all those in the middle of edges"
+        )
+    if mesh.kind.is_simplex:
+        turned = _overlapping(mesh)
+    else:
+        negative = least < 0
+        turned = np.flatnonzero(negative if 2 * negative.sum() <= len(negative) else ~negative)
+    if len(turned):
+        raise ParameterError(
+            f"mesh: elements {_listed(turned)} are inverted: they lie on top of their neighbours, or list "
+            "their nodes the other way round"
+        )
+
+
+def check_units(materials: list[Material]) -> None:
+    """Warns of materials that are given in other units than kilograms, metres and seconds."""
+    for each in materials:
+        speed = float(np.sqrt(each.youngs_modulus / each.density))
+        if not LIGHTEST < each.density < HEAVIEST or not SLOWEST < speed < FASTEST:
+            _warn(
+                f"material: none has a density of {each.density:g} kg/m3 and a speed of sound of {speed:.3g} m/s; "
+                "are its units (or those of the mesh) millimetres and tonnes? All are SI here: kg, m, s"
+            )
+
+
+def warn_of_stiff_elements(mesh: ElementMesh) -> None:
+    """Elements of order 1 bend too stiffly: said once a body."""
+    if mesh.order == 1:
+        stiff = "about twice as stiffly as they should" if mesh.kind.is_simplex else "1.4 times too stiffly"
+        _warn(
+            f"order=1: {mesh.kind.value}s of order 1 lock, they bend {stiff} unless there are many across the "
+            "thickness; take order=2"
+        )
+
+
+def _overlapping(mesh: ElementMesh) -> IntArray:
+    """Simplices whose neighbour across a facet lies on the same side of it."""
+    facets, neighbours = mesh.mesh.facets.T, mesh.mesh.f2t.T
+    inner = np.flatnonzero(neighbours[:, 1] >= 0)
+    places = mesh.geometry
+    corners = places[facets[inner]]
+    if mesh.kind is CellKind.TRIANGLE:
+        edge = corners[:, 1] - corners[:, 0]
+        normals: Array = np.column_stack([-edge[:, 1], edge[:, 0]])
+    else:
+        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    centers = places[mesh.cells].mean(axis=1)
+    sides = [np.einsum("fi,fi->f", centers[neighbours[inner, k]] - corners[:, 0], normals) for k in (0, 1)]
+    wrong = inner[sides[0] * sides[1] > 0]
+    counts = np.bincount(neighbours[wrong].ravel(), minlength=mesh.cell_count)
+    return np.flatnonzero(counts == counts.max(initial=0)) if len(wrong) else np.zeros(0, dtype=np.int64)
+
+
+def _reference_points(mesh: ElementMesh) -> Array:
+    """Quadrature points of the mass and, on curved cells, the nodes of the geometry."""
+    from skfem.quadrature import get_quadrature
+
+    points = np.asarray(get_quadrature(mesh.mesh.elem.refdom, mesh.mass_degree)[0])
+    if mesh.kind.is_simplex and mesh.geometry_order == 1:
+        return points
+    return np.hstack([points, np.asarray(mesh.mesh.elem.doflocs).T])
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, MeshWarning, stacklevel=4)
+
+
+def _listed(numbers: IntArray) -> str:
+    return ", ".join(map(str, numbers[:8])) + (f", ... ({len(numbers)})" if len(numbers) > 8 else "")
+
+
+# Elements with all their displacement nodes in the order of VTK.
+
+NAMES = {
+    (CellKind.TRIANGLE, 1): "triangle",
+    (CellKind.TRIANGLE, 2): "triangle6",
+    (CellKind.QUADRILATERAL, 1): "quad",
+    (CellKind.QUADRILATERAL, 2): "quad9",
+    (CellKind.TETRAHEDRON, 1): "tetra",
+    (CellKind.TETRAHEDRON, 2): "tetra10",
+    (CellKind.HEXAHEDRON, 1): "hexahedron",
+    (CellKind.HEXAHEDRON, 2): "hexahedron27",
+}
+
+
+def vtk_cells(mesh: ElementMesh) -> list[tuple[str, IntArray]]:
+    """One block for meshio: name of the cells and their nodes."""
+    nodes = mesh.element_nodes
+    if mesh.kind is CellKind.HEXAHEDRON:
+        order = hexahedron_order()[: nodes.shape[1]]
+        nodes = nodes[:, np.argsort(order)]
+    return [(NAMES[mesh.kind, mesh.order], nodes)]

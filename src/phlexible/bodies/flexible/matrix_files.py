@@ -1,0 +1,423 @@
+"""Matrices that finite element programs write to files: Abaqus, Ansys, Nastran, MATLAB, Matrix Market."""
+
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array, IntArray, file_path
+from phlexible.errors import MissingExtraError, ParameterError
+
+# A matrix of a finite element program with the unknowns that its rows belong to.
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledMatrix:
+    """What ``read_matrices`` finds.
+
+    Attributes:
+        matrix: shape (N, N) or (rows, columns); of symmetric ones both halves.
+        nodes: the program's number of the node of each unknown, shape (N,); empty: the file has no labels.
+        components: 1, 2, 3 displacements and 4, 5, 6 rotations along the axes, 0: a scalar, shape (N,).
+    """
+
+    matrix: sparse.csr_array
+    nodes: IntArray
+    components: IntArray
+
+    def ordered(self, nodes: Sequence[int], components: Sequence[int] = (1, 2, 3)) -> sparse.csr_array:
+        """The matrix with its unknowns node after node as ``FlexibleBody.from_matrices`` takes them.
+
+        Args:
+            nodes: numbers of the program, in the order of the places that go with them; then come scalars.
+            components: of each node; what the file does not have is zero.
+
+        Raises:
+            ParameterError: a file without labels, or unknowns that are left out.
+        """
+        if not len(self.nodes):
+            raise ParameterError("the file has no labels of nodes: its unknowns stay in their order, take .matrix")
+        places = {(int(n), int(c)): k for k, (n, c) in enumerate(zip(self.nodes, self.components, strict=True))}
+        wanted = [(int(node), int(c)) for node in nodes for c in components]
+        wanted += [label for label in places if label[1] == 0]
+        if left := [label for label in places if label not in set(wanted)]:
+            shown = ", ".join(f"{node}.{c}" for node, c in left[:6])
+            raise ParameterError(
+                f"{len(left)} unknowns of the file are left out (node.component: {shown}); name them"
+            )
+        rows = [k for k, label in enumerate(wanted) if label in places]
+        columns = [places[wanted[k]] for k in rows]
+        take = sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(wanted), len(places)))
+        return sparse.csr_array(take @ self.matrix @ take.T)
+
+
+def labelled(entries: dict[tuple[tuple[int, int], tuple[int, int]], float], is_symmetric: bool) -> LabelledMatrix:
+    """Of entries by (node, component) of row and column; of a symmetric matrix one half is enough."""
+    labels = sorted({label for pair in entries for label in pair}, key=lambda label: (label[1] == 0, *label))
+    number = {label: k for k, label in enumerate(labels)}
+    rows = np.array([number[row] for row, _ in entries], dtype=np.int64)
+    columns = np.array([number[column] for _, column in entries], dtype=np.int64)
+    values = np.array(list(entries.values()), dtype=np.float64)
+    if is_symmetric:
+        keys = set(zip(rows.tolist(), columns.tolist(), strict=True))
+        other = np.array(
+            [(c, r) not in keys for r, c in zip(rows.tolist(), columns.tolist(), strict=True)], dtype=bool
+        )
+        rows, columns = np.concatenate([rows, columns[other]]), np.concatenate([columns, rows[other]])
+        values = np.concatenate([values, values[other]])
+    matrix = sparse.csr_array((values, (rows, columns)), shape=(len(labels),) * 2)
+    nodes, components = np.array(labels, dtype=np.int64).reshape(-1, 2).T
+    return LabelledMatrix(matrix, nodes, components)
+
+
+def unlabelled(matrix: sparse.sparray) -> LabelledMatrix:
+    """A matrix without names of its unknowns."""
+    empty = np.zeros(0, dtype=np.int64)
+    return LabelledMatrix(sparse.csr_array(matrix), empty, empty)
+
+
+# Sparse matrices of Abaqus's ``*MATRIX OUTPUT``: text with one entry a line.
+
+
+def read_abaqus(file: Path) -> dict[str, LabelledMatrix]:
+    """One matrix: lines "node, component, node, component, value", or "row, column, value".
+
+    The first form has one half of a symmetric matrix (or both); lines with an asterisk are comments. Internal
+    unknowns (modal coordinates of substructures) have negative node numbers and become scalars.
+
+    Raises:
+        ParameterError: a line that is none of these.
+    """
+    lines = [line for line in file.read_text().splitlines() if line.strip() and not line.lstrip().startswith("*")]
+    if not lines:
+        raise ParameterError(f"path: {file} holds no entries of a matrix")
+    width = len(_parts(lines[0]))
+    if width not in (3, 5):
+        raise ParameterError(
+            f'path: {file} is no Abaqus matrix: lines have "node, component, node, component, value" or '
+            f'"row, column, value", got {lines[0]!r}'
+        )
+    rows = [_parts(line) for line in lines]
+    if wrong := next((line for line, parts in zip(lines, rows, strict=True) if len(parts) != width), None):
+        raise ParameterError(
+            f"path: {file} is no Abaqus matrix: the line {wrong!r} has another form than the first"
+        )
+    if width == 5:
+        entries = {}
+        for a, i, b, j, value in rows:
+            entries[_abaqus_label(int(a), int(i)), _abaqus_label(int(b), int(j))] = _number(value)
+        return {file.stem: labelled(entries, is_symmetric=True)}
+    pairs = np.array([(int(a) - 1, int(b) - 1) for a, b, _ in rows])
+    values = np.array([_number(value) for *_, value in rows])
+    size = int(pairs.max()) + 1
+    return {file.stem: unlabelled(sparse.csr_array((values, pairs.T), shape=(size, size)))}
+
+
+def _parts(line: str) -> list[str]:
+    return line.replace(",", " ").split()
+
+
+def _abaqus_label(node: int, component: int) -> tuple[int, int]:
+    return (node, component) if node > 0 else (node, 0)
+
+
+def _number(text: str) -> float:
+    return float(text.lower().replace("d", "e"))
+
+
+# Mass and stiffness in Ansys's ``.full`` files, by the package ansys-mapdl-reader.
+
+COMPONENTS = 6  # displacements and rotations; later numbers are temperatures, voltages and the like
+
+
+def read_full(file: Path) -> dict[str, LabelledMatrix]:
+    """Mass and stiffness of the unknowns that no support holds, by the program's nodes and components.
+
+    Raises:
+        MissingExtraError: the package that reads it is not installed.
+        ParameterError: unknowns that are no displacements or rotations.
+    """
+    try:
+        from ansys.mapdl import reader
+    except ImportError as error:
+        raise MissingExtraError(
+            f"{file} is read by ansys-mapdl-reader; install it with: pip install phlexible[ansys]"
+        ) from error
+    full = reader.read_binary(str(file))
+    labels, stiffness, mass = full.load_km(sort=True)
+    held = {(int(node), int(component)) for node, component in np.asarray(full.const).reshape(-1, 2)}
+    free = [k for k, (node, component) in enumerate(labels) if (int(node), int(component)) not in held]
+    nodes, components = np.asarray(labels, dtype=np.int64)[free].T
+    if (components >= COMPONENTS).any():
+        raise ParameterError(f"path: {file} has unknowns that are no displacements or rotations")
+    return {
+        name: LabelledMatrix(_both_halves(matrix, free), nodes, components + 1)
+        for name, matrix in (("mass", mass), ("stiffness", stiffness))
+    }
+
+
+def _both_halves(upper: sparse.csc_matrix, chosen: list[int]) -> sparse.csr_array:
+    """The symmetric matrix of which the upper half is given, of some unknowns."""
+    half = sparse.triu(sparse.csr_array(upper)[chosen][:, chosen], format="csr")
+    return sparse.csr_array(half + half.T - sparse.diags_array(half.diagonal()))
+
+
+# ``DMIG`` entries of Nastran bulk data and punch files.
+
+SYMMETRIC = 6
+REAL = (1, 2)
+EXPONENT = re.compile(r"^([+-]?[\d.]+)([+-]\d+)$")
+
+
+def read_punch(file: Path) -> dict[str, LabelledMatrix]:
+    """All real square ``DMIG`` matrices, in small, large (``*``) or free (commas) fields.
+
+    Raises:
+        ParameterError: no such entries, or complex or rectangular ones, or components that there are not.
+    """
+    forms: dict[str, int] = {}
+    entries: dict[str, dict[tuple[tuple[int, int], tuple[int, int]], float]] = {}
+    for fields in _logical_lines(file.read_text().splitlines()):
+        name = fields[0].upper()
+        if fields[1] == "0":
+            form, kind = int(fields[2]), int(fields[3])
+            if form not in (1, SYMMETRIC) or kind not in REAL:
+                raise ParameterError(
+                    f"path: the matrix {name} of {file} has form {form} and type {kind}; real (1, 2), square (1) "
+                    "or symmetric (6) ones can be read"
+                )
+            forms[name] = form
+            entries.setdefault(name, {})
+            continue
+        column = _label(name, fields[1], fields[2])
+        values = fields[4:]  # field 4 of the entry is empty
+        for place in range(0, len(values) - 2, 4):
+            if values[place]:
+                row = _label(name, values[place], values[place + 1])
+                entries.setdefault(name, {})[row, column] = number(values[place + 2])
+    if not entries:
+        raise ParameterError(f"path: {file} has no DMIG entries")
+    return {name: labelled(found, forms.get(name) == SYMMETRIC) for name, found in entries.items()}
+
+
+def _label(name: str, node: str, component: str) -> tuple[int, int]:
+    """A grid point and its component, or a scalar point and 0."""
+    label = int(node), int(component or 0)
+    if not 0 <= label[1] <= COMPONENTS:
+        raise ParameterError(
+            f"path: the matrix {name} names component {label[1]} of point {label[0]}; DMIG knows 1 .. {COMPONENTS}"
+            " of grid points and 0 of scalar points"
+        )
+    return label
+
+
+def number(text: str) -> float:
+    """A real number of Nastran, which may leave the E of an exponent out ("2.5+10") or write a D."""
+    plain = text.strip().upper().replace("D", "E")
+    if match := EXPONENT.match(plain):
+        plain = f"{match[1]}E{match[2]}"
+    return float(plain)
+
+
+def _logical_lines(lines: list[str]) -> list[list[str]]:
+    """Fields of each DMIG entry behind its keyword, its continuations joined."""
+    found: list[list[str]] = []
+    is_open = False
+    for raw in lines:
+        line = raw.split("$")[0].rstrip()
+        if not line:
+            continue
+        keyword, fields = _fields(line)
+        if keyword.upper() in ("DMIG", "DMIG*"):
+            found.append(fields)
+            is_open = True
+        elif is_open and (keyword == "" or keyword[0] in "*+"):
+            found[-1] += fields
+        else:
+            is_open = False
+    return found
+
+
+def _fields(line: str) -> tuple[str, list[str]]:
+    """The keyword and the fields of a line: 8 of 8 characters, 4 of 16 with an asterisk, or commas."""
+    if "," in line:
+        parts = [part.strip() for part in line.split(",")]
+        return parts[0], (parts[1:9] + [""] * 8)[:8]
+    keyword = line[:8].strip()
+    width = 16 if "*" in keyword else 8
+    count = 64 // width
+    text = line[8:].ljust(64)
+    return keyword, [text[k * width : (k + 1) * width].strip() for k in range(count)]
+
+
+# Matrices of Nastran's OUTPUT4 module, as text and as Fortran records, dense and sparse.
+
+WORDS = {1: 1, 2: 2}  # of a number of type 1 (single) and 2 (double); complex ones are refused
+FORMAT = re.compile(r"(\d+)E(\d+)\.\d+")
+
+Column = tuple[int, int, Array]  # column, first row, values
+
+
+def read_output4(file: Path) -> dict[str, LabelledMatrix]:
+    """All real matrices of a file by name.
+
+    Raises:
+        ParameterError: complex matrices, or a file that is none of OUTPUT4.
+    """
+    data = file.read_bytes()
+    is_binary = data[:4] in (b"\x18\0\0\0", b"\0\0\0\x18")
+    matrices = _binary(data) if is_binary else _text(data.decode("ascii").splitlines())
+    found = {name: unlabelled(matrix) for name, matrix in matrices}
+    if not found:
+        raise ParameterError(f"path: {file} holds no matrix")
+    return found
+
+
+def _matrix(shape: tuple[int, int], form: int, columns: list[Column]) -> sparse.csr_array:
+    rows = [np.arange(row, row + len(values)) for _, row, values in columns]
+    places = [np.full(len(values), column) for column, _, values in columns]
+    entries = [values for *_, values in columns]
+    triple = [np.concatenate([*each, np.zeros(0)]) for each in (entries, rows, places)]
+    whole = sparse.csr_array((triple[0], (triple[1].astype(int), triple[2].astype(int))), shape=shape)
+    is_half = form == SYMMETRIC and (sparse.triu(whole, 1).nnz == 0 or sparse.tril(whole, -1).nnz == 0)
+    return whole + whole.T - sparse.diags_array(whole.diagonal()) if is_half else whole
+
+
+def _header(name: str, kind: int) -> None:
+    if kind not in WORDS:
+        raise ParameterError(f"path: the matrix {name} is complex (type {kind}); real ones can be read")
+
+
+def _text(lines: list[str]) -> Iterator[tuple[str, sparse.csr_array]]:
+    position = 0
+    while position < len(lines) and lines[position].strip():
+        head = lines[position]
+        columns, rows, form, kind = (int(head[8 * k : 8 * k + 8]) for k in range(4))
+        name = head[32:40].strip()
+        _header(name, kind)
+        match = FORMAT.search(head[40:])
+        each, width = (int(match[1]), int(match[2])) if match else (5, 16)
+        position += 1
+        found: list[Column] = []
+        while position < len(lines):
+            column, first, _ = (int(lines[position][8 * k : 8 * k + 8]) for k in range(3))
+            position += 1
+            if first:
+                values, position = _values(lines, position, each, width)
+                found.append((column - 1, first - 1, values))
+            while not first and position < len(lines) and len(lines[position].split()) < 3:
+                row = int(lines[position][8:16]) if rows < 0 else int(lines[position]) % 65536
+                values, position = _values(lines, position + 1, each, width)
+                found.append((column - 1, row - 1, values))
+            if column > columns:
+                found = [each for each in found if each[0] < columns]
+                break
+        yield name, _matrix((abs(rows), columns), form, found)
+
+
+def _values(lines: list[str], position: int, each: int, width: int) -> tuple[Array, int]:
+    """The numbers up to the next line of integers: programs count words or numbers, and their lines tell."""
+    found: list[float] = []
+    while position < len(lines) and "." in (line := lines[position])[:width]:
+        parts = [line[k * width : (k + 1) * width] for k in range(each)]
+        found += [float(part.replace("D", "E")) for part in parts if part.strip()]
+        position += 1
+    return np.array(found), position
+
+
+def _binary(data: bytes) -> Iterator[tuple[str, sparse.csr_array]]:
+    order = "<" if data[0] == 24 else ">"
+    records = _records(data, order)
+    for head in records:
+        columns, rows, form, kind = np.frombuffer(head[:16], order + "i4")
+        name = head[16:24].decode("ascii").strip()
+        _header(name, int(kind))
+        number = np.dtype(order + ("f4" if kind == 1 else "f8"))
+        found: list[Column] = []
+        for record in records:
+            column, first, words = (int(each) for each in np.frombuffer(record[:12], order + "i4"))
+            if column > columns:
+                break
+            body = record[12 : 12 + 4 * words]
+            if first:
+                found.append((column - 1, first - 1, np.frombuffer(body, number).astype(np.float64)))
+                continue
+            while body:
+                head_words = 2 if rows < 0 else 1
+                packed = np.frombuffer(body[: 4 * head_words], order + "i4")
+                length = int(packed[0]) - 1 if rows < 0 else int(packed[0]) // 65536 - 1
+                row = int(packed[1]) if rows < 0 else int(packed[0]) % 65536
+                values = np.frombuffer(body[4 * head_words : 4 * (head_words + length)], number)
+                found.append((column - 1, row - 1, values.astype(np.float64)))
+                body = body[4 * (head_words + length) :]
+        yield name, _matrix((abs(int(rows)), int(columns)), int(form), found)
+
+
+def _records(data: bytes, order: str) -> Iterator[bytes]:
+    position = 0
+    while position + 8 <= len(data):
+        length = int(np.frombuffer(data[position : position + 4], order + "i4")[0])
+        yield data[position + 4 : position + 4 + length]
+        position += length + 8
+
+
+# Matrices that finite element programs write to files.
+
+Matrices = dict[str, LabelledMatrix]
+
+
+def read_matrices(path: str | os.PathLike[str]) -> Matrices:
+    """All matrices of a file, by name (of files with one the name of the file without its ending).
+
+    Matrix Market (``.mtx``, ``.mm``), Abaqus (``.mtx`` of ``*MATRIX OUTPUT`` in any of its formats), Nastran
+    punch files with ``DMIG`` entries (``.pch``, ``.bdf``, ``.dat``), Nastran OUTPUT4 (``.op4``), text or binary,
+    and Ansys ("mass" and "stiffness" of ``.full``).
+
+    Raises:
+        ParameterError: no such file, one of another format, or entries that are not finite.
+        MissingExtraError: an Ansys file, and ansys-mapdl-reader is not installed.
+    """
+    file = Path(file_path("path", path))
+    if not file.is_file():
+        raise ParameterError(f"path: there is no file {file}")
+    try:
+        found = _reader(file)(file)
+    except (ParameterError, MissingExtraError):
+        raise
+    except Exception as error:  # of files that are not what they seem
+        raise ParameterError(f"path: {file} cannot be read: {error}") from error
+    for name, each in found.items():
+        if not np.isfinite(each.matrix.data).all():
+            entries = each.matrix.tocoo()
+            k = int(np.flatnonzero(~np.isfinite(entries.data))[0])
+            raise ParameterError(
+                f"path: the matrix {name} of {file} must be finite, it has {entries.data[k]} in row"
+                f" {entries.coords[0][k] + 1}, column {entries.coords[1][k] + 1}"
+            )
+    return found
+
+
+def _reader(file: Path) -> Callable[[Path], Matrices]:
+    if file.suffix.lower() == ".full":
+        return read_full
+    if file.suffix.lower() == ".op2":
+        raise ParameterError(f"path: {file} is an OUTPUT2 file; write its matrices with OUTPUT4 (.op4) or as DMIG")
+    with file.open("rb") as stream:
+        begin = stream.read(2048)
+    if begin.startswith(b"%%MatrixMarket"):
+        return _read_matrix_market
+    if file.suffix.lower() == ".op4":
+        return read_output4
+    if b"DMIG" in begin.upper() or file.suffix.lower() in (".pch", ".bdf", ".dat", ".nas"):
+        return read_punch
+    return read_abaqus
+
+
+def _read_matrix_market(file: Path) -> Matrices:
+    from scipy.io import mmread
+
+    return {file.stem: unlabelled(mmread(file, spmatrix=False))}

@@ -1,0 +1,190 @@
+"""Elastic constants of a mesh, mass, stiffness, geometric stiffness (docs/theory.md, 3)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.bodies.flexible.element_mesh import ElementMesh
+from phlexible.bodies.material import Material
+from phlexible.errors import ParameterError
+
+# Elastic constants of the elements of a mesh (docs/theory.md, 3).
+
+
+class PlaneState(StrEnum):
+    """What a plane mesh leaves free across its plane: STRESS, a thin part; STRAIN, a part that cannot widen."""
+
+    STRESS = "stress"
+    STRAIN = "strain"
+
+
+@dataclass(frozen=True, eq=False)
+class ElementMaterials:
+    """Constants of each element: stress = lame tr(e) I + 2 shear e, per length of thickness in the plane.
+
+    Attributes:
+        lame: shape (e,) [Pa, in the plane times thickness].
+        shear: shape (e,), the same unit.
+        density: shape (e,) [kg/m3, in the plane times thickness].
+        viscosity: Kelvin-Voigt time of all of them [s].
+        thickness: of a plane mesh, 1 of a solid one [m].
+        is_plane_strain: whether a plane mesh cannot widen, so that there is stress across it.
+    """
+
+    lame: Array
+    shear: Array
+    density: Array
+    viscosity: float
+    thickness: float
+    is_plane_strain: bool
+
+    def stress(self, elements: IntArray, gradients: Array) -> Array:
+        """Linear stress of displacement gradients (p, c, a) at points of elements (p,), shape (p, c, a)."""
+        strain = (gradients + gradients.transpose(0, 2, 1)) / 2
+        trace = np.trace(strain, axis1=1, axis2=2)
+        identity = np.eye(strain.shape[1])
+        lame, shear = self.lame[elements], self.shear[elements]
+        result: Array = (lame * trace)[:, None, None] * identity + 2 * shear[:, None, None] * strain
+        return result
+
+
+def element_materials(
+    material: Material | Mapping[str, Material],
+    groups: Mapping[str, IntArray],
+    count: int,
+    dimension: int,
+    plane: PlaneState,
+    thickness: float,
+) -> ElementMaterials:
+    """One material for all elements, or one for each named group of them.
+
+    Raises:
+        ParameterError: no material, a group that the mesh lacks, an element in no or in two groups,
+            materials of different viscosity, or Poisson's ratio 1/2 where volume cannot change.
+    """
+    given = {"": material} if isinstance(material, Material) else material
+    if not isinstance(given, Mapping) or not all(isinstance(each, Material) for each in given.values()):
+        raise ParameterError(f"material must be a Material, or one for each group of elements, got {material!r}")
+    owner = np.full(count, -1)
+    for number, name in enumerate(given):
+        if isinstance(material, Material):
+            owner[:] = 0
+            continue
+        if name not in groups:
+            known = ", ".join(map(repr, groups)) or "none"
+            raise ParameterError(f"material: the mesh has no group of elements {name!r}; it has {known}")
+        if (taken := owner[groups[name]] >= 0).any():
+            raise ParameterError(f"material: {int(taken.sum())} elements of group {name!r} are in another one too")
+        owner[groups[name]] = number
+    if (owner < 0).any():
+        raise ParameterError(
+            f"material: {int((owner < 0).sum())} elements are in none of the groups {', '.join(map(repr, given))}"
+        )
+    materials = list(given.values())
+    viscosities = {each.viscosity for each in materials}
+    if len(viscosities) > 1:
+        raise ParameterError(f"materials of one body must have the same viscosity, got {sorted(viscosities)}")
+    is_strained = dimension == 2 and plane is PlaneState.STRAIN
+    constants = np.array([_constants(each, dimension, plane) for each in materials])[owner] * thickness
+    return ElementMaterials(
+        constants[:, 0], constants[:, 1], constants[:, 2], viscosities.pop(), thickness, is_strained
+    )
+
+
+def _constants(material: Material, dimension: int, plane: PlaneState) -> tuple[float, float, float]:
+    modulus, ratio = material.youngs_modulus, material.poissons_ratio
+    shear = material.shear_modulus
+    if dimension == 2 and plane is PlaneState.STRESS:
+        return modulus * ratio / (1 - ratio**2), shear, material.density
+    if ratio > 0.4999:
+        raise ParameterError(
+            f"poissons_ratio must be below 0.4999 in a mesh whose volume can change, got {ratio!r}"
+        )
+    return modulus * ratio / ((1 + ratio) * (1 - 2 * ratio)), shear, material.density
+
+
+# Mass and stiffness of a mesh, and the geometric stiffness of its retained shapes (docs/theory.md, 3).
+
+
+def mass_matrix(mesh: ElementMesh, materials: ElementMaterials) -> sparse.csr_array:
+    """The scalar mass matrix of the nodes, shape (N, N) [kg]: each component of the displacement has it."""
+    parts = []
+    for part in mesh.quadrature(mesh.mass_degree):
+        weighted = part.values * (part.weights * materials.density[part.elements, None])[..., None]
+        parts.append((part.nodes, weighted.transpose(0, 2, 1) @ part.values))
+    return assembled(parts, mesh.node_count)
+
+
+def stiffness_matrix(mesh: ElementMesh, materials: ElementMaterials) -> sparse.csr_array:
+    """K of the displacements, component after component at each node, shape (N d, N d) [N/m]."""
+    d, parts = mesh.dimension, []
+    for part in mesh.quadrature(mesh.stiffness_degree):
+        e, q, _, k = part.gradients.shape
+        gradients = part.gradients.transpose(0, 1, 3, 2).reshape(e, q, k * d)
+        weighted = gradients * part.weights[..., None]
+        products = (weighted.transpose(0, 2, 1) @ gradients).reshape(e, k, d, k, d)
+        lame = materials.lame[part.elements, None, None, None, None]
+        shear = materials.shear[part.elements, None, None, None, None]
+        blocks = lame * products + shear * products.transpose(0, 1, 4, 3, 2)
+        laplace = shear[..., 0, 0] * np.einsum("eajbj->eab", products)
+        for i in range(d):
+            blocks[:, :, i, :, i] += laplace
+        unknowns = (d * part.nodes[..., None] + np.arange(d)).reshape(e, k * d)
+        parts.append((unknowns, blocks.reshape(e, k * d, k * d)))
+    return assembled(parts, mesh.node_count * d)
+
+
+def geometric_stiffness(mesh: ElementMesh, materials: ElementMaterials, shapes: Array) -> Array:
+    """H[k, i, j] = int stress_k : (grad phi_i)^T grad phi_j, with the linear stress of shape k, shape (n, n, n).
+
+    Args:
+        shapes: nodal fields, shape (N, d, n).
+    """
+    n = shapes.shape[2]
+    result = np.zeros((n, n, n))
+    for part in mesh.quadrature(mesh.stiffness_degree):
+        gradients = part.displacement_gradients(shapes)  # (p, c, a, n)
+        elements = np.repeat(part.elements, part.weights.shape[1]).astype(np.int64)
+        flat = gradients.reshape(-1, n)
+        for k in range(n):
+            stress = materials.stress(elements, gradients[..., k]) * part.weights.reshape(-1, 1, 1)
+            turned = (stress[:, None] @ gradients).reshape(-1, n)
+            result[k] += flat.T @ turned
+    return np.asarray((result + result.transpose(0, 2, 1)) / 2)
+
+
+def quadratic_loads(mesh: ElementMesh, materials: ElementMaterials, shapes: Array) -> Array:
+    """-int (B v) : D Q(phi_i, phi_j) of displacements v, for all pairs i <= j, shape (N d, pairs).
+
+    Args:
+        shapes: nodal fields, shape (N, d, n).
+    """
+    d, (first, second) = mesh.dimension, np.triu_indices(shapes.shape[2])
+    result = np.zeros((mesh.node_count * d, len(first)))
+    for part in mesh.quadrature(mesh.stiffness_degree):
+        e, q, _, k = part.gradients.shape
+        gradients = part.displacement_gradients(shapes)  # (p, c, a, n)
+        elements = np.repeat(part.elements, q).astype(np.int64)
+        loads = np.empty((e, k * d, len(first)))
+        for number, (i, j) in enumerate(zip(first, second, strict=True)):
+            product = gradients[..., i].transpose(0, 2, 1) @ gradients[..., j]  # stress takes the symmetric part
+            stress = materials.stress(elements, product) * part.weights.reshape(-1, 1, 1)
+            flat = part.gradients.transpose(0, 3, 1, 2).reshape(e, k, q * d)
+            loads[:, :, number] = (flat @ stress.reshape(e, q * d, d)).reshape(e, k * d)
+        np.subtract.at(result, (d * part.nodes[..., None] + np.arange(d)).reshape(e, k * d), loads)
+    return result
+
+
+def assembled(parts: list[tuple[np.ndarray, Array]], size: int) -> sparse.csr_array:
+    """The sum of element matrices (e, k, k) on unknowns (e, k), symmetric."""
+    total = sparse.csr_array((size, size))
+    for unknowns, blocks in parts:
+        k = unknowns.shape[1]
+        rows = np.repeat(unknowns, k, axis=1).ravel()
+        columns = np.tile(unknowns, (1, k)).ravel()
+        total = total + sparse.coo_array((blocks.ravel(), (rows, columns)), shape=(size, size)).tocsr()
+    return sparse.csr_array((total + total.T) / 2)

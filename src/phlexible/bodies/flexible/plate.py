@@ -1,0 +1,137 @@
+"""Rectangular plates."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, BoolArray, flag, option, positive, text, whole
+from phlexible.bodies.flexible.flexible_body import FlexibleBody
+from phlexible.bodies.flexible.inertia import MEAN_AXIS
+from phlexible.bodies.flexible.interfaces import InterfaceSpec
+from phlexible.bodies.flexible.plate_elements import PlateTheory
+from phlexible.bodies.flexible.stiffening import MeshStrain
+from phlexible.bodies.material import Material
+from phlexible.bodies.sizes import PLATE_ELEMENT, refuse_large
+from phlexible.errors import ParameterError
+
+EDGES = ("start", "end", "left", "right")
+CORNERS = ("start left", "start right", "end left", "end right")
+REGIONS = (*EDGES, *CORNERS, "boundary", "face")
+
+
+class Plate(FlexibleBody):
+    """A rectangular plate of one thickness that stretches, bends, and hardens where it curves.
+
+    It lies in 0 <= x <= length, -width / 2 <= y <= width / 2 of its body axes, z across. Its edges are "start"
+    (x = 0), "end", "left" (y = width / 2) and "right"; a corner, such as "end left", is the element there,
+    "boundary" are all edges and "face" is the whole plate, for a uniform load.
+
+    Example: ``Plate(1.0, 0.5, 0.01, steel, interfaces={"start": "rigid"}, frame="start")`` for one that is clamped.
+    """
+
+    def __init__(
+        self,
+        length: float,
+        width: float,
+        thickness: float,
+        material: Material,
+        elements: Sequence[int] = (8, 8),
+        theory: PlateTheory | str = PlateTheory.KIRCHHOFF,
+        interfaces: Mapping[str, str | InterfaceSpec] | None = None,
+        modes: int = 10,
+        frame: str | Sequence[str] = MEAN_AXIS,
+        strain: MeshStrain | str = MeshStrain.GREEN_LAGRANGE,
+        *,
+        damping_ratio: float = 0.0,
+        moments: bool = True,
+        inertial_shapes: bool = True,
+        color: str | None = None,
+        large: bool = False,
+    ) -> None:
+        """Makes the mesh and keeps its shapes.
+
+        Args:
+            length, width, thickness: [m].
+            material: of the plate.
+            elements: along x and y, of second order.
+            theory: "kirchhoff", without shear, for thin plates, or "mindlin", with shear.
+            interfaces: where joints and loads act: for each edge, corner, "boundary" or "face" how it moves,
+                "rigid" (as one: clamped when it is fixed), "average" (by its mean), "hinged" (its displacements as
+                one); other names as of ``FlexibleBody.from_mesh``.
+            large: True: so many elements that they take more than 32 GB of memory are meant.
+            modes, frame, strain, damping_ratio, moments, inertial_shapes, color: as of ``FlexibleBody.from_mesh``.
+
+        Raises:
+            ParameterError: numbers out of range, no such region or kind of interface; or so many elements that the
+                message says how much memory they take.
+        """
+        from skfem import MeshQuad
+
+        columns, rows = _elements(elements)
+        refuse_large(f"{columns} x {rows}", PLATE_ELEMENT * columns * rows, "Plate", flag("large", large))
+        long, wide = positive("length", length), positive("width", width)
+        x, y = np.linspace(0, long, columns + 1), np.linspace(-wide / 2, wide / 2, rows + 1)
+        made = FlexibleBody.from_mesh(
+            MeshQuad.init_tensor(x, y),
+            material,
+            _interfaces(interfaces, x, y),
+            modes,
+            frame,
+            strain,
+            thickness=thickness,
+            theory=option("theory", theory, PlateTheory),
+            damping_ratio=damping_ratio,
+            moments=moments,
+            inertial_shapes=inertial_shapes,
+            color=color,
+        )
+        super().__init__(**made.__dict__)
+
+
+def _elements(elements: Sequence[int]) -> tuple[int, int]:
+    if not isinstance(elements, tuple | list) or len(elements) != 2:
+        raise ParameterError(
+            f"elements must be two numbers, along length and width, such as (8, 8), got {elements!r}"
+        )
+    return whole("elements", elements[0]), whole("elements", elements[1])
+
+
+def _interfaces(
+    interfaces: Mapping[str, str | InterfaceSpec] | None, x: Array, y: Array
+) -> Mapping[str, InterfaceSpec] | None:
+    """The regions of a plate as functions of places."""
+    if not isinstance(interfaces, Mapping):
+        return interfaces
+    found: dict[str, InterfaceSpec] = {}
+    for name, spec in interfaces.items():
+        if not isinstance(spec, str):
+            found[name] = spec
+            continue
+        if text("name of an interface", name) not in REGIONS:
+            raise ParameterError(
+                f"interfaces: a plate has {', '.join(map(repr, REGIONS))}, no {name!r}; give others as nodes, or "
+                'as a function of places x with the kind, (lambda x: x[0] < 0.1, "average")'
+            )
+        found[name] = (partial(_is_in, name, x, y), spec)
+    return found
+
+
+def _is_in(name: str, x: Array, y: Array, places: Array) -> BoolArray:
+    """Which places (3, k) are in a region of the plate with these lines of nodes."""
+    along, across = places[0], places[1]
+    near = 1e-9 * (x[-1] + y[-1])
+    if name in CORNERS:
+        end, side = name.split()
+        in_x = along < x[1] + near if end == "start" else along > x[-2] - near
+        in_y = across > y[-2] - near if side == "left" else across < y[1] + near
+        return np.asarray(in_x & in_y)
+    edges = {
+        "start": along < near,
+        "end": along > x[-1] - near,
+        "left": across > y[-1] - near,
+        "right": across < y[0] + near,
+    }
+    if name == "face":
+        return np.ones(len(along), dtype=np.bool_)
+    return np.asarray(np.any(list(edges.values()), axis=0) if name == "boundary" else edges[name])

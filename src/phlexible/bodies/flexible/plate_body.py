@@ -1,0 +1,332 @@
+"""The floating body of a plate: interfaces, points, looks, stress (docs/theory.md, 2 and 3)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.bodies.flexible.element_mesh import ElementMesh
+from phlexible.bodies.flexible.given_mesh import GivenMesh
+from phlexible.bodies.flexible.inertia import mesh_moments
+from phlexible.bodies.flexible.interfaces import (
+    Interface,
+    InterfaceKind,
+    InterfaceSpec,
+    chosen_nodes,
+    facets_of,
+    named_specs,
+    outward_area,
+    refuse_shared_nodes,
+    vertices_of,
+)
+from phlexible.bodies.flexible.kept_on_disk import Folder, KeptShapes
+from phlexible.bodies.flexible.mesh_matrices import ElementMaterials, mass_matrix
+from phlexible.bodies.flexible.plate_elements import (
+    UNKNOWNS,
+    PlateSection,
+    plate_geometric_stiffness,
+    plate_mass,
+    plate_stiffness,
+    plate_unknowns,
+    strain_matrices,
+    surface_strains,
+)
+from phlexible.bodies.flexible.points import OUTSIDE, FlexiblePoints, cell_at
+from phlexible.bodies.flexible.retained import Choice, condensed, interface_motion, retained_body
+from phlexible.bodies.flexible.skin import plane_triangles
+from phlexible.bodies.flexible.stiffening import MeshStrain, condensed_strain, linear_strain
+from phlexible.bodies.flexible.structure import Unknowns
+from phlexible.bodies.floating_body import FloatingBody
+from phlexible.bodies.locations import MaterialPoint
+from phlexible.bodies.skin import Skin
+from phlexible.errors import ParameterError
+
+# Interfaces of a plate: edges and areas, through the whole thickness (docs/theory.md, 3).
+
+ON_A_LINE = 1e-9
+
+
+def plate_interfaces(
+    interfaces: Mapping[str, InterfaceSpec] | None, given: GivenMesh, mesh: ElementMesh, thickness: float
+) -> tuple[Interface, ...]:
+    """The interfaces that a user named: nodes that cover elements are an area, others edges.
+
+    Raises:
+        ParameterError: no such group or nodes, nodes that cover no edge, a hinged interface on one line, or two
+            that move as one and share nodes.
+    """
+    found = tuple(
+        _interface(name, nodes, kind, given, mesh, thickness) for name, nodes, kind in named_specs(interfaces)
+    )
+    refuse_shared_nodes(found)
+    return found
+
+
+def _interface(
+    name: str, nodes: Any, kind: InterfaceKind, given: GivenMesh, mesh: ElementMesh, thickness: float
+) -> Interface:
+    cells = _cells(name, nodes, given, mesh)
+    if len(cells):
+        members = np.unique(mesh.element_nodes[cells])
+        basis = _basis(mesh, cells, None)
+        area = np.array([0.0, 0.0, np.asarray(basis.dx).sum()])
+    else:
+        facets = facets_of(name, nodes, given, mesh)
+        members = mesh.facet_nodes(facets)
+        basis = _basis(mesh, None, facets)
+        area = thickness * outward_area(basis)
+    position, rows = _mean_rows(basis, mesh, thickness)
+    if kind is InterfaceKind.HINGED and _is_line(mesh.nodes[members]):
+        raise ParameterError(
+            f"interface {name!r} lies on one line and is hinged, so that it has no rotation; take a Revolute on a "
+            '"rigid" one, or hinge more edges together'
+        )
+    return Interface(name, kind, position, members, area, rows)
+
+
+def _cells(name: str, nodes: Any, given: GivenMesh, mesh: ElementMesh) -> IntArray:
+    """Elements whose corners are all among the nodes, or those of a group of that name."""
+    if isinstance(nodes, str) and nodes in given.element_groups:
+        return given.element_groups[nodes]
+    if isinstance(nodes, str) and nodes in given.facet_groups:
+        return np.zeros(0, dtype=np.int64)
+    inside = vertices_of(given, chosen_nodes(name, nodes, given))
+    return np.flatnonzero(inside[mesh.cells].all(axis=1))
+
+
+def _basis(mesh: ElementMesh, cells: IntArray | None, facets: IntArray | None) -> Any:
+    import skfem
+
+    degree = 2 * mesh.order + 2
+    if facets is None:
+        return skfem.CellBasis(mesh.mesh, mesh.element, elements=cells, intorder=degree, disable_doflocs=True)
+    return skfem.FacetBasis(mesh.mesh, mesh.element, facets=facets.astype(np.int32), intorder=degree)
+
+
+def _mean_rows(basis: Any, mesh: ElementMesh, thickness: float) -> tuple[Array, Array]:
+    """Centroid, and rows of the mean displacement and of the rotation by least squares (3.14), (6, 5 N).
+
+    Over the edge or area times the thickness: points at height z move by u + z d.
+    """
+    weights = np.asarray(basis.dx)
+    x = np.zeros((3, *weights.shape))
+    x[:2] = np.asarray(basis.global_coordinates())
+    total = weights.sum()
+    center = (x * weights).sum(axis=(1, 2)) / total
+    arms = x - center[:, None, None]
+    values = np.array([np.broadcast_to(np.asarray(each[0]), weights.shape) for each in basis.basis])
+    means, moments = np.zeros(mesh.node_count), np.zeros((3, mesh.node_count))
+    dofs = np.asarray(basis.element_dofs)
+    np.add.at(means, dofs, np.einsum("aeq,eq->ae", values, weights))
+    for axis in range(3):
+        np.add.at(moments[axis], dofs, np.einsum("aeq,eq,eq->ae", values, weights, arms[axis]))
+    euler = np.einsum("ceq,feq,eq->cf", arms, arms, weights)
+    euler[2, 2] += total * thickness**2 / 12
+    inertia = np.trace(euler) * np.eye(3) - euler
+    rows = np.zeros((6, mesh.node_count, UNKNOWNS))
+    rows[[0, 1, 2], :, [0, 1, 2]] = means / total
+    turning = rows[3:]  # int (x - x_m) x u
+    turning[0, :, 2], turning[1, :, 2] = moments[1], -moments[0]
+    turning[2, :, 1], turning[2, :, 0] = moments[0], -moments[1]
+    turning[0, :, 3] = turning[1, :, 4] = means * thickness**2 / 12
+    rows[3:] = np.einsum("ab,bNc->aNc", np.linalg.inv(inertia), turning)
+    return center, rows.reshape(6, -1)
+
+
+def _is_line(places: Array) -> bool:
+    arms = places - places.mean(axis=0)
+    singular = np.linalg.svd(arms, compute_uv=False)
+    return bool(singular[1] <= ON_A_LINE * singular[0])
+
+
+# Material points of a plate: both surfaces, and any place in it.
+
+
+@dataclass(frozen=True, eq=False)
+class PlatePoints(FlexiblePoints):
+    """Points of a plate; its nodes are those of the mesh on the upper surface (z = h/2), then those on the lower.
+
+    Attributes:
+        mesh: of the middle surface, z = 0.
+        thickness: h [m].
+    """
+
+    mesh: ElementMesh
+    thickness: float
+
+    @property
+    def nodes(self) -> Array:
+        """Places of the nodes of both surfaces, shape (2 N, 3) [m]."""
+        up = np.array([0.0, 0.0, self.thickness / 2])
+        return np.vstack([self.mesh.nodes + up, self.mesh.nodes - up])
+
+    @property
+    def middle(self) -> Array:
+        """Displacement of the nodes of the middle surface, shape (N, 3, n)."""
+        upper, lower = np.split(self.shapes, 2)
+        return np.asarray((upper + lower) / 2)
+
+    @property
+    def turns(self) -> Array:
+        """Rotation about x and y at the nodes, shape (N, 3, n)."""
+        upper, lower = np.split(self.shapes, 2)
+        director = (upper - lower) / self.thickness
+        return np.stack([-director[:, 1], director[:, 0], np.zeros_like(director[:, 0])], axis=1)
+
+    def inside(self, place: Array, described: str) -> MaterialPoint:
+        """The point in its element; it turns with the normal and, about it, with the middle surface.
+
+        Raises:
+            AttachmentError: outside the plate.
+        """
+        if not abs(place[2]) <= (0.5 + OUTSIDE) * self.thickness:
+            raise self.refuse(described, place)
+        found = cell_at(self.mesh, place[:2])
+        if found is None:
+            raise self.refuse(described, place)
+        values, gradients = found.functions()
+        own = self.mesh.element_nodes[found.element]
+        middle, turns = self.middle[own], np.einsum("k,kcn->cn", values, self.turns[own])
+        slopes = np.einsum("ka,kcn->can", gradients, middle)
+        turns[2] = (slopes[1, 0] - slopes[0, 1]) / 2
+        shapes = np.einsum("k,kcn->cn", values, middle)
+        shapes += place[2] * np.stack([turns[1], -turns[0], np.zeros_like(turns[0])])
+        return MaterialPoint(place, shapes, turns, is_watched_only=True)
+
+
+def surface_shapes(unknowns: Unknowns, columns: Array, count: int, height: float) -> Array:
+    """Displacements at +-height of columns (5 N, n) of unknowns, upper nodes first, shape (2 N, 3, n)."""
+    middle, turns = unknowns.vectors(columns, count), unknowns.rotations(columns, count)
+    director = np.stack([turns[:, 1], -turns[:, 0], np.zeros_like(turns[:, 0])], axis=1)
+    return np.concatenate([middle + height * director, middle - height * director])
+
+
+# What a plate looks like: both surfaces and the rim between them.
+
+UP = np.array([0.0, 0.0, 1.0])
+
+
+def plate_skin(points: PlatePoints) -> Skin:
+    """Corners of the mesh on both surfaces; those of the rim twice, for its sharp edges."""
+    mesh, up = points.mesh, points.thickness / 2 * UP
+    nodes = mesh.vertex_nodes
+    count, own = len(nodes), points.middle[nodes]
+    positions = mesh.nodes[nodes]
+    triangles = plane_triangles(mesh)
+    rim, outward = _rim(points)
+    quads = 2 * count + np.arange(4 * len(rim)).reshape(-1, 4)
+    around = np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
+    return Skin(
+        positions=positions,
+        shapes=own,
+        turns=points.turns[nodes],
+        vertex_nodes=np.concatenate([np.arange(count), np.arange(count), rim[:, [0, 1, 1, 0]].ravel()]),
+        offsets=np.concatenate(
+            [np.tile(up, (count, 1)), np.tile(-up, (count, 1)), np.tile([-up, -up, up, up], (len(rim), 1))]
+        ),
+        normals=np.concatenate([np.tile(UP, (count, 1)), np.tile(-UP, (count, 1)), np.repeat(outward, 4, axis=0)]),
+        triangles=np.concatenate([triangles, count + triangles[:, ::-1], around]).astype(np.int64),
+    )
+
+
+def _rim(points: PlatePoints) -> tuple[IntArray, Array]:
+    """Corners (b, 2) of the edges on the boundary, counter-clockwise, and their outward normals (b, 3)."""
+    given = points.mesh.mesh
+    facets = given.boundary_facets()
+    corners = np.asarray(given.facets.T[facets], dtype=np.int64)
+    places = points.mesh.geometry
+    inside = places[points.mesh.cells[given.f2t[0, facets]]].mean(axis=1)
+    along = places[corners[:, 1]] - places[corners[:, 0]]
+    normal = np.column_stack([along[:, 1], -along[:, 0]])
+    turned = np.einsum("bi,bi->b", normal, places[corners[:, 0]] - inside) < 0
+    normal[turned] *= -1
+    corners[turned] = corners[turned, ::-1]
+    outward = np.zeros((len(corners), 3))
+    outward[:, :2] = normal / np.linalg.norm(normal, axis=1, keepdims=True)
+    return corners, outward
+
+
+# Stress on both surfaces of a plate (docs/theory.md, 3).
+
+PART = 256  # elements at once
+
+
+def plate_stress_shapes(points: PlatePoints, section: PlateSection, nodes: IntArray) -> Array:
+    """Linear stress of the retained shapes at nodes of both surfaces, shape (k, 6, n) [Pa].
+
+    The mean of the elements there; xx, yy, zz, yz, xz, xy, of which those with z vanish on a free surface.
+    """
+    mesh, h = points.mesh, section.thickness
+    n = points.shapes.shape[2]
+    unknowns = np.zeros((mesh.node_count, UNKNOWNS, n))
+    unknowns[:, :3], unknowns[:, 3:] = points.middle, points.turns[:, :2]
+    wanted = np.zeros(mesh.node_count, dtype=bool)
+    wanted[nodes % mesh.node_count] = True
+    total, count = np.zeros((mesh.node_count, 2, 3, n)), np.zeros(mesh.node_count)
+    touched = np.flatnonzero(wanted[mesh.element_nodes].any(axis=1))
+    local = np.asarray(mesh.element.doflocs).T
+    for first in range(0, len(touched), PART):
+        elements = touched[first : first + PART]
+        numbers = mesh.element_nodes[elements]
+        own = unknowns[numbers].reshape(len(elements), -1, n)
+        strains = strain_matrices(mesh, section, elements, local) @ own[:, None]
+        for side, height in enumerate((h / 2, -h / 2)):
+            there = strains[:, :, :3] + height * strains[:, :, 3:6]
+            stress = section.membrane[elements, None] @ there / h
+            np.add.at(total[:, side], numbers, stress)
+        np.add.at(count, numbers, 1)
+    result = np.zeros((len(nodes), 6, n))
+    at = nodes % mesh.node_count
+    result[:, [0, 1, 5]] = total[at, nodes // mesh.node_count] / count[at, None, None]
+    return result
+
+
+# The floating body of a plate (docs/theory.md, 2 and 3).
+
+
+def body_of_plate(
+    mesh: ElementMesh,
+    materials: ElementMaterials,
+    section: PlateSection,
+    interfaces: tuple[Interface, ...],
+    choice: Choice,
+    folder: Folder,
+) -> tuple[FloatingBody, KeptShapes]:
+    """The data of the body, and what was kept.
+
+    Raises:
+        ParameterError: a frame that does not hold the body, more modes than it has, or a mechanism.
+    """
+    nodal_mass, unknowns, h = mass_matrix(mesh, materials), plate_unknowns(mesh), section.thickness
+    is_linear = choice.strain is MeshStrain.LINEAR
+
+    def make() -> KeptShapes:
+        found = condensed(
+            plate_mass(nodal_mass, section), plate_stiffness(mesh, section), unknowns, interfaces, choice
+        )
+        if is_linear:
+            return KeptShapes.of(found)
+        stretched = surface_strains(mesh, section, found.shapes, found.kept.frequencies, found.relaxed)
+        return KeptShapes.of(found, plate_geometric_stiffness(mesh, section, found.shapes), stretched)
+
+    found = folder.kept((mesh, section, interfaces, choice), make)
+    frequencies = found.frequencies
+    if is_linear:
+        strain = linear_strain(frequencies)
+    else:
+        strain = condensed_strain(frequencies, found.geometric, unrelaxed=found.unrelaxed)
+    apart = h / np.sqrt(12.0)  # two sheets of half the mass have the inertia of the plate
+    sheets = sparse.csr_array(sparse.block_diag([nodal_mass / 2, nodal_mass / 2]))
+    places = np.vstack([mesh.nodes + (0, 0, apart), mesh.nodes - (0, 0, apart)])
+    moments = mesh_moments(sheets, places, surface_shapes(unknowns, found.shapes, mesh.node_count, apart))
+    points = PlatePoints(
+        surface_shapes(unknowns, found.shapes, mesh.node_count, h / 2),
+        interface_motion(interfaces, found.moved, found.turned),
+        mesh,
+        h,
+    )
+    damping = np.diag(2 * choice.damping_ratio * frequencies)
+    return retained_body(3, mesh.nodes, moments, strain, damping, section.viscosity, points), found

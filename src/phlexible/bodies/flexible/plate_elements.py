@@ -1,0 +1,468 @@
+"""Elements of plates: section, strains, mass and stiffness (docs/theory.md, 3)."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.bodies.flexible.element_mesh import CellKind, ElementMesh
+from phlexible.bodies.flexible.mesh_matrices import ElementMaterials, assembled
+from phlexible.bodies.flexible.structure import Unknowns
+
+# Stiffness and mass of a plate for each of its area (docs/theory.md, 3).
+
+SHEAR_FACTOR = 5 / 6
+NO_SHEAR = 1e5
+"""Stiffness of the shear that a Kirchhoff plate does not have, over that of bending an element."""
+
+
+class PlateTheory(StrEnum):
+    """KIRCHHOFF: normals stay normal to the middle surface. MINDLIN: shear turns them."""
+
+    KIRCHHOFF = "kirchhoff"
+    MINDLIN = "mindlin"
+
+
+@dataclass(frozen=True, eq=False)
+class PlateSection:
+    """What the elements of a plate are made of.
+
+    Attributes:
+        thickness: h [m].
+        membrane: forces (xx, yy, xy) of strains (shear doubled) in plane stress, shape (e, 3, 3) [N/m].
+        shear: shear forces of shear strains, shape (e,) [N/m].
+        density: mass per area, shape (e,) [kg/m2].
+        viscosity: Kelvin-Voigt time [s].
+    """
+
+    thickness: float
+    membrane: Array
+    shear: Array
+    density: Array
+    viscosity: float
+
+    @property
+    def bending(self) -> Array:
+        """Moments (xx, yy, xy) of curvatures, shape (e, 3, 3) [N m]."""
+        return self.membrane * (self.thickness**2 / 12)
+
+    @property
+    def stiffness(self) -> Array:
+        """Of membrane strains, curvatures and shear strains, shape (e, 8, 8)."""
+        result = np.zeros((len(self.shear), 8, 8))
+        result[:, :3, :3] = self.membrane
+        result[:, 3:6, 3:6] = self.bending
+        result[:, 6, 6] = result[:, 7, 7] = self.shear
+        return result
+
+
+def plate_section(mesh: ElementMesh, materials: ElementMaterials, theory: PlateTheory) -> PlateSection:
+    """Of elements with the constants of plane stress, which are times the thickness."""
+    lame, shear, h = materials.lame, materials.shear, materials.thickness
+    membrane = np.zeros((len(lame), 3, 3))
+    membrane[:, 0, 0] = membrane[:, 1, 1] = lame + 2 * shear
+    membrane[:, 0, 1] = membrane[:, 1, 0] = lame
+    membrane[:, 2, 2] = shear
+    if theory is PlateTheory.MINDLIN:
+        across = SHEAR_FACTOR * shear
+    else:
+        across = NO_SHEAR * membrane[:, 0, 0] * h**2 / 12 / _areas(mesh)
+    return PlateSection(h, membrane, across, materials.density, materials.viscosity)
+
+
+def _areas(mesh: ElementMesh) -> Array:
+    areas = np.zeros(mesh.cell_count)
+    for part in mesh.quadrature(2):
+        areas[part.elements] = part.weights.sum(axis=1)
+    return areas
+
+
+# Transverse shear strain of plate elements, interpolated so that thin plates do not lock (docs/theory.md, 3).
+
+GAUSS = (0.5 - 0.5 / np.sqrt(3.0), 0.5 + 0.5 / np.sqrt(3.0))
+
+
+@dataclass(frozen=True, eq=False)
+class ShearInterpolation:
+    """The space of Nedelec's elements of second order on the reference cell, and what determines its fields.
+
+    The gradients of the deflections of second order lie in it, so that a plate without shear strain may bend.
+
+    Attributes:
+        points: where fields are looked at, shape (2, P).
+        functionals: t numbers sum_pa functionals[t, p, a] field_a(points_p) determine a field, shape (T, P, 2).
+        is_simplex: whether the cell is the triangle.
+        inverse: coefficients of the basis from these numbers, shape (T, T).
+    """
+
+    points: Array
+    functionals: Array
+    is_simplex: bool
+    inverse: Array
+
+    def fields(self, points: Array) -> Array:
+        """The field of each number at points (2, q), components along the reference axes, shape (q, 2, T)."""
+        basis = _simplex_basis(points) if self.is_simplex else _quadrilateral_basis(points)
+        return np.asarray(basis @ self.inverse)
+
+
+def shear_interpolation(kind: CellKind) -> ShearInterpolation:
+    """Of triangles or quadrilaterals."""
+    points, functionals = _triangle() if kind.is_simplex else _quadrilateral()
+    basis = _simplex_basis(points) if kind.is_simplex else _quadrilateral_basis(points)
+    inverse = np.linalg.inv(np.einsum("tpa,pam->tm", functionals, basis))
+    return ShearInterpolation(points, functionals, kind.is_simplex, inverse)
+
+
+def _triangle() -> tuple[Array, Array]:
+    """Components along the edges at their Gauss points, and the mean of both components."""
+    from skfem.quadrature import get_quadrature
+    from skfem.refdom import RefTri
+
+    corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    edges = [(corners[a], corners[b] - corners[a]) for a, b in ((0, 1), (1, 2), (0, 2))]
+    on_edges = np.array([first + g * along for first, along in edges for g in GAUSS])
+    inner, weights = get_quadrature(RefTri, 3)
+    functionals = np.zeros((8, 6 + len(weights), 2))
+    for edge, (_, along) in enumerate(edges):
+        functionals[2 * edge, 2 * edge] = functionals[2 * edge + 1, 2 * edge + 1] = along
+    functionals[6, 6:, 0] = functionals[7, 6:, 1] = weights
+    return np.hstack([on_edges.T, inner]), functionals
+
+
+def _quadrilateral() -> tuple[Array, Array]:
+    """The component along each axis at its two Gauss points, on both sides and in the middle across."""
+    places, directions = [], []
+    for g in GAUSS:
+        for across in (0.0, 0.5, 1.0):
+            places += [(g, across), (across, g)]
+            directions += [(1.0, 0.0), (0.0, 1.0)]
+    functionals = np.zeros((12, 12, 2))
+    functionals[np.arange(12), np.arange(12)] = directions
+    return np.array(places).T, functionals
+
+
+def _simplex_basis(points: Array) -> Array:
+    """Linear fields and (-s, r) times linear functions, shape (q, 2, 8)."""
+    r, s = points
+    one, none = np.ones_like(r), np.zeros_like(r)
+    first = [one, r, s, none, none, none, -r * s, -s * s]
+    second = [none, none, none, one, r, s, r * r, r * s]
+    return np.stack([np.stack(first, axis=1), np.stack(second, axis=1)], axis=1)
+
+
+def _quadrilateral_basis(points: Array) -> Array:
+    """Linear along the component, quadratic across, shape (q, 2, 12)."""
+    r, s = points
+    none = [np.zeros_like(r)] * 6
+    first = [r**i * s**j for i in range(2) for j in range(3)]
+    second = [r**j * s**i for i in range(2) for j in range(3)]
+    return np.stack([np.stack(first + none, axis=1), np.stack(none + second, axis=1)], axis=1)
+
+
+# Strains of plate elements: membrane, curvature and shear (docs/theory.md, 3).
+#
+# Unknowns of a node are its displacements u, v, w and its rotations about x and y; points at height z move by
+# u + z d with d = (theta_y, -theta_x, 0).
+
+UNKNOWNS = 5
+"""Of a node."""
+DEGREE = 4
+"""That quadratures of the strain energy hold on straight cells."""
+CHUNK = 4_000_000  # numbers of strains that are held at once
+
+
+@dataclass(frozen=True, eq=False)
+class PlateQuadrature:
+    """Strains of some elements at their quadrature points.
+
+    Attributes:
+        elements: their numbers, shape (e,).
+        unknowns: shape (e, 5 k).
+        weights: area of each point, shape (e, q) [m2].
+        strains: e_xx, e_yy, 2 e_xy, k_xx, k_yy, 2 k_xy, g_x, g_y of the unknowns, shape (e, q, 8, 5 k).
+        values: of the shape functions, shape (q, k).
+        gradients: shape (e, q, 2, k) [1/m].
+    """
+
+    elements: IntArray
+    unknowns: IntArray
+    weights: Array
+    strains: Array
+    values: Array
+    gradients: Array
+
+
+def plate_quadrature(mesh: ElementMesh, section: PlateSection) -> Iterator[PlateQuadrature]:
+    """The elements in parts that memory holds."""
+    points, weights = _quadrature(mesh)
+    for elements in _parts(mesh):
+        jacobians = _jacobians(mesh, points, elements)
+        values, gradients = _functions(mesh, points, jacobians)
+        nodes = mesh.element_nodes[elements]
+        yield PlateQuadrature(
+            elements=elements,
+            unknowns=(UNKNOWNS * nodes[..., None] + np.arange(UNKNOWNS)).reshape(len(elements), -1),
+            weights=np.abs(np.linalg.det(jacobians)) * weights,
+            strains=strain_matrices(mesh, section, elements, points),
+            values=values,
+            gradients=gradients,
+        )
+
+
+def strain_matrices(mesh: ElementMesh, section: PlateSection, elements: IntArray, points: Array) -> Array:
+    """Strains of the unknowns at points (2, q) of the reference cell, shape (e, q, 8, 5 k)."""
+    shear = shear_interpolation(mesh.kind)
+    result = _nodal_strains(mesh, shear, elements, points)
+    if mesh.kind.is_simplex:
+        inner = _bubble_strains(mesh, shear, elements, points)
+        result -= np.einsum("eqai,eij->eqaj", inner, _relaxation(mesh, section, shear, elements), optimize=True)
+    return result
+
+
+def _quadrature(mesh: ElementMesh) -> tuple[Array, Array]:
+    from skfem.quadrature import get_quadrature
+
+    points, weights = get_quadrature(mesh.mesh.elem.refdom, DEGREE + (2 if mesh.geometry_order > 1 else 0))
+    return np.asarray(points), np.asarray(weights)
+
+
+def _parts(mesh: ElementMesh) -> Iterator[IntArray]:
+    size = max(1, CHUNK // (9 * 8 * UNKNOWNS * mesh.element_nodes.shape[1]))
+    for first in range(0, mesh.cell_count, size):
+        yield np.arange(first, min(first + size, mesh.cell_count))
+
+
+def _jacobians(mesh: ElementMesh, points: Array, elements: IntArray) -> Array:
+    """dx_i/dX_a at points of the reference cell, shape (e, q, i, a)."""
+    found = np.asarray(mesh.mesh.mapping().DF(points, elements.astype(np.int32)))
+    found = np.broadcast_to(found, (2, 2, len(elements), points.shape[1]))
+    return np.ascontiguousarray(found.transpose(2, 3, 0, 1))
+
+
+def _functions(mesh: ElementMesh, points: Array, jacobians: Array) -> tuple[Array, Array]:
+    """Shape functions (q, k) and their gradients, shape (e, q, 2, k)."""
+    found = [mesh.element.lbasis(points, i) for i in range(mesh.element_nodes.shape[1])]
+    values = np.array([np.broadcast_to(each[0], points.shape[1]) for each in found]).T
+    slopes = np.array([np.broadcast_to(each[1], points.shape) for each in found])  # (k, 2, q)
+    gradients = np.einsum("eqai,kaq->eqik", np.linalg.inv(jacobians), slopes, optimize=True)
+    return values, gradients
+
+
+def _nodal_strains(mesh: ElementMesh, shear: ShearInterpolation, elements: IntArray, points: Array) -> Array:
+    jacobians = _jacobians(mesh, points, elements)
+    _, gradients = _functions(mesh, points, jacobians)
+    strains = np.zeros((*jacobians.shape[:2], 8, UNKNOWNS * gradients.shape[3]))
+    _plane_strains(strains[:, :, :3], gradients, (0, 1), (1.0, 1.0))
+    _plane_strains(strains[:, :, 3:6], gradients, (4, 3), (1.0, -1.0))
+    there = _jacobians(mesh, shear.points, elements)  # (e, P, i, a)
+    values, _ = _functions(mesh, shear.points, there)
+    slopes = np.array([mesh.element.lbasis(shear.points, i)[1] for i in range(values.shape[1])])
+    numbers = np.zeros((len(elements), len(shear.functionals), strains.shape[3]))
+    numbers[:, :, 2::UNKNOWNS] = np.einsum("tpa,kap->tk", shear.functionals, slopes)
+    turned = np.einsum("tpa,epia,pk->ietk", shear.functionals, there, values, optimize=True)
+    numbers[:, :, 4::UNKNOWNS], numbers[:, :, 3::UNKNOWNS] = turned[0], -turned[1]
+    strains[:, :, 6:] = _pushed(shear, points, jacobians, numbers)
+    return strains
+
+
+def _plane_strains(rows: Array, gradients: Array, components: tuple[int, int], signs: tuple[float, float]) -> None:
+    """Strains, shear doubled, of the field that has these unknowns times signs as components."""
+    (first, second), (one, two) = components, signs
+    rows[:, :, 0, first::UNKNOWNS] = one * gradients[:, :, 0]
+    rows[:, :, 2, first::UNKNOWNS] = one * gradients[:, :, 1]
+    rows[:, :, 1, second::UNKNOWNS] = two * gradients[:, :, 1]
+    rows[:, :, 2, second::UNKNOWNS] = two * gradients[:, :, 0]
+
+
+def _pushed(shear: ShearInterpolation, points: Array, jacobians: Array, numbers: Array) -> Array:
+    """Fields of numbers (e, T, m) in the axes of the mesh, shape (e, q, 2, m)."""
+    reference = np.einsum("qat,etm->eqam", shear.fields(points), numbers, optimize=True)
+    return np.asarray(np.swapaxes(np.linalg.inv(jacobians), 2, 3) @ reference)
+
+
+def _bubble_strains(mesh: ElementMesh, shear: ShearInterpolation, elements: IntArray, points: Array) -> Array:
+    """Strains of the rotations r s (1 - r - s) that a triangle has inside, shape (e, q, 8, 2)."""
+    r, s = points
+    jacobians, there = (_jacobians(mesh, each, elements) for each in (points, shear.points))
+    slopes = np.array([s * (1 - 2 * r - s), r * (1 - r - 2 * s)])
+    gradients = np.einsum("eqai,aq->eqi", np.linalg.inv(jacobians), slopes)
+    result = np.zeros((len(elements), points.shape[1], 8, 2))
+    result[:, :, 3, 1] = gradients[:, :, 0]
+    result[:, :, 5, 1] = gradients[:, :, 1]
+    result[:, :, 4, 0] = -gradients[:, :, 1]
+    result[:, :, 5, 0] = -gradients[:, :, 0]
+    r, s = shear.points
+    turned = np.einsum("tpa,epia,p->iet", shear.functionals, there, r * s * (1 - r - s), optimize=True)
+    result[:, :, 6:] = _pushed(shear, points, jacobians, np.stack([-turned[1], turned[0]], axis=2))
+    return result
+
+
+def _relaxation(mesh: ElementMesh, section: PlateSection, shear: ShearInterpolation, elements: IntArray) -> Array:
+    """What the inner rotations undo of the unknowns where the energy of an element is least, (e, 2, 5 k)."""
+    points, weights = _quadrature(mesh)
+    areas = np.abs(np.linalg.det(_jacobians(mesh, points, elements))) * weights
+    inner = _bubble_strains(mesh, shear, elements, points)
+    weighted = areas[..., None, None] * (section.stiffness[elements, None] @ inner)
+    own = np.einsum("eqai,eqaj->eij", weighted, inner, optimize=True)
+    nodal = _nodal_strains(mesh, shear, elements, points)
+    mixed = np.einsum("eqai,eqaj->eij", weighted, nodal, optimize=True)
+    return np.asarray(np.linalg.solve(own, mixed))
+
+
+# Mass and stiffness of a plate, and the geometric stiffness of its retained shapes (docs/theory.md, 3).
+
+
+def plate_unknowns(mesh: ElementMesh) -> Unknowns:
+    """Three displacements and the rotations about x and y of each node."""
+    node = np.repeat(np.arange(mesh.node_count), UNKNOWNS)
+    return Unknowns(3, node, np.tile(np.arange(UNKNOWNS), mesh.node_count), mesh.nodes[node])
+
+
+def plate_mass(nodal_mass: sparse.csr_array, section: PlateSection) -> sparse.csr_array:
+    """M of the unknowns with rotary inertia from the scalar mass matrix of the nodes [kg]."""
+    turning = section.thickness**2 / 12
+    return sparse.csr_array(sparse.kron(nodal_mass, sparse.diags_array([1.0, 1.0, 1.0, turning, turning])))
+
+
+def plate_stiffness(mesh: ElementMesh, section: PlateSection) -> sparse.csr_array:
+    """K of the unknowns, shape (5 N, 5 N)."""
+    parts = []
+    for part in plate_quadrature(mesh, section):
+        e, q, _, k = part.strains.shape
+        stress = section.stiffness[part.elements, None] @ part.strains * part.weights[..., None, None]
+        flat = [each.reshape(e, q * 8, k) for each in (part.strains, stress)]
+        parts.append((part.unknowns, np.swapaxes(flat[0], 1, 2) @ flat[1]))
+    return assembled(parts, UNKNOWNS * mesh.node_count)
+
+
+def plate_geometric_stiffness(mesh: ElementMesh, section: PlateSection, shapes: Array) -> Array:
+    """H[k, i, j] = int stress_k : Q(phi_i, phi_j) with the linear stress of shape k, shape (n, n, n).
+
+    Args:
+        shapes: shape (5 N, n).
+    """
+    n = shapes.shape[1]
+    result = np.zeros((n, n, n))
+    for part in plate_quadrature(mesh, section):
+        stress = resultants(part, section, shapes) * part.weights[..., None, None]
+        slopes, turns, director = surface_gradients(part, shapes)
+        forces, moments, shears = stress[:, :, :3], stress[:, :, 3:6], stress[:, :, 6:]
+        tensors = _tensor(forces), _tensor(moments)  # (e, q, 2, 2, n)
+        for k in range(n):
+            pull, bend = (each[..., k] for each in tensors)
+            small = _work(slopes, pull, slopes) + section.thickness**2 / 12 * _work(turns, pull, turns)
+            mixed = _work(slopes, bend, turns)
+            cut = np.einsum("eqa,eqcai,eqcj->ij", shears[..., k], slopes, director, optimize=True)
+            result[k] += small + mixed + mixed.T + cut + cut.T
+    return np.asarray((result + result.transpose(0, 2, 1)) / 2)
+
+
+def resultants(part: PlateQuadrature, section: PlateSection, shapes: Array) -> Array:
+    """Membrane forces, moments and shear forces of shapes (5 N, n), shape (e, q, 8, n)."""
+    strains = part.strains @ shapes[part.unknowns][:, None]
+    return np.asarray(section.stiffness[part.elements, None] @ strains)
+
+
+def surface_gradients(part: PlateQuadrature, shapes: Array) -> tuple[Array, Array, Array]:
+    """du_c/dx_a and dd_c/dx_a, shape (e, q, 3, 2, n), and d, shape (e, q, 3, n)."""
+    e, n = len(part.elements), shapes.shape[1]
+    nodal = shapes[part.unknowns].reshape(e, -1, UNKNOWNS, n)
+    across = np.stack([nodal[:, :, 4], -nodal[:, :, 3], np.zeros_like(nodal[:, :, 3])], axis=2)
+    slopes = np.einsum("eqak,ekcn->eqcan", part.gradients, nodal[:, :, :3], optimize=True)
+    turns = np.einsum("eqak,ekcn->eqcan", part.gradients, across, optimize=True)
+    director = np.einsum("qk,ekcn->eqcn", part.values, across, optimize=True)
+    return slopes, turns, director
+
+
+def _tensor(rows: Array) -> Array:
+    """xx, yy, xy as symmetric matrices, shape (e, q, 2, 2, n)."""
+    return np.stack([rows[:, :, [0, 2]], rows[:, :, [2, 1]]], axis=2)
+
+
+def _work(left: Array, stress: Array, right: Array) -> Array:
+    """sum stress_ab left_ca,i right_cb,j, shape (n, n)."""
+    turned = np.einsum("eqab,eqcbj->eqcaj", stress, right, optimize=True)
+    n = left.shape[-1]
+    return np.asarray(left.reshape(-1, n).T @ turned.reshape(-1, n))
+
+
+# Stretch of the middle surface that no displacement relaxes (docs/theory.md, 3).
+#
+# A plate that curves in two directions must stretch: by the part of its quadratic membrane strain that is no strain
+# of any displacement.
+
+SOFT = 0.1
+"""Membrane strain of a shape by itself, of that of the softest at equal energy, below which it takes no part."""
+FELT = 0.1
+"""Strain without linear part, of the unrelaxed strain at equal energy, that is left out."""
+
+
+def surface_strains(
+    mesh: ElementMesh, section: PlateSection, shapes: Array, frequencies: Array, relaxed: Callable[[Array], Array]
+) -> Array:
+    """C of strains eta . C eta / 2 of weight one (3.19), shape (m, n, n).
+
+    Args:
+        shapes: shape (5 N, n).
+        frequencies: of the shapes, shape (n,) [rad/s].
+        relaxed: displacements (5 N, k) under loads (5 N, k) that leave no resultant.
+    """
+    n = shapes.shape[1]
+    soft = _soft(mesh, section, shapes / frequencies)
+    pairs = [(i, j) for k, i in enumerate(soft) for j in soft[k:]]
+    if not pairs:
+        return np.zeros((0, n, n))
+    energies, loads = _quadratic(mesh, section, shapes / frequencies, pairs)
+    rest = energies - loads.T @ relaxed(loads)
+    twice = np.array([1.0 if i == j else np.sqrt(2.0) for i, j in pairs])
+    values, vectors = np.linalg.eigh((rest + rest.T) / 2 * np.outer(twice, twice))
+    scale = float((np.diag(energies) * twice**2).max())
+    found = []
+    for value, vector in zip(values[::-1], vectors.T[::-1], strict=True):
+        if value < FELT**2 * scale:
+            break
+        matrix = np.zeros((n, n))
+        for (i, j), share in zip(pairs, vector, strict=True):
+            matrix[i, j] = matrix[j, i] = share if i == j else share / np.sqrt(2.0)
+        found.append(np.sqrt(value) * frequencies[:, None] * matrix * frequencies)
+    return np.array(found).reshape(-1, n, n)
+
+
+def _soft(mesh: ElementMesh, section: PlateSection, shapes: Array) -> list[int]:
+    """Numbers of the shapes that turn much."""
+    own = np.zeros(shapes.shape[1])
+    for part in plate_quadrature(mesh, section):
+        slopes, _, _ = surface_gradients(part, shapes)
+        strain = _products(slopes, slopes)
+        stress = np.einsum("eab,eqbn->eqan", section.membrane[part.elements], strain, optimize=True)
+        own += np.einsum("eq,eqan,eqan->n", part.weights, stress, strain, optimize=True)
+    return [int(k) for k in np.flatnonzero(np.sqrt(own) > SOFT * np.sqrt(own.max(initial=0.0)))]
+
+
+def _quadratic(
+    mesh: ElementMesh, section: PlateSection, shapes: Array, pairs: list[tuple[int, int]]
+) -> tuple[Array, Array]:
+    """int Q_p . D Q_q over all pairs p and q, and the loads int B^T D Q_p."""
+    first, second = np.array(pairs).T
+    energies, loads = np.zeros((len(pairs),) * 2), np.zeros((len(shapes), len(pairs)))
+    for part in plate_quadrature(mesh, section):
+        slopes, _, _ = surface_gradients(part, shapes)
+        strain = _products(slopes[..., first], slopes[..., second])
+        stress = np.einsum(
+            "eq,eab,eqbp->eqap", part.weights, section.membrane[part.elements], strain, optimize=True
+        )
+        energies += strain.reshape(-1, len(pairs)).T @ stress.reshape(-1, len(pairs))
+        own = np.einsum("eqai,eqap->eip", part.strains[:, :, :3], stress, optimize=True)
+        np.add.at(loads, part.unknowns, own)
+    return energies, loads
+
+
+def _products(left: Array, right: Array) -> Array:
+    """Membrane strain (xx, yy, 2 xy) of (grad a)^T grad b, shape (e, q, 3, n)."""
+    xx, yy = ((left[:, :, :, a] * right[:, :, :, a]).sum(axis=2) for a in (0, 1))
+    xy = (left[:, :, :, 0] * right[:, :, :, 1] + left[:, :, :, 1] * right[:, :, :, 0]).sum(axis=2)
+    return np.stack([xx, yy, xy], axis=2)

@@ -1,0 +1,412 @@
+"""A geometrically exact rod: rigid sections with elastic elements between them (docs/theory.md, 8)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, line_plane_or_space, option, positive, vector, whole
+from phlexible.algebra.rotations import cross_matrix
+from phlexible.bodies.beam.mesh import Theory, moments_at, stiffness_at
+from phlexible.bodies.body import Body, BodyData
+from phlexible.bodies.floating_body import FloatingBody, no_strain
+from phlexible.bodies.initial_nodes import Field, initial_nodes
+from phlexible.bodies.locations import (
+    Along,
+    Cut,
+    End,
+    Location,
+    MaterialPoint,
+    MaterialPoints,
+    MaterialPosition,
+    Origin,
+    Start,
+)
+from phlexible.bodies.material import Material, all_sections, check_material, section_along
+from phlexible.bodies.skin import Skin, tube_skin
+from phlexible.elements.line_functions import (
+    gauss,
+    lagrange_slopes,
+    lagrange_values,
+    quadratic_slopes,
+    quadratic_values,
+)
+from phlexible.elements.sections import (
+    AnySection,
+    GeneralSection,
+    Section,
+    UniformSection,
+    VaryingSection,
+    sections_at,
+)
+from phlexible.errors import AttachmentError, ParameterError
+from phlexible.shapes.surfaces import optional_color, outline_of
+
+# A rigid cross-section of a rod, with the mass of the length around it.
+
+LAP = 0.1
+"""Of the thickness, how far a piece reaches into its neighbours: bends of 0.4 rad between them are closed."""
+
+
+@dataclass(frozen=True)
+class RodNode(Body):
+    """A section of a ``Rod``, which adds it to a model: local x along the rod, y and z those of the section.
+
+    Attributes:
+        section, material: as of the rod.
+        weight: length of the rod whose mass it carries [m].
+        before, after: how far along x the piece of the rod goes that moves with it [m].
+        color: in pictures.
+    """
+
+    section: UniformSection
+    material: Material | None
+    weight: float
+    before: float
+    after: float
+    color: str | None = field(default=None, kw_only=True)
+
+    @property
+    def length(self) -> float:
+        """Of the piece of the rod [m]."""
+        return self.before + self.after
+
+    @property
+    def elements(self) -> int:
+        """One piece."""
+        return 1
+
+    def discretize(self, dimension: int) -> FloatingBody:
+        """m, S = m c and W from int rho (1, y, z) (1, y, z)^T over the section, times the length it carries.
+
+        On a line only m is left.
+        """
+        line_plane_or_space(dimension)
+        moments = self.weight * moments_at(self.section, self.material, np.zeros(1))[0]
+        moments[dimension:], moments[:, dimension:] = 0.0, 0.0
+        second_moments = np.zeros((3, 3))
+        second_moments[1:, 1:] = moments[1:, 1:]
+        return FloatingBody(
+            dimension=dimension,
+            mass=float(moments[0, 0]),
+            first_moments=np.array([0.0, *moments[0, 1:]])[:, None],
+            second_moments=second_moments[:, :, None, None],
+            rotates=dimension > 1,
+            strain=no_strain(),
+            damping=np.zeros((0, 0)),
+            viscosity=0.0,
+            points=RodPoints(self.before, self.after, dimension),
+            size=self.length,
+        )
+
+    def skin(self, data: BodyData, ports: Array) -> Skin:
+        """The piece of the rod, straight; it reaches a little into its neighbours, so that bends have no gaps."""
+        outline = outline_of(self.section)
+        lap = LAP * float(np.ptp(outline.corners, axis=0).max())
+        ends = [-self.before - lap * (self.before > 0), self.after + lap * (self.after > 0)]
+        positions = np.array([[x, 0.0, 0.0] for x in ends])
+        return tube_skin(positions, np.zeros((2, 3, 0)), np.zeros((2, 3, 0)), [outline, outline])
+
+
+@dataclass(frozen=True, eq=False)
+class RodPoints(MaterialPoints):
+    """Points of the piece from ``-before`` to ``after`` along x [m], rigid."""
+
+    before: float
+    after: float
+    dimension: int
+
+    def locate(self, location: Location) -> MaterialPoint:
+        """The node itself, a place along the piece counted from its beginning, or any point in body axes."""
+        match location:
+            case Origin():
+                position = np.zeros(3)
+            case Start() | Cut(at_end=False):
+                position = np.array([-self.before, 0.0, 0.0])
+            case End() | Cut():
+                position = np.array([self.after, 0.0, 0.0])
+            case Along(x):
+                position = np.array([x - self.before, 0.0, 0.0])
+            case MaterialPosition(given):
+                position = vector("position", given)
+        if self.dimension == 2 and position[2] != 0:
+            raise AttachmentError(f"position must have z = 0 in dimension 2, got {position.tolist()}")
+        return MaterialPoint(position, np.zeros((3, 0)), np.zeros((3, 0)))
+
+    def outline(self, count: int) -> tuple[Array, Array]:
+        """From one end of the piece to the other."""
+        places = np.array([[-self.before, 0.0, 0.0], [self.after, 0.0, 0.0]])
+        return places, np.zeros((2, 3, 0))
+
+
+# A geometrically exact rod: rigid sections with elastic elements between them (docs/theory.md, 8).
+
+ROUND_OFF = 1e-9
+END_WEIGHTS = np.array([-1 / 8, 1 / 6, -1 / 24])
+"""What Gregory's rule adds to the trapezoidal one at each end, so that it is right for cubic polynomials."""
+
+
+class StressFree(StrEnum):
+    """The shape in which a rod stores no energy."""
+
+    SHAPE = "shape"
+    STRAIGHT = "straight"
+
+
+@dataclass(frozen=True)
+class ElementShape:
+    """An element of a rod: its nodes and what strains are at its quadrature points.
+
+    Attributes:
+        nodes: numbers of its two or three nodes.
+        places: of the quadrature points along the rod, shape (g,) [m].
+        measures: lengths that they stand for, shape (g,) [m].
+        values: shape functions there, shape (g, nodes).
+        slopes: their derivatives along the rod, shape (g, nodes) [1/m].
+    """
+
+    nodes: tuple[int, ...]
+    places: Array
+    measures: Array
+    values: Array
+    slopes: Array
+
+
+@dataclass(frozen=True)
+class Rod:
+    """A slender body that stretches, shears, bends and twists as far as it likes (Simo and Reissner).
+
+    ``model.add(rod, "rod", shape=curve)`` places it straight along x or along a curve. Strains are exact for any
+    displacement and rotation; neighbouring sections should turn by less than 0.5 rad against each other.
+
+    Attributes:
+        length: along the stress-free axis [m].
+        section: as of ``Beam``: axes along local y and z. A ``Section`` without shear areas shears with its whole
+            area: a slender rod then bends as if it did not shear at all.
+        material: elasticity, density, viscosity; of a ``GeneralSection``, which has its own, None.
+        elements: equal finite elements, at least 1.
+        order: 1: two nodes an element; 2: three nodes, for smooth motions the more accurate choice.
+        stress_free: ``"shape"``: the rod stores no energy in the shape in which it is placed; ``"straight"``: it
+            would be straight, and is bent when it is placed along a curve.
+        color: in pictures, a name or "#rrggbb"; None: as the picture likes.
+
+    Raises:
+        ParameterError: a parameter is outside its range or no option, or parameters that contradict each other.
+    """
+
+    length: float
+    section: AnySection | Callable[[float], UniformSection]
+    material: Material | None = None
+    elements: int = 16
+    order: int = 1
+    stress_free: StressFree | Literal["shape", "straight"] = StressFree.SHAPE
+    color: str | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        for name, value in (
+            ("length", positive("length", self.length)),
+            ("elements", whole("elements", self.elements)),
+            ("order", whole("order", self.order)),
+            ("stress_free", option("stress_free", self.stress_free, StressFree)),
+            ("color", optional_color(self.color)),
+        ):
+            object.__setattr__(self, name, value)
+        if self.order not in (1, 2):
+            raise ParameterError(f"order must be 1 (two nodes an element) or 2 (three nodes), got {self.order!r}")
+        object.__setattr__(self, "section", section_along(self.section, self.length, self.elements))
+        check_material(self._section, self.material)
+
+    @property
+    def viscosity(self) -> float:
+        """Kelvin-Voigt time tau of the material or of the sections [s]."""
+        if self.material is not None:
+            return self.material.viscosity
+        return max(each.viscosity for each in all_sections(self._section) if isinstance(each, GeneralSection))
+
+    @property
+    def node_places(self) -> Array:
+        """Where the nodes are along the rod, shape (N,) [m]."""
+        return np.linspace(0.0, self.length, self.elements * self.order + 1)
+
+    def nodes(self) -> tuple[RodNode, ...]:
+        """The rigid sections, from start to end."""
+        places, weights = self.node_places, self._node_weights
+        half = 0.5 * np.diff(places)
+        before, after = np.concatenate([[0.0], half]), np.concatenate([half, [0.0]])
+        found = zip(self.sections_at(places), weights, before, after, strict=True)
+        return tuple(
+            RodNode(section, self.material, float(w), float(b), float(a), color=self.color)
+            for section, w, b, a in found
+        )
+
+    def element_shapes(self) -> tuple[ElementShape, ...]:
+        """The elements, from start to end."""
+        size, order = self.length / self.elements, self.order
+        points, weights = gauss(order)
+        if order == 1:
+            values, slopes = lagrange_values(points), lagrange_slopes(points, size)
+        else:
+            values, slopes = quadratic_values(points), quadratic_slopes(points, size)
+        return tuple(
+            ElementShape(
+                tuple(range(order * e, order * (e + 1) + 1)),
+                size * (e + points),
+                size * weights,
+                values,
+                slopes,
+            )
+            for e in range(self.elements)
+        )
+
+    def sections_at(self, x: Array) -> list[UniformSection]:
+        """The cross-sections at x (k,) [m]."""
+        return sections_at(self._section, x)
+
+    def stiffness_at(self, x: Array) -> Array:
+        """Section forces (N, Q_y, Q_z, M_x, M_y, M_z) per strain at x (k,) [m], shape (k, 6, 6)."""
+        return stiffness_at(_sheared(self._section), self.material, Theory.TIMOSHENKO, x)
+
+    @property
+    def _section(self) -> AnySection:
+        assert isinstance(self.section, AnySection)
+        return self.section
+
+    @property
+    def _node_weights(self) -> Array:
+        """Lengths whose mass the nodes carry, shape (N,) [m].
+
+        Half masses at free ends would make the moment of inertia of a rod too large by 2 / elements^2.
+        """
+        if self.order == 2:
+            share = self.length / self.elements / 6
+            return share * np.concatenate([[1.0], np.tile([4.0, 2.0], self.elements)[:-1], [1.0]])
+        weights = np.ones(self.elements + 1)
+        weights[[0, -1]] = 0.5
+        if self.elements > 1:
+            weights[:3] += END_WEIGHTS
+            weights[-3:] += END_WEIGHTS[::-1]
+        return weights * self.length / self.elements
+
+
+def _sheared(section: AnySection) -> AnySection:
+    """With the whole area to shear where a section does not say."""
+    if isinstance(section, VaryingSection):
+        sheared = tuple(_with_shear_areas(each) for each in section.sections)
+        return VaryingSection(section.places, sheared, section.breaks)
+    return _with_shear_areas(section)
+
+
+def _with_shear_areas(section: UniformSection) -> UniformSection:
+    if not isinstance(section, Section) or section.shear_area_y is not None:
+        return section
+    return Section(
+        section.area,
+        section.second_moment_y,
+        section.second_moment_z,
+        section.torsion_constant,
+        section.area,
+        section.shear_area_z,
+        section.shear_center,
+        section.mass_center,
+    )
+
+
+# Places and orientations of the sections of a rod along a curve.
+
+STEP = 1e-5  # of the length, for differences along a curve
+LENGTH_TOLERANCE = 2e-3
+GREATEST_TURN, GREATEST_GOOD_TURN = 0.75, 0.5  # between neighbours [rad]
+
+
+@dataclass(frozen=True, eq=False)
+class RodPose:
+    """Sections at t = 0: positions (N, 3) [m], body to world rotations (N, 3, 3)."""
+
+    positions: Array
+    rotations: Array
+
+
+def rod_pose(rod: Rod, name: str, dimension: int, shape: Field | None, position: Array, rotation: Array) -> RodPose:
+    """The sections along a curve; their x axes are its tangents, and y and z turn about x no more than they must.
+
+    Args:
+        rod: the description.
+        name: for messages.
+        dimension: 2 or 3.
+        shape: a function of s that returns a position, two end points, or nodes (N, 3); None: along x.
+        position, rotation: of the whole; where the curve is along x, y and z are those of ``rotation``.
+
+    Raises:
+        ParameterError: a shape of a wrong form, out of the plane, of another length than the rod, or that turns
+            by more than 0.75 rad between two neighbouring sections.
+    """
+    places = rod.node_places
+    local = initial_nodes(places, dimension, shape, None, np.zeros(3), np.eye(3)).positions
+    tangents = _tangents(places, shape, local, dimension)
+    stretch = np.linalg.norm(tangents, axis=1)
+    if stretch.min() < 1e-3:
+        raise ParameterError(f"{name}: shape must not stand still along s; near s = {places[stretch.argmin()]:g} m")
+    tangents /= stretch[:, None]
+    turns = np.arccos(np.clip((tangents[:-1] * tangents[1:]).sum(axis=1), -1.0, 1.0))
+    _check_turns(name, float(turns.max()))
+    if rod.stress_free is StressFree.SHAPE:
+        chords = np.linalg.norm(np.diff(local, axis=0), axis=1)
+        length = float((chords / np.sinc(turns / (2 * np.pi))).sum())  # sinc(t / pi) = sin(t) / t
+        if abs(length - rod.length) > LENGTH_TOLERANCE * rod.length:
+            raise ParameterError(
+                f"{name}: shape is {length:.6g} m long and the rod {rod.length:.6g} m; give"
+                f" Rod(length={length:.6g}), or a shape as a function of the length s along it"
+            )
+    triads = np.empty((len(places), 3, 3))
+    triads[0] = _least_turn(np.array([1.0, 0.0, 0.0]), tangents[0])
+    for k in range(1, len(places)):
+        triads[k] = _least_turn(tangents[k - 1], tangents[k]) @ triads[k - 1]
+        triads[k, :, 0] = tangents[k]
+        triads[k, :, 1] -= tangents[k] * (tangents[k] @ triads[k, :, 1])
+        triads[k, :, 1] /= np.linalg.norm(triads[k, :, 1])
+        triads[k, :, 2] = np.cross(triads[k, :, 0], triads[k, :, 1])
+    return RodPose(position + local @ rotation.T, rotation @ triads)
+
+
+def slopes_along(places: Array, values: Array) -> Array:
+    """d/ds of values (N, 3) at places (N,), shape (N, 3)."""
+    slopes = np.gradient(values, places, axis=0, edge_order=2) if len(places) > 2 else None
+    return np.asarray(np.tile(np.diff(values, axis=0) / np.diff(places), (2, 1)) if slopes is None else slopes)
+
+
+def _check_turns(name: str, turn: float) -> None:
+    if turn > GREATEST_TURN:
+        raise ParameterError(
+            f"{name}: neighbouring sections turn by {turn:.3g} rad against each other, where elements hold up to"
+            f" {GREATEST_TURN:g} and are good up to {GREATEST_GOOD_TURN:g}; take more elements, and join two rods"
+            " with Fixed at a corner"
+        )
+
+
+def _tangents(places: Array, shape: Field | None, local: Array, dimension: int) -> Array:
+    """dx/ds at the nodes, shape (N, 3)."""
+    if not callable(shape):
+        return slopes_along(places, local)
+    step = STEP * places[-1]
+    middle = np.clip(places, step, places[-1] - step)
+
+    def at(offset: float) -> Array:
+        return initial_nodes(middle + offset, dimension, shape, None, np.zeros(3), np.eye(3)).positions
+
+    before, here, after = at(-step), at(0.0), at(step)
+    slope, bend = (after - before) / (2 * step), (after - 2 * here + before) / step**2
+    return np.asarray(slope + bend * (places - middle)[:, None])
+
+
+def _least_turn(a: Array, b: Array) -> Array:
+    """The rotation that takes one unit vector to another and turns least; about z where they are opposite."""
+    axis, cosine = np.cross(a, b), float(np.dot(a, b))
+    if cosine < -1 + 1e-12:
+        helper = np.array([0.0, 0.0, 1.0]) if abs(a[2]) < 0.9 else np.array([1.0, 0.0, 0.0])
+        normal = helper - np.dot(helper, a) * a
+        normal /= np.linalg.norm(normal)
+        return np.asarray(2 * np.outer(normal, normal) - np.eye(3))
+    skew = cross_matrix(axis)
+    return np.asarray(np.eye(3) + skew + skew @ skew / (1 + cosine))

@@ -1,0 +1,258 @@
+"""Soft bodies: membranes and solids of large deformation in absolute coordinates (docs/theory.md, 5)."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import Array, IntArray, non_negative, option, plane_or_space, positive, vector, whole
+from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.body import BodyData, NodalBody
+from phlexible.bodies.flexible.given_mesh import check_elements, check_given, element_mesh, given_mesh
+from phlexible.bodies.flexible.mesh_matrices import PlaneState
+from phlexible.bodies.initial_nodes import Field, InitialNodes
+from phlexible.bodies.locations import Interface, Location
+from phlexible.bodies.skin import Skin
+from phlexible.bodies.soft_law import SoftLaw
+from phlexible.bodies.soft_mesh import (
+    FACES,
+    SoftMesh,
+    SoftPoints,
+    chosen_points,
+    moved_places,
+    node_groups,
+    node_velocities,
+)
+from phlexible.display import short_repr
+from phlexible.errors import ParameterError
+from phlexible.shapes.surfaces import optional_color
+
+if TYPE_CHECKING:
+    from phlexible.papers.soft_form import SoftForm
+
+# What a soft body looks like: its surface, or of a sheet all of its elements.
+
+
+def soft_skin(mesh: SoftMesh, dimension: int) -> Skin:
+    """Triangles on nodes, which are where the body has them."""
+    triangles = surface_triangles(mesh)
+    used, numbered = np.unique(triangles, return_inverse=True)
+    triangles, places = numbered.reshape(-1, 3).astype(np.int64), mesh.places[used]
+    nothing = np.zeros((len(used), 3, 0))
+    axes = np.arange(3)
+    coordinates = np.where(axes < dimension, used[:, None] * dimension + axes, -1)
+    return Skin(
+        positions=np.zeros((len(used), 3)),
+        shapes=nothing,
+        turns=nothing,
+        vertex_nodes=np.arange(len(used)),
+        offsets=np.zeros((len(used), 3)),
+        normals=vertex_normals(places, triangles),
+        triangles=triangles,
+        coordinates=coordinates,
+    )
+
+
+def surface_triangles(mesh: SoftMesh) -> IntArray:
+    """Nodes of triangles that cover the surface of a solid, seen counter-clockwise, or a sheet, as it is given."""
+    if mesh.is_sheet:
+        return _split(mesh.corners)
+    places, cells = mesh.places, mesh.corners
+    faces = np.concatenate([cells[:, list(face)] for face in FACES[mesh.kind]])
+    middles = np.tile(places[cells].mean(axis=1), (len(FACES[mesh.kind]), 1))
+    _, first, count = np.unique(np.sort(faces, axis=1), axis=0, return_index=True, return_counts=True)
+    own = first[count == 1]
+    faces, away = faces[own], places[faces[own]].mean(axis=1) - middles[own]
+    triangles = _split(faces)
+    a, b, c = (places[triangles[:, k]] for k in range(3))
+    outward = np.einsum("ti,ti->t", np.cross(b - a, c - a), np.tile(away, (len(triangles) // len(faces), 1))) > 0
+    return np.where(outward[:, None], triangles, triangles[:, ::-1])
+
+
+def vertex_normals(places: Array, triangles: IntArray) -> Array:
+    """Mean normals at the nodes, of unit length, shape (N, 3)."""
+    a, b, c = (places[triangles[:, k]] for k in range(3))
+    normals = np.zeros_like(places)
+    np.add.at(normals, triangles.ravel(), np.repeat(np.cross(b - a, c - a), 3, axis=0))
+    return np.asarray(normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300))
+
+
+def _split(faces: IntArray) -> IntArray:
+    if faces.shape[1] == 3:
+        return faces
+    return np.concatenate([faces[:, [0, 1, 2]], faces[:, [0, 2, 3]]])
+
+
+# Soft bodies: membranes and solids of large deformation in absolute coordinates (docs/theory.md, 5).
+
+
+@dataclass(frozen=True, eq=False)
+class SoftBody(NodalBody):
+    """A membrane or a solid that deforms as much as it likes: the positions of its nodes are its coordinates.
+
+    Solids are meshes of tetrahedra or hexahedra, in models in space. Sheets are meshes of triangles or
+    quadrilaterals: membranes in space, which do not resist bending, and bodies in the plane of planar models.
+    ``node(number)``, ``point(position)`` where a node is, and ``body["name"]`` of an interface are its points; they
+    have no orientation.
+
+    Attributes:
+        mesh: of scikit-fem or meshio, the path of a file that meshio reads, or points (p, 3) and cells (e, 3 or 4)
+            of triangles or tetrahedra [m].
+        law: ``NeoHookean(E, nu)``, ``StVenantKirchhoff(E, nu)`` or ``InvariantLaw``.
+        density: in the undeformed body [kg/m3].
+        thickness: of a sheet [m].
+        order: of the displacement elements, 2 (quadratic, also on straight cells) or 1, which bend too stiffly.
+        plane: "stress": the thickness of a sheet follows; "strain": it is held.
+        viscosity: Kelvin-Voigt time tau [s]: S grows by tau D dE/dt, D of small strains.
+        interfaces: groups of nodes by name, whose mean carries joints and springs: numbers of nodes, a function of
+            places (x[0], x[1], x[2] are arrays) or the name of a group of the mesh.
+        color: in pictures, a name or "#rrggbb"; None: as the picture likes.
+
+    Raises:
+        ParameterError: a mesh that is no body, a law that it cannot have, or a number out of its range.
+    """
+
+    mesh: Any
+    law: SoftLaw
+    density: float
+    thickness: float | None = None
+    order: int = 2
+    plane: PlaneState | str = PlaneState.STRESS
+    viscosity: float = 0.0
+    interfaces: Any = None
+    color: str | None = None
+
+    __repr__ = short_repr
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "order", whole("order", self.order))
+        if self.order not in (1, 2):
+            raise ParameterError(f"order must be 1 (linear) or 2 (quadratic), got {self.order!r}")
+        given = None
+        if not isinstance(self.mesh, SoftMesh):
+            given = given_mesh(self.mesh, is_flat=False)
+            check_given(given)
+            if given.kind.dimension == 3:
+                check_elements(element_mesh(given, self.order))
+            object.__setattr__(self, "mesh", SoftMesh.of(given, self.order))
+        object.__setattr__(self, "density", positive("density", self.density))
+        object.__setattr__(self, "viscosity", non_negative("viscosity", self.viscosity))
+        object.__setattr__(self, "plane", option("plane", self.plane, PlaneState).value)
+        object.__setattr__(self, "color", optional_color(self.color))
+        if not isinstance(self.law, SoftLaw):
+            raise ParameterError(
+                "law must be a stored energy such as NeoHookean(youngs_modulus=1e6, poissons_ratio=0.45), got "
+                f"{self.law!r}"
+            )
+        self._check_thickness()
+        self.law.constitution(self._plane)
+        self.soft_mesh.quadrature(self.soft_mesh.strain_degree)
+        object.__setattr__(self, "interfaces", node_groups(self.interfaces, self.mesh, given))
+
+    @property
+    def nodes(self) -> Array:
+        """Places of the nodes in the undeformed body, in the order of its coordinates, shape (N, 3) [m]."""
+        return self.soft_mesh.places
+
+    @property
+    def soft_mesh(self) -> SoftMesh:
+        """The mesh with all nodes."""
+        assert isinstance(self.mesh, SoftMesh)
+        return self.mesh
+
+    def points_where(self, nodes: Any) -> IntArray:
+        """Numbers of nodes for ``placed.node(number)``.
+
+        Args:
+            nodes: a function of places (x[0], x[1], x[2] are arrays) that is True where nodes are meant.
+
+        Raises:
+            ParameterError: it chooses none.
+        """
+        return chosen_points("nodes", nodes, self.soft_mesh)
+
+    def discretize(self, dimension: int) -> AbsoluteBody:
+        """Nodes, mass and strains in the plane (dimension 2) or in space (3)."""
+        plane_or_space(dimension)
+        mesh, thickness = self.soft_mesh, 1.0 if self.thickness is None else self.thickness
+        if dimension == 2 and not mesh.is_sheet:
+            raise ParameterError(f"a SoftBody of {mesh.kind.value}s needs a model in space (dimension=3)")
+        if dimension == 2 and mesh.places[:, 2].any():
+            raise ParameterError("mesh: of a SoftBody in a planar model it must lie in the plane z = 0")
+        law = self.law.constitution(self._plane)
+        mass = mesh.mass(self.density, thickness)
+        groups = {each.name: each.weights(mesh) for each in self.interfaces}
+        return AbsoluteBody(
+            dimension=dimension,
+            mass=float(mass.sum()),
+            nodal_mass=mass,
+            strains=(),
+            points=SoftPoints(mesh, dimension, groups),
+            size=float(np.ptp(mesh.places, axis=0).max()),
+            elements=(mesh.strains(law, thickness, self.viscosity),),
+            clusters=mesh.clusters,
+        )
+
+    def port_locations(self) -> dict[str, Location]:
+        """The interfaces by name."""
+        return {each.name: Interface(each.name) for each in self.interfaces}
+
+    def port_hamiltonian(  # type: ignore[override]  # a soft body has no frame, variants and stress spaces
+        self,
+        *,
+        dimension: int = 3,
+        gravity: ArrayLike = (0.0, 0.0, 0.0),
+        shape: Field | None = None,
+        velocity: Field | None = None,
+    ) -> "SoftForm":
+        """This body alone as a port-Hamiltonian model in positions and velocities of its nodes, see ``SoftForm``.
+
+        Args:
+            dimension: 2 or 3.
+            gravity: acceleration of gravity, world axes, shape (3,) [m/s^2].
+            shape, velocity: at t = 0, as in ``model.add``; None: undeformed, at rest.
+
+        Raises:
+            ParameterError: numbers of a wrong shape, or out of the plane.
+        """
+        from phlexible.papers.soft_form import SoftForm  # the papers' forms are above all bodies
+
+        data, fall = self.discretize(dimension), vector("gravity", gravity)
+        if fall[dimension:].any():
+            raise ParameterError(f"gravity must stay in the plane of a planar model, got {fall.tolist()}")
+        nodes = self.initial_nodes(dimension, shape, velocity, np.zeros(3), np.eye(3))
+        rates = np.zeros_like(nodes.positions) if nodes.velocities is None else nodes.velocities
+        start = np.concatenate([each[:, :dimension].ravel() for each in (nodes.positions, rates)])
+        weights = {each.name: each.weights(self.soft_mesh) for each in self.interfaces}
+        return SoftForm(data, fall[:dimension], weights, start)
+
+    def skin(self, data: BodyData, ports: Array) -> Skin:
+        """The surface."""
+        return soft_skin(self.soft_mesh, data.dimension)
+
+    def initial_nodes(
+        self, dimension: int, shape: Field | None, velocity: Field | None, position: Array, rotation: Array
+    ) -> InitialNodes:
+        """The nodes at t = 0: ``shape`` and ``velocity`` are functions of the undeformed place, or (N, 3)."""
+        places = self.soft_mesh.places
+        positions = moved_places(shape, places, dimension, position, rotation)
+        return InitialNodes(positions, node_velocities(velocity, places, dimension), shape, velocity)
+
+    def spun(self, nodes: InitialNodes, spin: Array, origin: Array) -> InitialNodes:
+        """The nodes turning with an angular velocity (3,) about a point on top of their velocities."""
+        turning = np.cross(vector("angular_velocity", spin), nodes.positions - origin)
+        velocities = turning if nodes.velocities is None else nodes.velocities + turning
+        return replace(nodes, velocities=velocities, speed=velocities)
+
+    @property
+    def _plane(self) -> PlaneState | None:
+        return PlaneState(self.plane) if self.soft_mesh.is_sheet else None
+
+    def _check_thickness(self) -> None:
+        if self.soft_mesh.is_sheet:
+            if self.thickness is None:
+                raise ParameterError(f"thickness must be given for a sheet of {self.soft_mesh.kind.value}s [m]")
+            object.__setattr__(self, "thickness", positive("thickness", self.thickness))
+        elif self.thickness is not None:
+            raise ParameterError(f"thickness is for sheets, and a mesh of {self.soft_mesh.kind.value}s is solid")

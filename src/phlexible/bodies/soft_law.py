@@ -1,0 +1,487 @@
+"""Elastic laws of soft bodies: energy per undeformed volume as a function of C (docs/theory.md, 5)."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, IntArray, called, check_callable, finite, positive
+from phlexible.algebra.portable import Portable
+from phlexible.algebra.user_derivatives import disagreement
+from phlexible.bodies.flexible.mesh_matrices import PlaneState
+from phlexible.display import short_repr
+from phlexible.errors import ParameterError
+
+# Functions of one invariant of C that stored energies are sums of (docs/theory.md, 5).
+
+MOST_ITERATIONS = 60
+
+
+class ScalarFunction(ABC):
+    """A function h(x) for x > 0 with two derivatives; all take and return arrays [J/m3]."""
+
+    @abstractmethod
+    def value(self, x: Array) -> Array:
+        """h."""
+
+    @abstractmethod
+    def slope(self, x: Array) -> Array:
+        """dh/dx."""
+
+    @abstractmethod
+    def curvature(self, x: Array) -> Array:
+        """d2h/dx2."""
+
+
+@dataclass(frozen=True)
+class Nothing(ScalarFunction):
+    """h = 0."""
+
+    def value(self, x: Array) -> Array:
+        return np.zeros_like(x)
+
+    def slope(self, x: Array) -> Array:
+        return np.zeros_like(x)
+
+    def curvature(self, x: Array) -> Array:
+        return np.zeros_like(x)
+
+
+@dataclass(frozen=True)
+class Proportional(ScalarFunction):
+    """h = a (x - 3)."""
+
+    a: float
+
+    def value(self, x: Array) -> Array:
+        return self.a * (x - 3)
+
+    def slope(self, x: Array) -> Array:
+        return np.full_like(x, self.a)
+
+    def curvature(self, x: Array) -> Array:
+        return np.zeros_like(x)
+
+
+@dataclass(frozen=True)
+class Logarithms(ScalarFunction):
+    """h = a ln x + b (ln x)^2: of the neo-Hookean law."""
+
+    a: float
+    b: float
+
+    def value(self, x: Array) -> Array:
+        return (self.a + self.b * np.log(x)) * np.log(x)
+
+    def slope(self, x: Array) -> Array:
+        return (self.a + 2 * self.b * np.log(x)) / x
+
+    def curvature(self, x: Array) -> Array:
+        return (2 * self.b - self.a - 2 * self.b * np.log(x)) / x**2
+
+
+@dataclass(frozen=True)
+class Reciprocal(ScalarFunction):
+    """h = a (1 / x - 1): what an incompressible neo-Hookean membrane stores across itself."""
+
+    a: float
+
+    def value(self, x: Array) -> Array:
+        return self.a * (1 / x - 1)
+
+    def slope(self, x: Array) -> Array:
+        return -self.a / x**2
+
+    def curvature(self, x: Array) -> Array:
+        return 2 * self.a / x**3
+
+
+@dataclass(frozen=True)
+class Thinning(ScalarFunction):
+    """h = min over c of mu/2 (c - 1 - ln(x c)) + lame/8 ln(x c)^2: a membrane whose thickness sqrt(c) follows.
+
+    Attributes:
+        lame, shear: Lame's constants [Pa].
+    """
+
+    lame: float
+    shear: float
+
+    def squared_thickness(self, x: Array) -> Array:
+        """c with mu (c - 1) + lame/2 ln(x c) = 0, of the shape of x; not a number where x is not positive."""
+        ratio = self.lame / (2 * self.shear)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            log_x = np.log(x)
+            log_c = -log_x * ratio / (1 + ratio)
+            for _ in range(MOST_ITERATIONS):
+                c = np.exp(log_c)
+                change = (c - 1 + ratio * (log_x + log_c)) / (c + ratio)
+                log_c = log_c - change
+                if not (np.abs(change) > 1e-15 * (1 + np.abs(log_c))).any():
+                    break
+        return np.asarray(np.exp(log_c))
+
+    def value(self, x: Array) -> Array:
+        c = self.squared_thickness(x)
+        log = np.log(x * c)
+        return np.asarray(self.shear / 2 * (c - 1 - log) + self.lame / 8 * log**2)
+
+    def slope(self, x: Array) -> Array:
+        return -self.shear / 2 * self.squared_thickness(x) / x
+
+    def curvature(self, x: Array) -> Array:
+        c = self.squared_thickness(x)
+        growth = -self.lame / (2 * x) / (self.shear + self.lame / (2 * c))
+        return np.asarray(-self.shear / 2 * (growth / x - c / x**2))
+
+
+@dataclass(frozen=True)
+class OfUser(ScalarFunction):
+    """A function of the user and its derivative, asked number by number; see ``InvariantLaw``."""
+
+    function: Any
+    derivative: Any
+
+    def value(self, x: Array) -> Array:
+        return _each(self.function, x)
+
+    def slope(self, x: Array) -> Array:
+        return _each(self.derivative, x)
+
+    def curvature(self, x: Array) -> Array:
+        """Central differences of the derivative."""
+        change = 1e-5 * np.abs(x)
+        return np.asarray((self.slope(x + change) - self.slope(x - change)) / (2 * change))
+
+
+def _each(function: Any, x: Array) -> Array:
+    values = np.asarray(x, dtype=np.float64)
+    return np.array([float(function(float(each))) for each in values.ravel()]).reshape(values.shape)
+
+
+# Energy, stress and tangent of elastic laws W(C), as functions of arrays of C (docs/theory.md, 5).
+#
+# C is the metric of the deformed body in undeformed axes, shape (..., 3, 3); of a membrane C_33 = 1, whether the
+# law holds the thickness (plane strain) or leaves it free (plane stress, where W has it eliminated). Stress and
+# strain are written as six numbers in the order 11, 22, 33, 23, 13, 12, shear strains twice.
+
+PAIRS = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
+IDENTITY = np.eye(3)
+
+
+class Constitution(ABC):
+    """W(C) per undeformed volume, with what follows from it.
+
+    Attributes:
+        lame, shear: Lame's constants for small strains [Pa].
+    """
+
+    lame: float
+    shear: float
+
+    @abstractmethod
+    def energy(self, C: Array) -> Array:
+        """W, shape (...) [J/m3]."""
+
+    @abstractmethod
+    def stress(self, C: Array) -> Array:
+        """S = 2 dW/dC, symmetric, shape (..., 3, 3) [Pa]."""
+
+    @abstractmethod
+    def change(self, C: Array, dE: Array) -> Array:
+        """dS at C for a change dE of E = (C - I) / 2, both (..., 3, 3) [Pa]."""
+
+    def tangent(self, C: Array) -> Array:
+        """dS/dE as a symmetric matrix (..., 6, 6) [Pa]."""
+        columns = []
+        for a, b in PAIRS:
+            dE = np.zeros((3, 3))
+            dE[a, b] = dE[b, a] = 1.0 if a == b else 0.5
+            columns.append(as_six(self.change(C, np.broadcast_to(dE, C.shape))))
+        return np.stack(columns, axis=-1)
+
+
+@dataclass(frozen=True)
+class QuadraticConstitution(Constitution):
+    """W = lame/2 (tr E)^2 + mu E:E, St. Venant-Kirchhoff."""
+
+    lame: float
+    shear: float
+
+    def energy(self, C: Array) -> Array:
+        E = (C - IDENTITY) / 2
+        return np.asarray(self.lame / 2 * trace(E) ** 2 + self.shear * (E * E).sum(axis=(-2, -1)))
+
+    def stress(self, C: Array) -> Array:
+        return self.change(C, (C - IDENTITY) / 2)
+
+    def change(self, C: Array, dE: Array) -> Array:
+        return np.asarray(self.lame * trace(dE)[..., None, None] * IDENTITY + 2 * self.shear * dE)
+
+
+@dataclass(frozen=True)
+class InvariantConstitution(Constitution):
+    """W = f(tr C) + g(tr cof C) + h(det C)."""
+
+    first: ScalarFunction
+    second: ScalarFunction
+    third: ScalarFunction
+    lame: float
+    shear: float
+
+    def energy(self, C: Array) -> Array:
+        A = cofactor(C, C)
+        return np.asarray(
+            self.first.value(trace(C)) + self.second.value(trace(A)) + self.third.value(np.linalg.det(C))
+        )
+
+    def stress(self, C: Array) -> Array:
+        A = cofactor(C, C)
+        f, g, h = self.first.slope(trace(C)), self.second.slope(trace(A)), self.third.slope(np.linalg.det(C))
+        rest = trace(C)[..., None, None] * IDENTITY - C
+        return np.asarray(2 * (f[..., None, None] * IDENTITY + g[..., None, None] * rest + h[..., None, None] * A))
+
+    def change(self, C: Array, dE: Array) -> Array:
+        X, A, volume = 2 * dE, cofactor(C, C), np.linalg.det(C)
+        rest, more = trace(C)[..., None, None] * IDENTITY - C, trace(X)[..., None, None] * IDENTITY - X
+        f = self.first.curvature(trace(C)) * trace(X)
+        g = self.second.curvature(trace(A)) * (rest * X).sum(axis=(-2, -1))
+        h = self.third.curvature(volume) * (A * X).sum(axis=(-2, -1))
+        g0, h0 = self.second.slope(trace(A)), self.third.slope(volume)
+        result = f[..., None, None] * IDENTITY + g[..., None, None] * rest + h[..., None, None] * A
+        return np.asarray(2 * (result + g0[..., None, None] * more + 2 * h0[..., None, None] * cofactor(C, X)))
+
+
+def trace(A: Array) -> Array:
+    """Shape (...)."""
+    return np.asarray(np.trace(A, axis1=-2, axis2=-1))
+
+
+def cofactor(A: Array, B: Array) -> Array:
+    """The symmetric bilinear form of symmetric A, B whose value at (A, A) is the cofactor matrix of A."""
+    AB, BA = A @ B, B @ A
+    a, b = trace(A)[..., None, None], trace(B)[..., None, None]
+    return np.asarray(((AB + BA) - a * B - b * A + (a * b - trace(AB)[..., None, None]) * IDENTITY) / 2)
+
+
+def as_six(A: Array) -> Array:
+    """Entries 11, 22, 33, 23, 13, 12 of symmetric matrices, shape (..., 6)."""
+    return np.stack([A[..., a, b] for a, b in PAIRS], axis=-1)
+
+
+# Elastic laws of soft bodies: energy per undeformed volume as a function of C (docs/theory.md, 5).
+
+Functions = tuple[Callable[[float], float], Callable[[float], float]]
+
+LEAST, MOST = 0.64, 1.5  # C between which functions of users are checked, relative
+TOLERANCE = 1e-6
+NATURAL = (3.0, 3.0, 1.0)
+"""Invariants of the undeformed body."""
+
+
+class SoftLaw(ABC):
+    """A stored energy W(C) per undeformed volume [J/m3], C = F^T F, with W = 0 and no stress at C = I."""
+
+    @abstractmethod
+    def constitution(self, plane: PlaneState | None) -> Constitution:
+        """The law of a solid (None) or of a sheet, whose thickness follows (STRESS) or is held (STRAIN).
+
+        Raises:
+            ParameterError: a law that such a body cannot have.
+        """
+
+
+@dataclass(frozen=True)
+class _ModulusLaw(SoftLaw):
+    """Laws that Young's modulus and Poisson's ratio of small strains describe.
+
+    Attributes:
+        youngs_modulus: E [Pa].
+        poissons_ratio: nu in (-1, 0.5); 0.5 where the body is a membrane [-].
+
+    Raises:
+        ParameterError: a number is not finite or out of its range.
+    """
+
+    youngs_modulus: float
+    poissons_ratio: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "youngs_modulus", positive("youngs_modulus", self.youngs_modulus))
+        object.__setattr__(self, "poissons_ratio", finite("poissons_ratio", self.poissons_ratio))
+        if not -1 < self.poissons_ratio <= 0.5:
+            raise ParameterError(f"poissons_ratio must lie in (-1, 0.5], got {self.poissons_ratio!r}")
+
+    @property
+    def shear_modulus(self) -> float:
+        """G = E / (2 (1 + nu)) [Pa]."""
+        return self.youngs_modulus / (2 * (1 + self.poissons_ratio))
+
+    @property
+    def _is_incompressible(self) -> bool:
+        return self.poissons_ratio == 0.5
+
+    @property
+    def _lame(self) -> float:
+        """E nu / ((1 + nu) (1 - 2 nu)) [Pa].
+
+        Raises:
+            ParameterError: nu = 0.5 where the volume has to change.
+        """
+        if self._is_incompressible:
+            raise ParameterError(
+                "poissons_ratio=0.5 keeps the volume of a solid from changing at all: take 0.49 or less, with "
+                "order=2 or hexahedra; only membranes (plane stress) can have 0.5"
+            )
+        nu = self.poissons_ratio
+        return self.youngs_modulus * nu / ((1 + nu) * (1 - 2 * nu))
+
+    @property
+    def _membrane_lame(self) -> float:
+        """E nu / (1 - nu^2), of plane stress [Pa]."""
+        return self.youngs_modulus * self.poissons_ratio / (1 - self.poissons_ratio**2)
+
+
+class StVenantKirchhoff(_ModulusLaw):
+    """W = lame/2 (tr E)^2 + G E:E with E = (C - I) / 2: large rotations, strains of a few percent.
+
+    Compressed to C = I/3 it has no stiffness left; take ``NeoHookean`` where strains are large.
+    """
+
+    def constitution(self, plane: PlaneState | None) -> Constitution:
+        """See ``SoftLaw``."""
+        lame = self._membrane_lame if plane is PlaneState.STRESS else self._lame
+        return QuadraticConstitution(lame, self.shear_modulus)
+
+
+class NeoHookean(_ModulusLaw):
+    """W = G/2 (tr C - 3 - 2 ln J) + lame/2 (ln J)^2 with J^2 = det C: rubber.
+
+    A membrane takes the thickness at which there is no stress across it; with poissons_ratio=0.5 its volume stays.
+    """
+
+    def constitution(self, plane: PlaneState | None) -> Constitution:
+        """See ``SoftLaw``."""
+        shear = self.shear_modulus
+        volume: ScalarFunction
+        if plane is PlaneState.STRESS:
+            lame = self._membrane_lame
+            volume = Reciprocal(shear / 2) if self._is_incompressible else Thinning(self._lame, shear)
+        else:
+            lame = self._lame
+            volume = Logarithms(-shear / 2, lame / 8)
+        return InvariantConstitution(Proportional(shear / 2), Nothing(), volume, lame, shear)
+
+
+@dataclass(frozen=True)
+class InvariantLaw(Portable, SoftLaw):
+    """W(C) = f(I1) + g(I2) + h(I3) of the user, with I1 = tr C, I2 = tr cof C and I3 = det C = J^2.
+
+    Each is a pair of functions of one number: energy per undeformed volume [J/m3] and its derivative. They are
+    compiled with the time step where Numba can compile them, and called as Python functions where it cannot.
+    Mooney and Rivlin: ``first=(lambda I: c1 * (I - 3), lambda I: c1)`` and so on. Of solids, and of sheets with
+    ``plane="strain"``: where the thickness follows it would have to be eliminated from W.
+
+    Attributes:
+        first, second, third: (f, df), (g, dg), (h, dh); None: zero.
+
+    Raises:
+        ParameterError: functions that do not return finite numbers around I = 3, 3, 1, a derivative that is none, a
+            stress that does not vanish at C = I, or a body without shear stiffness.
+    """
+
+    first: Functions | None = None
+    second: Functions | None = None
+    third: Functions | None = None
+
+    def __post_init__(self) -> None:
+        for name, natural in zip(("first", "second", "third"), NATURAL, strict=True):
+            pair = getattr(self, name)
+            if pair is not None:
+                _check(name, pair, natural * np.linspace(LEAST, MOST, 9))
+        form = self._form
+        slopes = [
+            form.first.slope(np.array(3.0)),
+            form.second.slope(np.array(3.0)),
+            form.third.slope(np.array(1.0)),
+        ]
+        left = float(slopes[0] + 2 * slopes[1] + slopes[2])
+        if abs(left) > TOLERANCE * max(abs(float(slope)) for slope in slopes):
+            raise ParameterError(
+                f"the undeformed body must have no stress: f'(3) + 2 g'(3) + h'(1) must be 0, got {left:.6g} Pa"
+            )
+        if not (form.shear > 0 and 3 * form.lame + 2 * form.shear > 0):
+            raise ParameterError(
+                "W must grow with every small strain: its shear and bulk moduli must be positive, got "
+                f"{form.shear:.6g} Pa and {form.lame + 2 * form.shear / 3:.6g} Pa"
+            )
+
+    def constitution(self, plane: PlaneState | None) -> Constitution:
+        """See ``SoftLaw``."""
+        if plane is PlaneState.STRESS:
+            raise ParameterError(
+                'an InvariantLaw is one of solids, or of sheets whose thickness is held (plane="strain"): of a '
+                "membrane, take NeoHookean or StVenantKirchhoff"
+            )
+        return self._form
+
+    @property
+    def _form(self) -> InvariantConstitution:
+        f, g, h = (Nothing() if pair is None else OfUser(*pair) for pair in (self.first, self.second, self.third))
+        form = InvariantConstitution(f, g, h, 0.0, 0.0)
+        tangent = form.tangent(np.eye(3))
+        return replace(form, lame=float(tangent[0, 1]), shear=float(tangent[5, 5]))
+
+
+def _check(name: str, pair: Functions, places: "np.typing.NDArray[np.float64]") -> None:
+    if not isinstance(pair, tuple) or len(pair) != 2:
+        raise ParameterError(f"{name} must be two functions (W, dW) of one number, got {pair!r}")
+
+    def at(k: int) -> Callable[[float], float]:
+        def value(x: float) -> float:
+            return float(called(pair[k], f"{name}[{k}]", x, at=f"at {x:.6g}"))
+
+        return value
+
+    for k, function in enumerate(pair):
+        check_callable(f"{name}[{k}]", function, "the invariant")
+        for x in places.tolist():
+            finite(f"{name}[{k}]({x:.3g})", at(k)(x))
+    scale = max(abs(at(1)(x)) for x in places.tolist())
+    if found := disagreement(at(0), at(1), places, TOLERANCE * scale):
+        raise ParameterError(
+            f"{name}: the second function must be the derivative of the first: between {found.begin:.3g} and "
+            f"{found.end:.3g} the energy grows by {found.growth:.6g} per unit, the mean of the derivative is "
+            f"{found.mean:.6g}"
+        )
+
+
+# What elements of soft bodies store: an energy of C at their quadrature points (docs/theory.md, 5).
+
+
+@dataclass(frozen=True, eq=False)
+class ElementStrains:
+    """C_ab = F_a . F_b with F_a = sum_i gradients[e, q, i, a] x_i over the nodes of element e, at its points q.
+
+    The energy is ``sum_eq weights[e, q] W(C)``. Of a membrane a = 1, 2 are directions in it, gradients along the
+    third are zero, and C_33 = 1.
+
+    Attributes:
+        nodes: shape (e, k).
+        gradients: of the shape functions in undeformed axes, shape (e, q, k, 3) [1/m]; they add up to zero.
+        weights: undeformed volume of each point, shape (e, q) [m3].
+        law: W(C).
+        is_sheet: C_33 = 1, and nothing else along the third direction.
+        viscosity: Kelvin-Voigt time tau [s]: S grows by tau D dE/dt with the tangent D of small strains.
+    """
+
+    nodes: IntArray
+    gradients: Array
+    weights: Array
+    law: Constitution
+    is_sheet: bool
+    viscosity: float
+
+    __repr__ = short_repr

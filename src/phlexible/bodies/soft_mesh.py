@@ -1,0 +1,547 @@
+"""The mesh of a soft body: nodes, shape functions, points, groups of nodes, surfaces under pressure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import Array, IntArray, called, check_callable, numbers, text
+from phlexible.algebra.elimination import clusters
+from phlexible.bodies.flexible.element_mesh import CellKind, standard_element
+from phlexible.bodies.flexible.given_mesh import CORNERS, GivenMesh
+from phlexible.bodies.locations import Interface, Location, MaterialPoint, MaterialPoints, MaterialPosition, Node
+from phlexible.bodies.soft_law import Constitution, ElementStrains
+from phlexible.display import short_repr
+from phlexible.errors import AttachmentError, ParameterError
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+
+# The mesh of a soft body: nodes that all carry mass, and shape functions at quadrature points of its elements.
+
+FLAT = 1e-9
+"""Volume or area of an element, relative to its extent, below which it has none."""
+
+
+@dataclass(frozen=True, eq=False)
+class SoftMesh:
+    """Elements of one kind whose geometry and displacements have the same shape functions.
+
+    Attributes:
+        kind: of all elements.
+        order: of their shape functions, 1 or 2.
+        points: all points of the mesh that the user gave, then nodes between them, shape (p, 3) [m].
+        cells: of each element its points in scikit-fem's order, corners first, shape (e, k).
+    """
+
+    kind: CellKind
+    order: int
+    points: Array
+    cells: IntArray
+
+    __repr__ = short_repr
+
+    @classmethod
+    def of(cls, given: GivenMesh, order: int) -> Self:
+        """The elements of a mesh that a user gave, with nodes between its points where they are of order 2.
+
+        Raises:
+            ParameterError: elements of order 1 on curved cells.
+        """
+        if order < given.geometry_order:
+            raise ParameterError(
+                "order must be 2 on a mesh of second order: elements of order 1 strain when curved cells turn"
+            )
+        if order == given.geometry_order:
+            return cls(given.kind, order, given.points, given.cells)
+        local = np.asarray(standard_element(given.kind, 2).doflocs, dtype=np.float64)
+        count = CORNERS[given.kind]
+        shares = shape_functions(standard_element(given.kind, 1), local[count:].T)[
+            0
+        ]  # of the corners in each added node
+        owners, places = [], []
+        for share in shares:
+            used = share > 1e-9
+            owner = np.full((len(given.cells), count), -1)
+            owner[:, : used.sum()] = np.sort(given.corners[:, used], axis=1)
+            owners.append(owner)
+            places.append(np.einsum("c,eci->ei", share[used], given.points[given.corners[:, used]]))
+        _, first, number = np.unique(np.concatenate(owners), axis=0, return_index=True, return_inverse=True)
+        added = np.concatenate(places)[first]
+        numbers = len(given.points) + number.reshape(len(shares), -1).T
+        return cls(given.kind, 2, np.vstack([given.points, added]), np.hstack([given.corners, numbers]))
+
+    @property
+    def is_sheet(self) -> bool:
+        """Triangles and quadrilaterals, which have a thickness."""
+        return self.kind.dimension == 2
+
+    @cached_property
+    def nodes(self) -> IntArray:
+        """Points that belong to elements, in the order in which the body has them as nodes, shape (N,).
+
+        Those of a cluster follow one another.
+        """
+        return np.concatenate(self._clusters)
+
+    @cached_property
+    def clusters(self) -> tuple[int, ...]:
+        """How many nodes each cluster has, in their order."""
+        return tuple(len(cluster) for cluster in self._clusters)
+
+    @cached_property
+    def _clusters(self) -> list[IntArray]:
+        used, cells = np.unique(self.cells, return_inverse=True)
+        found = clusters(cells.reshape(self.cells.shape), self.points[used])
+        return [used[np.sort(cluster)] for cluster in found]
+
+    @cached_property
+    def number(self) -> IntArray:
+        """Node of each point; -1 of those that belong to no element, shape (p,)."""
+        number = np.full(len(self.points), -1)
+        number[self.nodes] = np.arange(len(self.nodes))
+        return number
+
+    @property
+    def places(self) -> Array:
+        """Of the nodes, shape (N, 3) [m]."""
+        return self.points[self.nodes]
+
+    @property
+    def element_nodes(self) -> IntArray:
+        """Nodes of each element, shape (e, k)."""
+        return self.number[self.cells]
+
+    @property
+    def corners(self) -> IntArray:
+        """Nodes at the corners of each element, shape (e, c)."""
+        return self.element_nodes[:, : CORNERS[self.kind]]
+
+    @property
+    def strain_degree(self) -> int:
+        """Degree of the quadrature of stored energy."""
+        return max(2 * (self.order - 1), 1) if self.kind.is_simplex else 2 * self.order
+
+    def quadrature(self, degree: int) -> tuple[Array, Array, Array]:
+        """Values of the shape functions (q, k), gradients (e, q, k, 3) and volumes (or areas) of the points (e, q).
+
+        Gradients in a sheet are along two orthonormal directions of it, which differ from point to point; the third
+        is zero.
+
+        Raises:
+            ParameterError: names elements that are flat or folded.
+        """
+        from skfem.quadrature import get_quadrature
+
+        element = standard_element(self.kind, self.order)
+        at, weights = get_quadrature(element.refdom, degree)
+        values, slopes = shape_functions(element, np.asarray(at))
+        x = self.points[self.cells]
+        base = x - x[:, :1]
+        J = np.einsum("qka,eki->eqia", slopes, base)
+        extent = np.ptp(x, axis=1).max(axis=1) ** self.kind.dimension
+        gradients = np.zeros((*J.shape[:2], values.shape[1], 3))
+        if self.is_sheet:
+            R = np.asarray(np.linalg.qr(J, mode="r"))
+            size = np.abs(R[..., 0, 0] * R[..., 1, 1])
+            self._refuse(size.min(axis=1) <= FLAT * extent, "are flat, they have no area")
+            gradients[..., :2] = np.einsum("eqba,qkb->eqka", np.linalg.inv(R), slopes)
+            normal = np.cross(J[..., 0], J[..., 1])
+            folded = (np.einsum("eqi,ei->eq", normal, normal[:, 0]) <= 0).any(axis=1)
+            self._refuse(folded, "are folded over")
+        else:
+            determinant = np.linalg.det(J)
+            self._refuse(np.abs(determinant).min(axis=1) <= FLAT * extent, "are flat, they have no volume")
+            folded = determinant.min(axis=1) * determinant.max(axis=1) < 0
+            self._refuse(folded, "are folded: their volume is negative in places")
+            size = np.abs(determinant)
+            gradients[:] = np.einsum("eqba,qkb->eqka", np.linalg.inv(J), slopes)
+        gradients[:, :, 0] = -gradients[:, :, 1:].sum(axis=2)  # so that no rigid motion strains
+        return values, gradients, size * weights
+
+    def mass(self, density: float, thickness: float) -> "sparse.csr_array":
+        """int rho N_i N_j dV, shape (N, N) [kg]."""
+        from scipy import sparse
+
+        values, _, volumes = self.quadrature(2 * self.order)
+        blocks = density * thickness * np.einsum("eq,qi,qj->eij", volumes, values, values)
+        nodes, count = self.element_nodes, self.cells.shape[1]
+        rows, columns = np.repeat(nodes, count, axis=1), np.tile(nodes, (1, count))
+        size = len(self.nodes)
+        return sparse.coo_array((blocks.ravel(), (rows.ravel(), columns.ravel())), (size, size)).tocsr()
+
+    def strains(self, law: Constitution, thickness: float, viscosity: float) -> ElementStrains:
+        """What the elements store."""
+        _, gradients, volumes = self.quadrature(self.strain_degree)
+        return ElementStrains(self.element_nodes, gradients, thickness * volumes, law, self.is_sheet, viscosity)
+
+    def _refuse(self, wrong: Any, what: str) -> None:
+        if wrong.any():
+            numbers = np.flatnonzero(wrong)
+            listed = ", ".join(map(str, numbers[:8])) + (f", ... ({len(numbers)})" if len(numbers) > 8 else "")
+            raise ParameterError(f"mesh: elements {listed} {what}; move their nodes, or mesh the body again")
+
+
+def shape_functions(element: Any, at: Array) -> tuple[Array, Array]:
+    """Shape functions at points (d, q) of the reference cell and their slopes, shapes (q, k) and (q, k, d)."""
+    values, slopes = [], []
+    for k in range(len(element.doflocs)):
+        value, slope = element.lbasis(at, k)
+        values.append(np.broadcast_to(np.asarray(value, dtype=np.float64), at.shape[1]))
+        slopes.append(np.broadcast_to(np.asarray(slope, dtype=np.float64), at.shape))
+    return np.stack(values, axis=1), np.stack(slopes).transpose(2, 0, 1)
+
+
+# Where the nodes of a soft body are at t = 0 and how fast they move, from what the user gave.
+
+
+def moved_places(shape: Any, places: Array, dimension: int, position: Array, rotation: Array) -> Array:
+    """Positions of the nodes (N, 3) of places (N, 3): as they are, a function of a place, or given one by one.
+
+    Raises:
+        ParameterError: wrong shapes, numbers that are not finite, or nodes that leave the plane.
+    """
+    local = places if shape is None else _values("shape", shape, places)
+    return _in_plane("shape", position + local @ rotation.T, dimension)
+
+
+def node_velocities(velocity: Any, places: Array, dimension: int) -> Array | None:
+    """Velocities of the nodes (N, 3): one for all, a function of the undeformed place, or one by one."""
+    if velocity is None:
+        return None
+    return _in_plane("velocity", _values("velocity", velocity, places), dimension)
+
+
+def _values(name: str, given: Any, places: Array) -> Array:
+    if callable(given):
+        check_callable(name, given, "x")
+        found = []
+        for place in places:
+            at = f"at x = {place.tolist()}"
+            value = numbers(f"{name} {at}", called(given, name, place.copy(), at=at), "three numbers")
+            found.append(_three(name, value, f" {at}"))
+        return np.array(found)
+    values = numbers(name, given, "a function of x or an array of numbers")
+    if name == "velocity" and values.ndim == 1:
+        return np.tile(_three(name, values, ""), (len(places), 1))
+    if values.ndim != 2 or len(values) != len(places) or values.shape[1] not in (2, 3):
+        raise ParameterError(
+            f"{name} must be a function of x or an array of shape ({len(places)}, 3), one row a node of the body "
+            f"(body.nodes), got shape {values.shape}"
+        )
+    if not np.isfinite(values).all():
+        raise ParameterError(f"{name} must be finite")
+    return np.hstack([values, np.zeros((len(values), 3 - values.shape[1]))])
+
+
+def _three(name: str, value: ArrayLike, at: str) -> Array:
+    values = np.asarray(value, dtype=np.float64)
+    if values.shape not in ((2,), (3,)) or not np.isfinite(values).all():
+        raise ParameterError(f"{name} must be three finite numbers, got {values.tolist()}{at}")
+    return np.array([*values, 0.0][:3])
+
+
+def _in_plane(name: str, values: Array, dimension: int) -> Array:
+    if values[:, dimension:].any():
+        worst = values[np.abs(values[:, dimension:]).max(axis=1).argmax()]
+        raise ParameterError(f"{name} must stay in the plane of a planar model, got {worst.tolist()}")
+    return values
+
+
+# Groups of nodes of a soft body that joints and loads act on by their mean.
+
+
+@dataclass(frozen=True, eq=False)
+class NodeGroup:
+    """A named group of nodes.
+
+    Attributes:
+        name: by which users find it.
+        points: numbers in the mesh, ascending, shape (k,).
+    """
+
+    name: str
+    points: IntArray
+
+    def weights(self, mesh: SoftMesh) -> Array:
+        """Of all nodes in the mean of the group, shape (N,)."""
+        result = np.zeros(len(mesh.nodes))
+        result[mesh.number[self.points]] = 1 / len(self.points)
+        return result
+
+
+def node_groups(interfaces: object, mesh: SoftMesh, given: GivenMesh | None) -> tuple[NodeGroup, ...]:
+    """The groups that a user named.
+
+    Args:
+        interfaces: by name numbers of points, a function of places or the name of a group of the mesh.
+        mesh: of the body.
+        given: with the named groups; None: there are none.
+
+    Raises:
+        ParameterError: no dictionary, no such nodes or none at all.
+    """
+    if isinstance(interfaces, tuple) and all(isinstance(each, NodeGroup) for each in interfaces):
+        return interfaces
+    if interfaces is None:
+        return ()
+    if not isinstance(interfaces, Mapping):
+        raise ParameterError(f'interfaces must be a dictionary such as {{"tip": nodes}}, got {interfaces!r}')
+    return tuple(
+        NodeGroup(text("name of an interface", name), chosen_points(f"interface {name!r}", nodes, mesh, given))
+        for name, nodes in interfaces.items()
+    )
+
+
+def chosen_points(name: str, nodes: Any, mesh: SoftMesh, given: GivenMesh | None = None) -> IntArray:
+    """Points of the mesh that are nodes of elements, ascending, at least one.
+
+    Raises:
+        ParameterError: what chooses is no list of numbers, function of places or name of a group, or chooses none.
+    """
+    if isinstance(nodes, str):
+        points = _group(name, nodes, given)
+    elif callable(nodes):
+        places = mesh.places.T
+        chosen = np.asarray(nodes(places))
+        if chosen.shape != places.shape[1:] or chosen.dtype != bool:
+            raise ParameterError(
+                f"{name}: the function must return True or False for each of the places x (x[0], x[1], x[2] are "
+                f"arrays of shape {places.shape[1:]}), got {chosen!r}"
+            )
+        points = mesh.nodes[chosen]
+    else:
+        points = np.unique(np.asarray(nodes))
+        if points.dtype.kind not in "iu" or np.ndim(nodes) != 1:
+            raise ParameterError(f"{name} must be numbers of nodes, a function of places or a name, got {nodes!r}")
+        if len(points) and not (0 <= points[0] and points[-1] < len(mesh.number)):
+            raise ParameterError(f"{name}: the mesh has nodes 0 .. {len(mesh.number) - 1}, got {points[-1]}")
+    points = points[mesh.number[points] >= 0]
+    if not len(points):
+        raise ParameterError(f"{name}: there is no node in it; the function or the list must choose at least one")
+    return np.sort(points).astype(np.int64)
+
+
+def _group(name: str, group: str, given: GivenMesh | None) -> IntArray:
+    found = [] if given is None else [given.node_groups, given.facet_groups]
+    for groups in found:
+        if group in groups:
+            return np.unique(groups[group])
+    known = ", ".join(repr(each) for groups in found for each in groups) or "none"
+    raise ParameterError(f"{name}: the mesh has no group of nodes or of facets {group!r}; it has {known}")
+
+
+# The points of a soft body: nodes, where joints and loads can act, and means of nodes.
+
+CLOSE = 1e-9  # of the size of the body
+
+
+@dataclass(frozen=True, eq=False)
+class SoftPoints(MaterialPoints):
+    """Points of a soft body in d dimensions; its coordinates are the positions of the nodes.
+
+    Attributes:
+        mesh: with the undeformed places of the nodes.
+        dimension: d.
+        interfaces: weights of the nodes by name, each of shape (N,), with the sum 1.
+    """
+
+    mesh: SoftMesh
+    dimension: int
+    interfaces: dict[str, Array] = field(default_factory=dict)
+
+    __repr__ = short_repr
+
+    def locate(self, location: Location) -> MaterialPoint:
+        """The point at a location; a place of the undeformed body has to be that of a node.
+
+        Raises:
+            AttachmentError: no node there, or a location that soft bodies do not have.
+        """
+        match location:
+            case Node(number):
+                return self._node(self._numbered(number))
+            case Interface(name) if name in self.interfaces:
+                return self._mean(self.interfaces[name])
+            case Interface(name):
+                known = ", ".join(map(repr, self.interfaces)) or "none"
+                raise AttachmentError(f"the SoftBody has no interface {name!r}; it has {known}")
+            case MaterialPosition(position):
+                return self._node(self._nearest(np.array(position)))
+        raise AttachmentError(
+            f"a SoftBody has no {location}; it offers node(number), point(position) where a node is, and its "
+            'interfaces, body["name"]'
+        )
+
+    def outline(self, count: int) -> tuple[Array, Array]:
+        """Some of the nodes."""
+        total = len(self.mesh.nodes)
+        chosen = np.unique(np.linspace(0, total - 1, min(count, total)).round().astype(np.int64))
+        points = [self._node(int(node)) for node in chosen]
+        return np.zeros((len(points), 3)), np.stack([point.shapes for point in points])
+
+    def _numbered(self, number: int) -> int:
+        points = len(self.mesh.number)
+        if not 0 <= number < points or self.mesh.number[number] < 0:
+            raise AttachmentError(
+                f"node({number}): the mesh has points 0 .. {points - 1}, and this one is no node of an element"
+                if 0 <= number < points
+                else f"node({number}): the mesh has points 0 .. {points - 1}"
+            )
+        return int(self.mesh.number[number])
+
+    def _nearest(self, position: Array) -> int:
+        places = self.mesh.places
+        apart = np.linalg.norm(places - position, axis=1)
+        nearest = int(apart.argmin())
+        if apart[nearest] > CLOSE * float(np.ptp(places, axis=0).max()):
+            raise AttachmentError(
+                f"point({position.tolist()}) is no node of the SoftBody; the nearest is node("
+                f"{int(self.mesh.nodes[nearest])}) at {places[nearest].tolist()}"
+            )
+        return nearest
+
+    def _node(self, node: int) -> MaterialPoint:
+        weights = np.zeros(len(self.mesh.nodes))
+        weights[node] = 1.0
+        return MaterialPoint(np.zeros(3), self._shapes(weights), None, node)
+
+    def _mean(self, weights: Array) -> MaterialPoint:
+        nodes: IntArray = np.flatnonzero(weights)
+        return MaterialPoint(np.zeros(3), self._shapes(weights), None, int(nodes[0]) if len(nodes) == 1 else None)
+
+    def _shapes(self, weights: Array) -> Array:
+        d = self.dimension
+        shapes = np.zeros((3, d * len(weights)))
+        for axis in range(d):
+            shapes[axis, axis::d] = weights
+        return shapes
+
+
+# Surfaces of soft bodies that a pressure acts on, and its forces on their nodes (docs/theory.md, 5).
+
+FACES = {  # of scikit-fem's reference cells, by corners
+    CellKind.TETRAHEDRON: ((0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3)),
+    CellKind.HEXAHEDRON: ((0, 1, 4, 2), (0, 2, 6, 3), (0, 1, 5, 3), (2, 4, 7, 6), (1, 4, 7, 5), (3, 5, 7, 6)),
+}
+SIDES = {CellKind.TETRAHEDRON: CellKind.TRIANGLE, CellKind.HEXAHEDRON: CellKind.QUADRILATERAL}
+
+
+@dataclass(frozen=True, eq=False)
+class SoftSurface:
+    """Faces on nodes of a soft body; along x,1 x x,2 a pressure pushes.
+
+    Attributes:
+        nodes: of the body that are on the surface, ascending, shape (k,).
+        faces: their places in ``nodes``, face by face, shape (f, m).
+        shapes: at the quadrature points weight times N, N,1 and N,2 in reference coordinates, shape (q, m, 3).
+    """
+
+    nodes: IntArray
+    faces: IntArray
+    shapes: Array
+
+    __repr__ = short_repr
+
+    def forces(self, pressure: float, x: Array) -> Array:
+        """p sum N (x,1 x x,2) of nodes at x (k, 3), shape (k, 3) [N]."""
+        a, b = self._tangents(x)
+        pull = pressure * np.einsum("qm,fqi->fmi", self.shapes[..., 0], np.cross(a, b))
+        result = np.zeros_like(x)
+        np.add.at(result, self.faces, pull)
+        return result
+
+    def stiffness(self, pressure: float, x: Array) -> "sparse.csr_array":
+        """d(forces)/dx, shape (3 k, 3 k) [N/m]."""
+        from scipy import sparse
+
+        a, b = self._tangents(x)
+        N, u, v = (self.shapes[..., k] for k in range(3))
+        across = np.einsum("qm,fqi->fqmi", u, b) - np.einsum("qm,fqi->fqmi", v, a)  # d(a x b) = dx_m x this
+        turned = np.cross(np.eye(3), across[..., None, :])  # (f, q, m, c, i)
+        blocks = pressure * np.einsum("qn,fqmci->fnimc", N, turned)
+        places = self.faces[:, :, None] * 3 + np.arange(3)
+        rows = np.broadcast_to(places[:, :, :, None, None], blocks.shape)
+        columns = np.broadcast_to(places[:, None, None, :, :], blocks.shape)
+        return sparse.coo_array((blocks.ravel(), (rows.ravel(), columns.ravel())), (x.size,) * 2).tocsr()
+
+    def volume(self, x: Array) -> Array:
+        """What a closed surface encloses, of nodes (..., k, 3), shape (...) [m3]."""
+        a, b = self._tangents(x)
+        middle = np.einsum("qm,...fmi->...fqi", self.shapes[..., 0], x[..., self.faces, :])
+        return np.asarray(np.einsum("...fqi,...fqi->...", middle, np.cross(a, b)) / 3)
+
+    def _tangents(self, x: Array) -> tuple[Array, Array]:
+        own = x[..., self.faces, :]
+        own = own - own[..., :1, :]
+        u, v = self.shapes[..., 1], self.shapes[..., 2]
+        return np.einsum("qm,...fmi->...fqi", u, own), np.einsum("qm,...fmi->...fqi", v, own)
+
+
+def soft_surface(mesh: SoftMesh, points: IntArray | None) -> SoftSurface | None:
+    """All of a sheet, or the faces of a solid whose corners are among the points of the mesh; None: there are none.
+
+    Of a solid they face inwards, so that a pressure presses on it.
+    """
+    kind = mesh.kind if mesh.is_sheet else SIDES[mesh.kind]
+    corners = len(standard_element(kind, 1).doflocs)
+    if mesh.is_sheet:
+        chosen = mesh.element_nodes
+    else:
+        chosen = _inward(mesh, _boundary(mesh, kind), corners)
+    if points is not None:
+        is_in = np.zeros(len(mesh.nodes), dtype=bool)
+        is_in[mesh.number[points]] = True
+        chosen = chosen[is_in[chosen[:, :corners]].all(axis=1)]
+    if not len(chosen):
+        return None
+    nodes, faces = np.unique(chosen, return_inverse=True)
+    return SoftSurface(nodes, faces.reshape(chosen.shape), _shapes(kind, mesh.order))
+
+
+def _shapes(kind: CellKind, order: int) -> Array:
+    from skfem.quadrature import get_quadrature
+
+    element = standard_element(kind, order)
+    degree = max(3 * order - 2, 1) if kind is CellKind.TRIANGLE else 3 * order
+    at, weights = get_quadrature(element.refdom, degree)
+    values, slopes = shape_functions(element, np.asarray(at))
+    return np.concatenate([(weights[:, None] * values)[..., None], slopes], axis=2)
+
+
+def _boundary(mesh: SoftMesh, kind: CellKind) -> IntArray:
+    """Nodes of the faces that one element has, in the order of the elements of a sheet."""
+    cell, face = (np.asarray(standard_element(k, mesh.order).doflocs).astype(float) for k in (mesh.kind, kind))
+    found = []
+    for corner, second, *_, last in FACES[mesh.kind]:
+        origin = cell[corner]
+        places = origin + np.outer(face[:, 0], cell[second] - origin) + np.outer(face[:, 1], cell[last] - origin)
+        local = np.abs(places[:, None] - cell[None]).max(axis=2).argmin(axis=1)
+        found.append(mesh.element_nodes[:, local])
+    faces = np.concatenate(found)
+    corners = np.sort(faces[:, : len(FACES[mesh.kind][0])], axis=1)
+    _, first, count = np.unique(corners, axis=0, return_index=True, return_counts=True)
+    own = first[count == 1]
+    cells = np.tile(np.arange(len(mesh.cells)), len(FACES[mesh.kind]))[own]
+    return np.column_stack([cells, faces[own]])
+
+
+def _inward(mesh: SoftMesh, faces: IntArray, corners: int) -> IntArray:
+    """The faces, each preceded by its element, with their nodes in the order that turns them inwards."""
+    places, nodes = mesh.places, faces[:, 1:]
+    middle = places[mesh.corners[faces[:, 0]]].mean(axis=1)
+    a, b, c = (places[nodes[:, k]] for k in (0, 1, corners - 1))
+    outward = np.einsum("fi,fi->f", np.cross(b - a, c - a), a - middle) > 0
+    turned = _mirrored(SIDES[mesh.kind], mesh.order)
+    return np.where(outward[:, None], nodes[:, turned], nodes)
+
+
+def _mirrored(kind: CellKind, order: int) -> IntArray:
+    """The nodes of a face with its two reference directions exchanged."""
+    places = np.asarray(standard_element(kind, order).doflocs).astype(float)
+    apart = np.abs(places[:, ::-1][:, None] - places[None]).max(axis=2)
+    return np.asarray(apart.argmin(axis=1), dtype=np.int64)

@@ -1,0 +1,417 @@
+"""Hyperelastic string: large motion and large strain, no bending stiffness (Kinon et al. 2023)."""
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from scipy.optimize import brentq
+from scipy.sparse.linalg import splu
+
+from phlexible.algebra.arrays import Array, IntArray, line_plane_or_space, non_negative, positive, vector, whole
+from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
+from phlexible.bodies.body import BodyData, NodalBody
+from phlexible.bodies.initial_nodes import Field, InitialNodes, initial_nodes
+from phlexible.bodies.locations import Along, End, Location, MaterialPoint, MaterialPoints, Start
+from phlexible.bodies.mechanics.absolute import (
+    elastic_force,
+    elastic_tangent,
+    gross_force,
+    mass_matrix,
+    strain_energy,
+    strains,
+)
+from phlexible.bodies.skin import Skin
+from phlexible.bodies.string_law import StringLaw
+from phlexible.display import short_repr
+from phlexible.errors import AttachmentError, EquilibriumError, ParameterError
+from phlexible.shapes.surfaces import optional_color
+
+if TYPE_CHECKING:
+    from phlexible.papers.string_form import StringForm
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+
+# The mesh of a string: nodes, shape functions, mass and strains of linear or quadratic elements.
+#
+# Phi of order p is continuous, Psi of order p - 1 discontinuous (Kinon et al., section 3.1): the strains
+# are C = |dr/ds|^2 at the p Gauss points of each element, between which Psi interpolates.
+
+MASS = {  # of an element, over its length
+    1: np.array([[2.0, 1.0], [1.0, 2.0]]) / 6,
+    2: np.array([[4.0, 2.0, -1.0], [2.0, 16.0, 2.0], [-1.0, 2.0, 4.0]]) / 30,
+}
+
+
+@dataclass(frozen=True)
+class StringMesh:
+    """Equal elements along the undeformed arc length s.
+
+    Attributes:
+        length: undeformed [m].
+        elements: number of them.
+        order: 1 or 2, of the shape functions.
+    """
+
+    length: float
+    elements: int
+    order: int
+
+    @property
+    def nodes(self) -> Array:
+        """s of the nodes, shape (N,) [m]."""
+        return np.linspace(0.0, self.length, self.order * self.elements + 1)
+
+    @property
+    def element_length(self) -> float:
+        """[m]"""
+        return self.length / self.elements
+
+    def element_nodes(self) -> IntArray:
+        """Nodes of each element, shape (elements, order + 1)."""
+        return np.arange(self.elements)[:, None] * self.order + np.arange(self.order + 1)
+
+    def mass(self, line_density: float) -> "sparse.csr_array":
+        """int rho A Phi_i Phi_j ds (25a), shape (N, N) [kg]."""
+        from scipy import sparse
+
+        nodes, count = self.element_nodes(), len(self.nodes)
+        block = line_density * self.element_length * MASS[self.order]
+        rows = np.repeat(nodes, self.order + 1, axis=1).ravel()
+        columns = np.tile(nodes, (1, self.order + 1)).ravel()
+        entries = np.tile(block.ravel(), self.elements)
+        return sparse.coo_array((entries, (rows, columns)), (count, count)).tocsr()
+
+    def strains(self, law: StringLaw, viscosity: float) -> QuadraticStrains:
+        """C = |sum_i Phi_i' q_i|^2 at the Gauss points (3)."""
+        points, weights = self.gauss()
+        rows, count = np.tile(self.slopes(points), (self.elements, 1)), len(points)
+        return QuadraticStrains(
+            nodes=np.repeat(self.element_nodes(), count, axis=0),
+            first=rows,
+            second=rows,
+            weights=np.tile(weights, self.elements),
+            law=law,
+            viscosity=viscosity,
+            elements=np.repeat(np.arange(self.elements), count),
+        )
+
+    def gauss(self) -> tuple[Array, Array]:
+        """Points on (-1, 1) and weights [m] of an element, each of shape (order,)."""
+        points, weights = np.polynomial.legendre.leggauss(self.order)
+        return points, weights * self.element_length / 2
+
+    def slopes(self, points: Array) -> Array:
+        """dPhi/ds of an element's nodes at points on (-1, 1), shape (points, order + 1) [1/m]."""
+        x = np.asarray(points, dtype=np.float64)
+        if self.order == 1:
+            slopes = np.stack([-0.5 + 0 * x, 0.5 + 0 * x], axis=1)
+        else:
+            slopes = np.stack([x - 0.5, -2 * x, x + 0.5], axis=1)
+        slopes *= 2 / self.element_length
+        slopes[:, 0] = -slopes[:, 1:].sum(axis=1)
+        return slopes
+
+    def shape_functions(self, s: float) -> tuple[IntArray, Array]:
+        """Nodes of the element around s and their Phi(s), each of shape (order + 1,)."""
+        element = min(int(s / self.element_length), self.elements - 1)
+        x = 2 * (s / self.element_length - element) - 1
+        if self.order == 1:
+            values = np.array([1 - x, 1 + x]) / 2
+        else:
+            values = np.array([x * (x - 1) / 2, 1 - x**2, x * (x + 1) / 2])
+        return self.element_nodes()[element], values
+
+
+# The points of a string: nodes, where joints and loads can act, and everything between them.
+
+CLOSE = 1e-9  # of the length
+
+
+@dataclass(frozen=True, eq=False)
+class StringPoints(MaterialPoints):
+    """Points of a string in d dimensions; its coordinates are the positions of the nodes."""
+
+    mesh: StringMesh
+    dimension: int
+
+    def locate(self, location: Location) -> MaterialPoint:
+        """The point at a location; at a node where that is closer than 1e-9 of the length.
+
+        Raises:
+            AttachmentError: outside the string, or a location that strings do not have.
+        """
+        length = self.mesh.length
+        match location:
+            case Start():
+                return self._at(0.0)
+            case End():
+                return self._at(length)
+            case Along(s) if -CLOSE * length <= s <= (1 + CLOSE) * length:
+                return self._at(min(max(s, 0.0), length))
+            case Along(s):
+                raise AttachmentError(f"at(s) must lie in 0 .. {length:g} m (undeformed), got {s:g}")
+        raise AttachmentError(f"a String has no {location}; it offers start, end and at(s)")
+
+    def outline(self, count: int) -> tuple[Array, Array]:
+        """At least ``count`` points, all nodes if there are few; straight lines between nodes."""
+        nodes = self.mesh.nodes
+        if len(nodes) > 8 * count:
+            nodes = nodes[np.unique(np.linspace(0, len(nodes) - 1, 8 * count).round().astype(int))]
+        elif self.mesh.order == 2:
+            nodes = np.linspace(0.0, self.mesh.length, 2 * len(nodes) - 1)
+        points = [self._at(float(s)) for s in nodes]
+        return np.zeros((len(points), 3)), np.stack([point.shapes for point in points])
+
+    def _at(self, s: float) -> MaterialPoint:
+        known = self.mesh.nodes
+        nearest = int(np.abs(known - s).argmin())
+        is_node = abs(known[nearest] - s) <= CLOSE * self.mesh.length
+        nodes, values = self.mesh.shape_functions(s)
+        if is_node:
+            nodes, values = np.array([nearest]), np.ones(1)
+        shapes = np.zeros((3, self.dimension * len(known)))
+        for axis in range(self.dimension):
+            shapes[axis, nodes * self.dimension + axis] = values
+        return MaterialPoint(np.zeros(3), shapes, None, nearest if is_node else None)
+
+
+# A string at rest between two points: Newton's method from the catenary that does not stretch.
+#
+# The potential energy ``V(q) - q.F_b`` is lowered in every iteration; where the tangent is not positive
+# definite (slack parts) the stress term of pressed elements is left out of it.
+
+ITERATIONS = 300
+GOAL, ACCEPTED = 1e-14, 1e-9
+ROUND_OFF = 1e-12  # of energies
+LEAST_CHORD = 1e-3  # horizontal part of the first guess, of the length
+
+
+def hanging_nodes(body: AbsoluteBody, mesh: StringMesh, start: Array, end: Array, gravity: Array) -> Array:
+    """Nodes in equilibrium, shape (N, 3) [m].
+
+    Args:
+        body: of the string in dimension 3.
+        start, end: where the ends are held, shape (3,) [m].
+        gravity: shape (3,) [m/s^2].
+
+    Raises:
+        EquilibriumError: the ends coincide, or none was found.
+    """
+    if np.linalg.norm(end - start) == 0 and not gravity.any():
+        raise EquilibriumError("a string between coinciding points has no shape without gravity")
+    q = _guess(mesh, start, end, gravity).ravel()
+    load = np.outer(body.nodal_mass.sum(axis=1), gravity).ravel()
+    free = slice(3, len(q) - 3)
+    mass = mass_matrix(body)[free, free]
+
+    def energy(x: Array) -> float:
+        if any((strains(body, group, x) <= 0).any() for group in body.strains):
+            return np.inf
+        return strain_energy(body, x) - float(x @ load)
+
+    level, shift = energy(q), 1e-3 * _stiffness_scale(body, mesh)
+    best, best_error = q, np.inf
+    for _ in range(ITERATIONS):
+        force = (load - elastic_force(body, q))[free]
+        scale = gross_force(body, q).max() + np.abs(load).max()
+        error = float(np.abs(force).max(initial=0.0) / scale) if scale else 0.0
+        if error < best_error:
+            best, best_error = q, error
+        elif best_error < ACCEPTED:
+            break
+        if error < GOAL:
+            break
+        tangent = elastic_tangent(body, q)[free, free]
+        for _ in range(60):
+            change = np.zeros_like(q)
+            change[free] = splu(sparse.csc_matrix(tangent + shift * mass)).solve(force)
+            lower = energy(q + change)
+            falls = change[free] @ force > 0
+            if falls and lower <= level + ROUND_OFF * abs(level):
+                shift *= 0.1
+                break
+            shift = max(4 * shift, 1e-12 * _stiffness_scale(body, mesh))
+        q, level = q + change, lower
+    if not best_error <= ACCEPTED:
+        raise EquilibriumError(
+            f"no equilibrium of the string was found: forces miss by {best_error:.2g} of the largest one; "
+            "take fewer elements, or let it fall with viscosity"
+        )
+    nodes = best.reshape(-1, 3)
+    nodes[[0, -1]] = start, end
+    return nodes
+
+
+def _stiffness_scale(body: AbsoluteBody, mesh: StringMesh) -> float:
+    """EA / (m l): stiffness of an element over the mass of the string [1/s^2]."""
+    return body.strains[0].law.modulus / (body.mass * mesh.element_length)
+
+
+def _guess(mesh: StringMesh, start: Array, end: Array, gravity: Array) -> Array:
+    """The inextensible catenary, or the straight line where the string is too short for it."""
+    part = mesh.nodes[:, None] / mesh.length
+    line = start * (1 - part) + end * part
+    chord, pull = end - start, float(np.linalg.norm(gravity))
+    if pull == 0 or np.linalg.norm(chord) >= 0.999 * mesh.length:
+        return np.asarray(line)
+    up = -gravity / pull
+    rise = float(chord @ up)
+    level = chord - rise * up
+    reach = float(np.linalg.norm(level))
+    along = level / reach if reach > 0 else np.cross(up, _other_axis(up))
+    width = max(reach, LEAST_CHORD * mesh.length)
+    ratio = np.sqrt(mesh.length**2 - rise**2) / width  # sinh(x) / x with x = width / (2 a)
+    x = brentq(lambda x: np.log(np.sinh(x) / x) - np.log(ratio), 1e-8, 700.0)
+    a = width / (2 * x)
+    low = width / 2 - a * np.arctanh(rise / mesh.length)
+    # arc length from the lowest point
+    s = mesh.nodes - a * np.sinh(low / a)
+    horizontal = (a * np.arcsinh(s / a) + low) * (reach / width if reach > 0 else 1.0)
+    height = np.hypot(a, s) - np.hypot(a, a * np.sinh(low / a))
+    points = start + np.outer(horizontal, along) + np.outer(height, up)
+    if reach == 0:
+        points -= np.outer(horizontal[-1] * mesh.nodes / mesh.length, along)
+    return np.asarray(points)
+
+
+def _other_axis(direction: Array) -> Array:
+    axis = np.eye(3)[int(np.abs(direction).argmin())]
+    cross = np.cross(direction, axis)
+    return np.asarray(np.cross(cross / np.linalg.norm(cross), direction))
+
+
+# Hyperelastic string: large motion and large strain, no bending stiffness (Kinon et al. 2023).
+
+
+@dataclass(frozen=True)
+class String(NodalBody):
+    """A string, cable or rubber band in absolute coordinates, along its undeformed arc length s.
+
+    It starts where ``model.add(string, shape=...)`` puts it. ``start``, ``end`` and ``at(s)`` are its
+    points; joints and loads act on nodes. It has no orientation, as a point mass.
+
+    Attributes:
+        length: undeformed [m].
+        line_density: rho A, mass per undeformed length [kg/m].
+        elements: number of them.
+        law: stored energy, for example ``LogarithmicLaw(axial_stiffness=20.0)``.
+        order: of the shape functions: 1 (linear, as in the paper) or 2 (quadratic).
+        viscosity: Kelvin-Voigt time tau [s]: the stress grows by tau EA d((C - 1) / 2)/dt.
+        diameter: in pictures [m]; None: as thin as can be seen.
+        color: in pictures, a name or "#rrggbb"; None: as the picture likes.
+
+    Raises:
+        ParameterError: a number out of its range, or no law.
+    """
+
+    length: float
+    line_density: float
+    elements: int
+    law: StringLaw
+    order: int = 1
+    viscosity: float = 0.0
+    diameter: float | None = field(default=None, kw_only=True)
+    color: str | None = field(default=None, kw_only=True)
+
+    __repr__ = short_repr
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "length", positive("length", self.length))
+        object.__setattr__(self, "line_density", positive("line_density", self.line_density))
+        object.__setattr__(self, "viscosity", non_negative("viscosity", self.viscosity))
+        if self.diameter is not None:
+            object.__setattr__(self, "diameter", positive("diameter", self.diameter))
+        object.__setattr__(self, "color", optional_color(self.color))
+        for name in ("elements", "order"):
+            object.__setattr__(self, name, whole(name, getattr(self, name)))
+        if self.order not in (1, 2):
+            raise ParameterError(f"order must be 1 (linear) or 2 (quadratic), got {self.order!r}")
+        if not isinstance(self.law, StringLaw):
+            raise ParameterError(
+                f"law must be a stored energy such as LogarithmicLaw(axial_stiffness=20.0), got {self.law!r}"
+            )
+
+    @property
+    def mesh(self) -> StringMesh:
+        """Nodes and shape functions."""
+        return StringMesh(self.length, self.elements, self.order)
+
+    def places_along(self) -> tuple[float, ...]:
+        """Its nodes."""
+        return tuple(self.mesh.nodes.tolist())
+
+    def discretize(self, dimension: int) -> AbsoluteBody:
+        """Nodes, mass and strains in the plane (dimension 2) or in space (3)."""
+        line_plane_or_space(dimension)
+        return self._absolute(dimension)
+
+    def skin(self, data: BodyData, ports: Array) -> Skin:
+        """A line along the nodes."""
+        width = 0.0 if self.diameter is None else self.diameter
+        return replace(super().skin(data, ports), width=(width, width))
+
+    def initial_nodes(
+        self, dimension: int, shape: Field | None, velocity: Field | None, position: Array, rotation: Array
+    ) -> InitialNodes:
+        """The nodes at t = 0; see ``Mechanism.add``."""
+        return initial_nodes(self.mesh.nodes, dimension, shape, velocity, position, rotation)
+
+    def hanging(self, start: ArrayLike, end: ArrayLike, gravity: ArrayLike) -> Array:
+        """Nodes of the string at rest between two points, for ``model.add(string, shape=...)``.
+
+        Args:
+            start, end: where the ends are held, shape (3,) [m].
+            gravity: acceleration, shape (3,) [m/s^2].
+
+        Returns:
+            Shape (N, 3) [m].
+
+        Raises:
+            EquilibriumError: none was found.
+        """
+
+        ends = vector("start", start), vector("end", end)
+        return hanging_nodes(self._absolute(3), self.mesh, *ends, vector("gravity", gravity))
+
+    def port_hamiltonian(  # type: ignore[override]  # a string has no frame, variants and stress spaces
+        self,
+        *,
+        dimension: int = 3,
+        gravity: ArrayLike = (0.0, 0.0, 0.0),
+        shape: Field | None = None,
+        velocity: Field | None = None,
+        start: str = "force",
+        end: str = "force",
+    ) -> "StringForm":
+        """This string alone as a port-Hamiltonian model in the form of the paper, see ``StringForm``.
+
+        Args:
+            dimension: 1 (along x), 2 or 3.
+            gravity: acceleration of gravity, world axes, shape (3,) [m/s^2].
+            shape, velocity: at t = 0, as in ``model.add``.
+            start, end: "force": prescribed contact force; "velocity": prescribed velocity; "fixed".
+
+        Raises:
+            ParameterError: no such option, or numbers out of the line or plane.
+        """
+        from phlexible.papers.string_form import string_form  # the papers' forms are above all bodies
+
+        given = vector("gravity", gravity)
+        if not isinstance(dimension, int | np.integer) or isinstance(dimension, bool) or dimension not in (1, 2, 3):
+            raise ParameterError(f"dimension must be 1, 2 or 3, got {dimension!r}")
+        return string_form(self._absolute(int(dimension)), self.mesh, given, shape, velocity, (start, end))
+
+    def _absolute(self, dimension: int) -> AbsoluteBody:
+        mesh = self.mesh
+        return AbsoluteBody(
+            dimension=dimension,
+            mass=self.line_density * self.length,
+            nodal_mass=mesh.mass(self.line_density),
+            strains=(mesh.strains(self.law, self.viscosity),),
+            points=StringPoints(mesh, dimension),
+            size=self.length,
+        )

@@ -1,0 +1,257 @@
+"""Stored energies of strings: densities W(C), given ones and those of users."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import Array, called, check_callable, finite, positive
+from phlexible.algebra.portable import Portable
+from phlexible.algebra.user_derivatives import disagreement, mean_of
+from phlexible.errors import ParameterError
+
+# What every stored energy of a string is: a density W(C) of C = ``|dr/ds|^2`` and what follows from it.
+#
+# Numbers in brackets are equations of Kinon et al. (2023). The compiled step has the same laws in
+# ``step/kernels/laws.py``.
+
+
+class StringLaw(ABC):
+    """A stored energy W(C) per unit of undeformed length [J/m = N]; C = ``|dr/ds|^2`` (3), C = 1 undeformed."""
+
+    @property
+    @abstractmethod
+    def modulus(self) -> float:
+        """Axial stiffness EA of the undeformed string, 4 W''(1) [N]."""
+
+    @abstractmethod
+    def energy(self, C: ArrayLike) -> Array:
+        """W(C) [N], of the shape of C."""
+
+    @abstractmethod
+    def derivative(self, C: ArrayLike) -> Array:
+        """dW/dC [N]."""
+
+    @abstractmethod
+    def curvature(self, C: ArrayLike) -> Array:
+        """d2W/dC2 [N]."""
+
+    @abstractmethod
+    def discrete_derivative(self, C0: ArrayLike, C1: ArrayLike) -> Array:
+        """(W(C1) - W(C0)) / (C1 - C0) (36), also where C1 is close to C0, without cancellation [N]."""
+
+    def stress(self, C: ArrayLike) -> Array:
+        """S = 2 dW/dC (4) [N]."""
+        return 2 * self.derivative(C)
+
+    def tension(self, C: ArrayLike) -> Array:
+        """N = S sqrt(C) (2, 10) [N]; negative where a slack string is pressed together."""
+        return np.asarray(self.stress(C) * np.sqrt(C))
+
+
+@dataclass(frozen=True)
+class LogarithmicLaw(StringLaw):
+    """W = EA/4 (C - ln C - 1) (7): no finite energy shrinks the string to a point.
+
+    Attributes:
+        axial_stiffness: EA [N].
+
+    Raises:
+        ParameterError: EA is not finite and positive.
+    """
+
+    axial_stiffness: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axial_stiffness", positive("axial_stiffness", self.axial_stiffness))
+
+    @property
+    def modulus(self) -> float:
+        return self.axial_stiffness
+
+    def energy(self, C: ArrayLike) -> Array:
+        strain = np.asarray(C, dtype=np.float64) - 1
+        return np.asarray(self.axial_stiffness / 4 * (strain - np.log1p(strain)))
+
+    def derivative(self, C: ArrayLike) -> Array:
+        """S / 2 of (8)."""
+        C = np.asarray(C, dtype=np.float64)
+        return np.asarray(self.axial_stiffness / 4 * (C - 1) / C)
+
+    def curvature(self, C: ArrayLike) -> Array:
+        return np.asarray(self.axial_stiffness / 4 / np.square(C, dtype=np.float64))
+
+    def discrete_derivative(self, C0: ArrayLike, C1: ArrayLike) -> Array:
+        """EA/4 (1 - log1p(d) / d / C0) with d = (C1 - C0) / C0."""
+        C0 = np.asarray(C0, dtype=np.float64)
+        d = np.asarray((C1 - C0) / C0)
+        slope = np.divide(np.log1p(d), d, out=np.ones_like(d), where=d != 0)
+        return np.asarray(self.axial_stiffness / 4 * (1 - slope / C0))
+
+
+@dataclass(frozen=True)
+class LinearLaw(StringLaw):
+    """W = EA/2 (sqrt(C) - 1)^2 (11): the tension is EA times the elongation.
+
+    Attributes:
+        axial_stiffness: EA [N].
+
+    Raises:
+        ParameterError: EA is not finite and positive.
+    """
+
+    axial_stiffness: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axial_stiffness", positive("axial_stiffness", self.axial_stiffness))
+
+    @property
+    def modulus(self) -> float:
+        return self.axial_stiffness
+
+    def energy(self, C: ArrayLike) -> Array:
+        C = np.asarray(C, dtype=np.float64)
+        return np.asarray(self.axial_stiffness / 2 * ((C - 1) / (np.sqrt(C) + 1)) ** 2)
+
+    def derivative(self, C: ArrayLike) -> Array:
+        return self.discrete_derivative(C, C)
+
+    def curvature(self, C: ArrayLike) -> Array:
+        return np.asarray(self.axial_stiffness / 4 * np.asarray(C, dtype=np.float64) ** -1.5)
+
+    def discrete_derivative(self, C0: ArrayLike, C1: ArrayLike) -> Array:
+        """EA/2 (1 - 2 / (sqrt(C0) + sqrt(C1)))."""
+        return np.asarray(self.axial_stiffness / 2 * (1 - 2 / (np.sqrt(C0) + np.sqrt(C1))))
+
+
+@dataclass(frozen=True)
+class StVenantKirchhoffLaw(StringLaw):
+    """W = EA/8 (C - 1)^2 (12): the stress is EA/2 (C - 1) (13).
+
+    Attributes:
+        axial_stiffness: EA [N].
+
+    Raises:
+        ParameterError: EA is not finite and positive.
+    """
+
+    axial_stiffness: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axial_stiffness", positive("axial_stiffness", self.axial_stiffness))
+
+    @property
+    def modulus(self) -> float:
+        return self.axial_stiffness
+
+    def energy(self, C: ArrayLike) -> Array:
+        return np.asarray(self.axial_stiffness / 8 * (np.asarray(C, dtype=np.float64) - 1) ** 2)
+
+    def derivative(self, C: ArrayLike) -> Array:
+        return self.discrete_derivative(C, C)
+
+    def curvature(self, C: ArrayLike) -> Array:
+        return np.full(np.shape(C), self.axial_stiffness / 4)
+
+    def discrete_derivative(self, C0: ArrayLike, C1: ArrayLike) -> Array:
+        """EA/4 ((C0 + C1) / 2 - 1)."""
+        mean = (np.asarray(C0, dtype=np.float64) + np.asarray(C1, dtype=np.float64)) / 2
+        return np.asarray(self.axial_stiffness / 4 * (mean - 1))
+
+
+# A stored energy of the user: two functions of one number, checked against each other.
+
+Function = Callable[[float], float]
+
+CHECKED = np.geomspace(0.25, 4.0, 17)  # C, from half to double the length
+TOLERANCE = 1e-6
+NEAR = 0.1  # relative changes of C below which the mean of dW takes the place of the quotient
+
+
+@dataclass(frozen=True)
+class Law(Portable, StringLaw):
+    """A stored energy W(C) with its derivative, C = ``|dr/ds|^2``; smooth but for a finite number of kinks.
+
+    Both are compiled with the time step where Numba can compile them, and called as Python functions
+    where it cannot (correct, some hundred times slower).
+
+    Attributes:
+        W: energy per unit of undeformed length [J/m = N], a function of one number.
+        dW: its derivative dW/dC [N].
+
+    Raises:
+        ParameterError: functions that do not return one finite number between C = 1/4 and 4, or a dW
+            that is not the derivative of W there.
+    """
+
+    W: Function
+    dW: Function  # noqa: N815 (its name in the equations)
+
+    def __post_init__(self) -> None:
+        for name, value in (("W", self._energy_at), ("dW", self._slope_at)):
+            check_callable(name, getattr(self, name), "C")
+            for C in CHECKED.tolist():
+                finite(f"{name}({C:.3g})", value(C))
+        scale = float(np.abs(self.derivative(CHECKED)).max())
+        if found := disagreement(self._energy_at, self._slope_at, CHECKED, TOLERANCE * scale):
+            raise ParameterError(
+                f"dW must be the derivative of W: between C = {found.begin:.3g} and {found.end:.3g} W grows by "
+                f"{found.growth:.6g} per unit of C, the mean of dW is {found.mean:.6g}; use dW = dW/dC with "
+                "C = |dr/ds|^2 (not the stretch, and not the stress S = 2 dW/dC)"
+            )
+
+    @property
+    def modulus(self) -> float:
+        """4 W''(1) [N]."""
+        return 4 * float(self.curvature(1.0))
+
+    def energy(self, C: ArrayLike) -> Array:
+        return _each(self._energy_at, C)
+
+    def derivative(self, C: ArrayLike) -> Array:
+        return _each(self._slope_at, C)
+
+    def curvature(self, C: ArrayLike) -> Array:
+        """Central differences of dW."""
+        C = np.asarray(C, dtype=np.float64)
+        change = 1e-5 * C
+        return np.asarray((self.derivative(C + change) - self.derivative(C - change)) / (2 * change))
+
+    def discrete_derivative(self, C0: ArrayLike, C1: ArrayLike) -> Array:
+        """The mean of dW (8 Gauss points) where C1 is close to C0, the quotient otherwise.
+
+        Where the two differ by more than the round-off of the quotient, dW has a kink in between and
+        the quotient is right.
+        """
+        pairs = np.broadcast(np.asarray(C0, dtype=np.float64), np.asarray(C1, dtype=np.float64))
+        values = [self._discrete_derivative(float(a), float(b)) for a, b in pairs]
+        return np.array(values).reshape(pairs.shape)
+
+    def _discrete_derivative(self, C0: float, C1: float) -> float:
+        change = C1 - C0
+        if change == 0:
+            return float(self._slope_at(C0))
+        before, after = float(self._energy_at(C0)), float(self._energy_at(C1))
+        quotient = (after - before) / change
+        if abs(change) >= NEAR * C0:
+            return quotient
+        mean = mean_of(self._slope_at, C0, C1)
+        round_off = 64 * np.finfo(float).eps * (abs(before) + abs(after) + abs(self.modulus)) / abs(change)
+        return mean if abs(mean - quotient) <= round_off else quotient
+
+    def _energy_at(self, C: float) -> float:
+        """W(C), or the error of the user's function with the place."""
+        value: float = called(self.W, "W", C, at=f"at C = {C:.6g}")
+        return value
+
+    def _slope_at(self, C: float) -> float:
+        """dW/dC, or the error of the user's function with the place."""
+        value: float = called(self.dW, "dW", C, at=f"at C = {C:.6g}")
+        return value
+
+
+def _each(function: Function, C: ArrayLike) -> Array:
+    values = np.asarray(C, dtype=np.float64)
+    return np.array([float(function(float(c))) for c in values.ravel()]).reshape(values.shape)

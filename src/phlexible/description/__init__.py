@@ -1,0 +1,1 @@
+"""What users write between bodies: ports, interactions, joints, mechanisms."""

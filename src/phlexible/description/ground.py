@@ -1,0 +1,344 @@
+"""The ground: fixed points and frames that move and turn as functions of time."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import ANY_SIZE, Array, called, check_callable, numbers, vector
+from phlexible.algebra.portable import Portable
+from phlexible.algebra.rotations import (
+    EXPECTED,
+    ORTHOGONALITY,
+    RotationLike,
+    is_rotation_object,
+    nearest_rotation,
+    rotation_matrix,
+    turns_about_z,
+)
+from phlexible.algebra.user_derivatives import SOON, derivatives, first_derivatives, refuse_wrong_rate
+from phlexible.description.ports import MovingFrame, Path
+from phlexible.description.time_functions import AGREEMENT, at_all_times, probes, several
+from phlexible.errors import ParameterError
+
+# How a moving frame turns: a user's function of time, checked, at one time or at many.
+
+
+@dataclass(frozen=True)
+class TurnSinceStart(Portable):
+    """The turn of a frame since t = 0; its values are refused where they are no rotations of the model.
+
+    Attributes:
+        function: t [s] -> a SciPy Rotation, a 3x3 matrix or an angle about z [rad].
+        label: of the frame, for messages.
+        dimension: 2: rotations must be about z.
+    """
+
+    function: Callable[[float], RotationLike]
+    label: str
+    dimension: int
+
+    def __call__(self, time: float) -> Array:
+        """The turn at a time, shape (3, 3)."""
+        return nearest_rotation(self._matrix(time) @ self._initial.T)
+
+    def at_times(self, times: Array) -> Array:
+        """The turns at many times, shape (times, 3, 3).
+
+        Angles and SciPy Rotations are asked for in one call where the function allows it, and checked
+        together; a value that is refused is asked for again alone, so that the message names its time.
+        """
+        turns = self._all_at_once(times)
+        if turns is None:
+            turns = self._one_by_one(times)
+        if turns is None:
+            return np.array([self(float(time)) for time in times]).reshape(-1, 3, 3)
+        return _orthogonal(turns @ self._initial.T)
+
+    def angular_velocities(self, times: Array) -> Array:
+        """World axes, from differences of the turns, shape (times, 3) [rad/s]."""
+        flat = first_derivatives(lambda t: self.at_times(t).reshape(-1, 9), times)
+        spin = flat.reshape(-1, 3, 3) @ self.at_times(times).transpose(0, 2, 1)
+        return (
+            np.stack(
+                [
+                    spin[:, 2, 1] - spin[:, 1, 2],
+                    spin[:, 0, 2] - spin[:, 2, 0],
+                    spin[:, 1, 0] - spin[:, 0, 1],
+                ],
+                axis=1,
+            )
+            / 2
+        )
+
+    @cached_property
+    def _initial(self) -> Array:
+        return self._matrix(0.0)
+
+    def _matrix(self, time: float) -> Array:
+        at = f"at t = {time:.12g} s"
+        value = called(self.function, f"rotation of {self.label}", time, at=at)
+        name = f"rotation of {self.label} {at}"
+        if is_rotation_object(value):
+            return rotation_matrix(value, self.dimension, name)
+        matrix = numbers(name, value, EXPECTED)
+        return rotation_matrix(matrix, 2 if matrix.ndim == 0 else self.dimension, name)
+
+    def _all_at_once(self, times: Array) -> Array | None:
+        """From one call with all times; None where the function does not take arrays."""
+        if not len(times):
+            return None
+        asked, some = several(times), probes(times)
+        try:
+            value = self.function(asked)  # type: ignore[arg-type]
+            if is_rotation_object(value):
+                turns = np.asarray(value.as_matrix())
+            else:
+                turns = turns_about_z(np.broadcast_to(numbers("angle", value), asked.shape))
+            single = np.array([self._matrix(float(times[k])) for k in some])
+        except Exception:  # a function for single times may fail in any way here; see below
+            return None
+        if turns.shape != (len(asked), 3, 3) or not self._are_rotations(turns):
+            return None
+        return turns[: len(times)] if np.abs(turns[some] - single).max() <= 10 * AGREEMENT else None
+
+    def _one_by_one(self, times: Array) -> Array | None:
+        """From a call for each time; None where a value has to be refused."""
+        try:
+            values = [self.function(float(time)) for time in times]
+            if all(is_rotation_object(value) for value in values):
+                turns = np.array([value.as_matrix() for value in values])  # type: ignore[union-attr]
+            else:
+                found = numbers("angle", values)  # type: ignore[arg-type]  # what holds no numbers is refused
+                turns = turns_about_z(found) if found.ndim == 1 else found
+        except Exception:  # as above: called again for each time, it says which one it refuses
+            return None
+        return turns if turns.shape == (len(times), 3, 3) and self._are_rotations(turns) else None
+
+    def _are_rotations(self, turns: Array) -> bool:
+        """Whether all are proper rotations of the model, to 1e-9."""
+        gap = np.abs(turns.transpose(0, 2, 1) @ turns - np.eye(3)).max(initial=0.0)
+        if not gap <= ORTHOGONALITY or (np.linalg.det(turns) < 0).any():
+            return False
+        return self.dimension == 3 or bool(np.abs(turns[:, 2, :2]).max(initial=0.0) == 0)
+
+
+def _orthogonal(turns: Array) -> Array:
+    """R (3 I - R^T R) / 2: the nearest rotations of matrices that are rotations to 1e-9."""
+    return turns @ (3 * np.eye(3) - turns.transpose(0, 2, 1) @ turns) / 2
+
+
+# The ground: fixed points and frames that move as functions of time.
+
+_UNTURNED = np.eye(3)
+
+
+class Ground:
+    """Makes ports that belong to no body. World axes.
+
+    Args:
+        dimension: 2: points must lie in the xy plane; 1: on the x axis.
+    """
+
+    def __init__(self, dimension: int) -> None:
+        self._dimension = dimension
+        self._moving_frames = 0
+
+    def at(self, position: ArrayLike) -> MovingFrame:
+        """The fixed point at a world position, shape (3,) [m].
+
+        Raises:
+            ParameterError: not three finite numbers, or a point outside the plane of a planar model.
+        """
+        point = planar_point("position", vector("position", position), self._dimension)
+        label = f"ground.at({point[0]:g}, {point[1]:g}, {point[2]:g})"
+        return fixed_point(point, label)
+
+    def moving(
+        self,
+        path: Path,
+        rotation: Callable[[float], RotationLike] | None = None,
+        velocity: Path | None = None,
+    ) -> MovingFrame:
+        """A frame whose origin is at path(t) and that turns as rotation(t).
+
+        Args:
+            path: world position, t [s] -> shape (3,) [m].
+            rotation: t -> a SciPy Rotation, a 3x3 matrix or an angle about z [rad]; only the turn
+                since t = 0 counts. None: it does not turn.
+            velocity: dx/dt, t -> shape (3,) [m/s]; None: differences of the path, where needed.
+
+        Raises:
+            ParameterError: what a function returns is refused, naming the time; t = 0 at once. A velocity that
+                is not that of the path.
+        """
+        for name, function in (("path", path), ("rotation", rotation), ("velocity", velocity)):
+            if function is not None or name == "path":
+                check_callable(name, function, "time")
+        if rotation is not None and self._dimension == 1:
+            raise ParameterError("rotation must be left out: nothing turns on a line (dimension=1)")
+        label = f"moving frame {self._moving_frames + 1}"
+        frame = MovingFrame(
+            CheckedPath(path, f"path of {label}", self._dimension),
+            None if rotation is None else TurnSinceStart(rotation, label, self._dimension),
+            None if velocity is None else CheckedPath(velocity, f"velocity of {label}", self._dimension),
+            label=label,
+        )
+        frame.path(0.0)
+        if frame.rotation is not None:
+            frame.rotation(0.0)
+        if frame.velocity is not None:
+            frame.velocity(0.0)
+        check_velocity(frame, SOON)
+        self._moving_frames += 1
+        return frame
+
+
+def check_velocity(frame: MovingFrame, times: Array) -> None:
+    """Refuses a velocity that is not that of the path.
+
+    Raises:
+        ParameterError: says where, and by how much.
+    """
+    if isinstance(frame.path, CheckedPath) and isinstance(frame.velocity, CheckedPath):
+        refuse_wrong_rate(frame.velocity.name, frame.path.at_times, frame.velocity.at_times, times)
+
+
+def frame_position(frame: MovingFrame, time: float) -> Array:
+    """World position of the frame's origin, shape (3,) [m]."""
+    return np.asarray(frame.path(time), dtype=np.float64)
+
+
+def frame_positions(frame: MovingFrame, times: Array) -> Array:
+    """World positions of the frame's origin, shape (times, 3) [m]."""
+    if isinstance(frame.path, CheckedPath):
+        return frame.path.at_times(times)
+    return np.array([frame_position(frame, time) for time in times]).reshape(-1, 3)
+
+
+def frame_velocities(frame: MovingFrame, times: Array) -> Array:
+    """World velocities of the frame's origin, shape (times, 3) [m/s]."""
+    if isinstance(frame.velocity, CheckedPath):
+        return frame.velocity.at_times(times)
+    if isinstance(frame.path, CheckedPath) and frame.velocity is None:
+        return first_derivatives(frame.path.at_times, times)
+    return np.array([frame_velocity(frame, time) for time in times]).reshape(-1, 3)
+
+
+def frame_rotation(frame: MovingFrame, time: float) -> Array:
+    """Turn of the frame since t = 0, shape (3, 3)."""
+    return np.eye(3) if frame.rotation is None else frame.rotation(time)
+
+
+def frame_rotations(frame: MovingFrame, times: Array) -> Array:
+    """Turns of the frame since t = 0, shape (times, 3, 3)."""
+    if frame.rotation is None:
+        return np.broadcast_to(_UNTURNED, (len(times), 3, 3))
+    if isinstance(frame.rotation, TurnSinceStart):
+        return frame.rotation.at_times(times)
+    return np.array([frame_rotation(frame, float(time)) for time in times]).reshape(-1, 3, 3)
+
+
+def frame_angular_velocities(frame: MovingFrame, times: Array) -> Array:
+    """Angular velocities of the frame, world axes, shape (times, 3) [rad/s]."""
+    if frame.rotation is None:
+        return np.zeros((len(times), 3))
+    if isinstance(frame.rotation, TurnSinceStart):
+        return frame.rotation.angular_velocities(times)
+    return np.array([frame_angular_velocity(frame, float(time)) for time in times]).reshape(-1, 3)
+
+
+def frame_velocity(frame: MovingFrame, time: float) -> Array:
+    """World velocity of the frame's origin: the user's, or differences of the path, shape (3,) [m/s]."""
+    if frame.is_fixed:
+        return np.zeros(3)
+    if frame.velocity is not None:
+        return np.asarray(frame.velocity(time), dtype=np.float64)
+    return derivatives(lambda t: frame_position(frame, t), time)[0]
+
+
+def frame_acceleration(frame: MovingFrame, time: float, end: float = np.inf) -> Array:
+    """World acceleration of the frame's origin from differences up to ``end``, shape (3,) [m/s^2]."""
+    if frame.is_fixed:
+        return np.zeros(3)
+    if frame.velocity is not None:
+        many = frame.velocity.at_times if isinstance(frame.velocity, CheckedPath) else None
+        return derivatives(lambda t: frame_velocity(frame, t), time, end=end, many=many)[0]
+    many = frame.path.at_times if isinstance(frame.path, CheckedPath) else None
+    return derivatives(lambda t: frame_position(frame, t), time, end=end, many=many)[1]
+
+
+def frame_rotation_rates(frame: MovingFrame, time: float, end: float = np.inf) -> tuple[Array, Array]:
+    """First and second time derivative of ``frame_rotation``, each of shape (3, 3); asked for up to ``end``."""
+    if frame.rotation is None:
+        return np.zeros((3, 3)), np.zeros((3, 3))
+    turn = frame.rotation
+    many = turn.at_times if isinstance(turn, TurnSinceStart) else None
+    return derivatives(turn, time, end=end, many=many)
+
+
+def frame_angular_velocity(frame: MovingFrame, time: float) -> Array:
+    """Angular velocity of the frame, world axes, from differences of its rotation, shape (3,) [rad/s]."""
+    if frame.rotation is None:
+        return np.zeros(3)
+    spin = frame_rotation_rates(frame, time)[0] @ frame_rotation(frame, time).T
+    return np.array([spin[2, 1] - spin[1, 2], spin[0, 2] - spin[2, 0], spin[1, 0] - spin[0, 1]]) / 2
+
+
+def planar_point(name: str, value: Array, dimension: int) -> Array:
+    """The vector, refused where it leaves the plane of a planar model or the line of one on a line."""
+    if dimension == 1 and value[1:].any():
+        raise ParameterError(f"{name} must lie on the x axis (dimension=1), got {value.tolist()}")
+    if dimension == 2 and value[2] != 0:
+        raise ParameterError(f"{name} must have z = 0 in a planar model (dimension=2), got {value.tolist()}")
+    return value
+
+
+def leaves(frame: MovingFrame, dimension: int) -> bool:
+    """Whether a frame may leave the plane or the line: it was made by the ground of a model of more dimensions."""
+    return isinstance(frame.path, CheckedPath) and frame.path.dimension > dimension
+
+
+@dataclass(frozen=True, eq=False)
+class _Constant:
+    """A function of time that does not depend on it."""
+
+    value: Array
+
+    def __call__(self, time: float) -> Array:
+        return self.value
+
+
+def fixed_point(position: Array, label: str) -> MovingFrame:
+    """A point of the ground, shape (3,) [m]."""
+    return MovingFrame(_Constant(position), is_fixed=True, label=label)
+
+
+@dataclass(frozen=True)
+class CheckedPath(Portable):
+    """A user's function of time that is refused where it returns no point of the model.
+
+    Attributes:
+        function: t [s] -> shape (3,).
+        name: for messages.
+        dimension: 2: points must lie in the xy plane; 1: on the x axis.
+    """
+
+    function: Path
+    name: str
+    dimension: int
+
+    def __call__(self, time: float) -> Array:
+        """The value at a time, shape (3,)."""
+        at = f"at t = {time:.12g} s"
+        value = vector(f"{self.name} {at}", called(self.function, self.name, time, at=at), ANY_SIZE)
+        return planar_point(f"{self.name} {at}", value, self.dimension)
+
+    def at_times(self, times: Array) -> Array:
+        """The values at many times, shape (times, 3)."""
+        values = at_all_times(self.function, times)
+        if values is None or values[:, self.dimension :].any():
+            return np.array([self(float(time)) for time in times]).reshape(-1, 3)
+        return values

@@ -1,0 +1,1 @@
+"""Loads, force elements, drives, controllers, contact."""

@@ -1,0 +1,429 @@
+"""Controllers: forces computed from measurements, once a step or once a period, and linear laws."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import expm
+
+from phlexible.algebra.arrays import (
+    ANY_SIZE,
+    LARGEST,
+    Array,
+    called,
+    check_callable,
+    finite,
+    hold_own,
+    non_negative,
+    numbers,
+    optional_text,
+    positive,
+)
+from phlexible.algebra.portable import Portable
+from phlexible.description.interactions.functions import KinematicPair
+from phlexible.description.placed_wholes import PlacedWhole
+from phlexible.description.ports import Attachment, PlacedBody
+from phlexible.errors import ModelError, ParameterError
+
+# What a controller can measure beside whole joints and attachments: sensors, which live above.
+
+Source = KinematicPair | Attachment
+
+
+class Availability(Enum):
+    """When a measurement has a value: at each instant, of fixed length; or only later, or of another length."""
+
+    AT_ONCE = "at once"
+    LATER = "only of a motion"
+    NO_FIXED_COUNT = "not of a fixed count of numbers"
+
+
+@dataclass(frozen=True, eq=False)
+class QuickShare:
+    """A measurement that is ``weights @ numbers - offset`` of what is measured at a joint or attachment.
+
+    Attributes:
+        source: the joint (each coordinate and its rate) or the attachment (place, velocity).
+        weights: shape (count, numbers of the source).
+        offset: shape (count,).
+    """
+
+    source: Source
+    weights: Array
+    offset: Array
+
+
+class Measurement(ABC):
+    """A quantity that controllers can measure."""
+
+    @property
+    @abstractmethod
+    def availability(self) -> Availability:
+        """Whether controllers can have it."""
+
+    @property
+    @abstractmethod
+    def count(self) -> int:
+        """Of its numbers."""
+
+    @property
+    def quick(self) -> QuickShare | None:
+        """How compiled code measures it; None: it is read from the whole state."""
+        return None
+
+    def continued(self, before: Array, now: Array) -> Array:
+        """Values without the jumps that a single instant cannot know of, such as full turns; shape (count,)."""
+        return now
+
+    @property
+    def places(self) -> tuple[Source | PlacedWhole, ...]:
+        """Joints, attachments and bodies that it sits on, for checks."""
+        values = [getattr(self, each.name) for each in fields(self)]  # type: ignore[arg-type]
+        found: list[Source | PlacedWhole] = []
+        for value in values:
+            if isinstance(value, PlacedBody):
+                found.append(value.origin)
+            elif isinstance(value, KinematicPair | Attachment | PlacedWhole):
+                found.append(value)
+        return tuple(found)
+
+
+# Linear controllers ``dx/dt = A x + B u``, ``y = C x + D u``, continuous or discrete (docs/theory.md, 8).
+
+
+@dataclass(frozen=True, eq=False)
+class LinearController:
+    """Matrices of a linear controller.
+
+    Attributes:
+        A, B, C, D: shapes (n, n), (n, inputs), (outputs, n), (outputs, inputs).
+        is_discrete: whether A and B take the state from one sample to the next.
+        period: of the samples of a discrete one [s]; None: not said, or continuous.
+    """
+
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+    is_discrete: bool = False
+    period: float | None = None
+
+    @property
+    def order(self) -> int:
+        """Number of states."""
+        return len(self.A)
+
+    @property
+    def inputs(self) -> int:
+        """Number of inputs."""
+        return int(self.D.shape[1])
+
+    @property
+    def outputs(self) -> int:
+        """Number of outputs."""
+        return int(self.D.shape[0])
+
+
+def linear_law(given: Any) -> LinearController | None:
+    """The matrices of a StateSpace or TransferFunction of python-control; None of anything else.
+
+    Raises:
+        ParameterError: matrices that are not finite, or a transfer function that answers to rates of its input.
+    """
+    if isinstance(given, LinearController):
+        return given
+    if not any(kind.__module__.partition(".")[0] == "control" for kind in type(given).__mro__):
+        return None
+    if all(hasattr(given, name) for name in "ABCD"):
+        parts = [np.atleast_2d(np.asarray(getattr(given, name), dtype=np.float64)) for name in "ABCD"]
+        outputs, inputs = parts[3].shape
+        n = len(parts[0]) if parts[0].size else 0
+        A, B, C = (part.reshape(s) for part, s in zip(parts, ((n, n), (n, inputs), (outputs, n)), strict=False))
+        D = parts[3]
+    elif hasattr(given, "num") and hasattr(given, "den") and hasattr(given, "dt"):
+        A, B, C, D = _realized(given)
+    else:
+        return None
+    for name, matrix in zip("ABCD", (A, B, C, D), strict=True):
+        if not np.isfinite(matrix).all():
+            raise ParameterError(f"{name} of the controller must be finite, got {matrix.tolist()}")
+    is_discrete = given.dt is True or (given.dt is not None and given.dt != 0)
+    period = float(given.dt) if is_discrete and given.dt is not True else None
+    return LinearController(A, B, C, D, is_discrete, period)
+
+
+def _realized(given: Any) -> tuple[Array, Array, Array, Array]:
+    """States for each entry of a matrix of transfer functions, shape (outputs, inputs)."""
+    outputs, inputs = len(given.num), len(given.num[0])
+    blocks, columns, rows = [], [], []
+    D = np.zeros((outputs, inputs))
+    for i in range(outputs):
+        for j in range(inputs):
+            top, bottom = (np.trim_zeros(np.asarray(each[i][j]), "f") for each in (given.num, given.den))
+            if len(top) > len(bottom):
+                raise ParameterError(f"the controller answers to rates of its input: {given}; give it more poles")
+            if not len(top):
+                continue
+            if len(bottom) == 1:
+                D[i, j] = top[0] / bottom[0]
+                continue
+            bottom, top = bottom / bottom[0], np.pad(top, (len(bottom) - len(top), 0)) / bottom[0]
+            D[i, j] = top[0]  # the others in the controllable canonical form
+            blocks.append(np.vstack([-bottom[1:], np.eye(len(bottom) - 2, len(bottom) - 1)]))
+            columns.append((j, np.eye(1, len(bottom) - 1)[0]))
+            rows.append((i, top[1:] - top[0] * bottom[1:]))
+    n = sum(map(len, blocks))
+    A, B, C = np.zeros((n, n)), np.zeros((n, inputs)), np.zeros((outputs, n))
+    begin = 0
+    for block, (j, b), (i, c) in zip(blocks, columns, rows, strict=True):
+        own = slice(begin, begin + len(b))
+        A[own, own], B[own, j], C[i, own] = block, b, c
+        begin += len(b)
+    return A, B, C, D
+
+
+# Linear laws over a time in which their input is held (docs/theory.md, 8).
+
+
+def held_input(A: Array, B: Array, duration: float) -> tuple[Array, Array]:
+    """exp(A h) and its integral times B, by one exponential."""
+    n, m = B.shape
+    whole = np.zeros((n + m, n + m))
+    whole[:n, :n], whole[:n, n:] = A, B
+    moved = expm(whole * duration)
+    return np.asarray(moved[:n, :n]), np.asarray(moved[:n, n:])
+
+
+def moves(law: LinearController, duration: float) -> tuple[Array, Array]:
+    """x -> A x + B u over a time with constant u; of a discrete law from sample to sample."""
+    return (law.A, law.B) if law.is_discrete else held_input(law.A, law.B, duration)
+
+
+def sampled(law: LinearController, period: float) -> LinearController:
+    """The discrete law of a continuous one whose input is held for a period [s]."""
+    A, B = moves(law, period)
+    return replace(law, A=A, B=B, is_discrete=True, period=period)
+
+
+# Feedback: forces that a controller computes from measurements, once a step or once a period.
+
+Controller = Callable[[float, Array], ArrayLike]
+
+
+class DirectedLoad(ABC):
+    """A load with a constant value: a direction that a controller scales."""
+
+    @property
+    @abstractmethod
+    def direction(self) -> Array:
+        """The value, shape (3,).
+
+        Raises:
+            ModelError: a value that is not constant.
+        """
+
+
+Actuated = KinematicPair | Attachment | DirectedLoad
+WHOLE = 1e-9  # of a period
+MOST_PERIODS = 10**6  # of a delay
+
+
+@dataclass(frozen=True, eq=False)
+class Feedback(Portable):
+    """controller(t, measured), called at the start of each step and held during the step.
+
+    A value for ``joint.torque``, ``joint.force``, ``Force`` and ``Torque``; with ``on=`` it is given to
+    ``model.apply`` itself and sets several forces; ``joint.motor(controller)`` is short for the torque of a joint
+    that measures itself. The power that the held values supply is in the energy ledger exactly.
+
+    Attributes:
+        controller: (t [s], measured) -> the value: a number for joints, shape (3,) for loads, with ``on`` all of
+            them; or a StateSpace or TransferFunction of python-control from what is measured to the values. A
+            continuous one advances exactly with held input, a discrete one has its own period.
+        measured: what is measured, in this order, in one flat array: of a joint each coordinate and its
+            rate (angle [rad] over full turns, rate [rad/s]; position [m], rate [m/s]), of an attachment
+            its world position [m] and velocity [m/s], 3 numbers each; of a sensor what it measures. Rates are
+            those of the step, which miss the joints by O(h^2); reactions those of the step before, 0 before the
+            first.
+        on: joints with one coordinate, a number each [N m or N]; attachments, a world force each [N]; ``Force`` and
+            ``Torque`` with a constant value, the direction that a number scales.
+        period: between samples [s], a multiple of the step; None: each step.
+        delay: from the sample to when its values act [s], a multiple of the period; until then they are 0.
+        target: what the controller gets is target - measured: a number, an array of the shape of what is measured,
+            or a function of time; None: it gets what is measured.
+        name: of the work in the ledger, with ``on``; None: made from where it acts.
+
+    Raises:
+        ParameterError: sensors that have no value at an instant, numbers out of range, or a linear controller with
+            other inputs than what is measured.
+        ModelError: joints without a coordinate, or, in ``on``, with several.
+    """
+
+    controller: Controller | Any
+    measured: Sequence[KinematicPair | Attachment | Measurement] = ()
+    on: Sequence[Actuated] = field(default=(), kw_only=True)
+    period: float | None = field(default=None, kw_only=True)
+    delay: float = field(default=0.0, kw_only=True)
+    target: ArrayLike | Callable[[float], ArrayLike] | None = field(default=None, kw_only=True)
+    name: str | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        hold_own(self)
+        law = linear_law(self.controller)
+        if law is None:
+            check_callable("controller", self.controller, "t", "measured")
+        if not isinstance(self.measured, list | tuple):
+            raise ParameterError(
+                "measured must be a list of joints, attachments and sensors such as [joint, tip],"
+                f" got {self.measured!r}"
+            )
+        for item in self.measured:
+            _check_measured(item)
+        if not isinstance(self.on, list | tuple):
+            raise ParameterError(f"on must be a list of joints, attachments and loads, got {self.on!r}")
+        for item in self.on:
+            if not isinstance(item, Actuated):
+                raise ParameterError(f"on takes joints, attachments, Force and Torque, got {item!r}")
+            if isinstance(item, DirectedLoad):
+                _ = item.direction
+            if isinstance(item, KinematicPair) and len(item.coordinate_names) != 1:
+                raise ModelError(
+                    f"forces along coordinates need a joint with one, {item} has {len(item.coordinate_names)}"
+                )
+        places = [place for item in self.measured for place in _places(item)]
+        for name, value in (
+            ("measured", tuple(self.measured)),
+            ("on", tuple(self.on)),
+            ("period", _period(self.period, law)),
+            ("delay", non_negative("delay", self.delay)),
+            ("name", optional_text("name", self.name)),
+            ("_places", tuple(places)),
+            ("_law", law),
+        ):
+            object.__setattr__(self, name, value)
+        self._check_delay()
+        self._check_target()
+        if law is not None and law.inputs != self.count:
+            raise ParameterError(
+                f"the controller has {law.inputs} inputs, and {self.count} numbers are measured: a joint gives each"
+                " coordinate and its rate, an attachment 6 numbers, a sensor such as JointRate(joint) its own"
+            )
+        if self.on:
+            self.check_size(sum(map(size_of, self.on)), str(self))
+
+    @property
+    def places(self) -> tuple[Source | PlacedWhole, ...]:
+        """Joints, attachments and bodies that are measured."""
+        found: tuple[Source | PlacedWhole, ...] = self.__dict__["_places"]
+        return found
+
+    @property
+    def law(self) -> LinearController | None:
+        """Matrices of a linear controller; None of a function."""
+        found: LinearController | None = self.__dict__["_law"]
+        return found
+
+    @property
+    def count(self) -> int:
+        """Of the numbers that are measured."""
+        return sum(count_of(item) for item in self.measured)
+
+    @property
+    def periods_of_delay(self) -> int:
+        """The delay in periods."""
+        return round(self.delay / self.period) if self.period else 0
+
+    @property
+    def is_plain(self) -> bool:
+        """A function that is asked at each step for what acts at once."""
+        return self.law is None and self.period is None and self.target is None
+
+    def target_at(self, time: float) -> Array:
+        """What measured values are subtracted from, shape () or (count,).
+
+        Raises:
+            ParameterError: other shapes, or numbers that are not finite.
+        """
+        value, largest = 0.0 if self.target is None else self.target, LARGEST
+        if callable(value):
+            value, largest = called(value, f"target of {self}", time, at=f"at t = {time:g} s"), ANY_SIZE
+        found = numbers("target", value, largest=largest)
+        if found.shape not in ((), (self.count,)) or not np.isfinite(found).all():
+            raise ParameterError(f"target must be a finite number or {self.count} of them, got {value!r}")
+        return found
+
+    def check_size(self, size: int, name: str) -> None:
+        """Refuses a linear controller that has not this many outputs.
+
+        Raises:
+            ParameterError: names the load or element.
+        """
+        if self.law is not None and self.law.outputs != size:
+            raise ParameterError(f"the controller of {name} must have {size} outputs, it has {self.law.outputs}")
+
+    def __str__(self) -> str:
+        return self.name or f"feedback on {', '.join(map(str, self.on))}" if self.on else "feedback"
+
+    def _check_delay(self) -> None:
+        if self.delay == 0:
+            return
+        if self.period is None:
+            raise ParameterError(f"a delay is a multiple of the period: give period= beside delay={self.delay!r}")
+        if abs(self.periods_of_delay * self.period - self.delay) > WHOLE * self.period:
+            raise ParameterError(f"delay must be a multiple of period = {self.period:g} s, got {self.delay!r}")
+        if self.periods_of_delay > MOST_PERIODS:
+            raise ParameterError(
+                f"delay must be at most {MOST_PERIODS} periods of {self.period:g} s, whose values are kept, got"
+                f" {self.delay!r}"
+            )
+
+    def _check_target(self) -> None:
+        if callable(self.target):
+            check_callable("target", self.target, "time")
+        elif self.target is not None:
+            self.target_at(0.0)
+
+
+def _check_measured(item: object) -> None:
+    if isinstance(item, Measurement):
+        if item.availability is not Availability.AT_ONCE:
+            raise ParameterError(
+                f"{item} cannot be measured by a controller: its values are {item.availability.value}"
+            )
+        return
+    if not isinstance(item, KinematicPair | Attachment):
+        raise ParameterError(f"measured takes joints, attachments such as beam.end and sensors, got {item!r}")
+    if isinstance(item, KinematicPair) and not item.coordinate_names:
+        raise ParameterError(f"measured takes joints that leave a coordinate free, {item} leaves none")
+
+
+def _places(item: KinematicPair | Attachment | Measurement) -> tuple[Source | PlacedWhole, ...]:
+    return item.places if isinstance(item, Measurement) else (item,)
+
+
+def count_of(item: KinematicPair | Attachment | Measurement) -> int:
+    """Numbers that are measured of a joint, an attachment or a sensor."""
+    if isinstance(item, Measurement):
+        return item.count
+    return 6 if isinstance(item, Attachment) else 2 * len(item.coordinate_names)
+
+
+def size_of(item: Actuated) -> int:
+    """Numbers that a force on it takes."""
+    return 3 if isinstance(item, Attachment) else 1
+
+
+def _period(given: float | None, law: LinearController | None) -> float | None:
+    own = law.period if law is not None else None
+    if given is None:
+        if law is not None and law.is_discrete and own is None:
+            raise ParameterError("a discrete controller needs its period: period= [s], or dt= of the system")
+        return own
+    period = positive("period", finite("period", given))
+    if own is not None and abs(period - own) > WHOLE * own:
+        raise ParameterError(f"period must be that of the controller, dt = {own:g} s, got {given!r}")
+    return period

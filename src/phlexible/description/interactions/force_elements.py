@@ -1,0 +1,540 @@
+"""Force elements: springs, dampers, torques, bushings, one-sided and resisting laws, stored energies of users."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import (
+    ANY_SIZE,
+    Array,
+    called,
+    check_callable,
+    finite,
+    non_negative,
+    numbers,
+    optional_text,
+    positive,
+    times,
+)
+from phlexible.algebra.portable import Portable
+from phlexible.algebra.user_derivatives import disagreement
+from phlexible.description.interactions.feedback import Feedback
+from phlexible.description.interactions.functions import (
+    AXES,
+    Coordinate,
+    DirectionOf,
+    DistanceCoordinate,
+    KinematicPair,
+    SineCoordinate,
+    check_ports,
+    expect,
+    position_along,
+)
+from phlexible.description.ports import Port
+from phlexible.description.time_functions import number_at
+from phlexible.errors import ModelError, ParameterError
+
+# Stored energy of a spring as a user's function of one coordinate.
+
+STRETCHES = 16
+AGREEMENT = 1e-5
+ROUND_OFF = 1e-9
+CURVATURE_STEP = 6e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Potential(Portable):
+    """U(theta) and its slope dU/dtheta, checked against each other where the user says; kinks are fine.
+
+    Write both with ordinary arithmetic and NumPy functions of one number: then they are compiled and
+    cost next to nothing in the time step; other functions work too, slower.
+
+    Attributes:
+        energy: theta -> U [J].
+        slope: theta -> dU/dtheta [N m/rad or N/m].
+        around: a range of theta in which both are defined, for the check.
+
+    Raises:
+        ParameterError: no function, one that returns no finite number, or the slope is not that of the energy.
+        FunctionError: a function raises within the range.
+    """
+
+    energy: Callable[[float], float]
+    slope: Callable[[float], float]
+    around: tuple[float, float] = (-0.5, 0.5)
+
+    def __post_init__(self) -> None:
+        for name in ("energy", "slope"):
+            check_callable(f"{name} of a Potential", getattr(self, name), "theta")
+        around = numbers("around", self.around, "two numbers (low, high)")
+        if around.shape != (2,) or not (np.isfinite(around).all() and around[0] < around[1]):
+            raise ParameterError(f"around must be two numbers (low, high), got {self.around!r}")
+        object.__setattr__(self, "around", tuple(around.tolist()))
+        places = np.linspace(around[0], around[1], STRETCHES + 1)
+        slopes, energies = (np.array([f(x) for x in places]) for f in (self.slope_at, self.energy_at))
+        width = float(around[1] - around[0])
+        tolerance = AGREEMENT * np.abs(slopes).max() + ROUND_OFF * np.abs(energies).max() / width
+        if found := disagreement(self.energy_at, self.slope_at, places, float(tolerance)):
+            raise ParameterError(
+                f"slope of the Potential is not the derivative of its energy: between {found.begin:.6g} and"
+                f" {found.end:.6g} it is {found.mean:.6g} on average, the energy grows by {found.growth:.6g}"
+            )
+
+    def energy_at(self, theta: float) -> float:
+        """U(theta).
+
+        Raises:
+            ParameterError: no finite number; names theta.
+        """
+        return self._value("energy", self.energy, theta)
+
+    def slope_at(self, theta: float) -> float:
+        """dU/dtheta.
+
+        Raises:
+            ParameterError: no finite number; names theta.
+        """
+        return self._value("slope", self.slope, theta)
+
+    def curvature(self, theta: float) -> float:
+        """d2U/dtheta2 from differences of the slope."""
+        step = CURVATURE_STEP * max(1.0, abs(theta))
+        return (self.slope_at(theta + step) - self.slope_at(theta - step)) / (2 * step)
+
+    def _value(self, name: str, function: Callable[[float], float], theta: float) -> float:
+        theta = float(theta)
+        at = f"at {theta:.6g} (checked within around={self.around})"
+        whose = f"{name} of a Potential"
+        return finite(f"{whose} {at}", called(function, whose, theta, at=at), ANY_SIZE)
+
+
+# What pushes on one side only, and what resists motion (docs/theory.md, 8).
+
+
+@dataclass(frozen=True)
+class OneSided:
+    """N = max(0, (stiffness + damping dx/dt) x^exponent) where the depth x = side (limit - theta) is positive.
+
+    Attributes:
+        stiffness: [N/m] or [N m/rad]; with the exponent 1.5 [N/m^1.5].
+        damping: times the depth to the exponent and its rate, after Hunt and Crossley.
+        exponent: 1, or 1.5 for round bodies, after Hertz.
+        side: 1: it pushes theta up, -1: down.
+    """
+
+    stiffness: float
+    damping: float = 0.0
+    exponent: float = 1.0
+    side: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "stiffness", positive("stiffness", self.stiffness))
+        object.__setattr__(self, "damping", non_negative("damping", self.damping))
+        object.__setattr__(self, "exponent", finite("exponent", self.exponent))
+        if self.exponent not in (1.0, 1.5):
+            raise ParameterError(f"exponent must be 1.0 or 1.5, got {self.exponent!r}")
+
+    def depth(self, theta: float, limit: float) -> float:
+        """x, zero outside."""
+        return max(self.side * (limit - theta), 0.0)
+
+    def energy(self, theta: float, limit: float) -> float:
+        """Stored [J]."""
+        return float(self.stiffness * self.depth(theta, limit) ** (self.exponent + 1) / (self.exponent + 1))
+
+    def force(self, theta: float, limit: float) -> float:
+        """Along theta, at rest."""
+        return float(self.side * self.stiffness * self.depth(theta, limit) ** self.exponent)
+
+    def slope(self, theta: float, limit: float) -> float:
+        """Its derivative."""
+        x = self.depth(theta, limit)
+        return -float(self.stiffness * self.exponent * x ** (self.exponent - 1)) if x > 0 else 0.0
+
+    def viscous(self, theta: float, rate: float, limit: float) -> float:
+        """What the motion adds to ``force``."""
+        share = float(self.depth(theta, limit) ** self.exponent)
+        still = self.stiffness * share
+        return self.side * (max(still - self.side * self.damping * share * rate, 0.0) - still)
+
+
+@dataclass(frozen=True)
+class Coulomb:
+    """Dry friction level v / max(|v|, speed): below the speed it creeps.
+
+    Attributes:
+        level: of the force [N or N m]; across a contact the coefficient, times its normal force.
+        speed: [m/s or rad/s].
+        share: of the force that ``joint`` transmits, added to the level [1 or m].
+        joint: or None.
+    """
+
+    level: float
+    speed: float
+    share: float = 0.0
+    joint: KinematicPair | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("level", "share"):
+            object.__setattr__(self, name, non_negative(name, getattr(self, name)))
+        object.__setattr__(self, "speed", positive("speed", self.speed))
+
+    def force(self, rate: float) -> float:
+        """Along the coordinate, against its rate; without the part that follows a joint's force."""
+        return -self.level * rate / max(abs(rate), self.speed)
+
+
+# Force elements: springs, dampers, torques and forces along coordinates of joints or between points.
+
+THREE = "one number or three that are not negative"
+
+ForceValue = float | Callable[[float], float] | Feedback
+
+
+@dataclass(frozen=True, eq=False)
+class CoordinateForce(Portable):
+    """F = value - stiffness (theta - rest) - damping dtheta/dt - dU/dtheta along a coordinate theta.
+
+    Attributes:
+        coordinate: theta [rad or m].
+        stiffness: [N m/rad or N/m].
+        damping: [N m s/rad or N s/m].
+        rest: where the spring is at rest [rad or m].
+        potential: U(theta), or None [J].
+        value: prescribed part, constant, function of time or of measurements [N m or N].
+        contact: what pushes where theta is beyond ``rest``, in place of the spring; None: nothing.
+        friction: dry friction along theta, or across the contact where there is one; None: none.
+        is_strain: the energy is that of a deformed body and not of a spring between bodies.
+        is_servo: nothing is stored or lost: the work of spring and damper too is supplied from outside.
+    """
+
+    coordinate: Coordinate
+    stiffness: float = 0.0
+    damping: float = 0.0
+    rest: float = 0.0
+    potential: Potential | None = None
+    value: ForceValue = 0.0
+    contact: OneSided | None = None
+    friction: Coulomb | None = None
+    is_strain: bool = False
+    is_servo: bool = False
+
+    @property
+    def is_lossy(self) -> bool:
+        """Whether it dissipates."""
+        return bool(self.damping or self.friction or (self.contact and self.contact.damping))
+
+    def resistance(self, theta: float, rate: float) -> float:
+        """Of damper, dry friction along theta and impact, at a rate."""
+        result = -self.damping * rate
+        if self.contact:
+            return result + self.contact.viscous(theta, rate, self.rest)
+        return result + self.friction.force(rate) if self.friction else result
+
+    def conservative(self, theta: float) -> float:
+        """Force of spring and potential."""
+        slope = self.potential.slope_at(theta) if self.potential else 0.0
+        push = self.contact.force(theta, self.rest) if self.contact else 0.0
+        return push - self.stiffness * (theta - self.rest) - slope
+
+    def tangent(self, theta: float) -> float:
+        """Derivative of ``conservative``."""
+        push = self.contact.slope(theta, self.rest) if self.contact else 0.0
+        return push - self.stiffness - (self.potential.curvature(theta) if self.potential else 0.0)
+
+    def energy(self, theta: float) -> float:
+        """Of spring and potential [J]."""
+        stored = 0.5 * self.stiffness * (theta - self.rest) ** 2
+        stored += self.contact.energy(theta, self.rest) if self.contact else 0.0
+        return stored + (self.potential.energy_at(theta) if self.potential else 0.0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ForceElement(Portable, ABC):
+    """What acts between two ports by a law. Compared by identity."""
+
+    @property
+    @abstractmethod
+    def ports(self) -> tuple[Port, Port]:
+        """Where it acts."""
+
+    @property
+    def every_port(self) -> tuple[Port, ...]:
+        """Also those beside the two where it acts."""
+        return self.ports
+
+    @abstractmethod
+    def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
+        """The scalar forces that it consists of."""
+
+    def is_lossy(self, dimension: int) -> bool:
+        """Whether it dissipates."""
+        return any(force.is_lossy for force in self.forces(dimension))
+
+    @property
+    def value(self) -> ForceValue:
+        """Prescribed part of the force."""
+        return 0.0
+
+    @property
+    def is_actuator(self) -> bool:
+        """Whether it is nothing but a prescribed force."""
+        return False
+
+    @property
+    def times(self) -> Sequence[float]:
+        """Where the prescribed part jumps or kinks [s]."""
+        return ()
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it can supply work."""
+        return not (isinstance(self.value, int | float) and self.value == 0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SpringDamper(ForceElement):
+    """A spring and damper along the line between two points.
+
+    Attributes:
+        first, second: the points; one may be on the ground.
+        stiffness: [N/m].
+        damping: [N s/m].
+        length: at rest [m]; None: that of the initial pose.
+        potential: energy beyond the linear spring, a function of the distance; None: none.
+        name: for messages and the ledger; None: made from the ports.
+
+    Raises:
+        ParameterError: a negative or infinite number.
+        ModelError: no ports, or both on one body or on the ground.
+    """
+
+    first: Port
+    second: Port
+    stiffness: float = 0.0
+    damping: float = 0.0
+    length: float | None = None
+    potential: Potential | None = None
+    name: str | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        check_ports(self, self.first, self.second)
+        for name in ("stiffness", "damping"):
+            object.__setattr__(self, name, non_negative(name, getattr(self, name)))
+        if self.length is not None:
+            object.__setattr__(self, "length", non_negative("length", self.length))
+        object.__setattr__(self, "name", optional_text("name", self.name))
+        check_potential(self.potential)
+        if not (self.stiffness or self.damping or self.potential):
+            raise ParameterError(f"{self} has neither stiffness, damping nor potential; give one of them")
+        expect(self, self.first, self.second)
+
+    @property
+    def ports(self) -> tuple[Port, Port]:
+        """The points."""
+        return self.first, self.second
+
+    def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
+        """One force along the distance.
+
+        Raises:
+            ModelError: the points coincide at the initial pose.
+        """
+        gap = float(np.linalg.norm(self.second.initial_position() - self.first.initial_position()))
+        if gap == 0:
+            raise ModelError(
+                f"{self}: the points coincide at the initial pose, so that the force has no direction;"
+                " use a Bushing"
+            )
+        rest = gap if self.length is None else self.length
+        distance = DistanceCoordinate("distance", self.first, self.second)
+        return (CoordinateForce(distance, self.stiffness, self.damping, rest, self.potential),)
+
+    def __repr__(self) -> str:
+        return self.name or f"SpringDamper({self.first}, {self.second})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class JointElement(ForceElement):
+    """Spring, damper and prescribed force or torque along a coordinate of a joint.
+
+    Made by ``joint.spring``, ``joint.damper``, ``joint.torque``, ``joint.force`` and ``joint.motor``.
+
+    Attributes:
+        joint: whose coordinate it acts on; positive forces enlarge the coordinate.
+        coordinate: its name.
+        stiffness: [N m/rad or N/m].
+        damping: [N m s/rad or N s/m].
+        rest: [rad or m]; None: the coordinate at the initial pose.
+        potential: energy beyond the linear spring, a function of the coordinate; None: none.
+        force: prescribed: a number, a function of time, or a ``Feedback`` [N m or N].
+        breakpoints: times where the prescribed force jumps or kinks [s].
+        name: for messages and the ledger; None: made from the joint.
+    """
+
+    joint: KinematicPair
+    coordinate: str
+    stiffness: float = 0.0
+    damping: float = 0.0
+    rest: float | None = None
+    potential: Potential | None = None
+    force: ForceValue = 0.0
+    breakpoints: Sequence[float] = ()
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("stiffness", "damping"):
+            object.__setattr__(self, name, non_negative(name, getattr(self, name)))
+        if self.rest is not None:
+            object.__setattr__(self, "rest", finite("rest", self.rest))
+        object.__setattr__(self, "name", optional_text("name", self.name))
+        check_potential(self.potential)
+        if isinstance(self.force, Feedback):
+            self.force.check_size(1, str(self))
+        elif callable(self.force):
+            check_callable(f"force of {self}", self.force, "time")
+            number_at(self.force, f"force of {self}", 0.0)
+        else:
+            object.__setattr__(self, "force", finite("force or torque", self.force))
+        object.__setattr__(self, "breakpoints", times("breakpoints", self.breakpoints))
+        expect(self, *self.ports)
+
+    @property
+    def ports(self) -> tuple[Port, Port]:
+        """Those of the joint."""
+        return self.joint.first, self.joint.second
+
+    @property
+    def value(self) -> ForceValue:
+        """The prescribed force."""
+        return self.force
+
+    @property
+    def is_actuator(self) -> bool:
+        """Made by ``joint.force``, ``torque`` or ``motor``."""
+        return self.stiffness == 0 and self.damping == 0 and self.potential is None
+
+    @property
+    def times(self) -> Sequence[float]:
+        """The breakpoints."""
+        return self.breakpoints
+
+    def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
+        """One force along the coordinate."""
+        coordinate = self.joint.coordinate(dimension, self.coordinate)
+        rest = self.joint.initial_coordinate(dimension, self.coordinate) if self.rest is None else self.rest
+        return (CoordinateForce(coordinate, self.stiffness, self.damping, rest, self.potential, self.force),)
+
+    def __repr__(self) -> str:
+        if self.name:
+            return self.name
+        place = "" if len(self.joint.coordinate_names) == 1 else f"{self.coordinate} of "
+        return f"{' and '.join(self._kinds())} in {place}{self.joint}"
+
+    def _kinds(self) -> list[str]:
+        """What it consists of, in words."""
+        parts = {"spring": self.stiffness or self.potential, "damper": self.damping}
+        kinds = [kind for kind, there in parts.items() if there]
+        if self.is_active or not kinds:
+            prescribed = "torque" if self.coordinate.endswith("angle") else "force"
+            kinds.append("motor" if isinstance(self.force, Feedback) else prescribed)
+        return kinds
+
+
+def three_numbers(name: str, value: ArrayLike) -> Array:
+    """One number for all axes, or three of them; none negative, shape (3,)."""
+    found = numbers(name, value, THREE)
+    if found.shape not in ((), (3,)) or not np.isfinite(found).all() or (found < 0).any():
+        raise ParameterError(f"{name} must be {THREE}, got {value!r}")
+    return np.array(np.broadcast_to(found, (3,)))
+
+
+def check_potential(value: object) -> None:
+    """Refuses what is neither None nor a ``Potential``.
+
+    Raises:
+        ParameterError: names it.
+    """
+    if not (value is None or isinstance(value, Potential)):
+        raise ParameterError(f"potential must be Potential(energy, slope) or None, got {value!r}")
+
+
+# Bushing: an elastic and viscous connection in all six components.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Bushing(ForceElement):
+    """Springs and dampers between two ports along and about the axes of the first one.
+
+    The axes are those of the world at the initial pose and turn with the first port. Translations are
+    counted from the initial pose; a rotation enters by its sine, so keep rotations below a right angle.
+
+    Attributes:
+        first, second: the ports; both need an orientation.
+        stiffness: along x, y, z, one number or three [N/m].
+        damping: along x, y, z [N s/m].
+        rotational_stiffness: about x, y, z [N m/rad].
+        rotational_damping: about x, y, z [N m s/rad].
+        name: for messages; None: made from the ports.
+
+    Raises:
+        ParameterError: negative or infinite numbers.
+        ModelError: no ports, both on one body, or a port without orientation.
+    """
+
+    first: Port
+    second: Port
+    stiffness: ArrayLike = 0.0
+    damping: ArrayLike = 0.0
+    rotational_stiffness: ArrayLike = 0.0
+    rotational_damping: ArrayLike = 0.0
+    name: str | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        check_ports(self, self.first, self.second)
+        for port in (self.first, self.second):
+            if not port.has_orientation:
+                raise ModelError(f"{self}: {port} has no orientation (a point mass); use SpringDamper")
+        for name in ("stiffness", "damping", "rotational_stiffness", "rotational_damping"):
+            object.__setattr__(self, name, three_numbers(name, getattr(self, name)))
+        object.__setattr__(self, "name", optional_text("name", self.name))
+        expect(self, self.first, self.second)
+
+    @property
+    def ports(self) -> tuple[Port, Port]:
+        """Where it acts."""
+        return self.first, self.second
+
+    def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
+        """Three translations and three turns; two and one in the plane."""
+        offset = self.second.initial_position() - self.first.initial_position()
+        along, slow = np.asarray(self.stiffness), np.asarray(self.damping)
+        about, slow_about = np.asarray(self.rotational_stiffness), np.asarray(self.rotational_damping)
+        forces = [
+            CoordinateForce(
+                position_along(self.first, self.second, AXES[k], f"translation {'xyz'[k]}"),
+                float(along[k]),
+                float(slow[k]),
+                float(offset[k]),
+            )
+            for k in range(dimension)
+        ]
+        for k in (2,) if dimension == 2 else (0, 1, 2):
+            forces.append(CoordinateForce(self._turn(k), float(about[k]), float(slow_about[k])))
+        return tuple(forces)
+
+    def _turn(self, k: int) -> SineCoordinate:
+        i, j = (k + 1) % 3, (k + 2) % 3
+        axes = (
+            DirectionOf(self.first, AXES[i]),
+            DirectionOf(self.first, AXES[j]),
+            DirectionOf(self.second, AXES[i]),
+            DirectionOf(self.second, AXES[j]),
+        )
+        return SineCoordinate(f"rotation {'xyz'[k]}", self.first, self.second, axes[0], axes)
+
+    def __repr__(self) -> str:
+        return self.name or f"Bushing({self.first}, {self.second})"

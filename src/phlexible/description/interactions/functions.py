@@ -1,0 +1,541 @@
+"""Functions of world vectors between bodies, and coordinates of joints (docs/theory.md, 8)."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.algebra.rotations import cross
+from phlexible.description.ports import Attachment, MovingFrame, Port
+from phlexible.description.time_functions import Timed, TimeFactor, TimePath
+from phlexible.errors import ModelError, ParameterError
+
+# Functions of world vectors that everything between bodies is made of (docs/theory.md, 8).
+#
+# A function is w = sum_t c_t y_a . y_b - constant. A chord y is a sum of vectors: one direction, or the
+# difference of two points. Points are ``x_c + R rho``, directions ``R delta``, or fixed or prescribed. Joints
+# demand that such functions vanish, forces act along them. A new joint or force is a new list of functions, not
+# new code.
+
+AXES = np.eye(3)
+
+
+@dataclass(frozen=True, eq=False)
+class PointOf:
+    """The world position of a port."""
+
+    port: Port
+
+
+@dataclass(frozen=True, eq=False)
+class DirectionOf:
+    """A direction that is ``axis`` in the world at the initial pose and then turns with the port.
+
+    On a flexible body it turns with the slopes at the port, on a moving frame with the frame.
+    """
+
+    port: Port
+    axis: Array
+
+
+@dataclass(frozen=True, eq=False)
+class WorldAxis:
+    """A direction that never turns."""
+
+    axis: Array
+
+
+Vector = PointOf | DirectionOf | WorldAxis
+
+
+@dataclass(frozen=True, eq=False)
+class Chord:
+    """A sum of vectors, each with its weight: y = sum_i weight_i x_i."""
+
+    parts: tuple[tuple[float, Vector], ...]
+
+    @property
+    def is_direction(self) -> bool:
+        """Whether it is made of directions only, so that its length has no unit."""
+        return not any(isinstance(vector, PointOf) for _, vector in self.parts)
+
+
+def between(a: Port, b: Port) -> Chord:
+    """x_b - x_a."""
+    return Chord(((1.0, PointOf(b)), (-1.0, PointOf(a))))
+
+
+def single(vector: Vector) -> Chord:
+    """One vector as a chord."""
+    return Chord(((1.0, vector),))
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """coefficient * (first . second), times a prescribed function of time in the rows of drives."""
+
+    coefficient: float
+    first: Chord
+    second: Chord
+    factor: Timed | None = None
+
+    def vectors(self) -> Iterator[Vector]:
+        """All vectors of both chords."""
+        for chord in (self.first, self.second):
+            yield from (vector for _, vector in chord.parts)
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One function g = sum of terms - constant - offset(t), demanded to vanish.
+
+    Attributes:
+        terms: the sum.
+        constant: subtracted from it.
+        label: what it holds, for messages.
+        offset: subtracted too; of driven positions.
+    """
+
+    terms: tuple[Term, ...]
+    constant: float
+    label: str
+    offset: Timed | None = None
+
+    @property
+    def is_angle(self) -> bool:
+        """True where only directions meet: g is a cosine and no length."""
+        return all(term.first.is_direction and term.second.is_direction for term in self.terms)
+
+    def initial_value(self) -> float:
+        """The sum of the terms at the initial pose, undeformed."""
+        return float(sum(t.coefficient * (initial_chord(t.first) @ initial_chord(t.second)) for t in self.terms))
+
+
+def initial_chord(chord: Chord) -> Array:
+    """A chord at the initial pose, undeformed, shape (3,)."""
+    return np.asarray(sum(weight * initial_vector(vector) for weight, vector in chord.parts))
+
+
+def initial_vector(vector: Vector) -> Array:
+    """A vector at the initial pose, undeformed, shape (3,)."""
+    match vector:
+        case PointOf(port=port):
+            return port.initial_position()
+        case DirectionOf(axis=axis) | WorldAxis(axis=axis):
+            return axis
+
+
+def coincident_points(a: Port, b: Port, dimension: int) -> tuple[Row, ...]:
+    """x_b - x_a = 0: one row for each world axis."""
+    return tuple(along_fixed_axis(a, b, AXES[k], f"point along {'xyz'[k]}") for k in range(dimension))
+
+
+def along_fixed_axis(a: Port, b: Port, axis: Array, label: str) -> Row:
+    """(x_b - x_a) . axis = 0 with an axis that never turns."""
+    return Row((Term(1.0, between(a, b), single(WorldAxis(axis))),), 0.0, label)
+
+
+def along_turning_axis(a: Port, b: Port, axis: Array, label: str) -> Row:
+    """(x_b - x_a) . d_a = 0 with a direction that turns with a."""
+    return Row((Term(1.0, between(a, b), single(DirectionOf(a, axis))),), 0.0, label)
+
+
+def perpendicular(a: Port, axis_a: Array, b: Port, axis_b: Array, label: str) -> Row:
+    """d_a . d_b = 0."""
+    return Row((product(DirectionOf(a, axis_a), DirectionOf(b, axis_b)),), 0.0, label)
+
+
+def locked_turn(a: Port, b: Port, axes: Sequence[Array], label: str) -> Row:
+    """(d_a1 . d_b2 - d_a2 . d_b1) / 2 = 0: the sine of the turn in the plane of two unit vectors.
+
+    Directions that turn with slopes stay unit vectors to first order only. To second order d_a1 . d_b2 alone
+    depends on which two vectors of the plane are taken, and this does not.
+    """
+    one, two = axes
+    return Row(
+        (
+            product(DirectionOf(a, one), DirectionOf(b, two), 0.5),
+            product(DirectionOf(a, two), DirectionOf(b, one), -0.5),
+        ),
+        0.0,
+        label,
+    )
+
+
+def product(first: Vector, second: Vector, coefficient: float = 1.0) -> Term:
+    """The term coefficient * (first . second) of two vectors."""
+    return Term(coefficient, single(first), single(second))
+
+
+def constant_distance(a: Port, b: Port, length: float, label: str) -> Row:
+    """|x_b - x_a|^2 = length^2, divided by 2 length so that it is a length."""
+    chord, factor = between(a, b), 1 / (2 * length)
+    return Row((Term(factor, chord, chord),), factor * length**2, label)
+
+
+def perpendicular_axes(axis: Array) -> tuple[Array, Array]:
+    """Two unit vectors that make a right-handed triad (first, second, axis).
+
+    In the plane (axis in the xy plane) the second one is -z or z, the first one lies in the plane.
+    """
+    helper = AXES[2] if abs(axis[2]) < 0.9 else AXES[0]
+    first = cross(helper, axis)
+    first /= np.linalg.norm(first)
+    return first, cross(axis, first)
+
+
+def moving_frame(vector: Vector) -> MovingFrame | None:
+    """The frame that moves a vector as a function of time; None: none does."""
+    if isinstance(vector, WorldAxis) or not isinstance(vector.port, MovingFrame) or vector.port.is_fixed:
+        return None
+    if isinstance(vector, DirectionOf) and vector.port.rotation is None:
+        return None
+    return vector.port
+
+
+# Coordinates of joints: one number of bilinear functions, and how it depends on them.
+#
+# A coordinate theta(y) is a function of one or two bilinear functions y of world vectors, like the rows
+# of joints: a position is y itself, a distance sqrt(y), an angle atan2(s, c) counted over full turns.
+# Drives hold them, force elements act on them, motions report them (docs/theory.md, 8).
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinate(ABC):
+    """A number that describes where a joint stands.
+
+    Attributes:
+        name: how users call it: "angle", "position", "distance", ...
+    """
+
+    name: str
+
+    @abstractmethod
+    def functions(self) -> tuple[Row, ...]:
+        """The bilinear functions y, with constant 0."""
+
+    @abstractmethod
+    def value(self, y: Array) -> float:
+        """theta(y), angles between -pi and pi."""
+
+    @abstractmethod
+    def gradient(self, y: Array) -> Array:
+        """d theta/dy, the shape of y."""
+
+    @abstractmethod
+    def hessian(self, y: Array) -> Array:
+        """d2 theta/dy2, square."""
+
+    @abstractmethod
+    def driven_row(self, path: TimePath) -> Row:
+        """The function that vanishes where theta = path(t)."""
+
+    def initial_value(self) -> float:
+        """theta at the initial pose, undeformed [rad or m]."""
+        return self.value(np.array([function.initial_value() for function in self.functions()]))
+
+    @property
+    @abstractmethod
+    def unit(self) -> str:
+        """rad or m."""
+
+    @property
+    def is_angle(self) -> bool:
+        """Whether it is counted over full turns."""
+        return self.unit == "rad"
+
+
+@dataclass(frozen=True, eq=False)
+class LinearCoordinate(Coordinate):
+    """One function is the coordinate."""
+
+    def value(self, y: Array) -> float:
+        """y itself."""
+        return float(y[0])
+
+    def gradient(self, y: Array) -> Array:
+        """1."""
+        return np.ones(1)
+
+    def hessian(self, y: Array) -> Array:
+        """0."""
+        return np.zeros((1, 1))
+
+
+@dataclass(frozen=True, eq=False)
+class PositionCoordinate(LinearCoordinate):
+    """(x_b - x_a) . d: where the second point is along a direction of the first body [m]."""
+
+    first: Port
+    second: Port
+    direction: DirectionOf
+
+    def functions(self) -> tuple[Row, ...]:
+        """y = (x_b - x_a) . d."""
+        return (Row(self._terms(), 0.0, self.name),)
+
+    def _terms(self) -> tuple[Term, ...]:
+        return (Term(1.0, between(self.first, self.second), single(self.direction)),)
+
+    def driven_row(self, path: TimePath) -> Row:
+        """y - p(t)."""
+        return Row(self._terms(), 0.0, f"driven {self.name}", Timed(path, TimeFactor.VALUE))
+
+    @property
+    def unit(self) -> str:
+        """m."""
+        return "m"
+
+
+@dataclass(frozen=True, eq=False)
+class SineCoordinate(PositionCoordinate):
+    """(d_a . e_b - e_a . d_b) / 2: the sine of a turn of the second port about an axis of the first.
+
+    For bushings, whose turns are small; it does not count turns.
+    """
+
+    axes: tuple[DirectionOf, DirectionOf, DirectionOf, DirectionOf]
+
+    def _terms(self) -> tuple[Term, ...]:
+        a1, a2, b1, b2 = self.axes
+        return product(a2, b1, 0.5), product(a1, b2, -0.5)
+
+    @property
+    def unit(self) -> str:
+        """A small angle."""
+        return "1"
+
+
+@dataclass(frozen=True, eq=False)
+class StrainCoordinate(LinearCoordinate):
+    """A strain of a rod: one sum of products of vectors, which no joint has and no drive holds.
+
+    Attributes:
+        terms: the sum.
+        unit_of_strain: "1", or "1/m" of a curvature.
+    """
+
+    terms: tuple[Term, ...]
+    unit_of_strain: str
+
+    def functions(self) -> tuple[Row, ...]:
+        """y, the sum."""
+        return (Row(self.terms, 0.0, self.name),)
+
+    def driven_row(self, path: TimePath) -> Row:
+        """A strain is not driven.
+
+        Raises:
+            ParameterError: always.
+        """
+        raise ParameterError(f"{path.name}: the strain of a rod cannot be driven")
+
+    @property
+    def unit(self) -> str:
+        """1 or 1/m."""
+        return self.unit_of_strain
+
+
+@dataclass(frozen=True, eq=False)
+class DistanceCoordinate(Coordinate):
+    """|x_b - x_a| [m]."""
+
+    first: Port
+    second: Port
+
+    def functions(self) -> tuple[Row, ...]:
+        """y = |x_b - x_a|^2."""
+        chord = between(self.first, self.second)
+        return (Row((Term(1.0, chord, chord),), 0.0, self.name),)
+
+    def value(self, y: Array) -> float:
+        """sqrt(y)."""
+        return float(np.sqrt(max(y[0], 0.0)))
+
+    def gradient(self, y: Array) -> Array:
+        """1 / (2 sqrt(y))."""
+        return np.array([0.5 / self._length(y)])
+
+    def hessian(self, y: Array) -> Array:
+        """-1 / (4 y^(3/2))."""
+        return np.array([[-0.25 / self._length(y) ** 3]])
+
+    def _length(self, y: Array) -> float:
+        length = self.value(y)
+        if length == 0.0:
+            raise ModelError(
+                f"{self.first} and {self.second} coincide: a force along the line between them has no"
+                " direction there"
+            )
+        return length
+
+    def driven_row(self, path: TimePath) -> Row:
+        """A distance is held by ``Distance``, not driven.
+
+        Raises:
+            ParameterError: always.
+        """
+        raise ParameterError(f"{path.name}: the distance of two points cannot be driven; use Prismatic")
+
+    @property
+    def unit(self) -> str:
+        """m."""
+        return "m"
+
+
+@dataclass(frozen=True, eq=False)
+class AngleCoordinate(Coordinate):
+    """atan2(s, c) with c and s sums of dot products of directions; zero at the initial pose [rad]."""
+
+    cosine: tuple[Term, ...]
+    sine: tuple[Term, ...]
+
+    def functions(self) -> tuple[Row, ...]:
+        """y = (c, s)."""
+        return Row(self.cosine, 0.0, f"cos {self.name}"), Row(self.sine, 0.0, f"sin {self.name}")
+
+    def value(self, y: Array) -> float:
+        """atan2(s, c)."""
+        return float(np.arctan2(y[1], y[0]))
+
+    def gradient(self, y: Array) -> Array:
+        """(-s, c) / (c^2 + s^2)."""
+        return np.array([-y[1], y[0]]) / (y @ y)
+
+    def hessian(self, y: Array) -> Array:
+        """Of atan2."""
+        c, s = y
+        return np.array([[2 * c * s, s * s - c * c], [s * s - c * c, -2 * c * s]]) / (y @ y) ** 2
+
+    def driven_row(self, path: TimePath) -> Row:
+        """s cos p(t) - c sin p(t), the sine of theta - p (8.15)."""
+        cosine, sine = Timed(path, TimeFactor.COSINE), Timed(path, TimeFactor.SINE)
+        terms = (
+            *(Term(s.coefficient, s.first, s.second, cosine) for s in self.sine),
+            *(Term(-c.coefficient, c.first, c.second, sine) for c in self.cosine),
+        )
+        return Row(terms, 0.0, f"driven {self.name}")
+
+    @property
+    def unit(self) -> str:
+        """rad."""
+        return "rad"
+
+
+def angle_about(first: Port, second: Port, across: Array, along: Array, dimension: int) -> Coordinate:
+    """The angle of the second port from the first one about ``across`` x ``along``.
+
+    With a1 = across and a2 = along, which turn with the first port, and b1 and b2, what they were at the
+    initial pose and which turn with the second: c = (a1 . b1 + a2 . b2) / 2 and s = (a2 . b1 - a1 . b2) / 2,
+    which do not depend on the two vectors taken, see ``locked_turn``. In the plane both halves are the same.
+    """
+    a1, a2, b1, b2 = (DirectionOf(port, axis) for port in (first, second) for axis in (across, along))
+    if dimension == 2:
+        return AngleCoordinate("angle", (product(a1, b1),), (product(a2, b1),))
+    cosine = product(a1, b1, 0.5), product(a2, b2, 0.5)
+    return AngleCoordinate("angle", cosine, (product(a2, b1, 0.5), product(a1, b2, -0.5)))
+
+
+def position_along(first: Port, second: Port, axis: Array, name: str = "position") -> Coordinate:
+    """Where the second point is along an axis that turns with the first port."""
+    return PositionCoordinate(name, first, second, DirectionOf(first, axis))
+
+
+# What forces, drives and controllers need to know of a joint: two ports and coordinates between them.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class KinematicPair(ABC):
+    """Two ports that a joint connects, and the coordinates that it leaves free. Compared by identity.
+
+    Attributes:
+        first: the port whose body carries the joint's axes.
+        second: the port on which reactions are reported.
+
+    Raises:
+        ModelError: no ports, both on the ground, or both on one body.
+    """
+
+    first: Port
+    second: Port
+
+    coordinate_names: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self) -> None:
+        check_ports(self, self.first, self.second)
+        expect(self, self.first, self.second)
+
+    def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
+        """The coordinates that the joint leaves free, named as in ``coordinate_names``.
+
+        Raises:
+            ModelError: an angle of a port without orientation.
+        """
+        return ()
+
+    def coordinate(self, dimension: int, name: str | None = None) -> Coordinate:
+        """The coordinate of a name; None: the only one.
+
+        Raises:
+            ModelError: there is none of that name, or more than one without a name; lists them.
+        """
+        name = self.coordinate_name(name)
+        return next(each for each in self.coordinates(dimension) if each.name == name)
+
+    def initial_coordinate(self, dimension: int, name: str | None = None) -> float:
+        """Value of a coordinate at the initial pose [rad or m]."""
+        return self.coordinate(dimension, name).initial_value()
+
+    def coordinate_name(self, of: str | None) -> str:
+        """The name of the coordinate meant; None: of the only one.
+
+        Raises:
+            ModelError: there is none of that name, or no name and not exactly one coordinate.
+        """
+        names = self.coordinate_names
+        if of is None and len(names) == 1:
+            return names[0]
+        if isinstance(of, str) and of in names:
+            return of
+        listed = ", ".join(repr(each) for each in names) or "no coordinate"
+        if of is None and names:
+            raise ModelError(f"{self} has several coordinates; say which with of=: {listed}")
+        raise ModelError(f"{self} has no coordinate {'' if of is None else of!r}; it has: {listed}")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.first}, {self.second})"
+
+
+def check_ports(part: object, first: object, second: object) -> None:
+    """Refuses ports that are none, both on the ground, or on one body.
+
+    Raises:
+        ModelError: says which.
+    """
+    for port in (first, second):
+        if not isinstance(port, Port):
+            raise ModelError(
+                f"{type(part).__name__} takes two ports such as beam.end or ground.at(...), got {port!r}"
+            )
+    bodies = [port.placed for port in (first, second) if isinstance(port, Attachment)]
+    if not bodies:
+        raise ModelError(f"{part} connects the ground with itself; one port must be on a body")
+    if len(bodies) == 2 and bodies[0] is bodies[1]:
+        raise ModelError(f"{part} connects {bodies[0].name} with itself")
+
+
+def expect(part: object, *ports: Port) -> None:
+    """The bodies of the ports wait for a part that was made: it does nothing before a model gets it."""
+    for port in ports:
+        if isinstance(port, Attachment):
+            port.placed.expect(part)
+
+
+def receive(part: object, *ports: Port) -> None:
+    """They wait no longer: a model got the part, refused it with a message, or another takes its place."""
+    for port in ports:
+        if isinstance(port, Attachment):
+            port.placed.receive(part)

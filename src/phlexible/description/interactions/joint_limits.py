@@ -1,0 +1,130 @@
+"""Friction and stops in joints (docs/theory.md, 8)."""
+
+from dataclasses import dataclass
+
+from phlexible.algebra.arrays import finite, non_negative, optional_text, positive
+from phlexible.description.interactions.force_elements import CoordinateForce, Coulomb, ForceElement, OneSided
+from phlexible.description.interactions.functions import KinematicPair, expect
+from phlexible.description.ports import Port
+from phlexible.errors import ModelError, ParameterError
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class JointFriction(ForceElement):
+    """Dry and viscous friction along a coordinate of a joint. Made by ``joint.friction``.
+
+    Attributes:
+        joint, coordinate: along which it acts.
+        coulomb: level of the dry friction, whatever the joint transmits [N m or N].
+        viscous: [N m s/rad or N s/m].
+        stiction_speed: below it dry friction falls with the rate to zero, and the joint creeps [rad/s or m/s].
+        name: for messages; None: made from the joint.
+        coefficient: times the size of the force that the joint transmits, adds to the level.
+        radius: of the bearing, of angles only [m].
+    """
+
+    joint: KinematicPair
+    coordinate: str
+    coulomb: float = 0.0
+    viscous: float = 0.0
+    stiction_speed: float = 1e-3
+    name: str | None = None
+    coefficient: float = 0.0
+    radius: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("coulomb", "viscous", "coefficient"):
+            object.__setattr__(self, name, non_negative(name, getattr(self, name)))
+        object.__setattr__(self, "stiction_speed", positive("stiction_speed", self.stiction_speed))
+        object.__setattr__(self, "name", optional_text("name", self.name))
+        if self.radius is not None:
+            object.__setattr__(self, "radius", positive("radius", self.radius))
+        if not (self.coulomb or self.viscous or self.coefficient):
+            raise ParameterError(
+                f"{self} has neither coulomb nor viscous friction nor a coefficient; give one of them"
+            )
+        self._check_radius()
+        expect(self, *self.ports)
+
+    def _check_radius(self) -> None:
+        turns = self.coordinate.endswith("angle")
+        if turns and self.coefficient and self.radius is None:
+            raise ParameterError(f"{self}: a force makes a moment by an arm; give radius= of the bearing")
+        if self.radius is not None and not (turns and self.coefficient):
+            where = "with a coefficient" if turns else "of an angle, and not of a position"
+            raise ParameterError(f"{self}: radius is of a bearing, {where}, got radius={self.radius:g}")
+
+    @property
+    def ports(self) -> tuple[Port, Port]:
+        """Those of the joint."""
+        return self.joint.first, self.joint.second
+
+    def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
+        """One force along the coordinate (8.19, 8.31)."""
+        coordinate = self.joint.coordinate(dimension, self.coordinate)
+        share = self.coefficient * (self.radius or 1.0)
+        dry = Coulomb(self.coulomb, self.stiction_speed, share, self.joint if share else None)
+        return (CoordinateForce(coordinate, damping=self.viscous, friction=dry),)
+
+    def __repr__(self) -> str:
+        return self.name or f"friction of {self.coordinate} in {self.joint}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class JointStop(ForceElement):
+    """Ends of the way of a coordinate, which push back. Made by ``joint.stop``.
+
+    Attributes:
+        joint, coordinate: that is stopped.
+        lower, upper: from where on it pushes [rad or m]; None: nowhere.
+        stiffness: [N m/rad or N/m].
+        damping: after Hunt and Crossley: times depth and rate [N m s/rad2 or N s/m2].
+        name: for messages; None: made from the joint.
+    """
+
+    joint: KinematicPair
+    coordinate: str
+    lower: float | None
+    upper: float | None
+    stiffness: float
+    damping: float = 0.0
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", optional_text("name", self.name))
+        for name in ("lower", "upper"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, finite(name, getattr(self, name)))
+        if self.lower is None and self.upper is None:
+            raise ParameterError(f"{self} stops nothing; give lower= or upper=")
+        if self.lower is not None and self.upper is not None and not self.lower < self.upper:
+            raise ParameterError(f"lower must be less than upper, got {self.lower:g} and {self.upper:g}")
+        object.__setattr__(self, "stiffness", positive("stiffness", self.stiffness))
+        object.__setattr__(self, "damping", non_negative("damping", self.damping))
+        expect(self, *self.ports)
+
+    @property
+    def ports(self) -> tuple[Port, Port]:
+        """Those of the joint."""
+        return self.joint.first, self.joint.second
+
+    def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
+        """One force for each end (8.17).
+
+        Raises:
+            ModelError: the initial pose is beyond an end.
+        """
+        coordinate, found = self.joint.coordinate(dimension, self.coordinate), []
+        begin = coordinate.initial_value()
+        for limit, side in ((self.lower, 1.0), (self.upper, -1.0)):
+            if limit is None:
+                continue
+            if side * (begin - limit) < 0:
+                raise ModelError(f"{self}: the initial pose is at {begin:g}, beyond the stop at {limit:g}")
+            found.append(
+                CoordinateForce(coordinate, rest=limit, contact=OneSided(self.stiffness, self.damping, 1.0, side))
+            )
+        return tuple(found)
+
+    def __repr__(self) -> str:
+        return self.name or f"stop of {self.coordinate} in {self.joint}"

@@ -1,0 +1,581 @@
+"""Loads: forces and moments on attachments, forces along bodies, pressure on surfaces."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import (
+    ANY_SIZE,
+    Array,
+    called,
+    check_callable,
+    finite,
+    hold_own,
+    numbers,
+    option,
+    optional_text,
+    times,
+    vector,
+)
+from phlexible.algebra.portable import Portable
+from phlexible.bodies.beam.beam import Beam, SplitBeam
+from phlexible.bodies.flexible.points import FlexiblePoints
+from phlexible.bodies.locations import Interface
+from phlexible.bodies.rod import Rod, RodNode
+from phlexible.bodies.soft_mesh import SoftPoints, SoftSurface, soft_surface
+from phlexible.description.interactions.feedback import DirectedLoad, Feedback
+from phlexible.description.placed_wholes import PlacedWhole, line_parts
+from phlexible.description.ports import Attachment, PlacedBody
+from phlexible.elements.line_functions import gauss
+from phlexible.errors import ModelError, ParameterError
+
+# Loads: forces and moments on attachments, constant or functions of time.
+
+ROUND_OFF = 1e-12  # of a value: what of it may point out of a plane
+
+
+class Axes(Enum):
+    """The axes that a load is given in."""
+
+    WORLD = "world"
+    BODY = "body"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Load(Portable, ABC):
+    """What ``Model.apply`` takes. Compared by identity.
+
+    Attributes:
+        breakpoints: times where values jump or kink; steps must end there [s].
+        name: key of its work in the energy ledger; None: made from where it acts.
+    """
+
+    breakpoints: Sequence[float] = field(default=(), kw_only=True)
+    name: str | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        hold_own(self)
+        object.__setattr__(self, "name", optional_text("name", self.name))
+        object.__setattr__(self, "breakpoints", times("breakpoints", self.breakpoints))
+
+    @abstractmethod
+    def entries(self) -> tuple["PointLoad", ...]:
+        """The loads on single attachments that this one consists of, at least one."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PointLoad(Load, DirectedLoad):
+    """What forces and torques share.
+
+    Attributes:
+        attachment: where the load acts.
+        value: shape (3,), a function of time [s] that returns it, or a ``Feedback``.
+        axes: "world", or "body": turning with the material at the attachment (a follower load).
+    """
+
+    attachment: Attachment
+    value: ArrayLike | Callable[[float], ArrayLike] | Feedback
+    axes: Axes | str = Axes.WORLD
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.attachment, Attachment):
+            raise ModelError(
+                f"{type(self).__name__} acts on an attachment of a body such as beam.end, got {self.attachment!r}"
+            )
+        super().__post_init__()
+        object.__setattr__(self, "axes", option("axes", self.axes, Axes))
+        if self.axes is Axes.BODY and not self.attachment.has_orientation:
+            raise ModelError(
+                f"{self}: {self.attachment} has no orientation (a point mass, a string); use world axes"
+            )
+        if isinstance(self.value, Feedback):
+            self.value.check_size(3, str(self))
+        elif callable(self.value):
+            check_callable(f"value of {self}", self.value, "time")
+        self.at_time(0.0)
+        if callable(self.value) or isinstance(self.value, Feedback):  # a constant one may be an input as it is
+            self.attachment.placed.expect(self)
+
+    @property
+    def direction(self) -> Array:
+        """A constant value, shape (3,).
+
+        Raises:
+            ModelError: a value that is a function or a controller.
+        """
+        if callable(self.value) or isinstance(self.value, Feedback):
+            raise ModelError(f"{self}: a controller scales a load with a constant value, its direction")
+        return self.at_time(0.0)
+
+    def at_time(self, time: float) -> Array:
+        """The value at a time, shape (3,); zero for a ``Feedback``, which has none before it runs.
+
+        Raises:
+            ParameterError: the function returned something else than three finite numbers.
+        """
+        if isinstance(self.value, Feedback):
+            return np.zeros(3)
+        if not callable(self.value):
+            return vector(f"value of {self}", self.value)
+        at = f"at t = {time:g} s"
+        return vector(f"value of {self} {at}", called(self.value, f"value of {self}", time, at=at), ANY_SIZE)
+
+    def check_inside(self, values: Array, dimension: int, times: Array | None = None) -> None:
+        """Refuses values that point out of the plane or the line that a model moves in.
+
+        Args:
+            values: shape (3,), or (times, 3) [N or N m].
+            dimension: of the model.
+            times: that the values belong to, for the message [s].
+
+        Raises:
+            ParameterError: says which components may be given.
+        """
+        if dimension == 3:
+            return
+        rows = values.reshape(-1, 3)
+        wrong = np.abs(rows[:, self._outside(dimension)]).max(axis=1) > ROUND_OFF * np.abs(rows).max(axis=1)
+        if wrong.any() or dimension not in self._wanted:
+            k = int(wrong.argmax())
+            where = "on a line" if dimension == 1 else "in a planar model"
+            wanted = self._wanted.get(dimension, "a force (f_x, 0, 0)")
+            when = "" if times is None else f" at t = {times[k]:.9g} s"
+            raise ParameterError(
+                f"{self} must be {wanted} {where} (dimension={dimension}), got {rows[k].tolist()}{when}"
+            )
+
+    _wanted: ClassVar[Mapping[int, str]] = {2: "(0, 0, m_z)"}
+
+    def _outside(self, dimension: int) -> slice:
+        """Components that point out of a plane or a line."""
+        return slice(2)
+
+    def __repr__(self) -> str:
+        return self.name or f"{type(self).__name__.lower()} on {self.attachment}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Force(PointLoad):
+    """A force [N] at the point of an attachment; on an interface of a soft body its nodes share it."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.value, Feedback) and self._is_shared:
+            raise ModelError(f"{self}: a controller sets the force on a node, not on the mean of several")
+
+    def entries(self) -> tuple[PointLoad, ...]:
+        """Itself, or the forces on the nodes."""
+        return self._shared if self._is_shared else (self,)
+
+    _wanted: ClassVar[Mapping[int, str]] = {1: "a force (f_x, 0, 0)", 2: "(f_x, f_y, 0)"}
+
+    def _outside(self, dimension: int) -> slice:
+        return slice(dimension, 3)
+
+    @property
+    def _is_shared(self) -> bool:
+        points = self.attachment.placed.data.points
+        return isinstance(points, SoftPoints) and self.attachment.point.node is None
+
+    @cached_property
+    def _shared(self) -> tuple["Force", ...]:
+        placed, location = self.attachment.placed, self.attachment.location
+        points = placed.data.points
+        assert isinstance(points, SoftPoints) and isinstance(location, Interface)
+        weights, found = points.interfaces[location.name], []
+        for node in np.flatnonzero(weights):
+            share, port = float(weights[node]), placed.node(int(points.mesh.nodes[node]))
+            value = Share(self.value, share) if callable(self.value) else share * self.at_time(0.0)
+            found.append(Force(port, value, breakpoints=self.breakpoints, name=f"{self} on {port}"))
+            placed.receive(found[-1])  # with this load
+        return tuple(found)
+
+
+@dataclass(frozen=True, eq=False)
+class Share(Portable):
+    """A part of a force that is a function of time.
+
+    Attributes:
+        value: of the whole.
+        share: of it.
+    """
+
+    value: Callable[[float], ArrayLike]
+    share: float
+
+    def __call__(self, time: float) -> Array:
+        return self.share * np.asarray(self.value(time), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Torque(PointLoad):
+    """A moment [N m] on the material around an attachment; in the plane only its z component acts.
+
+    Raises:
+        ModelError: the attachment has no orientation.
+    """
+
+    def __post_init__(self) -> None:
+        if isinstance(self.attachment, Attachment) and not self.attachment.has_orientation:
+            raise ModelError(
+                f"a torque turns things: {self.attachment} has no orientation (a point mass, a string)"
+            )
+        super().__post_init__()
+
+    def entries(self) -> tuple[PointLoad, ...]:
+        """Itself."""
+        return (self,)
+
+
+class Input(NamedTuple):
+    """A value that users may set from step to step.
+
+    Attributes:
+        place: in a row of load values.
+        value: in the model, shape (1,) or (3,).
+        load: whose three numbers they are; None: a single one.
+    """
+
+    place: int
+    value: Array
+    load: PointLoad | None
+
+
+# Forces spread along a beam or rod.
+
+Distribution = Callable[[float, float], ArrayLike]
+
+POINTS = 3  # Gauss points an element: exact for the cubic shape functions under loads up to quadratic
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DistributedForce(Load):
+    """A force per length [N/m of the undeformed axis] along a beam, a rod or a part of it.
+
+    The consistent nodal load: its work is that of the force at three Gauss points of every element,
+    which the ledger holds to round-off.
+
+    Attributes:
+        body: the beam, also one that was added in parts, or the rod.
+        value: shape (3,); a function ``f(x, t)`` of the place [m] and the time [s] that returns it; or
+            with ``at`` a table of shape (k, 3), linear between its places and constant in time.
+        axes: "world", or "body": turning with the section at each place (a follower load, like a
+            pressure, which times the width of the beam is a force per length).
+        at: the places of the table along the beam, ascending, shape (k,) [m]; nothing acts beyond them.
+        start, end: where the load begins and ends along the beam [m]; None: at the ends of the beam.
+            A function that jumps along x is best given as two loads.
+
+    Raises:
+        ModelError: no beam.
+        ParameterError: values or places of a wrong shape, not finite, or off the beam.
+    """
+
+    body: PlacedBody | PlacedWhole
+    value: ArrayLike | Distribution
+    axes: Axes | str = Axes.WORLD
+    at: ArrayLike | None = field(default=None, kw_only=True)
+    start: float | None = field(default=None, kw_only=True)
+    end: float | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        is_beam = isinstance(self.body, PlacedWhole) or (
+            isinstance(self.body, PlacedBody) and isinstance(self.body.body, Beam)
+        )
+        if not is_beam:
+            raise ModelError(
+                f"{type(self).__name__} acts on a beam or rod that model.add returned, got {self.body!r}"
+            )
+        super().__post_init__()
+        object.__setattr__(self, "axes", option("axes", self.axes, Axes))
+        if self.at is not None:
+            self._check_table()
+        elif callable(self.value):
+            check_callable(f"value of {self}", self.value, "x", "time")
+        else:
+            vector(f"value of {self}", self.value)
+        begin, end = self.extent
+        if not 0 <= begin < end <= self._length * (1 + ROUND_OFF):
+            raise ParameterError(
+                f"{self} must act within 0 <= start < end <= {self._length:g} (the length of the beam),"
+                f" got {begin:g} to {end:g}"
+            )
+        self.entries()
+        if callable(self.value):
+            for placed, _ in line_parts(self.body):
+                placed.expect(self)
+
+    @property
+    def extent(self) -> tuple[float, float]:
+        """Where the load begins and ends along the beam [m]."""
+        if self.at is not None:
+            places = np.asarray(self.at, dtype=np.float64)
+            return float(places[0]), float(places[-1])
+        begin = 0.0 if self.start is None else finite("start", self.start)
+        return begin, self._length if self.end is None else finite("end", self.end)
+
+    def entries(self) -> tuple[PointLoad, ...]:
+        """Forces at the Gauss points."""
+        return self._entries
+
+    def quadrature(self) -> tuple[Array, Array]:
+        """Places along the beam and weights, each of shape (points,) [m]."""
+        places, weights = zip(*(each[2:] for each in self._points()), strict=True)
+        return np.array(places), np.array(weights)
+
+    def __repr__(self) -> str:
+        return self.name or f"distributed force on {self.body.name}"
+
+    @cached_property
+    def _entries(self) -> tuple[PointLoad, ...]:
+        found = []
+        for placed, local, x, weight in self._points():
+            name = f"{self} at x = {x:g} m"
+            found.append(Force(placed.at(local), self._force(x, weight), self.axes, name=name))
+            placed.receive(found[-1])  # with this load
+        return tuple(found)
+
+    def _points(self) -> list[tuple[PlacedBody, float, float, float]]:
+        """The part, the place on it, the place on the whole beam and the weight of each Gauss point."""
+        begin, end = self.extent
+        shares, weights = gauss(POINTS)
+        points = []
+        for placed, offset in line_parts(self.body):
+            beam = placed.body
+            assert isinstance(beam, Beam | RodNode)
+            nodes = offset + np.linspace(0.0, beam.length, beam.elements + 1)
+            kinks = [begin, end] if self.at is None else np.asarray(self.at, dtype=np.float64).tolist()
+            inner = [x for x in kinks if nodes[0] < x < nodes[-1]]
+            cuts = np.unique(np.concatenate([nodes[(nodes >= begin) & (nodes <= end)], inner]))
+            for left, right in pairwise(cuts):
+                if right - left > ROUND_OFF * self._length:
+                    for share, weight in zip(shares, weights, strict=True):
+                        x = float(left + share * (right - left))
+                        points.append((placed, x - offset, x, float(weight * (right - left))))
+        return points
+
+    def _force(self, x: float, weight: float) -> Any:
+        """What a Gauss point carries: three numbers, or a function of time that also takes many times."""
+        if not callable(self.value):
+            if self.at is None:
+                return weight * np.asarray(self.value, dtype=np.float64)
+            places, table = (np.asarray(each, dtype=np.float64) for each in (self.at, self.value))
+            return weight * np.array([np.interp(x, places, column) for column in table.T])
+        return _ForceAt(self, x, weight)
+
+    def _check_table(self) -> None:
+        if callable(self.value):
+            raise ParameterError(
+                f"{self}: at= are the places of a table of values, got the function {self.value!r}"
+            )
+        assert self.at is not None
+        places, table = numbers("at", self.at), numbers(f"value of {self}", self.value, "a table (k, 3)")
+        if self.start is not None or self.end is not None:
+            raise ParameterError(f"{self}: a table begins and ends where its places at= do; leave start and end")
+        if places.ndim != 1 or len(places) < 2 or table.shape != (len(places), 3):
+            raise ParameterError(
+                f"{self}: a table needs at least two places at= and as many rows of three numbers,"
+                f" got shapes {places.shape} and {table.shape}"
+            )
+        if not (np.isfinite(places).all() and np.isfinite(table).all() and (np.diff(places) > 0).all()):
+            raise ParameterError(f"{self}: places at= must ascend, and all numbers must be finite")
+
+    @property
+    def _length(self) -> float:
+        body = self.body.body
+        assert isinstance(body, Beam | SplitBeam | Rod)
+        return float(body.length)
+
+
+@dataclass(frozen=True, eq=False)
+class _ForceAt:
+    """What a Gauss point carries of a load that is a function, as a function of time."""
+
+    load: DistributedForce
+    x: float
+    weight: float
+
+    def __call__(self, time: float) -> Any:
+        assert callable(self.load.value), "other loads are numbers"
+        value = self.load.value(self.x, time)
+        try:
+            return [self.weight * numbers("component", component, largest=ANY_SIZE) for component in value]  # type: ignore[union-attr]
+        except (TypeError, ParameterError):
+            raise ParameterError(
+                f"{self.load} at x = {self.x:g} m must be a function f(x, t) of three numbers, got {value!r}"
+            ) from None
+
+
+# Pressure on the surface of a soft body, which follows it.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SurfacePressure(PointLoad):
+    """What a ``Pressure`` on a soft body is to the step: its value is (p, 0, 0), along the normals of a surface.
+
+    Attributes:
+        surface: faces on nodes of the body that ``attachment`` is on.
+    """
+
+    surface: SoftSurface = field(kw_only=True)
+
+    def entries(self) -> tuple[PointLoad, ...]:
+        """Itself."""
+        return (self,)
+
+
+# Pressure on a face of a meshed body.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Pressure(Load):
+    """A uniform pressure that follows: on a flat interface of a meshed body, or on a soft body.
+
+    On an averaged interface it is the consistent load of its elements: the force of pressure times area in their
+    mean displacement. On a soft sheet it pushes along the normals of its elements, about which their corners go
+    counter-clockwise: it inflates a closed one that is listed so seen from outside, and supplies exactly
+    p delta(V). On a soft solid it presses on the faces all of whose corners are in the interface.
+
+    Attributes:
+        interface: ``part["face"]``; of a soft body also the body itself: all of its surface.
+        value: positive where it pushes on the body, constant or a function of time [Pa].
+
+    Raises:
+        ModelError: no interface of a mesh, or one that is not flat.
+        ParameterError: a value that is no finite number.
+    """
+
+    interface: Attachment | PlacedBody
+    value: float | Callable[[float], float]
+
+    def __post_init__(self) -> None:
+        face = self.interface
+        if _soft_surface(face) is not None:
+            super().__post_init__()
+            self._check_value(face if isinstance(face, PlacedBody) else face.placed)
+            return
+        if not isinstance(face, Attachment) or not isinstance(face.location, Interface):
+            raise ModelError(f'a Pressure acts on an interface of a body from a mesh, part["face"], got {face!r}')
+        super().__post_init__()
+        if not self.area.any():
+            raise ModelError(
+                f"{self}: {face} is not flat (or its body has no mesh): give each flat part of it an interface"
+            )
+        self._check_value(face.placed)
+
+    def _check_value(self, placed: PlacedBody) -> None:
+        if callable(self.value):
+            check_callable(f"value of {self}", self.value, "time")
+        self.at_time(0.0)
+        self.entries()
+        if callable(self.value):
+            placed.expect(self)
+
+    @property
+    def area(self) -> Array:
+        """Area times outward normal in the undeformed body, shape (3,) [m2]; zero where it is not flat."""
+        assert isinstance(self.interface, Attachment)
+        points, location = self.interface.placed.data.points, self.interface.location
+        assert isinstance(location, Interface) and isinstance(points, FlexiblePoints)
+        return np.asarray(points.interfaces.areas[points.interfaces.names.index(location.name)])
+
+    def at_time(self, time: float) -> float:
+        """The pressure [Pa].
+
+        Raises:
+            ParameterError: the function returned no finite number.
+        """
+        if not callable(self.value):
+            return finite(f"value of {self}", self.value)
+        return _pressure(self.value, repr(self), time)
+
+    def entries(self) -> tuple[PointLoad, ...]:
+        """The force on the interface."""
+        return self._entries
+
+    def __repr__(self) -> str:
+        return self.name or f"pressure on {self.interface}"
+
+    @cached_property
+    def _entries(self) -> tuple[PointLoad, ...]:
+        if self._surface is not None:
+            return (self._inflating(self._surface),)
+        assert isinstance(self.interface, Attachment)
+        area = -self.area
+        value = _Push(self.value, area, repr(self)) if callable(self.value) else self.at_time(0.0) * area
+        force = Force(self.interface, value, Axes.BODY, breakpoints=self.breakpoints, name=f"{self} as a force")
+        self.interface.placed.receive(force)  # with this load
+        return (force,)
+
+    @cached_property
+    def _surface(self) -> SoftSurface | None:
+        return _soft_surface(self.interface)
+
+    def _inflating(self, surface: SoftSurface) -> SurfacePressure:
+        placed = self.interface if isinstance(self.interface, PlacedBody) else self.interface.placed
+        points = placed.data.points
+        assert isinstance(points, SoftPoints)
+        along = np.array([1.0, 0.0, 0.0])
+        value = _Push(self.value, along, repr(self)) if callable(self.value) else self.at_time(0.0) * along
+        node = placed.node(int(points.mesh.nodes[surface.nodes[0]]))
+        name = f"{self} on its surface"
+        load = SurfacePressure(node, value, breakpoints=self.breakpoints, name=name, surface=surface)
+        placed.receive(load)  # with this load
+        return load
+
+
+@dataclass(frozen=True, eq=False)
+class _Push(Portable):
+    """Force of a pressure in body axes; it knows nothing of the load, so that models can be sent elsewhere.
+
+    Attributes:
+        value: pressure as a function of time [Pa].
+        area: along which it pushes, shape (3,) [m2].
+        load: what it is called.
+    """
+
+    value: Callable[[float], float]
+    area: Array
+    load: str
+
+    def __call__(self, time: float) -> Array:
+        return _pressure(self.value, self.load, time) * self.area
+
+
+def _pressure(value: Callable[[float], float], load: str, time: float) -> float:
+    """At an instant [Pa].
+
+    Raises:
+        ParameterError: the function returned no finite number.
+    """
+    at = f"at t = {time:g} s"
+    return finite(f"value of {load} {at}", called(value, f"value of {load}", time, at=at), ANY_SIZE)
+
+
+def _soft_surface(face: object) -> SoftSurface | None:
+    """The faces that a pressure on a soft body acts on; None: it is none.
+
+    Raises:
+        ModelError: a body in the plane, or an interface without faces.
+    """
+    placed = face.placed if isinstance(face, Attachment) else face
+    points = placed.data.points if isinstance(placed, PlacedBody) else None
+    if not isinstance(placed, PlacedBody) or not isinstance(points, SoftPoints):
+        return None
+    if points.dimension != 3:
+        raise ModelError(f"a Pressure on {placed.name} needs a model in space (dimension=3)")
+    chosen = None
+    if isinstance(face, Attachment):
+        if not isinstance(face.location, Interface):
+            raise ModelError(f"a Pressure acts on a soft body, or on an interface of it, got {face}")
+        chosen = points.mesh.nodes[np.flatnonzero(points.interfaces[face.location.name])]
+    surface = soft_surface(points.mesh, chosen)
+    if surface is None:
+        raise ModelError(f"a Pressure needs faces: no face of an element has all of its corners in {face}")
+    return surface

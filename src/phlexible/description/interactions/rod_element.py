@@ -1,0 +1,158 @@
+"""The elasticity of a rod between neighbouring sections (docs/theory.md, 8).
+
+With directions d_x along the rod, d_y and d_z across, and sums N_k over the nodes of an element (8.20)::
+
+    Gamma_i = d_i . x',    K_x = (d_z . d_y' - d_y . d_z') / 2 and cyclic,    y = sum N_k y_k,  y' = sum dN_k/ds y_k
+
+which no rigid motion changes. Strains are their differences to the stress-free shape; a stiffness matrix
+C = L D L^T makes the energy a sum of squares of (L^T strain)_i, one scalar law each (8.21).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.bodies.rod import ElementShape, Rod, StressFree
+from phlexible.description.interactions.force_elements import CoordinateForce, ForceElement
+from phlexible.description.interactions.functions import (
+    Chord,
+    DirectionOf,
+    PointOf,
+    Row,
+    StrainCoordinate,
+    Term,
+    product,
+)
+from phlexible.description.ports import Attachment, PlacedBody, Port
+
+STRAINS = ("stretch", "shear y", "shear z", "twist", "curvature y", "curvature z")
+KEPT = {1: (0,), 2: (0, 1, 5), 3: (0, 1, 2, 3, 4, 5)}
+"""Strains on a line: stretch; in the xy plane: shear along y and curvature about z too; in space."""
+STRAIGHT = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+"""Gamma and K of a straight rod."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RodElement(ForceElement):
+    """One element of a rod that is in a model, which makes it.
+
+    Attributes:
+        rod: the description.
+        number: of the element, from 0.
+        nodes: the two or three sections that it connects.
+        stress_free: Gamma and K without stress, at each quadrature point, shape (g, 6); None: as ``rod`` says.
+    """
+
+    rod: Rod
+    number: int
+    nodes: tuple[PlacedBody, ...]
+    stress_free: Array | None = None
+
+    @property
+    def ports(self) -> tuple[Port, Port]:
+        """Its ends."""
+        return self.nodes[0].origin, self.nodes[-1].origin
+
+    @cached_property
+    def shape(self) -> ElementShape:
+        """Where its quadrature points are."""
+        return self.rod.element_shapes()[self.number]
+
+    @cached_property
+    def stiffness(self) -> Array:
+        """C at each quadrature point, shape (g, 6, 6)."""
+        return self.rod.stiffness_at(self.shape.places)
+
+    @cached_property
+    def natural(self) -> Array:
+        """Gamma and K without stress, shape (g, 6)."""
+        if self.stress_free is not None:
+            return self.stress_free
+        if self.rod.stress_free is StressFree.STRAIGHT:
+            return np.tile(STRAIGHT, (len(self.shape.places), 1))
+        rows = self.functions(3)
+        return np.array([[row.initial_value() for row in point] for point in rows])
+
+    def functions(self, dimension: int) -> list[list[Row]]:
+        """Gamma and K at each quadrature point, those that the dimension has."""
+        kept = KEPT[dimension]
+        return [
+            [Row(self._terms(values, slopes, k), 0.0, f"{STRAINS[k]} of {self}") for k in kept]
+            for values, slopes in zip(self.shape.values, self.shape.slopes, strict=True)
+        ]
+
+    def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
+        """A law for each (L^T strain)_i, with D_i times the measure of its quadrature point for stiffness."""
+        kept = list(KEPT[dimension])
+        found, functions = [], self.functions(dimension)
+        roots = [np.diag(lower) for lower in self._lower(dimension)]
+        for rows, natural, shares, own, measure in zip(
+            functions, self.natural, self.shares(dimension), roots, self.shape.measures, strict=True
+        ):
+            for i, k in enumerate(kept):
+                terms = tuple(
+                    Term(share * term.coefficient, term.first, term.second)
+                    for share, row in zip(shares[i:, i], rows[i:], strict=True)
+                    if share != 0
+                    for term in row.terms
+                )
+                weight = float(measure * own[i] ** 2)
+                coordinate = StrainCoordinate(STRAINS[k], terms, "1" if k < 3 else "1/m")
+                rest = float(shares[:, i] @ natural[kept])
+                damping = self.rod.viscosity * weight
+                found.append(CoordinateForce(coordinate, weight, damping, rest, is_strain=True))
+        return tuple(found)
+
+    def shares(self, dimension: int) -> list[Array]:
+        """L with a unit diagonal at each quadrature point, of the strains that the dimension has."""
+        return [lower / np.diag(lower) for lower in self._lower(dimension)]
+
+    def _lower(self, dimension: int) -> list[Array]:
+        kept = np.ix_(KEPT[dimension], KEPT[dimension])
+        return [np.linalg.cholesky(stiffness[kept]) for stiffness in self.stiffness]
+
+    def _terms(self, values: Array, slopes: Array, k: int) -> tuple[Term, ...]:
+        """Of Gamma_k (k = 0, 1, 2) or K_k-3."""
+        if k < 3:
+            along = Chord(tuple((float(w), PointOf(n.origin)) for w, n in zip(slopes, self.nodes, strict=True)))
+            return (Term(1.0, Chord(tuple(self._mean(values, k))), along),)
+        i, j = (k - 2) % 3, (k - 1) % 3
+        terms = []
+        for a, first in enumerate(self.nodes):  # d_i . d_j of one node is zero
+            for b in range(a + 1, len(self.nodes)):
+                second, share = self.nodes[b], 0.5 * float(values[a] * slopes[b] - values[b] * slopes[a])
+                terms.append(product(_axis(first, j), _axis(second, i), share))
+                terms.append(product(_axis(first, i), _axis(second, j), -share))
+        return tuple(terms)
+
+    def _mean(self, values: Array, k: int) -> Sequence[tuple[float, DirectionOf]]:
+        return [(float(share), _axis(node, k)) for share, node in zip(values, self.nodes, strict=True)]
+
+    def __repr__(self) -> str:
+        return f"element {self.number + 1} from {self.nodes[0].name} to {self.nodes[-1].name}"
+
+
+def rod_elements(rod: Rod, nodes: Sequence[PlacedBody], stress_free: Array | None = None) -> tuple[RodElement, ...]:
+    """The elements between the placed nodes of a rod.
+
+    Args:
+        rod: the description.
+        nodes: from start to end.
+        stress_free: Gamma and K of all quadrature points, shape (elements, g, 6); None: as ``rod`` says.
+    """
+    return tuple(
+        RodElement(
+            rod,
+            number,
+            tuple(nodes[k] for k in shape.nodes),
+            None if stress_free is None else stress_free[number],
+        )
+        for number, shape in enumerate(rod.element_shapes())
+    )
+
+
+def _axis(node: PlacedBody, k: int) -> DirectionOf:
+    return DirectionOf(Attachment(node, node.origin.location), node.rotation[:, k])

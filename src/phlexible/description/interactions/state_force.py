@@ -1,0 +1,131 @@
+"""Forces that are functions of the state, and controllers that set several forces (docs/theory.md, 8)."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import ANY_SIZE, Array, IntArray, numbers
+from phlexible.algebra.portable import Portable
+from phlexible.description.interactions.feedback import Feedback, size_of
+from phlexible.description.interactions.force_elements import ForceElement, JointElement
+from phlexible.description.interactions.functions import KinematicPair
+from phlexible.description.interactions.loads import Force, Load, PointLoad
+from phlexible.description.ports import Attachment
+from phlexible.errors import ParameterError
+
+# One controller that sets several forces: its shares, which are asked together.
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """What the shares of one controller have in common, also after they moved to another model.
+
+    Attributes:
+        size: of all values.
+    """
+
+    size: int
+
+
+@dataclass(frozen=True, eq=False)
+class FeedbackShare(Feedback):
+    """Some of the values of a controller.
+
+    Attributes:
+        whole: the same object for all its shares.
+        begin: of the share.
+        direction: that a single value acts along; None: values act as they are.
+    """
+
+    whole: Whole = field(kw_only=True)
+    begin: int = field(kw_only=True)
+    direction: Array | None = field(default=None, kw_only=True)
+
+    def check_size(self, size: int, name: str) -> None:
+        """The whole was checked."""
+
+
+def feedback_parts(feedback: Feedback) -> tuple[Load | ForceElement, ...]:
+    """A force on each attachment, an element in each joint, each load along its direction."""
+    sizes = [size_of(item) for item in feedback.on]
+    whole, begin = Whole(sum(sizes)), 0
+    found: list[Load | ForceElement] = []
+    for item, size in zip(feedback.on, sizes, strict=True):
+        share = FeedbackShare(
+            feedback.controller,
+            feedback.measured,
+            period=feedback.period,
+            delay=feedback.delay,
+            target=feedback.target,
+            whole=whole,
+            begin=begin,
+            direction=item.direction if isinstance(item, PointLoad) else None,
+        )
+        if isinstance(item, PointLoad):
+            found.append(replace(item, value=share, name=feedback.name or item.name))
+        elif isinstance(item, Attachment):
+            found.append(Force(item, share, name=feedback.name))
+        elif isinstance(item, KinematicPair):
+            found.append(JointElement(item, item.coordinate_name(None), force=share, name=feedback.name))
+        begin += size
+    return tuple(found)
+
+
+# Forces that are functions of the state, evaluated inside of the step (docs/theory.md, 8).
+
+StateFunction = Callable[[float, Array, Array], ArrayLike]
+
+
+@dataclass(frozen=True, eq=False)
+class StateLaw(Feedback):
+    """A feedback that is not held: its values are those at the mean state of the step that they act in."""
+
+
+@dataclass(frozen=True, eq=False)
+class ShareOfState(Portable):
+    """What a function of the state returns for one port, as a controller.
+
+    Attributes:
+        function: (t, x, v) -> all values.
+        places, rates: where x and v are among the numbers that are measured.
+        begin, end: of the share.
+        size: of all values.
+        name: for messages.
+    """
+
+    function: StateFunction
+    places: IntArray
+    rates: IntArray
+    begin: int
+    end: int
+    size: int
+    name: str
+
+    def __call__(self, time: float, measured: Array) -> Array:
+        """The share at a time and state.
+
+        Raises:
+            ParameterError: not as many finite numbers as the ports take.
+        """
+        answer = self.function(time, measured[self.places], measured[self.rates])
+        try:
+            values = numbers("values", answer, largest=ANY_SIZE).ravel()
+        except ParameterError:
+            values = np.zeros(0)
+        if values.shape != (self.size,) or not np.isfinite(values).all():
+            raise ParameterError(
+                f"the function of {self.name} must return {self.size} finite numbers (3 of an attachment, 1 of a"
+                f" joint), got {answer!r} at t = {time:.9g} s"
+            )
+        return values[self.begin : self.end]
+
+
+class CompoundForce(Portable, ABC):
+    """What ``Model.apply`` takes apart into loads and force elements."""
+
+    @abstractmethod
+    def parts(self) -> tuple[Load | ForceElement, ...]:
+        """Those on the single ports."""

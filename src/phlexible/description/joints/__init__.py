@@ -1,0 +1,1 @@
+"""Joints and relations between their coordinates."""

@@ -1,0 +1,267 @@
+"""What every joint is: two ports and a list of joint functions."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from phlexible.algebra.arrays import check_callable, finite, hold_own, non_negative, optional_text
+from phlexible.algebra.user_derivatives import SOON
+from phlexible.description.interactions.drives import Drive
+from phlexible.description.interactions.feedback import Controller, Feedback
+from phlexible.description.interactions.force_elements import ForceValue, JointElement, Potential
+from phlexible.description.interactions.functions import KinematicPair, Row
+from phlexible.description.interactions.joint_limits import JointFriction, JointStop
+from phlexible.description.interactions.servo import Servo, ServoPush
+from phlexible.description.ports import Port
+from phlexible.description.time_functions import ScalarFunction, TimePath
+from phlexible.errors import ModelError, ParameterError
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Joint(KinematicPair):
+    """A lossless connection of two ports. Compared by identity.
+
+    Attributes:
+        first: the port whose body carries the joint's axes.
+        second: the port on which reactions are reported.
+        name: for ``model.joint(name)``, messages and columns of tables; None: made from the ports.
+    """
+
+    name: str | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        hold_own(self)
+        object.__setattr__(self, "name", optional_text("name", self.name))
+
+    def __repr__(self) -> str:
+        return self.name if isinstance(self.name, str) else super().__repr__()
+
+    @abstractmethod
+    def rows(self, dimension: int) -> tuple[Row, ...]:
+        """The joint functions in the plane (dimension 2) or in space (3)."""
+
+    def drive(
+        self,
+        *,
+        angle: ScalarFunction | None = None,
+        position: ScalarFunction | None = None,
+        rate: ScalarFunction | None = None,
+        of: str | None = None,
+        name: str | None = None,
+    ) -> Drive:
+        """A drive for ``model.apply``: the coordinate follows a function of time.
+
+        Args:
+            angle: t [s] -> angle of the second port relative to the first [rad], 0 at the initial pose.
+            position: t -> distance of the points along the axis [m].
+            rate: t -> its rate; None: differences, where needed.
+            of: name of the coordinate of a joint with several ("second angle", "second position").
+            name: key in the energy ledger; None: made from the joint.
+
+        Raises:
+            ParameterError: not one function, one that returns no finite number, or a rate that is not its rate.
+        """
+        kind, coordinate, function = self._target("drive", angle, position, of)
+        check_callable(f"{kind} of a drive", function, "time")
+        if rate is not None:
+            check_callable(f"rate of a drive of {coordinate}", rate, "time")
+        path = TimePath(function, rate, f"{coordinate} driven at {self}")
+        path(0.0)
+        path.rates(0.0)
+        path.check_rate(SOON)
+        return Drive(self, coordinate, path, name)
+
+    def spring(
+        self,
+        stiffness: float = 0.0,
+        *,
+        rest: float | None = None,
+        damping: float = 0.0,
+        potential: Potential | None = None,
+        of: str | None = None,
+        name: str | None = None,
+    ) -> JointElement:
+        """A spring for ``model.apply`` along the joint's coordinate.
+
+        Args:
+            stiffness: [N m/rad or N/m].
+            rest: coordinate at which it is relaxed [rad or m]; None: that of the initial pose.
+            damping: of a damper beside it [N m s/rad or N s/m].
+            potential: any energy of the coordinate, beside or instead of the stiffness.
+            of: name of the coordinate of a joint with several.
+            name: for messages; None: made from the joint.
+        """
+        return JointElement(self, self.coordinate_name(of), stiffness, damping, rest, potential, name=name)
+
+    def damper(self, damping: float, *, of: str | None = None, name: str | None = None) -> JointElement:
+        """A damper for ``model.apply`` along the joint's coordinate [N m s/rad or N s/m]."""
+        return JointElement(self, self.coordinate_name(of), damping=damping, name=name)
+
+    def friction(
+        self,
+        coulomb: float = 0.0,
+        *,
+        viscous: float = 0.0,
+        coefficient: float = 0.0,
+        radius: float | None = None,
+        stiction_speed: float = 1e-3,
+        of: str | None = None,
+        name: str | None = None,
+    ) -> JointFriction:
+        """Friction for ``model.apply`` along the joint's coordinate: ``|F| = coulomb + coefficient (radius) |R|``.
+
+        R is the force that the joint itself transmits, of the same step. Its moments are not counted.
+
+        Args:
+            coulomb: level of the dry friction that is always there [N m or N]: mu times a given normal force.
+            viscous: [N m s/rad or N s/m].
+            coefficient: mu, of the force that the joint transmits.
+            radius: of the bearing, for angles [m].
+            stiction_speed: below it dry friction falls with the rate, and the joint creeps [rad/s or m/s].
+            of: name of the coordinate of a joint with several.
+            name: for messages; None: made from the joint.
+
+        Raises:
+            ParameterError: a negative number, no friction at all, an angle without a radius.
+        """
+        coordinate = self.coordinate_name(of)
+        return JointFriction(self, coordinate, coulomb, viscous, stiction_speed, name, coefficient, radius)
+
+    def stop(
+        self,
+        *,
+        stiffness: float,
+        lower: float | None = None,
+        upper: float | None = None,
+        damping: float = 0.0,
+        of: str | None = None,
+        name: str | None = None,
+    ) -> JointStop:
+        """Ends of the way for ``model.apply``: elastic, and lossless without damping.
+
+        Args:
+            stiffness: [N m/rad or N/m].
+            lower, upper: from where on it pushes back [rad or m]; None: nowhere.
+            damping: after Hunt and Crossley: times depth and rate [N m s/rad2 or N s/m2].
+            of: name of the coordinate of a joint with several.
+            name: for messages; None: made from the joint.
+        """
+        return JointStop(self, self.coordinate_name(of), lower, upper, stiffness, damping, name)
+
+    def torque(
+        self,
+        value: ForceValue,
+        *,
+        breakpoints: Sequence[float] = (),
+        of: str | None = None,
+        name: str | None = None,
+    ) -> JointElement:
+        """A torque for ``model.apply`` between the two ports, positive where it enlarges the angle.
+
+        Args:
+            value: constant, function of time, or ``Feedback`` [N m].
+            breakpoints: times where it jumps or kinks [s].
+            of: name of the angle of a joint with several.
+            name: key in the energy ledger; None: made from the joint.
+        """
+        return JointElement(
+            self,
+            self.coordinate_name("angle" if of is None else of),
+            force=value,
+            breakpoints=breakpoints,
+            name=name,
+        )
+
+    def force(
+        self,
+        value: ForceValue,
+        *,
+        breakpoints: Sequence[float] = (),
+        of: str | None = None,
+        name: str | None = None,
+    ) -> JointElement:
+        """A force for ``model.apply`` along the joint's axis, positive where it enlarges the position [N]."""
+        return JointElement(
+            self,
+            self.coordinate_name("position" if of is None else of),
+            force=value,
+            breakpoints=breakpoints,
+            name=name,
+        )
+
+    def motor(self, controller: Controller, *, of: str | None = None, name: str | None = None) -> JointElement:
+        """A motor for ``model.apply``: controller(t, measured) -> torque or force, once a step.
+
+        ``measured`` holds each coordinate of the joint and its rate: [angle, rate] of a ``Revolute``. To
+        measure other things give ``joint.torque(Feedback(controller, measured=[...]))``.
+        """
+        return JointElement(self, self.coordinate_name(of), force=Feedback(controller, (self,)), name=name)
+
+    def servo(
+        self,
+        kp: float,
+        kd: float,
+        *,
+        angle: float | ScalarFunction | None = None,
+        position: float | ScalarFunction | None = None,
+        rate: ScalarFunction | None = None,
+        breakpoints: Sequence[float] = (),
+        of: str | None = None,
+        name: str | None = None,
+    ) -> JointElement:
+        """A torque or force for ``model.apply``, kp (target - coordinate) + kd (its rate - rate), within the step.
+
+        A spring whose rest moves, and a damper: as cheap and as stable as these, but all that it does is work that
+        it supplies, in ``motion.energy.work``.
+
+        Args:
+            kp: [N m/rad or N/m].
+            kd: [N m s/rad or N s/m].
+            angle, position: the target, a number or a function of time [rad or m].
+            rate: t -> rate of the target; None: what it changes by over each step, so that a jump of the target is
+                an impulse of kd times the jump; ``lambda t: 0.0``: the damper is one of the coordinate alone.
+            breakpoints: times where the target jumps or kinks [s].
+            of: name of the coordinate of a joint with several.
+            name: key in the energy ledger; None: made from the joint.
+
+        Raises:
+            ParameterError: not one target, a target that is no finite number, or gains that are negative.
+        """
+        found: tuple[str, str, float | ScalarFunction] = self._target("servo", angle, position, of)
+        kind, coordinate, target = found
+        gains = non_negative("kp", kp), non_negative("kd", kd)
+        if rate is not None:
+            check_callable(f"rate of a servo of {coordinate}", rate, "time")
+        if not callable(target):
+            if rate is not None:
+                raise ParameterError(f"rate of a servo goes with a target that is a function, got {target!r}")
+            rest = finite(f"{kind} of a servo", target)
+            return Servo(self, coordinate, *gains, rest=rest, name=name)
+        check_callable(f"{kind} of a servo", target, "time")
+        push = ServoPush(TimePath(target, rate, f"{coordinate} of a servo at {self}"), *gains)
+        push(0.0)
+        return Servo(self, coordinate, *gains, rest=0.0, force=push, breakpoints=breakpoints, name=name)
+
+    def _target(self, what: str, angle: T | None, position: T | None, of: str | None) -> tuple[str, str, T]:
+        """What was given, name of the coordinate, and what it is to follow."""
+        given = {kind: f for kind, f in (("angle", angle), ("position", position)) if f is not None}
+        if len(given) != 1:
+            got = list(given) or "neither"
+            raise ParameterError(f"{what} of {self} takes angle= or position=, one target, got {got}")
+        ((kind, target),) = given.items()
+        return kind, self.coordinate_name(kind if of is None else of), target
+
+    def _need_orientation(self) -> None:
+        self._need_orientation_of(self.first)
+        self._need_orientation_of(self.second)
+
+    def _need_orientation_of(self, port: Port) -> None:
+        if not port.has_orientation:
+            raise ModelError(
+                f"{self}: {port} has no orientation (a point mass, a string);"
+                " use Spherical or Slider, or a RigidBody"
+            )

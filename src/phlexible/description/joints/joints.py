@@ -1,0 +1,408 @@
+"""The joints: which motions each leaves (docs/theory.md, 8)."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import Array, positive, unit_vector
+from phlexible.description.interactions.functions import (
+    AXES,
+    AngleCoordinate,
+    Coordinate,
+    DirectionOf,
+    Row,
+    along_turning_axis,
+    angle_about,
+    coincident_points,
+    constant_distance,
+    locked_turn,
+    perpendicular,
+    perpendicular_axes,
+    position_along,
+    product,
+)
+from phlexible.description.joints.joint import Joint
+from phlexible.errors import ModelError, ParameterError
+
+# What joints with a sliding axis share: the axis and the two directions across it.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AxialJoint(Joint):
+    """A joint along an axis.
+
+    Attributes:
+        axis: world axes at the initial pose, fixed in the first port's body, shape (3,).
+    """
+
+    axis: ArrayLike = field(default=(1.0, 0.0, 0.0))
+
+    def __post_init__(self) -> None:
+        self.unit_axis()
+        super().__post_init__()
+
+    def unit_axis(self) -> Array:
+        """The axis divided by its length, shape (3,)."""
+        return unit_vector("axis", self.axis)
+
+    def across(self, dimension: int) -> tuple[Array, ...]:
+        """Unit directions across the axis: two in space, the one in the plane in the plane, none on a line.
+
+        Raises:
+            ParameterError: an axis that leaves the plane of a planar model, or is not along the line.
+        """
+        axis = self.unit_axis()
+        if axis[dimension:].any():
+            where = "lie in the xy plane" if dimension == 2 else "be along x"
+            raise ParameterError(f"axis of {self} must {where}, got {self.axis!r}")
+        return perpendicular_axes(axis)[: dimension - 1]
+
+
+# Cylindrical joint: translation along an axis and rotation about it (docs/theory.md, 8).
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Cylindrical(AxialJoint):
+    """The second port slides along the axis and turns about it.
+
+    Raises:
+        ModelError: a port without orientation, or a model in the plane.
+    """
+
+    coordinate_names = ("position", "angle")
+
+    def rows(self, dimension: int) -> tuple[Row, ...]:
+        """2 direction rows and 2 (point - point).direction rows (8.8, 8.9)."""
+        if dimension == 2:
+            raise ModelError(f"{self} needs space; in the plane use Prismatic or Slider")
+        self._need_orientation()
+        return cylindrical_rows(self, self.across(dimension))
+
+    def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
+        """How far the second point is along the axis, and the angle about it."""
+        axis = self.unit_axis()
+        return (
+            position_along(self.first, self.second, axis),
+            angle_about(self.first, self.second, *perpendicular_axes(axis), dimension),
+        )
+
+
+def cylindrical_rows(joint: AxialJoint, across: tuple[Array, ...]) -> tuple[Row, ...]:
+    """A common axis, on which both points lie."""
+    axis = joint.unit_axis()
+    points = tuple(
+        along_turning_axis(joint.first, joint.second, n, f"point across the axis, direction {k}")
+        for k, n in enumerate(across, start=1)
+    )
+    turns = tuple(
+        perpendicular(joint.first, axis, joint.second, n, f"axis, direction {k}")
+        for k, n in enumerate(across, start=1)
+    )
+    return points + turns
+
+
+# Prismatic joint: one translation along an axis (docs/theory.md, 8).
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Prismatic(AxialJoint):
+    """The second port slides along the axis and keeps its orientation relative to the first.
+
+    Raises:
+        ModelError: a port without orientation.
+    """
+
+    coordinate_names = ("position",)
+
+    def rows(self, dimension: int) -> tuple[Row, ...]:
+        """The rows of a cylindrical joint and 1 direction row; 1 + 1 in the plane (8.8, 8.9)."""
+        self._need_orientation()
+        across = self.across(dimension)
+        if dimension == 2:
+            return (
+                along_turning_axis(self.first, self.second, across[0], "point across the axis"),
+                perpendicular(self.first, AXES[0], self.second, AXES[1], "rotation z"),
+            )
+        locked = locked_turn(self.first, self.second, across, "rotation about the axis")
+        return (*cylindrical_rows(self, across), locked)
+
+    def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
+        """How far the second point is along the axis."""
+        return (position_along(self.first, self.second, self.unit_axis()),)
+
+
+# Planar joint: a point in a plane, with the plane's normal in common (docs/theory.md, 8).
+
+RIGHT_ANGLE = 1e-9  # cosine
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Planar(AxialJoint):
+    """The second point stays in the plane through the first one; the normal (``axis``) is common.
+
+    Attributes:
+        along: direction of the first position, at right angles to ``axis``, world axes at the initial pose, fixed
+            in the first port's body, shape (3,); the second position is along ``axis`` x ``along``. None: any,
+            then it is the one taken.
+
+    Raises:
+        ParameterError: ``along`` is not at right angles to ``axis``.
+        ModelError: a port without orientation, or a model in the plane.
+    """
+
+    axis: ArrayLike = field(default=(0.0, 0.0, 1.0))
+    along: ArrayLike | None = field(default=None)
+
+    coordinate_names = ("position", "second position", "angle")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        normal = self.unit_axis()
+        along = perpendicular_axes(normal)[0] if self.along is None else unit_vector("along", self.along)
+        if abs(along @ normal) > RIGHT_ANGLE:
+            raise ParameterError(
+                f"along of {self} must be at right angles to its axis {self.axis!r}, got {self.along!r}"
+                f" (cosine {along @ normal:.3g})"
+            )
+        object.__setattr__(self, "along", along)
+
+    def across(self, dimension: int) -> tuple[Array, ...]:
+        """The directions of both positions."""
+        normal, given = self.unit_axis(), np.asarray(self.along, dtype=np.float64)
+        second = np.cross(normal, given)
+        second /= np.linalg.norm(second)
+        return np.cross(second, normal), second
+
+    def rows(self, dimension: int) -> tuple[Row, ...]:
+        """1 (point - point).direction row and 2 direction rows (8.8, 8.9)."""
+        if dimension == 2:
+            raise ModelError(f"{self} needs space; a planar model is already in its plane")
+        self._need_orientation()
+        normal = self.unit_axis()
+        turns = tuple(
+            perpendicular(self.first, normal, self.second, n, f"normal, direction {k}")
+            for k, n in enumerate(self.across(dimension), start=1)
+        )
+        return (along_turning_axis(self.first, self.second, normal, "point along the normal"), *turns)
+
+    def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
+        """Where the second point is along two directions of the plane, and the angle about the normal."""
+        one, two = self.across(dimension)
+        return (
+            position_along(self.first, self.second, one),
+            position_along(self.first, self.second, two, "second position"),
+            angle_about(self.first, self.second, one, two, dimension),
+        )
+
+
+# Revolute joint: a common point and a common axis (docs/theory.md, 8).
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Revolute(Joint):
+    """The points coincide and the axis is common; one rotation is left. A pin in the plane.
+
+    Attributes:
+        axis: world axes at the initial pose, fixed in the first port's body, shape (3,).
+
+    Raises:
+        ModelError: in space, a port without orientation.
+        ParameterError: in the plane, an axis that is not along z.
+    """
+
+    axis: ArrayLike = field(default=(0.0, 0.0, 1.0))
+
+    coordinate_names = ("angle",)
+
+    def __post_init__(self) -> None:
+        self.unit_axis()
+        super().__post_init__()
+
+    def rows(self, dimension: int) -> tuple[Row, ...]:
+        """3 point rows and 2 direction rows (8.7, 8.8); 2 point rows in the plane, 1 on a line."""
+        points, axis = coincident_points(self.first, self.second, dimension), self.unit_axis()
+        if dimension == 1:
+            return points
+        if dimension == 2:
+            if axis[:2].any():
+                raise ParameterError(f"axis of {self} must be along z in a planar model, got {self.axis!r}")
+            return points
+        self._need_orientation()
+        across = perpendicular_axes(axis)
+        return points + tuple(
+            perpendicular(self.first, axis, self.second, b, f"axis, direction {k}")
+            for k, b in enumerate(across, start=1)
+        )
+
+    def unit_axis(self) -> Array:
+        """The axis divided by its length, shape (3,)."""
+        return unit_vector("axis", self.axis)
+
+    def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
+        """The angle about the axis; in the plane about z or, if the axis points downwards, -z."""
+        self._need_orientation()
+        axis = self.unit_axis()
+        if dimension == 2:
+            axis = -AXES[2] if axis[2] < 0 else AXES[2]
+        return (angle_about(self.first, self.second, *perpendicular_axes(axis), dimension),)
+
+
+# Slider: a point on a line (docs/theory.md, 8).
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Slider(AxialJoint):
+    """The second point stays on the line through the first one along the axis; all rotations are left.
+
+    Raises:
+        ModelError: the first port has no orientation.
+    """
+
+    coordinate_names = ("position",)
+
+    def rows(self, dimension: int) -> tuple[Row, ...]:
+        """2 (point - point).direction rows, 1 in the plane (8.9)."""
+        self._need_orientation_of(self.first)
+        return tuple(
+            along_turning_axis(self.first, self.second, across, f"point across the axis, direction {k}")
+            for k, across in enumerate(self.across(dimension), start=1)
+        )
+
+    def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
+        """How far the second point is along the line."""
+        return (position_along(self.first, self.second, self.unit_axis()),)
+
+
+# Spherical joint: a common point (docs/theory.md, 8).
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Spherical(Joint):
+    """The points coincide; all rotations are left. In the plane the same as ``Revolute``."""
+
+    def rows(self, dimension: int) -> tuple[Row, ...]:
+        """3 point rows, 2 in the plane, 1 on a line (8.7)."""
+        return coincident_points(self.first, self.second, dimension)
+
+
+# Universal joint: a common point and two axes that stay perpendicular (docs/theory.md, 8).
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Universal(Joint):
+    """The points coincide; the axis of the first port stays perpendicular to that of the second.
+
+    Attributes:
+        axis: fixed in the first port's body, world axes at the initial pose, shape (3,).
+        second_axis: fixed in the second port's body, perpendicular to ``axis``, shape (3,).
+
+    Raises:
+        ParameterError: axes that are not perpendicular.
+        ModelError: a port without orientation, or a model in the plane.
+    """
+
+    axis: ArrayLike = field(default=(1.0, 0.0, 0.0))
+    second_axis: ArrayLike = field(default=(0.0, 1.0, 0.0))
+
+    coordinate_names = ("angle", "second angle")
+
+    def __post_init__(self) -> None:
+        self.unit_axes()
+        super().__post_init__()
+
+    def rows(self, dimension: int) -> tuple[Row, ...]:
+        """3 point rows and 1 direction row (8.7, 8.8)."""
+        if dimension == 2:
+            raise ModelError(f"{self} needs space; in the plane use Revolute")
+        self._need_orientation()
+        first, second = self.unit_axes()
+        points = coincident_points(self.first, self.second, dimension)
+        return (*points, perpendicular(self.first, first, self.second, second, "angle between the axes"))
+
+    def unit_axes(self) -> tuple[Array, Array]:
+        """Both axes divided by their lengths, each of shape (3,)."""
+        first = unit_vector("axis", self.axis)
+        second = unit_vector("second_axis", self.second_axis)
+        if abs(first @ second) > 1e-12:
+            raise ParameterError(
+                f"the axes of a Universal must be perpendicular, got {self.axis!r} and {self.second_axis!r}"
+                f" (cosine {first @ second:.3g})"
+            )
+        return first, second - (first @ second) * first
+
+    def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
+        """The angle of the second axis about the first one, and that of the second port about the second.
+
+        With e1, e2 the axes at the initial pose and e3 = e1 x e2: first cosine a2 . b2 and sine a3 . b2,
+        second cosine a1 . b1 and sine a1 . b3.
+        """
+        one, two = self.unit_axes()
+        three = np.cross(one, two)
+        cosine = product(DirectionOf(self.first, one), DirectionOf(self.second, one))
+        sine = product(DirectionOf(self.first, one), DirectionOf(self.second, three))
+        b2 = DirectionOf(self.second, two)
+        return (
+            AngleCoordinate(
+                "angle",
+                (product(DirectionOf(self.first, two), b2),),
+                (product(DirectionOf(self.first, three), b2),),
+            ),
+            AngleCoordinate("second angle", (cosine,), (sine,)),
+        )
+
+
+# Fixed joint: a common point and a common orientation (docs/theory.md, 8).
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Fixed(Joint):
+    """The points coincide and the ports keep the relative orientation of the initial pose.
+
+    Raises:
+        ModelError: a port without orientation.
+    """
+
+    def rows(self, dimension: int) -> tuple[Row, ...]:
+        """3 point rows and d_a1.d_b2 - d_a2.d_b1 and so on (8.7, 8.8); 2 + 1 in the plane, 1 on a line."""
+        points = coincident_points(self.first, self.second, dimension)
+        if dimension == 1:
+            return points
+        self._need_orientation()
+        if dimension == 2:
+            return (*points, perpendicular(self.first, AXES[0], self.second, AXES[1], "rotation z"))
+        return points + tuple(
+            locked_turn(self.first, self.second, (AXES[i], AXES[j]), f"rotation {'xyz'[3 - i - j]}")
+            for i, j in ((0, 1), (1, 2), (2, 0))
+        )
+
+
+# Distance joint: a massless rigid link between two points (docs/theory.md, 8).
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Distance(Joint):
+    """The points keep their distance.
+
+    Attributes:
+        length: the distance [m]; None: that of the initial pose.
+
+    Raises:
+        ModelError: no length given and the points coincide.
+    """
+
+    length: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.length is not None:
+            object.__setattr__(self, "length", positive("length", self.length))
+        super().__post_init__()
+
+    def rows(self, dimension: int) -> tuple[Row, ...]:
+        """1 row ``|point - point|^2`` (8.10)."""
+        if self.length is not None:
+            return (constant_distance(self.first, self.second, self.length, "distance"),)
+        gap = float(np.linalg.norm(self.second.initial_position() - self.first.initial_position()))
+        if gap == 0:
+            raise ModelError(f"{self}: the points coincide; give length= or use Spherical")
+        return (constant_distance(self.first, self.second, gap, "distance"),)

@@ -1,0 +1,254 @@
+"""Relations between coordinates of joints: gears, racks, screws, belts (docs/theory.md, 8)."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from phlexible.algebra.arrays import finite, flag, optional_text, positive
+from phlexible.description.interactions.functions import Coordinate, KinematicPair, Row, expect
+from phlexible.description.ports import Port
+from phlexible.errors import ModelError, ParameterError
+
+
+class RelationPart(NamedTuple):
+    """One coordinate in a relation, with its factor."""
+
+    joint: KinematicPair
+    coordinate: str
+    factor: float
+
+
+@dataclass(frozen=True, eq=False)
+class RelationRow(Row):
+    """sum of factor theta - constant, demanded to vanish; no function of vectors by itself.
+
+    Attributes:
+        parts: coordinates theta with their factors.
+    """
+
+    parts: tuple[tuple[Coordinate, float], ...] = ()
+
+    @property
+    def is_angle(self) -> bool:
+        """Whether only angles meet."""
+        return all(coordinate.is_angle for coordinate, _ in self.parts)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class JointRelation(ABC):
+    """sum_i factor_i theta_i stays what it is at the initial pose. Lossless; compared by identity."""
+
+    name: str | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", optional_text("name", self.name))
+        found = self.parts
+        for k, part in enumerate(found):
+            if any(part.joint is one.joint and part.coordinate == one.coordinate for one in found[:k]):
+                raise ModelError(f"{self} has {part.coordinate} of {part.joint} twice; add the factors up")
+        expect(self, *self.ports)
+
+    @property
+    @abstractmethod
+    def parts(self) -> tuple[RelationPart, ...]:
+        """The coordinates, which joint has them, and their factors."""
+
+    @property
+    def ports(self) -> tuple[Port, ...]:
+        """Of all its joints."""
+        return tuple(port for part in self.parts for port in (part.joint.first, part.joint.second))
+
+    def rows(self, dimension: int) -> tuple[Row, ...]:
+        """1 row (8.16).
+
+        Raises:
+            ModelError: an angle of a port without orientation.
+        """
+        found = tuple((part.joint.coordinate(dimension, part.coordinate), part.factor) for part in self.parts)
+        constant = sum(factor * coordinate.initial_value() for coordinate, factor in found)
+        return (RelationRow((), constant, "relation", None, found),)
+
+    def __repr__(self) -> str:
+        if self.name:
+            return self.name
+        return f"{type(self).__name__}({', '.join(str(part.joint) for part in self.parts)})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Relation(JointRelation):
+    """sum_i factor_i theta_i stays constant: any linear relation between coordinates of joints.
+
+    Attributes:
+        terms: (joint, name of its coordinate, factor) of each; name None: the only one. Factors of positions
+            [1/m] and of angles [1/rad], or any others with a common unit of the products.
+
+    Raises:
+        ParameterError: no list of such, or a factor that is zero or not finite.
+        ModelError: a joint without such a coordinate, or a coordinate twice.
+    """
+
+    terms: Sequence[tuple[KinematicPair, str | None, float]]
+
+    def __post_init__(self) -> None:
+        wanted = 'terms must be a list such as [(joint, "angle", 2.0), (other, "position", -1.0)]'
+        if not isinstance(self.terms, list | tuple) or not self.terms:
+            raise ParameterError(f"{wanted}, got {self.terms!r}")
+        found = []
+        for term in self.terms:
+            if not (isinstance(term, list | tuple) and len(term) == 3 and isinstance(term[0], KinematicPair)):
+                raise ParameterError(f"{wanted}, got {term!r} in it")
+            joint, name, factor = term
+            found.append((joint, joint.coordinate_name(name), not_zero("factor", factor)))
+        object.__setattr__(self, "terms", tuple(found))
+        super().__post_init__()
+
+    @property
+    def parts(self) -> tuple[RelationPart, ...]:
+        """The terms."""
+        return tuple(RelationPart(joint, joint.coordinate_name(name), f) for joint, name, f in self.terms)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Gear(JointRelation):
+    """angle_a - ratio angle_b stays constant.
+
+    Attributes:
+        joint_a, joint_b: with an angle each, such as ``Revolute``.
+        ratio: turns of a for a turn of b; negative where wheels mesh from outside and their axes agree.
+
+    Raises:
+        ParameterError: a ratio that is zero or not finite.
+        ModelError: a joint that leaves no angle free, or one joint twice.
+    """
+
+    joint_a: KinematicPair
+    joint_b: KinematicPair
+    ratio: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ratio", not_zero("ratio", self.ratio))
+        super().__post_init__()
+
+    @property
+    def parts(self) -> tuple[RelationPart, ...]:
+        """Both angles."""
+        return angle_of(self.joint_a, 1.0, self), angle_of(self.joint_b, -self.ratio, self)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rack(JointRelation):
+    """position - radius angle stays constant: a pinion on a rack.
+
+    Attributes:
+        pinion: a joint with an angle, such as ``Revolute``.
+        rack: a joint with a position, such as ``Prismatic``.
+        radius: travel of the rack for a radian of the pinion [m]; negative where it goes the other way.
+
+    Raises:
+        ParameterError: a radius that is zero or not finite.
+        ModelError: joints that leave no such coordinate free.
+    """
+
+    pinion: KinematicPair
+    rack: KinematicPair
+    radius: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "radius", not_zero("radius", self.radius))
+        super().__post_init__()
+
+    @property
+    def parts(self) -> tuple[RelationPart, ...]:
+        """Position of the rack, angle of the pinion."""
+        return position_of(self.rack, 1.0, self), angle_of(self.pinion, -self.radius, self)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Screw(JointRelation):
+    """position - lead angle / 2 pi stays constant, in one joint that turns and slides or in two.
+
+    Attributes:
+        joint: a ``Cylindrical``, or the joint that turns.
+        lead: travel for a full turn [m]; negative for a left-hand thread.
+        slide: the joint that slides; None: the same.
+
+    Raises:
+        ParameterError: a lead that is zero or not finite.
+        ModelError: joints that leave no such coordinate free.
+    """
+
+    joint: KinematicPair
+    lead: float
+    slide: KinematicPair | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lead", not_zero("lead", self.lead))
+        super().__post_init__()
+
+    @property
+    def parts(self) -> tuple[RelationPart, ...]:
+        """Position and angle."""
+        slide = self.joint if self.slide is None else self.slide
+        turning = angle_of(self.joint, -self.lead / 6.283185307179586, self)
+        return position_of(slide, 1.0, self), turning
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Belt(JointRelation):
+    """radius_a angle_a - radius_b angle_b stays constant, plus where crossed: a belt without slip.
+
+    Attributes:
+        joint_a, joint_b: of the pulleys, with an angle each.
+        radius_a, radius_b: of the pulleys [m].
+        is_crossed: whether the pulleys turn against each other.
+
+    Raises:
+        ParameterError: a radius that is not positive.
+        ModelError: a joint that leaves no angle free, or one joint twice.
+    """
+
+    joint_a: KinematicPair
+    joint_b: KinematicPair
+    radius_a: float
+    radius_b: float
+    is_crossed: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("radius_a", "radius_b"):
+            object.__setattr__(self, name, positive(name, getattr(self, name)))
+        flag("is_crossed", self.is_crossed)
+        super().__post_init__()
+
+    @property
+    def parts(self) -> tuple[RelationPart, ...]:
+        """Both angles."""
+        other = self.radius_b if self.is_crossed else -self.radius_b
+        return angle_of(self.joint_a, self.radius_a, self), angle_of(self.joint_b, other, self)
+
+
+def angle_of(joint: KinematicPair, factor: float, relation: JointRelation) -> RelationPart:
+    """The angle of a joint as a part."""
+    return _part(joint, "angle", factor, relation)
+
+
+def position_of(joint: KinematicPair, factor: float, relation: JointRelation) -> RelationPart:
+    """The position of a joint as a part."""
+    return _part(joint, "position", factor, relation)
+
+
+def _part(joint: object, name: str, factor: float, relation: JointRelation) -> RelationPart:
+    if not isinstance(joint, KinematicPair):
+        raise ModelError(f"{type(relation).__name__} takes joints such as Revolute(a, b), got {joint!r}")
+    return RelationPart(joint, joint.coordinate_name(name), factor)
+
+
+def not_zero(name: str, value: float) -> float:
+    """A finite number that is not zero.
+
+    Raises:
+        ParameterError: otherwise.
+    """
+    if finite(name, value) == 0:
+        raise ParameterError(f"{name} must not be zero")
+    return finite(name, value)

@@ -1,0 +1,218 @@
+"""Rolling without slip of balls and wheels on a plane (docs/theory.md, 8)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import Array, hold_own, optional_text, positive, unit_vector
+from phlexible.description.interactions.contact import GapCoordinate, Plane, RoundedCoordinate
+from phlexible.description.interactions.functions import (
+    AXES,
+    Coordinate,
+    DirectionOf,
+    PositionCoordinate,
+    Row,
+    Term,
+    between,
+    check_ports,
+    perpendicular_axes,
+    product,
+    receive,
+    single,
+)
+from phlexible.description.joints.relations import JointRelation, RelationPart, RelationRow
+from phlexible.description.ports import Port
+from phlexible.errors import ModelError, ParameterError
+
+
+class Component(Enum):
+    """What a row of rolling holds."""
+
+    HEIGHT = "height"
+    FIRST = "first way"
+    SECOND = "second way"
+
+
+@dataclass(frozen=True, eq=False)
+class TiltCoordinate(RoundedCoordinate):
+    """Length of what is left of the axis of a wheel along the plane: the sine of its angle to the normal.
+
+    Attributes:
+        axis: of the wheel.
+    """
+
+    axis: DirectionOf
+
+    def functions(self) -> tuple[Row, ...]:
+        """axis . d_i."""
+        return tuple(Row((product(self.axis, d),), 0.0, self.name) for d in self.directions)
+
+
+@dataclass(frozen=True, eq=False)
+class RollingCoordinate(GapCoordinate):
+    """No coordinate but its rate: how fast the place of a wheel that touches slides along the plane (8.30).
+
+    Attributes:
+        first: the plane's.
+        second: the centre of the wheel.
+        along: direction of the plane in which it slides.
+        normal: of the plane.
+        spokes: directions of the wheel across its axis, of a ball all.
+        radius: [m].
+    """
+
+    first: Port
+    second: Port
+    along: DirectionOf
+    normal: DirectionOf
+    spokes: tuple[DirectionOf, ...]
+    radius: float
+
+    def functions(self) -> tuple[Row, ...]:
+        """(x_b - x_a).along, spokes.along, spokes.normal."""
+        chord = between(self.first, self.second)
+        rows = [Row((Term(1.0, chord, single(self.along)),), 0.0, self.name)]
+        rows += [Row((product(b, self.along),), 0.0, self.name) for b in self.spokes]
+        rows += [Row((product(b, self.normal),), 0.0, self.name) for b in self.spokes]
+        return tuple(rows)
+
+    def value(self, y: Array) -> float:
+        """Zero: there is none."""
+        return 0.0
+
+    def _up(self, y: Array) -> Array:
+        return np.asarray(y[1 + len(self.spokes) :])
+
+    def gradient(self, y: Array) -> Array:
+        """(1, - r spokes.normal / |spokes.normal|, 0), of the rate."""
+        up = self._up(y)
+        return np.concatenate([[1.0], -self.radius * up / np.linalg.norm(up), np.zeros(len(up))])
+
+    def hessian(self, y: Array) -> Array:
+        """The derivative of that, which is not symmetric."""
+        up, k = self._up(y), len(self.spokes)
+        size, result = float(np.linalg.norm(up)), np.zeros((len(y), len(y)))
+        result[1 : 1 + k, 1 + k :] = -self.radius * (np.eye(k) / size - np.outer(up, up) / size**3)
+        return result
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RollingRow(JointRelation):
+    """One of the rows of ``Rolling``: the height of the centre, or no sliding along one direction.
+
+    Attributes:
+        first, second: the plane's port and the centre.
+        normal, axis: world axes at the initial pose; axis None: a ball.
+        radius: [m].
+        component: which.
+    """
+
+    first: Port
+    second: Port
+    normal: ArrayLike
+    axis: ArrayLike | None
+    radius: float
+    component: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "component", Component(self.component).value)
+        super().__post_init__()
+
+    @property
+    def parts(self) -> tuple[RelationPart, ...]:
+        """No coordinates of joints."""
+        return ()
+
+    @property
+    def ports(self) -> tuple[Port, ...]:
+        """The plane's and the centre."""
+        return self.first, self.second
+
+    def rows(self, dimension: int) -> tuple[Row, ...]:
+        """One.
+
+        Raises:
+            ParameterError: in the plane, a normal that leaves it or an axis other than z.
+            ModelError: a port without orientation, or a wheel that lies on the plane.
+        """
+        normal = unit_vector("normal", self.normal)
+        axis = None if self.axis is None else unit_vector("axis", self.axis)
+        if dimension < 3 and (dimension < 2 or normal[2] != 0 or (axis is not None and np.abs(axis[:2]).any())):
+            raise ParameterError(f"{self}: in the plane normal must lie in it and axis be z, got {self.normal!r}")
+        for port in self.ports:
+            if not port.has_orientation:
+                raise ModelError(f"{self}: {port} has no orientation")
+        if axis is not None and np.linalg.norm(np.cross(axis, normal)) < 1e-6:
+            raise ModelError(f"{self} lies flat: its axis must not be the normal of the plane")
+        ways = tuple(DirectionOf(self.first, each) for each in perpendicular_axes(normal)[: dimension - 1])
+        up = DirectionOf(self.first, normal)
+        component = Component(self.component)
+        if component is Component.HEIGHT:
+            return (self._height(axis if dimension == 3 else None, up, ways),)
+        way = ways[component is Component.SECOND]
+        spokes = self._spokes(axis, dimension)
+        part = RollingCoordinate("rolling", self.first, self.second, way, up, spokes, self.radius)
+        return (RelationRow((), 0.0, f"rolling, {self.component}", None, ((part, 1.0),)),)
+
+    def _height(self, axis: Array | None, up: DirectionOf, ways: tuple[DirectionOf, ...]) -> Row:
+        height = PositionCoordinate("height", self.first, self.second, up)
+        parts: tuple[tuple[Coordinate, float], ...] = ((height, 1.0),)
+        if axis is not None:
+            held = DirectionOf(self.second, axis)
+            tilt = TiltCoordinate("tilt", self.first, self.second, ways, (0.0,) * len(ways), held)
+            return RelationRow((), 0.0, "rolling, height", None, (*parts, (tilt, -self.radius)))
+        return RelationRow((), self.radius, "rolling, height", None, parts)
+
+    def _spokes(self, axis: Array | None, dimension: int) -> tuple[DirectionOf, ...]:
+        across = AXES[:dimension] if axis is None or dimension == 2 else perpendicular_axes(axis)
+        return tuple(DirectionOf(self.second, each) for each in across)
+
+    def __repr__(self) -> str:
+        return self.name or f"Rolling({self.second}, {self.first}, {self.component})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rolling:
+    """A ball or a thin wheel that rolls on a plane without slip, and does not leave it. Lossless.
+
+    Attributes:
+        wheel: port at the centre.
+        plane: on the ground or a body.
+        radius: [m].
+        axis: of the wheel, world axes at the initial pose; None: a ball.
+
+    Raises:
+        ParameterError: numbers out of range.
+        ModelError: no ports, no plane, or both on one body.
+    """
+
+    wheel: Port
+    plane: Plane
+    radius: float
+    axis: ArrayLike | None = None
+    name: str | None = field(default=None, kw_only=True)
+    relations: tuple[RollingRow, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        hold_own(self)
+        if not isinstance(self.plane, Plane):
+            raise ModelError(f"Rolling takes a Plane, got {self.plane!r}")
+        check_ports(self, self.wheel, self.plane.port)
+        object.__setattr__(self, "radius", positive("radius", self.radius))
+        object.__setattr__(self, "name", optional_text("name", self.name))
+        if self.axis is not None:
+            unit_vector("axis", self.axis)
+        given = (self.plane.port, self.wheel, self.plane.unit_normal(), self.axis, self.radius)
+        object.__setattr__(self, "relations", tuple(RollingRow(*given, each.value) for each in Component))
+
+    def give(self, connect: Callable[[RollingRow], RollingRow], dimension: int) -> tuple[RollingRow, ...]:
+        """Its rows to a model, which are returned; in the plane there is one way to roll."""
+        for row in self.relations[dimension:]:
+            receive(row, *row.ports)
+        return tuple(connect(row) for row in self.relations[:dimension])
+
+    def __repr__(self) -> str:
+        return self.name or f"Rolling({self.wheel}, {self.plane})"

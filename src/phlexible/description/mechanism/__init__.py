@@ -1,0 +1,1 @@
+"""A mechanism as users write it."""

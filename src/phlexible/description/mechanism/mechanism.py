@@ -1,0 +1,613 @@
+"""A model as the user writes it: placed bodies, joints and loads, each checked where it is given."""
+
+import copy as copies
+import dataclasses
+import warnings
+from collections import ChainMap, Counter
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Self, TypeVar, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import Array, flag, line_plane_or_space, mapping, text, vector
+from phlexible.algebra.rotations import RotationLike
+from phlexible.bodies.beam.beam import SplitBeam
+from phlexible.bodies.body import Body
+from phlexible.bodies.initial_nodes import Field
+from phlexible.bodies.rod import Rod
+from phlexible.bodies.sizes import check_size
+from phlexible.description.ground import Ground, planar_point
+from phlexible.description.interactions.drives import Drive
+from phlexible.description.interactions.feedback import Feedback
+from phlexible.description.interactions.force_elements import ForceElement
+from phlexible.description.interactions.functions import receive
+from phlexible.description.interactions.loads import Load
+from phlexible.description.interactions.state_force import CompoundForce, feedback_parts
+from phlexible.description.joints.joint import Joint
+from phlexible.description.joints.joints import Fixed
+from phlexible.description.joints.relations import JointRelation
+from phlexible.description.joints.rolling import Rolling
+from phlexible.description.mechanism.changes import (
+    Named,
+    Removable,
+    check_name,
+    copy_parts,
+    counted,
+    described,
+    free_name,
+    is_named_part,
+    named_parts,
+    new_bodies,
+    new_parts,
+    one_of,
+    removed,
+)
+from phlexible.description.mechanism.events import (
+    Condition,
+    Constraint,
+    Event,
+    Switch,
+    event,
+    locks_of,
+    switches_of,
+)
+from phlexible.description.mechanism.membership import (
+    check_belongs,
+    check_nodes,
+    check_plane,
+    clamped_starts,
+    place,
+    ports_of,
+    single_velocity,
+)
+from phlexible.description.mechanism.wholes import (
+    RodInModel,
+    grouped,
+    joined,
+    node_names,
+    part_places,
+    rod_sections,
+)
+from phlexible.description.placed_wholes import PlacedRod, PlacedSplitBeam, PlacedWhole
+from phlexible.description.ports import PlacedBody
+from phlexible.display import numbered, shortened
+from phlexible.errors import ModelError, ParameterError, UnusedPartWarning
+
+# What a mechanism consists of: bodies, joints, loads and the rest, by their kinds and by their names.
+
+
+class Parts:
+    """Bodies, the joints between them and the loads on them, to be read; arguments as of ``Mechanism``."""
+
+    def __init__(self, gravity: ArrayLike = (0.0, 0.0, 0.0), dimension: int = 3) -> None:
+        self._dimension = dimension = line_plane_or_space(dimension)
+        self._gravity = planar_point("gravity", vector("gravity", gravity), dimension)
+        self.ground = Ground(dimension)
+        self._bodies: dict[str, PlacedBody] = {}
+        self._latest: dict[int, PlacedBody] = {}  # handle of each description, by its identity
+        self._split_beams: dict[str, PlacedSplitBeam] = {}
+        self._rods: dict[str, RodInModel] = {}
+        self._ordered: tuple[PlacedBody, ...] | None = ()
+        self._kinds: Counter[type] = Counter()
+        self._applied: dict[str, Load | ForceElement | Drive] = {}
+        self._joints: dict[int, Joint] = {}
+        self._loads: list[Load] = []
+        self._elements: list[ForceElement] = []
+        self._drives: list[Drive] = []
+        self._relations: list[JointRelation] = []
+        self._events: list[Event] = []
+        self._switches: tuple[Switch, ...] = ()
+        self._given: list[tuple[object, tuple[Named, ...]]] = []  # what was taken apart, and its parts
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        """From a pickle: joints are known by what they are now."""
+        self.__dict__.update(state)
+        self._joints = {id(joint): joint for joint in self._joints.values()}
+        self._latest = {id(placed.body): placed for placed in self._latest.values()}
+
+    @property
+    def dimension(self) -> int:
+        """2 in the xy plane, 3 in space."""
+        return self._dimension
+
+    @property
+    def gravity(self) -> Array:
+        """Acceleration of gravity, shape (3,) [m/s^2]."""
+        return self._gravity
+
+    @property
+    def bodies(self) -> tuple[PlacedBody, ...]:
+        """The placed bodies: those with a frame, then strings, each in the order they were added."""
+        if self._ordered is None:
+            self._ordered = tuple(sorted(self._bodies.values(), key=lambda placed: placed.nodes is not None))
+        return self._ordered
+
+    @property
+    def split_beams(self) -> tuple[PlacedSplitBeam, ...]:
+        """Handles of beams that were added in parts; the parts are among the bodies."""
+        return tuple(self._split_beams.values())
+
+    @property
+    def rods(self) -> tuple[RodInModel, ...]:
+        """Handles and elements of the rods; their sections are among the bodies."""
+        return tuple(self._rods.values())
+
+    @property
+    def wholes(self) -> Mapping[str, PlacedWhole]:
+        """Handles of beams in parts and of rods by their names."""
+        return {**self._split_beams, **{name: rod.handle for name, rod in self._rods.items()}}
+
+    @property
+    def joints(self) -> tuple[Joint, ...]:
+        """The joints, in the order they were connected."""
+        return tuple(self._joints.values())
+
+    @property
+    def loads(self) -> tuple[Load, ...]:
+        """The loads, in the order they were applied."""
+        return tuple(self._loads)
+
+    @property
+    def elements(self) -> tuple[ForceElement, ...]:
+        """Springs, dampers, motors and forces in joints, in the order they were applied, then those of rods."""
+        return (*self._elements, *(each for rod in self._rods.values() for each in rod.elements))
+
+    @property
+    def applied_elements(self) -> tuple[ForceElement, ...]:
+        """Those that were applied."""
+        return tuple(self._elements)
+
+    @property
+    def drives(self) -> tuple[Drive, ...]:
+        """The drives, in the order they were applied."""
+        return tuple(self._drives)
+
+    @property
+    def relations(self) -> tuple[JointRelation, ...]:
+        """Gears and other relations, in the order they were connected."""
+        return tuple(self._relations)
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """Whatever has functions that vanish: the joints, then the drives, then the relations."""
+        return (*self._joints.values(), *self._drives, *self._relations)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What happens in a run, in the order of ``at``."""
+        return tuple(self._events)
+
+    @property
+    def switches(self) -> tuple[Switch, ...]:
+        """Constraints that events hold or release, of a mechanism ``with_locks``."""
+        return self._switches
+
+    def __getitem__(self, name: str) -> PlacedBody | PlacedWhole:
+        """The body with a name, or the handle of a rod or of a beam that was added in parts.
+
+        Raises:
+            ModelError: there is none; the message lists the names.
+        """
+        wholes = self.wholes
+        if isinstance(name, str) and name in wholes:
+            return wholes[name]
+        if isinstance(name, str) and name in self._bodies:
+            return self._bodies[name]
+        known = ", ".join([*wholes, *self._bodies]) or "no body yet"
+        raise ModelError(f"no body is named {name!r}; the model has: {known}")
+
+    def joint(self, name: str) -> Joint:
+        """The joint of a name, ``Revolute(..., name="elbow")``.
+
+        Raises:
+            ModelError: there is none; lists the names.
+        """
+        return one_of("joint", name, self.joints)
+
+    def part(self, name: str) -> Named:
+        """The joint, relation, load, force element or drive of a name, given or made ("force on beam.end").
+
+        Raises:
+            ModelError: there is none, or there are several; lists the names.
+        """
+        return one_of("part", name, named_parts(self))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(dimension={self._dimension}, {counted(self)})"
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """Names that notebooks offer after ``model["``."""
+        return [*self._split_beams, *self._bodies]
+
+
+# A model as the user writes it: placed bodies, joints and loads, each checked where it is given.
+
+JointType = TypeVar("JointType", bound=Joint | JointRelation | Rolling)
+Applied = TypeVar("Applied", bound=Load | ForceElement | Drive | CompoundForce | Feedback)
+Part = TypeVar("Part", bound=Load | ForceElement | Drive)
+
+
+class Mechanism(Parts):
+    """Bodies, the joints between them and the loads on them. World axes, SI units.
+
+    Args:
+        gravity: acceleration of gravity, shape (3,) [m/s^2].
+        dimension: 3: space; 2: motion in the xy plane; 1: along the x axis, of point masses, strings and rods.
+
+    Attributes:
+        ground: makes fixed points and moving frames for joints.
+
+    Raises:
+        ParameterError: a dimension other than 1, 2 or 3, or a gravity out of the plane or off the line.
+    """
+
+    def with_stored(self, events: Sequence[Event], switches: tuple[Switch, ...]) -> Self:
+        """Itself, as a file has it: with events whose locks are among its relations."""
+        self._events, self._switches = list(events), switches
+        return self
+
+    def with_locks(self) -> Self:
+        """The mechanism of a run: relations that events will hold are among the others; itself without events."""
+        if not self._events or self._switches:
+            return self
+        whole = copies.copy(self)
+        whole._switches = tuple(switches_of(self._events, self.constraints))
+        whole._relations = [*self._relations, *locks_of(self._events, self.constraints)]
+        return whole
+
+    @overload
+    def add(
+        self,
+        body: Body,
+        name: str | None = None,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        rotation: RotationLike | None = None,
+        velocity: Field | None = None,
+        angular_velocity: ArrayLike | None = None,
+        shape: Field | None = None,
+        *,
+        large: bool = False,
+    ) -> PlacedBody: ...
+
+    @overload
+    def add(
+        self,
+        body: SplitBeam,
+        name: str | None = None,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        rotation: RotationLike | None = None,
+        velocity: ArrayLike | None = None,
+        angular_velocity: ArrayLike | None = None,
+        *,
+        large: bool = False,
+    ) -> PlacedSplitBeam: ...
+
+    @overload
+    def add(
+        self,
+        body: Rod,
+        name: str | None = None,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        rotation: RotationLike | None = None,
+        velocity: Field | None = None,
+        angular_velocity: ArrayLike | None = None,
+        shape: Field | None = None,
+        *,
+        large: bool = False,
+    ) -> PlacedRod: ...
+
+    def add(
+        self,
+        body: Body | SplitBeam | Rod,
+        name: str | None = None,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        rotation: RotationLike | None = None,
+        velocity: Field | None = None,
+        angular_velocity: ArrayLike | None = None,
+        shape: Field | None = None,
+        *,
+        large: bool = False,
+    ) -> PlacedBody | PlacedWhole:
+        """Places a body; the same description may be placed any number of times.
+
+        Args:
+            body: the description; ``beam.split(n)``: its parts are placed and fixed to each other; a ``Rod``: its
+                sections are placed, elastic elements between them.
+            name: unique in the model; None: "beam 1", "beam 2", ...
+            position: origin of the body frame at t = 0, world axes, shape (3,) [m].
+            rotation: body to world at t = 0; a SciPy Rotation, a 3x3 matrix or, in the plane, an
+                angle about z [rad].
+            velocity: of the origin at t = 0, world axes, shape (3,) [m/s]; None: solved from joints.
+            angular_velocity: at t = 0, world axes, shape (3,) [rad/s]; None: solved from joints.
+            shape: of a string or rod at t = 0, then turned by ``rotation`` and moved by ``position``: a function
+                of s [m] that returns a position, its two end points, or its nodes (N, 3); None: straight
+                along x. Its ``velocity`` may be a function of s or (N, 3), too.
+            large: True: a body of so many elements that it takes more than 32 GB of memory is meant.
+
+        Returns:
+            The handle whose ``start``, ``end``, ``at(x)``, ``origin`` and ``point(...)`` are ports.
+
+        Raises:
+            ModelError: no body, a name that is taken, an angular velocity of a point mass or string, or a
+                shape of a body that is no string or rod.
+            ParameterError: numbers of a wrong shape, not finite, or out of the plane; or so many elements that the
+                message says how much memory they take.
+            SingularMassError: a motion of the body carries no kinetic energy.
+        """
+        if not isinstance(body, Body | SplitBeam | Rod):
+            raise ModelError(f"add takes a body such as Beam or RigidBody, got {described(body)}")
+        check_size(body, self._dimension, flag("large", large))
+        taken: Mapping[str, object] = ChainMap[str, Any](self._bodies, self._split_beams, self._rods)
+        name = free_name(body, name, taken, self._kinds[type(body)])
+        if isinstance(body, Rod):
+            where = (position, rotation, velocity, angular_velocity, shape)
+            for section in rod_sections(body, name, self._dimension, self._bodies, *where):
+                self.add(*section, large=True)
+            return self.group_rod(name, body, node_names(name, len(body.node_places)))
+        if isinstance(body, SplitBeam):
+            if shape is not None:
+                raise ModelError(f"{name} is no string and has no shape; give position= and rotation=")
+            places = part_places(body, name, position, rotation, self._dimension, self._bodies)
+            speed = None if velocity is None else single_velocity(name, velocity)
+            self.add(body.part, *places[0], speed, angular_velocity, large=True)
+            for part, (before, each) in zip(body.parts[1:], pairwise(places), strict=True):
+                placed = self.add(part, *each, large=True)  # their velocities follow from the joints
+                self.connect(Fixed(self._bodies[before[0]].cut(at_end=True), placed.cut(at_end=False)))
+            return self.group(name, [each for each, _, _ in places])
+        alike = self._latest.get(id(body))
+        placed = place(body, name, self._dimension, position, rotation, velocity, angular_velocity, shape, alike)
+        self._bodies[name], self._ordered, self._latest[id(body)] = placed, None, placed
+        self._kinds[type(body)] += 1
+        return placed
+
+    def group(self, name: str, parts: Sequence[str]) -> PlacedSplitBeam:
+        """Calls bodies that are in the model, named from start to end, one beam; joins nothing.
+
+        Raises:
+            ModelError: a name that is taken, or bodies that are not in the model or are not equal beams.
+            ParameterError: a name that is no text, or no list of names.
+        """
+        self._split_beams[name] = grouped(name, self._parts_of(name, parts))
+        self._kinds[type(self._split_beams[name].body)] += 1
+        return self._split_beams[name]
+
+    def group_rod(
+        self, name: str, rod: Rod, parts: Sequence[str], stress_free: ArrayLike | None = None
+    ) -> PlacedRod:
+        """Joins sections that are in the model, named from start to end, by the elements of a rod.
+
+        Args:
+            name: of the rod.
+            rod: the description.
+            parts: names of the sections.
+            stress_free: strains without stress, as of ``RodInModel``; None: as the rod says, where it is now.
+
+        Raises:
+            ModelError: a name that is taken, or bodies that are not the sections of this rod.
+        """
+        natural = None if stress_free is None else np.asarray(stress_free, dtype=np.float64)
+        self._rods[name] = joined(name, rod, self._parts_of(name, parts), natural)
+        self._kinds[Rod] += 1
+        return self._rods[name].handle
+
+    def _parts_of(self, name: str, parts: Sequence[str]) -> list[PlacedBody]:
+        if text("name", name) in self._bodies or name in self.wholes:
+            raise ModelError(f"a body named {name!r} is already in the model; give another name")
+        if not isinstance(parts, list | tuple) or not parts:
+            raise ParameterError(f"parts must be a list of names of bodies, got {parts!r}")
+        if missing := [each for each in parts if not (isinstance(each, str) and each in self._bodies)]:
+            raise ModelError(f"no body is named {missing[0]!r}")
+        return [self._bodies[each] for each in parts]
+
+    def connect(self, joint: JointType) -> JointType:
+        """Adds a joint, or a relation between joints such as ``Gear``, and returns it.
+
+        Raises:
+            ModelError: no joint, one that is already connected, one with a port on a body of another
+                model, or one that the model's dimension or its ports do not allow.
+        """
+        if isinstance(joint, Rolling):
+            given = joint.give(self.connect, self._dimension)
+            self._given.append((joint, given))
+            return joint
+        if not isinstance(joint, Joint | JointRelation):
+            raise ModelError(f"connect takes a joint such as Revolute(a, b), got {described(joint)}")
+        receive(joint, *ports_of(joint))
+        if id(joint) in self._joints or any(joint is each for each in self._relations):
+            raise ModelError(f"{joint} is already connected")
+        check_name(joint, (*self.joints, *self._relations, *locks_of(self._events, self._relations)))
+        check_belongs(joint, self._bodies, self._joints)
+        check_nodes(joint)
+        check_plane(joint, self._dimension)
+        joint.rows(self._dimension)
+        if isinstance(joint, JointRelation):
+            self._relations.append(joint)
+            return joint
+        for port in clamped_starts(joint):
+            port.placed.clamp()
+        self._joints[id(joint)] = joint
+        return joint
+
+    def apply(self, part: Applied) -> Applied:
+        """Adds a load, a force element or a drive and returns it.
+
+        One whose name is taken gets a name of its own ("force on beam.end 2").
+
+        Args:
+            part: a load: ``Force``, ``Torque``, ``DistributedForce``, ``Pressure``; a force element:
+                ``SpringDamper``, ``Bushing``, ``Contact``, ``Contacts``, ``StateForce``; what the methods of a
+                joint make: ``spring``, ``damper``, ``force``, ``torque``, ``motor``, ``servo``, ``drive``,
+                ``stop``, ``friction``; a ``Feedback`` with ``on``.
+
+        Raises:
+            ModelError: something else, a part that is already applied, one on a body or joint of another
+                model, or a second drive of one coordinate.
+            ParameterError: a value at t = 0 that is not three finite numbers or leaves the plane.
+        """
+        if isinstance(part, Feedback) and not part.on:
+            raise ModelError(
+                "a Feedback acts on=[joints and attachments], or is a value of others: joint.torque(feedback)"
+            )
+        if isinstance(part, CompoundForce | Feedback):
+            own = part.parts() if isinstance(part, CompoundForce) else feedback_parts(part)
+            self._given.append((part, tuple(self._apply(each) for each in own)))
+            return part
+        if not isinstance(part, Load | ForceElement | Drive):
+            raise ModelError(
+                "apply takes a load such as Force(beam.end, f), a force element such as SpringDamper(a, b, k), or"
+                f" what joint.spring, motor or drive make, got {described(part)}"
+            )
+        return self._apply(part)
+
+    def at(
+        self,
+        when: float | Condition,
+        *,
+        lock: Joint | JointRelation | None = None,
+        release: Constraint | Event | None = None,
+    ) -> Event:
+        """Locks a joint or lets it go, once, at a time or when a condition is met; see docs/forces_and_drives.md.
+
+        Velocities jump by the impulse of a lock; the energy that it takes is booked as dissipated.
+
+        Args:
+            when: [s], or ``When(sensor, above=...)``.
+            lock: a joint, whose free coordinates stay where they are from then on; or a relation such as ``Gear``,
+                which holds from then on (a clutch).
+            release: a joint, drive or relation, which holds no more; or what ``at(..., lock=...)`` returned.
+
+        Raises:
+            ParameterError: no time and no condition, or neither or both of ``lock`` and ``release``.
+            ModelError: a joint that leaves nothing free, that is driven, or something that is not in this model.
+        """
+        locks = [*locks_of(self._events, self._relations)]
+        if isinstance(lock, JointRelation):
+            check_name(lock, (*self.joints, *self._relations, *locks))
+            check_belongs(lock, self._bodies, self._joints)
+            check_plane(lock, self._dimension)
+            lock.rows(self._dimension)
+        let_go = [each for earlier in self._events for each in earlier.released]
+        self.expect(event(when, lock, release, (*self.constraints, *locks), let_go))
+        return self._events[-1]
+
+    def expect(self, event: Event) -> None:
+        """Adds an event of another mechanism, whose parts are those of this one."""
+        for each in event.held:
+            receive(each, *ports_of(each))
+        self._events.append(event)
+
+    def _apply(self, part: Part) -> Part:
+        receive(part, *ports_of(part))
+        if self._applied.get(str(part)) is part:
+            raise ModelError(f"{part} is already applied")
+        check_belongs(part, self._bodies, self._joints)
+        check_nodes(part)
+        check_plane(part, self._dimension)
+        if isinstance(part, Drive):
+            part.rows(self._dimension)
+            part.check_against(self.drives)
+        elif isinstance(part, ForceElement):
+            part.forces(self._dimension)
+        if (name := str(part)) in self._applied:
+            another = numbered(name, self._applied, start=2)
+            renamed: Any = dataclasses.replace(part, name=another)  # type: ignore[arg-type]
+            part = renamed
+            receive(part, *ports_of(part))
+        self._applied[str(part)] = part
+        match part:
+            case Load():
+                self._loads.append(part)
+            case ForceElement():
+                self._elements.append(part)
+            case Drive():
+                self._drives.append(part)
+        return part
+
+    def replace(
+        self,
+        gravity: ArrayLike | None = None,
+        bodies: Mapping[str, Body | SplitBeam | Rod] | None = None,
+        parts: Mapping[str, Named] | None = None,
+        **named: Body | SplitBeam | Rod | Named,
+    ) -> Self:
+        """A copy with other parameters; joints and loads move to the same places on the new bodies.
+
+        Args:
+            gravity: shape (3,) [m/s^2]; None: as it is.
+            bodies: new descriptions by the name of the body they stand for.
+            parts: new joints, loads, springs, ..., made on the bodies of this model, by the name of the part they
+                stand for, which they take over.
+            named: both as keywords, ``replace(coupler=stiffer, spring=joint.spring(20.0))``.
+
+        Raises:
+            ModelError: an unknown name, another kind of part, or whatever the copy's ``add``, ``connect`` or
+                ``apply`` refuse.
+            AttachmentError: a new body without the place where a joint or load acts.
+        """
+        described = {**(mapping("bodies", bodies)), **{k: v for k, v in named.items() if not is_named_part(v)}}
+        given = {**(mapping("parts", parts)), **{k: v for k, v in named.items() if is_named_part(v)}}
+        copy = type(self)(gravity=self.gravity if gravity is None else gravity, dimension=self._dimension)
+        copy.ground = self.ground
+        new_bodies(self, copy, described)
+        rods = {name: body for name, body in described.items() if isinstance(body, Rod)}
+        copy_parts(self, copy, rods=rods, instead=new_parts(self, given))
+        return copy
+
+    def copy(self) -> Self:
+        """The same again: bodies, joints and loads have the same names, and neither changes with the other."""
+        return self.replace()
+
+    def remove(self, *parts: Removable | str) -> Self:
+        """Takes bodies, joints, relations, loads, force elements, drives and events out of the model.
+
+        Handles of what stays hold on. ``model.copy().remove("motor")`` leaves this model as it is.
+
+        Args:
+            parts: handles, what ``connect``, ``apply`` or ``at`` returned, or names.
+
+        Returns:
+            The model.
+
+        Raises:
+            ModelError: something that is not in the model, or that others which stay hang on: remove them, too.
+        """
+        gone = removed(self, parts, self._given)
+        self._bodies = {name: each for name, each in self._bodies.items() if each not in gone}
+        self._latest = {key: each for key, each in self._latest.items() if each not in gone}
+        self._split_beams = {name: each for name, each in self._split_beams.items() if each not in gone}
+        self._rods = {name: each for name, each in self._rods.items() if each.handle not in gone}
+        self._applied = {name: each for name, each in self._applied.items() if each not in gone}
+        self._joints = {key: each for key, each in self._joints.items() if each not in gone}
+        held: tuple[list[Any], ...] = (self._loads, self._elements, self._drives, self._relations, self._events)
+        for own in held:
+            own[:] = [each for each in own if each not in gone]
+        self._given = [(whole, own) for whole, own in self._given if not gone.issuperset(own)]
+        for port in (port for joint in gone if isinstance(joint, Joint) for port in clamped_starts(joint)):
+            others = (each.placed for joint in self.joints for each in clamped_starts(joint))
+            port.placed.clamp(is_clamped=port.placed in others)
+        self._ordered = None
+        return self
+
+
+# Parts that were made on the bodies of a mechanism and never given to it.
+
+MOST_NAMED = 6
+
+
+def warn_of_unused_parts(mechanism: Mechanism, stacklevel: int) -> None:
+    """Warns of joints, elements, drives and loads that do nothing, because they were not connected or applied.
+
+    Constant forces are left out: they may be directions of inputs for ``Model.linearize``.
+    """
+    waiting = {id(part): part for placed in mechanism.bodies for part in placed.waiting}
+    if not waiting:
+        return
+    names = [str(part) for part in waiting.values()]
+    warnings.warn(
+        f"{shortened(names, MOST_NAMED)} made on bodies of this model and never given to it, so that"
+        " they do nothing: call model.connect(joint), and model.apply(part) for what is no joint",
+        UnusedPartWarning,
+        stacklevel=stacklevel,
+    )

@@ -1,0 +1,197 @@
+"""Rods and beams in parts: several bodies that a model holds as one."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import Array, vector
+from phlexible.algebra.rotations import RotationLike, rotation_matrix
+from phlexible.bodies.beam.beam import Beam, SplitBeam
+from phlexible.bodies.body import Body
+from phlexible.bodies.initial_nodes import Field, initial_nodes
+from phlexible.bodies.rod import Rod, RodNode, rod_pose, slopes_along
+from phlexible.description.ground import planar_point
+from phlexible.description.interactions.rod_element import RodElement, rod_elements
+from phlexible.description.placed_wholes import PlacedRod, PlacedSplitBeam, PlacedWhole
+from phlexible.description.ports import PlacedBody
+from phlexible.errors import ModelError
+
+# A rod in a model: rigid sections, each a body, and the elements between them (docs/theory.md, 8).
+
+
+class Section(NamedTuple):
+    """Arguments of ``Mechanism.add`` for one section."""
+
+    body: RodNode
+    name: str
+    position: Array
+    rotation: Array
+    velocity: Array | None
+    angular_velocity: Array | None
+
+
+class RodInModel(NamedTuple):
+    """A rod and what makes it elastic."""
+
+    handle: PlacedRod
+    elements: tuple[RodElement, ...]
+
+    @property
+    def stress_free(self) -> Array:
+        """Gamma and K without stress, shape (elements, g, 6)."""
+        return np.array([element.natural for element in self.elements])
+
+
+def rod_sections(
+    rod: Rod,
+    name: str,
+    dimension: int,
+    taken: Collection[str],
+    position: ArrayLike,
+    rotation: RotationLike | None,
+    velocity: Field | None,
+    angular_velocity: ArrayLike | None,
+    shape: Field | None,
+) -> list[Section]:
+    """The sections of a rod, from start to end; arguments as of ``Mechanism.add``.
+
+    With a velocity alone only the first section has one, and the others follow from joints like those of a rigid
+    body; a velocity field gives all sections theirs, and the turning of the axis.
+
+    Raises:
+        ModelError: a section's name is taken.
+        ParameterError: a shape that the rod cannot have, or numbers of a wrong shape.
+    """
+    names = node_names(name, len(rod.node_places))
+    if used := [each for each in names if each in taken]:
+        raise ModelError(f"a body named {used[0]!r} is already in the model; give {name!r} another name")
+    origin = planar_point("position", vector("position", position), dimension)
+    pose = rod_pose(rod, name, dimension, shape, origin, rotation_matrix(rotation, dimension))
+    speeds, spins = _speeds(rod, dimension, pose.positions, origin, velocity, angular_velocity)
+    found = zip(rod.nodes(), names, pose.positions, pose.rotations, speeds, spins, strict=True)
+    return [Section(*each) for each in found]
+
+
+def joined(name: str, rod: Rod, nodes: Sequence[PlacedBody], stress_free: Array | None) -> RodInModel:
+    """The rod of placed sections.
+
+    Raises:
+        ModelError: they are not the sections of this rod.
+    """
+    expected = rod.nodes()
+    if len(expected) != len(nodes) or not all(isinstance(node.body, RodNode) for node in nodes):
+        raise ModelError(f"the rod {name!r} has {len(expected)} sections, got {[node.body for node in nodes]}")
+    if stress_free is None:
+        stress_free = RodInModel(PlacedRod(name, tuple(nodes), rod), rod_elements(rod, nodes)).stress_free
+    return RodInModel(PlacedRod(name, tuple(nodes), rod), rod_elements(rod, nodes, stress_free))
+
+
+def node_names(name: str, count: int) -> list[str]:
+    """Names of the sections of a rod of that name."""
+    return [f"{name} node {number}" for number in range(1, count + 1)]
+
+
+def _speeds(
+    rod: Rod,
+    dimension: int,
+    positions: Array,
+    origin: Array,
+    velocity: Field | None,
+    angular_velocity: ArrayLike | None,
+) -> tuple[list[Array | None], list[Array | None]]:
+    """Velocity and angular velocity of each section, None where joints decide."""
+    count = len(positions)
+    spin = None if angular_velocity is None else vector("angular_velocity", angular_velocity)
+    if velocity is None:
+        return [None] * count, [spin] * count if spin is not None else [None] * count
+    if not callable(velocity) and np.ndim(velocity) < 2:
+        speed = vector("velocity", velocity)
+        if spin is None:
+            return [speed, *[None] * (count - 1)], [None] * count
+        return [speed + np.cross(spin, place - origin) for place in positions], [spin] * count
+    places = rod.node_places
+    speeds = initial_nodes(places, dimension, None, velocity, np.zeros(3), np.eye(3)).velocities
+    assert speeds is not None
+    if spin is not None:
+        return list(speeds), [spin] * count
+    tangents, rates = slopes_along(places, positions), slopes_along(places, speeds)
+    spins = np.cross(tangents, rates) / (tangents**2).sum(axis=1)[:, None]
+    return list(speeds), list(spins)
+
+
+# A beam in parts, one body and one ``Fixed`` joint each ([B], conclusion): their places and names.
+
+
+def part_places(
+    split: SplitBeam,
+    name: str,
+    position: ArrayLike,
+    rotation: RotationLike | None,
+    dimension: int,
+    taken: Collection[str],
+) -> list[tuple[str, Array, Array]]:
+    """Name, position and rotation of each part, in a row; arguments as ``Mechanism.add``.
+
+    Raises:
+        ModelError: a part's name is taken.
+        ParameterError: a position or rotation of a wrong shape.
+    """
+    names = part_names(name, split.count)
+    if used := [each for each in names if each in taken]:
+        raise ModelError(f"a body named {used[0]!r} is already in the model; give {name!r} another name")
+    start, turn = vector("position", position), rotation_matrix(rotation, dimension)
+    along = turn[:, 0] * split.part.length
+    return [(each, start + number * along, turn) for number, each in enumerate(names)]
+
+
+def grouped(name: str, parts: Sequence[PlacedBody]) -> PlacedSplitBeam:
+    """The handle of bodies that are the parts of one beam, from start to end.
+
+    Raises:
+        ModelError: they are not beams of one length.
+    """
+    beams = tuple(placed.body for placed in parts if isinstance(placed.body, Beam))
+    if len(beams) != len(parts) or len({beam.length for beam in beams}) != 1:
+        raise ModelError(
+            f"the parts of {name!r} must be beams of one length, got {[placed.body for placed in parts]}"
+        )
+    return PlacedSplitBeam(name, tuple(parts), SplitBeam(beams))
+
+
+def part_names(name: str, count: int) -> list[str]:
+    """Names of the parts of a beam of that name."""
+    return [f"{name} part {number}" for number in range(1, count + 1)]
+
+
+def parts_by_name(new: Mapping[str, Body | SplitBeam | Rod], known: Mapping[str, PlacedWhole]) -> dict[str, Body]:
+    """Descriptions by the names of bodies, where those of a split beam or a rod stand for its parts.
+
+    Raises:
+        ModelError: another number of parts, another kind of body, or a rod of another length.
+    """
+    result: dict[str, Body] = {}
+    for name, body in new.items():
+        whole = known.get(name)
+        match whole, body:
+            case None, Body():
+                result[name] = body
+            case PlacedSplitBeam(body=split), SplitBeam() if body.count == split.count:
+                result |= {placed.name: part for placed, part in zip(whole.parts, body.parts, strict=True)}
+            case PlacedRod(body=rod), Rod() if np.array_equal(rod.node_places, body.node_places):
+                result |= {placed.name: node for placed, node in zip(whole.parts, body.nodes(), strict=True)}
+            case _:
+                raise ModelError(
+                    f"{name!r} was added as {_kind(whole)} and can only be replaced by such, got {body!r}"
+                )
+    return result
+
+
+def _kind(whole: PlacedWhole | None) -> str:
+    match whole:
+        case PlacedSplitBeam(body=split):
+            return f"split({split.count})"
+        case PlacedRod(body=rod):
+            return f"a Rod of {rod.length:g} m with {rod.elements} elements of order {rod.order}"
+    return "one body"

@@ -1,0 +1,220 @@
+"""Handles of several bodies in a row that users see as one: beams in parts, rods."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import finite, vector
+from phlexible.bodies.beam.beam import SplitBeam
+from phlexible.bodies.rod import Rod
+from phlexible.description.ports import Attachment, PlacedBody, shown
+from phlexible.display import described, written
+from phlexible.errors import AttachmentError
+
+# Handles of several bodies in a row that users see as one: beams in parts, rods.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PlacedWhole(ABC):
+    """Parts along one line, from start to end. Compared by identity.
+
+    Attributes:
+        name: unique in its model.
+        parts: from start to end.
+        body: the immutable description.
+    """
+
+    name: str
+    parts: tuple[PlacedBody, ...]
+    body: SplitBeam | Rod
+
+    @property
+    @abstractmethod
+    def length(self) -> float:
+        """Of the whole [m]."""
+
+    @property
+    @abstractmethod
+    def starts(self) -> tuple[float, ...]:
+        """Where each part begins along the whole [m]."""
+
+    @abstractmethod
+    def part_at(self, x: float) -> tuple[PlacedBody, float]:
+        """The part that holds x and the distance from its start; at a cut the part that begins there.
+
+        Raises:
+            AttachmentError: x lies outside 0 <= x <= length.
+        """
+
+    @property
+    def start(self) -> Attachment:
+        """The end at x = 0."""
+        return self.parts[0].start
+
+    @property
+    def end(self) -> Attachment:
+        """The end at x = length."""
+        return self.parts[-1].end
+
+    @property
+    def origin(self) -> Attachment:
+        """The origin of the first part's frame."""
+        return self.parts[0].origin
+
+    def at(self, x: float) -> Attachment:
+        """The axis point at distance x [m] from the start of the whole.
+
+        Raises:
+            AttachmentError: x lies outside 0 <= x <= length.
+        """
+        placed, local = self.part_at(x)
+        return placed.at(local)
+
+    @abstractmethod
+    def point(self, position: ArrayLike) -> Attachment:
+        """A material point given by undeformed coordinates of the straight whole, shape (3,) [m].
+
+        Raises:
+            AttachmentError: x lies outside 0 <= x <= length.
+        """
+
+    @abstractmethod
+    def nodes(self) -> tuple[Attachment, ...]:
+        """Where it touches others."""
+
+    def offsets(self) -> Iterator[tuple[PlacedBody, float]]:
+        """Each part with the place of its start along the whole [m]."""
+        yield from zip(self.parts, self.starts, strict=True)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what it looks like where it was placed, and its parameters."""
+        mass = sum(part.data.mass for part in self.parts)
+        rows = [("mass", f"{mass:.6g} kg"), ("parts", str(len(self.parts)))]
+        rows += [("position", written(self.parts[0].place)), *described(self.body)]
+        parts = [part.drawn(part.position, part.rotation) for part in self.parts]
+        return shown(f"{self.name}: {type(self.body).__name__}", rows, parts, self.parts[0].body.paint)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, {len(self.parts)} parts)"
+
+
+def line_parts(target: PlacedBody | PlacedWhole) -> Iterator[tuple[PlacedBody, float]]:
+    """The bodies that a handle stands for, each with the place of its start along the whole [m]."""
+    if isinstance(target, PlacedWhole):
+        yield from target.offsets()
+    else:
+        yield target, 0.0
+
+
+def coordinates(position: ArrayLike) -> tuple[float, float, float]:
+    """Three numbers."""
+    x, y, z = (float(each) for each in vector("position", position))
+    return x, y, z
+
+
+# The handle of a rod: one body to joints, loads and observables.
+
+ROUND_OFF = 1e-12
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PlacedRod(PlacedWhole):
+    """The sections of one rod in a model, "name node 1", "name node 2", ... Compared by identity.
+
+    Each section carries the piece of the rod around it, as far as halfway to its neighbours: a place between two
+    sections moves rigidly with the nearer one, at nodes (``body.node_places``) positions are most accurate.
+
+    Attributes:
+        body: the immutable description.
+    """
+
+    body: Rod
+
+    @property
+    def length(self) -> float:
+        """Of the rod [m]."""
+        return self.body.length
+
+    @property
+    def starts(self) -> tuple[float, ...]:
+        """Where the piece of each section begins along the rod [m]."""
+        places = self.body.node_places
+        return (0.0, *(0.5 * (places[1:] + places[:-1])).tolist())
+
+    def nodes(self) -> tuple[Attachment, ...]:
+        """Of all sections."""
+        return tuple(part.origin for part in self.parts)
+
+    def point(self, position: ArrayLike) -> Attachment:
+        """A material point given by its coordinates in the straight rod, shape (3,) [m]; moves as ``at(x)`` does.
+
+        Raises:
+            AttachmentError: x lies outside 0 <= x <= length.
+        """
+        x, y, z = coordinates(position)
+        placed, _ = self.part_at(x)
+        return placed.point((x - self.body.node_places[self.parts.index(placed)], y, z))
+
+    def part_at(self, x: float) -> tuple[PlacedBody, float]:
+        """The section whose piece holds s = x, and the distance from where the piece begins [m]."""
+        x = finite("s", x)
+        whole = self.length
+        if not -ROUND_OFF * whole <= x <= (1 + ROUND_OFF) * whole:
+            raise AttachmentError(f"s must lie in 0 <= s <= {whole:g} (the length of the rod), got {x!r}")
+        starts = np.array(self.starts)
+        number = int(np.clip(np.searchsorted(starts, x, side="right") - 1, 0, len(self.parts) - 1))
+        return self.parts[number], max(x, 0.0) - float(starts[number])
+
+
+# The handle of a beam that was added in parts: one beam to joints, loads and observables.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PlacedSplitBeam(PlacedWhole):
+    """Parts of one beam in a model. Compared by identity.
+
+    What is asked of a place is answered by the part there: ``displacement(handle.at(x))`` is that in
+    the frame of the part, ``position(handle.at(x))`` does not depend on the parts. The parts are named
+    "name part 1", "name part 2", ...
+
+    Attributes:
+        body: the immutable description.
+    """
+
+    body: SplitBeam
+
+    @property
+    def length(self) -> float:
+        """Of the whole beam [m]."""
+        return self.body.length
+
+    @property
+    def starts(self) -> tuple[float, ...]:
+        """Where each part begins along the whole beam [m]."""
+        return tuple(number * self.body.part.length for number in range(len(self.parts)))
+
+    def nodes(self) -> tuple[Attachment, ...]:
+        """Cuts and ends."""
+        return tuple(self.at(x) for x in (*self.starts, self.length))
+
+    def point(self, position: ArrayLike) -> Attachment:
+        """A material point given by undeformed coordinates in the frame of the whole beam, shape (3,) [m].
+
+        Raises:
+            AttachmentError: x lies outside 0 <= x <= length.
+        """
+        x, y, z = coordinates(position)
+        placed, local = self.part_at(x)
+        return placed.point((local, y, z))
+
+    def part_at(self, x: float) -> tuple[PlacedBody, float]:
+        """The part that holds x and the distance from its start; at a cut the part that begins there."""
+        x = finite("x", x)
+        whole, length = self.length, self.body.part.length
+        if not -ROUND_OFF * whole <= x <= (1 + ROUND_OFF) * whole:
+            raise AttachmentError(f"x must lie in 0 <= x <= {whole:g} (the length of the beam), got {x!r}")
+        number = int(np.clip(np.floor(x / length * (1 + ROUND_OFF)), 0, len(self.parts) - 1))
+        return self.parts[number], float(np.clip(x - number * length, 0.0, length))

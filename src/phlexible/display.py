@@ -1,0 +1,222 @@
+"""How objects show themselves: values in a few characters, small tables as HTML, signatures in ``help``."""
+
+import inspect
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
+from html import escape
+from types import FunctionType, NoneType, UnionType
+from typing import Any, ForwardRef, Literal, TypeVar, Union, get_args, get_origin
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+# Values in a few characters: never an array of many numbers, never an address in memory.
+
+MOST_NUMBERS = 9
+LONGEST = 160  # characters of a part inside of another
+HIDDEN = frozenset({"first", "second", "joint", "name", "attachment", "body"})
+"""Parameters that the name of a joint, load or body tells."""
+
+
+def written(value: Any) -> str:
+    """A value for a table or a line of text."""
+    match value:
+        case None:
+            return "None"
+        case bool():
+            return str(value)
+        case str():
+            return value
+        case Enum():
+            return str(value.value)
+        case int() | float() | complex() | np.number():
+            return f"{value:.6g}"
+        case np.ndarray() if value.size > MOST_NUMBERS:
+            return f"array {' x '.join(map(str, value.shape))}"
+        case np.ndarray():
+            return _listed(value)
+        case dict():
+            return f"{{{', '.join(map(str, value))}}}" if len(value) <= MOST_NUMBERS else f"{len(value)} entries"
+        case tuple() | list():
+            if len(value) > MOST_NUMBERS:
+                return f"{len(value)} entries"
+            return f"({', '.join(written(each) for each in value)})"
+    if is_dataclass(value) and getattr(value, "__dataclass_params__").repr:  # noqa: B009  # all have them
+        inside = short_repr(value)
+        return inside if len(inside) <= LONGEST else f"{type(value).__name__}(...)"
+    if callable(value):
+        return f"function {getattr(value, '__name__', type(value).__name__)}"
+    return str(value)
+
+
+def shortened(names: Sequence[str], most: int = MOST_NUMBERS) -> str:
+    """A few of many names, one after the other."""
+    some = ", ".join(names[:most])
+    return some if len(names) <= most else f"{some} and {len(names) - most} more"
+
+
+def numbered(name: str, taken: Container[str], start: int) -> str:
+    """The name with the first number from ``start`` on that is free."""
+    number = start
+    while (candidate := f"{name} {number}") in taken:
+        number += 1
+    return candidate
+
+
+def short_repr(value: Any) -> str:
+    """The repr of a dataclass without whole arrays; ``__repr__ = short_repr`` in its class."""
+    said = [(each.name, getattr(value, each.name)) for each in fields(value) if each.init and each.repr]
+    inside = [f"{name}={written(each)}" for name, each in said if each is not None]
+    return f"{type(value).__name__}({', '.join(inside)})"
+
+
+def described(part: Any) -> Iterator[tuple[str, str]]:
+    """Name and value of each parameter of a dataclass that is not None, but for what its name says already."""
+    if not is_dataclass(part):
+        return
+    for field in fields(part):
+        value = getattr(part, field.name)
+        if field.init and field.name not in HIDDEN and not field.name.startswith("_") and value is not None:
+            if not (isinstance(value, tuple) and not value):
+                yield field.name, written(value)
+
+
+def _listed(array: Any) -> str:
+    if array.ndim == 0:
+        return f"{float(array):.6g}"
+    return "(" + ", ".join(_listed(each) if each.ndim else f"{each:.6g}" for each in array) + ")"
+
+
+# Small tables and pictures as HTML that needs nothing else.
+
+WIDTH, HEIGHT = 160, 26
+MOST_POINTS = 160
+CELL = "text-align:left;padding:0.05em 1em 0.05em 0"
+STYLE = "border-collapse:collapse;font-variant-numeric:tabular-nums"
+
+
+@dataclass(frozen=True)
+class Html:
+    """HTML that goes into a table as it is."""
+
+    text: str
+
+
+def table(rows: Iterable[Sequence[str | Html]], heads: Sequence[str] = (), title: str = "") -> str:
+    """Rows of a name and values, under heads."""
+    lines = [f"<caption style='text-align:left;font-weight:600'>{escape(title)}</caption>"] if title else []
+    if heads:
+        cells = "".join(f"<th scope='col' style='{CELL}'>{escape(head)}</th>" for head in heads)
+        lines.append(f"<thead><tr>{cells}</tr></thead>")
+    for name, *values in rows:
+        others = "".join(f"<td style='{CELL}'>{_cell(value)}</td>" for value in values)
+        lines.append(f"<tr><th scope='row' style='{CELL};font-weight:400'>{_cell(name)}</th>{others}</tr>")
+    return f"<table style='{STYLE}'>{''.join(lines)}</table>"
+
+
+def beside(*parts: str) -> str:
+    """Parts in a row."""
+    inside = "".join(f"<div>{part}</div>" for part in parts)
+    return f"<div style='display:flex;flex-wrap:wrap;gap:1em;align-items:flex-start'>{inside}</div>"
+
+
+def sparkline(values: NDArray[np.float64], label: str) -> Html:
+    """A curve as small as a line of text."""
+    picked = values[np.unique(np.linspace(0, len(values) - 1, MOST_POINTS).astype(int))]
+    low, high = float(picked.min()), float(picked.max())
+    span = high - low or 1.0
+    x = np.linspace(1, WIDTH - 1, len(picked))
+    y = HEIGHT - 2 - (picked - low) / span * (HEIGHT - 4)
+    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y, strict=True))
+    return Html(
+        f'<svg width="{WIDTH}" height="{HEIGHT}" role="img" aria-label="{escape(label, quote=True)}">'
+        f'<polyline points="{points}" fill="none" stroke="currentColor"/></svg>'
+    )
+
+
+def _cell(value: str | Html) -> str:
+    return value.text if isinstance(value, Html) else escape(value)
+
+
+# Signatures as ``help`` shows them: names of types as they are written, not what they stand for.
+
+ARRAY_LIKE = frozenset(get_args(ArrayLike))
+
+
+class _Said:
+    """Shows itself as a text without quotes."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+def shorten(public: object) -> None:
+    """Gives a function, or a class and what it inherits in this package, signatures that can be read."""
+    if not inspect.isclass(public):
+        _shorten_function(public)
+        return
+    for kind in public.__mro__:
+        if kind.__module__.startswith("phlexible."):
+            for name, member in vars(kind).items():
+                if name == "__init__" or not name.startswith("_"):
+                    _shorten_function(getattr(member, "__func__", member))
+
+
+def _shorten_function(function: object) -> None:
+    if isinstance(function, FunctionType) and not hasattr(function, "__signature__"):
+        function.__signature__ = short(inspect.signature(function))  # type: ignore[attr-defined]
+
+
+def short(signature: inspect.Signature) -> inspect.Signature:
+    """The same with annotations in a few words; options are shown by the texts that stand for them."""
+    parameters = [
+        each.replace(annotation=_annotation(each.annotation), default=_default(each.default))
+        for each in signature.parameters.values()
+    ]
+    return signature.replace(parameters=parameters, return_annotation=_annotation(signature.return_annotation))
+
+
+def _annotation(given: Any) -> Any:
+    return given if given is inspect.Signature.empty else _Said(said(given))
+
+
+def _default(given: Any) -> Any:
+    return given.value if isinstance(given, Enum) else given
+
+
+def said(annotation: Any) -> str:
+    """A type in a few words."""
+    match annotation:
+        case None:
+            return "None"
+        case str():
+            return annotation
+        case ForwardRef():
+            return annotation.__forward_arg__
+        case TypeVar():
+            return annotation.__name__
+    origin, given = get_origin(annotation), get_args(annotation)
+    if origin in (Union, UnionType):
+        return _union(given)
+    if origin is Literal:
+        return f"Literal[{', '.join(map(repr, given))}]"
+    if origin is np.ndarray:
+        return "Array"
+    if origin is None or origin is Callable:
+        kind = origin or annotation
+        return "None" if kind is NoneType else str(getattr(kind, "__name__", kind)).rpartition(".")[2]
+    name = getattr(origin, "__name__", str(origin))
+    inside = ", ".join("..." if each is Ellipsis else said(each) for each in given if not isinstance(each, list))
+    return f"{name}[{inside}]"
+
+
+def _union(given: tuple[Any, ...]) -> str:
+    """Alternatives; all those of ArrayLike are one."""
+    is_array = ARRAY_LIKE <= set(given)
+    own = [each for each in given if not (is_array and each in ARRAY_LIKE)]
+    names = [*(["ArrayLike"] if is_array else []), *(said(each) for each in own if each is not NoneType)]
+    return " | ".join([*dict.fromkeys(names), *(["None"] if NoneType in given else [])])

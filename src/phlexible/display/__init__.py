@@ -1,1 +1,0 @@
-"""How objects show themselves: short texts, small tables and pictures for notebooks."""

@@ -1,0 +1,80 @@
+"""Shape functions of line elements and quadrature on them: coordinate s in [0, 1]."""
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+
+# Gauss quadrature on the unit interval.
+
+
+def gauss(count: int) -> tuple[Array, Array]:
+    """Points (count,) in (0, 1) and weights (count,) with sum 1; exact for degree 2 count - 1."""
+    points, weights = np.polynomial.legendre.leggauss(count)
+    return (1 + points) / 2, weights / 2
+
+
+# Linear and quadratic Lagrange functions of one line element: coordinate s in [0, 1], values at the nodes.
+
+
+def lagrange_values(s: Array) -> Array:
+    """The two functions at local coordinates s (k,), shape (k, 2)."""
+    return np.stack([1 - s, s], axis=-1)
+
+
+def lagrange_slopes(s: Array, length: float) -> Array:
+    """Their derivatives d/dx on an element of that length [m], shape (k, 2) [1/m]."""
+    return np.broadcast_to(np.array([-1.0, 1.0]) / length, (*s.shape, 2))
+
+
+def quadratic_values(s: Array) -> Array:
+    """The three functions of start, middle and end at local coordinates s (k,), shape (k, 3)."""
+    return np.stack([(1 - s) * (1 - 2 * s), 4 * s * (1 - s), s * (2 * s - 1)], axis=-1)
+
+
+def quadratic_slopes(s: Array, length: float) -> Array:
+    """Their derivatives d/dx on an element of that length [m], shape (k, 3) [1/m]."""
+    return np.stack([4 * s - 3, 4 - 8 * s, 4 * s - 1], axis=-1) / length
+
+
+# Cubic Hermite functions of one line element: coordinate s in [0, 1].
+#
+# They interpolate (value, slope d/dx) at s = 0, then (value, slope d/dx) at s = 1, in this order.
+
+
+def hermite_values(s: Array, length: float) -> Array:
+    """The four functions at local coordinates s (k,) of an element of that length [m], shape (k, 4)."""
+    return np.stack(
+        [
+            (1 - s) ** 2 * (1 + 2 * s),
+            length * s * (1 - s) ** 2,
+            s**2 * (3 - 2 * s),
+            length * s**2 * (s - 1),
+        ],
+        axis=-1,
+    )
+
+
+def hermite_slopes(s: Array, length: float) -> Array:
+    """Their first derivatives d/dx, shape (k, 4)."""
+    return np.stack(
+        [
+            6 * s * (s - 1) / length,
+            (1 - s) * (1 - 3 * s),
+            6 * s * (1 - s) / length,
+            s * (3 * s - 2),
+        ],
+        axis=-1,
+    )
+
+
+def hermite_curvatures(s: Array, length: float) -> Array:
+    """Their second derivatives d2/dx2, shape (k, 4)."""
+    return np.stack(
+        [
+            (12 * s - 6) / length**2,
+            (6 * s - 4) / length,
+            (6 - 12 * s) / length**2,
+            (6 * s - 2) / length,
+        ],
+        axis=-1,
+    )

@@ -1,1 +1,0 @@
-"""Models for other programs and from other descriptions: FMU, URDF."""

@@ -1,1 +1,0 @@
-"""Beams, free, held or spinning."""

@@ -1,1 +1,0 @@
-"""Bodies that touch, slide and rub."""

@@ -1,1 +1,0 @@
-"""Satellite, robot arm, crane, deployable panels: with drives and controls."""

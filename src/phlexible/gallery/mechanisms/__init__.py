@@ -1,1 +1,0 @@
-"""Linkages: crank-sliders, four-bars, closed loops."""

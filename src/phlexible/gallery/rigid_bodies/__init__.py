@@ -1,1 +1,0 @@
-"""Tops and pendulums without elastic parts."""

@@ -1,0 +1,121 @@
+"""Models of the gallery: geometrically exact rods."""
+
+from typing import Any
+
+import numpy as np
+
+from phlexible.algebra.arrays import finite, positive
+from phlexible.bodies.material import Material
+from phlexible.bodies.rod import Rod
+from phlexible.description.interactions.loads import Force, Torque
+from phlexible.description.joints.joints import Fixed
+from phlexible.elements.sections import GeneralSection, RectangularSection
+from phlexible.gallery.parameters import ready_model
+from phlexible.model import Model
+
+# A free rod that a force and a torque throw and fold: large rotations and strains in flight.
+
+RELEASE = 2.5  # [s]
+
+
+@ready_model
+def flying_spaghetti(elements: int = 40, order: int = 2, bending_stiffness: float = 100.0) -> Model:
+    """A rod of 10 m at rest, thrown by a force of 8 N and a torque of -80 N m at its lower end for 2.5 s.
+
+    It leaves with a linear momentum of 20 kg m/s along x, turning and folding; nothing holds it.
+
+    Source: J. C. Simo, L. Vu-Quoc, *On the dynamics of flexible beams under large overall motions, the plane
+    case*, Journal of Applied Mechanics 53, 1986, part 2.
+
+    Reference: momentum (20, 0) and a speed of the centre of mass of 2 m/s after 2.5 s, exactly. AeroBeams.jl
+    (``flyingSpaghetti2D``, 20 elements, steps of 0.01 s) has the loaded end displaced by (10.19, -0.39) m at
+    7.5 s and by at most (11.09, 8.93) m until then; 40 elements of order 2 here by (10.26, -0.28), (11.12, 8.94).
+
+    Shown by: ``phlexible run flying-spaghetti``.
+
+    Args:
+        elements: of the rod.
+        order: of the elements, 1 or 2.
+        bending_stiffness: EI [N m2]; 500 is the stiffer rod of the source.
+    """
+    bending = positive("bending_stiffness", bending_stiffness)
+    section = GeneralSection(
+        stiffness=np.diag([1e4, 1e4, 1e4, bending, bending, bending]),
+        mass=np.diag([1.0, 1.0, 1.0, 20.0, 10.0, 10.0]),
+    )
+    model = Model(dimension=2)
+    rod = model.add(Rod(10.0, section, elements=elements, order=order), "rod", shape=[(6, 0, 0), (0, 8, 0)])
+
+    def pulse(size: float) -> Any:
+        return lambda t: size if t <= RELEASE else 0.0
+
+    force, torque = pulse(8.0), pulse(-80.0)
+    model.apply(Force(rod.start, lambda t: (force(t), 0.0, 0.0), breakpoints=[RELEASE]))
+    model.apply(Torque(rod.start, lambda t: (0.0, 0.0, torque(t)), breakpoints=[RELEASE]))
+    return model
+
+
+# A slender cantilever under a tip weight at an angle: bending in two planes and torsion, coupled by their size.
+
+
+@ready_model
+def princeton_beam(
+    angle: float = 0.7853981633974483, force: float = 8.896, elements: int = 8, order: int = 2
+) -> Model:
+    """The Princeton beam experiment: an aluminium strip 0.508 m long, 12.3777 mm by 3.2024 mm, loaded at the tip.
+
+    Source: E. H. Dowell, J. J. Traybar, *An experimental study of the nonlinear stiffness of a rotor blade
+    undergoing flap, lag and twist deformations*, Princeton University, AMS report 1257, 1975.
+
+    Reference: the static tip (``model.equilibrium()``) of beam elements of ANSYS (L. Obrezkov,
+    P. Eliasson, A. B. Harish, M. K. Matikainen, 2022, as EXUDYN compares with them) under 8.896 N at 45 degrees:
+    0.10899 m across the thin side and 0.00884 m across the wide side; here 0.10904 m and 0.00889 m.
+
+    Shown by: ``phlexible run princeton-beam``, a vibration about that shape.
+
+    Args:
+        angle: of the force from the wide side of the section, 0 to pi/2 [rad].
+        force: [N].
+        elements: of the rod.
+        order: of the elements, 1 or 2.
+    """
+    turn, size = finite("angle", angle), finite("force", force)
+    aluminium = Material(youngs_modulus=71.7e9, density=2700.0, poissons_ratio=0.31)
+    section = RectangularSection(width=12.3777e-3, height=3.2024e-3)
+    model = Model()
+    beam = model.add(Rod(0.508, section, aluminium, elements=elements, order=order), "beam")
+    model.connect(Fixed(model.ground.at((0, 0, 0)), beam.start))
+    model.apply(Force(beam.end, (0.0, size * float(np.cos(turn)), size * float(np.sin(turn)))))
+    return model
+
+
+# A cantilever that a moment at its end rolls up to a circle.
+
+
+@ready_model
+def roll_up(turns: float = 1.0, elements: int = 16, order: int = 2) -> Model:
+    """A strip of rubber of 1 m, clamped at one end; the moment at the other would bend it by so many turns.
+
+    The static shape (``model.equilibrium()``) is a circular arc; with one
+    turn it closes. A run starts from the straight strip, and friction of the material brings it to rest.
+
+    Source: closed form; the tip moves to (L sin(t) / t, L (1 - cos(t)) / t) with t = M L / EI.
+
+    Reference: the tip of a full turn is at the clamp.
+
+    Shown by: ``phlexible run roll-up``.
+
+    Args:
+        turns: M L / (2 pi EI), at most about a twelfth of the sections.
+        elements: of the rod.
+        order: of the elements, 1 or 2.
+    """
+    section = RectangularSection(width=10e-3, height=20e-3)
+    rubber = Material(youngs_modulus=1e7, density=1100.0, poissons_ratio=0.0, viscosity=0.05)
+    model = Model(dimension=2)
+    strip = model.add(Rod(1.0, section, rubber, elements=elements, order=order), "strip")
+    model.connect(Fixed(model.ground.at((0, 0, 0)), strip.start))
+    stiffness = rubber.youngs_modulus * section.second_moment_z
+    moment = 2 * np.pi * finite("turns", turns) * stiffness / 1.0
+    model.apply(Torque(strip.end, (0.0, 0.0, float(moment))))
+    return model

@@ -1,1 +1,0 @@
-"""Rods with large deformations."""

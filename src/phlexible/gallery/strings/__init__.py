@@ -1,1 +1,0 @@
-"""Hyperelastic strings, alone and with bodies."""

@@ -1,1 +1,0 @@
-"""What pushes on one side only and what rubs: contact, stops, friction."""

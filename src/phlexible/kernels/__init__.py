@@ -1,1 +1,0 @@
-"""Compiled loops over plain arrays: the conserving step (docs/theory.md, 4), imported to simulate."""

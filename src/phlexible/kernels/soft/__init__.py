@@ -1,1 +1,0 @@
-"""Compiled loops over the elements of soft bodies."""

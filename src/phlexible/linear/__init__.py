@@ -1,0 +1,1 @@
+"""Small motions: linear models, modes, responses, equilibria."""

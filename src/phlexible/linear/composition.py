@@ -1,0 +1,172 @@
+"""The linear model of a mechanism put together from its bodies: joints are transformers ([B] 5.2, (42)).
+
+Each body is a ``LinearPHDAE`` of its own, with a port for every row of every joint on it: its input is the
+joint's multiplier, its output what the body contributes to dg/dt. A transformer with C = -1 makes the
+outputs of two bodies cancel, ``y_b = -y_a``, and gives both the same multiplier. The ground is a model
+without states, whose outputs are zero; it also closes loops: there the outputs of two ports of
+one model cancel. The result is the model of ``linearize``, in the same order.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array
+from phlexible.description.interactions.functions import Row
+from phlexible.description.joints.joint import Joint
+from phlexible.description.ports import Attachment, PlacedBody
+from phlexible.errors import EquilibriumError, ModelError
+from phlexible.linear.equilibria import OperatingKind
+from phlexible.linear.linearize import Linearization, displacement_form
+from phlexible.linear.signals import body_coordinates, multipliers, row_units
+from phlexible.port_hamiltonian.interconnection import gyrator, transformer
+from phlexible.port_hamiltonian.linear import LinearPHDAE
+from phlexible.port_hamiltonian.model import Port, StateBlock
+from phlexible.state.small_motions import centred_motions, world_motions
+
+
+def body_model(linear: Linearization, body: PlacedBody) -> LinearPHDAE:
+    """One body without its joints: states (q, v), ports for the rows of its joints, then for the inputs.
+
+    Raises:
+        ModelError: a body of another model.
+        EquilibriumError: a loaded operating point, whose joint forces couple the stiffnesses of bodies.
+    """
+    return _Parts(linear).model(body)
+
+
+def composed_model(linear: Linearization) -> LinearPHDAE:
+    """All bodies, connected one joint after the other; equal to the displacement form of ``linearize``.
+
+    Raises:
+        EquilibriumError: a loaded operating point, whose joint forces couple the stiffnesses of bodies.
+    """
+    parts = _Parts(linear)
+    models = {placed: parts.model(placed) for placed in linear.system.bodies}
+    ties: list[StateBlock] = []
+    for number, (joint, rows) in enumerate(_joint_rows(linear)):
+        bodies = parts.bodies_of(joint)
+        for count, row in enumerate(rows):
+            ports = [_port_name(body, number, count) for body in bodies]
+            met = [models[body] for body in bodies]
+            whole = _joined(met, ports, row, f"joint {number} row {count}")
+            ties.append(whole.states[-1])
+            for body, model in models.items():
+                if any(model is part for part in met):
+                    models[body] = whole
+    return parts.in_order(_side_by_side(models), ties)
+
+
+def _joined(models: list[LinearPHDAE], ports: list[str], row: Row, name: str) -> LinearPHDAE:
+    """The models of one row of a joint as one; the multiplier is its last state."""
+    if len(models) == 2 and models[0] is not models[1]:
+        return transformer(models[0], models[1], [[-1.0]], (ports[0], ports[1]))
+    ground = _ground(f"ground at {name}", row_units(row))
+    return transformer(models[0], ground, -np.ones((len(ports), 1)), (ports, ground.ports[0].name))
+
+
+def _ground(name: str, units: tuple[str, str]) -> LinearPHDAE:
+    """What does not move: no states, one port whose output is zero."""
+    nothing = sparse.csr_array((0, 0))
+    return LinearPHDAE(nothing, nothing, nothing, sparse.csr_array((0, 1)), (), (Port(name, *units, 1),))
+
+
+def _side_by_side(models: dict[PlacedBody, LinearPHDAE]) -> LinearPHDAE:
+    """Parts that no joint connects, as one model."""
+    different = list({id(model): model for model in models.values()}.values())
+    whole = different[0]
+    for model in different[1:]:
+        whole = gyrator(whole, model, np.zeros((0, 0)), ([], []))
+    return whole
+
+
+def _port_name(body: PlacedBody, joint: int, row: int) -> str:
+    """Of one row of a joint on a body."""
+    return f"{body.name}, joint {joint} row {row}"
+
+
+class _Parts:
+    """The bodies of a linearization, their ports, and how the whole is put in order."""
+
+    def __init__(self, linear: Linearization) -> None:
+        if linear.point.kind is not OperatingKind.GIVEN:
+            raise EquilibriumError(
+                "forces in joints couple the stiffnesses of bodies, so a model about a loaded point is not "
+                'the sum of its bodies; take at="given"'
+            )
+        if relations := linear.system.mechanism.relations:
+            raise ModelError(f"{relations[0]} relates joints and is not composed from bodies; use linearize()")
+        self._linear = linear
+        self._joints = _joint_rows(linear)
+        self._inputs: dict[str, int] = {}  # port of a body: number of the input
+
+    def bodies_of(self, joint: Joint) -> list[PlacedBody]:
+        """Of its two ports, without the ground."""
+        return [port.placed for port in (joint.first, joint.second) if isinstance(port, Attachment)]
+
+    def model(self, body: PlacedBody) -> LinearPHDAE:
+        """A body with all its ports."""
+        linear = self._linear
+        index = next((k for k, placed in enumerate(linear.system.bodies) if placed is body), None)
+        if index is None:
+            raise ModelError(f"{body!r} is not in the model that was linearized")
+        begin, end = (int(k) for k in linear.system.layout.velocity[index : index + 2])
+        columns, ports = [], []
+        for number, (joint, rows) in enumerate(self._joints):
+            if body in self.bodies_of(joint):
+                for count, row in enumerate(rows):
+                    columns.append(self._gradient(row, index))
+                    ports.append(Port(_port_name(body, number, count), *row_units(row), 1))
+        for number, (port, force) in enumerate(zip(linear.ports, linear.mechanics.forces.T, strict=True)):
+            if force[begin:end].any():
+                columns.append(force[begin:end])
+                ports.append(replace(port, name=f"{body.name}, {port.name}"))
+                self._inputs[ports[-1].name] = number
+        own = slice(begin, end)
+        mechanics = linear.mechanics
+        alone = replace(
+            mechanics,
+            mass=mechanics.mass[own, own],
+            velocity=mechanics.velocity[own, own],
+            damping=mechanics.damping[own, own],
+            stiffness=mechanics.stiffness[own, own],
+            constraint_matrix=sparse.csr_array((0, end - begin)),
+            forces=np.array(columns).reshape(-1, end - begin).T,
+        )
+        return displacement_form(alone, body_coordinates(body), tuple(ports))
+
+    def in_order(self, whole: LinearPHDAE, ties: list[StateBlock]) -> LinearPHDAE:
+        """States and inputs in the order of ``linearize``; inputs on two bodies are summed."""
+        linear = self._linear
+        coordinates = linear.coordinates
+        names = [block.name for block in coordinates]
+        names += [f"rate of {name}" for name in names] + [block.name for block in ties]
+        place = {block.name: k for k, block in enumerate(whole.states)}
+        order = np.array([place[name] for name in names], dtype=np.int64)
+        pick = sparse.csr_array((np.ones(len(order)), (np.arange(len(order)), order)), (len(order), len(order)))
+        gather = np.zeros((whole.port_size, len(linear.ports)))
+        for row, port in enumerate(whole.ports):
+            gather[row, self._inputs[port.name]] = 1.0
+        blocks = tuple(whole.states[k] for k in order[: len(order) - len(ties)])
+        return LinearPHDAE(
+            pick @ whole.descriptor @ pick.T,
+            pick @ whole.structure @ pick.T,
+            pick @ whole.dissipation @ pick.T,
+            pick @ whole.port_map @ sparse.csr_array(gather),
+            (*blocks, *multipliers(linear.system)),
+            linear.ports,
+            pick @ whole.effort_matrix @ pick.T,
+        )
+
+    def _gradient(self, row: Row, body: int) -> Array:
+        """dg/dt of a row by the rates of the small motions of one body."""
+        system, state = self._linear.system, self._linear.point.state
+        motion = world_motions(system, state) @ centred_motions(system, state)
+        matrix = system.functions([row]).matrix(system.at(state)) @ motion
+        return np.asarray(matrix[[0]].toarray()[0, system.layout.place(body)])
+
+
+def _joint_rows(linear: Linearization) -> list[tuple[Joint, tuple[Row, ...]]]:
+    """The joints in order, each with its rows."""
+    return [(joint, joint.rows(linear.system.dimension)) for joint in linear.system.mechanism.joints]

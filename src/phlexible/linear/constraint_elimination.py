@@ -1,0 +1,207 @@
+"""Linear models without multipliers: the standard port-Hamiltonian form ([B] 5.3)."""
+
+from dataclasses import replace
+
+import numpy as np
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.errors import ModelError
+from phlexible.linear.linearize import Form
+from phlexible.linear.null_space import NullSpace, natural_scale, null_space
+from phlexible.linear.observed import ObservedPHDAE, mechanical_model, observed
+from phlexible.port_hamiltonian.linear import LinearPHDAE
+from phlexible.port_hamiltonian.model import StateBlock
+
+# First-order models with multipliers brought to the standard form, structure kept ([B] 5.3).
+#
+# With algebraic states lambda, ``E1 dx/dt = (J - R) z + N lambda + B u`` and ``N^T z = 0``, z = Q x. Columns V
+# span null(N^T), W null(N^T Q): x = W a and z = V z' give the port-Hamiltonian model::
+#
+#     V^T E1 W da/dt = V^T (J - R) V z' + V^T B u,    z' = V^+ Q W a
+
+
+def algebraic_states(model: ObservedPHDAE) -> IntArray:
+    """Where the rows of E are zero."""
+    return np.flatnonzero(abs(model.descriptor).sum(axis=1) == 0).astype(np.int64)
+
+
+def dynamic_and_multipliers(model: ObservedPHDAE) -> tuple[IntArray, IntArray]:
+    """The states that move and the multipliers of constraints on them.
+
+    Raises:
+        ModelError: E is singular at states that are no multipliers.
+    """
+    algebraic = algebraic_states(model)
+    kept = np.setdiff1d(np.arange(model.order), algebraic)
+    J, R, Q, E = model.structure, model.dissipation, model.effort_matrix, model.descriptor
+    if abs(J[algebraic][:, algebraic]).sum() and not abs(R[algebraic]).sum():
+        raise ModelError(
+            f"the multipliers {_listed(model, algebraic)} act on each other, as where both ports of a pair are "
+            "inverted, or one port twice; invert one of the two, or none"
+        )
+    coupled = (
+        abs(J[algebraic][:, algebraic]).sum()
+        + abs(R[algebraic]).sum()
+        + abs(E[:, algebraic]).sum()
+        + abs(Q[kept][:, algebraic]).sum()
+        + abs(Q[algebraic][:, kept]).sum()
+    )
+    if coupled:
+        raise ModelError(
+            f"E is singular at {_listed(model, algebraic)}, which are no multipliers of constraints; "
+            "this form cannot be eliminated"
+        )
+    return kept, algebraic
+
+
+def without_algebraic_states(model: ObservedPHDAE) -> ObservedPHDAE:
+    """The model without multipliers; itself where it has none.
+
+    Displacements stay states even where a constraint holds their rate: they then keep their initial
+    value, and the model has a zero eigenvalue for each.
+
+    Raises:
+        ModelError: E is singular in another way, or inputs or outputs need the multipliers.
+    """
+    kept, algebraic = dynamic_and_multipliers(model)
+    if not algebraic.size:
+        return model
+    J, R, Q, E = model.structure, model.dissipation, model.effort_matrix, model.descriptor
+    if model.port_map[algebraic].nnz or np.abs(model.output_matrix[:, algebraic]).any():
+        raise ModelError(
+            f"E is singular: inputs or outputs act on {_listed(model, algebraic)} (an improper model); connect "
+            "them to something proper first"
+        )
+    N, inner = J[kept][:, algebraic], Q[kept][:, kept]
+    efforts = null_space(_scaled_rows(N.T), allow_dependent=True)
+    states = null_space(_scaled_rows(N.T @ inner), allow_dependent=True)
+    V, W = efforts.basis, states.basis
+    return ObservedPHDAE(
+        V.T @ E[kept][:, kept] @ W,
+        V.T @ J[kept][:, kept] @ V,
+        V.T @ R[kept][:, kept] @ V,
+        V.T @ model.port_map[kept],
+        _named(model, kept, states),
+        model.ports,
+        (inner @ W)[efforts.free],  # V has an identity in these rows
+        outputs=model.outputs,
+        output_matrix=np.asarray(model.output_matrix[:, kept] @ W),
+        differentiations=model.differentiations,
+        output_units=model.output_units,
+    )
+
+
+def _listed(model: ObservedPHDAE, states: IntArray) -> str:
+    """The names of the first of them."""
+    names = [model.state_names[k] for k in states[:5]]
+    return ", ".join(names) + (f" and {len(states) - 5} others" if len(states) > 5 else "")
+
+
+def _scaled_rows(matrix: sparse.sparray) -> sparse.csr_array:
+    """Rows divided by their largest entry."""
+    rows = sparse.csr_array(matrix)
+    size: Array = abs(rows).max(axis=1).toarray().ravel()
+    return sparse.csr_array(sparse.diags_array(1 / np.where(size > 0, size, 1.0)) @ rows)
+
+
+def _named(model: ObservedPHDAE, kept: IntArray, space: NullSpace) -> tuple[StateBlock, ...]:
+    """The free states under their own names."""
+    units = [block.unit for block in model.states for _ in range(block.size)]
+    return tuple(StateBlock(model.state_names[k], units[k], 1) for k in kept[space.free])
+
+
+# Without multipliers: the standard port-Hamiltonian form in coordinates of the null space ([B] 5.3).
+
+LARGEST = 4000
+CONJUGATE_UNITS = {"m/s": "kg m/s", "rad/s": "kg m^2/s", "N": "m", "N m": "rad", "m": "m", "rad": "rad", "1": "1"}
+
+
+def without_constraints(model: ObservedPHDAE) -> ObservedPHDAE:
+    """The model in free coordinates, with a regular E: states (q, v), Q = diag(K, I), or (v, stress), Q = I.
+
+    The free coordinates are some of the model's own, whose names they keep; the others follow from them.
+
+    A model without second-order form goes by ``without_algebraic_states``.
+
+    Raises:
+        ModelError: algebraic states that are no multipliers of constraints.
+    """
+    mechanics = model.mechanics
+    if mechanics is None:
+        return without_algebraic_states(model)
+    if not mechanics.constraint_matrix.shape[0] and model.linearization is None:
+        return model
+    found = null_space(mechanics.constraint_matrix, natural_scale(mechanics.mass))
+    small = mechanics.projected(found.basis)
+    if model.form is not Form.STRESS:
+        own = model.states if model.linearization is None else model.linearization.coordinates
+        names = tuple(own[k] for k in found.free)
+        return mechanical_model(small, names, model.ports, model.outputs, model.output_units)
+    n, rows = mechanics.size, mechanics.constraint_matrix.shape[0]
+    stresses = model.order - n - rows
+    P = sparse.csr_array(
+        sparse.vstack(
+            [
+                sparse.block_diag([found.basis, sparse.eye_array(stresses)]),
+                sparse.csr_array((rows, found.basis.shape[1] + stresses)),
+            ]
+        )
+    )
+    E, J, R = (P.T @ matrix @ P for matrix in (model.descriptor, model.structure, model.dissipation))
+    states = (*(model.states[k] for k in found.free), *model.states[n : n + stresses])
+    free = LinearPHDAE(E, J, R, P.T @ model.port_map, states, model.ports)
+    output_rows = np.asarray(model.output_matrix @ P)
+    return observed(
+        free,
+        model.outputs,
+        output_rows,
+        model.differentiations,
+        small,
+        units=model.output_units,
+        form=Form.STRESS,
+    )
+
+
+def with_momenta(model: ObservedPHDAE) -> ObservedPHDAE:
+    """``dx/dt = (J - R) Q x + B u`` with E = I: states E x of a model without constraints, Q E^-1 in place of Q.
+
+    (47) of Brugnoli et al. (2020), read x_hat = M_hat p_hat, Q_hat = M_hat^-1.
+
+    Raises:
+        ModelError: a singular E, or more than 4000 states, whose Q is dense.
+    """
+    if model.order > LARGEST:
+        raise ModelError(f"the inverse of E is dense, refused for {model.order} states (at most {LARGEST})")
+    E = model.descriptor.toarray()
+    try:
+        inverse = np.linalg.inv(E)
+    except np.linalg.LinAlgError:
+        raise ModelError("E is singular: some states have no inertia, and this form needs a regular E") from None
+    Q = np.asarray(model.effort_matrix @ inverse)
+    states = tuple(
+        block if E[k, k] == 1 and not np.delete(E[k], k).any() else _conjugate(block)
+        for k, block in enumerate(_single(model))
+    )
+    return replace(
+        model,
+        descriptor=sparse.eye_array(model.order),
+        effort_map=(Q + Q.T) / 2,
+        states=states,
+        output_matrix=np.asarray(model.output_matrix @ inverse),
+        mechanics=None,
+        linearization=None,
+        form=None,
+    )
+
+
+def _single(model: ObservedPHDAE) -> tuple[StateBlock, ...]:
+    """One block for each entry."""
+    units = [block.unit for block in model.states for _ in range(block.size)]
+    return tuple(StateBlock(name, unit, 1) for name, unit in zip(model.state_names, units, strict=True))
+
+
+def _conjugate(block: StateBlock) -> StateBlock:
+    """The momentum of a velocity, the strain of a stress."""
+    word = "momentum" if block.unit.endswith("/s") else "strain"
+    return StateBlock(f"{word} of {block.name}", CONJUGATE_UNITS.get(block.unit, ""), 1)

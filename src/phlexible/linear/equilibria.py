@@ -1,0 +1,454 @@
+"""Equilibria and operating points: where a model rests, what it is linearized about (docs/theory.md, 7)."""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import structural_rank
+from scipy.sparse.linalg import splu
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.mechanics.absolute import assembled_forms, places, strain_gradients, strains
+from phlexible.bodies.mechanics.any_body import elastic_force, gross_force, stiffness_matrix
+from phlexible.description.interactions.contact import Contacts
+from phlexible.errors import EquilibriumError, ModelError
+from phlexible.state.forces import (
+    applied_forces,
+    constraint_stiffness,
+    element_pulls,
+    element_state,
+    element_stiffness,
+    load_stiffness,
+    prescribed_parts,
+    stiffness_of_loads,
+    weights_and_loads,
+)
+from phlexible.state.initial_velocity import check_closure, undeformed, with_initial_velocity
+from phlexible.state.instants import Instants
+from phlexible.state.layout import State
+from phlexible.state.quasi_static import QuasiStaticMotion, quasi_static_motion
+from phlexible.state.redundancy import check_redundancy, independent_rows, smallest_multipliers_at
+from phlexible.state.round_off import round_off_of_forces
+from phlexible.state.small_motions import displaced
+from phlexible.state.system import System, need_bodies
+from phlexible.state.vectors import split_rigid
+
+# One step of Newton's method towards an equilibrium under constraints (docs/theory.md, 7).
+
+
+def newton_step(
+    stiffness: sparse.csr_array,
+    matrix: sparse.csr_array,
+    force: Array,
+    gap: Array,
+    compliance: Array | None = None,
+) -> tuple[Array, Array] | None:
+    """dx and lambda of ``K dx - G^T lambda = f``, ``G dx + D lambda = -g`` (7.17); None: singular.
+
+    Args:
+        stiffness: K, shape (velocities,) * 2.
+        matrix: G, rows that do not repeat others, shape (rows, velocities).
+        force: f, without those of constraints, shape (velocities,).
+        gap: g, shape (rows,).
+        compliance: the diagonal of D, shape (rows,); None: zero.
+    """
+    own = None if compliance is None else sparse.diags_array(compliance)
+    saddle = sparse.block_array([[stiffness, -matrix.T], [matrix, own]]) if matrix.shape[0] else stiffness
+    saddle = sparse.csc_matrix(saddle)
+    saddle.eliminate_zeros()
+    if structural_rank(saddle) < saddle.shape[0]:  # of slack strings; SuperLU may write beyond its memory
+        return None
+    try:
+        solution = splu(saddle).solve(np.concatenate([force, -gap]))
+    except RuntimeError:  # exactly singular
+        return None
+    if not np.isfinite(solution).all():
+        return None
+    return solution[: len(force)], solution[len(force) :]
+
+
+# Static equilibrium by Newton's method with loads that are raised step by step.
+#
+# For bodies that are far stiffer in some ways than in others, such as slender rods under large rotation: there a
+# descent is held up in a narrow curved valley of the potential energy, and Newton's iterates pass beside it.
+
+FIRST_SHARE, LEAST_SHARE = 0.25, 1 / 128
+ITERATIONS = 30
+LONGEST_TURN = 0.5  # of a body in one iteration [rad]
+SMALL = 1e-9  # motion in one iteration [rad, of the length of the model]
+
+
+def raised_equilibrium(system: System, state: State, kept: IntArray) -> tuple[State, Array] | None:
+    """The equilibrium under all loads by way of those under smaller shares, and its multipliers; None: not found.
+
+    Args:
+        system: what is loaded; gravity, loads and prescribed parts of force elements are raised.
+        state: where it starts, at rest.
+        kept: rows of G that do not repeat others.
+    """
+    share, step, found = 0.0, FIRST_SHARE, (state, np.zeros(int(system.layout.multiplier[-1])))
+    while step >= LEAST_SHARE:
+        aim = min(1.0, share + step)
+        with np.errstate(all="ignore"):
+            solved = _solved(system, *found, kept, aim)
+        if solved is None:
+            step /= 2
+        elif aim == 1.0:
+            return solved
+        else:
+            share, found = aim, solved
+    return None
+
+
+def _solved(
+    system: System, state: State, multipliers: Array, kept: IntArray, share: float
+) -> tuple[State, Array] | None:
+    length, multipliers = system.largest_length, multipliers.copy()
+    for _ in range(ITERATIONS):
+        at = system.at(state)
+        matrix, gap = system.rows.matrix(at)[kept], system.rows.values(at)[0][kept]
+        stiffness = _stiffness(system, state, share) - constraint_stiffness(system, state, multipliers)
+        step = newton_step(stiffness, matrix, _forces(system, state, share), gap)
+        if step is None:
+            return None
+        change, multipliers[kept] = step
+        turn = float(np.abs(change[system.layout.spin[2]]).max(initial=0.0))
+        move = float(np.abs(change[system.layout.linear]).max(initial=0.0)) / length
+        state = displaced(system, state, change * min(1.0, LONGEST_TURN / max(turn, move, 1e-300)))
+        if max(turn, move) < SMALL:
+            return state, multipliers
+    return None
+
+
+def _forces(system: System, state: State, share: float) -> Array:
+    """A share of what is applied, all of what bodies, springs and rods answer, shape (velocities,)."""
+    at, still = system.at(state), np.zeros(int(system.layout.velocity[-1]))
+    result = share * weights_and_loads(system, at)
+    if system.forces:
+        elements = element_state(system, at)
+        prescribed = share * prescribed_parts(system, at)
+        result += elements.rows.T @ element_pulls(system, elements, elements.theta, still, prescribed)
+    for index, placed in enumerate(system.bodies):
+        own = system.layout.place(index)
+        result[own][placed.data.rigid_count :] -= elastic_force(placed.data, system.elastic(state, index))
+    return np.asarray(result)
+
+
+def _stiffness(system: System, state: State, share: float) -> sparse.csr_array:
+    """Less the derivative of ``_forces``; prescribed parts of elements count whole, which only slows Newton."""
+    blocks = [stiffness_matrix(p.data, system.elastic(state, k)) for k, p in enumerate(system.bodies)]
+    loads, elements = stiffness_of_loads(system, state), element_stiffness(system, state)
+    return sparse.csr_array(sparse.block_diag(blocks, "csr") - elements - share * loads)
+
+
+# Static equilibrium of models with strings that end up taut: Newton's method with tensions of their own.
+#
+# The stress S of a string is an unknown beside x: forces balance with S, and ``W'(C) + W''(C) dC = S`` is demanded
+# divided by W'' (docs/theory.md, 7). The stretch of a stiff cable, of which an iteration spoils the square of its
+# step and round-off the last digits, then costs neither iterations nor digits of the shape; a slack one may start
+# with any tension.
+
+TAUT_ITERATIONS = 80
+LONGEST_STEP = 0.3  # of the largest length, or in radians
+SMALL_UPDATE = 1e-12
+MOST = 10.0  # times the loads: the first stress of a shape that is too long
+
+Stresses = dict[int, list[Array]]
+"""W'(C) of each group of strains, by the number of the body."""
+
+
+def taut_equilibrium(system: System, state: State, kept: IntArray) -> tuple[State, Array] | None:
+    """The equilibrium in which no string is compressed, and its multipliers; None: not found.
+
+    Args:
+        system: with strings.
+        state: where it starts, at rest.
+        kept: rows of G that do not repeat others.
+    """
+    multipliers, last = np.zeros(int(system.layout.multiplier[-1])), np.inf
+    stresses = _first_stresses(system, state)
+    for _ in range(TAUT_ITERATIONS):
+        at = system.at(state)
+        matrix, gap = system.rows.matrix(at)[kept], system.rows.values(at)[0][kept]
+        force, stiffness = _taut_forces(system, state, at, stresses), _tangent(system, state, stresses, multipliers)
+        widths, misses, compliances = _stretches(system, state, stresses)
+        step = newton_step(
+            stiffness,
+            sparse.csr_array(sparse.vstack([matrix, -widths.T])),
+            force,
+            np.concatenate([gap, misses]),
+            np.concatenate([np.zeros(len(gap)), compliances]),
+        )
+        if step is None:
+            return None
+        change, answers = step
+        multipliers[kept] = answers[: len(gap)]
+        size = _size(system, stresses, change)
+        share = min(1.0, LONGEST_STEP / max(size, 1e-300))
+        _approach(stresses, answers[len(gap) :], share)
+        state = displaced(system, state, share * change)
+        if size < SMALL_UPDATE or (size < 1e3 * SMALL_UPDATE and size >= 0.5 * last):  # round-off is reached
+            is_taut = all((each >= 0).all() for groups in stresses.values() for each in groups)
+            return (state, multipliers) if is_taut else None
+        last = size
+    return None
+
+
+def _first_stresses(system: System, state: State) -> Stresses:
+    """Of a tension that could carry all loads, or what the strings have, if that is not far more."""
+    layout, applied, result = system.layout, np.abs(applied_forces(system, state, system.at(state))), Stresses()
+    for index, placed in enumerate(system.bodies):
+        body = placed.data
+        if isinstance(body, AbsoluteBody) and body.strains:
+            tension = (applied[layout.linear].sum() + applied[layout.place(index)].sum()) / 2
+            q = system.elastic(state, index)
+            result[index] = [
+                np.clip(group.law.derivative(strains(body, group, q)), tension / 2, MOST * tension)
+                for group in body.strains
+            ]
+    return result
+
+
+def _taut_forces(system: System, state: State, at: Instants, stresses: Stresses) -> Array:
+    """Loads, and what everything but strings pulls."""
+    force = applied_forces(system, state, at)
+    for index, placed in enumerate(system.bodies):
+        if index not in stresses:
+            own = system.layout.place(index)
+            force[own][placed.data.rigid_count :] -= elastic_force(placed.data, system.elastic(state, index))
+    return force
+
+
+def _tangent(system: System, state: State, stresses: Stresses, multipliers: Array) -> sparse.csr_array:
+    blocks = []
+    for index, placed in enumerate(system.bodies):
+        body, eta = placed.data, system.elastic(state, index)
+        if index in stresses and isinstance(body, AbsoluteBody):
+            groups = zip(body.strains, stresses[index], strict=True)
+            blocks.append(sum(assembled_forms(body, group, group.weights * stress) for group, stress in groups))
+        else:
+            blocks.append(stiffness_matrix(body, eta))
+    elastic = sparse.csr_array(sparse.block_diag(blocks, "csr"))
+    return elastic - load_stiffness(system, state) - constraint_stiffness(system, state, multipliers)
+
+
+def _stretches(system: System, state: State, stresses: Stresses) -> tuple[sparse.csr_array, Array, Array]:
+    """Of all points of strings: columns w dC/dx, -w W'(C) / W''(C) and w / W''(C)."""
+    size = int(system.layout.velocity[-1])
+    columns, misses, compliances = [sparse.csr_array((size, 0))], [np.zeros(0)], [np.zeros(0)]
+    for index in stresses:
+        body, q, place = system.bodies[index].data, system.elastic(state, index), system.layout.place(index)
+        assert isinstance(body, AbsoluteBody), "others have no stresses here"
+        for group in body.strains:
+            C, own = strains(body, group, q), strain_gradients(body, group, places(body, q))
+            above = sparse.csr_array((place.start, own.shape[1]))
+            below = sparse.csr_array((size - place.stop, own.shape[1]))
+            columns.append(sparse.vstack([above, own * group.weights, below], format="csr"))
+            compliances.append(group.weights / group.law.curvature(C))
+            misses.append(-compliances[-1] * group.law.derivative(C))
+    return sparse.csr_array(sparse.hstack(columns)), np.concatenate(misses), np.concatenate(compliances)
+
+
+def _approach(stresses: Stresses, aims: Array, share: float) -> None:
+    """Goes so far towards the stresses that were solved for, of one point after the other."""
+    begin = 0
+    for groups in stresses.values():
+        for k, stress in enumerate(groups):
+            groups[k] = stress + share * (aims[begin : begin + len(stress)] - stress)
+            begin += len(stress)
+
+
+def _size(system: System, stresses: Stresses, change: Array) -> float:
+    """How far anything moves, in lengths of the model or radians."""
+    layout, length = system.layout, system.largest_length
+    parts = [change[layout.linear].ravel() / length, change[layout.spin[2]]]
+    parts += [change[layout.place(index)] / length for index in stresses]
+    return max(float(np.abs(part).max(initial=0.0)) for part in parts)
+
+
+# Static equilibrium by pseudo-transient continuation: an implicit gradient flow ending as Newton's method.
+#
+# Each iteration solves ``(K + mu M) dx - G^T lambda = f``, ``G dx = -g`` and lowers mu with the residual, so that
+# the iterates fall towards a minimum of the potential energy and not to the nearest saddle. Models with rods try
+# Newton's method first, see ``raised_loads.py``, and so do models with strings, see ``taut_strings.py``.
+
+CONTINUATION_ITERATIONS = 400
+GOAL, ACCEPTED = 1e-12, 1e-9
+CLOSER = 100.0
+"""So much better joints close than forces balance: the first step of a run, however short, closes what is open."""
+LONGEST_CONTINUATION_TURN = 0.3  # of a body in one iteration [rad]
+SMALLEST_SHIFT = 1e-14
+
+
+def static_equilibrium(system: System, state: State) -> tuple[State, Array]:
+    """The state at rest in which forces balance, near the given one, and its multipliers (rows,).
+
+    Raises:
+        EquilibriumError: none was found.
+    """
+    length = system.largest_length
+    kept = independent_rows(system, state)
+    multipliers = np.zeros(int(system.layout.multiplier[-1]))
+    if system.mechanism.rods and (raised := raised_equilibrium(system, state, kept)) is not None:
+        return _with_smallest(system, *raised, kept)
+    if (
+        any(placed.is_string for placed in system.bodies)
+        and (taut := taut_equilibrium(system, state, kept)) is not None
+    ):
+        return _with_smallest(system, *taut, kept)
+    start = first = best = 0.0
+    best_state, best_multipliers = state, multipliers.copy()
+    for iteration in range(CONTINUATION_ITERATIONS):
+        at = system.at(state)
+        mass, matrix = system.mass(state), system.rows.matrix(at)
+        elastic, gross, tangent = _elasticity(system, state)
+        applied, gap = applied_forces(system, state, at), system.rows.values(at)[0]
+        weight = 1 / np.sqrt(mass.diagonal())
+        force = applied - elastic
+        given = weights_and_loads(system, at)  # without springs, which may balance them alone
+        parts = (applied, given, gross, matrix.T @ multipliers)
+        stiffness = sparse.csr_array(
+            tangent - load_stiffness(system, state) - constraint_stiffness(system, state, multipliers)
+        )
+        size = max(float(np.linalg.norm(weight * each)) for each in parts)
+        round_off = float(np.linalg.norm(weight * round_off_of_forces(system, state, stiffness)))
+        size = max(size, round_off / ACCEPTED)
+        balance = float(np.linalg.norm(weight * (force + matrix.T @ multipliers)))
+        open_by = float(system.relative_gaps(gap).max(initial=0.0))
+        residual = max(balance / size if size else 0.0, open_by)
+        missed = max(residual, CLOSER * open_by)
+        if iteration == 0:
+            first = max(residual, 1e-3) if size else 1.0
+            start = float(np.linalg.norm(weight * force) / np.sqrt(mass.diagonal().max())) / (0.1 * length)
+        if iteration == 0 or missed < best:
+            best, best_state, best_multipliers = missed, state, multipliers.copy()
+        is_balanced = balance <= round_off and CLOSER * open_by < GOAL  # without loads before the first step
+        is_settled = best < GOAL or (best < ACCEPTED and missed > best)
+        if size == 0 or is_balanced or (iteration and is_settled):
+            break
+        shift = max(start * min(1.0, residual / first) ** 1.5, SMALLEST_SHIFT * start)
+        change = np.full(len(force), np.nan)  # if all steps are singular
+        for _ in range(40):
+            if step := newton_step(stiffness + shift * mass, matrix[kept], force, gap[kept]):
+                change, multipliers[kept] = step
+                if change @ (stiffness @ change + shift * (mass @ change)) >= 0:
+                    break
+            shift = max(4 * shift, 1e-6 * start)
+        state = displaced(system, state, change * _length_of_step(system, change, length))
+    if not best <= ACCEPTED:
+        raise EquilibriumError(
+            f"no static equilibrium found near the given pose: forces miss by {best:.2g} of their size; "
+            "nothing may hold the model against its loads, or the pose is far away (give state=)"
+        )
+    return _with_smallest(system, best_state, best_multipliers, kept)
+
+
+def _with_smallest(system: System, state: State, multipliers: Array, kept: IntArray) -> tuple[State, Array]:
+    """With the smallest multipliers where joints are redundant."""
+    if len(kept) < len(multipliers):
+        multipliers = smallest_multipliers_at(system, state, multipliers)
+    return state, multipliers
+
+
+def _elasticity(system: System, state: State) -> tuple[Array, Array, sparse.csr_array]:
+    """dV/dq (flat like the velocities), the size of its parts, and d2V/dq2."""
+    force, gross, blocks = *np.zeros((2, int(system.layout.velocity[-1]))), []
+    for index, placed in enumerate(system.bodies):
+        own, eta, rigid = system.layout.place(index), system.elastic(state, index), placed.data.rigid_count
+        force[own][rigid:] = elastic_force(placed.data, eta)
+        gross[own][rigid:] = gross_force(placed.data, eta)
+        blocks.append(stiffness_matrix(placed.data, eta))
+    return force, gross, sparse.csr_array(sparse.block_diag(blocks, "csr"))
+
+
+def _length_of_step(system: System, change: Array, length: float) -> float:
+    """At most 1; no body turns or moves too far at once."""
+    move = float(np.abs(change[system.layout.linear]).max(initial=0.0)) / length
+    largest = max(move, float(np.abs(change[system.layout.spin[2]]).max(initial=0.0)))
+    return min(1.0, LONGEST_CONTINUATION_TURN / largest) if largest > 0 else 1.0
+
+
+# What a model is linearized about: the given pose, a static equilibrium, a steady rotation.
+
+STEADY = 1e-6
+
+
+class OperatingKind(StrEnum):
+    """GIVEN: the initial pose or a state, at rest; gravity and loads, which nothing balances there, are left
+    out. STATIC: the equilibrium that gravity, loads and joints have near it. STEADY_ROTATION: the rigid
+    rotation of the initial velocities, with the deformation that it keeps up.
+    """
+
+    GIVEN = "given"
+    STATIC = "static"
+    STEADY_ROTATION = "steady_rotation"
+
+
+@dataclass(frozen=True, eq=False)
+class OperatingPoint:
+    """A state and the joint forces in it.
+
+    Attributes:
+        kind: what balances what.
+        state: with deta/dt = 0 and constant nu.
+        multipliers: shape (rows,); zero for ``GIVEN``.
+    """
+
+    kind: OperatingKind
+    state: State
+    multipliers: Array
+
+
+def operating_point(system: System, kind: OperatingKind, state: State | None) -> OperatingPoint:
+    """The point, with closed joints; from ``state`` where one is given, else from the initial pose.
+
+    Raises:
+        ModelError: no bodies, or a state of another model.
+        JointGapError, RedundancyError: joints that are open, or constrain the same motion twice.
+        EquilibriumError: no static equilibrium was found, or a motion that is no steady rotation.
+    """
+    need_bodies(system)
+    if not isinstance(state, State | None):
+        raise ModelError(f"state must be a state of the model such as motion.recording.state(-1), got {state!r}")
+    pose = undeformed(system) if state is None else state
+    layout = system.layout
+    if pose.velocity.shape != (layout.velocity[-1],) or pose.eta.shape != (layout.eta[-1],):
+        raise ModelError("state must belong to the model: its numbers of velocities or coordinates differ")
+    check_closure(system, pose)
+    if kind is OperatingKind.STEADY_ROTATION:
+        return _steady_rotation(system, pose)
+    resting = replace(pose, velocity=np.zeros_like(pose.velocity))
+    check_redundancy(system, resting)
+    if kind is OperatingKind.STATIC:
+        for element in system.mechanism.elements:
+            if isinstance(element, Contacts):
+                raise ModelError(
+                    f"equilibria do not see the pairs of {element}; write a Contact for each that touches"
+                )
+        found, multipliers = static_equilibrium(system, resting)
+        return OperatingPoint(kind, found, multipliers)
+    return OperatingPoint(kind, resting, np.zeros(int(layout.multiplier[-1])))
+
+
+def _steady_rotation(system: System, pose: State) -> OperatingPoint:
+    motion = quasi_static_motion(system, with_initial_velocity(system, pose))
+    speed = np.abs(motion.state.velocity).max(initial=0.0)
+    change, length = _change_in_body_axes(system, motion), system.largest_length
+    if change > STEADY * max(speed, speed / length) * max(speed, speed / length, speed * length):
+        raise EquilibriumError(
+            "the initial motion is no steady rotation: rigid velocities would change at "
+            f"{change:.3g} m/s2 or rad/s2; give velocities of one rotation that joints and loads keep up"
+        )
+    return OperatingPoint(OperatingKind.STEADY_ROTATION, motion.state, motion.multipliers)
+
+
+def _change_in_body_axes(system: System, motion: QuasiStaticMotion) -> float:
+    """Largest rate of V, w and deta/dt as seen in the turning body."""
+    layout, change = system.layout, motion.acceleration.copy()
+    linear, spin = split_rigid(layout, motion.state.velocity[None])
+    for index in range(layout.frames):
+        turning = np.cross(motion.state.rotation[index] @ spin[0, index], linear[0, index])
+        change[layout.linear[index]] -= turning[: system.dimension]
+    return float(np.abs(change).max(initial=0.0))

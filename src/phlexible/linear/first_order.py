@@ -1,0 +1,303 @@
+"""Linear models of first order: velocities and stresses, energy coordinates."""
+
+import re
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from scipy import linalg, sparse
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.errors import ModelError
+from phlexible.linear.constraint_elimination import dynamic_and_multipliers
+from phlexible.linear.observed import ObservedPHDAE
+
+# Which states of a linear model are velocities and which are stresses.
+#
+# Both are seen in the equations in the same way; what tells them apart is time reversal, which turns velocities
+# and momenta over and leaves displacements and forces as they are. In units of mass, length and time that is
+# the parity of the power of seconds: m/s and kg m/s are odd; m, N, N m and Pa are even. States without such a
+# unit follow from ports (forces act on velocities) and from J, which couples velocities with stresses.
+
+SECONDS = {"s": 1, "N": -2, "J": -2, "Pa": -2, "W": -3, "Hz": -1, "kg": 0, "m": 0, "rad": 0, "1": 0}
+FACTOR = re.compile(r"([A-Za-z]+|1)(?:\^([\d.]+))?$")
+
+
+class Kind(IntEnum):
+    """STRESS: also displacements and forces. VELOCITY: also momenta."""
+
+    STRESS = -1
+    UNKNOWN = 0
+    VELOCITY = 1
+
+
+def kind_of_unit(unit: str) -> Kind:
+    """Of quantities with this unit; UNKNOWN where it is empty, foreign, or scaled by roots of energy or mass."""
+    power = 0.0
+    for place, part in enumerate(unit.split("/")):
+        for factor in part.split():
+            match = FACTOR.match(factor)
+            if match is None or match[1] not in SECONDS:
+                return Kind.UNKNOWN
+            exponent = float(match[2] or 1)
+            if exponent % 1:
+                return Kind.UNKNOWN
+            power += (-1 if place else 1) * exponent * SECONDS[match[1]]
+    if not unit.split():
+        return Kind.UNKNOWN
+    return Kind.VELOCITY if power % 2 else Kind.STRESS
+
+
+def kinds_of_states(model: ObservedPHDAE) -> IntArray:
+    """``Kind`` of each state, shape (order,)."""
+    units = [block.unit for block in model.states for _ in range(block.size)]
+    kinds = np.array([kind_of_unit(unit) for unit in units], dtype=np.int64)
+    _from_ports(model, kinds)
+    same = _pattern(model.descriptor) + _pattern(model.effort_matrix)
+    other = _pattern(model.structure)
+    while (unknown := kinds == Kind.UNKNOWN).any():
+        for links, sign in ((same, 1), (other, -1)):
+            votes = np.sign(links @ kinds).astype(np.int64) * sign
+            if (votes[unknown] != 0).any():
+                break
+        else:
+            break
+        kinds[unknown] = votes[unknown]
+    return kinds
+
+
+def _from_ports(model: ObservedPHDAE, kinds: IntArray) -> None:
+    """States that inputs of a known unit act on."""
+    units = [port.input_unit for port in model.ports for _ in range(port.size)]
+    inputs = np.array([-kind_of_unit(unit) for unit in units], dtype=np.int64)
+    rows = abs(model.port_map).sign() @ inputs
+    unknown = kinds == Kind.UNKNOWN
+    kinds[unknown] = np.sign(rows[unknown]).astype(np.int64)
+
+
+def _pattern(matrix: sparse.csr_array) -> sparse.csr_array:
+    """Ones where the matrix or its transpose has entries, off the diagonal."""
+    links = sparse.csr_array(abs(matrix) + abs(matrix).T)
+    links = sparse.csr_array(links - sparse.diags_array(links.diagonal()))
+    links.eliminate_zeros()
+    return sparse.csr_array(links.sign())
+
+
+# Any linear port-Hamiltonian model in coordinates in which its energy is ``|y|^2 / 2`` (docs/theory.md, 7).
+#
+# With multipliers lambda and forces N of theirs, the model ``E dx/dt = (J - R) Q x + N lambda + B u`` with
+# ``N^T Q x = T u`` and the energy matrix W = E^T Q = U^T U becomes, for y = U x and G = U E^-1::
+#
+#     dy/dt = (G J G^T - G R G^T) y + G N lambda + G B u,    (G N)^T y = T u
+#
+# States without energy, such as displacements of a free body, drop out. T is not zero where an input
+# prescribes a velocity ((43) of Brugnoli et al. 2020: ``inverted``).
+
+SINGULAR = 1e-14
+ROUND_OFF = 1e-13
+DEPENDENT = 1e-10
+
+
+class IndefiniteEnergyError(ModelError):
+    """The energy of a model is not positive, so that there are no such coordinates."""
+
+
+@dataclass(frozen=True, eq=False)
+class EnergyForm:
+    """n energy coordinates, velocities first, k multipliers that do not depend on each other; dense matrices.
+
+    Attributes:
+        structure: J, shape (n, n), skew.
+        dissipation: R, shape (n, n), positive semi-definite.
+        ties: N, shape (n, k), orthonormal columns.
+        ports: B, shape (n, inputs).
+        tie_ports: T of ``N^T y = T u``, shape (k, inputs).
+        outputs: C, shape (outputs, n).
+        tie_outputs: of the multipliers, shape (outputs, k).
+        to_energy: U of y = U x, shape (n, order of the model).
+        from_energy: X of x = X y, shape (order of the model, n); multipliers are left at zero.
+        free: P, orthonormal basis of null N^T, shape (n, n - k).
+        velocities: how many of y are velocities, the others being stresses; None: not known.
+        free_velocities: how many columns of P are; None: not known, or constraints hold stresses.
+    """
+
+    structure: Array
+    dissipation: Array
+    ties: Array
+    ports: Array
+    tie_ports: Array
+    outputs: Array
+    tie_outputs: Array
+    to_energy: Array
+    from_energy: Array
+    free: Array
+    velocities: int | None
+    free_velocities: int | None
+
+    @property
+    def coupling(self) -> Array | None:
+        """L of the free motions ``dv/dt = -D v - L s + ..., ds/dt = L^T v``; None: the model has another form."""
+        k = self.free_velocities
+        if k is None:
+            return None
+        J, R = self.among_free(self.structure), self.among_free(self.dissipation)
+        size = max(np.abs(J).max(initial=0.0), np.abs(R).max(initial=0.0))
+        others = (J[k:, k:], R[k:, :])
+        if max(np.abs(block).max(initial=0.0) for block in others) > ROUND_OFF * size:
+            return None
+        return np.asarray(-J[:k, k:])
+
+    def among_free(self, matrix: Array) -> Array:
+        """P^T matrix P of a matrix (n, n)."""
+        if not self.ties.shape[1]:
+            return matrix
+        return np.asarray(self.free.T @ matrix @ self.free if matrix.any() else np.zeros((self.free.shape[1],) * 2))
+
+
+def energy_form(model: ObservedPHDAE) -> EnergyForm:
+    """The form, by dense matrices.
+
+    Raises:
+        ModelError: an E that is singular beyond multipliers of constraints, inputs that
+            contradict constraints, or outputs that see displacements without energy or undetermined multipliers.
+        IndefiniteEnergyError: an energy that is not positive.
+    """
+    moving, tied = dynamic_and_multipliers(model)
+    E, Q = (matrix[moving][:, moving].toarray() for matrix in (model.descriptor, model.effort_matrix))
+    factors = _factors(E)
+    to_energy, from_energy, velocities = _split_coordinates(E.T @ Q, kinds_of_states(model)[moving])
+    map_forces, n = np.asarray(_solved(factors, to_energy.T)).T, len(to_energy)  # G = U E^-1
+    J, R = (
+        np.asarray((map_forces @ matrix[moving][:, moving]) @ map_forces.T) if matrix.nnz else np.zeros((n, n))
+        for matrix in (model.structure, model.dissipation)
+    )
+    inner, places = np.zeros((len(J), model.order)), np.zeros((model.order, len(J)))
+    inner[:, moving], places[moving] = to_energy, from_energy
+    forces = map_forces @ model.structure[moving][:, tied].toarray()
+    ties, tie_ports, tie_outputs, free = orthonormal_ties(
+        forces, model.port_map[tied].toarray(), model.output_matrix[:, tied]
+    )
+    free_velocities = None
+    if velocities is not None and not forces[velocities:].any():
+        held = free.shape[0] - free.shape[1]
+        free_velocities = velocities - held
+        free = linalg.block_diag(linalg.null_space(ties[:velocities].T), np.eye(len(J) - velocities))
+    return EnergyForm(
+        (J - J.T) / 2,
+        (R + R.T) / 2,
+        ties,
+        map_forces @ model.port_map[moving].toarray(),
+        tie_ports,
+        _seen(model, moving, to_energy, from_energy),
+        tie_outputs,
+        inner,
+        places,
+        free,
+        velocities,
+        free_velocities,
+    )
+
+
+def _factors(E: Array) -> tuple[Array, Array, Array]:
+    """Row sizes and LU of E."""
+    size = np.abs(E).max(axis=1, initial=0.0)
+    if not size.all():
+        raise ModelError("E is singular: some states have no inertia, and this needs a regular E")
+    if not len(E):
+        return size, E, size
+    lower_upper, pivots, _ = linalg.lapack.dgetrf(E / size[:, None])
+    if np.abs(np.diag(lower_upper)).min() < SINGULAR:
+        raise ModelError("E is singular: some states have no inertia, and this needs a regular E")
+    return size, lower_upper, pivots
+
+
+def _solved(factors: tuple[Array, Array, Array], right: Array) -> Array:
+    """E^-T right."""
+    size, lower_upper, pivots = factors
+    if not len(size):
+        return right
+    return np.asarray(linalg.lu_solve((lower_upper, pivots), right, trans=1) / size[:, None])
+
+
+def _split_coordinates(energy: Array, kinds: IntArray) -> tuple[Array, Array, int | None]:
+    """U and X with velocities first, and their number; None where velocities are not told from stresses."""
+    groups = [np.flatnonzero(kinds == kind) for kind in (Kind.VELOCITY, Kind.STRESS)]
+    if (kinds == Kind.UNKNOWN).any() or energy[np.ix_(*groups)].any():
+        return (*_energy_coordinates(energy), None)
+    parts = [_energy_coordinates(energy[np.ix_(group, group)]) for group in groups]
+    order = np.argsort(np.concatenate(groups))
+    to_energy, from_energy = (linalg.block_diag(*pair) for pair in zip(*parts, strict=True))
+    return to_energy[:, order], from_energy[order], len(parts[0][0])
+
+
+def _energy_coordinates(energy: Array) -> tuple[Array, Array]:
+    """U with W = U^T U and X with U X = I; rows of U for what has energy."""
+    energy = (energy + energy.T) / 2
+    diagonal = np.diag(energy)
+    if (diagonal < 0).any():
+        raise IndefiniteEnergyError("the energy of this model is not positive")
+    scale = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    scaled = energy / np.outer(scale, scale)
+    try:
+        upper = linalg.cholesky(scaled)
+        if len(scaled) == 0 or np.diag(upper).min() > np.sqrt(ROUND_OFF * len(scaled)):
+            inverse = linalg.solve_triangular(upper, np.eye(len(scaled)))
+            return upper * scale, inverse / scale[:, None]
+    except linalg.LinAlgError:
+        pass
+    values, vectors = linalg.eigh(scaled)
+    level = ROUND_OFF * len(scaled) * max(values[-1], 1.0)
+    if values[0] < -level:
+        raise IndefiniteEnergyError("the energy of this model is not positive")
+    kept = values > level
+    roots, vectors = np.sqrt(values[kept]), vectors[:, kept]
+    return (vectors * roots).T * scale, vectors / roots / scale[:, None]
+
+
+def orthonormal_ties(ties: Array, ports: Array, outputs: Array) -> tuple[Array, Array, Array, Array]:
+    """The constraints ``N^T y = -(rows of B) u`` with orthonormal N, and a basis of what they leave free.
+
+    In the model the algebraic rows read ``0 = -N^T z + B_a u``.
+    """
+    n, size = len(ties), np.linalg.norm(ties, axis=0)
+    size = np.where(size > 0, size, 1.0)
+    if ties.size:
+        left, values, right = linalg.svd(ties / size)
+    else:
+        left, values, right = np.eye(n), np.zeros(0), np.eye(ties.shape[1])
+    rank = int((values > DEPENDENT * values.max(initial=0.0)).sum())
+    ports = ports / size[:, None]
+    if not rank:
+        found = np.zeros((n, 0)), np.zeros((0, ports.shape[1])), np.zeros((len(outputs), 0)), np.eye(n)
+        missed = ports
+    else:
+        rotated = right[:rank]
+        found = (
+            left[:, :rank],
+            (rotated @ ports) / values[:rank, None],
+            (outputs / size) @ rotated.T / values[:rank],
+            left[:, rank:],
+        )
+        missed = ports - rotated.T @ (rotated @ ports)
+        outputs = outputs - (outputs / size) @ rotated.T @ rotated * size
+    if np.abs(missed).max(initial=0.0) > DEPENDENT * np.abs(ports).max(initial=0.0):
+        raise ModelError(
+            "inputs prescribe velocities that joints, or other inputs, prescribe already; leave one of them out"
+        )
+    if np.abs(outputs / size).max(initial=0.0) > DEPENDENT * np.abs(found[2]).max(initial=0.0):
+        raise ModelError(
+            "outputs see joint forces that the model leaves undetermined: joints hold the same motion twice"
+        )
+    return found
+
+
+def _seen(model: ObservedPHDAE, moving: IntArray, to_energy: Array, from_energy: Array) -> Array:
+    """Outputs over y."""
+    rows = model.output_matrix[:, moving]
+    found = rows @ from_energy
+    size = np.abs(rows).max(axis=1, initial=0.0)
+    missed = np.abs(rows - found @ to_energy).max(axis=1, initial=0.0) > 1e-8 * size
+    if missed.any():
+        names = ", ".join(name for name, miss in zip(model.outputs, missed, strict=True) if miss)
+        raise ModelError(f"{names}: displacements that have no energy are no outputs here; take velocities")
+    return np.asarray(found)

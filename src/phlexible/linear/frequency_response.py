@@ -1,0 +1,196 @@
+"""Answer of the outputs to harmonic inputs: one sparse LU a frequency."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from phlexible.algebra.arrays import Array, numbers
+from phlexible.display import short_repr
+from phlexible.errors import ParameterError, PoleError
+from phlexible.linear.mechanics import LinearMechanics
+from phlexible.linear.null_space import natural_scale
+from phlexible.linear.observed import ObservedPHDAE
+
+ComplexArray = NDArray[np.complex128]
+
+ON_POLE = 1e-8
+ROUND_OFF = 1e-14
+AMPLIFIED = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class FrequencyResponse:
+    """``y = values[k] u`` for inputs ``u exp(i omega_k t)``.
+
+    Attributes:
+        frequencies: omega, shape (k,) [rad/s].
+        values: shape (k, outputs, inputs).
+        inputs: names.
+        outputs: names.
+        input_units, output_units: of each; empty where they are not known.
+    """
+
+    frequencies: Array
+    values: ComplexArray
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    input_units: tuple[str, ...] = ()
+    output_units: tuple[str, ...] = ()
+
+    __repr__ = short_repr
+
+    @property
+    def magnitude(self) -> Array:
+        """``|values|``."""
+        return np.abs(self.values)
+
+    @property
+    def phase(self) -> Array:
+        """Unwrapped along the frequencies [rad]."""
+        return np.unwrap(np.angle(self.values), axis=0)
+
+
+def frequency_response(model: ObservedPHDAE, omegas: ArrayLike) -> FrequencyResponse:
+    """The response at frequencies omega >= 0, shape (k,) [rad/s].
+
+    Raises:
+        ParameterError: frequencies that are negative or not finite, or a model without inputs or outputs.
+        PoleError: one of them is an undamped pole, to 1e-8 of itself.
+    """
+    frequencies = checked_frequencies(omegas)
+    if not model.inputs or not model.outputs:
+        raise ParameterError("a frequency response needs inputs and outputs: linearize(inputs=[...])")
+    solver = _FirstOrder(model) if model.mechanics is None else _SecondOrder(model.mechanics)
+    values = np.array([solver.response(float(omega)) for omega in frequencies])
+    shape = (len(frequencies), len(model.outputs), len(model.inputs))
+    units = tuple(port.input_unit for port in model.ports for _ in range(port.size))
+    return FrequencyResponse(
+        frequencies, values.reshape(shape), model.inputs, model.outputs, units, model.output_units
+    )
+
+
+def checked_frequencies(omegas: ArrayLike) -> Array:
+    """Shape (k,) [rad/s].
+
+    Raises:
+        ParameterError: frequencies that are negative or not finite.
+    """
+    frequencies = np.atleast_1d(numbers("frequencies", omegas))
+    if frequencies.ndim != 1 or not np.isfinite(frequencies).all() or (frequencies < 0).any():
+        raise ParameterError(f"frequencies must be finite and not negative, shape (k,), got {omegas!r}")
+    return frequencies
+
+
+def harmonic_answers(mechanics: LinearMechanics, omega: float) -> ComplexArray:
+    """Motions x of all coordinates for unit inputs at a frequency [rad/s], shape (n, inputs).
+
+    Raises:
+        PoleError: an undamped pole.
+    """
+    return _SecondOrder(mechanics).answers(omega)
+
+
+class _SecondOrder:
+    """``(K + i w (D + C) - w^2 M) x - G^T lambda = F``, real where there is neither D nor C."""
+
+    def __init__(self, mechanics: LinearMechanics) -> None:
+        self._mechanics = mechanics
+        self._scale = scale = natural_scale(mechanics.mass)
+        size = sparse.diags_array(scale)
+        self._stiffness, self._mass, rates = (
+            sparse.csr_array(size @ matrix @ size)
+            for matrix in (mechanics.stiffness, mechanics.mass, mechanics.velocity + mechanics.damping)
+        )
+        self._rates = rates if rates.nnz else None
+        G = sparse.csr_array(mechanics.constraint_matrix @ size)
+        lengths = np.sqrt(np.asarray(G.multiply(G).sum(axis=1)).ravel())
+        self._ties = sparse.csr_array(sparse.diags_array(1 / np.where(lengths > 0, lengths, 1.0)) @ G)
+        self._unit = float(abs(self._stiffness).max()) if self._stiffness.nnz else 1.0
+        self._forces, self._rows = scale[:, None] * mechanics.forces, mechanics.rows * scale
+
+    def answers(self, omega: float) -> ComplexArray:
+        return np.asarray(self._scale[:, None] * self._harmonic(omega))
+
+    def response(self, omega: float) -> ComplexArray:
+        factors = (1j * omega) ** np.array(self._mechanics.differentiations)
+        return np.asarray(factors[:, None] * (self._rows @ self._harmonic(omega)))
+
+    def _harmonic(self, omega: float) -> ComplexArray:
+        dynamic = self._stiffness - omega**2 * self._mass
+        if self._rates is not None:
+            dynamic = dynamic + 1j * omega * self._rates
+        x = self._solve(sparse.csr_array(dynamic), omega)
+        self._check_pole(x, omega)
+        return x
+
+    def _solve(self, dynamic: sparse.csr_array, omega: float) -> ComplexArray:
+        n, rows = self._mechanics.size, self._ties.shape[0]
+        scaled_ties = self._unit * self._ties
+        saddle = (
+            sparse.csr_array(sparse.block_array([[dynamic, scaled_ties.T], [scaled_ties, None]]))
+            if rows
+            else dynamic
+        )
+        right = np.zeros((n + rows, self._forces.shape[1]), dtype=saddle.dtype)
+        right[:n] = self._forces
+        try:
+            factors = splu(sparse.csc_matrix(saddle))
+        except RuntimeError:
+            raise _pole(omega) from None
+        return np.asarray(factors.solve(right)[:n])
+
+    def _check_pole(self, x: ComplexArray, omega: float) -> None:
+        """x.D x over x.K x + w^2 x.M x is twice the relative distance of w from an undamped pole."""
+        if not np.isfinite(x).all():
+            raise _pole(omega)
+        work = np.abs(np.einsum("ij,ij->j", x.conj(), self._forces))
+        kinetic = omega**2 * np.einsum("ij,ij->j", x.conj(), self._mass @ x).real
+        size = np.abs(x)
+        rough = np.einsum("ij,ij->j", size, abs(self._stiffness) @ size)
+        potential = np.abs(np.einsum("ij,ij->j", x.conj(), self._stiffness @ x))
+        near = (work < ON_POLE * (kinetic + potential)) | (work < ROUND_OFF * rough)
+        if omega:  # at a zero of the response the work vanishes, too, but motions are not large
+            force = np.linalg.norm(self._forces, axis=0)
+            near &= force < AMPLIFIED * omega**2 * np.linalg.norm(x, axis=0)
+        if (near & (size.max(axis=0) > 0) & (work > 0)).any():
+            raise _pole(omega)
+
+
+class _FirstOrder:
+    """``(i w E - (J - R) Q) x = B``."""
+
+    def __init__(self, model: ObservedPHDAE) -> None:
+        self._model = model
+        self._system = model.system_matrix
+        self._forces = model.port_map.toarray()
+        self._work = (model.effort_matrix.T @ model.port_map).toarray()
+
+    def response(self, omega: float) -> ComplexArray:
+        model = self._model
+        matrix = sparse.csc_matrix(1j * omega * model.descriptor - self._system)
+        try:
+            x = splu(matrix).solve(self._forces.astype(np.complex128))
+        except RuntimeError:
+            raise _pole(omega) from None
+        work = np.abs(np.einsum("ij,ij->j", x.conj(), self._work))
+        energy = omega * np.einsum("ij,ij->j", x.conj(), model.energy_matrix @ x).real
+        z = np.abs(model.effort_matrix @ x)
+        rough = np.einsum("ij,ij->j", z, abs(model.structure) @ z)
+        near = (work < ON_POLE * energy) | (work < ROUND_OFF * rough)
+        if omega:
+            momentum = np.linalg.norm(model.descriptor @ x, axis=0)
+            near &= np.linalg.norm(self._forces, axis=0) < AMPLIFIED * omega * momentum
+        if not np.isfinite(x).all() or (near & (work > 0)).any():
+            raise _pole(omega)
+        factors = (1j * omega) ** np.array(model.differentiations)
+        return np.asarray(factors[:, None] * (model.output_matrix @ x))
+
+
+def _pole(omega: float) -> PoleError:
+    return PoleError(
+        f"{omega:.10g} rad/s is an undamped pole, where the response is not bounded; leave it out, "
+        "or give the model damping (Material(viscosity=...), Beam(damping_ratio=...))"
+    )

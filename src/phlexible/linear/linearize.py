@@ -1,0 +1,308 @@
+"""From a mechanism to a linear port-Hamiltonian model, in displacement or in stress form."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+from scipy import linalg, sparse
+
+from phlexible.algebra.arrays import Array
+from phlexible.bodies.floating_body import FloatingBody
+from phlexible.bodies.mechanics.floating import elastic_tangent
+from phlexible.bodies.stress_space import Stress, StressSpace
+from phlexible.description.ports import PlacedBody
+from phlexible.errors import EquilibriumError, ParameterError
+from phlexible.linear.equilibria import OperatingKind, OperatingPoint, operating_point
+from phlexible.linear.mechanics import LinearMechanics, linear_mechanics
+from phlexible.linear.signals import (
+    Input,
+    Output,
+    SignalPoint,
+    coordinates,
+    input_rows,
+    multipliers,
+    output_rows,
+    rates,
+)
+from phlexible.linear.symmetric_modes import lowest_symmetric_modes
+from phlexible.port_hamiltonian.linear import LinearPHDAE
+from phlexible.port_hamiltonian.model import Port, StateBlock
+from phlexible.state.forces import element_state
+from phlexible.state.layout import State
+from phlexible.state.redundancy import independent_rows
+from phlexible.state.small_motions import centred_motions, world_motions
+from phlexible.state.system import System
+
+# Is a static equilibrium stable? Its stiffness must not be negative on the motions that joints allow.
+
+NEGATIVE = 1e-9
+LOOKED_AT = 6
+
+
+def growth(mechanics: LinearMechanics) -> float:
+    """Greatest rate [1/s] at which a small motion grows; 0: the potential energy has no maximum."""
+    squares = lowest_symmetric_modes(mechanics, LOOKED_AT).squares
+    scale = float(np.abs(squares).max(initial=0.0))
+    return float(np.sqrt(-squares[0])) if squares.size and squares[0] < -NEGATIVE * scale else 0.0
+
+
+def check_stability(mechanics: LinearMechanics) -> None:
+    """Refuses a point with a motion whose potential energy has a maximum.
+
+    Raises:
+        EquilibriumError: gives the rate at which the motion would grow.
+    """
+    if rate := growth(mechanics):
+        raise EquilibriumError(
+            f"the static equilibrium is unstable: a motion grows with exp({rate:.4g} t); move"
+            " the initial pose towards the stable one, or give state="
+        )
+
+
+# Stresses as states of a linear model ([B] (45)): ``M_s ds/dt = B v``, ``M dv/dt = ... - B^T s``.
+#
+# Those of a body are the coordinates of its stress space, such as normal forces and bending moments of a beam; a
+# spring has one, its force. Eliminated, they leave the stiffness ``B^T M_s^-1 B``.
+
+
+@dataclass(frozen=True, eq=False)
+class StressStates:
+    """All stresses of a system without strings.
+
+    Attributes:
+        compliance: M_s, shape (s, s), symmetric, positive definite.
+        rates: B, shape (s, sum of velocity counts).
+        blocks: names and units.
+    """
+
+    compliance: sparse.csr_array
+    rates: sparse.csr_array
+    blocks: tuple[StateBlock, ...]
+
+
+def stress_states(system: System, state: State, stress: Stress) -> StressStates:
+    """Of all bodies, then of all springs.
+
+    Raises:
+        EquilibriumError: a force that grows with its coordinate: no spring.
+    """
+    compliances, rates, blocks = [], [], []
+    for placed in system.bodies:
+        assert isinstance(placed.data, FloatingBody), "the stress form refuses strings"
+        space = _space(placed, placed.data, stress)
+        compliances.append(space.compliance)
+        rates.append(np.hstack([np.zeros((space.size, placed.data.rigid_count)), space.rows]))
+        blocks += [StateBlock(f"{placed.name} {block.name}", block.unit, 1) for block in space.blocks]
+    bodies = sparse.csr_array(sparse.block_diag(rates, "csr"))
+    stiffness, springs, spring_blocks = _springs(system, state)
+    return StressStates(
+        sparse.csr_array(sparse.block_diag([*compliances, sparse.diags_array(1 / stiffness)], "csr")),
+        sparse.csr_array(sparse.vstack([bodies, springs])),
+        (*blocks, *spring_blocks),
+    )
+
+
+def with_stress_space(mechanics: LinearMechanics, system: System, stress: Stress) -> LinearMechanics:
+    """The second-order form whose elastic stiffness is ``B^T M_s^-1 B``; viscosity follows it."""
+    if stress is Stress.DISCONTINUOUS:
+        return mechanics  # the same stiffness
+    changes, viscous = [], []
+    for placed in system.bodies:
+        body = placed.data
+        assert isinstance(body, FloatingBody), "the stress form refuses strings"
+        rest = np.zeros(body.elastic_count)
+        softer = _space(placed, body, stress).viscous_matrix(rest) - elastic_tangent(body, rest)
+        changes.append(linalg.block_diag(np.zeros((body.rigid_count,) * 2), softer))
+        viscous.append(body.viscosity * changes[-1])
+    return replace(
+        mechanics,
+        stiffness=_added(mechanics.stiffness, changes),
+        damping=_added(mechanics.damping, viscous),
+    )
+
+
+def _space(placed: PlacedBody, body: FloatingBody, stress: Stress) -> StressSpace:
+    """Rigid bodies have none, in any space."""
+    return placed.held.stress_space(body, stress if body.elastic_count else Stress.DISCONTINUOUS)
+
+
+def _springs(system: System, state: State) -> tuple[Array, sparse.csr_array, list[StateBlock]]:
+    """Stiffnesses, rows of the coordinates' rates over small motions, and the forces as states."""
+    size = int(system.layout.velocity[-1])
+    if not system.forces:
+        return np.zeros(0), sparse.csr_array((0, size)), []
+    elements = element_state(system, system.at(state))
+    stiffness = np.array(
+        [-each.force.tangent(float(theta)) for each, theta in zip(system.forces, elements.theta, strict=True)]
+    )
+    if (stiffness < 0).any():
+        pushing = system.forces[int(np.argmin(stiffness))].element
+        raise EquilibriumError(f'form="stress": {pushing} pushes away from rest; take form="displacement"')
+    stiff = np.flatnonzero(stiffness)
+    motion = world_motions(system, state) @ centred_motions(system, state)
+    blocks = []
+    for k in stiff:
+        element, force = system.forces[k]
+        blocks.append(StateBlock(f"spring {k}: {element}", "N m" if force.coordinate.is_angle else "N", 1))
+    return stiffness[stiff], sparse.csr_array((elements.rows @ motion)[stiff]), blocks
+
+
+def _added(matrix: sparse.csr_array, blocks: list[Array]) -> sparse.csr_array:
+    found = sparse.csr_array(matrix + sparse.block_diag(blocks, "csr"))
+    found.eliminate_zeros()
+    return found
+
+
+# From a mechanism to a linear port-Hamiltonian model, in displacement or in stress form.
+#
+# Displacement form, x = (q, v, lambda)::
+#
+#     diag(I, M, 0) dx/dt = ([0 I 0; -I -D G^T; 0 -G 0] - diag(0, C, 0)) diag(K, I, I) x + (0, F, 0) u
+#
+# Stress form, [B] (45), x = (v, s, lambda) with ``M_s ds/dt = B v`` of ``stress_states``::
+#
+#     diag(M, M_s, 0) dx/dt = ([-D -B^T G^T; B 0 0; -G 0 0] - diag(C, 0, 0)) x + (F, 0, 0) u
+
+
+class Form(StrEnum):
+    """DISPLACEMENT: states (q, v, lambda). STRESS: states (v, stress, lambda)."""
+
+    DISPLACEMENT = "displacement"
+    STRESS = "stress"
+
+
+@dataclass(frozen=True, eq=False)
+class Linearization:
+    """A linear model and where it comes from.
+
+    Attributes:
+        system: that was linearized.
+        point: the operating point.
+        mechanics: second-order matrices with forces of the inputs and rows of the outputs.
+        coordinates: names and units of x.
+        ports: the inputs.
+        outputs: names.
+        output_units: of the outputs.
+        left_out: controllers and forces that it does not have, with the reason.
+    """
+
+    system: System
+    point: OperatingPoint
+    mechanics: LinearMechanics
+    coordinates: tuple[StateBlock, ...]
+    ports: tuple[Port, ...]
+    outputs: tuple[str, ...]
+    output_units: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
+
+
+def linearization(
+    system: System,
+    inputs: Sequence[Input] = (),
+    outputs: Sequence[Output] | None = None,
+    at: OperatingKind = OperatingKind.GIVEN,
+    state: State | None = None,
+) -> Linearization:
+    """The second-order matrices about the operating point, with inputs and outputs.
+
+    Args:
+        system: bodies, joints and loads.
+        inputs: see ``input_rows``.
+        outputs: see ``output_rows``; None: the velocities that make power with the inputs.
+        at: what to linearize about.
+        state: where to look for it, instead of the initial pose.
+
+    Raises:
+        EquilibriumError: no such point, or an unstable static equilibrium.
+        ModelError: signals that are not of this model.
+    """
+    point = operating_point(system, at, state)
+    motion = sparse.csr_array(world_motions(system, point.state) @ centred_motions(system, point.state))
+    here = SignalPoint(system, system.at(point.state), motion)
+    given = input_rows(here, inputs)
+    wanted = given if outputs is None else output_rows(here, outputs)
+    size = int(system.layout.velocity[-1])
+    plain, left_out = linear_mechanics(system, point)
+    mechanics = replace(
+        plain,
+        forces=np.array([signal.row for signal in given]).reshape(-1, size).T,
+        rows=np.array([signal.row for signal in wanted]).reshape(-1, size),
+        differentiations=tuple(signal.differentiations for signal in wanted),
+    )
+    if at is OperatingKind.STATIC:
+        check_stability(mechanics)
+    output_names = tuple(("rate to " if outputs is None else "") + signal.name for signal in wanted)
+    input_names = tuple(signal.name for signal in given)
+    for kind, found in (("inputs", input_names), ("outputs", output_names)):
+        if len(set(found)) < len(found):
+            raise ParameterError(f"two {kind} have one name: {', '.join(found)}")
+    ports, units = tuple(signal.port for signal in given), tuple(signal.unit for signal in wanted)
+    return Linearization(system, point, mechanics, coordinates(system), ports, output_names, units, left_out)
+
+
+def displacement_form(
+    mechanics: LinearMechanics,
+    coordinates: tuple[StateBlock, ...],
+    ports: tuple[Port, ...],
+    multipliers: tuple[StateBlock, ...] = (),
+) -> LinearPHDAE:
+    """The model with states (q, v, lambda)."""
+    n, rows = mechanics.size, mechanics.constraint_matrix.shape[0]
+    one, nothing = sparse.eye_array(n), sparse.csr_array((n, n))
+    ties = sparse.csr_array((rows, rows))
+    G = mechanics.constraint_matrix
+    return LinearPHDAE(
+        descriptor=sparse.block_diag([one, mechanics.mass, ties], "csr"),
+        structure=_blocks([[nothing, one, None], [-one, -mechanics.velocity, G.T], [None, -G, ties]]),
+        dissipation=sparse.block_diag([nothing, mechanics.damping, ties], "csr"),
+        port_map=sparse.csr_array(
+            np.vstack([np.zeros((n, len(ports))), mechanics.forces, np.zeros((rows, len(ports)))])
+        ),
+        effort_map=sparse.block_diag([mechanics.stiffness, one, sparse.eye_array(rows)], "csr"),
+        states=(*coordinates, *rates(coordinates), *multipliers),
+        ports=ports,
+    )
+
+
+def kept_multipliers(linear: Linearization) -> tuple[StateBlock, ...]:
+    """Multipliers of the rows of G that do not depend on others."""
+    names = multipliers(linear.system)
+    if len(names) == linear.mechanics.constraint_matrix.shape[0]:
+        return names
+    return tuple(names[k] for k in independent_rows(linear.system, linear.point.state))
+
+
+def stress_form(linear: Linearization, stress: Stress) -> LinearPHDAE:
+    """The model with states (v, stress, lambda).
+
+    Raises:
+        EquilibriumError: prestress, gravity, rotation or strings, which need displacements as states.
+        ParameterError: a stress space that a body does not have.
+    """
+    if linear.point.kind is not OperatingKind.GIVEN or linear.point.state.eta.any() or linear.system.nodal:
+        raise EquilibriumError(
+            'form="stress" holds about an unloaded, undeformed pose at rest and without strings, which their '
+            'tension makes stiff; take form="displacement"'
+        )
+    mechanics = linear.mechanics
+    found = stress_states(linear.system, linear.point.state, stress)
+    B, count = found.rates, len(found.blocks)
+    n, rows, G = mechanics.size, mechanics.constraint_matrix.shape[0], mechanics.constraint_matrix
+    elastic, ties = sparse.csr_array((count, count)), sparse.csr_array((rows, rows))
+    total = n + count + rows
+    forces = np.zeros((total, len(linear.ports)))
+    forces[:n] = mechanics.forces
+    return LinearPHDAE(
+        descriptor=sparse.block_diag([mechanics.mass, found.compliance, ties], "csr"),
+        structure=_blocks([[-mechanics.velocity, -B.T, G.T], [B, elastic, None], [-G, None, ties]]),
+        dissipation=sparse.block_diag([mechanics.damping, elastic, ties], "csr"),
+        port_map=sparse.csr_array(forces),
+        effort_map=sparse.eye_array(total, format="csr"),
+        states=(*rates(linear.coordinates), *found.blocks, *kept_multipliers(linear)),
+        ports=linear.ports,
+    )
+
+
+def _blocks(blocks: list[list[sparse.sparray | None]]) -> sparse.csr_array:
+    return sparse.csr_array(sparse.block_array(blocks, format="csr"))

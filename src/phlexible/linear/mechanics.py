@@ -1,0 +1,368 @@
+"""Second-order matrices of a mechanism about its operating point (docs/theory.md, 7)."""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array
+from phlexible.algebra.rotations import cross_matrix
+from phlexible.algebra.sparse import Matrix
+from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
+from phlexible.bodies.floating_body import FloatingBody
+from phlexible.bodies.mechanics import absolute as absolute_mechanics
+from phlexible.bodies.mechanics.floating import (
+    elastic_tangent,
+    kept_velocities,
+    mass_matrix,
+    split_velocity,
+    viscous_matrix,
+)
+from phlexible.description.interactions.contact import Contacts
+from phlexible.description.interactions.feedback import Feedback
+from phlexible.description.interactions.state_force import StateLaw
+from phlexible.errors import EquilibriumError, SlackStringWarning
+from phlexible.linear.equilibria import OperatingKind, OperatingPoint
+from phlexible.state.forces import (
+    LawSlopes,
+    constraint_stiffness,
+    element_damping,
+    element_stiffness,
+    has_laws,
+    law_slopes,
+    stiffness_of_loads,
+)
+from phlexible.state.layout import State
+from phlexible.state.redundancy import independent_rows
+from phlexible.state.small_motions import centred_motions, world_motions
+from phlexible.state.system import System
+
+# Linear momentum balances of one floating body about a steady motion (docs/theory.md, 2 and 7).
+#
+# The balance ``M(eta) dnu/dt - h(eta, nu) + dV/deta + C deta/dt = forces`` is expanded about a constant
+# ``nu = (v, w, 0)``. Small motions are ``x = (dr, dtheta, deta)`` in body axes: the frame is at
+# ``r + R dr``, ``R exp(dtheta)``. Then ``delta(nu) = dx/dt + A x`` with ``A`` of ``transport_matrix`` (7.6).
+
+SLACK = 1e-2  # of the largest stress
+ROUND_OFF = 1e-10  # of EA
+
+
+@dataclass(frozen=True, eq=False)
+class BodyMatrices:
+    """``M d2x/dt2 + (D + C) dx/dt + K x = forces``, each of shape (velocity_count,) * 2.
+
+    Attributes:
+        mass: M.
+        velocity: D, of the steady motion; skew.
+        damping: C, of the material and of ``FloatingBody.damping``.
+        stiffness: K of inertia and elasticity; joints and loads add theirs.
+    """
+
+    mass: Matrix
+    velocity: Matrix
+    damping: Matrix
+    stiffness: Matrix
+
+
+def body_matrices(body: FloatingBody, eta: Array, nu: Array) -> BodyMatrices:
+    """The matrices at eta (n,) and a steady nu (velocity_count,) in body axes without elastic rates.
+
+    Of a body about its centre of mass (``centred``) take v = 0: its translation is apart from the rest.
+    """
+    mass, rigid = mass_matrix(body, eta), body.rigid_count
+    stiffness, damping = np.zeros_like(mass), np.zeros_like(mass)
+    stiffness[rigid:, rigid:] = elastic_tangent(body, eta)
+    damping[rigid:, rigid:] = viscous_matrix(body, eta)
+    if not nu.any():
+        return BodyMatrices(mass, np.zeros_like(mass), damping, stiffness)
+    transport = transport_matrix(body, nu)
+    by_velocity, by_shape = velocity_force_slopes(body, eta, nu)
+    stiffness -= by_velocity @ transport
+    stiffness[:, rigid:] -= by_shape
+    return BodyMatrices(mass, mass @ transport - by_velocity, damping, stiffness)
+
+
+def absolute_matrices(body: AbsoluteBody, q: Array, rates: Array) -> BodyMatrices:
+    """Of a body in absolute coordinates at rest; the prestress is in its tangent.
+
+    Raises:
+        EquilibriumError: one that moves.
+    """
+    if rates.any():
+        raise EquilibriumError(
+            "a string or soft body is linearized at rest only: in rotation its nodes have no frame that turns with "
+            'them; take at="given" or at="static"'
+        )
+    if body.dimension > 1 and any(_is_slack(body, group, q) for group in body.strains):
+        warnings.warn(
+            "a string is linearized about a shape in which parts of it are pressed together: "
+            "their motions grow, and grow faster the finer the mesh",
+            SlackStringWarning,
+            stacklevel=2,
+        )
+    nothing = sparse.csr_array((body.velocity_count,) * 2)
+    tangent, viscous = absolute_mechanics.elastic_tangent(body, q), absolute_mechanics.viscous_matrix(body, q)
+    return BodyMatrices(absolute_mechanics.mass_matrix(body), nothing, viscous, tangent)
+
+
+def _is_slack(body: AbsoluteBody, group: QuadraticStrains, q: Array) -> bool:
+    stress = group.law.stress(absolute_mechanics.strains(body, group, q))
+    least = max(SLACK * float(np.abs(stress).max()), ROUND_OFF * group.law.modulus)
+    return bool(stress.min() < -least)
+
+
+def transport_matrix(body: FloatingBody, nu: Array) -> Array:
+    """A in ``delta(nu) = dx/dt + A x``: ``delta(v) = w x dr + v x dtheta``, ``delta(w) = w x dtheta``."""
+    v, w, _ = split_velocity(body, nu)
+    full = np.zeros((6 + body.elastic_count,) * 2)
+    full[:3, :3] = full[3:6, 3:6] = cross_matrix(w)
+    full[:3, 3:6] = cross_matrix(v)
+    kept = kept_velocities(body)
+    return full[np.ix_(kept, kept)]
+
+
+def velocity_force_slopes(body: FloatingBody, eta: Array, nu: Array) -> tuple[Array, Array]:
+    """dh/dnu (N, N) and dh/deta (N, n) of the quadratic velocity forces at deta/dt = 0."""
+    v, w, _ = split_velocity(body, nu)
+    first, second, n = body.first_moments, body.second_moments, body.elastic_count
+    xi = np.concatenate([[1.0], eta])
+    spin, carry, shapes = cross_matrix(w), cross_matrix(v), first[:, 1:]
+    gyro = np.array([(second[a, b] - second[b, a]) for a, b in ((1, 2), (2, 0), (0, 1))])
+    trace = np.einsum("aaij->ij", second)
+    spread = np.einsum("i,abij,j->ab", xi, second, xi)
+    half_growth = np.einsum("abij,j->abi", second, xi)
+    growth = (half_growth + half_growth.transpose(1, 0, 2))[:, :, 1:]  # d(spread)/deta
+    # (d/deta of the rotary inertia) w, one column a coordinate
+    turning = np.outer(w, np.einsum("aai->i", growth)) - np.einsum("abi,b->ai", growth, w)
+    center = cross_matrix(first @ xi)
+
+    linear = np.hstack([body.mass * np.eye(3), -center, shapes])  # pi_t of (v, w, deta/dt)
+    angular = np.hstack([center, np.trace(spread) * np.eye(3) - spread, (xi @ gyro)[:, 1:]])
+    steady = np.concatenate([v, w, np.zeros(n)])
+    linear_cross, angular_cross = cross_matrix(linear @ steady), cross_matrix(angular @ steady)
+
+    by_velocity = np.zeros((6 + n, 6 + n))
+    by_velocity[:3] = -spin @ linear
+    by_velocity[:3, 3:6] += linear_cross
+    by_velocity[:3, 6:] -= spin @ shapes
+    by_velocity[3:6] = -spin @ angular - carry @ linear
+    by_velocity[3:6, 3:6] += angular_cross
+    by_velocity[3:6, :3] += linear_cross
+    by_velocity[3:6, 6:] += carry @ shapes - turning
+    by_velocity[6:, :3] = -shapes.T @ spin
+    symmetric = second + second.transpose(1, 0, 2, 3)
+    by_velocity[6:, 3:6] = (
+        first.T @ carry + 2 * np.outer(trace @ xi, w) - np.einsum("b,abij,j->ia", w, symmetric, xi)
+    )[1:]
+    by_velocity[6:, 6:] = 2 * np.einsum("k,kij->ij", w, gyro)[1:, 1:]
+
+    by_shape = np.zeros((6 + n, n))
+    by_shape[:3] = -spin @ spin @ shapes
+    by_shape[3:6] = -spin @ (turning - carry @ shapes) - carry @ spin @ shapes
+    by_shape[6:] = ((w @ w) * trace - np.einsum("a,abij,b->ij", w, second, w))[1:, 1:]
+    kept = kept_velocities(body)
+    return by_velocity[np.ix_(kept, kept)], by_shape[kept]
+
+
+# Functions of the state in linear models: what they add to K, C, D, which are left out (docs/theory.md, 7).
+
+ASYMMETRY = 1e-6
+ACTIVE = "a controller, which has values at its samples only; linear.interconnect(controller) closes the loop"
+MANY = "contacts among many, which push nothing here; a Contact does"
+NOT_SMOOTH = "a function of the state that has no derivative here"
+NOT_SYMMETRIC = "a function of the state whose stiffness is not symmetric: it has no energy"
+FEEDS = "a function of the state that feeds energy with the velocity: its damping is negative"
+
+
+@dataclass(frozen=True, eq=False)
+class LinearLaws:
+    """Parts of the linear model, and what it leaves out.
+
+    Attributes:
+        stiffness: symmetric, shape (velocities,) * 2.
+        damping: symmetric, positive semi-definite.
+        velocity: skew: forces that do no work.
+        left_out: name and reason of each.
+    """
+
+    stiffness: sparse.csr_array
+    damping: sparse.csr_array
+    velocity: sparse.csr_array
+    left_out: tuple[str, ...]
+
+
+def linear_laws(system: System, state: State) -> LinearLaws:
+    """Of all functions of the state about an operating point; controllers are left out."""
+    size = int(system.layout.velocity[-1])
+    stiffness, damping, velocity = (sparse.csr_array((size, size)) for _ in range(3))
+    left_out = [f"{name}, {ACTIVE}" for name in _controlled(system)]
+    left_out += [f"{each}, {MANY}" for each in system.mechanism.elements if isinstance(each, Contacts)]
+    for slopes in law_slopes(system, system.at(state)) if has_laws(system) else ():
+        if reason := _reason(slopes):
+            left_out.append(f"{slopes.name}, {reason}")
+            continue
+        stiffness = stiffness + (slopes.stiffness + slopes.stiffness.T) / 2
+        damping = damping + (slopes.damping + slopes.damping.T) / 2
+        velocity = velocity + (slopes.damping - slopes.damping.T) / 2
+    parts = [sparse.csr_array(part) for part in (stiffness, damping, velocity)]
+    return LinearLaws(parts[0], parts[1], parts[2], tuple(left_out))
+
+
+def _controlled(system: System) -> list[str]:
+    named = [(load.value, str(load)) for load in system.loads]
+    named += [(force.value, str(element)) for element, force in system.forces]
+    return [name for value, name in named if isinstance(value, Feedback) and not isinstance(value, StateLaw)]
+
+
+def _reason(slopes: LawSlopes) -> str:
+    if not slopes.is_smooth:
+        return NOT_SMOOTH
+    if abs(slopes.stiffness - slopes.stiffness.T).max() > ASYMMETRY * abs(slopes.stiffness).max():
+        return NOT_SYMMETRIC
+    even = sparse.csr_array(slopes.damping + slopes.damping.T)
+    touched = np.flatnonzero(abs(even).max(axis=1).toarray())
+    if not len(touched):
+        return ""
+    values = np.linalg.eigvalsh(even[touched][:, touched].toarray())
+    return FEEDS if values[0] < -ASYMMETRY * np.abs(values).max() else ""
+
+
+# Second-order matrices of a mechanism about its operating point (docs/theory.md, 7).
+
+SMALL = 1e-6  # entries of rows this much smaller than the largest are round-off
+
+
+@dataclass(frozen=True, eq=False)
+class LinearMechanics:
+    """``M d2x/dt2 + (D + C) dx/dt + K x = G^T lambda + F u``, ``G x = 0``, with constant sparse matrices.
+
+    x are small motions (dr, dtheta, deta) of every body in its own axes, in the order of the flat
+    velocities, or coordinates of them.
+
+    Attributes:
+        mass: M, shape (n, n), symmetric, positive definite.
+        velocity: D, shape (n, n), skew: gyroscopic terms of a steady rotation.
+        damping: C, shape (n, n), symmetric, positive semi-definite.
+        stiffness: K, shape (n, n), symmetric: elasticity, prestress, joint and gravity forces, rotation.
+        constraint_matrix: G, shape (rows, n), without rows that depend on others.
+        forces: F, shape (n, inputs).
+        rows: of the outputs, shape (outputs, n).
+        differentiations: 0, 1 or 2 for each output: a row of x, dx/dt or d2x/dt2.
+    """
+
+    mass: sparse.csr_array
+    velocity: sparse.csr_array
+    damping: sparse.csr_array
+    stiffness: sparse.csr_array
+    constraint_matrix: sparse.csr_array
+    forces: Array
+    rows: Array
+    differentiations: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """Number n of coordinates."""
+        return int(self.mass.shape[0])
+
+    @property
+    def is_gyroscopic(self) -> bool:
+        """Whether D is not zero."""
+        return bool(self.velocity.nnz)
+
+    @property
+    def is_damped(self) -> bool:
+        """Whether C is not zero."""
+        return bool(self.damping.nnz)
+
+    def projected(self, basis: sparse.sparray | Array) -> "LinearMechanics":
+        """The same in coordinates a with x = basis @ a, basis (n, m) in the null space of G."""
+        left = basis.T
+
+        def congruent(matrix: sparse.csr_array) -> sparse.csr_array:
+            return sparse.csr_array(left @ (matrix @ basis))
+
+        return LinearMechanics(
+            congruent(self.mass),
+            congruent(self.velocity),
+            congruent(self.damping),
+            congruent(self.stiffness),
+            sparse.csr_array((0, basis.shape[1])),
+            np.asarray(left @ self.forces),
+            np.asarray(self.rows @ basis),
+            self.differentiations,
+        )
+
+
+def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMechanics, tuple[str, ...]]:
+    """The matrices, without inputs and outputs, and which forces they leave out.
+
+    Raises:
+        EquilibriumError: forces that have no potential, such as follower loads: K is not symmetric.
+    """
+    state = point.state
+    centred, world = centred_motions(system, state), world_motions(system, state)
+    motion = sparse.csr_array(world @ centred)
+    parts = [_body_matrices(system, state, index) for index in range(len(system.bodies))]
+    mass, velocity, damping, stiffness = (
+        sparse.csr_array(centred.T @ sparse.block_diag([getattr(part, name) for part in parts], "csr") @ centred)
+        for name in ("mass", "velocity", "damping", "stiffness")
+    )
+    damping = sparse.csr_array(damping + motion.T @ element_damping(system, state) @ motion)
+    if point.kind is OperatingKind.GIVEN:
+        forces = element_stiffness(system, state, with_curvature=False)
+    else:
+        forces = constraint_stiffness(system, state, point.multipliers)
+        forces = forces + stiffness_of_loads(system, state) + element_stiffness(system, state)
+    laws = linear_laws(system, state)
+    stiffness = sparse.csr_array(stiffness + motion.T @ (laws.stiffness - forces) @ motion)
+    damping = sparse.csr_array(damping + motion.T @ laws.damping @ motion)
+    velocity = sparse.csr_array(velocity + motion.T @ laws.velocity @ motion)
+    for matrix in (mass, velocity, damping, stiffness):
+        matrix.eliminate_zeros()
+    size, speed = int(system.layout.velocity[-1]), float(np.abs(state.velocity).max(initial=0.0))
+    rows = system.rows.matrix(system.at(state))[independent_rows(system, state)]
+    mechanics = LinearMechanics(
+        _symmetric(mass, 1.0, mass),
+        _symmetric(velocity, -1.0, velocity + speed * mass),
+        damping,
+        _symmetric(stiffness, 1.0, stiffness),
+        sparse.csr_array(rows @ motion),
+        np.zeros((size, 0)),
+        np.zeros((0, size)),
+        (),
+    )
+    return mechanics, laws.left_out
+
+
+def _body_matrices(system: System, state: State, index: int) -> BodyMatrices:
+    """Of one body about its centre of mass, in body axes."""
+    eta, nu = system.elastic(state, index), state.velocity[system.layout.place(index)]
+    if index >= system.layout.frames:
+        return absolute_matrices(system.nodal[index - system.layout.frames], eta, nu)
+    turning = np.concatenate([np.zeros(system.dimension), nu[system.dimension :]])
+    return body_matrices(system.frames[index], eta, turning)
+
+
+def _symmetric(matrix: sparse.csr_array, sign: float, scale: sparse.csr_array) -> sparse.csr_array:
+    """The symmetric (sign 1) or skew (-1) part, refused where the other part is more than round-off."""
+    rest = sparse.coo_array(matrix - sign * matrix.T)
+    error = _relative_to_rows(rest, scale)
+    if error > ASYMMETRY:
+        raise EquilibriumError(
+            "the linear model is not port-Hamiltonian: its matrices are "
+            f"{'symmetric' if sign > 0 else 'skew'} only to {error:.1e}; follower loads and moments in space "
+            "have no potential, and a point that is no equilibrium has none either"
+        )
+    result = sparse.csr_array((matrix + sign * matrix.T) / 2)
+    result.eliminate_zeros()
+    return result
+
+
+def _relative_to_rows(rest: sparse.coo_array, scale: sparse.csr_array) -> float:
+    """Largest entry of ``rest`` over the largest entries of its row and column of ``scale``."""
+    if not rest.nnz:
+        return 0.0
+    size = abs(scale).max(axis=1).toarray().ravel()
+    allowed = np.sqrt(size[rest.row] * size[rest.col]) + SMALL * size.max()
+    return float((np.abs(rest.data) / allowed).max())

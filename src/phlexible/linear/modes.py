@@ -1,0 +1,321 @@
+"""Natural modes of linear models: frequencies, damping ratios, shapes."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+from scipy.sparse.linalg import LinearOperator, eigs
+
+from phlexible.algebra.arrays import Array, whole
+from phlexible.description.ports import Attachment
+from phlexible.display import shortened
+from phlexible.errors import ModelError
+from phlexible.linear.constraint_elimination import without_algebraic_states
+from phlexible.linear.first_order import EnergyForm, IndefiniteEnergyError, energy_form
+from phlexible.linear.linearize import Form, Linearization
+from phlexible.linear.mechanics import LinearMechanics
+from phlexible.linear.null_space import ConstrainedSolver, natural_scale
+from phlexible.linear.observed import ObservedPHDAE
+from phlexible.linear.symmetric_modes import all_symmetric_modes, lowest_symmetric_modes
+from phlexible.state.small_motions import centred_motions, world_motions
+
+# Modes with damping or gyroscopic terms: eigenvalues s of ``s^2 M + s (D + C) + K`` with ``G x = 0``.
+#
+# Small models: first-order form (L^T x, v) of [B] (45) in coordinates of unit mass, K = L L^T, whose matrix
+# is skew without damping: one Hermitian eigenvalue problem, eigenvalues exactly imaginary. Large
+# models: shift-invert Arnoldi (ARPACK) around a real shift, with the sparse LU of the second-order form.
+
+ComplexArray = NDArray[np.complex128]
+
+DENSE = 700
+ZERO = 1e-10
+
+
+def lowest_complex_modes(mechanics: LinearMechanics, count: int) -> tuple[ComplexArray, ComplexArray, int]:
+    """At most ``count`` eigenvalues with Im >= 0, ascending, shapes (n, count), number of rigid modes."""
+    freedom = mechanics.size - mechanics.constraint_matrix.shape[0]
+    if freedom <= DENSE or 4 * count + 20 > freedom:
+        values, shapes = _dense(mechanics)
+    else:
+        values, shapes = _arnoldi(mechanics, 2 * count + 6)
+    upper = values.imag > -ZERO * np.abs(values).max(initial=0.0)
+    values, shapes = values[upper], shapes[:, upper]
+    order = np.argsort(np.abs(values), kind="stable")
+    values, shapes = values[order], shapes[:, order]
+    level = np.abs(values[min(count + 6, len(values)) - 1]) if len(values) else 0.0
+    zero = np.abs(values) <= 1e-7 * level
+    values = np.where(zero, 0.0, values)
+    rigid = int(zero.sum())
+    shapes = shapes / np.maximum(
+        np.sqrt(np.einsum("ij,ij->j", shapes.conj(), mechanics.mass @ shapes).real), 1e-300
+    )
+    return values[:count], shapes[:, :count], rigid
+
+
+def _dense(mechanics: LinearMechanics) -> tuple[ComplexArray, ComplexArray]:
+    """All eigenvalues. Undamped modes are the coordinates: they keep the lowest accurate in a stiff model."""
+    undamped = all_symmetric_modes(mechanics)
+    shapes, squares = undamped.shapes, undamped.squares
+    small = mechanics.projected(shapes)
+    D, C = small.velocity.toarray(), small.damping.toarray()
+    kept = squares != 0  # positions of rigid motions are no states: a double zero counts once
+    one, r = np.eye(len(squares)), int(kept.sum())
+    if (squares < 0).any():  # no sum of squares: a static instability that rotation may hold
+        first_order = np.block([[np.zeros((r, r)), one[kept]], [-np.diag(squares)[:, kept], -D - C]])
+        found, states = linalg.eig(first_order)
+    else:
+        L = np.diag(np.sqrt(squares))[:, kept]
+        first_order = np.block([[np.zeros((r, r)), L.T], [-L, -(D - D.T) / 2 - C]])
+        if mechanics.is_damped:
+            found, states = linalg.eig(first_order)
+        else:
+            omega, states = linalg.eigh(-1j * first_order)
+            found = 1j * omega
+    motion = states[r:]
+    return np.asarray(found, dtype=np.complex128), np.asarray(shapes @ motion, dtype=np.complex128)
+
+
+def _arnoldi(mechanics: LinearMechanics, count: int) -> tuple[ComplexArray, ComplexArray]:
+    n, mass, rates = mechanics.size, mechanics.mass, mechanics.velocity + mechanics.damping
+    scale, rng = natural_scale(mass), np.random.default_rng(0)
+    shift = _shift(mechanics, scale)
+    dynamic = sparse.csr_array(mechanics.stiffness + shift * rates + shift**2 * mass)
+    solver = ConstrainedSolver(dynamic, mechanics.constraint_matrix, scale)
+
+    def inverse(b: Array) -> Array:
+        """(A - shift E)^-1 E b for the states (x, v)."""
+        x, v = b[:n], b[n:]
+        moved = solver.solve(-(mass @ v) - rates @ x - shift * (mass @ x))
+        return np.concatenate([moved, shift * moved + x])
+
+    start = scale * rng.normal(size=n)
+    start = solver.solve(mass @ start)
+    first = inverse(inverse(np.concatenate([start, np.zeros(n)])))
+    operator = LinearOperator((2 * n, 2 * n), matvec=inverse, dtype=np.float64)
+    found, states = eigs(operator, count, which="LM", v0=first, ncv=min(2 * count + 20, 2 * n - 1), tol=0)
+    return shift + 1 / found, states[n:] if np.abs(found).max() > 0 else states[:n]
+
+
+def _shift(mechanics: LinearMechanics, scale: Array) -> float:
+    """A rate of the size of the lowest modes [1/s]."""
+    squares = np.abs(lowest_symmetric_modes(mechanics, 6).squares)
+    positive = squares[squares > 0]
+    return float(np.sqrt(positive.min() if len(positive) else 1.0)) / 2
+
+
+# Natural modes of a linear model: frequencies, damping ratios, shapes.
+
+
+@dataclass(frozen=True, eq=False)
+class Modes:
+    """The lowest modes in the order of their frequencies; rigid modes come first, with frequency 0.
+
+    Attributes:
+        eigenvalues: s with Im s >= 0, shape (count,) [1/s]; imaginary for a lossless model. Each with
+            Im s > 0 stands for itself and its conjugate, a rigid mode for a double zero.
+        shapes: motions x of all coordinates with x.M x = 1, shape (n, count); complex with damping or
+            gyroscopic terms. Of a model without second-order form: states of energy 1/2.
+        rigid_modes: number of motions without any stiffness.
+        self_stresses: number of constants of motion that are no motions: stresses in balance with themselves
+            and with joints, which nothing that moves can change (docs/theory.md, 7). They are not among the
+            eigenvalues.
+        linearization: what they belong to; None for a reduced model.
+    """
+
+    eigenvalues: ComplexArray
+    shapes: Array | ComplexArray
+    rigid_modes: int
+    linearization: Linearization | None = None
+    self_stresses: int = 0
+
+    def __repr__(self) -> str:
+        listed = shortened([f"{omega:.5g}" for omega in self.frequencies])
+        return f"{type(self).__name__}({listed} rad/s; {self.rigid_modes} rigid)"
+
+    @property
+    def frequencies(self) -> Array:
+        """``|s|``, shape (count,) [rad/s]."""
+        return np.abs(self.eigenvalues)
+
+    @property
+    def damping_ratios(self) -> Array:
+        """-Re s / ``|s|``, shape (count,); 0 for rigid modes."""
+        size = self.frequencies
+        return np.asarray(-self.eigenvalues.real / np.where(size > 0, size, 1.0) + 0.0)
+
+    @property
+    def elastic_frequencies(self) -> Array:
+        """The frequencies without those of rigid modes [rad/s]."""
+        return np.asarray(self.frequencies[self.frequencies > 0])
+
+    def displacement(self, attachment: Attachment) -> Array | ComplexArray:
+        """Motion of a point in each mode, world axes, shape (count, 3) [m for x.M x = 1].
+
+        Raises:
+            ModelError: a body of another model, or the modes of a reduced model.
+        """
+        if self.linearization is None:
+            raise ModelError("the shapes of a reduced model belong to no attachment; take those of the full one")
+        return point_motions(self.linearization, attachment, self.shapes)
+
+
+def point_motions(linear: Linearization, attachment: Attachment, shapes: Array | ComplexArray) -> Array:
+    """World displacements of a point for columns of coordinates (n, k), shape (k, 3)."""
+    system, state = linear.system, linear.point.state
+    if attachment.placed not in system.index:
+        raise ModelError(f"{attachment} is on a body of another model")
+    weights, vectors = system.point(attachment)
+    motion = world_motions(system, state) @ centred_motions(system, state)
+    jacobian = sparse.kron(weights[None], sparse.eye_array(3)) @ vectors.jacobian(system.at(state)) @ motion
+    return np.asarray((jacobian @ shapes).T)
+
+
+def lowest_modes(mechanics: LinearMechanics, count: int, linear: Linearization | None = None) -> Modes:
+    """The ``count`` lowest modes, rigid ones included; fewer where the model has fewer.
+
+    Raises:
+        ParameterError: a count below 1.
+    """
+    whole("count", count)
+    if mechanics.is_gyroscopic or mechanics.is_damped:
+        values, shapes, rigid = lowest_complex_modes(mechanics, int(count))
+        return Modes(values, shapes, rigid, linear)
+    modes = lowest_symmetric_modes(mechanics, int(count))
+    roots = np.sqrt(modes.squares.astype(np.complex128))  # of an unstable motion: real
+    growing = modes.squares < 0
+    return Modes(np.where(growing, roots.imag, 1j * roots.real), modes.shapes, modes.rigid, linear)
+
+
+# Modes of any linear model: by its second-order form where it has one, else by its energy coordinates.
+#
+# Without damping ``dy/dt = J y`` has a skew matrix, and -i J is Hermitian: eigenvalues are imaginary exactly.
+# The kernel of J - R holds what never changes, rigid motions and self-stresses (docs/theory.md, 7); it is
+# orthogonal to all other modes, with damping, too, and is split off first.
+
+LARGEST = 4000
+ZERO_ENERGY = 1e-12  # of the largest eigenvalue
+ZERO_BY_LU = 1e-9
+STILL = 1e-6  # share of the energy of a constant state that is kinetic
+
+
+def lowest_model_modes(model: ObservedPHDAE, count: int) -> Modes:
+    """The lowest modes of a linear model; inputs are zero, also those that prescribe a velocity.
+
+    Raises:
+        ParameterError: a count below 1.
+        ModelError: more than 4000 states without second-order form, or an E that is singular beyond
+            multipliers of constraints.
+    """
+    if model.mechanics is not None:
+        modes = lowest_modes(model.mechanics, count, model.linearization)
+        return replace(modes, self_stresses=_self_stresses(model, modes.rigid_modes))
+    count = whole("count", count)
+    if model.order > LARGEST:
+        raise ModelError(
+            f"modes of {model.order} states without mechanical form need dense matrices (at most {LARGEST}); "
+            "take those of the model that linearize returned"
+        )
+    try:
+        form = energy_form(model)
+    except IndefiniteEnergyError:
+        return _modes_without_energy(model, count)
+    found = _modes_of_pairs(form) or _modes_of_states(form)
+    upper = found.values.imag > -ZERO_ENERGY * np.abs(found.values).max(initial=0.0)
+    values, states = found.values[upper], found.states[:, upper]
+    order = np.argsort(np.abs(values), kind="stable")
+    rigid = found.motions.shape[1]
+    values = np.concatenate([np.zeros(rigid), values[order]])
+    shapes = form.from_energy @ np.hstack([found.motions, states[:, order]])
+    return Modes(values[:count], shapes[:, :count], rigid, None, found.self_stresses)
+
+
+@dataclass(frozen=True, eq=False)
+class _AllModes:
+    """Of an energy form with n coordinates, states of energy 1/2.
+
+    Attributes:
+        motions: constant ones with kinetic energy, shape (n, rigid motions).
+        self_stresses: number of the other constant ones.
+        values: eigenvalues other than those of the constants, shape (k,).
+        states: theirs, shape (n, k).
+    """
+
+    motions: Array
+    self_stresses: int
+    values: ComplexArray
+    states: ComplexArray
+
+
+def _modes_of_pairs(form: EnergyForm) -> _AllModes | None:
+    """Of ``dv/dt = -L s, ds/dt = L^T v`` by the singular values of L; None where there is more to it."""
+    coupling = form.coupling
+    if coupling is None or form.among_free(form.dissipation).any():
+        return None
+    v, n = len(coupling), form.free.shape[1]
+    gyroscopic = form.among_free(form.structure)[:v, :v]
+    if np.abs(gyroscopic).max(initial=0.0) > ZERO_ENERGY * np.abs(coupling).max(initial=0.0):
+        return None
+    left, omega, right = linalg.svd(coupling) if coupling.size else (np.eye(v), np.zeros(0), np.eye(n - v))
+    rank = int((omega > _round_off(form)).sum())
+    moving, strained = form.free[:, :v] @ left, form.free[:, v:] @ right[:rank].T
+    pairs = np.asarray((moving[:, :rank] - 1j * strained) / np.sqrt(2), dtype=np.complex128)
+    values = np.asarray(1j * omega[:rank], dtype=np.complex128)
+    return _AllModes(moving[:, rank:], n - v - rank, values, pairs)
+
+
+def _modes_of_states(form: EnergyForm) -> _AllModes:
+    """Of any J and R. Constants whose kind is not known count as motions."""
+    kernel = _kernel(form.among_free(form.structure - form.dissipation), _round_off(form))
+    constants = form.free @ kernel
+    v = len(constants) if form.velocities is None else form.velocities
+    _, shares, rotation = linalg.svd(constants[:v]) if constants.size else (0, np.zeros(0), np.eye(0))
+    motions = constants @ rotation[: int((shares**2 > STILL).sum())].T
+    basis = form.free
+    if kernel.shape[1]:
+        basis = form.free @ linalg.qr(kernel)[0][:, kernel.shape[1] :]
+    J = basis.T @ form.structure @ basis
+    if form.dissipation.any():
+        values, states = linalg.eig(J - basis.T @ form.dissipation @ basis)
+    else:
+        omega, states = linalg.eigh(-0.5j * (J - J.T))
+        values = 1j * omega
+    number = constants.shape[1] - motions.shape[1]
+    return _AllModes(motions, number, *(np.asarray(each, dtype=np.complex128) for each in (values, basis @ states)))
+
+
+def _round_off(form: EnergyForm) -> float:
+    """Of a rate, by the size of what constraints cut it from."""
+    largest = max(np.abs(matrix).max(initial=0.0) for matrix in (form.structure, form.dissipation))
+    return float(ZERO_ENERGY * len(form.structure) * largest)
+
+
+def _kernel(matrix: Array, round_off: float) -> Array:
+    """Orthonormal basis of the kernel of J - R."""
+    if not matrix.size:
+        return np.zeros((len(matrix), 0))
+    _, values, right = linalg.svd(matrix)
+    return np.asarray(right[values <= round_off].T)
+
+
+def _self_stresses(model: ObservedPHDAE, rigid: int) -> int:
+    """Stress states less the ranks of what strains them."""
+    mechanics = model.mechanics
+    if mechanics is None or model.form is not Form.STRESS:
+        return 0  # displacements that obey the joints
+    rows = mechanics.constraint_matrix.shape[0]
+    stresses = model.order - mechanics.size - rows
+    return int(stresses - (mechanics.size - rows - rigid))
+
+
+def _modes_without_energy(model: ObservedPHDAE, count: int) -> Modes:
+    """All finite eigenvalues of a model whose energy is not positive; what is constant counts as rigid."""
+    model = without_algebraic_states(model)
+    E, A = model.descriptor.toarray(), model.system_matrix.toarray()
+    values, states = linalg.eig(A, E)
+    largest = float(np.abs(values).max(initial=0.0))
+    upper = values.imag > -ZERO_BY_LU * largest
+    values, states = values[upper], states[:, upper]
+    order = np.argsort(np.abs(values), kind="stable")
+    values = np.where(np.abs(values) <= ZERO_BY_LU * largest, 0.0, values)[order]
+    return Modes(values[:count], states[:, order][:, :count], int((values == 0).sum()))

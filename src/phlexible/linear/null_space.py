@@ -1,0 +1,171 @@
+"""Motions that joints allow: sparse null spaces, and saddle points solved by sparse LU."""
+
+import heapq
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.errors import RedundancyError
+
+# Solves ``A x - G^T lambda = b, G x = 0`` with sparse LU, unknowns and rows scaled.
+
+
+class ConstrainedSolver:
+    """x for many right-hand sides b; ``G x = 0`` holds to round-off.
+
+    Args:
+        matrix: A, shape (n, n), real or complex.
+        constraint_matrix: G, shape (rows, n), of full rank.
+        scale: sizes of the unknowns, shape (n,), for example ``1 / sqrt(diag M)``.
+
+    Raises:
+        RuntimeError: the system is exactly singular.
+    """
+
+    def __init__(self, matrix: sparse.csr_array, constraint_matrix: sparse.csr_array, scale: Array) -> None:
+        self._scale, rows = scale, constraint_matrix.shape[0]
+        size = sparse.diags_array(scale)
+        scaled = sparse.csr_array(size @ matrix @ size)
+        if rows:
+            G = sparse.csr_array(constraint_matrix @ size)
+            largest = float(abs(scaled).max())
+            lengths = np.sqrt(np.asarray(G.multiply(G).sum(axis=1)).ravel())
+            G = sparse.diags_array(largest / np.where(lengths > 0, lengths, 1.0)) @ G
+            scaled = sparse.csr_array(sparse.block_array([[scaled, G.T], [G, None]]))
+        self._factors = splu(sparse.csc_matrix(scaled))
+        self._rows = rows
+
+    def solve(self, right: Array) -> Array:
+        """x, shape as ``right``: (n,) or (n, columns)."""
+        scaled = (self._scale * right.T).T
+        padded = np.concatenate([scaled, np.zeros((self._rows, *right.shape[1:]), scaled.dtype)])
+        solution = self._factors.solve(np.ascontiguousarray(padded))[: len(right)]
+        return np.asarray((self._scale * solution.T).T)
+
+
+def natural_scale(mass: sparse.csr_array) -> Array:
+    """``1 / sqrt(diag M)``, shape (n,)."""
+    return np.asarray(1 / np.sqrt(mass.diagonal()))
+
+
+# A sparse basis of the motions that joints allow: range P = null G ([B] 5.3, read x = P x_hat).
+#
+# Gauss-Jordan elimination of the rows of G by sparse rows; a pivot is the entry whose column is in
+# fewest rows, among those not much smaller than the largest of their row, so that P stays local.
+
+RELATIVE_PIVOT = 0.1
+DEPENDENT = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class NullSpace:
+    """P, shape (n, m), and its rows ``free``, shape (m,), that are an identity."""
+
+    basis: sparse.csr_array
+    free: IntArray
+
+
+def null_space_basis(
+    matrix: sparse.csr_array, weights: Array | None = None, allow_dependent: bool = False
+) -> sparse.csr_array:
+    """The basis of ``null_space``."""
+    return null_space(matrix, weights, allow_dependent).basis
+
+
+def null_space(matrix: sparse.csr_array, weights: Array | None = None, allow_dependent: bool = False) -> NullSpace:
+    """P with G P = 0, shape (n, n - rows), with an identity in the rows of the free coordinates.
+
+    Args:
+        matrix: G, shape (rows, n).
+        weights: size of one unit of each coordinate, shape (n,), in which pivots are compared.
+        allow_dependent: rows that repeat others are left out instead of refused.
+
+    Raises:
+        RedundancyError: rows that depend on each other.
+    """
+    count, n = matrix.shape
+    weight = np.ones(n) if weights is None else weights
+    rows: list[dict[int, float]] = []
+    holders: dict[int, set[int]] = {}
+    for number in range(count):
+        begin, end = matrix.indptr[number : number + 2]
+        largest = np.abs(matrix.data[begin:end] * weight[matrix.indices[begin:end]]).max(initial=0.0)
+        row = {
+            int(column): float(value)
+            for column, value in zip(matrix.indices[begin:end], matrix.data[begin:end], strict=True)
+            if abs(value) * weight[column] > 1e-15 * largest
+        }
+        rows.append(row)
+        for column in row:
+            holders.setdefault(column, set()).add(number)
+    lengths = [max((abs(v) * weight[c] for c, v in row.items()), default=0.0) for row in rows]
+    pivots: dict[int, int] = {}
+    queue = [(len(row), number) for number, row in enumerate(rows)]
+    heapq.heapify(queue)
+    while queue:
+        size, number = heapq.heappop(queue)
+        if number in pivots:
+            continue
+        row = rows[number]
+        if len(row) > size:
+            heapq.heappush(queue, (len(row), number))
+            continue
+        largest = max((abs(v) * weight[c] for c, v in row.items()), default=0.0)
+        if not largest > DEPENDENT * lengths[number]:
+            if allow_dependent:
+                for column in row:
+                    holders[column].discard(number)
+                row.clear()
+                continue
+            raise RedundancyError(f"row {number} of the constraint matrix depends on other rows")
+        candidates = [c for c, v in row.items() if abs(v) * weight[c] >= RELATIVE_PIVOT * largest]
+        pivot = min(candidates, key=lambda c: (len(holders[c]), -abs(row[c]) * weight[c], c))
+        scale = 1 / row[pivot]
+        for column in row:
+            row[column] *= scale
+        pivots[number] = pivot
+        for other in list(holders[pivot]):
+            if other != number:
+                _eliminate(rows[other], row, pivot, other, holders)
+    return _basis(rows, pivots, n)
+
+
+def _eliminate(
+    target: dict[int, float], row: dict[int, float], pivot: int, number: int, holders: dict[int, set[int]]
+) -> None:
+    factor = target.pop(pivot)
+    holders[pivot].discard(number)
+    for column, value in row.items():
+        if column == pivot:
+            continue
+        known = target.get(column)
+        if known is None:
+            target[column] = -factor * value
+            holders[column].add(number)
+            continue
+        new = known - factor * value
+        if abs(new) <= 1e-15 * abs(known):
+            del target[column]
+            holders[column].discard(number)
+        else:
+            target[column] = new
+
+
+def _basis(rows: list[dict[int, float]], pivots: dict[int, int], n: int) -> NullSpace:
+    free = np.setdiff1d(np.arange(n), np.array(list(pivots.values()), dtype=np.int64))
+    place = np.full(n, -1)
+    place[free] = np.arange(len(free))
+    i, j, values = [free], [np.arange(len(free))], [np.ones(len(free))]
+    for number, pivot in pivots.items():
+        others = [(place[c], -v) for c, v in rows[number].items() if c != pivot]
+        if others:
+            columns, entries = zip(*others, strict=True)
+            i.append(np.full(len(columns), pivot))
+            j.append(np.array(columns))
+            values.append(np.array(entries))
+    entries_ij = (np.concatenate(i), np.concatenate(j))
+    basis = sparse.coo_array((np.concatenate(values), entries_ij), (n, len(free))).tocsr()
+    return NullSpace(basis, free.astype(np.int64))

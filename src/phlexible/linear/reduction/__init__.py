@@ -1,0 +1,1 @@
+"""Smaller linear models."""

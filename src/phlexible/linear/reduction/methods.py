@@ -1,0 +1,213 @@
+"""Which bases a model is reduced with, and how good the reduced model is."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import Array, numbers, whole
+from phlexible.display import short_repr
+from phlexible.errors import ModelError, ParameterError, ReductionWarning
+from phlexible.linear.constraint_elimination import without_constraints
+from phlexible.linear.frequency_response import frequency_response
+from phlexible.linear.mechanics import LinearMechanics
+from phlexible.linear.observed import ObservedPHDAE, mechanical_model
+from phlexible.linear.reduction.bases import craig_bampton_basis, krylov_basis, modal_basis
+from phlexible.linear.reduction.state_bases import (
+    ReductionMethod,
+    energy_basis,
+    flexible_reduction,
+    galerkin_model,
+    kept_size,
+    normal_form,
+    state_basis,
+    state_galerkin,
+)
+from phlexible.linear.signals import UNIT_MASS, same_unit
+
+# How good a reduced model is: its error over frequencies and a certificate of passivity.
+
+ROUND_OFF = 1e-10
+
+
+@dataclass(frozen=True)
+class PassivityCertificate:
+    """Why a model cannot give more energy than it got; each figure is relative to the largest entry.
+
+    Attributes:
+        skewness: of J: what J + J^T misses.
+        dissipation: how far R is from positive semi-definite.
+        storage: how far the energy matrix E^T Q is from symmetric and positive semi-definite.
+    """
+
+    skewness: float
+    dissipation: float
+    storage: float
+
+    @property
+    def is_passive(self) -> bool:
+        """Whether all figures are round-off."""
+        return max(self.skewness, self.dissipation, self.storage) <= ROUND_OFF
+
+
+def passivity(model: ObservedPHDAE) -> PassivityCertificate:
+    """The certificate of a model of at most 1500 states, as far as eigenvalues are concerned."""
+    errors = model.structure_errors()
+    return PassivityCertificate(
+        errors["skewness"],
+        max(errors["dissipation symmetry"], errors.get("dissipation", 0.0)),
+        max(errors["storage symmetry"], errors.get("storage", 0.0)),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class ReductionError:
+    """Full and reduced response compared.
+
+    Attributes:
+        frequencies: shape (k,) [rad/s].
+        pointwise: |H_r - H| / |H| of each output and input, shape (k, outputs, inputs).
+        peak: largest |H_r - H| over the frequencies over the largest |H|, shape (outputs, inputs).
+    """
+
+    frequencies: Array
+    pointwise: Array
+    peak: Array
+
+    __repr__ = short_repr
+
+
+def reduction_error(full: ObservedPHDAE, reduced: ObservedPHDAE, frequencies: ArrayLike) -> ReductionError:
+    """The error over some frequencies (k,) [rad/s].
+
+    Raises:
+        PoleError: an undamped pole of either model among them.
+    """
+    exact, found = (frequency_response(model, frequencies) for model in (full, reduced))
+    gap, size = np.abs(found.values - exact.values), np.abs(exact.values)
+    largest = size.max(axis=0)
+    return ReductionError(
+        exact.frequencies,
+        gap / np.where(size > 0, size, 1.0),
+        gap.max(axis=0) / np.where(largest > 0, largest, 1.0),
+    )
+
+
+# Which bases a model is reduced with, and the one function that does it.
+
+
+@dataclass(frozen=True, eq=False)
+class Reduction:
+    """A reduced model and the basis that it is made with.
+
+    Attributes:
+        model: the small one.
+        basis: columns V of x = V x_small over the motions x of the full model, shape (n, k); None: the
+            method reduces states, not coordinates.
+    """
+
+    model: ObservedPHDAE
+    basis: Array | None
+
+
+def reduced_model(
+    model: ObservedPHDAE,
+    order: int,
+    method: ReductionMethod,
+    frequencies: ArrayLike | None = None,
+    keep_rigid: bool = False,
+) -> Reduction:
+    """A model with ``order`` states and the same inputs and outputs, without multipliers.
+
+    With fewer states, and a ``ReductionWarning``, where inputs reach and outputs see no more of them.
+
+    Modal, Craig-Bampton and Krylov bases V project the second-order form, ``V^T M V`` and so on, directly
+    on the model with joints ([B] (46)); order counts displacements and rates, two for each column of V.
+    Balanced and IRKA bases project the first-order form without constraints. A model without second-order
+    form is reduced in its states, whatever the method.
+
+    Args:
+        model: any linear model.
+        order: of the reduced model; with second-order form even for the first three methods. With
+            ``keep_rigid`` the number of flexible states.
+        method: how the basis is made.
+        frequencies: for Krylov: where moments are matched, shape (k,) [rad/s]; None: chosen one after
+            the other where the error is greatest.
+        keep_rigid: [B] (46): rigid velocities and multipliers stay, flexible velocities and stresses are
+            projected.
+
+    Raises:
+        ParameterError: an order that is not below the model's, odd, or too small; frequencies for
+            another method.
+        ModelError: no inputs or outputs; inputs that reach nothing that outputs see; undamped modes where damping
+            is needed; a model that does not have what a method needs.
+        MissingExtraError: IRKA without pyMOR.
+    """
+    order = whole("order", order)
+    if not model.inputs or not model.outputs:
+        raise ModelError("a reduction needs inputs and outputs: linearize(inputs=[...])")
+    if frequencies is not None and method is not ReductionMethod.KRYLOV:
+        raise ParameterError(f'frequencies= belongs to method="krylov", not to "{method}"')
+    matched = _frequencies(frequencies)
+    if keep_rigid:
+        found = Reduction(flexible_reduction(model, order, method, matched), None)
+        reached = found.model.order - kept_size(model)
+    else:
+        if model.mechanics is None:
+            basis = state_basis(model, order, method, matched)
+            found = Reduction(state_galerkin(model, basis), None)
+            reached = basis.columns.shape[1] - basis.prescribed
+        else:
+            found = _mechanical_reduction(model, model.mechanics, order, method, matched)
+            reached = found.model.order
+        if not reached:
+            raise ModelError("no input reaches a motion that an output sees, so there is nothing to reduce to")
+    if reached < order:
+        where = "" if frequencies is None else " at the given frequencies"
+        warnings.warn(
+            f'the reduced model has order {reached}, not {order}: method="{method}" finds no more '
+            f"independent states that inputs reach and outputs see{where}",
+            ReductionWarning,
+            stacklevel=3,
+        )
+    return found
+
+
+def _mechanical_reduction(
+    model: ObservedPHDAE,
+    mechanics: LinearMechanics,
+    order: int,
+    method: ReductionMethod,
+    frequencies: Sequence[float] | None,
+) -> Reduction:
+    freedom = mechanics.size - mechanics.constraint_matrix.shape[0]
+    if order >= 2 * freedom:
+        raise ParameterError(f"order must be below the {2 * freedom} states of the model, got {order}")
+    if method in (ReductionMethod.BALANCED, ReductionMethod.IRKA):
+        form = normal_form(without_constraints(model))
+        basis = energy_basis(form, order, method)
+        return Reduction(galerkin_model(form, basis, model), None)
+    if order % 2:
+        raise ParameterError(f'order must be even for method="{method}" (positions and rates), got {order}')
+    match method:
+        case ReductionMethod.MODAL:
+            basis = modal_basis(mechanics, order // 2)
+        case ReductionMethod.CRAIG_BAMPTON:
+            basis = craig_bampton_basis(mechanics, order // 2)
+        case _:
+            basis = krylov_basis(mechanics, order // 2, frequencies)
+    small = mechanics.projected(basis)
+    names = same_unit((f"{method} coordinate {k}" for k in range(basis.shape[1])), UNIT_MASS)
+    reduced = mechanical_model(small, names, model.ports, model.outputs, model.output_units)
+    return Reduction(reduced, basis)
+
+
+def _frequencies(values: ArrayLike | None) -> Sequence[float] | None:
+    if values is None:
+        return None
+    array: Array = np.atleast_1d(numbers("frequencies", values))
+    if array.ndim != 1 or not array.size or not np.isfinite(array).all() or (array < 0).any():
+        raise ParameterError(f"frequencies must be finite and not negative, shape (k,), got {values!r}")
+    return [float(value) for value in array]

@@ -1,0 +1,169 @@
+"""State spaces A, B, C, D, also where inputs prescribe velocities."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+
+import numpy as np
+from scipy import io, linalg
+
+from phlexible.algebra.arrays import Array, file_path
+from phlexible.errors import ModelError, ParameterError, ResultFileError
+from phlexible.linear.constraint_elimination import algebraic_states, without_constraints
+from phlexible.linear.first_order import energy_form
+from phlexible.linear.observed import ObservedPHDAE
+
+# State spaces of models whose inputs prescribe velocities, or whose outputs are joint forces (docs/theory.md, 7).
+#
+# In energy coordinates with ``N^T y = T u`` the states are a of y = P a + N T u. Their rates hold no du/dt, but
+# the multipliers ``lambda = T du/dt - N^T (J - R) y - N^T B u`` do, and so do accelerations: the model is improper
+# where an output answers to du/dt. There the acceleration du/dt is the input to take, as in two-input two-output
+# port models.
+
+ROUND_OFF = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class StateSpaceMatrices:
+    """``dx/dt = A x + B u``, ``y = C x + D u`` with names of states, inputs and outputs."""
+
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+
+def prescribed_state_space(model: ObservedPHDAE, accelerations: Sequence[str]) -> StateSpaceMatrices:
+    """States a, and the prescribed velocities whose rates are inputs.
+
+    Raises:
+        ParameterError: accelerations of inputs that prescribe no velocity.
+        ModelError: outputs that answer to the rate of another input, named with it.
+    """
+    form = energy_form(model)
+    rates, P, N, T = form.structure - form.dissipation, form.free, form.ties, form.tie_ports
+    is_rate = _chosen(model, accelerations, T)
+    A, B = form.among_free(rates), P.T @ (rates @ N @ T + form.ports)
+    seen = form.tie_outputs @ N.T
+    C = form.outputs @ P - seen @ rates @ P
+    D = form.outputs @ N @ T - seen @ (rates @ N @ T + form.ports)
+    D_rate = form.tie_outputs @ T
+    later = np.array(model.differentiations, dtype=bool)
+    if form.tie_outputs[later].any():
+        raise ModelError("rates of joint forces are no outputs of a state space")
+    D_rate[later], D[later], C[later] = (form.outputs @ N @ T)[later], C[later] @ B, C[later] @ A
+    _check_proper(model, D_rate, is_rate)
+    added = np.flatnonzero(is_rate)
+    n, k, m = len(A), len(added), B.shape[1]
+    inputs = np.where(is_rate, 0.0, B)
+    integrators = np.zeros((k, m))
+    integrators[np.arange(k), added] = 1.0
+    return StateSpaceMatrices(
+        np.block([[A, B[:, added]], [np.zeros((k, n + k))]]),
+        np.vstack([inputs, integrators]),
+        np.hstack([C, D[:, added]]),
+        np.where(is_rate, D_rate, D),
+        (*(f"state {i}" for i in range(n)), *(model.inputs[j] for j in added)),
+        tuple(f"rate of {name}" if rate else name for name, rate in zip(model.inputs, is_rate, strict=True)),
+        model.outputs,
+    )
+
+
+def _chosen(model: ObservedPHDAE, accelerations: Sequence[str], tie_ports: Array) -> Array:
+    """Which inputs are given by their rates, shape (inputs,)."""
+    if isinstance(accelerations, str):
+        raise ParameterError(f"accelerations must be a list of ports or inputs, got {accelerations!r}")
+    owners = [port.name for port in model.ports for _ in range(port.size)]
+    prescribes = np.asarray(np.abs(tie_ports).any(axis=0))
+    chosen = np.zeros(len(owners), dtype=bool)
+    for name in accelerations:
+        found = np.array([name in pair for pair in zip(owners, model.inputs, strict=True)])
+        if not (found & prescribes).any() or (found & ~prescribes).any():
+            known = ", ".join(each for each, does in zip(model.inputs, prescribes, strict=True) if does) or "none"
+            raise ParameterError(
+                f"accelerations must name inputs that prescribe a velocity ({known}), got {name!r}"
+            )
+        chosen |= found
+    return chosen
+
+
+def _check_proper(model: ObservedPHDAE, D_rate: Array, is_rate: Array) -> None:
+    """Refuses outputs that answer to the rate of an input that is not given by its rate."""
+    improper = np.where(is_rate, 0.0, np.abs(D_rate)) > ROUND_OFF * np.abs(D_rate).max(initial=0.0)
+    if not improper.any():
+        return
+    output, given = np.argwhere(improper)[0]
+    others = int(improper.sum()) - 1
+    raise ModelError(
+        f"the model is improper: {model.outputs[output]!r} answers to the rate of {model.inputs[given]!r}"
+        + (f", and {others} other pairs do alike" if others else "")
+        + "; give rates instead, to_state_space(accelerations=[...]), leave the outputs out, or connect the port"
+    )
+
+
+# The matrices A, B, C, D of a model without multipliers, for control software and ``.mat`` files.
+
+LARGEST = 4000
+SINGULAR = 1e-14
+
+
+def state_space_matrices(model: ObservedPHDAE, accelerations: Sequence[str] = ()) -> StateSpaceMatrices:
+    """The dense matrices; multipliers are eliminated first.
+
+    Args:
+        accelerations: ports or inputs that prescribe a velocity, given by its rate instead.
+
+    Raises:
+        ParameterError: accelerations that name no such input.
+        ModelError: more than 4000 states, or an E that is singular beyond multipliers of constraints.
+    """
+    if model.mechanics is not None:
+        freedom = model.mechanics.size - model.mechanics.constraint_matrix.shape[0]
+        if 2 * freedom > LARGEST:
+            raise ModelError(
+                f"a dense state space of {2 * freedom} states is refused (at most {LARGEST}); reduce first"
+            )
+    if model.order > LARGEST and model.mechanics is None:
+        raise ModelError(
+            f"a dense state space of {model.order} states is refused (at most {LARGEST}); reduce first"
+        )
+    algebraic = algebraic_states(model)
+    if accelerations or model.port_map[algebraic].nnz or model.output_matrix[:, algebraic].any():
+        return prescribed_state_space(model, accelerations)
+    model = without_constraints(model)
+    E = model.descriptor.toarray()
+    size = np.abs(E).max(axis=1)
+    lower_upper, pivots, _ = linalg.lapack.dgetrf(E / np.where(size > 0, size, 1.0)[:, None])
+    if not size.all() or np.abs(np.diag(lower_upper)).min() < SINGULAR:
+        raise ModelError("E is singular: some states have no inertia, and a state space needs a regular E")
+
+    def solved(matrix: Array) -> Array:
+        return np.asarray(linalg.lu_solve((lower_upper, pivots), matrix / size[:, None]))
+
+    A, B = solved(model.system_matrix.toarray()), solved(model.port_map.toarray())
+    rows = model.output_matrix
+    differentiated = np.array(model.differentiations, dtype=bool)[:, None]
+    C = np.where(differentiated, rows @ A, rows)
+    D = np.where(differentiated, rows @ B, 0.0)
+    return StateSpaceMatrices(A, B, C, D, model.state_names, model.inputs, model.outputs)
+
+
+def save_mat(matrices: StateSpaceMatrices, path: str | PathLike[str]) -> None:
+    """Writes A, B, C, D and the names as cell arrays to a MATLAB file (level 5).
+
+    Raises:
+        ParameterError: a path that does not end in ``.mat``.
+        ResultFileError: the file cannot be written.
+    """
+    if not file_path("path", path).endswith(".mat"):
+        raise ParameterError(f"the path of a MATLAB file must end in .mat, got {str(path)!r}")
+    variables: dict[str, object] = {name: getattr(matrices, name) for name in "ABCD"}
+    for name in ("states", "inputs", "outputs"):
+        variables[name] = np.array(getattr(matrices, name), dtype=object)
+    try:
+        io.savemat(str(path), variables)
+    except OSError as error:
+        raise ResultFileError(f"cannot write {path}: {error}") from error

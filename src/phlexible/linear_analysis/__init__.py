@@ -1,1 +1,0 @@
-"""Linearization, modes, frequency responses and state spaces."""

@@ -1,1 +1,0 @@
-"""Natural modes: with and without damping and gyroscopic terms."""

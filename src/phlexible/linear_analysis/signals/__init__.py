@@ -1,1 +1,0 @@
-"""Inputs and outputs of linear models, their states, and the names and units of all."""

@@ -1,0 +1,1 @@
+"""Quantities that are read: from recorded runs, by sensors."""

@@ -1,0 +1,188 @@
+"""Energies, momenta and events of a run."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, hold_read_only
+from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.floating_body import FloatingBody
+from phlexible.bodies.mechanics.floating import kept_velocities, rigid_rows
+from phlexible.description.mechanism.mechanism import Mechanism
+from phlexible.display import Html, short_repr, sparkline, table
+from phlexible.measure.run import RecordedRun
+from phlexible.state.recording import Recording
+from phlexible.state.vectors import split_rigid
+
+# The energy ledger: what is stored, what loads and drives supplied, what was lost.
+
+
+@dataclass(frozen=True, eq=False)
+class Energy:
+    """Energies at the stored instants, each of shape (N + 1,) [J].
+
+    Attributes:
+        kinetic: of all bodies.
+        strain: elastic energy of all bodies.
+        spring: energy of springs between bodies.
+        gravity: potential energy of weight, zero for masses at the world origin.
+        work: done since t = 0 by each load and drive, by its name.
+        dissipated: lost since t = 0 in damping.
+    """
+
+    kinetic: Array
+    strain: Array
+    spring: Array
+    gravity: Array
+    work: dict[str, Array]
+    dissipated: Array
+
+    def __post_init__(self) -> None:
+        hold_read_only(self)
+
+    def __repr__(self) -> str:
+        least, most = float(self.total.min()), float(self.total.max())
+        return f"Energy({len(self.kinetic)} instants, total {least:.6g} to {most:.6g} J)"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: each energy at the start and at the end, its extremes and its curve."""
+        parts = {name: getattr(self, name) for name in ("kinetic", "strain", "spring", "gravity", "total")}
+        parts |= {f"work of {name}": work for name, work in self.work.items()}
+        parts |= {"dissipated": self.dissipated, "balance error": self.balance_error}
+        rows: list[tuple[str | Html, ...]] = [
+            (name, *(f"{x:.5g}" for x in (e[0], e[-1], e.min(), e.max())), sparkline(e, f"{name} over time"))
+            for name, e in parts.items()
+            if e.any() or name == "total"
+        ]
+        return table(rows, ("[J]", "start", "end", "least", "greatest", ""))
+
+    @property
+    def total(self) -> Array:
+        """What is stored: kinetic + strain + spring + gravity."""
+        return np.asarray(self.kinetic + self.strain + self.spring + self.gravity)
+
+    @property
+    def supplied(self) -> Array:
+        """Work of all loads and drives since t = 0."""
+        return np.asarray(np.sum([np.zeros_like(self.kinetic), *self.work.values()], axis=0))
+
+    @property
+    def balance_error(self) -> Array:
+        """total - total at t = 0 - supplied + dissipated; zero up to the tolerance of the solver."""
+        return np.asarray(self.total - self.total[0] - self.supplied + self.dissipated)
+
+
+def energy_of(recording: Recording) -> Energy:
+    """The ledger of a recording."""
+    return Energy(
+        recording.kinetic,
+        recording.strain,
+        recording.spring,
+        recording.gravity,
+        dict(zip(recording.work_names, recording.work.T, strict=True)),
+        recording.dissipated,
+    )
+
+
+NEGLIGIBLE = 1e-6
+"""Of the greatest energy: a strain energy that changes less says nothing about when a run is worth looking at."""
+
+
+def busiest(recording: Recording) -> int:
+    """Number of the instant of greatest strain energy, or of greatest kinetic energy where little deforms."""
+    strain, kinetic = recording.strain, recording.kinetic
+    largest = max(float(np.abs(strain).max()), float(kinetic.max()))
+    return int(np.argmax(strain if np.ptp(strain) > NEGLIGIBLE * largest else kinetic))
+
+
+# Linear and angular momentum of the whole system, and its centre of mass (docs/theory.md, 2).
+
+CHUNK_NUMBERS = 4_000_000
+"""About this many numbers are held at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Momentum:
+    """Of all bodies, world axes.
+
+    Attributes:
+        linear: shape (N + 1, 3) [kg m/s].
+        angular: about the world origin, shape (N + 1, 3) [kg m2/s].
+        center_of_mass: of all bodies together, shape (N + 1, 3) [m].
+    """
+
+    linear: Array
+    angular: Array
+    center_of_mass: Array
+
+    __repr__ = short_repr
+
+    def __post_init__(self) -> None:
+        hold_read_only(self)
+
+
+def momentum(run: RecordedRun) -> Momentum:
+    """sum m V, sum (x_c x m V + R pi_r) and sum m x_c / sum m, from the stored velocities (2.5)."""
+    layout, rec = run.system.layout, run.recording
+    linear, angular, moment = (np.zeros((run.count, 3)) for _ in range(3))
+    V = split_rigid(layout, rec.velocity)[0]
+    for index, data in enumerate(run.system.frames):
+        p = data.mass * V[:, index]
+        linear += p
+        angular += np.cross(rec.position[:, index], p) + _spin(run, index, data)
+        moment += data.mass * rec.position[:, index]
+    for index, body in enumerate(run.system.nodal, start=layout.frames):
+        own = slice(int(layout.carrier[index]), int(layout.carrier[index + 1]))
+        nodes, p = rec.position[:, own], _nodal_momentum(body, V[:, own])
+        linear += p.sum(axis=1)
+        angular += np.cross(nodes, p).sum(axis=1)
+        moment += np.einsum("k,tki->ti", np.asarray(body.nodal_mass.sum(axis=0)).ravel(), nodes)
+    return Momentum(linear, angular, moment / (sum(placed.data.mass for placed in run.system.bodies) or 1.0))
+
+
+def _spin(run: RecordedRun, index: int, data: FloatingBody) -> Array:
+    """R pi_r of one body, shape (T, 3)."""
+    if not data.rotates:
+        return np.zeros((run.count, 3))
+    result = np.zeros((run.count, 3))
+    step = max(1, CHUNK_NUMBERS // (12 * (data.elastic_count + 6)))
+    for first in range(0, run.count, step):
+        part = slice(first, first + step)
+        rows = rigid_rows(data, run.elastic(index)[part])[:, 3:, kept_velocities(data)]
+        pi = np.einsum("tij,tj->ti", rows, run.recording.velocity[part, run.system.layout.place(index)])
+        result[part] = np.einsum("tij,tj->ti", run.recording.rotation[part, index], pi)
+    return result
+
+
+def _nodal_momentum(body: AbsoluteBody, V: Array) -> Array:
+    """M V of the nodes, from shape (T, N, 3)."""
+    flat = V.transpose(1, 0, 2).reshape(body.node_count, -1)
+    return np.asarray((body.nodal_mass @ flat).reshape(body.node_count, len(V), 3).transpose(1, 0, 2))
+
+
+# What events did in a run.
+
+
+@dataclass(frozen=True)
+class Happened:
+    """An event of a run.
+
+    Attributes:
+        time: [s].
+        what: in words.
+        dissipated: energy that it took, in ``energy.dissipated`` from the next stored instant on [J].
+    """
+
+    time: float
+    what: str
+    dissipated: float
+
+    def __str__(self) -> str:
+        return f"t = {self.time:.6g} s: {self.what}, {self.dissipated:.6g} J dissipated"
+
+
+def happened(recording: Recording, mechanism: Mechanism) -> tuple[Happened, ...]:
+    """The events that happened, in their order."""
+    times, losses = recording.event_times[-1], recording.event_losses[-1]
+    order = sorted(np.flatnonzero(~np.isnan(times)).tolist(), key=lambda k: float(times[k]))
+    return tuple(Happened(float(times[k]), str(mechanism.events[k]), float(losses[k])) for k in order)

@@ -1,0 +1,100 @@
+"""Stress of meshed bodies over time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.bodies.flexible.flexible_body import FlexibleBody
+from phlexible.bodies.flexible.mesh_matrices import ElementMaterials
+from phlexible.bodies.flexible.plate_body import PlatePoints, plate_stress_shapes
+from phlexible.bodies.flexible.plate_elements import PlateSection
+from phlexible.bodies.flexible.points import MeshPoints
+from phlexible.bodies.flexible.skin import stress_coordinates, stress_shapes, von_mises
+from phlexible.description.ports import PlacedBody
+from phlexible.errors import ModelError, ParameterError
+from phlexible.measure.run import RecordedRun
+
+MeshedPoints = MeshPoints | PlatePoints
+"""Of bodies with a mesh."""
+
+
+@dataclass(frozen=True, eq=False)
+class MeshStress:
+    """Stress at k nodes of a mesh, the mean of the elements around each.
+
+    Attributes:
+        time: shape (T,) [s].
+        places: of the nodes in the undeformed body, shape (k, 3) [m].
+        components: xx, yy, zz, yz, xz, xy in body axes, shape (T, k, 6) [Pa].
+    """
+
+    time: Array
+    places: Array
+    components: Array
+
+    @property
+    def von_mises(self) -> Array:
+        """Equivalent stress, shape (T, k) [Pa]."""
+        return von_mises(self.components)
+
+
+def mesh_stress(
+    run: RecordedRun, target: PlacedBody, nodes: Sequence[int] | None = None, every: int = 1
+) -> MeshStress:
+    """See ``Motion.mesh_stress``."""
+    body, points = meshed(target)
+    index = run.body_index(target)
+    chosen = _surface(points) if nodes is None else _checked(nodes, points)
+    instants = slice(None, None, every)
+    components = stress_at(body, points, run.elastic(index)[instants], chosen)
+    return MeshStress(run.recording.time[instants], points.nodes[chosen], components)
+
+
+def stress_at(body: FlexibleBody, points: MeshedPoints, eta: Array, nodes: IntArray) -> Array:
+    """Components at nodes for elastic coordinates (T, n), shape (T, k, 6) [Pa]."""
+    match points, body.materials:
+        case PlatePoints(), PlateSection() as section:
+            shapes = plate_stress_shapes(points, section, nodes)
+        case MeshPoints(mesh=mesh), ElementMaterials() as materials:
+            shapes = stress_shapes(mesh, materials, points.shapes[:, : mesh.dimension], nodes)
+        case _:
+            raise AssertionError("a mesh has materials")
+    coordinates = stress_coordinates(body.data, body.frequencies, eta)
+    return np.asarray(np.einsum("kcn,tn->tkc", shapes, coordinates, optimize=True))
+
+
+def meshed(target: PlacedBody) -> tuple[FlexibleBody, MeshedPoints]:
+    """The body and its mesh.
+
+    Raises:
+        ModelError: a body without a mesh.
+    """
+    body = target.body if isinstance(target, PlacedBody) else None
+    if not isinstance(body, FlexibleBody) or not isinstance(body.points, MeshedPoints):
+        raise ModelError(f"stress in a mesh is that of a FlexibleBody.from_mesh, got {target!r}")
+    return body, body.points
+
+
+def _surface(points: MeshedPoints) -> IntArray:
+    """Nodes at corners of elements on the boundary; of a plane mesh at all corners, of a plate on both surfaces."""
+    mesh = points.mesh
+    corners = mesh.cells if mesh.dimension == 2 else mesh.mesh.facets[:, mesh.mesh.boundary_facets()]
+    found = np.unique(mesh.vertex_nodes[np.asarray(corners)])
+    return np.concatenate([found, found + mesh.node_count]) if isinstance(points, PlatePoints) else found
+
+
+def _checked(nodes: Sequence[int], points: MeshedPoints) -> IntArray:
+    try:
+        numbers = np.asarray(nodes)
+    except ValueError:  # lists of several lengths
+        numbers = np.zeros((0, 0))
+    count = len(points.nodes)
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or not len(numbers):
+        raise ParameterError(f"nodes must be numbers of nodes of body.points.nodes, got {nodes!r}")
+    if len(np.unique(numbers)) < len(numbers):
+        raise ParameterError(f"nodes must differ from each other, got {nodes!r}")
+    if numbers.min() < 0 or numbers.max() >= count:
+        raise ParameterError(f"nodes must be 0 to {count - 1}, got {numbers.min()} to {numbers.max()}")
+    return numbers.astype(np.int64)

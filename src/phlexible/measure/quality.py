@@ -1,0 +1,412 @@
+"""What a motion is worth: balances, joints, lengths of steps, limits of the models (docs/theory.md, 4)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from phlexible.algebra.arrays import Array
+from phlexible.bodies.beam.beam import Beam
+from phlexible.bodies.beam.points import BeamPoints
+from phlexible.bodies.beam.strain import Strain, linear_stiffness
+from phlexible.bodies.flexible.flexible_body import FlexibleBody
+from phlexible.bodies.floating_body import FloatingBody
+from phlexible.bodies.mechanics.floating import elastic_mass
+from phlexible.bodies.rod import GREATEST_GOOD_TURN, GREATEST_TURN
+from phlexible.measure.energy import energy_of
+from phlexible.measure.reactions import slack_parts
+from phlexible.measure.run import RecordedRun
+from phlexible.measure.unheld import unheld_bodies
+from phlexible.state.forces import coordinate_row
+from phlexible.step.tables.declarations import MOST_PARTS
+
+# Finds meshed bodies that turned further in their frame than their strain holds (docs/theory.md, 3).
+
+GREATEST_TURN_IN_FRAME = 0.2  # of an interface relative to the frame [rad]
+GREATEST_LINEAR_TURN = 0.05
+INSTANTS = 2000  # at most so many are looked at
+
+
+def large_turns(run: RecordedRun) -> Iterator[tuple[str, str]]:
+    """Name of each body whose interfaces turn too far in its frame, and how far, when, and what to do."""
+    count = len(run.recording.time)
+    for index, placed in enumerate(run.system.bodies):
+        body = placed.held
+        if not isinstance(body, FlexibleBody) or not body.interfaces:
+            continue
+        rows = np.unique(np.linspace(0, count - 1, min(count, INSTANTS)).astype(int))
+        turns = np.einsum("kcn,tn->tkc", body.points.interfaces.rotations, run.elastic(index)[rows])
+        sizes = np.linalg.norm(turns, axis=2).max(axis=1)
+        is_linear = not len(body.data.strain.factors)
+        most = GREATEST_LINEAR_TURN if is_linear else GREATEST_TURN_IN_FRAME
+        beyond = np.flatnonzero(sizes > most)
+        if not len(beyond):
+            continue
+        begin = run.recording.time[rows[beyond[0]]]
+        remedy = (
+            'strain="green_lagrange" (or geometric_stiffness=)' if is_linear else 'frame="mean_axis" or a chord'
+        )
+        yield (
+            placed.name,
+            f"{placed.name} deforms further than its strain holds, from t = {begin:.4g} s on: an interface turns "
+            f"by up to {sizes.max():.2g} rad in its frame (good to {most:g}); energy and momenta are exact but not "
+            f"the shape: take {remedy}, several bodies in a row, or check its material",
+        )
+
+
+# Finds rods that bent further than their elements follow (docs/theory.md, 8).
+
+
+def coarse_rods(run: RecordedRun) -> list[tuple[str, str]]:
+    """Names of rods whose neighbouring sections turn too far against each other, and how far, in words."""
+    found: list[tuple[str, str]] = []
+    if not run.mechanism.rods:
+        return found
+    rows = np.unique(np.linspace(0, run.count - 1, min(run.count, INSTANTS)).astype(np.int64))
+    time = run.recording.time[rows]
+    for rod in run.mechanism.rods:
+        numbers = [run.system.index[placed] for placed in rod.handle.parts]
+        rotation = run.recording.rotation[rows][:, numbers]
+        cosine = (np.einsum("tkij,tkij->tk", rotation[:, 1:], rotation[:, :-1]) - 1) / 2
+        turn = np.arccos(np.clip(cosine, -1.0, 1.0)).max(axis=1, initial=0.0)
+        beyond = np.flatnonzero(turn > GREATEST_GOOD_TURN)
+        if len(beyond):
+            most = float(turn.max())
+            count = int(np.ceil(rod.handle.body.elements * most / GREATEST_GOOD_TURN))
+            far = "" if most < GREATEST_TURN else f"; beyond {GREATEST_TURN:g} rad they grow soft and fold"
+            text = (
+                f"{rod.handle.name} bends further than its elements follow, from t = {time[beyond[0]]:.4g} s on:"
+                f" neighbouring sections turn by up to {most:.2g} rad against each other (good to"
+                f" {GREATEST_GOOD_TURN:g}{far}): take elements={count} or more, or check its material and loads"
+            )
+            found.append((rod.handle.name, text))
+    return found
+
+
+# Finds beams that bent or stretched further than their strain measure holds (docs/theory.md, 3).
+
+GREATEST_SLOPE = 0.2
+GREATEST_DEFLECTION = 0.1  # of the length
+MOST_PARTS_NAMED = 32  # of a beam, beyond which cutting it is no remedy
+GREATEST_STRAIN = 0.1
+
+
+@dataclass(frozen=True)
+class Excess:
+    """The most that a beam deformed, where that is beyond its model.
+
+    Attributes:
+        name: of the body.
+        text: how much, when, and what to do.
+    """
+
+    name: str
+    text: str
+
+
+def large_deflections(run: RecordedRun) -> list[Excess]:
+    """Beams whose slopes or deflections in their frame are not small, meshed bodies and rods that turn too far."""
+    found = []
+    for index, beam, points in _beams(run):
+        eta, time = _sampled(run, index)
+        fields = points.sampled
+        slope = np.hypot(eta @ fields.slope_y.T, eta @ fields.slope_z.T).max(axis=1, initial=0.0)
+        away = np.hypot(eta @ fields.deflection_y.T, eta @ fields.deflection_z.T).max(axis=1, initial=0.0)
+        far = slope / GREATEST_SLOPE, away / (GREATEST_DEFLECTION * beam.length)
+        beyond = np.flatnonzero(np.maximum(*far) > 1)
+        if len(beyond):
+            parts = int(np.ceil(2 * max(far[0].max(), far[1].max()))) + 1
+            name = run.system.bodies[index].name
+            remedy = f"cut the beam, model.add(beam.split({parts}), ...), or check its material"
+            if parts > MOST_PARTS_NAMED:
+                remedy = "check its material (units?), its loads and whether the motion is stable"
+            found.append(
+                Excess(
+                    name,
+                    f"{name} bends further than small slopes allow, from t = {time[beyond[0]]:.4g} s on: slope up "
+                    f"to {slope.max():.2g}, deflection up to {away.max() / beam.length:.2g} of its length in its "
+                    f"frame (good to {GREATEST_SLOPE:g} and {GREATEST_DEFLECTION:g}); energy and momenta are exact "
+                    f"but not the shape: {remedy}",
+                )
+            )
+    return [*found, *(Excess(name, text) for name, text in (*large_turns(run), *coarse_rods(run)))]
+
+
+def large_strains(run: RecordedRun) -> list[Excess]:
+    """Beams that are stretched or bent beyond a strain of a tenth, where no metal and no linear law holds."""
+    found = []
+    for index, beam, points in _beams(run):
+        eta, time = _sampled(run, index)
+        strain = _greatest_strain(beam, points, eta)
+        beyond = np.flatnonzero(strain > GREATEST_STRAIN)
+        if len(beyond):
+            name = run.system.bodies[index].name
+            found.append(
+                Excess(
+                    name,
+                    f"{name} is strained by up to {100 * strain.max():.3g} %, from t = {time[beyond[0]]:.4g} s on "
+                    f"by more than {100 * GREATEST_STRAIN:.0f} %, where no material is linear; check its "
+                    f"{_stiffness_of(beam)} and its loads",
+                )
+            )
+    return found
+
+
+def _greatest_strain(beam: Beam, points: BeamPoints, eta: Array) -> Array:
+    """Largest strain at each instant, shape (T,): of a fibre, of the axis and of bending, or of shear."""
+    fields = points.sampled
+    slopes = (eta @ fields.slope_y.T) ** 2 + (eta @ fields.slope_z.T) ** 2
+    axial = np.abs(eta @ fields.stretch.T + slopes / 2)
+    radius_y, radius_z = beam.radii_of_gyration(points.stations)  # less than the half height
+    bending = radius_y * np.abs(eta @ fields.curvature_y.T) + radius_z * np.abs(eta @ fields.curvature_z.T)
+    shear = np.hypot(eta @ fields.shear_y.T, eta @ fields.shear_z.T)
+    return np.asarray(np.maximum(axial + bending, shear).max(axis=1, initial=0.0))
+
+
+def _stiffness_of(beam: Beam) -> str:
+    if beam.material is None:
+        return "stiffness matrix"
+    return f"material (Young's modulus is {beam.material.youngs_modulus:.4g} Pa)"
+
+
+def _beams(run: RecordedRun) -> list[tuple[int, Beam, BeamPoints]]:
+    return [
+        (index, placed.held, placed.data.points)
+        for index, placed in enumerate(run.system.bodies)
+        if isinstance(placed.held, Beam)
+        and isinstance(placed.data, FloatingBody)
+        and isinstance(placed.data.points, BeamPoints)
+    ]
+
+
+def _sampled(run: RecordedRun, index: int) -> tuple[Array, Array]:
+    """eta of a body at some of the stored instants, shape (T, n), and their times."""
+    count = len(run.recording.time)
+    if count <= INSTANTS:
+        return run.elastic(index), run.recording.time
+    rows = np.unique(np.linspace(0, count - 1, min(count, INSTANTS)).astype(int))
+    return run.elastic(index)[rows], run.recording.time[rows]
+
+
+# Finds runs that went astray because linear strain knows no geometric stiffening (docs/theory.md, 3).
+
+FAR = 0.3  # of a beam's length; small deflections are far below
+FAST = 0.3  # of the lowest frequency; slower rotation changes stiffness by less than a tenth
+
+
+def missing_stiffening(run: RecordedRun) -> list[str]:
+    """One explanation for each spinning beam of linear strain that was driven far from its axis.
+
+    The centrifugal force pulls a bent beam straight, but only through the square of the slope in its
+    strain; without it the same force pushes the beam out, past its lowest frequency without bound
+    ((3.7); T. R. Kane, R. R. Ryan, A. K. Banerjee, 1987).
+    """
+    found = []
+    for index, placed in enumerate(run.system.bodies):
+        beam = placed.body
+        if not isinstance(beam, Beam) or beam.strain is not Strain.LINEAR:
+            continue
+        away = np.maximum(*(_deflections(run, index, x) for x in (beam.length / 2, beam.length)))
+        far = np.flatnonzero(~(away <= FAR * beam.length))
+        if not len(far):
+            continue
+        spins = run.spin(index, run.recording.velocity)[0]
+        spin = float(np.linalg.norm(spins[: far[0] + 1], axis=1).max())
+        assert isinstance(placed.data, FloatingBody), "beams have a frame"
+        lowest = _lowest_frequency(placed.data)
+        if spin > FAST * lowest:
+            found.append(
+                f"{placed.name} left its axis by {100 * FAR:.0f} % of its length at"
+                f" t = {run.recording.time[far[0]]:.4g} s and by {away.max() / beam.length:.3g} lengths at"
+                f" most, while it turned at up to {spin:.3g} rad/s (its lowest frequency in its frame is"
+                f' {lowest:.3g} rad/s): strain="linear" has no geometric stiffening, so the centrifugal force'
+                ' pushes it out instead of pulling it straight; use strain="von_karman"'
+            )
+    return found
+
+
+def _deflections(run: RecordedRun, index: int, x: float) -> Array:
+    """Transverse displacement of an axis point in the frame of the beam, shape (T,) [m]."""
+    shapes = run.system.bodies[index].at(x).point.shapes[1:]
+    return np.asarray(np.linalg.norm(run.elastic(index) @ shapes.T, axis=1))
+
+
+def _lowest_frequency(data: FloatingBody) -> float:
+    """Of the body held by its frame [rad/s]."""
+    from scipy.linalg import eigh
+
+    square = eigh(linear_stiffness(data.strain), elastic_mass(data), eigvals_only=True, subset_by_index=(0, 0))[0]
+    return float(np.sqrt(max(float(square), 0.0)))
+
+
+# Contacts too stiff for the shortest parts of a step: energy stays exact, the bounce comes late (theory, 8).
+
+LONGEST = 0.3  # step times frequency: a rebound comes 0.023 / omega late
+
+
+def long_contact_steps(run: RecordedRun, step: float) -> list[str]:
+    """What says that a step [s] was too long for contacts and stops that pushed at a stored instant, in words."""
+    record, found, told = run.recording, [], set()
+    for number, (element, force) in enumerate(run.system.forces):
+        contact = force.contact
+        if contact is None or element in told:
+            continue
+        depth = contact.side * (force.rest - record.theta[:, number])
+        deepest = int(np.argmax(depth))
+        if not depth[deepest] > 0:
+            continue
+        state = record.state(deepest)
+        row, _ = coordinate_row(run.system, run.instants.at(slice(deepest, deepest + 1)), force.coordinate)
+        compliance = row @ splu(sparse.csc_matrix(run.system.mass(state))).solve(row)
+        slope = -contact.slope(float(record.theta[deepest, number]), force.rest)
+        ratio = step * float(np.sqrt(slope * compliance))
+        if ratio > LONGEST * MOST_PARTS:
+            told.add(element)
+            found.append(
+                f"the step is {ratio:.2g} times 1/omega of {element}, too long for the {MOST_PARTS} parts that it"
+                " is taken in at most: its bounces are late and imprecise, whatever the energy says; take steps of"
+                f" {LONGEST * MOST_PARTS / ratio * step:.2g} s"
+            )
+    return found
+
+
+# Finds runs whose steps were too long, or too short, for what moved in them (docs/theory.md, 4).
+
+GREATEST_ERROR = 1e-2  # of a step, (4.22)
+ALTERNATING = 0.05  # of the energy
+NOTICEABLE = 1e-9  # errors of a step below it are noise
+MANY_ITERATIONS = 15  # a step
+AT_REST = 1e-6  # energies below this share of the round-off of a step are those of nothing that moves
+LOST = 1e-10  # of the energy, in round-off of positions
+
+
+def long_steps(run: RecordedRun, steps: int | None = None) -> list[str]:
+    """What says that the steps were too long, or too short, in words.
+
+    Args:
+        steps: how many there were, or parts of composed steps, between the first and the last instant; None:
+            not known.
+    """
+    record, found = run.recording, []
+    worst = int(np.argmax(record.step_error))
+    error = float(record.step_error[worst])
+    if error > GREATEST_ERROR:
+        found.append(
+            f"the steps are too long: near t = {record.time[worst]:.4g} s a step errs by about {error:.2g} of the "
+            "longest body (motion.step_error), whatever energy and momenta say; take a smaller step, or tolerance="
+        )
+    is_complete = steps is not None and steps + 1 == len(record.time)
+    if is_complete and error > NOTICEABLE and (share := alternating_share(run)) > ALTERNATING:
+        found.append(
+            f"{100 * share:.0f} % of the energy is in elastic rates that change their sign in every step: "
+            'vibrations much faster than the step. Start with initial="quasi_static", give viscosity or '
+            "numerical_damping, or take a smaller step"
+        )
+    taken = (steps or 0) + int(record.contact_steps[-1] - record.contact_steps[0])
+    if steps and (mean := (record.iterations[-1] - record.iterations[0]) / taken) > MANY_ITERATIONS:
+        found.append(
+            f"Newton's method needs {mean:.0f} iterations a step: the steps are too long for the motion, or the "
+            "bodies too soft for the loads; take a smaller step"
+        )
+    if steps:
+        found += long_contact_steps(run, float(record.time[-1] - record.time[0]) / steps)
+    if steps and (lost := lost_in_round_off(run, steps)) > LOST:
+        found.append(
+            f"the motion is too slow for such short steps: round-off of positions changes about {lost:.1g} of "
+            "its energy; take longer steps, or place the model closer to the origin"
+        )
+    return found
+
+
+def lost_in_round_off(run: RecordedRun, steps: int) -> float:
+    """Share of the energy, about, that closing joints to the last digit of positions adds in all steps (4.24)."""
+    record, system = run.recording, run.system
+    duration = float(record.time[-1] - record.time[0])
+    if not system.owners or not duration:
+        return 0.0
+    mass = sum(placed.data.mass for placed in system.bodies)
+    digit = float(np.finfo(float).eps * np.abs(record.position).max())
+    noise = mass * (digit * steps / duration) ** 2  # of one step
+    stored = record.kinetic + np.abs(record.strain) + np.abs(record.spring)
+    weight = mass * float(np.linalg.norm(system.mechanism.gravity)) * system.body_length
+    given = weight + float(np.abs(record.work).max(axis=0).sum())
+    wandered = 4.0 * digit * steps**1.5  # four deviations of what such digits in every step add up to
+    stays = float(np.ptp(record.position, axis=0).max(initial=0.0)) <= wandered
+    if stored[0] + given <= AT_REST * noise or (record.kinetic[0] <= noise and not given and stays):
+        return 0.0
+    return steps * noise / (float(stored.max()) + given)
+
+
+def alternating_share(run: RecordedRun) -> float:
+    """Share of the energy, over all stored instants, in the part of deta/dt that changes its sign."""
+    record = run.recording
+    if len(record.time) < 3 or not record.kinetic.any():
+        return 0.0
+    energy = 0.0
+    for index, placed in enumerate(run.system.bodies[: run.system.layout.frames]):
+        if not isinstance(placed.data, FloatingBody) or not placed.data.elastic_count:
+            continue
+        own = record.velocity[:, run.system.layout.place(index)][:, -placed.data.elastic_count :]
+        part = (own[:-2] - 2 * own[1:-1] + own[2:]) / 4
+        energy += 0.5 * float(np.einsum("ti,ij,tj->", part, elastic_mass(placed.data), part))
+    stored = record.kinetic + np.abs(record.strain) + np.abs(record.spring)
+    return energy / float(stored[1:-1].sum())
+
+
+# What a motion is worth, at a glance: balances, joints, steps, limits of the models (docs/theory.md, 4).
+
+
+@dataclass(frozen=True)
+class MotionCheck:
+    """Findings on a motion; printed, one line each.
+
+    Attributes:
+        balance_error: of energy, relative to the energies in the balance.
+        joint_gap: greatest gap of a joint or drive, relative to the largest body.
+        step_error: greatest estimated error of a step (4.22).
+        halvings: steps that were halved.
+        iterations: Newton iterations in all.
+        findings: what should be looked at, in words; empty where nothing was found.
+    """
+
+    balance_error: float
+    joint_gap: float
+    step_error: float
+    halvings: int
+    iterations: int
+    findings: tuple[str, ...]
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether nothing was found."""
+        return not self.findings
+
+    def __str__(self) -> str:
+        lines = [
+            f"energy balance    {self.balance_error:9.1e}  of the energies in it",
+            f"joints            {self.joint_gap:9.1e}  greatest gap over the largest body",
+            f"error of a step   {self.step_error:9.1e}  greatest estimate, of the longest body",
+            f"Newton iterations {self.iterations:9d}  {self.halvings} halved steps",
+        ]
+        return "\n".join([*lines, *(f"- {text}" for text in self.findings or ("nothing was found",))])
+
+
+def checked(run: RecordedRun) -> MotionCheck:
+    """All findings on a run."""
+    record = run.recording
+    energy = energy_of(record)
+    stored = energy.kinetic + np.abs(energy.strain) + np.abs(energy.gravity) + np.abs(energy.spring)
+    scale = float(stored.max()) + sum(float(np.abs(work).max()) for work in energy.work.values())
+    gaps = np.abs(run.gaps()) / run.system.gap_lengths
+    slack = [part.text for part in slack_parts(run)]
+    limits = [each.text for each in (*large_deflections(run), *large_strains(run))]
+    return MotionCheck(
+        float(np.abs(energy.balance_error).max()) / scale if scale else 0.0,
+        float(gaps.max(initial=0.0)),
+        float(record.step_error.max()),
+        int(record.halvings[-1]),
+        int(record.iterations[-1]),
+        tuple([*long_steps(run), *limits, *missing_stiffening(run), *slack, *unheld_bodies(run)]),
+    )

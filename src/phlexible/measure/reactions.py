@@ -1,0 +1,214 @@
+"""What joints transmit and strings carry over time (docs/theory.md, 8)."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
+from phlexible.bodies.string_law import StringLaw
+from phlexible.description.interactions.contact import Contacts
+from phlexible.description.interactions.drives import Drive
+from phlexible.description.interactions.force_elements import ForceElement
+from phlexible.description.interactions.functions import Vector, WorldAxis
+from phlexible.description.interactions.loads import Axes
+from phlexible.description.joints.joint import Joint
+from phlexible.description.joints.relations import JointRelation
+from phlexible.description.ports import PlacedBody, Port
+from phlexible.errors import ModelError
+from phlexible.measure.kinematics import rotation
+from phlexible.measure.run import RecordedRun
+
+# What joints transmit: the force lambda dg/dx on each vector x ((8.3); docs/theory.md, 8).
+
+
+def in_axes(run: RecordedRun, joint: Joint, vectors: Array, axes: Axes) -> Array:
+    """World vectors in the axes asked for: those of the material at the second attachment, or the world's.
+
+    Raises:
+        ModelError: body axes of a point mass.
+    """
+    if axes is Axes.WORLD:
+        return vectors
+    second = run.mechanism.joints[run.joint_index(joint)].second
+    return np.asarray(np.einsum("tji,tj->ti", rotation(run, second), vectors))
+
+
+def element_force(
+    run: RecordedRun, element: ForceElement | Drive | JointRelation, multipliers: Callable[[], Array]
+) -> Array:
+    """Forces along the coordinates of an element, drive or relation, shape (N + 1,) or (N + 1, forces) [N or N m].
+
+    Args:
+        run: what moved.
+        element: of the model.
+        multipliers: of all constraints, shape (N + 1, rows); asked for by drives and relations only.
+
+    Raises:
+        ModelError: it is not part of the model.
+    """
+    place = int(run.system.layout.multiplier[len(run.mechanism.joints)])
+    for part in (*run.mechanism.drives, *run.mechanism.relations):
+        if part is element:
+            return multipliers()[:, place].copy()
+        place += 1
+    own = [k for k, each in enumerate(run.system.forces) if each.element is element]
+    if isinstance(element, Contacts):
+        raise ModelError(f"{element} has no force along a coordinate; what it stores is in motion.energy.spring")
+    if not own:
+        raise ModelError(f"{element!r} is not applied in this model")
+    forces = run.recording.forces[:, own]
+    return forces[:, 0].copy() if len(own) == 1 else forces
+
+
+def required(run: RecordedRun, joint: Joint, multipliers: Callable[[], Array]) -> Array:
+    """What the drives of a joint needed, along its driven coordinates, (N + 1,) or (N + 1, drives) [N or N m].
+
+    Raises:
+        ModelError: a joint of another model, or one that no drive moves.
+    """
+    here = run.mechanism.joints[run.joint_index(joint)]
+    own = [drive for drive in run.mechanism.drives if drive.joint is here]
+    if not own:
+        raise ModelError(
+            f"no drive moves {joint!r}: model.apply(joint.drive(angle=...)); what a joint transmits is"
+            " motion.reaction(joint) and motion.reaction_moment(joint)"
+        )
+    names = list(here.coordinate_names)
+    own.sort(key=lambda drive: names.index(drive.coordinate))
+    forces = [element_force(run, drive, multipliers) for drive in own]
+    return forces[0] if len(own) == 1 else np.stack(forces, axis=1)
+
+
+def reaction(run: RecordedRun, joint: Joint, multipliers: Array) -> tuple[Array, Array]:
+    """Force [N] and moment [N m] of a joint, with its drives, on its second attachment.
+
+    Args:
+        run: what moved.
+        joint: of the model.
+        multipliers: of all constraints, shape (N + 1, rows).
+
+    Returns:
+        World axes, about the attachment's point, each of shape (N + 1, 3).
+    """
+    here = run.mechanism.joints[run.joint_index(joint)]
+    layout, system = run.system.layout, run.system
+    force, moment = np.zeros((run.count, 3)), np.zeros((run.count, 3))
+    for number, part in enumerate(system.constraints):
+        if part is not here and not (isinstance(part, Drive) and part.joint is here):
+            continue
+        begin, end = int(layout.multiplier[number]), int(layout.multiplier[number + 1])
+        rows = [system.owners[k].row for k in range(begin, end)]
+        functions = system.functions(rows)
+        pulls = functions.forces(run.instants, multipliers[:, begin:end])
+        places = functions.set.places(run.instants)
+        numbers = {vector.key: k for k, vector in enumerate(functions.set.vectors)}
+        mine = (v for row in rows for term in row.terms for v in term.vectors() if _is_of(v, here.second))
+        for k in {numbers[carried.key] for vector in mine for _, carried in system.resolver.parts(vector)}:
+            if functions.set.vectors[k].is_point:
+                force += pulls[:, k]
+            else:
+                moment += np.cross(places[:, k], pulls[:, k])
+    return force, moment
+
+
+def _is_of(vector: Vector, port: Port) -> bool:
+    return not isinstance(vector, WorldAxis) and vector.port is port
+
+
+# Stretch and tension of strings over time, and whether parts of them were slack.
+
+SLACK = 1e-2  # a part is slack where it is pressed by more than this part of the largest tension
+ROUND_OFF = 1e-9  # of EA: tensions that are none
+SAMPLES = 65  # of the strains, in which the law is looked at
+CHUNK_NUMBERS = 4_000_000
+"""About this many numbers are held at a time."""
+
+
+class SlackPart(NamedTuple):
+    """Where a string was slack first."""
+
+    name: str
+    element: int
+    time: float
+
+    @property
+    def text(self) -> str:
+        """What it means."""
+        return (
+            f"{self.name}: element {self.element} is slack from t = {self.time:.4g} s on; energy and "
+            "momenta stay exact, but slack parts have no unique limit as step and mesh are refined: "
+            "a real string has some bending stiffness or viscosity there"
+        )
+
+
+def stretch(run: RecordedRun, placed: PlacedBody) -> Array:
+    """|dr/ds| = sqrt(C) at the quadrature points, from s = 0 on, shape (N + 1, points).
+
+    Raises:
+        ModelError: a body that is no string.
+    """
+    return np.concatenate([np.sqrt(C) for _, C in _strains(run, placed)], axis=1)
+
+
+def tension(run: RecordedRun, placed: PlacedBody) -> Array:
+    """N = S sqrt(C) of Kinon et al. (2, 10) at the quadrature points, shape (N + 1, points) [N].
+
+    Without the viscous part. Raises:
+        ModelError: a body that is no string.
+    """
+    found = [group.law.tension(C) for group, C in _strains(run, placed)]
+    if not found:
+        raise ModelError(f"{placed.name} is no string and has no tension; ask for its stress")
+    return np.concatenate(found, axis=1)
+
+
+def slack_parts(run: RecordedRun) -> list[SlackPart]:
+    """The first slack element of every string that has one; on a line none can be slack: there they are rods."""
+    found: list[SlackPart] = []
+    if run.system.dimension == 1:
+        return found
+    for placed in run.system.bodies:
+        if placed.nodes is None:
+            continue
+        for group, C in _strains(run, placed):
+            threshold = _slack_strain(group.law, float(C.min()), float(C.max()))
+            if threshold is not None:
+                instant, place = np.argwhere(C < threshold)[0]
+                time = float(run.recording.time[instant])
+                found.append(SlackPart(placed.name, int(group.elements[place]), time))
+    return found
+
+
+def _slack_strain(law: StringLaw, lowest: float, highest: float) -> float | None:
+    """C below which a string with C between these two is slack; None: it never is."""
+    from scipy.optimize import brentq
+
+    strains = np.linspace(lowest, highest, SAMPLES)
+    tensions = law.tension(strains)
+    limit = -max(SLACK * float(np.abs(tensions).max()), ROUND_OFF * law.modulus)
+    pressed = np.flatnonzero(tensions < limit)
+    if not len(pressed):
+        return None
+    last = int(pressed[-1])
+    if last == SAMPLES - 1:
+        return float(np.nextafter(highest, np.inf))
+    root: float = brentq(lambda C: float(law.tension(C)) - limit, strains[last], strains[last + 1])
+    return max(root, float(np.nextafter(lowest, np.inf)))
+
+
+def _strains(run: RecordedRun, placed: PlacedBody) -> list[tuple[QuadraticStrains, Array]]:
+    """Groups of strains, each with C, shape (N + 1, g)."""
+    from phlexible.bodies.mechanics.absolute import strain_values
+
+    index = run.body_index(placed)
+    data = run.system.bodies[index].data
+    if not isinstance(data, AbsoluteBody):
+        raise ModelError(
+            f"{run.system.bodies[index].name} is no string and has no tension; ask for its section forces"
+        )
+    nodes = run.elastic(index).reshape(run.count, -1, data.dimension)
+    step = max(1, CHUNK_NUMBERS // (6 * data.node_count))
+    chunks = [nodes[k : k + step] for k in range(0, run.count, step)]
+    return [(group, np.concatenate([strain_values(group, c) for c in chunks])) for group in data.strains]

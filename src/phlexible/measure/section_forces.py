@@ -1,0 +1,262 @@
+"""Section forces, strains and stress along beams and rods over time."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.bodies.beam.beam import Beam
+from phlexible.bodies.beam.mesh import BeamMesh
+from phlexible.bodies.beam.points import ROUND_OFF, BeamPoints
+from phlexible.bodies.beam.section_forces import places_along, section_resultants, stations
+from phlexible.bodies.floating_body import FloatingBody
+from phlexible.description.interactions.rod_element import KEPT
+from phlexible.description.mechanism.wholes import RodInModel
+from phlexible.description.placed_wholes import PlacedRod, PlacedWhole, line_parts
+from phlexible.description.ports import PlacedBody
+from phlexible.display import short_repr
+from phlexible.elements.sections import UniformSection, fibre_places, fibre_stress, greatest_shear, stress_range
+from phlexible.errors import ModelError
+from phlexible.measure.run import RecordedRun
+
+# Strains and section forces of rods over time (docs/theory.md, 8).
+
+
+def own_rod(run: RecordedRun, target: PlacedRod) -> RodInModel:
+    """The rod of the run's model that the handle is, or is called like.
+
+    Raises:
+        ModelError: there is none.
+    """
+    for rod in run.mechanism.rods:
+        if rod.handle is target or (rod.handle.name, rod.handle.body) == (target.name, target.body):
+            return rod
+    names = ", ".join(rod.handle.name for rod in run.mechanism.rods) or "none"
+    raise ModelError(f"{target.name!r} is not a rod of this model; it has: {names}")
+
+
+def strain_places(rod: RodInModel) -> Array:
+    """Where strains are: quadrature points of all elements, shape (g,) [m]."""
+    return np.concatenate([element.shape.places for element in rod.elements])
+
+
+def rod_forces(run: RecordedRun, velocities: Callable[[], Array], rod: RodInModel) -> Array:
+    """(N, Q_y, Q_z, M_x, M_y, M_z) at ``strain_places``, with their viscous part, shape (T, g, 6) [N, N m].
+
+    Args:
+        run: the recorded motion.
+        velocities: flat velocities that satisfy the joints, (T, all); asked for by viscous rods only.
+        rod: of the model that moved.
+    """
+    dimension = run.system.dimension
+    kept = list(KEPT[dimension])
+    rows = [row for each in rod.elements for point in each.functions(dimension) for row in point]
+    functions = run.system.functions(rows)
+    strains = functions.values(run.instants).reshape(run.count, -1, len(kept))
+    natural = np.concatenate([element.natural for element in rod.elements])
+    stiffness = np.concatenate([element.stiffness for element in rod.elements])[
+        np.ix_(range(len(natural)), kept, kept)
+    ]
+    strains = strains - natural[:, kept]
+    if rod.handle.body.viscosity:
+        rates = functions.rates(run.instants, velocities()).reshape(strains.shape)
+        strains = strains + rod.handle.body.viscosity * rates
+    forces = np.zeros((run.count, len(natural), 6))
+    forces[:, :, kept] = np.einsum("gij,tgj->tgi", stiffness, strains)
+    return forces
+
+
+def between_places(places: Array, values: Array, x: Array) -> Array:
+    """Values (T, g, 6) at places (g,) at x (k,): linear between neighbours and beyond the ends, (T, k, 6)."""
+    if len(places) == 1:
+        return np.repeat(values, len(x), axis=1)
+    left = np.clip(np.searchsorted(places, x) - 1, 0, len(places) - 2)
+    share = ((x - places[left]) / (places[left + 1] - places[left]))[:, None]
+    return np.asarray((1 - share) * values[:, left] + share * values[:, left + 1])
+
+
+# Section forces and stress along a beam over time.
+
+INSIDE = 1e-9  # of an element: how far from its ends its forces are drawn
+
+
+@dataclass(frozen=True, eq=False)
+class SectionForces:
+    """What the part beyond a cut exerts on its positive face (normal +x), at T instants and s stations.
+
+    In the local axes of the section, which turn with its slopes. In the plane ``shear_z``, ``torsion``
+    and ``moment_y`` are zero.
+
+    Attributes:
+        time: shape (T,) [s].
+        x: stations along the undeformed axis, shape (s,) [m].
+        normal: N, positive in tension, shape (T, s) [N].
+        shear_y: Q_y, along +y, shape (T, s) [N].
+        shear_z: Q_z, along +z, shape (T, s) [N].
+        torsion: M_x, about +x, shape (T, s) [N m].
+        moment_y: M_y, about +y, shape (T, s) [N m].
+        moment_z: M_z, about +z, shape (T, s) [N m].
+    """
+
+    time: Array
+    x: Array
+    normal: Array
+    shear_y: Array
+    shear_z: Array
+    torsion: Array
+    moment_y: Array
+    moment_z: Array
+
+    __repr__ = short_repr
+
+
+@dataclass(frozen=True, eq=False)
+class BeamStress:
+    """Stress over the cross-sections at T instants and s stations: normal sigma_x, positive in tension, and shear.
+
+    Attributes:
+        time: shape (T,) [s].
+        x: stations along the undeformed axis, shape (s,) [m].
+        greatest: over the section, or over the given fibres, shape (T, s) [Pa].
+        smallest: the same, shape (T, s) [Pa].
+        shear: greatest of shear forces and torsion, added as if at one place (exact in a circle, else an upper
+            bound), shape (T, s) [Pa]; not a number where a ``Section`` has no outline.
+    """
+
+    time: Array
+    x: Array
+    greatest: Array
+    smallest: Array
+    shear: Array
+
+    __repr__ = short_repr
+
+
+Velocities = Callable[[], Array]
+"""Flat velocities that satisfy the joints, (T, all velocity counts); asked for by viscous bodies only."""
+
+
+def section_forces(
+    run: RecordedRun, velocities: Velocities, target: PlacedBody | PlacedWhole, x: ArrayLike | None = None
+) -> SectionForces:
+    """See ``Motion.section_forces``."""
+    if isinstance(target, PlacedRod):
+        return _forces_of_rod(run, velocities, target, x)
+    columns, places, results = [], [], []
+    for index, begin, own, at in _stations_of_parts(run, target, x):
+        placed = run.system.bodies[index]
+        assert isinstance(placed.held, Beam) and isinstance(placed.data, FloatingBody)
+        rates = run.spin(index, velocities())[1] if placed.data.viscosity else None
+        results.append(section_resultants(placed.held, placed.data, at, run.elastic(index), rates))
+        columns.append(own)
+        places.append(begin + at)
+    as_asked = np.argsort(np.concatenate(columns))
+    forces = np.concatenate([result.force for result in results], axis=1)[:, as_asked]
+    moments = np.concatenate([result.moment for result in results], axis=1)[:, as_asked]
+    at = np.concatenate(places)[as_asked]
+    return SectionForces(run.recording.time, at, *np.moveaxis(forces, 2, 0), *np.moveaxis(moments, 2, 0))
+
+
+def _forces_of_rod(
+    run: RecordedRun, velocities: Velocities, target: PlacedRod, x: ArrayLike | None
+) -> SectionForces:
+    rod = own_rod(run, target)
+    places, forces = strain_places(rod), rod_forces(run, velocities, rod)
+    if x is not None:
+        at = places_along(target.length, x)
+        places, forces = at, between_places(places, forces, at)
+    return SectionForces(run.recording.time, places, *np.moveaxis(forces, 2, 0))
+
+
+def stress(
+    run: RecordedRun,
+    velocities: Velocities,
+    target: PlacedBody | PlacedWhole,
+    x: ArrayLike | None = None,
+    fibres: ArrayLike | None = None,
+) -> BeamStress:
+    """See ``Motion.stress``."""
+    forces = section_forces(run, velocities, target, x)
+    places = None if fibres is None else fibre_places(fibres)
+    greatest, smallest, shear = (np.empty_like(forces.normal) for _ in range(3))
+    for k, section in enumerate(_sections(run, target, forces.x)):
+        parts = (section, forces.normal[:, k], forces.moment_y[:, k], forces.moment_z[:, k])
+        if places is None:
+            greatest[:, k], smallest[:, k] = stress_range(*parts)
+        else:
+            each = fibre_stress(*parts, *places)
+            greatest[:, k], smallest[:, k] = each.max(axis=-1), each.min(axis=-1)
+        shear[:, k] = greatest_shear(section, forces.shear_y[:, k], forces.shear_z[:, k], forces.torsion[:, k])
+    return BeamStress(forces.time, forces.x, greatest, smallest, shear)
+
+
+def _sections(run: RecordedRun, target: PlacedBody | PlacedWhole, x: Array) -> list[UniformSection]:
+    """The cross-sections at places on the whole beam."""
+    if isinstance(target, PlacedRod):
+        return target.body.sections_at(x)
+    parts = _parts(run, target)
+    found = []
+    for place in x.tolist():
+        index, begin = [each for each in parts if each[1] <= place * (1 + ROUND_OFF)][-1]
+        beam = run.system.bodies[index].body
+        assert isinstance(beam, Beam)
+        found += beam.sections_at(np.array([place - begin]))
+    return found
+
+
+def element_ends(run: RecordedRun, target: PlacedBody | PlacedWhole) -> Array:
+    """Places just inside both ends of each element, where the forces of an element are drawn (2 e,) [m].
+
+    Of a rod its quadrature points, between which forces are drawn as lines.
+    """
+    if isinstance(target, PlacedRod):
+        return strain_places(own_rod(run, target))
+    ends = []
+    for index, begin in _parts(run, target):
+        mesh = _mesh(run.system.bodies[index])
+        left = np.arange(mesh.elements)[:, None]
+        ends.append(begin + mesh.element_length * (left + [INSIDE, 1 - INSIDE]).ravel())
+    return np.concatenate(ends)
+
+
+def _parts(run: RecordedRun, target: PlacedBody | PlacedWhole) -> list[tuple[int, float]]:
+    """Indices of the beams that a handle stands for, and where they start on the whole [m]."""
+    if not isinstance(target, PlacedBody | PlacedWhole):
+        raise ModelError(f"section forces are those of a beam that model.add returned, got {target!r}")
+    parts = [(run.body_index(placed), begin) for placed, begin in line_parts(target)]
+    for index, _ in parts:
+        placed = run.system.bodies[index]
+        if not isinstance(placed.body, Beam):
+            raise ModelError(
+                f"section forces are those of a Beam, got {placed.name}, a {type(placed.body).__name__}"
+            )
+    return parts
+
+
+def _mesh(placed: PlacedBody) -> BeamMesh:
+    points = placed.data.points
+    assert isinstance(points, BeamPoints), "beams find their points by their mesh"
+    return points.mesh
+
+
+def _stations_of_parts(
+    run: RecordedRun, target: PlacedBody | PlacedWhole, x: ArrayLike | None
+) -> Iterator[tuple[int, float, IntArray, Array]]:
+    """Each part that has stations: its index, its start, the places of its columns, stations from there."""
+    parts = _parts(run, target)
+    if x is None:
+        count = 0
+        for index, begin in parts:
+            local = stations(_mesh(run.system.bodies[index]))
+            yield index, begin, np.arange(count, count + len(local)), local
+            count += len(local)
+        return
+    length = _mesh(run.system.bodies[parts[0][0]]).length
+    places = places_along(length * len(parts), x)
+    owner = np.clip((places / length * (1 + ROUND_OFF)).astype(np.int64), 0, len(parts) - 1)
+    for number, (index, begin) in enumerate(parts):
+        own = np.flatnonzero(owner == number)
+        if len(own):
+            yield index, begin, own, np.clip(places[own] - begin, 0.0, length)

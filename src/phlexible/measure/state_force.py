@@ -1,0 +1,105 @@
+"""``StateForce``: forces on several ports from a function of time and state, inside of the step."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from phlexible.algebra.arrays import check_callable, optional_text
+from phlexible.description.interactions.force_elements import ForceElement, JointElement
+from phlexible.description.interactions.loads import Force, Load
+from phlexible.description.interactions.state_force import CompoundForce, ShareOfState, StateFunction, StateLaw
+from phlexible.description.joints.joint import Joint
+from phlexible.description.ports import Attachment
+from phlexible.errors import ModelError, ParameterError
+from phlexible.measure.sensors import JointPosition, Position
+
+Measured = Attachment | Joint | Position | JointPosition
+
+
+@dataclass(frozen=True, eq=False)
+class StateForce(CompoundForce):
+    """Forces that are a function of time and of what sensors measure, for ``Model.apply``.
+
+    The function is asked at the middle of each trial step of Newton's method, ``function(t, x, v)`` with the mean
+    places and the mean rates of the step: of second order in the step, where the held values of a ``Feedback``
+    are of first order. A force -k x stores its energy as exactly as a spring. It is a Python function that is
+    called three or four times a step, however stiff it is (docs/theory.md, 8).
+
+    Attributes:
+        function: (t [s], x, v) -> forces, in the order of ``on``, shape (values,).
+        of: what x and v hold, in this order: of an attachment or ``Position`` its world place [m] and velocity
+            [m/s], 3 numbers each; of a joint or ``JointPosition`` its coordinates [rad, m] and their rates, of
+            angles over full turns.
+        on: where the values act: 3 numbers of an attachment, a world force [N]; of a joint with one coordinate one
+            number, along it [N m or N].
+        name: key of the work in the energy ledger; None: made from where it acts.
+
+    Raises:
+        ParameterError: no function, or lists without or with other things.
+        ModelError: a joint on which forces act that has not one coordinate.
+    """
+
+    function: StateFunction
+    of: Sequence[Measured] = field(kw_only=True)
+    on: Sequence[Attachment | Joint] = field(kw_only=True)
+    name: str | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        check_callable("function", self.function, "t", "x", "v")
+        for label, given, kinds, wanted in (
+            ("of", self.of, Measured, "attachments, joints, Position(attachment) or JointPosition(joint)"),
+            ("on", self.on, Attachment | Joint, "attachments and joints"),
+        ):
+            if not isinstance(given, list | tuple) or not given:
+                raise ParameterError(f"{label} must be a list of {wanted}, got {given!r}")
+            for item in given:
+                if not isinstance(item, kinds):
+                    raise ParameterError(f"{label} takes {wanted}, got {item!r}")
+        for item in self.on:
+            if isinstance(item, Joint) and len(item.coordinate_names) != 1:
+                raise ModelError(
+                    f"forces along coordinates need a joint with one, {item} has {len(item.coordinate_names)}"
+                )
+        object.__setattr__(self, "name", optional_text("name", self.name))
+        object.__setattr__(self, "of", tuple(self.of))
+        object.__setattr__(self, "on", tuple(self.on))
+
+    def __str__(self) -> str:
+        return self.name or f"state force on {', '.join(map(str, self.on))}"
+
+    def parts(self) -> tuple[Load | ForceElement, ...]:
+        """A force on each attachment, and an element in each joint."""
+        measured, places, rates, count = [], [], [], 0
+        for item in self.of:
+            source, own = _source(item)
+            measured.append(source)
+            places += [count + k for k in own[0]]
+            rates += [count + k for k in own[1]]
+            count += 6 if isinstance(source, Attachment) else 2 * len(source.coordinate_names)
+        sizes = [3 if isinstance(item, Attachment) else 1 for item in self.on]
+        ends = np.cumsum(sizes)
+        found: list[Load | ForceElement] = []
+        for item, end, size in zip(self.on, ends.tolist(), sizes, strict=True):
+            share = ShareOfState(
+                self.function, np.array(places), np.array(rates), end - size, end, sum(sizes), str(self)
+            )
+            law = StateLaw(share, measured)
+            if isinstance(item, Attachment):
+                found.append(Force(item, law, name=self.name))
+            else:
+                found.append(JointElement(item, item.coordinate_name(None), force=law, name=self.name))
+        return tuple(found)
+
+
+def _source(item: Measured) -> tuple[Attachment | Joint, tuple[list[int], list[int]]]:
+    """Attachment or joint, and which of the numbers that are measured there are places and rates."""
+    if isinstance(item, Position):
+        if not isinstance(item.port, Attachment):
+            raise ParameterError(f"of takes points of bodies, got {item}")
+        item = item.port
+    if isinstance(item, Attachment):
+        return item, ([0, 1, 2], [3, 4, 5])
+    joint, chosen = (item.joint, item.coordinate) if isinstance(item, JointPosition) else (item, None)
+    numbers = range(len(joint.coordinate_names)) if chosen is None else [chosen]
+    return joint, ([2 * k for k in numbers], [2 * k + 1 for k in numbers])

@@ -1,0 +1,50 @@
+"""Bodies under gravity that nothing holds: often a joint that was forgotten."""
+
+import numpy as np
+
+from phlexible.description.interactions.loads import Load
+from phlexible.description.mechanism.mechanism import Mechanism
+from phlexible.description.mechanism.membership import Part, ports_of
+from phlexible.description.ports import Attachment, PlacedBody
+from phlexible.measure.run import RecordedRun
+
+
+def unheld_bodies(run: RecordedRun) -> list[str]:
+    """Those that fall from rest with no joint, force element or load between them and the world, in words."""
+    mechanism = run.mechanism
+    if not np.any(mechanism.gravity):
+        return []
+    first = run.at(slice(0, 1)).recording
+    at_rest = {
+        placed
+        for index, placed in enumerate(run.system.bodies)
+        if not first.velocity[0, run.system.layout.place(index)].any()
+    }
+    groups = [group for group in _free(mechanism) if group <= at_rest]
+    return [
+        f"nothing holds {', '.join(placed.name for placed in mechanism.bodies if placed in group)}: no joint, force"
+        " element or load acts between it and the world, and it falls; connect it, or leave out gravity"
+        for group in groups
+    ]
+
+
+def _free(mechanism: Mechanism) -> list[set[PlacedBody]]:
+    """Bodies that hang together and on nothing else."""
+    links = [(set(whole.parts), False) for whole in mechanism.wholes.values()]
+    parts: tuple[Part, ...] = (*mechanism.joints, *mechanism.drives, *mechanism.elements, *mechanism.loads)
+    for part in parts:
+        own, is_held = _ends(part)
+        links.append((own, is_held))
+    groups = [({placed}, False) for placed in mechanism.bodies]
+    for linked, is_held in links:
+        mine = [group for group in groups if group[0] & linked]
+        groups = [group for group in groups if not group[0] & linked]
+        groups.append((set().union(*(own for own, _ in mine)), is_held or any(held for _, held in mine)))
+    return [own for own, is_held in groups if own and not is_held]
+
+
+def _ends(part: Part) -> tuple[set[PlacedBody], bool]:
+    """Bodies that a part acts on, and whether it holds them to the world, or each by itself."""
+    ports = list(ports_of(part))
+    own = {port.placed for port in ports if isinstance(port, Attachment)}
+    return own, len(own) < 2 or any(not isinstance(port, Attachment) for port in ports) or isinstance(part, Load)

@@ -1,0 +1,132 @@
+"""Conditions: what events and the end of a run wait for, as thresholds of sensors."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from phlexible.algebra.arrays import ANY_SIZE, Array, check_callable, finite
+from phlexible.algebra.portable import Portable
+from phlexible.description.interactions.feedback import Availability
+from phlexible.description.mechanism.events import Condition
+from phlexible.errors import ParameterError
+from phlexible.measure.reader import Reader
+from phlexible.measure.run import RecordedRun
+from phlexible.measure.sensors import Sensor, sensors
+from phlexible.state.recording import Recording
+from phlexible.state.system import System
+from phlexible.step.integration.events import STOP
+
+
+@dataclass(frozen=True, eq=False)
+class When(Portable, Condition):
+    """Met where a quantity passes a threshold; found inside of steps, to round-off of the time.
+
+    One that is met already waits until it is no more.
+
+    Attributes:
+        quantity: a sensor of one number, or a function ``(t, *readings)`` of what the sensors ``of`` measure.
+        above: met where the quantity becomes greater.
+        below: met where it becomes smaller; one of the two.
+        of: sensors of a function.
+
+    Raises:
+        ParameterError: neither sensor nor function, a sensor of several numbers, an acceleration, not exactly one
+            threshold.
+    """
+
+    quantity: Sensor | Callable[..., float]
+    above: float | None = None
+    below: float | None = None
+    of: Sequence[Sensor] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "of", tuple(sensors("of", self.of)))
+        if isinstance(self.quantity, Sensor):
+            if self.of:
+                raise ParameterError("of= belongs to a function; a sensor measures by itself")
+            if len(self.quantity.components) > 1:
+                raise ParameterError(
+                    f"When takes a sensor of one number, {self.quantity} has {len(self.quantity.components)}; give"
+                    " it a direction, or take a function of it"
+                )
+        else:
+            check_callable("quantity", self.quantity, "t", *(f"reading {k + 1}" for k in range(len(self.of))))
+        for each in self.sensors:
+            if each.availability is Availability.LATER:
+                raise ParameterError(
+                    f"When cannot wait for {each}: its values are {each.availability.value}; take a rate or a force"
+                )
+        if (self.above is None) == (self.below is None):
+            raise ParameterError(f"When takes either above= or below=, got {self.above!r} and {self.below!r}")
+        for name in ("above", "below"):
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, finite(name, value))
+
+    def __str__(self) -> str:
+        name = str(self.quantity) if isinstance(self.quantity, Sensor) else "a function"
+        return f"{name} > {self.above:g}" if self.above is not None else f"{name} < {self.below:g}"
+
+    def excess(self, times: Array, readings: Sequence[Array]) -> Array:
+        """How far beyond the threshold, of what its sensors measured at some instants, shape (T,)."""
+        if isinstance(self.quantity, Sensor):
+            values = readings[0]
+        else:
+            function = self.quantity
+            rows = zip(times.tolist(), *readings, strict=True)
+            values = np.array([finite(f"the value of {self}", function(*row), ANY_SIZE) for row in rows])
+        if self.above is not None:
+            return np.asarray(values - self.above)
+        assert self.below is not None, "one of them is given"
+        return np.asarray(self.below - values)
+
+    @property
+    def sensors(self) -> tuple[Sensor, ...]:
+        """What it measures."""
+        return (self.quantity,) if isinstance(self.quantity, Sensor) else tuple(self.of)
+
+
+class WatchedCondition:
+    """A condition in a run: angles go on counting full turns from where the run was last.
+
+    Args:
+        condition: that is watched.
+        system: what moves.
+    """
+
+    def __init__(self, condition: When, system: System) -> None:
+        self._condition, self._system = condition, system
+        self._last: list[Array] = []
+
+    def excess(self, recording: Recording) -> Array:
+        """How far it is beyond its threshold, at instants that follow the last kept one, shape (T,)."""
+        return self._condition.excess(recording.time, self._readings(recording))
+
+    def keep(self, recording: Recording) -> None:
+        """The run went on up to the last instant of the recording."""
+        self._last = [values[-1] for values in self._readings(recording)]
+
+    def _readings(self, recording: Recording) -> list[Array]:
+        reader, found = Reader(RecordedRun(self._system, recording)), []
+        for number, sensor in enumerate(self._condition.sensors):
+            values = sensor.read(reader)
+            if self._last and sensor.unit == "rad":
+                values = values + 2 * np.pi * np.round((self._last[number] - values[0]) / (2 * np.pi))
+            found.append(values)
+        return found
+
+
+def watched_conditions(system: System, stop: When | None, so_far: Recording | None) -> dict[int, WatchedCondition]:
+    """What the events of a run and its end wait for.
+
+    Args:
+        system: what moves.
+        stop: what ends the run, or None.
+        so_far: of a run that goes on.
+    """
+    waiting = {k: event.when for k, event in enumerate(system.mechanism.events)} | {STOP: stop}
+    found = {k: WatchedCondition(each, system) for k, each in waiting.items() if isinstance(each, When)}
+    for each in found.values():
+        if so_far is not None:
+            each.keep(so_far)
+    return found

@@ -1,1 +1,0 @@
-"""Physical quantities from the raw numbers of a run: arrays over time, apart from the step."""

@@ -1,0 +1,1 @@
+"""The papers' equations, readable line by line, with reference integrators."""

@@ -1,0 +1,310 @@
+"""Collocation for port-Hamiltonian descriptor models of index 1 and 2: the papers' equations as they stand."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.linalg import lapack
+from scipy.sparse.linalg import splu
+
+from phlexible.algebra.arrays import Array
+from phlexible.errors import ConvergenceError, ModelError
+from phlexible.papers.equations import Equations
+from phlexible.port_hamiltonian.model import Matrix
+
+# Coefficients of collocation schemes for port-Hamiltonian descriptor models of index 2.
+#
+# Hairer, Lubich, Roche, *The numerical solution of differential-algebraic systems by Runge-Kutta
+# methods* (1989), for Radau IIA; Ascher, Petzold, *Projected implicit Runge-Kutta methods for
+# differential-algebraic equations* (1991), for Gauss with a projection at the end of each step.
+
+R3, R6, R15 = np.sqrt(3.0), np.sqrt(6.0), np.sqrt(15.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Tableau:
+    """An implicit Runge-Kutta scheme of s stages.
+
+    Attributes:
+        name: of the scheme.
+        matrix: a_ij, shape (s, s).
+        weights: b_j, shape (s,).
+        nodes: c_i, shape (s,).
+        order: of the differential states, for index 2 as for ordinary equations.
+        algebraic_order: of the multipliers at the ends of the steps, for index 2.
+        is_stiffly_accurate: the last stage is the end of the step, so that algebraic equations hold
+            there; otherwise the end is projected onto them.
+    """
+
+    name: str
+    matrix: Array
+    weights: Array
+    nodes: Array
+    order: int
+    algebraic_order: int
+    is_stiffly_accurate: bool
+
+    @property
+    def stages(self) -> int:
+        """s."""
+        return len(self.weights)
+
+    def weights_at(self, node: float) -> Array:
+        """Values at a node, 0 the start and 1 the end of the step, of the polynomials through the stages, (s,)."""
+        powers = np.vander(self.nodes, increasing=True)
+        return np.asarray(np.linalg.solve(powers.T, node ** np.arange(self.stages)))
+
+
+GAUSS_LEGENDRE_1 = Tableau(
+    "Gauss-Legendre 1 (implicit midpoint)",
+    np.array([[1 / 2]]),
+    np.array([1.0]),
+    np.array([1 / 2]),
+    order=2,
+    algebraic_order=1,
+    is_stiffly_accurate=False,
+)
+GAUSS_LEGENDRE_2 = Tableau(
+    "Gauss-Legendre 2",
+    np.array([[1 / 4, 1 / 4 - R3 / 6], [1 / 4 + R3 / 6, 1 / 4]]),
+    np.array([1 / 2, 1 / 2]),
+    np.array([1 / 2 - R3 / 6, 1 / 2 + R3 / 6]),
+    order=4,
+    algebraic_order=2,
+    is_stiffly_accurate=False,
+)
+GAUSS_LEGENDRE_3 = Tableau(
+    "Gauss-Legendre 3",
+    np.array(
+        [
+            [5 / 36, 2 / 9 - R15 / 15, 5 / 36 - R15 / 30],
+            [5 / 36 + R15 / 24, 2 / 9, 5 / 36 - R15 / 24],
+            [5 / 36 + R15 / 30, 2 / 9 + R15 / 15, 5 / 36],
+        ]
+    ),
+    np.array([5 / 18, 4 / 9, 5 / 18]),
+    np.array([1 / 2 - R15 / 10, 1 / 2, 1 / 2 + R15 / 10]),
+    order=6,
+    algebraic_order=3,
+    is_stiffly_accurate=False,
+)
+RADAU_IIA_2 = Tableau(
+    "Radau IIA 2",
+    np.array([[5 / 12, -1 / 12], [3 / 4, 1 / 4]]),
+    np.array([3 / 4, 1 / 4]),
+    np.array([1 / 3, 1.0]),
+    order=3,
+    algebraic_order=2,
+    is_stiffly_accurate=True,
+)
+RADAU_IIA_3 = Tableau(
+    "Radau IIA 3",
+    np.array(
+        [
+            [(88 - 7 * R6) / 360, (296 - 169 * R6) / 1800, (-2 + 3 * R6) / 225],
+            [(296 + 169 * R6) / 1800, (88 + 7 * R6) / 360, (-2 - 3 * R6) / 225],
+            [(16 - R6) / 36, (16 + R6) / 36, 1 / 9],
+        ]
+    ),
+    np.array([(16 - R6) / 36, (16 + R6) / 36, 1 / 9]),
+    np.array([(4 - R6) / 10, (4 + R6) / 10, 1.0]),
+    order=5,
+    algebraic_order=3,
+    is_stiffly_accurate=True,
+)
+
+TABLEAUX = (GAUSS_LEGENDRE_1, GAUSS_LEGENDRE_2, GAUSS_LEGENDRE_3, RADAU_IIA_2, RADAU_IIA_3)
+
+
+# Newton's matrix of a collocation step, factored: dense or sparse, as the slope of the model comes.
+
+
+class NewtonFactors:
+    """Solves with the blocks E delta_ij + h a_ij slope of s stages; columns of multipliers hold the slope itself.
+
+    Args:
+        step: h [s].
+        coefficients: a_ij, shape (s, s).
+        slope: d(defect)/dx, shape (n, n).
+        descriptor: E, shape (n, n).
+        is_algebraic: of the n states.
+
+    Raises:
+        ModelError: the matrix is singular: constraints depend on each other.
+    """
+
+    def __init__(
+        self, step: float, coefficients: Array, slope: Matrix, descriptor: Matrix, is_algebraic: NDArray[np.bool_]
+    ) -> None:
+        self.step, self._dense, self._sparse = step, None, None
+        if sparse.issparse(slope):
+            differential = sparse.diags_array((~is_algebraic).astype(np.float64), format="csr")
+            algebraic = sparse.diags_array(is_algebraic.astype(np.float64), format="csr")
+            between = sparse.kron(sparse.csr_array(step * coefficients), slope @ differential)
+            own = descriptor @ differential + slope @ algebraic
+            matrix = sparse.csr_array(between + sparse.kron(sparse.eye_array(len(coefficients)), own))
+        else:
+            between = np.kron(step * coefficients, np.where(is_algebraic, 0.0, slope))
+            matrix = between + np.kron(np.eye(len(coefficients)), np.where(is_algebraic, slope, descriptor))
+        largest = abs(matrix).max(axis=1)
+        largest = largest.toarray().ravel() if sparse.issparse(largest) else largest
+        if not largest.all():
+            raise ModelError(SINGULAR)
+        self._scale = 1 / largest
+        if sparse.issparse(matrix):
+            try:
+                self._sparse = splu(sparse.csc_matrix(sparse.diags_array(self._scale) @ matrix))
+            except RuntimeError:
+                raise ModelError(SINGULAR) from None
+        else:
+            self._dense, self._pivots, info = lapack.dgetrf(self._scale[:, None] * matrix)
+            if info > 0:
+                raise ModelError(SINGULAR)
+
+    def solve(self, defects: Array) -> Array:
+        """The changes of the unknowns for right-hand sides of the stages, shape (s, n)."""
+        right = self._scale * defects.ravel()
+        if self._sparse is not None:
+            return np.asarray(self._sparse.solve(right)).reshape(defects.shape)
+        return np.asarray(lapack.dgetrs(self._dense, self._pivots, right)[0]).reshape(defects.shape)
+
+
+SINGULAR = "the equations of a step are singular: constraints depend on each other, or a state has no equation"
+
+
+# Collocation for port-Hamiltonian descriptor models of index 1 and 2: the papers' equations as they stand.
+#
+# A stage i has the state X_i = x_0 + h sum_j a_ij K_j and obeys E(X_i) K_i = (J - R) z(X_i) + B u.
+# States whose rows and columns of E are zero are multipliers; their stage values are unknowns themselves,
+# so that they need no initial value, and their end value is that of the polynomial through the stages.
+# Gauss schemes can be projected at the end of a step along the constraint forces: E dx = J mu.
+
+ITERATIONS = 30
+SLOW = 0.2
+CLOSE = 1e-7
+STUCK = 0.3
+FLOOR = 1e-12
+DONE = 1e-14
+EXPECTED = 1e-13
+TRUSTED = 1e-3
+ROUND_OFF = 1e-16
+ABSURD = 1e30
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One step that has been taken, with its s stages.
+
+    Attributes:
+        length: h [s].
+        end: the state at its end, shape (n,).
+        times: of the stages, shape (s,) [s].
+        stages: states, shape (s, n).
+        rates: dx/dt of the stages, multipliers in place of their rates, shape (s, n).
+        efforts: z of the stages, shape (s, n).
+        first_multipliers: at the start of the step, from the polynomial through the stages, shape (multipliers,).
+    """
+
+    length: float
+    end: Array
+    times: Array
+    stages: Array
+    rates: Array
+    efforts: Array
+    first_multipliers: Array
+
+
+class StageLoop:
+    """One step at a time; keeps the factors of Newton's matrix as long as they are good.
+
+    Args:
+        equations: of the model.
+        tableau: of the scheme.
+        initial: a state, shape (n,).
+        is_projected: whether the ends of the steps are moved onto the constraints.
+    """
+
+    expected = EXPECTED
+    """The next change of Newton's method below which a step is done, relative."""
+
+    def __init__(self, equations: Equations, tableau: Tableau, initial: Array, is_projected: bool) -> None:
+        self.equations, self.tableau = equations, tableau
+        self.is_projected = is_projected and equations.has_constraints
+        self.largest = np.zeros(len(equations.block_begins))
+        self.rates = np.zeros((tableau.stages, len(initial)))
+        self.rates[:, equations.is_algebraic] = initial[equations.is_algebraic]
+        self._factors: NewtonFactors | None = None
+        self._start_weights, self._end_weights = tableau.weights_at(0.0), tableau.weights_at(1.0)
+
+    def advance(self, time: float, step: float, x: Array) -> Step:
+        """One step from the state x (n,) at a time [s]."""
+        k, times = self.rates.copy(), time + step * self.tableau.nodes  # the last rates: Newton's first guess
+        history: list[float] = []
+        for _ in range(ITERATIONS):
+            states = self._stage_states(x, step, k)
+            is_fresh = self._factors is None or self._factors.step != step
+            if self._factors is None or is_fresh:
+                self._factors = self._factored(times, step, states, k)
+            change = self._factors.solve(
+                -self.equations.defects(times, states, k, self._efforts(x, step, k, states))
+            )
+            k = k + change
+            history.append(self._size(states, step, change, is_first=not history))
+            if not np.abs(k).max() < ABSURD:
+                break
+            if _is_done(history, self.expected):
+                return self._finished(time, step, x, k, times)
+            if len(history) > 1 and history[-1] > SLOW * history[-2]:
+                is_small = history[-1] < (CLOSE if is_fresh else FLOOR)
+                if is_small and history[-1] > STUCK * history[-2]:  # round-off
+                    return self._finished(time, step, x, k, times)
+                if not is_fresh and not is_small:
+                    self._factors = None
+        self._factors = None
+        raise ConvergenceError(
+            f"{self.tableau.name} does not converge at t = {time:g} s with step {step:g} s; take a smaller step",
+            time,
+            np.array(history),
+        )
+
+    def _efforts(self, x: Array, step: float, k: Array, states: Array) -> Array:
+        """z of the stages, shape (s, n)."""
+        return self.equations.model.efforts(states)
+
+    def _stage_states(self, x: Array, step: float, k: Array) -> Array:
+        return np.asarray(np.where(self.equations.is_algebraic, k, x + step * self.tableau.matrix @ k))
+
+    def _finished(self, time: float, step: float, x: Array, k: Array, times: Array) -> Step:
+        self.rates, algebraic = k, self.equations.is_algebraic
+        states = self._stage_states(x, step, k)
+        differential = x + step * self.tableau.weights @ k
+        end = np.where(algebraic, self._end_weights @ k, differential)
+        if self.is_projected:
+            end = self.equations.projected(time + step, end)
+        first = self._start_weights @ k[:, algebraic]
+        return Step(step, np.asarray(end), times, states, k, self._efforts(x, step, k, states), np.asarray(first))
+
+    def _factored(self, times: Array, step: float, states: Array, k: Array) -> NewtonFactors:
+        middle = len(k) // 2  # the slope of one stage will do for all, and costs most
+        slope, descriptor = self.equations.slope(float(times[middle]), states[middle], k[middle])
+        return NewtonFactors(step, self.tableau.matrix, slope, descriptor, self.equations.is_algebraic)
+
+    def _size(self, states: Array, step: float, change: Array, is_first: bool) -> float:
+        """Greatest change of the stage states, relative to the largest entry so far of its block."""
+        moved = np.where(self.equations.is_algebraic, change, step * self.tableau.matrix @ change)
+        begins = self.equations.block_begins
+        changes = np.maximum.reduceat(np.abs(moved).max(axis=0), begins)
+        if is_first:  # later changes are small
+            sizes = np.maximum.reduceat(np.abs(states + moved).max(axis=0), begins)
+            self.largest = np.maximum(self.largest, sizes)
+        counted = (self.largest > 0) & (changes > ROUND_OFF)
+        return float(np.max(changes[counted] / self.largest[counted], initial=0.0))
+
+
+def _is_done(history: list[float], expected: float) -> bool:
+    """The last change is round-off, or the next one would be small at the speed of the last two."""
+    if history[-1] <= DONE or len(history) < 2:
+        return history[-1] <= DONE
+    speed = history[-1] / history[-2]
+    return speed < SLOW and history[-1] < TRUSTED and history[-1] * speed <= expected

@@ -1,0 +1,180 @@
+"""The equations of a model with given inputs, as integrators ask for them: defects, slopes, projection."""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.linalg import lapack
+from scipy.sparse.linalg import splu
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.errors import ModelError
+from phlexible.port_hamiltonian.model import Matrix, PortHamiltonianModel, slope_by_differences
+
+BoolArray: TypeAlias = NDArray[np.bool_]
+Inputs: TypeAlias = Callable[[float, Array], Array]
+"""u(t, x), shape (m,)."""
+
+ManyInputs: TypeAlias = Callable[[Array, Array], Array]
+"""u of T instants from times (T,) and states (T, n), shape (T, m)."""
+
+REFINEMENTS = 4
+ACCURATE = 1e-8
+TAKEN = 1e-2
+DENSE = 300
+SINGULAR = "the descriptor matrix is singular beyond its empty rows"
+SMALL = 1e-3
+
+
+def one_by_one(inputs: Inputs) -> ManyInputs:
+    """A function of one instant as one of many."""
+
+    def many(times: Array, states: Array) -> Array:
+        return np.array([inputs(float(t), x) for t, x in zip(times, states, strict=True)])
+
+    return many
+
+
+class Equations:
+    """A model whose inputs are u(t, x).
+
+    Args:
+        model: of n states.
+        inputs: of many instants.
+        initial: a state, shape (n,); tells which states are multipliers.
+        depends_on_state: whether u does.
+
+    Attributes:
+        is_algebraic: True where row and column of E are zero, shape (n,).
+        block_begins: first entry of each block of states that is not empty.
+    """
+
+    def __init__(
+        self, model: PortHamiltonianModel, inputs: ManyInputs, initial: Array, depends_on_state: bool = True
+    ) -> None:
+        self.model, self.inputs, self.depends_on_state = model, inputs, depends_on_state
+        descriptor = model.descriptor_matrix(initial)
+        size = abs(descriptor)
+        total = (np.asarray(size.sum(axis=0)) + np.asarray(size.sum(axis=1))).ravel()
+        self.is_algebraic: BoolArray = total == 0
+        begins = np.concatenate([[0], np.cumsum([block.size for block in model.states])])
+        self.block_begins = np.unique(begins[:-1][np.diff(begins) > 0])
+
+    @property
+    def has_constraints(self) -> bool:
+        """Whether there are multipliers."""
+        return bool(self.is_algebraic.any())
+
+    def inputs_at(self, times: Array, states: Array) -> Array:
+        """u of many instants, shape (T, m)."""
+        return self.inputs(times, states)
+
+    def defects(self, times: Array, states: Array, rates: Array, efforts: Array) -> Array:
+        """E dx/dt - (J - R) z - B u of T instants, shape (T, n)."""
+        moving = np.where(self.is_algebraic, 0.0, rates)
+        flows = self.model.flows(states, efforts, self.inputs_at(times, states))
+        return self.model.descriptor_products(states, moving) - flows
+
+    def slope(self, time: float, x: Array, rate: Array) -> tuple[Matrix, Matrix]:
+        """d(defect)/dx with the slope of the inputs, and E, both at one instant, shape (n, n)."""
+        model, u = self.model, self.inputs(np.array([time]), x[None])[0]
+        slope = model.defect_slope(x, np.where(self.is_algebraic, 0.0, rate), u)
+        if self.depends_on_state and len(u):
+            sizes = np.maximum(np.abs(x), SMALL)
+            turning = slope_by_differences(lambda xs: self.inputs_at(np.full(len(xs), time), xs), x, sizes)
+            moving = np.flatnonzero(np.abs(turning).max(axis=1, initial=0.0))
+            if len(moving):
+                units = np.eye(len(u))[moving]
+                states = np.broadcast_to(x, (len(moving), len(x)))
+                gains = model.flows(states, np.zeros_like(states), units).T
+                if sparse.issparse(slope):
+                    slope = slope - sparse.csr_array(gains) @ sparse.csr_array(turning[moving])
+                else:
+                    slope = slope - gains @ turning[moving]
+        if sparse.issparse(slope):
+            return slope, sparse.csr_array(model.descriptor_matrix(x))
+        return slope, model.descriptor_products(np.broadcast_to(x, slope.shape), np.eye(len(x))).T
+
+    def gaps(self, time: float, states: Array) -> Array:
+        """The algebraic rows of (J - R) z + B u of many states at one time, shape (T, algebraic rows)."""
+        u = self.inputs_at(np.full(len(states), time), states)
+        return self.model.flows(states, self.model.efforts(states), u)[:, self.is_algebraic]
+
+    def projected(self, time: float, x: Array) -> Array:
+        """The state moved along the constraint forces until the algebraic equations hold.
+
+        Both are linear in velocities, and J is skew: the gap of a row changes by the force of that row times the
+        way. Where inputs depend on velocities it does not, and differences say by how much.
+        """
+        forces, ways = self.constraint_ways(x)
+        if not len(ways):
+            return x
+        rows = self.constrained_rows
+        first = self.gaps(time, x[None])[0, rows]
+        shift = np.linalg.solve(forces @ ways.T, first)
+        rest = self.gaps(time, (x + shift @ ways)[None])[0, rows]
+        if np.abs(rest).max() > TAKEN * np.abs(first).max():
+            values = self.gaps(time, x + ways)[:, rows]
+            slope = (values - first).T
+            shift = np.linalg.solve(slope, -first)
+            rest = self.gaps(time, (x + shift @ ways)[None])[0, rows]
+            return np.asarray(x + (shift - np.linalg.solve(slope, rest)) @ ways)
+        return np.asarray(x + (shift + np.linalg.solve(forces @ ways.T, rest)) @ ways)
+
+    def constraint_ways(self, x: Array) -> tuple[Array, Array]:
+        """J and E^-1 J of unit multipliers of constraints on velocities, shapes (constraints, n).
+
+        With the factors of E where they were last made, improved until they solve with E at x.
+        """
+        numbers = np.flatnonzero(self.is_algebraic)[self.constrained_rows]
+        count = len(numbers)
+        units = np.zeros((count, len(x)))
+        units[np.arange(count), numbers] = 1.0
+        states = np.broadcast_to(x, units.shape)
+        forces = self.model.flows(states, units, np.zeros((count, self.model.port_size)))
+        forces[:, self.is_algebraic] = 0.0
+        size = np.abs(forces).max(initial=0.0)
+        for _ in range(2):
+            ways = self._mass_solver(forces)
+            for _ in range(REFINEMENTS):
+                missing = forces - self.model.descriptor_products(states, ways)
+                missing[:, self.is_algebraic] = 0.0
+                if np.abs(missing).max(initial=0.0) <= ACCURATE * size:
+                    return forces, ways
+                ways = ways + self._mass_solver(missing)
+            self._mass_solver = self._mass_solver_at(x)  # E has become another one
+        return forces, self._mass_solver(forces)
+
+    @cached_property
+    def constrained_rows(self) -> IntArray:
+        """Which algebraic rows hold no multiplier: constraints on velocities, of index 2."""
+        x = self.model.rest_state
+        numbers = np.flatnonzero(self.is_algebraic)
+        units = np.zeros((len(numbers), len(x)))
+        units[np.arange(len(numbers)), numbers] = 1.0
+        flows = self.model.flows(
+            np.broadcast_to(x, units.shape), units, np.zeros((len(numbers), self.model.port_size))
+        )
+        return np.flatnonzero(np.abs(flows[:, self.is_algebraic]).max(axis=0, initial=0.0) == 0)
+
+    @cached_property
+    def _mass_solver(self) -> Callable[[Array], Array]:
+        """E^-1 at a state that was near, for rows (k, n); first the state at rest."""
+        return self._mass_solver_at(self.model.rest_state)
+
+    def _mass_solver_at(self, x: Array) -> Callable[[Array], Array]:
+        matrix = sparse.csc_matrix(self.model.descriptor_matrix(x))
+        filled = sparse.csc_matrix(matrix + sparse.diags_array(self.is_algebraic.astype(np.float64)))
+        if len(x) <= DENSE:
+            dense, pivots, info = lapack.dgetrf(filled.toarray())
+            if info > 0:
+                raise ModelError(SINGULAR)
+            return lambda rows: np.asarray(lapack.dgetrs(dense, pivots, rows.T)[0].T)
+        try:
+            factors = splu(filled)
+        except RuntimeError:
+            raise ModelError(SINGULAR) from None
+        return lambda rows: np.asarray(factors.solve(rows.T).T)

@@ -1,0 +1,518 @@
+"""Motions of any port-Hamiltonian model: the papers' equations live (docs/theory.md, 1)."""
+
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import Array, called, file_path, numbers, option, positive
+from phlexible.errors import ConvergenceError, ModelError, ParameterError, ResultFileError, VelocityError
+from phlexible.papers.collocation import GAUSS_LEGENDRE_1, GAUSS_LEGENDRE_2, RADAU_IIA_3, StageLoop, Step
+from phlexible.papers.compiled_bodies import fast
+from phlexible.papers.discrete_gradient import DiscreteGradientLoop
+from phlexible.papers.equations import Equations, Inputs, ManyInputs, one_by_one
+from phlexible.pictures.style import finish, house_style, new_figure, picture_path, plain_text
+from phlexible.port_hamiltonian.model import Port, PortHamiltonianModel, StateBlock, check_model
+from phlexible.results.files.writing import replacing
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+# What users give as inputs of a port-Hamiltonian model, as one function u(t, x).
+
+Signal: TypeAlias = ArrayLike | Callable[..., ArrayLike]
+"""Numbers, a function of t, or a function of t and the state x."""
+
+GivenInputs: TypeAlias = Callable[..., ArrayLike] | Mapping[str, Signal] | None
+
+
+@dataclass(frozen=True)
+class AskedInputs:
+    """u of many instants, and whether it asks for x."""
+
+    function: ManyInputs
+    depends_on_state: bool
+
+
+def asked_inputs(model: PortHamiltonianModel, given: GivenInputs, x: Array) -> AskedInputs:
+    """The inputs as one function, tried at t = 0 and the initial state.
+
+    Raises:
+        ParameterError: no function or table of ports, a port that the model does not have, or a wrong shape.
+        ModelError: no such port.
+        FunctionError: a function raised.
+    """
+    if given is None:
+        return AskedInputs(model.given_inputs, True)
+    if callable(given):
+        whole, asks = _signal("inputs", given, model.port_size)
+        result = AskedInputs(one_by_one(whole), asks)
+    elif isinstance(given, Mapping):
+        parts = [
+            (model.port_slice(name), *_signal(f"the input of {name!r}", each, model.port(name).size))
+            for name, each in given.items()
+        ]
+
+        size = model.port_size
+
+        def joined(time: float, x: Array) -> Array:
+            u = np.zeros(size)
+            for place, function, _ in parts:
+                u[place] = function(time, x)
+            return u
+
+        result = AskedInputs(one_by_one(joined), any(asks for _, _, asks in parts))
+    else:
+        raise ParameterError(
+            f"inputs must be None, a function u(t) or u(t, x), or a dict of ports such as "
+            f"{{'start force': u}}, got {given!r}"
+        )
+    result.function(np.zeros(1), x[None])
+    return result
+
+
+def _signal(name: str, given: Any, size: int) -> tuple[Inputs, bool]:
+    """u(t, x) of one port or of all, and whether it asks for x."""
+    if not callable(given):
+        value = _checked(name, given, size)
+        return (lambda time, x: value), False
+    asks = _arguments(name, given) == 2
+
+    def function(time: float, x: Array) -> Array:
+        values = (time, x) if asks else (time,)
+        return _checked(name, called(given, name, *values, at=f"at t = {time:g} s"), size)
+
+    return function, asks
+
+
+def _checked(name: str, value: Any, size: int) -> Array:
+    try:
+        found = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(f"{name} must be {size} numbers, got {value!r}") from None
+    found = found.reshape(1) if found.ndim == 0 and size == 1 else found
+    if found.shape != (size,) or not np.isfinite(found).all():
+        raise ParameterError(f"{name} must be {size} finite numbers, got {value!r}")
+    return found
+
+
+def _arguments(name: str, function: Callable[..., Any]) -> int:
+    """1 for u(t), 2 for u(t, x): arguments that have to be given."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return 1
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    needed = [p for p in parameters if p.kind in kinds and p.default is inspect.Parameter.empty]
+    if len(needed) not in (1, 2):
+        raise ParameterError(f"{name} must be a function of t, or of t and x; it takes {len(needed)} arguments")
+    return len(needed)
+
+
+# The integrators of port-Hamiltonian models that users choose from, by name.
+
+
+class Method(StrEnum):
+    """GAUSS2: order 4, quadratic energies kept exactly. RADAU3: order 5, damps fast motions.
+    MIDPOINT: order 2, symmetric. DISCRETE_GRADIENT: order 2, symmetric, power balance exact for any energy.
+    """
+
+    GAUSS2 = "gauss2"
+    RADAU3 = "radau3"
+    MIDPOINT = "midpoint"
+    DISCRETE_GRADIENT = "discrete_gradient"
+
+
+def stage_loop(method: Method, equations: Equations, initial: Array) -> StageLoop:
+    """What takes the steps of a method.
+
+    The midpoint rule is left without projection: it has order 2 in the states as it is, and stays symmetric.
+    """
+    match method:
+        case Method.GAUSS2:
+            return StageLoop(equations, GAUSS_LEGENDRE_2, initial, is_projected=True)
+        case Method.RADAU3:
+            return StageLoop(equations, RADAU_IIA_3, initial, is_projected=False)
+        case Method.MIDPOINT:
+            return StageLoop(equations, GAUSS_LEGENDRE_1, initial, is_projected=False)
+        case Method.DISCRETE_GRADIENT:
+            return DiscreteGradientLoop(equations, initial)
+
+
+# What ``phlexible.integrate`` returns: states, energies and port values over time, pictures, files.
+
+ARRAYS = ("time", "states", "inputs", "outputs", "energy", "supplied", "dissipated")
+KIND = "phlexible trajectory 1"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Trajectory:
+    """A motion of a port-Hamiltonian model with n states and m inputs at N + 1 instants.
+
+    Attributes:
+        method: that it was integrated with.
+        state_blocks: the states by name, in order.
+        ports: the inputs and outputs by name, in order.
+        time: shape (N + 1,) [s].
+        states: x, shape (N + 1, n); multipliers at t = 0 are those of the first step.
+        inputs: u, shape (N + 1, m).
+        outputs: y, shape (N + 1, m).
+        energy: H, shape (N + 1,) [J].
+        supplied: work of the inputs since t = 0, sum of h b_i u.y over the stages, shape (N + 1,) [J].
+        dissipated: what R took since t = 0, shape (N + 1,) [J].
+    """
+
+    method: str
+    state_blocks: tuple[StateBlock, ...]
+    ports: tuple[Port, ...]
+    time: Array
+    states: Array
+    inputs: Array
+    outputs: Array
+    energy: Array
+    supplied: Array
+    dissipated: Array
+
+    def __repr__(self) -> str:
+        return f"Trajectory({len(self.time) - 1} steps of {self.method} to t = {self.time[-1]:g} s)"
+
+    @property
+    def balance_error(self) -> Array:
+        """H - H(0) - supplied + dissipated, shape (N + 1,) [J]: round-off with discrete gradients."""
+        return np.asarray(self.energy - self.energy[0] - self.supplied + self.dissipated)
+
+    def state(self, name: str) -> Array:
+        """A block of states over time, shape (N + 1, size).
+
+        Raises:
+            ModelError: there is none of that name.
+        """
+        return self.states[:, _place(self.state_blocks, name, "state")]
+
+    def input(self, port: str) -> Array:
+        """u of a port over time, shape (N + 1, size).
+
+        Raises:
+            ModelError: there is none of that name.
+        """
+        return self.inputs[:, _place(self.ports, port, "port")]
+
+    def output(self, port: str) -> Array:
+        """y of a port over time, shape (N + 1, size).
+
+        Raises:
+            ModelError: there is none of that name.
+        """
+        return self.outputs[:, _place(self.ports, port, "port")]
+
+    def power(self, port: str) -> Array:
+        """u.y of a port over time, shape (N + 1,) [W].
+
+        Raises:
+            ModelError: there is none of that name.
+        """
+        return np.asarray((self.input(port) * self.output(port)).sum(axis=1))
+
+    def plot_energy(self, path: str | PathLike[str] | None = None) -> "Figure":
+        """Energies over time [J], below them the size of the balance error.
+
+        Raises:
+            MissingExtraError: matplotlib is not installed.
+            ResultFileError: the picture cannot be written.
+        """
+        path = picture_path(path)
+        with house_style():
+            figure = new_figure(5.6, 4.2)
+            upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
+            for label in ("energy", "supplied", "dissipated"):
+                upper.plot(self.time, getattr(self, label), label=label, lw=2.0 if label == "energy" else 1.3)
+            upper.set_ylabel("energy [J]")
+            upper.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, borderaxespad=0.2)
+            lower.semilogy(self.time, np.maximum(np.abs(self.balance_error), np.finfo(float).tiny))
+            lower.set_ylim(bottom=1e-18)
+            lower.set_ylabel("|balance error| [J]")
+            lower.set_xlabel("time [s]")
+            return finish(figure, path)
+
+    def plot(self, *names: str, path: str | PathLike[str] | None = None) -> "Figure":
+        """States and outputs of ports over time, one picture for each name.
+
+        Args:
+            names: of blocks of states or of ports.
+
+        Raises:
+            ModelError: no name, or one that is neither.
+            MissingExtraError: matplotlib is not installed.
+            ResultFileError: the picture cannot be written.
+        """
+        path = picture_path(path)
+        if not names:
+            raise ModelError("plot needs the name of a state or port, such as plot('coupler.displacement')")
+        curves = [self._curves(name) for name in names]
+        with house_style():
+            figure = new_figure(5.6, 1.2 + 1.8 * len(names))
+            for axes, name, (values, unit) in zip(
+                figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0], names, curves, strict=True
+            ):
+                axes.plot(self.time, values)
+                axes.set_ylabel(plain_text(f"{name} [{unit}]" if unit else name))
+            axes.set_xlabel("time [s]")
+            return finish(figure, path)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes a NumPy archive (.npz) that ``Trajectory.load`` and ``numpy.load`` read.
+
+        Raises:
+            ResultFileError: the disk refuses.
+        """
+        names = {
+            "kind": KIND,
+            "method": self.method,
+            "states": [[b.name, b.unit, b.size] for b in self.state_blocks],
+            "ports": [[p.name, p.input_unit, p.output_unit, p.size] for p in self.ports],
+        }
+        with replacing(Path(file_path("path", path))) as draft, open(draft, "wb") as file:
+            np.savez_compressed(
+                file, names=np.array(json.dumps(names)), **{name: getattr(self, name) for name in ARRAYS}
+            )
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Reads what ``save`` wrote.
+
+        Raises:
+            ResultFileError: the file cannot be read, or is none of these.
+        """
+        place = Path(file_path("path", path))
+        try:
+            with np.load(place, allow_pickle=False) as file:
+                names = json.loads(str(file["names"]))
+                arrays = {name: np.asarray(file[name], dtype=np.float64) for name in ARRAYS}
+            assert names["kind"] == KIND
+            states = tuple(StateBlock(*each) for each in names["states"])
+            ports = tuple(Port(*each) for each in names["ports"])
+            return cls(names["method"], states, ports, **arrays)
+        except OSError as error:
+            raise ResultFileError(f"cannot read {place}: {error.strerror or error}") from error
+        except Exception as error:
+            raise ResultFileError(f"{place} is no trajectory of phlexible: {error}") from error
+
+    def _curves(self, name: str) -> tuple[Array, str]:
+        """Values and unit of a state or of the output of a port."""
+        for block in self.state_blocks:
+            if block.name == name:
+                return self.state(name), block.unit
+        for port in self.ports:
+            if port.name == name:
+                return self.output(name), port.output_unit
+        known = ", ".join([*(b.name for b in self.state_blocks), *(p.name for p in self.ports)])
+        raise ModelError(f"no state or port is named {name!r}; there are: {known}")
+
+
+def _place(parts: tuple[StateBlock, ...] | tuple[Port, ...], name: str, what: str) -> slice:
+    begin = 0
+    for part in parts:
+        if part.name == name:
+            return slice(begin, begin + part.size)
+        begin += part.size
+    known = ", ".join(part.name for part in parts) or "none"
+    raise ModelError(f"no {what} is named {name!r}; the trajectory has: {known}")
+
+
+# Motions of any port-Hamiltonian model: the papers' equations live (docs/theory.md, 1).
+
+CONSISTENT = 1e-6
+ROUND_OFF = 1e-9
+CHUNK = 512
+SLACK = 1e-9
+DEPENDENT = "constraints depend on each other: multipliers are not unique"
+
+
+def integrate(
+    model: PortHamiltonianModel,
+    x0: ArrayLike,
+    inputs: GivenInputs,
+    duration: float,
+    step: float,
+    method: str = "gauss2",
+) -> Trajectory:
+    """The motion of a model ``E dx/dt = (J - R) z + B u, y = B^T z`` from the state x0, of index 1 or 2.
+
+    ========================  =====  ==========================================================================
+    method                    order
+    ========================  =====  ==========================================================================
+    ``"gauss2"``              4      Gauss-Legendre, two stages; ends of steps projected onto constraints
+    ``"radau3"``              5      Radau IIA, three stages; takes energy from motions faster than the step
+    ``"midpoint"``            2      implicit midpoint rule; symmetric in time, constraints too
+    ``"discrete_gradient"``   2      the same with a discrete gradient: dH = supplied - dissipated to round-off
+    ========================  =====  ==========================================================================
+
+    Orders are those of the states; multipliers have order 2 (``gauss2``), 3 (``radau3``), 1 (``midpoint``,
+    ``discrete_gradient``) at the ends of steps. Models of the papers' bodies and what ``transformer``, ``gyrator``,
+    ``inverted``, ``with_prefix`` and ``with_ports`` make of them are taken apart and integrated by their parts;
+    a model of your own needs the methods of ``PortHamiltonianModel`` only.
+
+    Args:
+        model: with n states and m inputs.
+        x0: state at t = 0, shape (n,), that obeys the constraints (see ``consistent_state``); multipliers in it do
+            not matter.
+        inputs: u(t) or u(t, x) for all inputs, shape (m,); or a dict of ports, whose values are numbers or such
+            functions, other inputs being zero; None: zero, or what the model knows (``MechanismModel``).
+        duration: [s]; the last step is shorter where it is no multiple of the step.
+        step: [s].
+
+    Raises:
+        ParameterError: numbers out of range or of the wrong shape, or no such method.
+        ModelError: no such port, or constraints that depend on each other.
+        VelocityError: x0 violates the constraints.
+        FunctionError: a function of the inputs raised.
+        ConvergenceError: Newton's method fails in a step; ``.motion`` is the trajectory so far.
+    """
+    chosen = option("method", method, Method)
+    start, lengths = _checked_state(model, x0), _step_lengths(duration, step)
+    given = asked_inputs(model, inputs, start)
+    quick = fast(model)
+    equations = Equations(quick, given.function, start, given.depends_on_state)
+    _refuse_inconsistent(equations, start)
+    record = _Record(chosen, model, equations, start)
+    loop = stage_loop(chosen, equations, start)
+    try:
+        for k, length in enumerate(lengths):
+            record.add(loop.advance(k * step, length, record.last))
+            if len(record.steps) == CHUNK:
+                record.balance(loop.tableau.weights)
+    except ConvergenceError as error:
+        error.motion = record.trajectory(loop.tableau.weights)
+        raise
+    return record.trajectory(loop.tableau.weights)
+
+
+def consistent_state(model: PortHamiltonianModel, x: ArrayLike, inputs: GivenInputs = None) -> Array:
+    """The state moved along the constraint forces, E dx = J mu, onto the constraints at t = 0, shape (n,).
+
+    Of all states that do it is the nearest in kinetic energy: the one after a blow of the joints.
+
+    Args:
+        x: shape (n,).
+        inputs: as of ``integrate``.
+
+    Raises:
+        ParameterError: a wrong shape.
+        ModelError: constraints that depend on each other.
+    """
+    start = _checked_state(model, x)
+    given = asked_inputs(model, inputs, start)
+    equations = Equations(fast(model), given.function, start, given.depends_on_state)
+    try:
+        return equations.projected(0.0, start)
+    except np.linalg.LinAlgError:
+        raise ModelError(DEPENDENT) from None
+
+
+@dataclass(eq=False)
+class _Record:
+    """Steps as they come; sums over their stages are taken many steps at a time."""
+
+    method: Method
+    model: PortHamiltonianModel
+    equations: Equations
+    start: Array
+    steps: list[Step] = field(default_factory=list)
+    states: list[Array] = field(default_factory=list)
+    lengths: list[float] = field(default_factory=list)
+    work: list[Array] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.states.append(self.start.copy())
+
+    @property
+    def last(self) -> Array:
+        """The state that the next step begins with, shape (n,)."""
+        return self.states[-1]
+
+    def add(self, step: Step) -> None:
+        """One more step."""
+        if len(self.states) == 1:
+            self.states[0][self.equations.is_algebraic] = step.first_multipliers
+        self.steps.append(step)
+        self.states.append(step.end)
+        self.lengths.append(step.length)
+
+    def balance(self, weights: Array) -> None:
+        """Work and dissipation of the steps that have been added since the last time."""
+        if not self.steps:
+            return
+        equations, count = self.equations, len(self.steps)
+        x, rates, z = (
+            np.concatenate([getattr(step, name) for step in self.steps]) for name in ("stages", "rates", "efforts")
+        )
+        u = equations.inputs_at(np.concatenate([step.times for step in self.steps]), x)
+        supplied = (u * equations.model.output_products(x, z)).sum(axis=1)
+        moving = np.where(equations.is_algebraic, 0.0, rates)
+        stored = (z * equations.model.descriptor_products(x, moving)).sum(axis=1)
+        each = np.array([supplied, supplied - stored]).reshape(2, count, len(weights)) @ weights
+        self.work.append(each * [step.length for step in self.steps])
+        self.steps.clear()
+
+    def trajectory(self, weights: Array) -> Trajectory:
+        """Everything so far."""
+        self.balance(weights)
+        time, states = np.concatenate([[0.0], np.cumsum(self.lengths)]), np.array(self.states)
+        model, nothing = self.equations.model, np.zeros((2, 1))
+        supplied, dissipated = np.cumsum(np.hstack([nothing, *self.work]), axis=1)
+        return Trajectory(
+            method=self.method.value,
+            state_blocks=self.model.states,
+            ports=self.model.ports,
+            time=time,
+            states=states,
+            inputs=self.equations.inputs_at(time, states),
+            outputs=model.output_products(states, model.efforts(states)),
+            energy=model.storages(states),
+            supplied=supplied,
+            dissipated=dissipated,
+        )
+
+
+def _checked_state(model: PortHamiltonianModel, x: ArrayLike) -> Array:
+    check_model("model", model)
+    state = numbers("the state", x, f"numbers of shape ({model.state_size},)")
+    if state.shape != (model.state_size,) or not np.isfinite(state).all():
+        names = ", ".join(f"{block.name} ({block.size})" for block in model.states)
+        raise ParameterError(
+            f"the state must be {model.state_size} finite numbers ({names}), got an array of shape {state.shape}"
+        )
+    return state
+
+
+def _step_lengths(duration: float, step: float) -> list[float]:
+    """Equal steps, and a shorter one at the end where the duration asks for it."""
+    whole, length = positive("duration", duration), positive("step", step)
+    count = int(np.floor(whole / length * (1 + SLACK)))
+    rest = whole - count * length
+    return [length] * count + ([rest] if rest > SLACK * whole else [])
+
+
+def _refuse_inconsistent(equations: Equations, x: Array) -> None:
+    if not equations.has_constraints:
+        return
+    try:
+        moved = np.abs(equations.projected(0.0, x) - x)
+    except np.linalg.LinAlgError:
+        raise ModelError(DEPENDENT) from None
+    begins = equations.block_begins
+    gap, size = np.maximum.reduceat(moved, begins), np.maximum.reduceat(np.abs(x), begins)
+    if (gap > np.maximum(CONSISTENT * size, ROUND_OFF)).any():
+        worst = float(np.abs(equations.gaps(0.0, x[None])).max())
+        raise VelocityError(
+            f"x0 violates the constraints: their residual is {worst:.3g} at t = 0. Give velocities that obey the "
+            "joints and the driven ports, or take phlexible.consistent_state(model, x0, inputs)"
+        )

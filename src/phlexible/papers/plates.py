@@ -1,0 +1,325 @@
+"""Plates with velocity and resultants as states: thin ones (Hellan, Herrmann, Johnson), and with shear (29)."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array, IntArray, option, positive
+from phlexible.bodies.flexible.element_mesh import ElementMesh
+from phlexible.bodies.flexible.given_mesh import GivenMesh, element_mesh, given_mesh
+from phlexible.bodies.flexible.interfaces import facets_of
+from phlexible.bodies.flexible.mesh_matrices import PlaneState, assembled, element_materials, mass_matrix
+from phlexible.bodies.flexible.plate_elements import UNKNOWNS, PlateTheory, plate_quadrature, plate_section
+from phlexible.bodies.material import Material
+from phlexible.errors import ParameterError
+from phlexible.papers.elastodynamics import named_boundary
+from phlexible.port_hamiltonian.linear import LinearPHDAE
+from phlexible.port_hamiltonian.model import Matrix, Port, StateBlock
+
+if TYPE_CHECKING:
+    from skfem import MeshTri
+
+
+# Bending of thin plates with velocity and moments as states: the mixed elements of Hellan, Herrmann and Johnson.
+#
+# Like (29) of Brugnoli et al. (2020), with stresses in H(div div) as its Remark 5 suggests of other spaces::
+#
+#     rho h int phi phi^T dv/dt = -D^T m + B_d u_d + B_b u_b
+#     int psi : C psi^T dm/dt = D v + B_r u_r
+#
+# where D is the sum over triangles of int psi : grad grad phi - int over their edges of psi_nn dphi/dn, C the
+# compliance of bending. The deflection is continuous and of order k + 1, moments are of order k with normal
+# components psi_nn that pass from triangle to triangle. Where psi_nn is free on the boundary the plate is clamped,
+# or turns as prescribed; it is zero on supported and free edges.
+
+
+def thin_plate(
+    mesh: "MeshTri",
+    youngs_modulus: float,
+    poissons_ratio: float,
+    density: float,
+    thickness: float,
+    clamped: str | None = None,
+    supported: str | None = None,
+    *,
+    order: int = 1,
+) -> LinearPHDAE:
+    """A Kirchhoff plate that bends out of its plane (scikit-fem's ``MeshTri``).
+
+    States: velocity of the nodes [m/s], coefficients of the bending moments [N]. Ports: ``body force`` [N/m^2] at
+    the nodes that move, ``boundary force`` [N/m] at those of free edges (effective shear force with the forces at
+    corners), and ``boundary rotation`` [rad/s], the rate of dw/dn of clamped edges in the space of their moments.
+
+    Args:
+        youngs_modulus, density, thickness: [Pa], [kg/m^3], [m].
+        poissons_ratio: between -1 and 1/2, excluded.
+        clamped: name of the boundary that neither moves nor turns, but as its port says; None: there is none.
+        supported: name of the boundary that does not move and turns freely; the rest is free.
+        order: of the moments, 0 or 1; frequencies converge with the power 2 (order + 1) of the triangles' size.
+
+    Raises:
+        ParameterError: numbers out of range, another kind of mesh, no such boundary, or two that share edges.
+    """
+    import skfem
+
+    if not -1 < poissons_ratio < 0.5:
+        raise ParameterError(f"poissons_ratio must be between -1 and 0.5, got {poissons_ratio!r}")
+    if type(mesh) is not skfem.MeshTri1:
+        raise ParameterError(f"mesh must be a MeshTri of straight triangles, got {type(mesh).__name__}")
+    if order not in (0, 1) or isinstance(order, bool):
+        raise ParameterError(f"order must be 0 or 1, got {order!r}")
+    h = positive("thickness", thickness)
+    flexibility = 12 / (positive("youngs_modulus", youngs_modulus) * h**3)
+    deflection = skfem.ElementTriP2() if order else skfem.ElementTriP1()
+    moment = skfem.ElementTriHHJ1() if order else skfem.ElementTriHHJ0()
+    none = np.zeros(0, dtype=np.int64)
+    held = none if clamped is None else named_boundary("clamped", mesh, clamped)
+    resting = none if supported is None else named_boundary("supported", mesh, supported)
+    if len(np.intersect1d(held, resting)):
+        raise ParameterError(f"clamped={clamped!r} and supported={supported!r} share edges")
+    loose = np.setdiff1d(mesh.boundary_facets(), np.concatenate([held, resting]))
+    v, m = (skfem.Basis(mesh, each, intorder=2 * order + 2) for each in (deflection, moment))
+    moving = np.setdiff1d(np.arange(v.N), _dofs(v, np.concatenate([held, resting])))
+    turning = _dofs(m, held)
+    stressed = np.setdiff1d(np.arange(m.N), np.setdiff1d(_dofs(m, mesh.boundary_facets()), turning))
+    mass = _product(v)[moving][:, moving]
+    compliance = flexibility * _compliance(m, poissons_ratio)[stressed][:, stressed]
+    rate = _rate(mesh, v, m)[stressed][:, moving]
+    ports = [("body force", "N/m^2", "m^3/s", mass, mass)]
+    if len(loose):
+        edge = _product(skfem.FacetBasis(mesh, deflection, facets=loose, intorder=2 * order + 2))[moving]
+        touched = np.intersect1d(_dofs(v, loose), moving)
+        ports.append(
+            ("boundary force", "N/m", "m^2/s", edge[:, touched], edge[np.isin(moving, touched)][:, touched])
+        )
+    if len(held):
+        along = _normal_product(skfem.FacetBasis(mesh, moment, facets=held, intorder=2 * order + 2))
+        ports.append(("boundary rotation", "rad/s", "N m", along[stressed][:, turning], along[turning][:, turning]))
+    return _model(positive("density", density) * h * mass, compliance, rate, ports)
+
+
+def _model(
+    mass: Matrix, compliance: Matrix, rate: Matrix, ports: list[tuple[str, str, str, Matrix, Matrix]]
+) -> LinearPHDAE:
+    v, m = mass.shape[0], compliance.shape[0]
+    columns = []
+    for name, _, _, column, _ in ports:
+        empty = sparse.csr_array((m if name != "boundary rotation" else v, column.shape[1]))
+        columns.append(sparse.vstack([empty, column] if name == "boundary rotation" else [column, empty]))
+    return LinearPHDAE(
+        descriptor=sparse.block_diag([mass, compliance]),
+        structure=sparse.block_array([[None, -rate.T], [rate, None]]),
+        dissipation=sparse.csr_array((v + m, v + m)),
+        port_map=sparse.hstack(columns),
+        states=(StateBlock("velocity", "m/s", v), StateBlock("moment", "N", m)),
+        ports=tuple(Port(name, unit, flow, column.shape[1], own) for name, unit, flow, column, own in ports),
+    )
+
+
+def _dofs(basis: Any, facets: IntArray) -> IntArray:
+    return np.asarray(basis.get_dofs(facets.astype(np.int32)).flatten(), dtype=np.int64)
+
+
+def _product(basis: Any) -> Matrix:
+    from skfem import BilinearForm
+
+    return sparse.csr_array(BilinearForm(lambda u, v, w: u * v).assemble(basis))
+
+
+def _compliance(basis: Any, poissons_ratio: float) -> Matrix:
+    """int psi : ((1 + nu) psi - nu tr(psi) I), for a unit of flexibility."""
+    from skfem import BilinearForm
+    from skfem.helpers import ddot, trace
+
+    def energy(u: Any, v: Any, w: Any) -> Any:
+        return (1 + poissons_ratio) * ddot(u, v) - poissons_ratio * trace(u) * trace(v)
+
+    return sparse.csr_array(BilinearForm(energy).assemble(basis))
+
+
+def _normal_product(basis: Any) -> Matrix:
+    """int psi_nn psi_nn over edges."""
+    from skfem import BilinearForm
+    from skfem.helpers import dot, mul
+
+    def product(u: Any, v: Any, w: Any) -> Any:
+        return dot(mul(u, w.n), w.n) * dot(mul(v, w.n), w.n)
+
+    return sparse.csr_array(BilinearForm(product).assemble(basis))
+
+
+def _rate(mesh: Any, deflection: Any, moment: Any) -> Matrix:
+    """D: int psi : grad grad phi over triangles, less int psi_nn dphi/dn over the edges of each."""
+    import skfem
+    from skfem.helpers import dot, grad, mul
+
+    curvature = _second_gradients(deflection)  # (k, 2, 2, e), constant
+    values = np.array([np.asarray(each[0]) for each in moment.basis])  # (m, 2, 2, e, q)
+    blocks = np.einsum("mabeq,kabe,eq->mke", values, curvature, moment.dx, optimize=True)
+    rows = np.broadcast_to(moment.element_dofs[:, None], blocks.shape)
+    columns = np.broadcast_to(deflection.element_dofs[None], blocks.shape)
+    entries = (blocks.ravel(), (rows.ravel(), columns.ravel()))
+    total = sparse.coo_array(entries, shape=(moment.N, deflection.N)).tocsr()
+
+    def bend(u: Any, t: Any, w: Any) -> Any:
+        return dot(mul(t, w.n), w.n) * dot(grad(u), w.n)
+
+    order = deflection.elem.maxdeg + moment.elem.maxdeg
+    inner = np.flatnonzero(mesh.f2t[1] >= 0)
+    for facets, side, sign in (
+        (mesh.boundary_facets(), 0, 1.0),
+        (inner, 0, 1.0),
+        (inner, 1, -1.0),  # the normal of a facet points out of its first triangle
+    ):
+        if len(facets):
+            pair = [
+                skfem.FacetBasis(mesh, each.elem, facets=facets, side=side, intorder=order)
+                for each in (deflection, moment)
+            ]
+            total = total - sign * sparse.csr_array(skfem.BilinearForm(bend).assemble(*pair))
+    return sparse.csr_array(total)
+
+
+def _second_gradients(basis: Any) -> Array:
+    """Of shape functions of at most second order on straight triangles, shape (k, 2, 2, e)."""
+    import skfem
+
+    corners = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    at = skfem.CellBasis(basis.mesh, basis.elem, quadrature=(corners, np.ones(3)))
+    gradients = np.array([np.broadcast_to(each[0].grad, (2, *at.dx.shape)) for each in at.basis])  # (k, 2, e, 3)
+    inverse = np.asarray(basis.mesh.mapping().invDF(corners))[..., 0]  # dX_c/dx_b, (2, 2, e)
+    along = gradients[..., 1:] - gradients[..., :1]
+    return np.asarray(np.einsum("kaec,cbe->kabe", along, inverse))
+
+
+# Bending of plates with shear in the form (29) of Brugnoli et al. (2020): velocity and resultants as states.
+#
+# With the elements of ``Plate`` (docs/theory.md, 3)::
+#
+#     M dv/dt = -D^T s + B_d u_d + B_b u_b,    M_sigma ds/dt = D v
+#
+# D tests the rates of curvature and shear strain at the quadrature points, where moments and shear forces live.
+
+
+def bending_plate(
+    mesh: Any,
+    material: Material,
+    thickness: float,
+    clamped: str | None = None,
+    supported: str | None = None,
+    theory: PlateTheory | str = PlateTheory.MINDLIN,
+) -> LinearPHDAE:
+    """A plate that bends and shears out of its plane, with rotary inertia.
+
+    States: velocity of the nodes (deflection [m/s], rotations about x and y [rad/s], node after node), moments xx,
+    yy, xy [N] and shear forces x, y [N/m] at each quadrature point. Ports: ``body force`` [N/m^2] at nodes whose
+    deflection moves, ``boundary force`` [N/m] and ``boundary moment`` [N], about x and y node after node, where the
+    boundary is free to follow them.
+
+    Args:
+        mesh: plane, of triangles or quadrilaterals, as of ``FlexibleBody.from_mesh``.
+        thickness: [m].
+        clamped: name of the boundary of the mesh that neither moves nor turns.
+        supported: name of the boundary without deflection.
+        theory: "mindlin" or "kirchhoff" (shear strain held at zero by a stiffness).
+
+    Raises:
+        ParameterError: numbers out of range, a solid mesh, no such boundary.
+    """
+    given = given_mesh(mesh)
+    if given.kind.dimension == 3:
+        raise ParameterError("mesh: a plate is made of a plane mesh, this one is solid")
+    elements = element_mesh(given, 2)
+    materials = element_materials(
+        material, {}, elements.cell_count, 2, PlaneState.STRESS, positive("thickness", thickness)
+    )
+    section = plate_section(elements, materials, option("theory", theory, PlateTheory))
+    held = np.zeros((elements.node_count, UNKNOWNS), dtype=bool)
+    held[:, :2] = True
+    held[_boundary_nodes("clamped", clamped, given, elements)] = True
+    held[_boundary_nodes("supported", supported, given, elements), 2] = True
+    moving = np.flatnonzero(~held.ravel())
+    turning = section.thickness**2 / 12
+    nodal = mass_matrix(elements, materials)
+    mass = sparse.csr_array(sparse.kron(nodal, sparse.diags_array([1.0, 1.0, 1.0, turning, turning])))
+    rates: list[tuple[Array, tuple[IntArray, IntArray]]] = []
+    compliances: list[Matrix] = []
+    for part in plate_quadrature(elements, section):
+        e, q = part.weights.shape
+        rows = part.weights[..., None, None] * part.strains[:, :, 3:]
+        numbers = np.arange(e * q * 5).reshape(e, q * 5) + sum(each.shape[0] for each in compliances)
+        rates.append(_placed(rows.reshape(e, q * 5, -1), numbers, part.unknowns))
+        inverse = np.linalg.inv(section.stiffness[part.elements, 3:, 3:])
+        blocks = part.weights[..., None, None] * inverse[:, None]
+        each = np.arange(e * q + 1)
+        compliances.append(sparse.bsr_array((blocks.reshape(-1, 5, 5), each[:-1], each)))
+    count = sum(each.shape[0] for each in compliances)
+    rate = sum(sparse.csr_array((v, ij), shape=(count, held.size)) for v, ij in rates)
+    return _shear_model(
+        mass[moving][:, moving],
+        sparse.block_diag(compliances, format="csr"),
+        sparse.csr_array(rate)[:, moving],
+        _ports(nodal, elements, moving, float(materials.density[0])),
+    )
+
+
+def _boundary_nodes(argument: str, name: str | None, given: GivenMesh, mesh: ElementMesh) -> IntArray:
+    if name is None:
+        return np.zeros(0, dtype=np.int64)
+    if name not in given.facet_groups:
+        known = ", ".join(given.facet_groups) or "none"
+        raise ParameterError(f"{argument} must name a boundary of the mesh ({known}), got {name!r}")
+    return mesh.facet_nodes(facets_of(name, name, given, mesh))
+
+
+def _placed(blocks: Array, rows: IntArray, unknowns: IntArray) -> tuple[Array, tuple[IntArray, IntArray]]:
+    """Entries of blocks (e, r, c) with their rows (e, r) and columns (e, c)."""
+    all_rows = np.broadcast_to(rows[:, :, None], blocks.shape)
+    columns = np.broadcast_to(unknowns[:, None], blocks.shape)
+    return blocks.ravel(), (all_rows.ravel(), columns.ravel())
+
+
+def _ports(
+    nodal: Matrix, mesh: ElementMesh, moving: IntArray, density: float
+) -> list[tuple[str, str, str, Matrix, Matrix]]:
+    """Name, units, columns and mass of each port."""
+    node, component = np.divmod(moving, UNKNOWNS)
+    edges = _edge_mass(mesh)
+    on_edge = np.zeros(mesh.node_count, dtype=bool)
+    on_edge[mesh.facet_nodes(mesh.mesh.boundary_facets())] = True
+    found = []
+    for name, units, matrix, chosen in (
+        ("body force", ("N/m^2", "m^3/s"), nodal / density, component == 2),
+        ("boundary force", ("N/m", "m^2/s"), edges, (component == 2) & on_edge[node]),
+        ("boundary moment", ("N", "m/s"), edges, (component > 2) & on_edge[node]),
+    ):
+        wide = sparse.csr_array(sparse.kron(matrix, sparse.eye_array(UNKNOWNS)))[moving][:, moving]
+        if chosen.any():
+            found.append((name, *units, wide[:, chosen], wide[chosen][:, chosen]))
+    return found
+
+
+def _edge_mass(mesh: ElementMesh) -> Matrix:
+    """int N_a N_b over the boundary."""
+    import skfem
+
+    basis = skfem.FacetBasis(mesh.mesh, mesh.element, intorder=2 * mesh.order + 2)
+    values = np.array([np.broadcast_to(np.asarray(each[0]), basis.dx.shape) for each in basis.basis])
+    blocks = np.einsum("aeq,beq,eq->eab", values, values, np.asarray(basis.dx), optimize=True)
+    return assembled([(np.asarray(basis.element_dofs.T, dtype=np.int64), blocks)], mesh.node_count)
+
+
+def _shear_model(
+    mass: Matrix, compliance: Matrix, rate: Matrix, ports: list[tuple[str, str, str, Matrix, Matrix]]
+) -> LinearPHDAE:
+    v, s = mass.shape[0], compliance.shape[0]
+    inputs = sparse.hstack([columns for *_, columns, _ in ports])
+    return LinearPHDAE(
+        descriptor=sparse.block_diag([mass, compliance]),
+        structure=sparse.block_array([[None, -rate.T], [rate, None]]),
+        dissipation=sparse.csr_array((v + s, v + s)),
+        port_map=sparse.vstack([inputs, sparse.csr_array((s, inputs.shape[1]))]),
+        states=(StateBlock("velocity", "m/s, rad/s", v), StateBlock("resultant", "N, N/m", s)),
+        ports=tuple(Port(name, unit, flow, columns.shape[1], own) for name, unit, flow, columns, own in ports),
+    )

@@ -1,0 +1,321 @@
+"""A string as the paper has it: (16)-(20), (29)-(31) and Remarks 3 and 4 of Kinon et al. (2023)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array, IntArray, option
+from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
+from phlexible.bodies.initial_nodes import Field, initial_nodes
+from phlexible.bodies.mechanics.absolute import (
+    assembled_forms,
+    mass_matrix,
+    strain_gradients,
+    strains,
+    viscous_matrix,
+)
+from phlexible.bodies.string import StringMesh
+from phlexible.errors import ParameterError
+from phlexible.port_hamiltonian.model import Port, PortHamiltonianModel, StateBlock
+
+# A string as the paper has it: (16)-(20), (29)-(31) and Remarks 3 and 4 of Kinon et al. (2023).
+
+MULTIPLIERS = "multipliers"
+
+
+class Boundary(StrEnum):
+    """FORCE: u is the contact force, y the velocity (18), (20). VELOCITY: u is the velocity, y the
+    reaction, with multipliers. FIXED: a bearing that does not move; its entries are left out.
+    """
+
+    FORCE = "force"
+    VELOCITY = "velocity"
+    FIXED = "fixed"
+
+
+@dataclass(frozen=True, eq=False)
+class StringForm(PortHamiltonianModel):
+    """A string as ``E dx/dt = (J(r) - R(r)) z(x) + B u`` (29)-(31), everything sparse::
+
+        x = (r, v, C)       E = diag(I, M_rho, M_S)     z = (dH/dr, v, S/2)
+        J = [[0, I, 0], [-I, 0, -2 K(r)], [0, 2 K(r)^T, 0]]
+
+    with K(r) of (25d), dH/dr = -F_b (27a) and S/2 = M_S^-1 dH/dC (28). Psi interpolates between the Gauss
+    points of an element, so that M_S is diagonal and S/2 = W'(C) there. In dimension 1 the string stays on
+    a line. Viscosity is R on v.
+
+    Ports ``start`` and ``end``: -n(0) and n(L), in world axes, each of shape (d,) (18). A boundary with a
+    given velocity adds multipliers lambda: 0 = u - v there, y = lambda, the force on the string (Remark 4).
+    Fixed ends have no port and their r and v are not in x.
+
+    Attributes:
+        body: nodes, masses and strains, in dimension d.
+        gravity: shape (d,) [m/s^2]; body force b = rho A g.
+        boundaries: at the start and at the end.
+        nodes: positions at t = 0, shape (N, d) [m]; those of fixed ends stay.
+        rates: velocities at t = 0, shape (N, d) [m/s].
+    """
+
+    body: AbsoluteBody
+    gravity: Array
+    boundaries: tuple[Boundary, Boundary]
+    nodes: Array
+    rates: Array
+    states: tuple[StateBlock, ...] = field(init=False)
+    ports: tuple[Port, ...] = field(init=False)
+    _kept: IntArray = field(init=False, repr=False)
+    _descriptor: sparse.csr_array = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        count, d = self.body.node_count, self.body.dimension
+        ends = dict(zip((0, count - 1), self.boundaries, strict=True))
+        free = [k for k in range(count) if ends.get(k) is not Boundary.FIXED]
+        kept = np.array([d * k + axis for k in free for axis in range(d)], dtype=np.int64)
+        driven = d * self.boundaries.count(Boundary.VELOCITY)
+        strain_count = sum(len(group.weights) for group in self.body.strains)
+        ports = []
+        for name, boundary in zip(("start", "end"), self.boundaries, strict=True):
+            units = ("N", "m/s") if boundary is Boundary.FORCE else ("m/s", "N")
+            if boundary is not Boundary.FIXED:
+                ports.append(Port(name, *units, d))
+        blocks = [
+            StateBlock("position", "m", len(kept)),
+            StateBlock("velocity", "m/s", len(kept)),
+            StateBlock("strain", "1", strain_count),
+            StateBlock(MULTIPLIERS, "N", driven),
+        ]
+        mass = mass_matrix(self.body)[kept][:, kept]
+        weights = np.concatenate([group.weights for group in self.body.strains])
+        parts = [sparse.eye_array(len(kept)), mass, sparse.diags_array(weights)]
+        parts += [sparse.csr_array((driven, driven))] * bool(driven)
+        object.__setattr__(self, "states", tuple(block for block in blocks if block.size))
+        object.__setattr__(self, "ports", tuple(ports))
+        object.__setattr__(self, "_kept", kept)
+        object.__setattr__(self, "_descriptor", sparse.csr_array(sparse.block_diag(parts, "csr")))
+
+    @property
+    def initial_state(self) -> Array:
+        """x at t = 0 with C = |dr/ds|^2 (21), (39), and multipliers 0, shape (state_size,)."""
+        q = self.nodes.ravel()
+        C = [strains(self.body, group, q) for group in self.body.strains]
+        rest = np.zeros(self._driven_count())
+        return np.concatenate([q[self._kept], self.rates.ravel()[self._kept], *C, rest])
+
+    def positions(self, x: Array) -> Array:
+        """r of all nodes, fixed ones too, shape (N, d) [m]."""
+        q = self.nodes.ravel().copy()
+        q[self._kept] = x[: len(self._kept)]
+        return q.reshape(self.nodes.shape)
+
+    def strain_gap(self, x: Array) -> Array:
+        """C - |dr/ds|^2 at the Gauss points (38): zero as long as a scheme keeps it, shape (g,)."""
+        q = self.positions(x).ravel()
+        known = [strains(self.body, group, q) for group in self.body.strains]
+        return np.asarray(x[self.state_slice("strain")] - np.concatenate(known))
+
+    def descriptor_matrix(self, x: Array) -> sparse.csr_array:
+        """E = diag(I, M_rho, M_S) (25a, 25b, 30), constant."""
+        return self._descriptor
+
+    def structure_matrix(self, x: Array) -> sparse.csr_array:
+        """J(r) (30), with the rows of velocity boundaries."""
+        coupling = 2 * self._strain_coupling(x)
+        one, ends = sparse.eye_array(len(self._kept)), self._end_columns(Boundary.VELOCITY)
+        blocks = [[None, one, None], [-one, None, -coupling], [None, coupling.T, None]]
+        if ends.shape[1]:
+            for row, column in zip(blocks, (None, ends, None), strict=True):
+                row.append(column)
+            blocks.append([None, -ends.T, None, None])
+        return sparse.csr_array(sparse.block_array(blocks, format="csr"))
+
+    def dissipation_matrix(self, x: Array) -> sparse.csr_array:
+        """R: viscosity on v."""
+        n = len(self._kept)
+        viscous = viscous_matrix(self.body, self.positions(x).ravel())[self._kept][:, self._kept]
+        rest = self.state_size - 2 * n
+        parts = [sparse.csr_array((n, n)), viscous, sparse.csr_array((rest, rest))]
+        return sparse.csr_array(sparse.block_diag(parts, "csr"))
+
+    def port_matrix(self, x: Array) -> sparse.csr_array:
+        """B: forces on the velocities of the ends (30), velocities into their multipliers."""
+        n, d = len(self._kept), self.body.dimension
+        forced, driven = self._end_columns(Boundary.FORCE), self._driven_count()
+        above = sparse.csr_array((n, forced.shape[1]))
+        middle = sparse.csr_array((self.state_size - 2 * n - driven, forced.shape[1]))
+        on_forces = sparse.vstack([above, forced, middle, sparse.csr_array((driven, forced.shape[1]))])
+        nothing = sparse.csr_array((self.state_size - driven, driven))
+        on_multipliers = sparse.vstack([nothing, sparse.eye_array(driven)])
+        both = sparse.hstack([on_forces, on_multipliers], "csr")
+        order: list[int] = []
+        columns = {Boundary.FORCE: 0, Boundary.VELOCITY: forced.shape[1]}
+        for boundary in self.boundaries:
+            if boundary is not Boundary.FIXED:
+                order += range(columns[boundary], columns[boundary] + d)
+                columns[boundary] += d
+        return sparse.csr_array(both[:, order])
+
+    def effort(self, x: Array) -> Array:
+        """z = (-F_b, v, S/2) (27, 28), and the multipliers."""
+        return self.discrete_effort(x, x)
+
+    def discrete_effort(self, x0: Array, x1: Array) -> Array:
+        """z(x0, x1) of (34)-(36): E^T z . (x1 - x0) = H(x1) - H(x0) to round-off."""
+        slopes = [g.law.discrete_derivative(x0[place], x1[place]) for g, place in self._groups()]
+        mean = (x0 + x1) / 2
+        velocity = mean[len(self._kept) : 2 * len(self._kept)]
+        rest = mean[len(mean) - self._driven_count() :]
+        return np.concatenate([-self._weight()[self._kept], velocity, *slopes, rest])
+
+    def force_slope(self, x: Array) -> sparse.csr_array:
+        """d((J - R) z)/dx; how R changes with r is left out."""
+        n, m = len(self._kept), self.state_size
+        K, v = self._strain_coupling(x), np.zeros(self.nodes.size)
+        v[self._kept] = x[n : 2 * n]
+        tension, rates, curvatures = [], [], []
+        for group, place in self._groups():
+            pulls = group.weights * group.law.derivative(x[place])
+            tension.append(assembled_forms(self.body, group, pulls))
+            slopes = strain_gradients(self.body, group, v.reshape(self.nodes.shape))
+            rates.append(slopes @ sparse.diags_array(group.weights))
+            curvatures.append(group.law.curvature(x[place]))
+        geometric = sum(tension)[self._kept][:, self._kept]
+        by_strain = -2 * K @ sparse.diags_array(np.concatenate(curvatures))
+        by_position = sparse.hstack(rates, "csr")[self._kept].T
+        ends, viscous = self._end_columns(Boundary.VELOCITY), self.dissipation_matrix(x)
+        one = sparse.eye_array(n)
+        blocks = [[None, one, None], [-geometric, None, by_strain], [by_position, 2 * K.T, None]]
+        if ends.shape[1]:
+            for row, column in zip(blocks, (None, ends, None), strict=True):
+                row.append(column)
+            blocks.append([None, -ends.T, None, sparse.csr_array((ends.shape[1],) * 2)])
+        blocks[0][0], total = sparse.csr_array((n, n)), sparse.block_array(blocks, format="csr")
+        assert total.shape == (m, m), "all states have a column"
+        return sparse.csr_array(total - viscous)
+
+    @property
+    def rest_state(self) -> Array:
+        """That of t = 0."""
+        return self.initial_state
+
+    def descriptor_products(self, x: Array, rate: Array) -> Array:
+        """E rate of all rates."""
+        return np.asarray((self._descriptor @ rate.T).T)
+
+    def flows(self, x: Array, z: Array, u: Array) -> Array:
+        """(J - R) z + B u by blocks."""
+        n, result = len(self._kept), self._constant_flow(z, u)
+        for k, each in enumerate(x):
+            coupling, v = 2 * self._strain_coupling(each), z[k, n : 2 * n]
+            strains = slice(2 * n, 2 * n + coupling.shape[1])
+            result[k, n : 2 * n] -= coupling @ z[k, strains]
+            result[k, strains] += coupling.T @ v
+            if any(group.viscosity for group in self.body.strains):
+                result[k] -= self.dissipation_matrix(each) @ z[k]
+        return result
+
+    def output_products(self, x: Array, z: Array, wanted: IntArray | slice = slice(None)) -> Array:
+        """B^T z of all efforts."""
+        return np.asarray((self._constant_ports.T @ z.T).T)[:, wanted]
+
+    def defect_slope(self, x: Array, rate: Array, u: Array) -> sparse.csr_array:
+        """-d((J - R) z)/dx: E and B are constant."""
+        return -self.force_slope(x)
+
+    def output_slope(self, x: Array, wanted: IntArray) -> sparse.csr_array:
+        """B^T, since v and the multipliers are their own efforts."""
+        return sparse.csr_array(self._constant_ports.T)[wanted]
+
+    def _constant_flow(self, z: Array, u: Array) -> Array:
+        """What does not depend on r: velocities, dH/dr, driven ends, ports."""
+        n, ends = len(self._kept), self._end_columns(Boundary.VELOCITY)
+        result = np.asarray((self._constant_ports @ u.T).T)
+        result[:, :n] += z[:, n : 2 * n]
+        result[:, n : 2 * n] -= z[:, :n]
+        if driven := ends.shape[1]:
+            result[:, n : 2 * n] += (ends @ z[:, -driven:].T).T
+            result[:, -driven:] -= (ends.T @ z[:, n : 2 * n].T).T
+        return result
+
+    @cached_property
+    def _constant_ports(self) -> sparse.csr_array:
+        return self.port_matrix(self.initial_state)
+
+    def storage(self, x: Array) -> float:
+        """H (26) [J]; C of the state counts, not that of its positions."""
+        v = x[len(self._kept) : 2 * len(self._kept)]
+        n = len(self._kept)
+        kinetic = v @ (self._descriptor[n : 2 * n, n : 2 * n] @ v) / 2
+        stored = sum(float(group.weights @ group.law.energy(x[place])) for group, place in self._groups())
+        return float(kinetic + stored - self.positions(x).ravel() @ self._weight())
+
+    def _groups(self) -> Iterator[tuple[QuadraticStrains, slice]]:
+        """Strains with their places in x."""
+        begin = 2 * len(self._kept)
+        for group in self.body.strains:
+            yield group, slice(begin, begin + len(group.weights))
+            begin += len(group.weights)
+
+    def _weight(self) -> Array:
+        """F_b (25c), shape (d N,)."""
+        return np.outer(self.body.nodal_mass.sum(axis=1), self.gravity).ravel()
+
+    def _driven_count(self) -> int:
+        return self.body.dimension * self.boundaries.count(Boundary.VELOCITY)
+
+    def _end_columns(self, kind: Boundary) -> sparse.csr_array:
+        """Unit forces on the ends with a boundary of a kind, shape (velocities, d ends)."""
+        d, count = self.body.dimension, self.body.node_count
+        rows = [
+            int(np.searchsorted(self._kept, d * node + axis))
+            for node, boundary in zip((0, count - 1), self.boundaries, strict=True)
+            for axis in range(d)
+            if boundary is kind
+        ]
+        entries = (np.ones(len(rows)), (rows, range(len(rows))))
+        return sparse.coo_array(entries, (len(self._kept), len(rows))).tocsr()
+
+    def _strain_coupling(self, x: Array) -> sparse.csr_array:
+        """K(r) of (25d), shape (velocities, g)."""
+        q = self.positions(x)
+        columns = [
+            strain_gradients(self.body, group, q) @ sparse.diags_array(group.weights / 2)
+            for group in self.body.strains
+        ]
+        return sparse.csr_array(sparse.hstack(columns, "csr")[self._kept])
+
+
+# The one place that makes the port-Hamiltonian form of a string.
+
+
+def string_form(
+    body: AbsoluteBody,
+    mesh: StringMesh,
+    gravity: Array,
+    shape: Field | None,
+    velocity: Field | None,
+    boundaries: tuple[str, str],
+) -> StringForm:
+    """The form of a discretized string in dimension 1, 2 or 3.
+
+    Args:
+        gravity: shape (3,) [m/s^2].
+        shape, velocity: at t = 0; None: straight along x, at rest.
+        boundaries: at the start and at the end.
+
+    Raises:
+        ParameterError: no such dimension or boundary, or numbers out of the line or plane.
+    """
+    d = body.dimension
+    speed = np.zeros(3) if velocity is None else velocity
+    curve = initial_nodes(mesh.nodes, min(max(d, 2), 3), shape, speed, np.zeros(3), np.eye(3))
+    assert curve.velocities is not None, "a speed was given"
+    for name, values in (("gravity", gravity), ("shape", curve.positions), ("velocity", curve.velocities)):
+        if values[..., d:].any():
+            allowed = {1: "along x", 2: "in the xy plane"}[d]
+            raise ParameterError(f"{name} must be {allowed} in dimension {d}")
+    kinds = (option("start", boundaries[0], Boundary), option("end", boundaries[1], Boundary))
+    return StringForm(body, gravity[:d], kinds, curve.positions[:, :d], curve.velocities[:, :d])

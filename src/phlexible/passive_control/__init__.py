@@ -1,1 +1,0 @@
-"""Control that shapes energies: potentials and dampers in joints."""

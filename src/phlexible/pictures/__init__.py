@@ -1,0 +1,1 @@
+"""Scenes, plots, films, reports, live views."""

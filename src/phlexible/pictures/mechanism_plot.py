@@ -1,0 +1,451 @@
+"""Pictures of a mechanism before a run, at some instants of a motion, and beside its energies."""
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, IntArray, finite, flag, numbers, whole
+from phlexible.description.mechanism.mechanism import Mechanism
+from phlexible.description.ports import Attachment
+from phlexible.errors import ParameterError
+from phlexible.measure.energy import busiest, energy_of
+from phlexible.measure.mesh_stress import MeshedPoints
+from phlexible.measure.run import RecordedRun
+from phlexible.pictures.artists import (
+    SceneArtists,
+    draw_arrows,
+    draw_bodies,
+    draw_surroundings,
+    draw_symbols,
+    draw_touched,
+)
+from phlexible.pictures.panels import Moved, Panel, default_panels
+from phlexible.pictures.plots import draw_energy, note_below
+from phlexible.pictures.scene import Scene
+from phlexible.pictures.scenes import mesh_fields, scene_at_start, scene_of
+from phlexible.pictures.style import (
+    AZIMUTH,
+    COLORS,
+    ELEVATION,
+    INK,
+    MAP,
+    NO_STRESS,
+    QUIET,
+    StressColors,
+    check_axes,
+    finish,
+    finished,
+    fitting_legend,
+    fold_exponent,
+    house_style,
+    new_figure,
+    picture_path,
+    plain_text,
+    spread_labels,
+    upwards,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+# Pictures of a mechanism: before a run, and at some instants of a motion, the latest darkest.
+
+FAINTEST = 0.22
+NARROWEST = np.array([0.5, 0.3, 0.3])
+"""The least that is shown across, along and up, of the longest."""
+MARGIN, TIGHT = 0.12, 0.05
+"""Around what is drawn in the plane and in space, where the box seen from a corner has room inside."""
+FOCUS = 2.5  # of a long lens: lines that are parallel look so
+SPACE = (0.0, 0.05, 0.9, 0.84)
+"""Where axes in space are in their figure: labels reach out to the right, the legend is above."""
+LEGEND, FULL = 0.11, 0.98
+"""Of the height, what the legend takes; of the rest, what the axes in space take."""
+WIDTH = 5.6
+MOST_PICTURES = 1_000
+MOST_NAMES = 12
+MOST_IN_LEGEND = 8
+APART = 0.1  # of the scene: what moved less since an earlier instant is not drawn there
+BAR, BELOW = (0.06, 0.075, 0.4, 0.02), 0.11  # of the figure, the bar of stress below axes in space, and its room
+FRAME = 0.07  # of the scene, the axes of a body
+
+
+def plot_mechanism(
+    run: RecordedRun,
+    times: int | Sequence[float] = 6,
+    path: str | PathLike[str] | None = None,
+    scale: float = 1.0,
+    axes: "Axes | None" = None,
+) -> "Figure | Axes":
+    """The deformed mechanism at some instants.
+
+    Args:
+        run: what was recorded.
+        times: so many, evenly spread, or the times [s]; the nearest stored instants are drawn.
+        path: of the file to write; None: none.
+        scale: factor on the elastic displacements.
+        axes: to draw into; None: a new figure.
+
+    Returns:
+        The axes that were given, or the new figure.
+
+    Raises:
+        ParameterError: no time, one outside the motion, or so many that no picture shows them.
+        MissingExtraError: matplotlib is not installed.
+    """
+    check_axes(axes)
+    path, scale = picture_path(path), finite("scale", scale)
+    instants = picked_instants(run.recording.time, times)
+    drawn = scene_of(run, instants)
+    with house_style():
+        colors = StressColors(mesh_fields(run, drawn.bodies, instants))
+        place = _axes(drawn, axes, BELOW if colors.fields else 0.0)
+        draw_instants(place, drawn, scale, colors)
+        legend_of_bodies(place, drawn)
+        color_bar(place, drawn, colors, axes is None)
+        place.set_title(_caption(drawn.time, scale), loc="right", fontsize=8, color=QUIET)
+        return finished(place, axes, path)
+
+
+def plot_model(
+    mechanism: Mechanism,
+    path: str | PathLike[str] | None = None,
+    axes: "Axes | None" = None,
+    labels: bool = True,
+    frames: bool = False,
+) -> "Figure | Axes":
+    """A model as it was put together; see ``Model.plot``."""
+    check_axes(axes)
+    path, labels, frames = picture_path(path), flag("labels", labels), flag("frames", frames)
+    drawn = scene_at_start(mechanism)
+    with house_style():
+        place = _axes(drawn, axes)
+        draw_surroundings(place, drawn)
+        made = draw_bodies(place, drawn, 0)
+        draw_touched(place, drawn, 0, made)
+        draw_symbols(place, drawn, 0, made)
+        draw_arrows(place, drawn, 0, made)
+        if frames:
+            _draw_frames(place, drawn)
+        names = _draw_names(place, drawn) if labels else []
+        if labels:
+            _legend_of_symbols(place, made)
+        if names:
+            place.get_figure(root=True).draw_without_rendering()
+            spread_labels(place, names)
+        return finished(place, axes, path)
+
+
+def draw_instants(axes: Any, scene: Scene, scale: float = 1.0, colors: StressColors = NO_STRESS) -> None:
+    """All instants of a scene, the last darkest, or in the colours of its stress."""
+    draw_surroundings(axes, scene)
+    count = len(scene.time)
+    made = SceneArtists()
+    for k, strength in enumerate(np.linspace(FAINTEST, 1.0, count) if count > 1 else np.ones(1)):
+        if k == count - 1:
+            made = draw_bodies(axes, scene, k, 1.0, scale, colors)
+        elif not _would_cover(scene, k):
+            made = draw_bodies(axes, scene, k, float(strength), scale)
+    draw_touched(axes, scene, count - 1, made)
+    draw_symbols(axes, scene, count - 1, made, scale)
+    draw_arrows(axes, scene, count - 1, made, scale)
+    if scene.dimension == 2:
+        for name, artist in made.handles.items():
+            artist.set_label(plain_text(name))
+
+
+def _would_cover(scene: Scene, instant: int) -> bool:
+    """Whether surfaces in space are nearly where they are at the last instant, which they would hide."""
+    solids = [body.vertices() for body in scene.bodies if body.skin.has_surface and not body.skin.lines]
+    if scene.dimension == 2 or not solids:
+        return False
+    away = max(float(np.linalg.norm(places[instant] - places[-1], axis=1).max()) for places in solids)
+    return away < APART * scene.reach
+
+
+def color_bar(axes: Any, scene: Scene, colors: StressColors, is_alone: bool = True) -> None:
+    """What the colours of stress mean, below a mechanism; ``is_alone`` in its figure, or part of one."""
+    if not colors.fields:
+        return
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    figure: Any = axes.get_figure()
+    power = int(np.clip(np.floor(np.log10(colors.greatest) / 3), 0, 3))
+    unit = ("Pa", "kPa", "MPa", "GPa")[power]
+    shades = ScalarMappable(Normalize(0.0, colors.greatest / 1000.0**power), MAP)
+    if scene.dimension == 2:
+        bar = figure.colorbar(shades, ax=axes, location="bottom", shrink=0.5, aspect=30, pad=0.02)
+    else:
+        place = figure.add_axes(BAR) if is_alone else axes.inset_axes(BAR)
+        bar = figure.colorbar(shades, cax=place, orientation="horizontal")
+    bar.ax.set_label("bar of colours")
+    bar.outline.set_linewidth(0.5)
+    bar.ax.tick_params(labelsize=7, length=2, width=0.5)
+    bar.set_label(f"von Mises stress [{unit}] at t = {scene.time[-1]:.4g} s", fontsize=8)
+
+
+def legend_of_bodies(axes: Any, scene: Scene, width: float | None = None) -> None:
+    """Names of the bodies, where there are a few."""
+    from matplotlib.lines import Line2D
+
+    colors = {body.whole: body.color for body in scene.bodies}
+    if 1 < len(colors) <= MOST_IN_LEGEND:
+        handles = [Line2D([], [], color=color, lw=3) for color in colors.values()]
+        fitting_legend(axes, 4, width, handles=handles, labels=[plain_text(name) for name in colors])
+
+
+def picked_instants(time: Array, times: int | Sequence[float]) -> IntArray:
+    """Indices of the stored instants nearest to the times.
+
+    Raises:
+        ParameterError: no time, one outside the motion, or so many that no picture shows them.
+    """
+    if isinstance(times, int | np.integer):
+        if (count := whole("times", times)) > MOST_PICTURES:
+            raise ParameterError(f"times must be at most {MOST_PICTURES} in one picture, got {times!r}")
+        wanted = np.linspace(time[0], time[-1], count) if count > 1 else time[-1:]
+    else:
+        wanted = numbers("times", times, "a count of at least 1 or times in seconds").reshape(-1)
+    slack = 1e-9 * (time[-1] - time[0])
+    if not len(wanted) or not np.all((wanted >= time[0] - slack) & (wanted <= time[-1] + slack)):
+        raise ParameterError(f"times must lie in {time[0]:g} .. {time[-1]:g} s, got {times!r}")
+    right = np.clip(np.searchsorted(time, wanted), 1, max(1, len(time) - 1))
+    if len(time) == 1:
+        return np.zeros(len(wanted), dtype=np.int64)
+    nearer_left = wanted - time[right - 1] <= time[right] - wanted
+    return np.asarray(right - nearer_left, dtype=np.int64)
+
+
+def prepare_axes(axes: Any, scene: Scene) -> None:
+    """Equal scales around everything that is drawn."""
+    low, high = scene.corners
+    center, reach = (low + high) / 2, box_of(scene)
+    if scene.dimension == 2:
+        axes.set_aspect("equal")
+        axes.set_xlim(center[0] - reach[0], center[0] + reach[0])
+        axes.set_ylim(center[1] - reach[1], center[1] + reach[1])
+        axes.set(xlabel="x [m]", ylabel="y [m]")
+        return
+    from matplotlib.ticker import MaxNLocator
+
+    for k, name in enumerate("xyz"):
+        getattr(axes, f"set_{name}lim")(center[k] - reach[k], center[k] + reach[k])
+        is_long = reach[k] > 2 * np.median(reach)  # the label stands below the numbers there, not beside them
+        getattr(axes, f"set_{name}label")(f"{name} [m]", labelpad=15.0 if is_long else 7.0)
+        getattr(axes, f"{name}axis").set_pane_color("white")
+        getattr(axes, f"{name}axis").set_major_locator(MaxNLocator(4 if reach[k] > 0.5 * reach.max() else 2))
+    vertical = upwards(scene)
+    height = float(reach[vertical] / reach.max())  # of a high box the labels below need room
+    axes.set_box_aspect(reach, zoom=1.0 - 0.08 * float(reach.min() / reach.max()) - 0.17 * height)
+    axes.set_proj_type("persp", focal_length=FOCUS)
+    axes.view_init(elev=ELEVATION, azim=AZIMUTH, vertical_axis="xyz"[vertical])
+
+
+def _fill(axes: Any, figure: Any, reach: Array, below: float) -> None:
+    """Axes in space as large as their part of the figure allows, with the numbers beside them."""
+    renderer = axes.get_figure(root=True).canvas.get_renderer()
+    room, zoom = figure.bbox, 1.0
+    for _ in range(2):  # numbers and labels do not grow
+        axes.set_box_aspect(reach, zoom=zoom)
+        axes.draw(renderer)  # nothing is in them yet; so labels find their places
+        own, square = axes.get_tightbbox(renderer), axes.bbox
+        middle = np.array([square.x0 + square.x1, square.y0 + square.y1]) / 2
+        free = min(square.y1, room.y1 - LEGEND * room.height) - middle[1]
+        sides = (
+            (room.x1 - middle[0], own.x1 - middle[0]),
+            (middle[0] - room.x0, middle[0] - own.x0),
+            (free, own.y1 - middle[1]),
+            (middle[1] - room.y0 - below * room.height, middle[1] - own.y0),
+        )
+        zoom *= FULL * min(float(given / taken) for given, taken in sides)
+    axes.set_box_aspect(reach, zoom=zoom)
+
+
+def box_of(scene: Scene) -> Array:
+    """Half the edges of the box that is shown, shape (3,) [m]."""
+    low, high = scene.corners
+    half = scene.size / 2
+    margin = MARGIN if scene.dimension == 2 else TIGHT
+    return np.asarray(np.maximum((high - low) / 2 + margin * half, half * NARROWEST))
+
+
+def new_axes(figure: Any, scene: Scene, below: float = 0.0) -> Any:
+    """Axes of the scene's dimension, prepared, in a figure or a part of one; in space with room below them."""
+    left, bottom, width, height = SPACE
+    place = left, bottom + below, width, height - below
+    axes = figure.subplots() if scene.dimension == 2 else figure.add_axes(place, projection="3d")
+    prepare_axes(axes, scene)
+    if scene.dimension == 3:
+        _fill(axes, figure, box_of(scene), below)
+    return axes
+
+
+def scene_figure(scene: Scene, width: float, height: float) -> "Figure":
+    """An empty figure for ``new_axes`` alone: axes in space have their place and need no layout."""
+    return new_figure(width, height, layout="constrained" if scene.dimension == 2 else None)
+
+
+def figure_height(scene: Scene, width: float) -> float:
+    """Of a figure of that width without empty space [inch]."""
+    if scene.dimension == 3:
+        return 0.8 * width
+    reach = box_of(scene)
+    return float(np.clip((width - 0.8) * reach[1] / reach[0] + 0.9, 0.4 * width, 1.2 * width))
+
+
+def _axes(scene: Scene, given: Any, below: float = 0.0) -> Any:
+    """Prepared axes: the given ones, or those of a new figure."""
+    if given is None:
+        return new_axes(scene_figure(scene, WIDTH, figure_height(scene, WIDTH)), scene, below)
+    if (getattr(given, "name", "") == "3d") != (scene.dimension == 3):
+        kind = 'figure.add_subplot(projection="3d")' if scene.dimension == 3 else "figure.add_subplot()"
+        raise ParameterError(f"axes must be those of {kind}: the model has dimension {scene.dimension}")
+    prepare_axes(given, scene)
+    return given
+
+
+def _draw_frames(axes: Any, scene: Scene) -> None:
+    """Axes of every body and of the world, named at their ends."""
+    length = FRAME * scene.reach
+    low, high = scene.corners
+    is_near = bool((np.abs((low + high) / 2) <= box_of(scene)).all())
+    frames = [(np.zeros(3), np.eye(3), INK)] if is_near else []
+    frames += [(b.origins[0], b.rotations[0], INK) for b in scene.bodies if not b.is_nodal]
+    for origin, rotation, color in frames:
+        for k in range(scene.dimension):
+            ends = np.stack([origin, origin + length * rotation[:, k]])[:, : scene.dimension]
+            axes.plot(*ends.T, color=color, lw=0.9, zorder=8)
+            axes.text(*(origin + 1.25 * length * rotation[:, k])[: scene.dimension], "xyz"[k], **SMALL)
+
+
+SMALL: dict[str, Any] = dict(fontsize=7, color=INK, ha="center", va="center", zorder=9, clip_on=False)
+
+
+def _draw_names(axes: Any, scene: Scene) -> list[Any]:
+    """The name of each body beside its middle, of a few."""
+    from matplotlib.patheffects import withStroke
+
+    names = list(dict.fromkeys(body.whole for body in scene.bodies))
+    if len(names) > MOST_NAMES:
+        axes.set_title(f"{len(names)} bodies", loc="right", fontsize=8, color=QUIET)
+        return []
+    texts = []
+    for name in names:
+        parts = [body for body in scene.bodies if body.whole == name]
+        body = parts[len(parts) // 2]
+        surface = body.vertices()[0] if body.skin.has_surface else body.nodes()[0]
+        place = surface.mean(axis=0) if len(surface) else body.nodes()[0, 0]
+        if body.skin.lines and len(parts) == 1:
+            line = body.skin.lines[0]
+            place = body.nodes()[0, line[len(line) // 2]]
+        halo = [withStroke(linewidth=2.5, foreground="white")]
+        look: dict[str, Any] = dict(fontsize=8, color=body.color, zorder=1000, path_effects=halo)
+        look |= dict(xytext=(5, 5), textcoords="offset points")
+        if scene.dimension == 2:
+            texts.append(axes.annotate(plain_text(name), place[:2], **look))
+        else:
+            texts.append(_annotation_in_space(axes, name, place, look))
+    return texts
+
+
+def _annotation_in_space(axes: Any, name: str, place: Array, look: dict[str, Any]) -> Any:
+    """An annotation at the projection of a point for the view that the axes have now."""
+    from mpl_toolkits.mplot3d import proj3d
+
+    x, y, _ = proj3d.proj_transform(*place, axes.get_proj())
+    return axes.annotate(plain_text(name), (x, y), **look)
+
+
+def _legend_of_symbols(axes: Any, made: SceneArtists) -> None:
+    handles = [*made.symbols.values(), *(made.handles[k] for k in ("force", "torque") if k in made.handles)]
+    labels = [*(k.value for k in made.symbols), *(k for k in ("force", "torque") if k in made.handles)]
+    if handles:
+        fitting_legend(axes, 6, handles=handles, labels=labels)
+
+
+def _caption(time: Array, scale: float) -> str:
+    enlarged = "" if scale == 1 else f", deformation x {scale:g}"
+    if len(time) == 1:
+        return f"t = {time[0]:.4g} s{enlarged}"
+    return f"{len(time)} instants, t = {time[0]:.4g} to {time[-1]:.4g} s{enlarged}"
+
+
+# One picture of a run: the mechanism, what tells most, the energies.
+
+INSTANTS = {1: 1, 2: 9, 3: 4}
+OVERVIEW_WIDTH = 10.4
+WIDE = 2.2
+"""Width over height of a mechanism that is drawn above the graphs, not beside them."""
+PANEL = 1.8  # [inch], the height of a graph
+LOWEST = {2: 4.2, 3: 4.9}  # [inch], of the figure
+LEFT = 0.52  # of the width, a mechanism beside its graphs
+
+
+def plot_overview(
+    run: RecordedRun, motion: Moved, points: Sequence[Attachment], path: str | PathLike[str] | None = None
+) -> "Figure":
+    """The mechanism at some instants, what tells most about the motion, and the energies since the start.
+
+    Args:
+        run: what was recorded.
+        motion: the same, to be asked.
+        points: whose deflections are shown, if there are any.
+        path: of the file to write; None: none.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+        ResultFileError: the file cannot be written.
+    """
+    path = picture_path(path)
+    instants = picked_instants(run.recording.time, INSTANTS[run.mechanism.dimension])
+    if any(isinstance(placed.data.points, MeshedPoints) for placed in run.mechanism.bodies):
+        instants = np.append(instants, busiest(run.recording))  # the last is drawn in the colours of its stress
+    drawn = scene_of(run, instants)
+    colors = StressColors(mesh_fields(run, drawn.bodies, instants))
+    panels = default_panels(motion, points)
+    count, reach = len(panels) + 1, box_of(drawn)
+    with house_style():
+        if drawn.dimension == 2 and reach[0] > WIDE * reach[1]:
+            upper = float(np.clip((OVERVIEW_WIDTH - 1.0) * reach[1] / reach[0] + 1.0, 1.6, 4.0))
+            figure = new_figure(OVERVIEW_WIDTH, upper + PANEL + 0.9)
+            top, bottom = np.ravel(figure.subfigures(2, 1, height_ratios=(upper, PANEL + 0.9)))  # type: ignore[arg-type]
+            rows = bottom.subplots(1, count, squeeze=False)[0]
+            widths = (OVERVIEW_WIDTH - 0.8, OVERVIEW_WIDTH / count - 0.9)
+        else:
+            figure = new_figure(OVERVIEW_WIDTH, max(LOWEST[drawn.dimension], PANEL * count + 0.3))
+            top, bottom = np.ravel(figure.subfigures(1, 2, width_ratios=(LEFT, 1 - LEFT)))  # type: ignore[arg-type]
+            rows = bottom.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
+            widths = (LEFT * OVERVIEW_WIDTH - 0.9, (1 - LEFT) * OVERVIEW_WIDTH - 0.9)
+        _draw_mechanism(top, drawn, colors, widths[0])
+        for axes, panel in zip(rows, panels, strict=False):
+            _draw_panel(axes, run, panel, widths[1])
+        _draw_energy(rows[-1], run, widths[1])
+        for axes in rows if len(rows) and widths[1] < OVERVIEW_WIDTH / count else rows[-1:]:
+            axes.set_xlabel("time [s]")
+        bottom.align_ylabels(rows)
+        return finish(figure, path)
+
+
+def _draw_mechanism(figure: Any, drawn: Scene, colors: StressColors, width: float) -> None:
+    axes = new_axes(figure, drawn, BELOW if colors.fields else 0.0)
+    draw_instants(axes, drawn, colors=colors)
+    legend_of_bodies(axes, drawn, width)
+    color_bar(axes, drawn, colors)
+
+
+def _draw_panel(axes: "Axes", run: RecordedRun, panel: Panel, width: float) -> None:
+    for k, (name, values) in enumerate(panel.curves):
+        axes.plot(run.recording.time, values, color=COLORS[k % len(COLORS)], label=name)
+    axes.set_ylabel(panel.label)
+    fold_exponent(axes)
+    fitting_legend(axes, 3, width)
+
+
+def _draw_energy(axes: "Axes", run: RecordedRun, width: float) -> None:
+    energy = energy_of(run.recording)
+    draw_energy(axes, run.recording.time, energy, width)
+    note_below(axes, energy, with_error=True)

@@ -1,0 +1,568 @@
+"""Pictures of linear models: mode shapes, frequencies over a parameter, Bode plots."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, fields
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Self, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phlexible.algebra.arrays import (
+    Array,
+    IntArray,
+    called,
+    check_callable,
+    file_path,
+    finite,
+    option,
+    positive,
+    text,
+    whole,
+)
+from phlexible.bodies.flexible.points import FlexiblePoints
+from phlexible.bodies.floating_body import FloatingBody
+from phlexible.bodies.mechanics.floating import kept_velocities
+from phlexible.bodies.skin import Skin
+from phlexible.description.mechanism.mechanism import Mechanism
+from phlexible.description.ports import Attachment, MovingFrame, PlacedBody
+from phlexible.display import beside, short_repr, table
+from phlexible.errors import ModelError, ParameterError, PhlexibleError, ResultFileError
+from phlexible.extras import optional
+from phlexible.linear.equilibria import OperatingKind
+from phlexible.linear.frequency_response import FrequencyResponse
+from phlexible.linear.linearize import Linearization, linearization
+from phlexible.linear.modes import Modes, lowest_modes
+from phlexible.pictures.animation import DOTS_PER_INCH, film_writer
+from phlexible.pictures.reports import report_modes
+from phlexible.pictures.style import (
+    COLORS,
+    INK,
+    PALE,
+    check_axes,
+    finish,
+    finished,
+    fitting_legend,
+    house_style,
+    new_figure,
+    picture_html,
+    plain_text,
+)
+from phlexible.state.system import system_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+# The lines that stand for a mechanism in pictures of its modes, at rest and in motion.
+
+ComplexArray = NDArray[np.complex128]
+
+OUTLINE_POINTS = 33
+UNSEEN = 1e-6
+SMOOTH = np.cos(np.radians(17.5))
+"""Of half the angle between the normals of two triangles between which no edge is drawn."""
+
+
+@dataclass(frozen=True, eq=False)
+class ModeOutline:
+    """Polylines in world axes; a single point is a line of one point.
+
+    Attributes:
+        still: each of shape (points, 3) [m].
+        motion: small displacements in the mode, of the same shapes, complex.
+        ground: points of the ground that joints hold, shape (points, 3) [m].
+        turn: largest turn of a body in the mode, in the units of ``motion`` over metres.
+    """
+
+    still: list[Array]
+    motion: list[ComplexArray]
+    ground: Array
+    turn: float
+
+    def at_phase(self, phase: float, amplitude: float) -> list[Array]:
+        """The lines at a phase of the motion [rad]; ``amplitude`` is the largest displacement of all [m]."""
+        factor = amplitude / self.greatest * np.exp(1j * phase)
+        return [line + (factor * motion).real for line, motion in zip(self.still, self.motion, strict=True)]
+
+    @property
+    def greatest(self) -> float:
+        """Largest displacement at phase 0; infinite where a body turns about its own line: nothing shows."""
+        size = max(float(np.linalg.norm(line.real, axis=1).max()) for line in self.motion)
+        return size if size > UNSEEN * self.turn * self.extent else np.inf
+
+    @property
+    def extent(self) -> float:
+        """Largest edge of the box around the lines at rest, or 1 for a single point [m]."""
+        return float(np.ptp(np.concatenate(self.still), axis=0).max()) or 1.0
+
+
+def mode_outline(linear: Linearization, shape: Array | ComplexArray) -> ModeOutline:
+    """The outlines of all bodies for one column of coordinates, shape (n,).
+
+    A complex shape is turned to the phase at which most of it is real, so that it shows at phase 0.
+    """
+    # sum (shape e^{-i a})^2 is real and positive for this a, so the real part is the larger one
+    turned = shape * np.exp(-0.5j * np.angle(np.sum(np.asarray(shape, dtype=np.complex128) ** 2)))
+    still, motion, state, turn = [], [], linear.point.state, 0.0
+    system = linear.system
+    for index, placed in enumerate(system.bodies):
+        begin, end = system.layout.velocity[index : index + 2]
+        eta, has_frame = system.elastic(state, index), index < system.layout.frames
+        rotation = state.rotation[index] if has_frame else np.eye(3)
+        origin = np.zeros(3)
+        if has_frame:
+            origin = state.position[index] - rotation @ system.centres[index] @ np.concatenate([[1.0], eta])
+        rigid = turned[begin + placed.data.dimension : begin + placed.data.rigid_count]
+        turn = max(turn, float(np.abs(rigid).max(initial=0.0)))
+        for positions, shapes in _lines(linear, placed):
+            local = positions + shapes @ eta
+            still.append(origin + local @ rotation.T)
+            motion.append(_motion(placed, local, shapes, turned[begin:end]) @ rotation.T)
+    ports = [port for joint in linear.system.mechanism.joints for port in (joint.first, joint.second)]
+    held = [port.initial_position() for port in ports if isinstance(port, MovingFrame)]
+    return ModeOutline(still, motion, np.array(held).reshape(-1, 3), turn)
+
+
+def _lines(linear: Linearization, placed: PlacedBody) -> list[tuple[Array, Array]]:
+    """Material points and their shapes: the body's outline; of a rigid body arms to what is attached.
+
+    Of a mesh the sharp edges of its surface.
+    """
+    if isinstance(placed.data.points, FlexiblePoints):
+        skin = placed.body.skin(placed.data, np.zeros((0, 3)))
+        if edges := sharp_edges(skin):
+            return [(skin.positions[edge], skin.shapes[edge]) for edge in edges]
+    positions, shapes = placed.data.points.outline(OUTLINE_POINTS)
+    lines = [(positions, shapes)]
+    if placed.data.elastic_count:
+        return lines
+    for joint in linear.system.mechanism.joints:
+        for port in (joint.first, joint.second):
+            if isinstance(port, Attachment) and port.placed is placed:
+                end = port.point.position
+                if np.linalg.norm(end - positions[-1]) > 0:
+                    lines.append((np.stack([positions[-1], end]), np.zeros((2, 3, 0))))
+    return lines
+
+
+def sharp_edges(skin: Skin) -> list[IntArray]:
+    """Nodes along the lines where a surface ends or its normal turns."""
+    places = skin.positions[skin.vertex_nodes] + skin.offsets
+    size = float(np.ptp(places, axis=0).max(initial=0.0)) or 1.0
+    _, corner = np.unique(np.round(places / size, 9), axis=0, return_inverse=True)
+    a, b, c = (places[skin.triangles[:, k]] for k in range(3))
+    normals = np.cross(b - a, c - a)
+    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
+    ends = np.concatenate([skin.triangles[:, [0, 1]], skin.triangles[:, [1, 2]], skin.triangles[:, [2, 0]]])
+    _, first, edge = np.unique(np.sort(corner[ends], axis=1), axis=0, return_index=True, return_inverse=True)
+    together = np.zeros((len(first), 3))
+    np.add.at(together, edge, np.tile(normals, (3, 1)))
+    is_sharp = (np.bincount(edge) != 2) | (np.linalg.norm(together, axis=1) < 2 * SMOOTH)
+    single = np.unique(np.sort(skin.vertex_nodes[ends[first[is_sharp]]], axis=1), axis=0)
+    left: dict[int, list[int]] = {}
+    for first, second in single[single[:, 0] != single[:, 1]].tolist():
+        left.setdefault(first, []).append(second)
+        left.setdefault(second, []).append(first)
+    lines = []
+    while left:
+        line = [next((node for node, others in left.items() if len(others) != 2), next(iter(left)))]
+        while others := left.get(line[-1]):
+            here, after = line[-1], others.pop()
+            left[after].remove(here)
+            line.append(after)
+            if len(left[after]) > 1:  # lines meet
+                break
+        left = {node: others for node, others in left.items() if others}
+        lines.append(np.array(line, dtype=np.int64))
+    return lines
+
+
+def _motion(placed: PlacedBody, local: Array, shapes: Array, x: ComplexArray) -> ComplexArray:
+    """Small displacements of points in body axes, (points, 3); of a string in world axes."""
+    if not isinstance(placed.data, FloatingBody):
+        return np.asarray(shapes @ x)
+    full = np.zeros(6 + placed.data.elastic_count, dtype=np.complex128)
+    full[kept_velocities(placed.data)] = x
+    return np.asarray(full[:3] + np.cross(full[3:6], local) + shapes @ full[6:])
+
+
+# Pictures and films of mode shapes.
+
+FRAMES_PER_SECOND = 25
+RELATIVE_AMPLITUDE = 0.1  # of the extent of the model
+
+
+class ModeShapes(Modes):
+    """``Modes`` that can be drawn."""
+
+    @classmethod
+    def of(cls, modes: Modes) -> Self:
+        """The same modes with pictures."""
+        return cls(**{field.name: getattr(modes, field.name) for field in fields(Modes)})
+
+    @overload
+    def plot(
+        self,
+        mode: int | None = None,
+        path: str | PathLike[str] | None = None,
+        amplitude: float | None = None,
+        *,
+        axes: None = None,
+    ) -> "Figure": ...
+
+    @overload
+    def plot(
+        self,
+        mode: int,
+        path: str | PathLike[str] | None = None,
+        amplitude: float | None = None,
+        *,
+        axes: "Axes",
+    ) -> "Axes": ...
+
+    def plot(
+        self,
+        mode: int | None = None,
+        path: str | PathLike[str] | None = None,
+        amplitude: float | None = None,
+        *,
+        axes: "Axes | None" = None,
+    ) -> "Figure | Axes":
+        """The deformed bodies over the undeformed ones, seen in the plane in which the mode moves most.
+
+        Args:
+            mode: number of the mode, from 0; None: all of them, side by side.
+            path: of the file to write; None: none.
+            amplitude: largest displacement in the picture [m]; None: a tenth of the model's extent.
+            axes: to draw one mode into, and to return; None: a new figure, which is returned.
+
+        Raises:
+            ParameterError: no such mode, or axes for all of them.
+            ModelError: the modes of a reduced model.
+            MissingExtraError: matplotlib is not installed.
+        """
+        check_axes(axes)
+        if axes is not None and mode is None:
+            raise ParameterError("axes= take one mode; say which with mode=")
+        numbers = range(len(self.eigenvalues)) if mode is None else [self._checked(mode)]
+        columns = min(3, len(numbers))
+        with house_style():
+            if axes is not None:
+                self._draw(axes, numbers[0], amplitude)
+                return finished(axes, axes, path)
+            rows = -(-len(numbers) // columns)
+            figure = new_figure(2.4 * columns if mode is None else 4.0, 2.2 * rows if mode is None else 3.0)
+            places = np.atleast_1d(figure.subplots(rows, columns)).ravel()
+            for place, number in zip(places, numbers, strict=False):
+                self._draw(place, number, amplitude)
+            for place in places[len(numbers) :]:
+                place.set_visible(False)
+            return finish(figure, path)
+
+    def _draw(self, axis: "Axes", number: int, amplitude: float | None) -> None:
+        """One mode over the bodies at rest."""
+        outline = self._outline(number)
+        size = self._amplitude(outline, amplitude)
+        view = _view(outline, size)
+        _draw_rest(axis, outline, view)
+        for line in outline.at_phase(0.0, size):
+            axis.plot(*line[:, view].T, color=COLORS[0], marker="o" if len(line) == 1 else "", ms=4)
+        axis.set_aspect("equal", adjustable="datalim")
+        axis.margins(0.1)
+        _label(axis, view)
+        axis.set_title(f"{self.frequencies[number]:.5g} rad/s", fontsize=8.5)
+
+    def animate(
+        self, mode: int, path: str | PathLike[str], amplitude: float | None = None, frames: int = 40
+    ) -> None:
+        """A film of one period of a mode, ``.mp4`` or ``.gif``.
+
+        Args:
+            mode: number of the mode, from 0.
+            path: of the film.
+            amplitude: largest displacement at the first picture [m]; None: a tenth of the model's extent.
+            frames: pictures of the period.
+
+        Raises:
+            ParameterError: no such mode.
+            MissingExtraError: matplotlib, or for .mp4 imageio-ffmpeg, is not installed.
+            ResultFileError: the film cannot be written.
+        """
+        target = Path(file_path("path", path))
+        if target.suffix.lower() not in (".mp4", ".gif"):
+            raise ParameterError(f"path must end in .mp4 or .gif, got {str(path)!r}")
+        outline, frames = self._outline(self._checked(mode)), whole("frames", frames)
+        matplotlib = optional("matplotlib", "plot")
+        size = self._amplitude(outline, amplitude)
+        view = _view(outline, size)
+        with house_style():
+            figure = new_figure(4.8, 3.6)
+            axis = figure.subplots()
+            pictures = [outline.at_phase(2 * np.pi * k / frames, size) for k in range(frames)]
+            _draw_rest(axis, outline, view)
+            curves = [
+                axis.plot(*line[:, view].T, color=COLORS[0], marker="o" if len(line) == 1 else "", ms=4)[0]
+                for line in pictures[0]
+            ]
+            everything = np.concatenate([line[:, view] for picture in pictures for line in picture])
+            low, high = everything.min(axis=0), everything.max(axis=0)
+            edge = float((high - low).max())
+            half = np.maximum((high - low) / 2 + 0.05 * edge, 0.25 * edge)  # no film is a thin strip
+            axis.set_xlim(*((low + high)[0] / 2 + half[0] * np.array([-1, 1])))
+            axis.set_ylim(*((low + high)[1] / 2 + half[1] * np.array([-1, 1])))
+            axis.set_aspect("equal", adjustable="box")
+            _label(axis, view)
+            axis.set_title(f"{self.frequencies[mode]:.5g} rad/s", fontsize=8.5)
+
+            figure.draw_without_rendering()
+            figure.set_layout_engine("none")  # the same for all pictures
+            writer, settings = film_writer(target, FRAMES_PER_SECOND)
+            try:
+                with matplotlib.rc_context(settings), writer.saving(figure, str(target), DOTS_PER_INCH):
+                    for picture in pictures:
+                        for curve, line in zip(curves, picture, strict=True):
+                            curve.set_data(*line[:, view].T)
+                        writer.grab_frame()
+            except OSError as error:
+                raise ResultFileError(f"cannot write {target}: {error}") from error
+
+    def _repr_html_(self) -> str:
+        """For notebooks: frequencies and shapes."""
+        pairs = enumerate(zip(self.frequencies, self.damping_ratios, strict=True))
+        rows = [(f"{k + 1}", f"{w:.6g}", f"{w / (2 * np.pi):.6g}", f"{zeta:.3g}") for k, (w, zeta) in pairs]
+        text = table(rows, ("mode", "[rad/s]", "[Hz]", "damping ratio"))
+        if self.linearization is None or not len(rows):
+            return text
+        return beside(text, picture_html(self.plot, "shapes of the modes"))
+
+    def report(self, path: str | PathLike[str], title: str | None = None) -> None:
+        """Writes one HTML file in which every mode moves in a 3D view; it needs no network.
+
+        Args:
+            path: ends in ``.html``.
+            title: None: "modes".
+
+        Raises:
+            ParameterError: another ending.
+            ModelError: the modes of a reduced model.
+            ResultFileError: the file cannot be written.
+        """
+        if self.linearization is None:
+            raise ModelError("the shapes of a reduced model cannot be drawn; draw those of the full one")
+        report_modes(self, self.linearization, path, title)
+
+    def _checked(self, mode: int) -> int:
+        if not whole("mode", mode, least=0) < len(self.eigenvalues):
+            raise ParameterError(f"mode must be 0 to {len(self.eigenvalues) - 1}, got {mode!r}")
+        return mode
+
+    def _outline(self, number: int) -> ModeOutline:
+        if self.linearization is None:
+            raise ModelError("the shapes of a reduced model cannot be drawn; draw those of the full one")
+        return mode_outline(self.linearization, self.shapes[:, number])
+
+    def _amplitude(self, outline: ModeOutline, wanted: float | None) -> float:
+        return RELATIVE_AMPLITUDE * outline.extent if wanted is None else positive("amplitude", wanted)
+
+
+def _view(outline: ModeOutline, amplitude: float) -> list[int]:
+    """The world axis along which the model moves most, and of the others that along which it extends most."""
+    moved, still = np.concatenate(outline.at_phase(0.0, amplitude)), np.concatenate(outline.still)
+    spread = np.ptp(np.concatenate([still, moved]), axis=0)
+    away = np.abs(moved - still).max(axis=0)
+    first = int((away if away.any() else spread).argmax())
+    spread[first] = np.inf
+    return sorted(np.argsort(-spread, kind="stable")[:2].tolist())
+
+
+def _draw_rest(axis: "Axes", outline: ModeOutline, view: list[int]) -> None:
+    for line in outline.still:
+        axis.plot(*line[:, view].T, color=PALE, lw=1.0, marker="." if len(line) == 1 else "")
+    axis.plot(*outline.ground[:, view].T, ls="", marker="s", ms=3.5, color=INK)
+
+
+def _label(axis: "Axes", view: list[int]) -> None:
+    axis.grid(False)
+    axis.set_xlabel(f"{'xyz'[view[0]]} [m]")
+    axis.set_ylabel(f"{'xyz'[view[1]]} [m]")
+
+
+# Natural frequencies over a parameter of a model, as in Fig. 6 of Brugnoli et al. (2020).
+
+
+@dataclass(frozen=True, eq=False)
+class ModeSweep:
+    """Frequencies in ascending order for each value; curves that cross change places.
+
+    Attributes:
+        parameter: name for tables and plots.
+        values: of the parameter, shape (k,).
+        frequencies: shape (k, count) [rad/s]; NaN where a model has fewer modes.
+        damping_ratios: shape (k, count).
+    """
+
+    parameter: str
+    values: Array
+    frequencies: Array
+    damping_ratios: Array
+
+    __repr__ = short_repr
+
+    @overload
+    def plot(self, path: str | PathLike[str] | None = None, *, axes: None = None) -> "Figure": ...
+
+    @overload
+    def plot(self, path: str | PathLike[str] | None = None, *, axes: "Axes") -> "Axes": ...
+
+    def plot(self, path: str | PathLike[str] | None = None, *, axes: "Axes | None" = None) -> "Figure | Axes":
+        """One curve for each mode.
+
+        Args:
+            path: of the file to write, for example ``.png`` or ``.pdf``; None: none.
+            axes: to draw into, and to return; None: a new figure, which is returned.
+
+        Raises:
+            MissingExtraError: matplotlib is not installed.
+        """
+        check_axes(axes)
+        with house_style():
+            place = new_figure(5.6, 3.8).subplots() if axes is None else axes
+            marker = "." if len(self.values) < 40 else ""
+            for k, curve in enumerate(self.frequencies.T):
+                place.plot(self.values, curve, color=COLORS[k % len(COLORS)], marker=marker)
+                last = np.flatnonzero(np.isfinite(curve))
+                if last.size:
+                    place.annotate(
+                        f"$\\omega_{{{k + 1}}}$",
+                        (self.values[last[-1]], curve[last[-1]]),
+                        xytext=(4, 0),
+                        textcoords="offset points",
+                        color=COLORS[k % len(COLORS)],
+                        va="center",
+                    )
+            place.set_ylim(bottom=0.0)
+            place.set_xlabel(plain_text(self.parameter))
+            place.set_ylabel("frequency [rad/s]")
+            return finished(place, axes, path)
+
+
+def mode_sweep(
+    build: Callable[[float], Mechanism],
+    values: Iterable[float],
+    count: int = 6,
+    *,
+    at: str = "given",
+    parameter: str = "parameter",
+) -> ModeSweep:
+    """The ``count`` lowest frequencies of the models that a function builds.
+
+    ``mode_sweep(ph.gallery.four_bar, np.linspace(0, 2 * np.pi, 61), 3).plot("fig_6.png")``
+
+    Args:
+        build: the model of a value of the parameter.
+        values: of the parameter, shape (k,).
+        count: modes, rigid ones included.
+        at: what to linearize about, as of ``Model.linearize``.
+        parameter: name and unit for plots.
+
+    Raises:
+        ParameterError: no values, or one that is not finite; a count or an option out of range.
+        PhlexibleError: what ``build`` or ``linearize`` raise, with a note that names the value.
+    """
+    check_callable("build", build, "parameter")
+    kind, parameter, count = option("at", at, OperatingKind), text("parameter", parameter), whole("count", count)
+    try:
+        if isinstance(values, str | bytes | Mapping | Set):
+            raise TypeError
+        given = list(values)
+    except TypeError:
+        raise ParameterError(f"values must be numbers (k,), got {values!r}") from None
+    numbers = np.array([finite("values", value) for value in given])
+    if not numbers.size:
+        raise ParameterError("values must hold at least one number, got none")
+    frequencies, ratios = [], []
+    for number in numbers:
+        try:
+            linear = linearization(system_of(_built(build, float(number), f"at {parameter} = {number:g}")), at=kind)
+            modes = lowest_modes(linear.mechanics, count, linear)
+        except PhlexibleError as error:
+            error.add_note(f"at {parameter} = {number:g}")
+            raise
+        missing = (0, count - len(modes.eigenvalues))
+        frequencies.append(np.pad(modes.frequencies, missing, constant_values=np.nan))
+        ratios.append(np.pad(modes.damping_ratios, missing, constant_values=np.nan))
+    return ModeSweep(parameter, numbers, np.array(frequencies), np.array(ratios))
+
+
+def _built(build: Callable[[float], Mechanism], number: float, at: str) -> Mechanism:
+    model = called(build, "build", number, at=at)
+    if not isinstance(model, Mechanism):
+        raise ParameterError(f"build must return a Model, got {model!r}")
+    return model
+
+
+# Bode plots of frequency responses.
+
+
+class BodeResponse(FrequencyResponse):
+    """A ``FrequencyResponse`` that can be plotted."""
+
+    @classmethod
+    def of(cls, response: FrequencyResponse) -> Self:
+        """The same response with a plot."""
+        return cls(**{field.name: getattr(response, field.name) for field in fields(FrequencyResponse)})
+
+    @overload
+    def plot(self, path: str | PathLike[str] | None = None, *, axes: None = None) -> "Figure": ...
+
+    @overload
+    def plot(self, path: str | PathLike[str] | None = None, *, axes: "Sequence[Axes]") -> "Sequence[Axes]": ...
+
+    def plot(
+        self, path: str | PathLike[str] | None = None, *, axes: "Sequence[Axes] | None" = None
+    ) -> "Figure | Sequence[Axes]":
+        """Magnitude and phase over frequency, one curve for each pair of input and output.
+
+        Args:
+            path: of the file to write, for example ``.png`` or ``.pdf``; None: none.
+            axes: two, for magnitude and phase; None: a new figure.
+
+        Returns:
+            The axes that were given, or the new figure.
+
+        Raises:
+            MissingExtraError: matplotlib is not installed.
+        """
+        with house_style():
+            ticker = optional("matplotlib.ticker", "plot")
+            if axes is None:
+                figure = new_figure(5.6, 4.2)
+                upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[2, 1])
+            else:
+                upper, lower = axes
+                figure = upper.get_figure(root=True)  # type: ignore[assignment]
+            pairs = [(i, j) for i in range(len(self.outputs)) for j in range(len(self.inputs))]
+            for k, (i, j) in enumerate(pairs):
+                color = COLORS[k % len(COLORS)]
+                label = f"{_named(self.inputs, self.input_units, j)} → " + _named(
+                    self.outputs, self.output_units, i
+                )
+                upper.loglog(self.frequencies, self.magnitude[:, i, j], color=color, label=plain_text(label))
+                lower.semilogx(self.frequencies, np.degrees(self.phase[:, i, j]), color=color)
+            upper.set_ylabel("magnitude")
+            lower.set_ylabel("phase [deg]")
+            turns = float(np.ptp(np.degrees(self.phase))) / 90  # a handful of ticks at quarters of a turn
+            lower.yaxis.set_major_locator(ticker.MultipleLocator(90 * max(1, int(np.ceil(turns / 6)))))
+            lower.set_xlabel("frequency [rad/s]")
+            fitting_legend(upper, 2)
+            figure.align_ylabels([upper, lower])
+            finish(figure, path)
+            return figure if axes is None else axes
+
+
+def _named(names: tuple[str, ...], units: tuple[str, ...], k: int) -> str:
+    unit = units[k] if units else ""
+    return f"{names[k]} [{unit}]" if unit else names[k]

@@ -1,0 +1,293 @@
+"""What tells most about a motion: a few panels over time."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.bodies.beam.points import BeamPoints
+from phlexible.bodies.flexible.points import FlexiblePoints
+from phlexible.bodies.floating_body import FloatingBody
+from phlexible.bodies.locations import Along, Cut, End, Interface, MaterialPosition, Node, Start
+from phlexible.bodies.soft_mesh import SoftPoints
+from phlexible.description.joints.joint import Joint
+from phlexible.description.mechanism.mechanism import Mechanism
+from phlexible.description.placed_wholes import PlacedWhole
+from phlexible.description.ports import Attachment, PlacedBody, Port
+from phlexible.errors import ParameterError
+from phlexible.measure.kinematics import ranges_of
+from phlexible.measure.run import RecordedRun
+from phlexible.pictures.style import plain_text
+
+Thing = TypeVar("Thing")
+
+NOTHING = 1e-6
+"""Of what such a number could be: smaller changes are not shown."""
+MOST_CURVES = 6
+MOST_BODIES = 2
+MOST_ASKED, GLANCES = 50, 40
+"""Joints or bodies whose whole motion is read; of more those that move most between so many instants."""
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """Curves over time.
+
+    Attributes:
+        label: of the axis, with the unit.
+        curves: name and values (N + 1,) of each.
+    """
+
+    label: str
+    curves: tuple[tuple[str, Array], ...]
+
+
+class Moved(Protocol):
+    """What is asked of a motion."""
+
+    @property
+    def run(self) -> RecordedRun: ...
+    @property
+    def mechanism(self) -> Mechanism: ...
+    @property
+    def time(self) -> Array: ...
+    def position(self, attachment: Port) -> Array: ...
+    def elastic_displacement(self, attachment: Attachment) -> Array: ...
+    def tension(self, string: PlacedBody) -> Array: ...
+    def angle(self, joint: Joint) -> Array: ...
+    def rotation(self, target: PlacedBody) -> Array: ...
+    def angular_velocity(self, target: PlacedBody) -> Array: ...
+
+
+def default_panels(motion: Moved, points: Sequence[Attachment], most: int = 2) -> list[Panel]:
+    """The first few of: deflection of points, tension of strings, angles of joints, spins, positions.
+
+    Raises:
+        ParameterError: points that are no list of attachments.
+    """
+    if not isinstance(points, list | tuple) or not all(isinstance(point, Attachment) for point in points):
+        raise ParameterError(f"points must be a list of attachments such as [beam.end], got {points!r}")
+    makers: tuple[Callable[[Moved, Sequence[Attachment]], Panel | None], ...]
+    makers = (_deflections, _tensions, _angles, _spins, _positions)
+    return list(islice(_made(makers, motion, points), most))
+
+
+def _made(
+    makers: Sequence[Callable[[Moved, Sequence[Attachment]], Panel | None]],
+    motion: Moved,
+    points: Sequence[Attachment],
+) -> Iterator[Panel]:
+    for make in makers:
+        if (panel := make(motion, points)) is not None:
+            yield panel
+
+
+def _panel(label: str, curves: list[tuple[str, Array]], size: float | None = None) -> Panel | None:
+    """With the curves that vary most; None if none varies by much less than a size, or than their values."""
+    moving = [(name, values) for name, values in curves if np.isfinite(values).all()]
+    spans = [float(np.ptp(values)) for _, values in moving]
+    largest = max(spans, default=0.0)
+    common = max((float(np.abs(values).max()) for _, values in moving), default=0.0) if size is None else size
+    if largest <= NOTHING * common:
+        return None
+    order = sorted(range(len(moving)), key=lambda k: -spans[k])[:MOST_CURVES]
+    kept = [moving[k] for k in sorted(order) if spans[k] > 1e-3 * largest]
+    return Panel(label, tuple(kept))
+
+
+def _deflections(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
+    curves, across = [], "yz"[: motion.mechanism.dimension - 1]
+    seen = [(in_words(point), point, motion.elastic_displacement(point)) for point in points] or _softest_points(
+        motion
+    )
+    for name, point, moved in seen:
+        percent = 100 * moved / point.placed.data.size
+        curves += [(f"$u_{axis}$ of {plain_text(name)}", percent[:, "xyz".index(axis)]) for axis in across]
+    return _panel("deflection / length [%]", curves, size=1.0)
+
+
+def _tensions(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
+    curves = []
+    for placed in motion.mechanism.bodies:
+        if placed.is_string:
+            name, tension = plain_text(placed.name), motion.tension(placed)
+            curves += [(f"{name}, start", tension[:, 0]), (f"{name}, end", tension[:, -1])]
+    return _panel("tension [N]", curves)
+
+
+def _angles(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
+    curves = []
+    for joint in _liveliest_joints(motion):
+        angle = motion.angle(joint)
+        port = joint.second if isinstance(joint.second, Attachment) else joint.first
+        name = plain_text(joint.name or (port.placed.name if isinstance(port, Attachment) else port))
+        if angle.ndim == 1:
+            curves.append((name, angle))
+        else:  # of a universal joint
+            curves += [(f"{name}, angle {k + 1}", values) for k, values in enumerate(angle.T)]
+    return _panel("angle of joints [rad]", _told_apart(curves), size=1.0)
+
+
+def _liveliest_joints(motion: Moved) -> list[Joint]:
+    """Those with an angle; of many the few that turn most."""
+    found = [
+        joint
+        for joint in motion.mechanism.joints
+        if any(name.endswith("angle") for name in joint.coordinate_names)
+        and joint.first.has_orientation
+        and joint.second.has_orientation
+    ]
+    if len(found) <= MOST_ASKED:
+        return found
+    each = [[c for c in joint.coordinates(motion.mechanism.dimension) if c.is_angle] for joint in found]
+    ranges = ranges_of(motion.run, [c for own in each for c in own], _glances(motion))
+    begins = np.cumsum([0, *(len(own) for own in each)])[:-1]
+    return _most(found, np.maximum.reduceat(ranges, begins))
+
+
+def _glances(motion: Moved) -> IntArray:
+    """A few instants, evenly spread."""
+    return np.unique(np.linspace(0, len(motion.time) - 1, GLANCES).round().astype(np.int64))
+
+
+def _most(things: Sequence[Thing], sizes: Array) -> list[Thing]:
+    """The few of the largest size, in the order they are in."""
+    return [things[k] for k in np.sort(np.argsort(-sizes, kind="stable")[:MOST_ASKED])]
+
+
+def _spins(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
+    """Of bodies that turn freely, in body axes; about z in the plane."""
+    mechanism, curves = motion.mechanism, []
+    if mechanism.joints:
+        return None
+    for placed in _alone(mechanism)[:2]:
+        if placed.data.rotates:
+            spin = motion.angular_velocity(placed)
+            local = np.einsum("tji,tj->ti", motion.rotation(placed), spin)
+            axes = "xyz" if mechanism.dimension == 3 else "z"
+            name = f" of {plain_text(placed.name)}" if len(mechanism.bodies) > 1 else ""
+            curves += [(f"$\\omega_{axis}${name}", local[:, "xyz".index(axis)]) for axis in axes]
+    return _panel("spin in body axes [rad/s]", curves)
+
+
+def _positions(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
+    """Of bodies, of both ends of rods and of beams in parts, of the node of a soft body that moves most."""
+    mechanism = motion.mechanism
+    alone, wholes = _liveliest_bodies(motion, _alone(mechanism)), list(mechanism.wholes.values())
+    places = [(placed.name, _middle(placed)) for placed in alone if isinstance(placed.data, FloatingBody)]
+    soft = [_liveliest(motion, placed) for placed in alone if isinstance(placed.data.points, SoftPoints)]
+    places += [(in_words(port), port) for port in soft]
+    places += [(f"{whole.name}, {end}", port) for whole in wholes for end, port in _ends(whole)]
+    curves = [
+        (f"{'xyz'[k]} of {plain_text(name)}", place[:, k])
+        for name, port in places
+        for place in [motion.position(port)]
+        for k in range(mechanism.dimension)
+    ]
+    sizes = [placed.data.size for placed in alone] + [whole.length for whole in wholes]
+    return _panel("position [m]", curves, max(sizes, default=0.0) or None)
+
+
+def _liveliest_bodies(motion: Moved, bodies: list[PlacedBody]) -> list[PlacedBody]:
+    """Of many bodies the few whose carriers, centres of mass or first nodes, go farthest."""
+    if len(bodies) <= MOST_ASKED:
+        return bodies
+    system, places = motion.run.system, motion.run.recording.position[_glances(motion)]
+    carriers = [int(system.layout.carrier[system.index[placed]]) for placed in bodies]
+    return _most(bodies, np.linalg.norm(np.ptp(places[:, carriers], axis=0), axis=1))
+
+
+def _alone(mechanism: Mechanism) -> list[PlacedBody]:
+    """The bodies that are no parts of a rod or of a beam in parts."""
+    parts = {placed for whole in mechanism.wholes.values() for placed in whole.parts}
+    return [placed for placed in mechanism.bodies if placed not in parts]
+
+
+def _ends(whole: PlacedWhole) -> tuple[tuple[str, Attachment], ...]:
+    return ("start", whole.start), ("end", whole.end)
+
+
+def _middle(placed: PlacedBody) -> Attachment:
+    """The centre of mass of a rigid body, the middle of a beam, the softest node of a mesh, or the origin."""
+    data = placed.data
+    if isinstance(data.points, BeamPoints):
+        return placed.at(data.size / 2)
+    if isinstance(data, FloatingBody) and data.rotates and not data.elastic_count:
+        return placed.point(data.first_moments[:, 0] / data.mass)
+    if isinstance(data.points, FlexiblePoints):
+        return _softest(placed, data.points)
+    return placed.origin
+
+
+def _softest_points(motion: Moved) -> list[tuple[str, Attachment, Array]]:
+    """Of the first bodies with a mesh, with their displacement (N + 1, 3) as seen from the first interface [m]."""
+    found = []
+    for placed in motion.mechanism.bodies:
+        points = placed.data.points
+        if isinstance(points, FlexiblePoints) and points.shapes.shape[2]:
+            point = _softest(placed, points)
+            seen = _seen_from_interface(points, point.point.position[None], point.point.shapes[None])[0]
+            eta = motion.run.elastic(motion.run.body_index(placed))
+            name = in_words(point)
+            if points.interfaces.names:
+                away = float(np.linalg.norm(point.point.position - points.interfaces.positions[0]))
+                name = f"{placed.name}, {away:.3g} m from {points.interfaces.names[0]}"
+            found.append((name, point, np.asarray(eta @ seen.T)))
+    return found[:MOST_BODIES]
+
+
+def _softest(placed: PlacedBody, points: FlexiblePoints) -> Attachment:
+    """The node that its shapes move most, as seen from the first interface."""
+    seen = _seen_from_interface(points, points.nodes, points.shapes)
+    return placed.point(points.nodes[int((seen**2).sum(axis=(1, 2)).argmax())])
+
+
+def _seen_from_interface(points: FlexiblePoints, places: Array, shapes: Array) -> Array:
+    """Shapes (k, 3, n) at places (k, 3) without the rigid motion of the first interface, where there is one.
+
+    A frame that is no part of the body, the mean axis, hides most of how far a cantilever bends.
+    """
+    faces = points.interfaces
+    if not faces.names:
+        return shapes
+    turns = np.cross(faces.rotations[0].T, (places - faces.positions[0])[:, None])  # (k, n, 3)
+    return np.asarray(shapes - faces.shapes[0] - turns.transpose(0, 2, 1))
+
+
+def in_words(port: Attachment) -> str:
+    """A point of a body as one says it: "beam, end", "beam, 0.5 m along", "plate at (1, 0, 0) m"."""
+    name = port.placed.name
+    match port.location:
+        case Start() | Cut(at_end=False):
+            return f"{name}, start"
+        case End() | Cut():
+            return f"{name}, end"
+        case Along(x):
+            return f"{name}, {x:.4g} m along"
+        case Interface(part):
+            return f"{name}, {part}"
+        case Node(number):
+            return f"{name}, node {number}"
+        case MaterialPosition((x, y, z)):
+            return f"{name} at ({x:.3g}, {y:.3g}, {z:.3g}) m"
+    return name
+
+
+def _liveliest(motion: Moved, placed: PlacedBody) -> Attachment:
+    """The node of a soft body that goes farthest from where it was."""
+    points = placed.data.points
+    assert isinstance(points, SoftPoints), "asked for soft bodies"
+    places = motion.run.elastic(motion.run.body_index(placed)).reshape(len(motion.time), -1, points.dimension)
+    away = np.linalg.norm(places - places[0], axis=2).max(axis=0)
+    return placed.node(int(points.mesh.nodes[away.argmax()]))
+
+
+def _told_apart(curves: list[tuple[str, Array]]) -> list[tuple[str, Array]]:
+    names = [name for name, _ in curves]
+    return [
+        (name if names.count(name) == 1 else f"{name}, joint {k + 1}", values)
+        for k, (name, values) in enumerate(curves)
+    ]

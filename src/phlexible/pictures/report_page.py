@@ -1,0 +1,449 @@
+"""The page of a report: a template, the viewer, scenes as compressed numbers."""
+
+import base64
+import json
+import re
+import sys
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from html import escape
+from importlib.resources import files
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from phlexible.algebra.arrays import Array, IntArray, file_path
+from phlexible.bodies.skin import Skin
+from phlexible.display import table
+from phlexible.errors import ParameterError, ResultFileError
+from phlexible.pictures.scene import Anchor, DrawnBody, NodeField, Scene
+from phlexible.pictures.scenes import KIND as SURFACE
+from phlexible.pictures.summaries import Part
+from phlexible.shapes.solids import Sphere
+from phlexible.shapes.surfaces import frame_along
+from phlexible.version import __version__
+
+# Arrays of a report as one compressed block of text with a table of contents.
+
+STEPS = 65_000
+"""Of a column of numbers that is stored in 16 bits, between its least and its greatest value."""
+
+
+@dataclass(eq=False)
+class Packing:
+    """Collects arrays; each is stored once, and named by its number.
+
+    Attributes:
+        entries: kind, shape, place and, of 16 bits, scale and shift of each column.
+    """
+
+    entries: list[dict[str, Any]] = field(default_factory=list)
+    _parts: list[bytes] = field(default_factory=list)
+    _known: dict[bytes, int] = field(default_factory=dict)
+    _length: int = 0
+
+    def exact(self, values: Any) -> int:
+        """Single precision, or whole numbers of 32 bits."""
+        array = np.asarray(values)
+        kind = "f4" if array.dtype.kind == "f" else "u4"
+        return self._add(array.astype(f"<{kind}"), kind, [], [])
+
+    def coarse(self, values: Array) -> int:
+        """16 bits for the numbers of each column, the last axes: enough for what eyes see. First axis: time."""
+        flat = np.asarray(values, dtype=np.float64).reshape(len(values), -1)
+        low, high = flat.min(axis=0), flat.max(axis=0)
+        scale = np.where(high > low, (high - low) / STEPS, 1.0)
+        steps = np.round((flat - low) / scale).astype("<i4") - STEPS // 2
+        shift = low + scale * (STEPS // 2)
+        return self._add(steps.astype("<i2").reshape(np.shape(values)), "i2", scale.tolist(), shift.tolist())
+
+    def shades(self, values: Array, low: float, high: float) -> int:
+        """256 levels between two values."""
+        share = (np.asarray(values) - low) / (high - low or 1.0)
+        return self._add(np.round(255 * np.clip(share, 0.0, 1.0)).astype(np.uint8), "u1", [], [])
+
+    def text(self) -> str:
+        """All arrays, compressed."""
+        return base64.b64encode(zlib.compress(b"".join(self._parts), 9)).decode("ascii")
+
+    def _add(self, array: NDArray[Any], kind: str, scale: list[float], shift: list[float]) -> int:
+        content = np.ascontiguousarray(array).tobytes()
+        key = repr((kind, array.shape, scale, shift)).encode() + content
+        if key in self._known:
+            return self._known[key]
+        padding = b"\0" * (-len(content) % 4)
+        self.entries.append(
+            {"kind": kind, "shape": list(array.shape), "start": self._length, "scale": scale, "shift": shift}
+        )
+        self._parts.append(content + padding)
+        self._length += len(content) + len(padding)
+        self._known[key] = len(self.entries) - 1
+        return self._known[key]
+
+
+def compressed(content: bytes) -> str:
+    """Any bytes, as ``Packing.text`` has them."""
+    return base64.b64encode(zlib.compress(content, 9)).decode("ascii")
+
+
+# Skins for the 3D view: every body has a surface, thick enough to be seen.
+
+THINNEST, FLATTEST = 0.008, 0.003
+"""Of the scene: line bodies are drawn at least as thick in one direction, strips at least as flat in the other."""
+ROD, BALL = 0.007, 0.016
+"""Of the scene: radius of what has no thickness of its own."""
+SIDES = 8
+
+
+def visible_skin(skin: Skin, reach: float) -> Skin:
+    """The skin with a surface, for a scene of that reach [m]."""
+    if not skin.has_surface:
+        return _clad(skin, reach)
+    if skin.lines and skin.width[0] > 0:
+        extent = np.ptp(skin.offsets, axis=0)
+        scale = max(1.0, THINNEST * reach / skin.width[0])
+        thicker = FLATTEST * reach / np.where(extent > 0, extent, np.inf)  # of a strip, seen from its edge
+        return replace(skin, offsets=skin.offsets * np.maximum(scale, thicker))
+    return skin
+
+
+def _clad(skin: Skin, reach: float) -> Skin:
+    """Tubes around lines, balls around balls."""
+    nodes: list[IntArray] = []
+    offsets: list[Array] = []
+    normals: list[Array] = []
+    triangles: list[IntArray] = []
+    count = 0
+    for line in skin.lines:
+        ring = _rings(skin.positions[line], 1.0)
+        radius = max(skin.width[0] / 2, ROD * reach)
+        nodes.append(np.repeat(line, SIDES))
+        offsets.append(radius * ring)
+        normals.append(ring)
+        triangles.append(_sides(len(line)) + count)
+        count += len(line) * SIDES
+    ball = Sphere(1.0).centred()
+    for node in skin.balls:
+        nodes.append(np.full(len(ball.vertices), node))
+        offsets.append(BALL * reach * ball.vertices)
+        normals.append(ball.vertices)
+        triangles.append(ball.triangles + count)
+        count += len(ball.vertices)
+    return replace(
+        skin,
+        vertex_nodes=np.concatenate(nodes),
+        offsets=np.concatenate(offsets),
+        normals=np.concatenate(normals),
+        triangles=np.concatenate(triangles),
+    )
+
+
+def _rings(line: Array, radius: float) -> Array:
+    """Circles around the points of a line (k, 3) that turn with it and do not twist, shape (k * SIDES, 3)."""
+    along = np.gradient(line, axis=0)
+    along /= np.maximum(np.linalg.norm(along, axis=1, keepdims=True), 1e-300)
+    side, angle = frame_along(along[0])[:, 1], np.linspace(0.0, 2 * np.pi, SIDES, endpoint=False)
+    rings = []
+    for direction in along:
+        side = side - (side @ direction) * direction
+        side /= np.linalg.norm(side)
+        up = np.cross(direction, side)
+        rings.append(radius * (np.cos(angle)[:, None] * side + np.sin(angle)[:, None] * up))
+    return np.concatenate(rings)
+
+
+def _sides(stations: int) -> IntArray:
+    here = np.arange(SIDES)
+    after, quads = (here + 1) % SIDES, []
+    for k in range(stations - 1):
+        a, b = k * SIDES, (k + 1) * SIDES
+        quads.append(np.stack([a + here, a + after, b + after], axis=1))
+        quads.append(np.stack([a + here, b + after, b + here], axis=1))
+    return np.concatenate(quads).astype(np.int64)
+
+
+# A scene as the viewer reads it: numbers of arrays in place of arrays.
+
+STRING_RADIUS = 0.003  # of the scene
+MOST_POINTS = 40
+Tree = dict[str, Any]
+
+
+def scene_data(scene: Scene, fields: Mapping[int, Sequence[NodeField]], pack: Packing) -> Tree:
+    """The head of a report about the scene; ``fields`` by the number of their body."""
+    skins: list[Tree] = []
+    known: dict[int, int] = {}
+    ranges = _ranges(fields)
+    bodies = []
+    shown = (*scene.bodies, *scene.surfaces)
+    turns = _quaternions(np.stack([body.rotations for body in shown], axis=1)) if shown else np.zeros((0, 0, 4))
+    for number, body in enumerate(shown):
+        entry = _body(body, turns[:, number], pack)
+        entry["fields"] = [
+            {"name": each.name, "values": pack.shades(each.values, *ranges[each.name][:2])}
+            for each in fields.get(number, ())
+        ]
+        entry["skin"] = None if body.is_nodal else _skin_number(scene, body, skins, known, pack)
+        bodies.append(entry)
+    low, high = scene.corners
+    return {
+        "dimension": scene.dimension,
+        "up": _up(scene).tolist(),
+        "low": low.tolist(),
+        "high": high.tolist(),
+        "size": scene.size,
+        "reach": scene.reach,
+        "string_radius": STRING_RADIUS * scene.reach,
+        "time": pack.exact(scene.time),
+        "bodies": bodies,
+        "skins": skins,
+        "frames": pack.coarse(scene.frames) if scene.frames.size else None,
+        "frame_turns": pack.coarse(_quaternions(scene.frame_turns)) if scene.frames.size else None,
+        "paths": pack.exact(scene.paths.astype(np.float32)) if len(scene.paths) > 1 and scene.frames.size else None,
+        "frame_count": int(scene.frames.shape[1]),
+        "symbols": [
+            {
+                "kind": symbol.kind.value,
+                "label": symbol.label,
+                "axis": symbol.axis.tolist(),
+                "anchor": _anchor(scene, symbol.anchor, pack),
+                "other": None if symbol.other is None else _anchor(scene, symbol.other, pack),
+            }
+            for symbol in scene.symbols
+        ],
+        "arrows": [
+            {
+                "label": arrow.label,
+                "is_torque": arrow.is_torque,
+                "anchor": _anchor(scene, arrow.anchor, pack),
+                "values": pack.coarse(arrow.values),
+            }
+            for arrow in scene.arrows
+        ],
+        "greatest_load": [load or 1.0 for load in scene.greatest_load],
+        "fields": [
+            {"name": name, "low": low, "high": high, "unit": unit, "map": "diverging" if low < 0 else "sequential"}
+            for name, (low, high, unit) in ranges.items()
+        ],
+        "opens_at": 0,
+        "opens_with": None,
+        "points": _points(scene),
+        "can_amplify": any(body.eta.shape[1] and not body.is_nodal for body in scene.bodies),
+    }
+
+
+def _body(body: DrawnBody, turns: Array, pack: Packing) -> Tree:
+    common: Tree = {"name": body.name, "whole": body.whole, "kind": body.kind, "color": body.color}
+    if body.is_nodal:
+        triangles = pack.exact(body.skin.triangles) if body.skin.coordinates is not None else None
+        own: Tree = {"places": pack.coarse(body.nodes()), "triangles": triangles}
+        return common | own | {"origins": None, "turns": None, "eta": None}
+    return common | {
+        "places": None,
+        "triangles": None,
+        "origins": pack.coarse(body.origins),
+        "turns": pack.coarse(turns),
+        "eta": pack.coarse(body.eta) if body.eta.shape[1] else None,
+    }
+
+
+def _skin_number(scene: Scene, body: DrawnBody, skins: list[Tree], known: dict[int, int], pack: Packing) -> int:
+    """Bodies that look the same share a skin: the arrays of equal ones are one in the packing."""
+    if id(body.skin) in known:
+        return known[id(body.skin)]
+    skin = visible_skin(body.skin, scene.reach)
+    entry = {
+        "table": pack.exact(_table(skin)),
+        "nodes": len(skin.positions),
+        "n": int(skin.shapes.shape[2]),
+        "vertex_nodes": pack.exact(skin.vertex_nodes),
+        "offsets": pack.exact(skin.offsets),
+        "normals": pack.exact(skin.normals),
+        "triangles": pack.exact(skin.triangles),
+        "edges": None if skin.lines or skin.balls.size or body.kind == SURFACE else pack.exact(skin.edges()),
+    }
+    if entry not in skins:
+        skins.append(entry)
+    known[id(body.skin)] = skins.index(entry)
+    return known[id(body.skin)]
+
+
+def _table(skin: Skin) -> Array:
+    """For each node displacement and turn of each coordinate, then its place, shape (N (2 n + 1), 3)."""
+    nodes, _, count = skin.shapes.shape
+    table = np.zeros((nodes, 2 * count + 1, 3))
+    table[:, 0 : 2 * count : 2] = np.moveaxis(skin.shapes, 2, 1)
+    table[:, 1 : 2 * count : 2] = np.moveaxis(skin.turns, 2, 1)
+    table[:, -1] = skin.positions
+    return table.reshape(-1, 3)
+
+
+def _quaternions(rotations: Array) -> Array:
+    """(..., 3, 3) to (..., 4), x y z w, each near the one before in time."""
+    found = Rotation.from_matrix(rotations.reshape(-1, 3, 3)).as_quat().reshape(*rotations.shape[:-2], 4)
+    jumps = np.einsum("t...k,t...k->t...", found[1:], found[:-1]) < 0
+    signs = np.cumprod(np.concatenate([np.ones((1, *found.shape[1:-1])), np.where(jumps, -1.0, 1.0)]), axis=0)
+    return np.asarray(found * signs[..., None])
+
+
+def _anchor(scene: Scene, anchor: Anchor, pack: Packing) -> Tree:
+    entry: Tree = {
+        "body": anchor.body,
+        "frame": anchor.frame,
+        "point": anchor.position.tolist(),
+        "shapes": None,
+        "nodes": None,
+    }
+    if anchor.body is not None:
+        body = scene.bodies[anchor.body]
+        if body.is_nodal:
+            away = np.linalg.norm(body.nodes()[0] - scene.places(anchor)[0], axis=1)
+            entry["nodes"] = [[int(away.argmin()), 1.0]]
+        elif body.eta.shape[1]:
+            entry["shapes"] = pack.exact(np.concatenate([anchor.shapes, anchor.turns]).T)
+    return entry
+
+
+def _up(scene: Scene) -> Array:
+    """Against gravity, along the nearest axis; without gravity z in space and y in the plane."""
+    if scene.dimension == 2:
+        return np.array([0.0, 1.0, 0.0])
+    if not scene.gravity.any():
+        return np.array([0.0, 0.0, 1.0])
+    up = np.zeros(3)
+    axis = int(np.argmax(np.abs(scene.gravity)))
+    up[axis] = -np.sign(scene.gravity[axis])
+    return up
+
+
+def _points(scene: Scene) -> list[Tree]:
+    """Ends of bodies whose path can be shown."""
+    found = []
+    for number, body in enumerate(scene.bodies):
+        last = len(body.skin.positions) - 1
+        places = [("end", last)] if last else [("", 0)]
+        if not body.skin.has_surface or body.skin.lines:
+            places = [("start", 0), *places] if last else places
+        found += [{"label": f"{body.name} {name}".strip(), "body": number, "node": node} for name, node in places]
+    return found[:MOST_POINTS]
+
+
+def _ranges(fields: Mapping[int, Sequence[NodeField]]) -> dict[str, tuple[float, float, str]]:
+    """Least and greatest value of each quantity over all bodies, symmetric about zero where it changes sign."""
+    found: dict[str, tuple[float, float, str]] = {}
+    for each in (each for of_body in fields.values() for each in of_body):
+        low, high = float(each.values.min()), float(each.values.max())
+        before = found.get(each.name, (low, high, each.unit))
+        found[each.name] = (min(low, before[0]), max(high, before[1]), each.unit)
+    for name, (low, high, unit) in found.items():
+        largest = max(-low, high)
+        found[name] = (-largest, largest, unit) if low < -1e-3 * largest else (0.0, largest, unit)
+    return found
+
+
+# The page of a report: a template, the viewer, the numbers, the tables.
+
+PLACE = re.compile("@([A-Z]+)@")
+"""In the template; what is put there may have such words, too."""
+
+
+@dataclass(frozen=True)
+class InlinePage:
+    """A page that a notebook shows in the output of a cell.
+
+    Attributes:
+        page: HTML.
+        height: [pixels].
+    """
+
+    page: str
+    height: int
+
+    def _repr_html_(self) -> str:
+        frame = 'width="100%" style="border:0" title="report of phlexible"'
+        return f'<iframe srcdoc="{escape(self.page, quote=True)}" height="{self.height}" {frame}></iframe>'
+
+    def __repr__(self) -> str:
+        return f"InlinePage({len(self.page) / 1e3:.0f} kB, shown by notebooks)"
+
+
+def asset(name: str) -> str:
+    """A file beside this one, as text."""
+    return files("phlexible.pictures").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def page(title: str, subtitle: str, head: Mapping[str, Any], pack: Packing, sections: Sequence[str]) -> str:
+    """One HTML page that holds everything and asks the network for nothing."""
+    numbers = json.dumps({**head, "arrays": pack.entries}, separators=(",", ":"))
+    places = {
+        "TITLE": escape(title),
+        "SUBTITLE": escape(subtitle),
+        "STYLE": asset("style.css"),
+        "HEAD": numbers.replace("<", "\\u003c"),  # "<!--<script>" would swallow the rest of the page
+        "BLOCK": pack.text(),
+        "LOADER": asset("loader.js"),
+        "VIEWER": compressed(asset("viewer.js").encode()),
+        "SECTIONS": "\n".join(sections),
+        "ABOUT": escape(f"Made by phlexible {__version__}. The 3D view uses three.js (MIT licence)."),
+    }
+    return PLACE.sub(lambda match: places[match[1]], asset("page.html"))
+
+
+def html_path(path: str | PathLike[str]) -> str:
+    """The path, refused before any work unless it names an HTML file.
+
+    Raises:
+        ParameterError: names it.
+    """
+    target = file_path("path", path)
+    if not target.lower().endswith((".html", ".htm")):
+        raise ParameterError(f"path must end in .html, got {target!r}")
+    return target
+
+
+def write_page(path: str | PathLike[str], text: str) -> None:
+    """Writes the page.
+
+    Raises:
+        ResultFileError: the file cannot be written.
+    """
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise ResultFileError(f"cannot write {path}: {error}") from error
+
+
+def section(title: str, content: str, is_open: bool = False) -> str:
+    """A part of the page that opens and closes."""
+    return f"<details{' open' if is_open else ''}><summary>{escape(title)}</summary>{content}</details>"
+
+
+def findings(texts: Sequence[str]) -> str:
+    """A list of what should be looked at."""
+    if not texts:
+        return "<p>Nothing was found.</p>"
+    return f"<ul>{''.join(f'<li>{escape(each)}</li>' for each in texts)}</ul>"
+
+
+def model_tree(families: Mapping[str, Sequence[Part]], intro: str) -> str:
+    """The parts of a model, each with its parameters."""
+    lines = [f"<p>{escape(intro)}</p>"]
+    for name, parts in families.items():
+        inner = "".join(section(part.heading, table(part.rows)) for part in parts)
+        lines.append(f"<h3>{escape(name)} ({len(parts)})</h3>{inner}")
+    return "".join(lines)
+
+
+def versions() -> str:
+    """What the report was made with."""
+    import scipy
+
+    python = ".".join(map(str, sys.version_info[:3]))
+    return table(
+        [("phlexible", __version__), ("Python", python), ("NumPy", np.__version__), ("SciPy", scipy.__version__)]
+    )

@@ -1,0 +1,267 @@
+"""Reports of motions and modes."""
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from os import PathLike
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import Array, IntArray, numbers, optional_text, whole
+from phlexible.description.mechanism.changes import counted
+from phlexible.description.ports import Attachment, PlacedBody
+from phlexible.display import table
+from phlexible.errors import ParameterError
+from phlexible.linear.linearize import Linearization
+from phlexible.linear.modes import Modes
+from phlexible.measure.energy import Energy, busiest
+from phlexible.measure.quality import MotionCheck
+from phlexible.measure.reader import Reader
+from phlexible.measure.run import RecordedRun
+from phlexible.measure.sensors import Sensor, columns, sensors as checked_sensors
+from phlexible.pictures.panels import Moved, Panel, default_panels
+from phlexible.pictures.report_page import (
+    Packing,
+    findings,
+    html_path,
+    model_tree,
+    page,
+    scene_data,
+    section,
+    versions,
+    write_page,
+)
+from phlexible.pictures.scene import PALETTE
+from phlexible.pictures.scenes import MISES, PHASES, node_fields, scene_of, scene_of_modes
+from phlexible.pictures.summaries import figures, model_parts
+
+# Curves of a report: fewer points than steps, with all peaks.
+
+MOST_POINTS = 1200
+"""Of a curve."""
+FLAT = 1e-6
+"""Of the greatest energy: the least range of an axis of energies, so that round-off is not drawn large."""
+FORMULA = re.compile(r"(?<!\\)\$(.*?)(?<!\\)\$")
+"""In a text for Matplotlib."""
+
+
+def kept_instants(curves: Sequence[Array], count: int = MOST_POINTS) -> Any:
+    """Numbers of the instants that keep the ends and, of each stretch of time, every curve's extremes."""
+    size = len(curves[0])
+    if size <= count:
+        return np.arange(size)
+    stretches = max(1, count // (2 * len(curves)))
+    edges = np.linspace(0, size, stretches + 1).astype(int)
+    kept = {0, size - 1}
+    for values in curves:
+        for begin, end in pairwise(edges):
+            part = values[begin:end]
+            kept.update((begin + int(part.argmin()), begin + int(part.argmax())))
+    return np.array(sorted(kept))
+
+
+def panels_of(
+    motion: Moved, energy: Energy, points: Sequence[Any], curves: Mapping[str, ArrayLike], pack: Packing
+) -> list[dict[str, Any]]:
+    """Energies since the start, what tells most, and the curves that somebody chose."""
+    chosen = [Panel(name, tuple(_components(name, values, len(motion.time)))) for name, values in curves.items()]
+    found = [_energies(energy, motion.time, pack)]
+    found += [_packed(panel, motion.time, pack) for panel in [*chosen, *default_panels(motion, points, most=3)]]
+    return found
+
+
+def _components(name: str, values: ArrayLike, count: int) -> list[tuple[str, Array]]:
+    array = numbers(f"curve {name!r}", values)
+    if array.shape not in ((count,), (count, 3)) or not np.isfinite(array).all():
+        raise ParameterError(
+            f"curve {name!r} must be finite numbers of shape ({count},) or ({count}, 3), one for each stored"
+            f" instant, got shape {array.shape}"
+        )
+    return [(name, array)] if array.ndim == 1 else [(axis, array[:, k]) for k, axis in enumerate("xyz")]
+
+
+def _energies(energy: Energy, time: Array, pack: Packing) -> dict[str, Any]:
+    parts = {
+        "total": energy.total,
+        "kinetic": energy.kinetic,
+        "strain": energy.strain,
+        "gravity": energy.gravity,
+        "spring": energy.spring,
+        "supplied": energy.supplied,
+        "dissipated": energy.dissipated,
+    }
+    largest = max(float(np.abs(values).max()) for values in parts.values())
+    curves = []
+    for name, values in parts.items():
+        if name == "total" or values.any():
+            start = float(values[0])
+            named = name if abs(start) <= FLAT * largest else f"{name} ({start:.4g} J at start)"
+            curves.append((named, values - start))
+    panel = _packed(Panel("energy since the start [J]", tuple(curves)), time, pack)
+    panel["least"] = 2 * FLAT * largest
+    for curve in panel["curves"]:
+        curve["dash"] = curve["name"].startswith(("supplied", "dissipated"))
+    return panel
+
+
+def _packed(panel: Panel, time: Array, pack: Packing) -> dict[str, Any]:
+    kept = kept_instants([values for _, values in panel.curves])
+    lowest = min(float(values.min()) for _, values in panel.curves)
+    highest = max(float(values.max()) for _, values in panel.curves)
+    return {
+        "label": _plain(panel.label),
+        "summary": f"All values lie between {lowest:.4g} and {highest:.4g}.",
+        "time": pack.exact(time[kept]),
+        "curves": [
+            {"name": _plain(name), "dash": False, "values": pack.exact(values[kept])}
+            for name, values in panel.curves
+        ],
+    }
+
+
+def _plain(text: str) -> str:
+    """Without the signs of formulas."""
+    found = FORMULA.sub(lambda match: match[1].replace("\\omega_", "ω").replace("_", ""), text)
+    return found.replace(r"\$", "$")
+
+
+# The report of a motion.
+
+MOST_FRAMES, FEWEST_FRAMES = 600, 60
+FRAME_BYTES = 6_000_000
+"""Of all frames before they are compressed; a larger model has fewer of them."""
+
+
+class ReportedMotion(Moved, Protocol):
+    """What a report asks of a motion."""
+
+    @property
+    def run(self) -> RecordedRun: ...
+    @property
+    def energy(self) -> Energy: ...
+    @property
+    def is_complete(self) -> bool: ...
+    def check(self) -> MotionCheck: ...
+
+
+def motion_page(
+    motion: ReportedMotion,
+    frames: int | None = None,
+    points: Sequence[Attachment] = (),
+    curves: Mapping[str, ArrayLike] | None = None,
+    title: str | None = None,
+) -> str:
+    """The page as text; see ``Motion.report``.
+
+    Raises:
+        ParameterError: a count below 2, or curves of another length.
+    """
+    heading = optional_text("title", title) or "motion"
+    run, pack = motion.run, Packing()
+    instants = _instants(run, None if frames is None else whole("frames", frames, least=2))
+    scene = scene_of(run, instants)
+    head: dict[str, Any] = scene_data(scene, node_fields(run, scene.bodies, instants), pack)
+    head["clips"] = [{"name": "", "first": 0, "count": len(instants), "loop": False}]
+    head["loop"] = False
+    head["opens_at"] = int(np.abs(instants - busiest(run.recording)).argmin())
+    head["opens_with"] = next((k for k, each in enumerate(head["fields"]) if each["name"] == MISES), None)
+    head["panels"] = panels_of(motion, motion.energy, points, curves or {}, pack)
+    head["palette"] = PALETTE
+    checked = motion.check()
+    facts = figures(run)
+    state = "" if motion.is_complete else ", which ended early"
+    subtitle = (
+        f"{counted(motion.mechanism)}; {run.count} stored instants to t = {motion.time[-1]:g} s{state};"
+        f" energy balance off by {checked.balance_error:.0e} of the energies"
+    )
+    shown = f"{len(instants)} of {run.count} stored instants are in the 3D view; plots keep every peak."
+    numbers = [(name, f"{value:.6g}" if isinstance(value, float) else str(value)) for name, value in facts.items()]
+    checks = [
+        ("energy balance", f"{checked.balance_error:.1e} of the energies in it"),
+        ("joints", f"{checked.joint_gap:.1e}, greatest gap over the largest body"),
+        ("error of a step", f"{checked.step_error:.1e}, greatest estimate, of the longest body"),
+        ("Newton iterations", f"{checked.iterations}, {checked.halvings} halved steps"),
+    ]
+    gravity = ", ".join(f"{each:g}" for each in motion.mechanism.gravity)
+    intro = f"dimension {motion.mechanism.dimension}, gravity ({gravity}) m/s²"
+    return page(
+        heading,
+        subtitle,
+        head,
+        pack,
+        [
+            section("Check", table(checks) + findings(checked.findings), is_open=not checked.is_clean),
+            section("Summary", table(numbers) + f"<p>{shown}</p>"),
+            section("Model", model_tree(model_parts(motion.mechanism), intro)),
+            section("Versions", versions()),
+        ],
+    )
+
+
+def measured(
+    sensors: Sequence[Sensor], reader: Reader, curves: Mapping[str, ArrayLike] | None
+) -> dict[str, ArrayLike]:
+    """What sensors measured and further curves, by name.
+
+    Raises:
+        ParameterError: no sensors, or curves without names.
+    """
+    if not isinstance(curves, Mapping | None):
+        raise ParameterError(f"curves must be values by names, got {curves!r}")
+    found: dict[str, ArrayLike] = {}
+    for sensor in checked_sensors("sensors", sensors):
+        values = sensor.read(reader)
+        if values.ndim == 1 or values.shape[1:] == (3,):
+            found[f"{sensor} [{sensor.unit}]"] = values
+        else:
+            found |= columns([sensor], reader)
+    return found | dict(curves or {})
+
+
+def _numbers(placed: PlacedBody) -> int:
+    """About how many numbers an instant of it takes in the file."""
+    if placed.nodes is None:
+        return 2 * (7 + placed.data.elastic_count)
+    return 6 * 300 if placed.is_string else 3 * len(placed.nodes.positions)
+
+
+def _instants(run: RecordedRun, wanted: int | None) -> IntArray:
+    """Evenly spread over time, as many as the file should hold."""
+    numbers = sum(_numbers(placed) for placed in run.system.bodies)
+    count = int(np.clip(FRAME_BYTES / (numbers + 1), FEWEST_FRAMES, MOST_FRAMES)) if wanted is None else wanted
+    time = run.recording.time
+    if len(time) <= count:
+        return np.arange(len(time))
+    places = np.searchsorted(time, np.linspace(time[0], time[-1], count) * (1 - 1e-12))
+    return np.unique(np.clip(places, 0, len(time) - 1))
+
+
+# The report of mode shapes.
+
+
+def report_modes(modes: Modes, linear: Linearization, path: str | PathLike[str], title: str | None = None) -> None:
+    """Writes the page; see ``ModeShapes.report``."""
+    target, heading = html_path(path), optional_text("title", title) or "modes"
+    pack, count = Packing(), len(modes.eigenvalues)
+    scene = scene_of_modes(linear, [modes.shapes[:, number] for number in range(count)])
+    head: dict[str, Any] = scene_data(scene, {}, pack)
+    names = [f"mode {k + 1}: {omega:.5g} rad/s" for k, omega in enumerate(modes.frequencies)]
+    head["clips"] = [
+        {"name": name, "first": k * (PHASES + 1), "count": PHASES + 1, "loop": True} for k, name in enumerate(names)
+    ]
+    head |= {"loop": True, "panels": [], "palette": PALETTE, "can_amplify": False, "arrows": []}
+    rows = [
+        (f"{k + 1}", f"{omega:.6g}", f"{omega / (2 * np.pi):.6g}", f"{ratio:.3g}")
+        for k, (omega, ratio) in enumerate(zip(modes.frequencies, modes.damping_ratios, strict=True))
+    ]
+    mechanism = linear.system.mechanism
+    gravity = ", ".join(f"{each:g}" for each in mechanism.gravity)
+    sections = [
+        section("Frequencies", table(rows, ("mode", "frequency [rad/s]", "[Hz]", "damping ratio")), is_open=True),
+        section("Model", model_tree(model_parts(mechanism), f"gravity ({gravity}) m/s²")),
+        section("Versions", versions()),
+    ]
+    subtitle = f"{counted(mechanism)}; {count} modes, {modes.rigid_modes} of them rigid"
+    write_page(target, page(heading, subtitle, head, pack, sections))

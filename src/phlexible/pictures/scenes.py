@@ -1,0 +1,575 @@
+"""Scenes of models, recorded runs and modes."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import KDTree
+from scipy.spatial.transform import Rotation
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.beam.beam import Beam
+from phlexible.bodies.floating_body import FloatingBody
+from phlexible.bodies.mechanics.floating import kept_velocities
+from phlexible.bodies.point_mass import PointMass
+from phlexible.bodies.rigid_body import RigidBody
+from phlexible.bodies.skin import Skin, solid_skin
+from phlexible.description.interactions.contact import Capsule, Contact, Plane, Surface, Touchable
+from phlexible.description.interactions.feedback import Feedback
+from phlexible.description.interactions.force_elements import Bushing, ForceElement, JointElement, SpringDamper
+from phlexible.description.interactions.functions import KinematicPair
+from phlexible.description.interactions.loads import Axes, Load, PointLoad, SurfacePressure, Torque
+from phlexible.description.joints.joint import Joint
+from phlexible.description.joints.joints import AxialJoint, Distance, Fixed, Planar, Revolute, Universal
+from phlexible.description.joints.rolling import Component, RollingRow
+from phlexible.description.mechanism.mechanism import Mechanism
+from phlexible.description.ports import Attachment, MovingFrame, PlacedBody, Port
+from phlexible.elements.line_functions import gauss
+from phlexible.errors import ModelError, PhlexibleError
+from phlexible.linear.linearize import Linearization
+from phlexible.measure.mesh_stress import MeshedPoints, mesh_stress
+from phlexible.measure.reactions import tension
+from phlexible.measure.reader import projected_velocities
+from phlexible.measure.run import RecordedRun
+from phlexible.measure.section_forces import section_forces, stress
+from phlexible.pictures.scene import Anchor, Arrow, DrawnBody, NodeField, Scene, Symbol, SymbolKind, body_colors
+from phlexible.shapes.solids import BALL, BOX_TRIANGLES
+from phlexible.shapes.surfaces import Surface as Triangles, frame_along, revolved
+from phlexible.state.system import moving_frames
+
+# Ports of a mechanism as anchors of a scene.
+
+NOTHING = np.zeros((3, 0))
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Numbers of bodies and moving frames."""
+
+    bodies: dict[PlacedBody, int]
+    frames: dict[MovingFrame, int]
+
+    @classmethod
+    def of(cls, mechanism: Mechanism) -> Self:
+        """Those of a mechanism."""
+        bodies = {placed: index for index, placed in enumerate(mechanism.bodies)}
+        return cls(bodies, {frame: index for index, frame in enumerate(moving_frames(mechanism))})
+
+    def anchor(self, port: Port) -> Anchor:
+        """The port."""
+        if isinstance(port, Attachment):
+            point = port.point
+            turns = np.zeros_like(point.shapes) if point.rotations is None else point.rotations
+            return Anchor(self.bodies[port.placed], None, point.position, point.shapes, turns)
+        if port.is_fixed:
+            return Anchor(None, None, port.initial_position(), NOTHING, NOTHING)
+        return Anchor(None, self.frames[port], np.zeros(3), NOTHING, NOTHING)
+
+    def direction(self, port: Port, axis: Array) -> Array:
+        """World axes at t = 0, in the axes of the port, shape (3,)."""
+        if isinstance(port, Attachment) and port.placed.nodes is None:
+            return np.asarray(port.placed.rotation.T @ axis)
+        return axis
+
+
+# Forces and torques of loads as arrows.
+
+MOST_ARROWS = 13
+"""Of a load that acts at many points."""
+
+
+def arrows(mechanism: Mechanism, places: Places, scene: Scene) -> Iterator[Arrow]:
+    """Those of all loads whose values are known: not of controllers, nor of functions that a file left out."""
+    for load in mechanism.loads:
+        for entry in _some(load):
+            values = _values(entry, scene.time)
+            if values is None or not values.any():
+                continue
+            anchor = places.anchor(entry.attachment)
+            if entry.axes is Axes.BODY:
+                values = _turned(scene, anchor, values)
+            yield Arrow(str(load), anchor, isinstance(entry, Torque), values)
+
+
+def _some(load: Load) -> list[PointLoad]:
+    entries = load.entries()
+    if len(entries) <= MOST_ARROWS:
+        return list(entries)
+    picked = np.linspace(0, len(entries) - 1, MOST_ARROWS).round().astype(int)
+    return [entries[k] for k in picked]
+
+
+def _values(entry: PointLoad, time: Array) -> Array | None:
+    """Shape (k, 3), or None where they are not known."""
+    if isinstance(entry.value, Feedback) or isinstance(entry, SurfacePressure):
+        return None
+    try:
+        return np.array([entry.at_time(float(t)) for t in time]).reshape(-1, 3)
+    except ModelError:
+        return None
+
+
+def _turned(scene: Scene, anchor: Anchor, values: Array) -> Array:
+    """Body axes to world axes, shape (k, 3)."""
+    axes = np.stack([scene.directions(anchor, axis) for axis in np.eye(3)], axis=2)
+    return np.asarray(np.einsum("tij,tj->ti", axes, values))
+
+
+# Small symbols for joints, ground, springs and drives.
+
+NO_AXIS = np.zeros(3)
+
+
+def symbols(mechanism: Mechanism, places: Places, wholes: Sequence[str]) -> Iterator[Symbol]:
+    """Those of all joints, elements and drives; cuts of a beam in parts have none."""
+    grounded: set[MovingFrame] = set()
+    for joint in mechanism.joints:
+        if not _is_cut(joint, places, wholes):
+            yield from _of_joint(joint, places, grounded)
+    for element in mechanism.applied_elements:
+        yield from _of_element(element, places)
+    for drive in mechanism.drives:
+        yield _in_joint(SymbolKind.MOTOR, str(drive), drive.joint, places)
+
+
+def axis_of(joint: KinematicPair) -> Array:
+    """The axis of a joint, world axes at the initial pose, or zero, shape (3,)."""
+    match joint:
+        case Revolute() | AxialJoint():
+            return joint.unit_axis()
+        case Universal() | Planar():
+            axis = np.asarray(joint.axis, dtype=np.float64)
+            return np.asarray(axis / np.linalg.norm(axis))
+    return NO_AXIS
+
+
+def _of_joint(joint: Joint, places: Places, grounded: set[MovingFrame]) -> Iterator[Symbol]:
+    kind = _kind(joint)
+    for port in (joint.first, joint.second):
+        if isinstance(port, MovingFrame) and port not in grounded and kind is not SymbolKind.RAIL:
+            grounded.add(port)
+            symbol = SymbolKind.GROUND if port.is_fixed else SymbolKind.MOVING_FRAME
+            yield Symbol(symbol, str(port), places.anchor(port), NO_AXIS)
+    axis = places.direction(joint.first, axis_of(joint))
+    other = places.anchor(joint.second) if isinstance(joint, Distance) or kind is SymbolKind.RAIL else None
+    yield Symbol(kind, str(joint), places.anchor(joint.first), axis, other)
+
+
+def _kind(joint: Joint) -> SymbolKind:
+    match joint:
+        case Fixed():
+            return SymbolKind.FIXED
+        case Revolute():
+            return SymbolKind.PIN
+        case AxialJoint():
+            return SymbolKind.RAIL
+        case Universal():
+            return SymbolKind.CROSS
+        case Planar():
+            return SymbolKind.PLANE
+        case Distance():
+            return SymbolKind.LINK
+    return SymbolKind.BALL
+
+
+def _of_element(element: ForceElement, places: Places) -> Iterator[Symbol]:
+    first, second = (places.anchor(port) for port in element.ports)
+    match element:
+        case JointElement():
+            if element.is_active:
+                yield _in_joint(SymbolKind.MOTOR, str(element), element.joint, places)
+            elif element.coordinate.endswith("angle"):
+                yield _in_joint(SymbolKind.TORSION_SPRING, str(element), element.joint, places)
+            else:
+                kind = SymbolKind.SPRING if element.stiffness or element.potential else SymbolKind.DAMPER
+                yield Symbol(kind, str(element), first, NO_AXIS, second)
+        case Bushing():
+            yield Symbol(SymbolKind.BUSHING, str(element), first, NO_AXIS)
+        case SpringDamper():
+            kind = SymbolKind.SPRING if element.stiffness or element.potential else SymbolKind.DAMPER
+            yield Symbol(kind, str(element), first, NO_AXIS, second)
+
+
+def _in_joint(kind: SymbolKind, label: str, joint: KinematicPair, places: Places) -> Symbol:
+    axis = places.direction(joint.first, axis_of(joint))
+    return Symbol(kind, label, places.anchor(joint.first), axis)
+
+
+def _is_cut(joint: Joint, places: Places, wholes: Sequence[str]) -> bool:
+    """Whether a joint only holds two parts of one beam together."""
+    ports = joint.first, joint.second
+    bodies = [places.bodies[port.placed] for port in ports if isinstance(port, Attachment)]
+    return len(bodies) == 2 and wholes[bodies[0]] == wholes[bodies[1]]
+
+
+# What bodies touch: planes, and surfaces of shapes where nothing else shows them.
+
+PAINT = "#9a9a9a"
+THIN = 0.006
+"""Of the scene, the slab that stands for a plane."""
+LEAST = 0.3
+"""Of the scene, half an edge of the slab."""
+MARGIN = 1.08
+KIND = "Surface"
+
+
+def touched_surfaces(mechanism: Mechanism, places: Places, scene: Scene) -> Iterator[DrawnBody]:
+    """Planes and shapes of contacts and of what rolls; a shape that a body has anyway is not drawn again."""
+    contacts = [element for element in mechanism.applied_elements if isinstance(element, Contact)]
+    rolling = [row for row in mechanism.relations if isinstance(row, RollingRow) and row.component == HEIGHT]
+    touched = [each.second for each in contacts if isinstance(each.second, Touchable)]
+    touched += [Plane(row.first, row.normal) for row in rolling]
+    known: set[object] = set()
+    for surface in touched:
+        if _key(surface) not in known and not _shows_itself(surface):
+            known.add(_key(surface))
+            yield _drawn(surface, places, scene)
+
+
+HEIGHT = Component.HEIGHT.value
+
+
+def _key(surface: Touchable) -> object:
+    """Equal for planes that are one."""
+    if isinstance(surface, Plane):
+        port = surface.port
+        place = port.placed if isinstance(port, Attachment) else tuple(np.round(port.initial_position(), 12))
+        return place, tuple(np.round(surface.unit_normal(), 12))
+    return surface
+
+
+def _shows_itself(surface: Touchable) -> bool:
+    """Whether its carrier is a body with a look of its own."""
+    if isinstance(surface, Plane):
+        return False
+    carriers = [port.placed.body for port in surface.ports if isinstance(port, Attachment)]
+    return any(not isinstance(body, PointMass | RigidBody) or _has_shape(body) for body in carriers)
+
+
+def _has_shape(body: PointMass | RigidBody) -> bool:
+    return isinstance(body, RigidBody) and body.shape is not None
+
+
+def _drawn(surface: Touchable, places: Places, scene: Scene) -> DrawnBody:
+    match surface:
+        case Surface():
+            triangles = surface.shape.centred()
+            name = f"surface about {surface.port}"
+        case Capsule():
+            triangles = _capsule(surface, places)
+            name = f"capsule from {surface.start} to {surface.end}"
+        case _:
+            assert isinstance(surface, Plane), "what is left"
+            triangles = _slab(surface, places, scene)
+            name = f"plane through {surface.port}"
+    anchor = places.anchor(surface.carrier)
+    axes = np.stack([scene.directions(anchor, axis) for axis in np.eye(3)], axis=2)
+    origins, nothing = scene.places(anchor), np.zeros((len(scene.time), 0))
+    return DrawnBody(name, name, KIND, PAINT, solid_skin(triangles), origins, axes, nothing, False)
+
+
+def _capsule(capsule: Capsule, places: Places) -> Triangles:
+    """About its start, in the axes of what carries it."""
+    axis = capsule.end.initial_position() - capsule.start.initial_position()
+    length, radius = float(np.linalg.norm(axis)), capsule.radius
+    polar = np.linspace(0.0, np.pi / 2, BALL // 4 + 1)
+    rounded = radius * np.stack([-np.cos(polar), np.sin(polar)], axis=1)
+    rounded[0, 1] = 0.0
+    profile = np.concatenate([rounded, np.array([length, 0.0]) + rounded[::-1] * np.array([-1.0, 1.0])])
+    return revolved(profile, places.direction(capsule.start, axis / length), BALL)
+
+
+def _slab(plane: Plane, places: Places, scene: Scene) -> Triangles:
+    """As wide as what moves above it; half the scene on a body, whose slab is carried along."""
+    normal = places.direction(plane.port, plane.unit_normal())
+    frame = frame_along(normal)
+    if scene.dimension == 2:  # as deep as the rest
+        frame = np.stack([normal, np.cross([0.0, 0.0, 1.0], normal), [0.0, 0.0, 1.0]], axis=1)
+    anchor = places.anchor(plane.port)
+    if anchor.body is None and anchor.frame is None:
+        low, high = scene.corners
+        ends = np.stack(np.meshgrid(*zip(low, high, strict=True)), axis=-1).reshape(-1, 3)
+        across = (ends - anchor.position) @ frame[:, 1:]
+        middle, half = (across.max(axis=0) + across.min(axis=0)) / 2, np.ptp(across, axis=0) / 2
+    else:
+        middle, half = np.zeros(2), np.full(2, 0.5 * scene.reach)
+    half = np.maximum(MARGIN * half, LEAST * scene.size)
+    if scene.dimension == 2:
+        middle[1], half[1] = 0.0, THIN * scene.size
+    thick = THIN * scene.size
+    signs = np.array([[x, y, z] for x in (-1.0, 0.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
+    corners = np.column_stack([thick * signs[:, 0], middle + half * signs[:, 1:]])
+    return Triangles(corners @ frame.T, BOX_TRIANGLES)
+
+
+# Scenes of models before a run, and of recorded runs.
+
+Pose = tuple[Array, Array, Array]
+"""Origins (k, 3) [m], rotations (k, 3, 3) and elastic coordinates (k, n) of a body."""
+
+PATH_POINTS = 240
+"""At least this many points draw the path of a moving frame, however few instants are stored."""
+
+
+def scene_at_start(mechanism: Mechanism) -> Scene:
+    """A model as it was put together, undeformed; one instant, t = 0."""
+    poses = []
+    for placed in mechanism.bodies:
+        if placed.nodes is None:
+            poses.append((placed.position[None], placed.rotation[None], placed.elastic[None]))
+        else:
+            poses.append((np.zeros((1, 3)), np.eye(3)[None], placed.elastic[None]))
+    return posed_scene(mechanism, np.zeros(1), poses)
+
+
+def scene_of(run: RecordedRun, instants: IntArray) -> Scene:
+    """A recorded run at chosen instants."""
+    record, poses = run.recording, _poses(run.at(instants), len(instants))
+    time, frames, turns = record.time[instants], record.frames[instants], record.frame_rotations[instants]
+    return _scene(run.mechanism, time, poses, frames, turns, _smooth_paths(run))
+
+
+def moved_scene(scene: Scene, run: RecordedRun, instants: IntArray) -> Scene:
+    """A scene of the same model at other instants, without its loads; what does not move is not made again."""
+    picked, record = run.at(instants), run.recording
+    bodies = tuple(
+        replace(drawn, origins=origins, rotations=rotations, eta=eta)
+        for drawn, (origins, rotations, eta) in zip(scene.bodies, _poses(picked, len(instants)), strict=True)
+    )
+    frames, turns = record.frames[instants], record.frame_rotations[instants]
+    moved = replace(scene, time=record.time[instants], bodies=bodies, frames=frames, frame_turns=turns, arrows=())
+    return replace(moved, surfaces=tuple(touched_surfaces(run.mechanism, Places.of(run.mechanism), moved)))
+
+
+def posed_scene(mechanism: Mechanism, time: Array, poses: Sequence[Pose]) -> Scene:
+    """A mechanism in given poses, moving frames where they are at t = 0.
+
+    Args:
+        mechanism: what is drawn.
+        time: shape (k,) [s].
+        poses: of each body: origins (k, 3) [m], rotations (k, 3, 3), elastic coordinates (k, n).
+    """
+    moving, count = moving_frames(mechanism), len(time)
+    frames = np.array([frame.initial_position() for frame in moving]).reshape(1, -1, 3)
+    turns = np.tile(np.eye(3), (count, len(moving), 1, 1))
+    return _scene(mechanism, time, poses, np.tile(frames, (count, 1, 1)), turns, frames)
+
+
+def _poses(run: RecordedRun, count: int) -> list[Pose]:
+    """Of every body at all instants of a run."""
+    poses = []
+    for index, placed in enumerate(run.system.bodies):
+        if placed.nodes is None:
+            poses.append((run.reference_point(index), run.recording.rotation[:, index], run.elastic(index)))
+        else:
+            still = np.tile(np.eye(3), (count, 1, 1))
+            poses.append((np.zeros((count, 3)), still, run.elastic(index)))
+    return poses
+
+
+def _scene(
+    mechanism: Mechanism,
+    time: Array,
+    poses: Sequence[Pose],
+    frames: Array,
+    turns: Array,
+    paths: Array,
+) -> Scene:
+    places = Places.of(mechanism)
+    parts = {placed: whole.name for whole in mechanism.wholes.values() for placed in whole.parts}
+    wholes = [parts.get(placed, placed.name) for placed in mechanism.bodies]
+    colors = body_colors(mechanism.bodies, wholes)
+    drawn = [
+        DrawnBody(
+            placed.name,
+            whole,
+            type(placed.body).__name__,
+            color,
+            skin,
+            *pose,
+            placed.nodes is not None,
+        )
+        for placed, whole, color, skin, pose in zip(
+            mechanism.bodies, wholes, colors, _skins(mechanism), poses, strict=True
+        )
+    ]
+    without = Scene(
+        max(mechanism.dimension, 2),  # a line is drawn in a plane
+        mechanism.gravity,
+        time,
+        tuple(drawn),
+        frames,
+        turns,
+        paths,
+        tuple(symbols(mechanism, places, wholes)),
+        (),
+    )
+    found = tuple(arrows(mechanism, places, without))
+    return replace(without, arrows=found, surfaces=tuple(touched_surfaces(mechanism, places, without)))
+
+
+def _skins(mechanism: Mechanism) -> list[Skin]:
+    """Of all bodies; those that look the same share one."""
+    held, known, found = _held_points(mechanism), dict[object, Skin](), []
+    for placed in mechanism.bodies:
+        ports = np.array(held.get(placed, [])).reshape(-1, 3)
+        key = id(placed.held), id(placed.data), ports.tobytes()
+        if key not in known:
+            known[key] = placed.held.skin(placed.data, ports)
+        found.append(known[key])
+    return found
+
+
+def _held_points(mechanism: Mechanism) -> dict[PlacedBody, list[Array]]:
+    """Where joints and force elements hold each body, in body axes."""
+    pairs = [(joint.first, joint.second) for joint in mechanism.joints]
+    pairs += [element.ports for element in mechanism.applied_elements]
+    found: dict[PlacedBody, list[Array]] = {}
+    for port in (port for pair in pairs for port in pair if isinstance(port, Attachment)):
+        found.setdefault(port.placed, []).append(port.point.position)
+    return found
+
+
+def _smooth_paths(run: RecordedRun) -> Array:
+    """Paths of the moving frames, through the stored instants with the recorded velocities there."""
+    time, places = run.recording.time, run.recording.frames
+    if len(time) < 2 or not places.shape[1]:
+        return places
+    from scipy.interpolate import CubicHermiteSpline
+
+    shares = np.linspace(0.0, 1.0, 1 - (-PATH_POINTS // (len(time) - 1)))[:-1]
+    inside = time[:-1, None] + np.diff(time)[:, None] * shares
+    fine = np.append(inside.ravel(), time[-1])
+    return np.asarray(CubicHermiteSpline(time, places, run.recording.frame_velocities)(fine))
+
+
+# Scenes of small motions: each mode through one period.
+
+ComplexArray = NDArray[np.complex128]
+PHASES = 24
+RELATIVE_AMPLITUDE = 0.1  # of the extent of the model
+LARGEST_TURN = 0.6  # [rad], of a body that turns about itself
+
+
+def scene_of_modes(linear: Linearization, shapes: Sequence[Array | ComplexArray]) -> Scene:
+    """Modes one after the other, each at ``PHASES`` + 1 instants of a period; time counts phases in periods.
+
+    The largest displacement of each is a tenth of the model's extent.
+    """
+    phases = np.linspace(0.0, 1.0, PHASES + 1)
+    still = _scene_of_mode(linear, [np.zeros(len(shapes[0]), dtype=np.complex128)], np.zeros(1))
+    extent = still.size
+    scaled = []
+    for shape in shapes:
+        full = np.asarray(shape, dtype=np.complex128)
+        turned = full * np.exp(-0.5j * np.angle(np.sum(full**2)))  # most of it is real now
+        size = _size(linear, still, turned)
+        turn = _largest_turn(linear, turned)
+        away = RELATIVE_AMPLITUDE * extent / size if size > 1e-6 * turn * extent and size else np.inf
+        scaled.append(turned * min(away, LARGEST_TURN / turn if turn else np.inf, 1e12))
+    return _scene_of_mode(linear, scaled, phases)
+
+
+def _scene_of_mode(linear: Linearization, shapes: Sequence[ComplexArray], phases: Array) -> Scene:
+    """Every shape at every phase."""
+    waves = np.exp(2j * np.pi * phases)
+    motion = np.concatenate([(waves[:, None] * shape).real for shape in shapes])  # (k, coordinates)
+    time = np.concatenate([number * (1.0 + 1.0 / PHASES) + phases for number in range(len(shapes))])
+    system, state, poses = linear.system, linear.point.state, []
+    for index, placed in enumerate(system.bodies):
+        begin, end = system.layout.velocity[index : index + 2]
+        own, eta = motion[:, begin:end], system.elastic(state, index)
+        count = len(motion)
+        if not isinstance(placed.data, FloatingBody):
+            poses.append((np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1)), eta + own))
+            continue
+        full = np.zeros((count, 6 + placed.data.elastic_count))
+        full[:, kept_velocities(placed.data)] = own
+        rotation = state.rotation[index]
+        origin = state.position[index] - rotation @ system.centres[index] @ np.concatenate([[1.0], eta])
+        turned = rotation @ Rotation.from_rotvec(full[:, 3:6]).as_matrix()
+        poses.append((origin + full[:, :3] @ rotation.T, turned, eta + full[:, 6:]))
+    return posed_scene(system.mechanism, time, poses)
+
+
+def _size(linear: Linearization, still: Scene, shape: ComplexArray) -> float:
+    """Largest displacement of a node for a shape of this size, by a small multiple of it."""
+    small = 1e-6 / max(float(np.abs(shape).max()), 1e-300)
+    moved = _scene_of_mode(linear, [small * shape], np.zeros(1))
+    away = [
+        np.linalg.norm(m.nodes() - s.nodes(), axis=2).max() for m, s in zip(moved.bodies, still.bodies, strict=True)
+    ]
+    return float(max(away)) / small
+
+
+def _largest_turn(linear: Linearization, shape: ComplexArray) -> float:
+    largest = 0.0
+    for index, placed in enumerate(linear.system.bodies):
+        begin = linear.system.layout.velocity[index]
+        rigid = shape[begin + placed.data.dimension : begin + placed.data.rigid_count]
+        largest = max(largest, float(np.abs(rigid).max(initial=0.0)))
+    return largest
+
+
+# Numbers by which bodies can be coloured: force and stress of beams, tension of strings, stress in meshes.
+
+AXIAL, STRESS, MISES = "axial force", "greatest stress", "von Mises stress"
+
+
+def node_fields(run: RecordedRun, bodies: Sequence[DrawnBody], instants: IntArray) -> dict[int, list[NodeField]]:
+    """Fields of the drawn bodies at chosen instants, by the number of the body; not of those that have none."""
+    picked = run.at(instants)
+
+    @cache
+    def velocities() -> Array:
+        return projected_velocities(picked)
+
+    found: dict[int, list[NodeField]] = {}
+    for number, (placed, drawn) in enumerate(zip(run.system.bodies, bodies, strict=True)):
+        try:
+            if placed.is_string:
+                found[number] = [_string_tension(picked, placed, len(drawn.skin.positions))]
+            elif isinstance(placed.held, Beam):
+                x = np.clip(drawn.skin.positions[:, 0], 0.0, placed.held.length)
+                force = section_forces(picked, velocities, placed, x)
+                found[number] = [NodeField(AXIAL, "N", force.normal)]
+                sigma = stress(picked, velocities, placed, x)
+                largest = np.maximum(np.abs(sigma.greatest), np.abs(sigma.smallest))
+                found[number].append(NodeField(STRESS, "Pa", largest))
+            elif (own := _stress_in_mesh(picked, placed, drawn)) is not None:
+                found[number] = [own]
+        except PhlexibleError:  # a section without fibres, a law that a file does not hold
+            continue
+    return found
+
+
+def mesh_fields(run: RecordedRun, bodies: Sequence[DrawnBody], instants: IntArray) -> dict[str, NodeField]:
+    """Von Mises stress of the bodies from meshes at chosen instants, by the name of the body."""
+    picked = run.at(instants)
+    found = {
+        drawn.name: _stress_in_mesh(picked, placed, drawn)
+        for placed, drawn in zip(run.system.bodies, bodies, strict=True)
+    }
+    return {name: field for name, field in found.items() if field is not None}
+
+
+def _stress_in_mesh(run: RecordedRun, placed: PlacedBody, drawn: DrawnBody) -> NodeField | None:
+    if not isinstance(placed.data, FloatingBody) or not isinstance(placed.data.points, MeshedPoints):
+        return None
+    nodes = KDTree(placed.data.points.nodes).query(drawn.skin.positions)[1]
+    return NodeField(MISES, "Pa", mesh_stress(run, placed, nodes.tolist()).von_mises)
+
+
+def _string_tension(run: RecordedRun, placed: PlacedBody, count: int) -> NodeField:
+    """From quadrature points to equally spaced nodes."""
+    values = tension(run, placed)
+    assert isinstance(placed.data, AbsoluteBody)
+    elements = int(sum(len(np.unique(group.elements)) for group in placed.data.strains[:1]))
+    shares = gauss(values.shape[1] // elements)[0]
+    places = ((np.arange(elements)[:, None] + shares) / elements).ravel()
+    nodes = np.linspace(0.0, 1.0, count)
+    return NodeField(AXIAL, "N", np.array([np.interp(nodes, places, row) for row in values]))

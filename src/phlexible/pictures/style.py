@@ -1,0 +1,370 @@
+"""The look of all figures: style, legends, colours of surfaces."""
+
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from html import escape
+from io import BytesIO
+from itertools import pairwise
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, IntArray, file_path
+from phlexible.algebra.rotations import cross
+from phlexible.errors import MissingExtraError, ParameterError, ResultFileError
+from phlexible.extras import optional
+from phlexible.pictures.scene import DrawnBody, NodeField, Scene
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+# The look of all figures, without touching a backend or any global setting of matplotlib.
+
+NOTEBOOK_DOTS = 80
+"""An inch of a picture in a notebook."""
+
+COLORS = ("#0b5394", "#d1541b", "#2f8f5b", "#8e4a9e", "#c9a227", "#3aa5b8", "#b03a5b", "#6b6b6b")
+"""Told apart also by readers who do not tell red from green."""
+
+INK, QUIET, PALE, FAINT = "#222222", "#8a8a8a", "#bdbdbd", "#e4e4e4"
+
+SETTINGS: dict[str, Any] = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["Helvetica", "Arial", "Liberation Sans", "DejaVu Sans"],
+    "font.size": 9.0,
+    "mathtext.fontset": "dejavusans",
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.linewidth": 0.7,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.xmargin": 0.0,
+    "axes.formatter.useoffset": False,
+    "axes.formatter.limits": (-3, 4),
+    "axes.formatter.use_mathtext": True,
+    "grid.color": FAINT,
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.4,
+    "lines.solid_capstyle": "round",
+    "legend.frameon": False,
+    "legend.fontsize": 8.5,
+    "legend.handlelength": 1.6,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.direction": "out",
+    "ytick.direction": "out",
+    "xtick.major.width": 0.7,
+    "ytick.major.width": 0.7,
+    "figure.constrained_layout.w_pad": 0.08,
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+    "savefig.dpi": 200,
+    "pdf.fonttype": 42,
+    "svg.fonttype": "none",
+}
+
+
+@contextmanager
+def house_style() -> Iterator[None]:
+    """The settings while a figure is made or written.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    matplotlib = optional("matplotlib", "plot")
+    with matplotlib.rc_context(SETTINGS), quiet_fonts():
+        yield
+
+
+@contextmanager
+def quiet_fonts() -> Iterator[None]:
+    """Keeps matplotlib from logging each font of the list that a machine does not have."""
+    import logging
+
+    logger = logging.getLogger("matplotlib.font_manager")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+def new_figure(width: float, height: float, layout: str | None = "constrained") -> "Figure":
+    """An empty figure [inch] that belongs to no window."""
+    optional("matplotlib", "plot")
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout=layout)  # type: ignore[arg-type]
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def picture_path(path: str | PathLike[str] | None) -> str | None:
+    """The path of a picture, refused before anything is drawn unless it is a path or None.
+
+    Raises:
+        ParameterError: names it.
+    """
+    return None if path is None else file_path("path", path)
+
+
+def check_axes(axes: object) -> None:
+    """Refuses what is neither axes of matplotlib nor None, before anything is drawn.
+
+    Raises:
+        ParameterError: names it.
+    """
+    if axes is not None and not (hasattr(axes, "get_figure") and hasattr(axes, "plot")):
+        raise ParameterError(f"axes must be axes of matplotlib such as figure.add_subplot(), got {axes!r}")
+
+
+def finish(figure: "Figure", path: str | PathLike[str] | None) -> "Figure":
+    """Writes the figure if a path is given; its ending says the format.
+
+    Raises:
+        ParameterError: a format that matplotlib does not write.
+        ResultFileError: the file cannot be written.
+    """
+    if (path := picture_path(path)) is not None:
+        try:
+            figure.savefig(path)
+        except ValueError as error:
+            raise ParameterError(f"cannot write a figure to {path}: {error}") from error
+        except OSError as error:
+            raise ResultFileError(f"cannot write {path}: {error}") from error
+    return figure
+
+
+def picture_html(draw: "Callable[[], Figure | Axes]", label: str) -> str:
+    """A figure as an image inside of HTML; nothing where matplotlib is not installed."""
+    try:
+        figure: Any = draw()
+    except MissingExtraError:
+        return ""
+    stream = BytesIO()
+    with house_style():
+        figure.savefig(stream, format="png", dpi=NOTEBOOK_DOTS)
+    content = b64encode(stream.getvalue()).decode("ascii")
+    return f'<img src="data:image/png;base64,{content}" alt="{escape(label, quote=True)}">'
+
+
+def finished(drawn: "Axes", given: "Axes | None", path: str | PathLike[str] | None) -> "Figure | Axes":
+    """Writes the figure of the axes that were drawn into if a path is given.
+
+    Returns:
+        The axes that somebody gave, or else the figure.
+    """
+    figure: Any = drawn.get_figure(root=True)
+    finish(figure, path)
+    return figure if given is None else given
+
+
+def plain_text(text: object) -> str:
+    """A user's name as Matplotlib shows it letter by letter: dollars do not begin a formula."""
+    return str(text).replace("$", r"\$")
+
+
+# Legends that fit, labels that do not cover each other.
+
+ROOM = 0.98
+"""Of the width of the axes, that a legend may take."""
+NARROWEST = 1.5  # inch
+TRIES = 40
+
+
+def fitting_legend(axes: "Axes", columns: int = 8, width: float | None = None, **options: Any) -> None:
+    """A legend in rows above the axes, flush with the left side, of as many columns as fit.
+
+    Args:
+        axes: with labelled artists; none: there is no legend.
+        columns: at most.
+        width: of the axes [inch]; None: of the whole figure.
+        options: of ``Axes.legend``.
+    """
+    handles, labels = options.pop("handles", None), options.pop("labels", None)
+    if handles is None:
+        handles, labels = axes.get_legend_handles_labels()
+    if not handles:
+        return
+    size = axes.get_figure(root=True).get_size_inches()[0] - 0.8 if width is None else width  # type: ignore[union-attr]
+    count = _columns(axes, list(labels), columns, max(size, NARROWEST) * 72)
+    order = _by_rows(len(labels), count)
+    legend = axes.legend(
+        [handles[k] for k in order],
+        [labels[k] for k in order],
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        ncols=count,
+        borderaxespad=0.2,
+        columnspacing=1.2,
+        **options,
+    )
+    legend.set_in_layout(True)
+
+
+def fold_exponent(axes: "Axes") -> None:
+    """A common power of ten of the numbers goes into the label of the axis, where no legend covers it."""
+    formatter: Any = axes.yaxis.get_major_formatter()
+    ticks = axes.get_yticks()
+    low, high = axes.get_ylim()
+    formatter.set_locs([tick for tick in ticks if low <= tick <= high])
+    if power := formatter.get_offset():
+        axes.set_ylabel(f"{axes.get_ylabel()}  {power}")
+    axes.yaxis.get_offset_text().set_visible(False)
+
+
+def _columns(axes: "Axes", labels: Sequence[str], most: int, room: float) -> int:
+    """The most columns whose labels fit into a width [points]."""
+    import matplotlib
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.text import Text
+
+    size = FontProperties(size=matplotlib.rcParams["legend.fontsize"]).get_size_in_points()
+    figure: Any = axes.get_figure(root=True)
+    widths = []
+    for label in labels:
+        text = Text(0, 0, label, fontsize=size)
+        text.set_figure(figure)
+        widths.append(text.get_window_extent().width * 72 / figure.dpi)  # as drawn: hints make letters wider
+    handle = size * (matplotlib.rcParams["legend.handlelength"] + 0.8)
+    for count in range(min(most, len(labels)), 1, -1):
+        columns = _filled([widths[k] for k in _by_rows(len(widths), count)], count)
+        total = sum(max(column) + handle for column in columns) + 1.2 * size * (len(columns) + 1)
+        if total < ROOM * room:
+            return count
+    return 1
+
+
+def _by_rows(number: int, count: int) -> list[int]:
+    """Entries in the order in which a legend of ``count`` columns, filled one by one, reads in rows."""
+    return [k for column in range(count) for k in range(column, number, count)]
+
+
+def _filled(widths: Sequence[float], count: int) -> list[Sequence[float]]:
+    """Entries column by column as legends have them: the first columns are longer by one."""
+    rows, longer = divmod(len(widths), count)
+    starts = [k * rows + min(k, longer) for k in range(count + 1)]
+    return [widths[a:b] for a, b in pairwise(starts)]
+
+
+def spread_labels(axes: "Axes", texts: Sequence[Any]) -> None:
+    """Moves annotations down until none covers another; ``figure.draw_without_rendering`` came before."""
+    renderer: Any = axes.get_figure(root=True).canvas.get_renderer()  # type: ignore[union-attr]
+    placed: list[Any] = []
+    for text in texts:
+        for _ in range(TRIES):
+            box = text.get_window_extent(renderer)
+            if not any(box.overlaps(other) for other in placed):
+                break
+            x, y = text.get_position()
+            text.set_position((x, y - 0.6 * text.get_fontsize()))
+        placed.append(text.get_window_extent(renderer))
+
+
+# Colours of surfaces: of a body or of its stress, faded towards the paper, lighter where they face the light.
+
+LIGHT = np.array([0.35, -0.6, 0.72]) / np.linalg.norm([0.35, -0.6, 0.72])
+
+
+@dataclass(frozen=True, eq=False)
+class StressColors:
+    """Stress of some bodies as colours, from zero to the greatest one at the last instant.
+
+    Attributes:
+        fields: by the name of the body.
+    """
+
+    fields: Mapping[str, NodeField]
+
+    @property
+    def greatest(self) -> float:
+        """Of all bodies at the last instant, the one that is drawn in colours [Pa]."""
+        return max((float(field.values[-1].max()) for field in self.fields.values()), default=0.0) or 1.0
+
+    def base(self, body: DrawnBody, instant: int) -> Array:
+        """Of the triangles of a body, shape (t, 3), or its own colour, shape (3,)."""
+        if body.name not in self.fields:
+            return rgb(body.color)
+        from matplotlib import colormaps
+
+        at_nodes = self.fields[body.name].values[instant]
+        share = at_nodes[body.skin.vertex_nodes][body.skin.triangles].mean(axis=1) / self.greatest
+        return np.asarray(colormaps[MAP](share)[:, :3])
+
+
+MAP = "cividis"
+"""Also for readers who do not tell red from green."""
+NO_STRESS = StressColors({})
+
+
+def rgb(color: str) -> Array:
+    """Of "#rrggbb", shape (3,), 0 to 1."""
+    return np.array([int(color[k : k + 2], 16) for k in (1, 3, 5)]) / 255
+
+
+def faded(color: str, strength: float) -> tuple[float, float, float]:
+    """The colour mixed with white."""
+    red, green, blue = (1 - strength) + strength * rgb(color)
+    return float(red), float(green), float(blue)
+
+
+def shaded(base: Array, corners: Array, strength: float = 1.0) -> Array:
+    """Colours (t, 3) of triangles with corners (t, 3, 3) and their own colours (3,) or (t, 3), lit from above."""
+    a, b, c = np.moveaxis(corners, 1, 0)
+    normals = np.cross(b - a, c - a)
+    length = np.linalg.norm(normals, axis=1)
+    facing = (normals @ LIGHT) / np.where(length > 0, length, 1.0)
+    bright = (0.68 + 0.32 * facing)[:, None]
+    lit = np.where(bright > 1, base, base * bright) + np.maximum(facing, 0.0)[:, None] * 0.18 * (1 - base)
+    return np.asarray(np.clip((1 - strength) + strength * lit, 0.0, 1.0))
+
+
+def faces_away(corners: Array, viewer: Array) -> Array:
+    """Which triangles with corners (t, 3, 3) show a viewer in that direction their inner side, shape (t,)."""
+    a, b, c = np.moveaxis(corners, 1, 0)
+    return np.asarray(cross(b - a, c - a) @ viewer < 0)
+
+
+def silhouette(vertices: Array, triangles: IntArray) -> IntArray:
+    """Edges (e, 2) between what faces a viewer above the xy plane and what does not.
+
+    Corners at one place count as one vertex, so that flat-shaded triangles are joined.
+    """
+    size = float(np.ptp(vertices, axis=0).max(initial=0.0)) or 1.0
+    same = np.unique(np.round(vertices / (1e-7 * size)), axis=0, return_inverse=True)[1].reshape(-1)
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
+    normals = np.cross(b - a, c - a)
+    is_front = normals[:, 2] > 1e-9 * np.maximum(np.linalg.norm(normals, axis=1), 1e-300)
+    edges = np.concatenate([triangles[:, [k, (k + 1) % 3]] for k in range(3)])
+    keys = np.sort(same[edges], axis=1)
+    front = np.tile(is_front, 3)
+    _, first, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    group = group.reshape(-1)
+    count = np.bincount(group, minlength=len(first))
+    facing = np.bincount(group, weights=front, minlength=len(first))
+    return np.asarray(edges[first[(facing > 0) & ((facing < count) | (count == 1))]])
+
+
+ELEVATION, AZIMUTH = 22.0, -58.0
+"""Of who looks at a mechanism in space [degrees]."""
+
+
+def upwards(scene: Scene) -> int:
+    """The axis along gravity; z without."""
+    return int(np.argmax(np.abs(scene.gravity))) if scene.gravity.any() else 2
+
+
+def towards_viewer(scene: Scene) -> Array:
+    """Unit vector, world axes, shape (3,)."""
+    elevation, azimuth = np.radians([ELEVATION, AZIMUTH])
+    flat = np.cos(elevation) * np.array([np.cos(azimuth), np.sin(azimuth)])
+    return np.roll([*flat, np.sin(elevation)], upwards(scene) - 2)

@@ -1,0 +1,143 @@
+"""Models and motions in a few words and numbers, also in notebooks."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from phlexible.description.mechanism.changes import counted
+from phlexible.description.mechanism.mechanism import Mechanism
+from phlexible.description.placed_wholes import PlacedWhole
+from phlexible.description.ports import PlacedBody
+from phlexible.display import beside, described, table, written
+from phlexible.measure.energy import Energy, energy_of
+from phlexible.measure.run import RecordedRun
+from phlexible.pictures.mechanism_plot import plot_mechanism, plot_model
+from phlexible.pictures.style import picture_html
+
+# A run in a few numbers.
+
+
+class Figures(dict[str, str | int | float]):
+    """Numbers by name; ``print`` shows them as aligned lines."""
+
+    def __str__(self) -> str:
+        return text(self)
+
+
+def figures(run: RecordedRun) -> Figures:
+    """Sizes, duration, work of the solver and the ledger at the end, in SI units."""
+    rec, mechanism = run.recording, run.mechanism
+    energy = energy_of(rec)
+    found: dict[str, str | int | float] = {
+        "bodies": len(mechanism.bodies),
+        "joints": len(mechanism.joints),
+        "velocities": rec.velocity.shape[1],
+        "constraints": rec.multipliers.shape[1],
+        "instants": run.count,
+        "duration [s]": float(rec.time[-1] - rec.time[0]),
+        "Newton iterations": int(rec.iterations[-1]),
+        "halved steps": int(rec.halvings[-1]),
+        "energy at the start [J]": float(energy.total[0]),
+        "energy at the end [J]": float(energy.total[-1]),
+        "supplied [J]": float(energy.supplied[-1]),
+        "dissipated [J]": float(energy.dissipated[-1]),
+        "largest balance error [J]": float(np.abs(energy.balance_error).max()),
+    }
+    return Figures(found)
+
+
+def text(numbers: Figures) -> str:
+    """The figures as aligned lines."""
+    width = max(map(len, numbers))
+    return "\n".join(
+        f"{name:<{width}}  {value:.6g}" if isinstance(value, float) else f"{name:<{width}}  {value}"
+        for name, value in numbers.items()
+    )
+
+
+# A model in words: bodies, joints, loads with their parameters, as tables of text.
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of a model.
+
+    Attributes:
+        heading: name and kind.
+        rows: name and value of each parameter that is not None.
+    """
+
+    heading: str
+    rows: tuple[tuple[str, str], ...]
+
+
+def model_parts(mechanism: Mechanism) -> dict[str, list[Part]]:
+    """All parts of a model, by family; a body placed several times with the same description is told once."""
+    bodies = []
+    sections = {placed for rod in mechanism.rods for placed in rod.handle.parts}
+    for rod in mechanism.rods:
+        mass = sum(placed.data.mass for placed in rod.handle.parts)
+        place = [("position", written(rod.handle.parts[0].place)), ("sections", str(len(rod.handle.parts)))]
+        bodies.append(Part(f"{rod.handle.name}: Rod, {mass:.4g} kg", (*place, *described(rod.handle.body))))
+    for placed in (each for each in mechanism.bodies if each not in sections):
+        place = [("position", written(placed.place))]
+        if placed.data.elastic_count:
+            place.append(("coordinates", str(placed.data.elastic_count)))
+        heading = f"{placed.name}: {type(placed.body).__name__}, {placed.data.mass:.4g} kg"
+        bodies.append(Part(heading, (*place, *described(placed.held))))
+    families = {
+        "bodies": bodies,
+        "joints": [Part(str(joint), tuple(described(joint))) for joint in mechanism.joints],
+        "loads": [Part(str(load), tuple(described(load))) for load in mechanism.loads],
+        "springs, dampers, motors": [
+            Part(str(each), tuple(described(each))) for each in mechanism.applied_elements
+        ],
+        "drives": [Part(str(drive), tuple(described(drive))) for drive in mechanism.drives],
+    }
+    return {name: parts for name, parts in families.items() if parts}
+
+
+# How models and motions show themselves in notebooks.
+
+MOST_ROWS = 12
+INSTANTS = 5
+NUMBERS = ("instants", "duration [s]", "Newton iterations", "halved steps", "largest balance error [J]")
+
+
+class Shown(Protocol):
+    """What is shown of a motion."""
+
+    @property
+    def run(self) -> RecordedRun: ...
+    @property
+    def energy(self) -> Energy: ...
+
+
+def model_html(mechanism: Mechanism) -> str:
+    """A picture of the model as it was put together, and its bodies."""
+    title = f"{type(mechanism).__name__}: {counted(mechanism)}"
+    wholes = {part: whole for whole in mechanism.wholes.values() for part in whole.parts}
+    rows = [_row(body) for body in dict.fromkeys(wholes.get(placed, placed) for placed in mechanism.bodies)]
+    if len(rows) > MOST_ROWS:
+        rows[MOST_ROWS:] = [(f"and {len(rows) - MOST_ROWS} more", "", "", "", "")]
+    text = table(rows, ("body", "kind", "mass [kg]", "coordinates", "position [m]"), title)
+    if not rows:
+        return text
+    return beside(picture_html(lambda: plot_model(mechanism), f"picture of the model: {title}"), text)
+
+
+def _row(body: PlacedBody | PlacedWhole) -> tuple[str, ...]:
+    """Name, kind, mass, coordinates, position; of a rod or of a beam in parts those of all parts."""
+    parts = body.parts if isinstance(body, PlacedWhole) else (body,)
+    mass, count = sum(part.data.mass for part in parts), sum(part.data.elastic_count for part in parts)
+    return body.name, type(body.body).__name__, f"{mass:.4g}", str(count), written(parts[0].place)
+
+
+def motion_html(motion: Shown) -> str:
+    """A picture of some instants, figures of the run, and energies."""
+    facts = figures(motion.run)
+    rows = [(name, f"{facts[name]:.6g}") for name in NUMBERS]
+    text = table(rows, title=f"Motion of {counted(motion.run.mechanism)}")
+    picture = picture_html(lambda: plot_mechanism(motion.run, min(INSTANTS, motion.run.count)), "the mechanism")
+    return beside(picture, text + motion.energy._repr_html_())

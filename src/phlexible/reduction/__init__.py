@@ -1,1 +1,0 @@
-"""Model reduction that stays port-Hamiltonian: the same basis from both sides."""

@@ -1,0 +1,181 @@
+"""A linear model with a controller around it (docs/theory.md, 8)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.linalg import eigvals
+
+from phlexible.algebra.arrays import Array
+from phlexible.description.interactions.feedback import Feedback, LinearController, held_input, linear_law, sampled
+from phlexible.display import short_repr
+from phlexible.errors import ModelError, ParameterError
+from phlexible.extras import optional
+from phlexible.linear.state_space import StateSpaceMatrices
+
+if TYPE_CHECKING:
+    from control import StateSpace
+
+ROUND_OFF = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class ClosedLoop:
+    """dx/dt = A x + B u, or x_{k+1} = A x_k + B u_k with a discrete controller, y = C x + D u.
+
+    States are those of the linear model, then those of the controller. Inputs are all those of the linear model, to
+    which the controller adds its values; with ``follows`` the targets of what is measured come after them.
+
+    Attributes:
+        matrices: A, B, C, D with names.
+        period: of the samples [s]; None: continuous.
+    """
+
+    matrices: StateSpaceMatrices
+    period: float | None
+
+    __repr__ = short_repr
+
+    @property
+    def poles(self) -> Array:
+        """Eigenvalues of A, those nearest to the imaginary axis (the unit circle) first; complex, shape (n,)."""
+        found = eigvals(self.matrices.A) if len(self.matrices.A) else np.zeros(0)
+        margin = -found.real if self.period is None else 1.0 - np.abs(found)
+        return np.asarray(found[np.argsort(margin, kind="stable")])
+
+    @property
+    def rates(self) -> Array:
+        """The poles as rates s of exp(s t) [1/s]; of samples log(z) / period."""
+        if self.period is None:
+            return self.poles
+        with np.errstate(divide="ignore"):  # states of pure delay are gone after some samples
+            return np.asarray(np.log(self.poles.astype(np.complex128)) / self.period)
+
+    @property
+    def frequencies(self) -> Array:
+        """|s| of each pole [rad/s], shape (n,)."""
+        return np.asarray(np.abs(self.rates))
+
+    @property
+    def damping_ratios(self) -> Array:
+        """-Re s / |s| of each pole, 1 where it is zero."""
+        rates = self.rates
+        size = np.abs(rates)
+        finite = (size > 0) & np.isfinite(size)
+        return np.where(finite, -rates.real / np.where(finite, size, 1.0), 1.0)
+
+    @property
+    def is_stable(self) -> bool:
+        """Whether every motion fades away."""
+        poles = self.poles
+        growth = poles.real if self.period is None else np.abs(poles) - 1.0
+        return bool((growth < 0).all())
+
+    def to_state_space(self) -> "StateSpace":
+        """A python-control StateSpace with named states, inputs and outputs.
+
+        Raises:
+            MissingExtraError: python-control is not installed.
+        """
+        control, own = optional("control", "control"), self.matrices
+        names = {
+            kind: [name.replace(".", "_") for name in getattr(own, kind)]
+            for kind in ("states", "inputs", "outputs")
+        }
+        return control.ss(own.A, own.B, own.C, own.D, 0 if self.period is None else self.period, **names)
+
+
+def closed_loop(
+    plant: StateSpaceMatrices,
+    controller: Any,
+    on: Sequence[str] | None,
+    measured: Sequence[str] | None,
+    follows: bool,
+    period: float | None,
+) -> ClosedLoop:
+    """The loop of a plant and a controller; arguments as of ``LinearModel.interconnect``."""
+    delay = 0
+    if isinstance(controller, Feedback):
+        if period is not None and controller.period != period:
+            raise ParameterError(f"period is that of the Feedback, {controller.period!r}; leave period= out")
+        if controller.law is None:
+            raise ParameterError(
+                "a Feedback with a function has no matrices; give a StateSpace or TransferFunction"
+            )
+        law, period, delay = controller.law, controller.period, controller.periods_of_delay
+        follows = follows or controller.target is not None
+    else:
+        given = linear_law(controller)
+        if given is None:
+            raise ParameterError(f"controller must be a StateSpace or TransferFunction, got {controller!r}")
+        law = given
+        if law.is_discrete:
+            period = law.period if period is None else period
+            if period is None:
+                raise ParameterError("a discrete controller needs its period: period= [s], or dt= of the system")
+    if period is not None:
+        A, B = held_input(plant.A, plant.B, period)
+        plant = StateSpaceMatrices(A, B, plant.C, plant.D, plant.states, plant.inputs, plant.outputs)
+        law = law if law.is_discrete else sampled(law, period)
+    enter = _selected("on", on, plant.inputs)
+    leave = _selected("measured", measured, plant.outputs)
+    if (law.inputs, law.outputs) != (len(leave), len(enter)):
+        raise ParameterError(
+            f"the controller has {law.inputs} inputs and {law.outputs} outputs; it measures {len(leave)} of"
+            f" {list(plant.outputs)}, acts on {len(enter)} of {list(plant.inputs)}: choose with measured= and on="
+        )
+    return ClosedLoop(_joined(plant, _delayed(law, delay), enter, leave, follows), period)
+
+
+def _joined(
+    plant: StateSpaceMatrices, law: LinearController, enter: list[int], leave: list[int], follows: bool
+) -> StateSpaceMatrices:
+    sign = -1.0 if follows else 1.0
+    B, C, D = plant.B[:, enter], plant.C[leave], plant.D[np.ix_(leave, enter)]
+    loop = np.eye(len(enter)) - sign * law.D @ D
+    if np.linalg.cond(loop) > 1 / ROUND_OFF:
+        raise ModelError("the loop has no solution: the controller answers at once to what it does at once")
+    # values of the controller, u = of_plant x + of_law z + of_inputs w + of_targets r
+    of_plant, of_law = (np.linalg.solve(loop, each) for each in (sign * law.D @ C, law.C))
+    of_inputs = np.linalg.solve(loop, sign * law.D @ plant.D[leave])
+    of_targets = np.linalg.solve(loop, law.D)
+    seen = [C + D @ of_plant, D @ of_law, plant.D[leave] + D @ of_inputs, D @ of_targets]
+    A = np.block([[plant.A + B @ of_plant, B @ of_law], [sign * law.B @ seen[0], law.A + sign * law.B @ seen[1]]])
+    through = plant.D[:, enter]
+    inputs, targets = np.vstack([plant.B + B @ of_inputs, sign * law.B @ seen[2]]), np.zeros((len(A), 0))
+    straight, names = plant.D + through @ of_inputs, tuple(plant.inputs)
+    if follows:
+        targets = np.vstack([B @ of_targets, law.B + sign * law.B @ seen[3]])
+        straight = np.hstack([straight, through @ of_targets])
+        names = (*names, *(f"target of {plant.outputs[k]}" for k in leave))
+    return StateSpaceMatrices(
+        A,
+        np.hstack([inputs, targets]),
+        np.hstack([plant.C + through @ of_plant, through @ of_law]),
+        straight,
+        (*plant.states, *(f"controller {k}" for k in range(law.order))),
+        names,
+        plant.outputs,
+    )
+
+
+def _delayed(law: LinearController, samples: int) -> LinearController:
+    """The same law whose values come some samples late."""
+    for _ in range(samples):
+        n, outputs = law.order, law.outputs
+        A = np.block([[law.A, np.zeros((n, outputs))], [law.C, np.zeros((outputs, outputs))]])
+        C = np.hstack([np.zeros((outputs, n)), np.eye(outputs)])
+        law = LinearController(A, np.vstack([law.B, law.D]), C, np.zeros_like(law.D), True, law.period)
+    return law
+
+
+def _selected(name: str, chosen: Sequence[str] | None, known: tuple[str, ...]) -> list[int]:
+    if chosen is None:
+        return list(range(len(known)))
+    if not isinstance(chosen, list | tuple):
+        raise ParameterError(f"{name} must be a list of names, got {chosen!r}")
+    for each in chosen:
+        if each not in known:
+            raise ParameterError(f"{name} has {each!r}; there are {list(known)}")
+    return [known.index(each) for each in chosen]

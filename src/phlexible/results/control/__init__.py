@@ -1,1 +1,0 @@
-"""Models with controllers around them."""

@@ -1,0 +1,160 @@
+"""Files written whole, by one writer, without interruption."""
+
+import os
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from phlexible.errors import ResultFileError
+
+# Ctrl-C waits while numbers are written.
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Interruptions from the keyboard inside come at the end, so that memory and file hold the same."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # others are not interrupted
+        return
+    arrived: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: arrived.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+        if arrived:
+            signal.raise_signal(signal.SIGINT)
+
+
+# One writer a results file: a lock beside the file, which the operating system drops with its process.
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(descriptor: int) -> None:
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+
+else:
+    import fcntl
+
+    def _lock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+class FileLock:
+    """Held while a program writes to a results file; readers need none.
+
+    Args:
+        path: of the results file; the lock is the empty file ``.name.lock`` beside it.
+
+    Attributes:
+        descriptor: of that file; a copy of this process that keeps it open holds the lock, too. -1: released.
+
+    Raises:
+        ResultFileError: another run or program writes to the file, or its folder takes no files.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path.with_name(f".{path.name}.lock")
+        self.descriptor = -1
+        while self.descriptor < 0:
+            try:
+                descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
+            except OSError as error:
+                raise ResultFileError(f"cannot write {path}: {error.strerror}") from error
+            self.descriptor = self._locked(descriptor, path)
+
+    def _locked(self, descriptor: int, path: Path) -> int:
+        """The descriptor, or -1 where its file was removed by who held the lock before."""
+        try:
+            _lock(descriptor)
+        except (BlockingIOError, PermissionError) as error:
+            os.close(descriptor)
+            raise ResultFileError(
+                f"another run or program is writing to {path}; wait for it to end, or choose another name"
+            ) from error
+        except OSError as error:
+            warnings.warn(
+                f"the file system of {path} has no locks ({error.strerror}): see to it that no other run writes "
+                "to this file",
+                RuntimeWarning,
+                stacklevel=6,
+            )
+            return descriptor
+        try:
+            if os.path.samestat(os.stat(self._path), os.fstat(descriptor)):
+                return descriptor
+        except FileNotFoundError:
+            pass
+        os.close(descriptor)
+        return -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+    def release(self) -> None:
+        """Let others write."""
+        descriptor, self.descriptor = self.descriptor, -1
+        if descriptor < 0:
+            return
+        if sys.platform != "win32":
+            self._path.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+# Files that take the place of others only when they are whole.
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """The name of a draft, which takes the place of ``path`` at the end; nothing of it is left after an error.
+
+    Raises:
+        ResultFileError: the disk refuses.
+    """
+    refuse_existing(path, overwrite=True)
+    draft = path.with_name(f".{path.name}.part")
+    try:
+        yield draft
+        with open(draft, "r+b") as file:
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+    except BaseException as error:
+        try:
+            draft.unlink(missing_ok=True)
+        except OSError:
+            pass  # the first error says more
+        if isinstance(error, OSError) and not isinstance(error, ResultFileError):
+            raise cannot_write(path, error) from error
+        raise
+
+
+def cannot_write(path: Path, error: OSError) -> ResultFileError:
+    """The error for a disk that refuses."""
+    return ResultFileError(f"cannot write {path}: {error.strerror or error}")
+
+
+def refuse_existing(path: Path, overwrite: bool) -> None:
+    """Refuses a name that is taken: by a file unless it may be replaced, and by folders and devices.
+
+    Raises:
+        ResultFileError: says how to go on.
+    """
+    if path.exists() and not path.is_file():
+        raise ResultFileError(f"cannot write {path}: it is not a file")
+    if path.exists() and not overwrite:
+        raise ResultFileError(
+            f"{path} exists already; choose another name, go on with it by model.resume, or pass overwrite=True "
+            "to replace it"
+        )

@@ -1,1 +1,0 @@
-"""Motions and running models in a browser that a server on this machine feeds (viser)."""

@@ -1,1 +1,0 @@
-"""Motions of port-Hamiltonian models in the papers' matrix form."""

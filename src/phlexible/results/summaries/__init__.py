@@ -1,1 +1,0 @@
-"""Runs and models in a few words: figures, tables, what notebooks show."""

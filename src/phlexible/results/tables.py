@@ -1,0 +1,71 @@
+"""What sensors measured and what a run recorded, as tables and labelled arrays."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from phlexible.errors import ResultFileError
+from phlexible.extras import optional
+from phlexible.measure.reader import Reader
+from phlexible.measure.run import RecordedRun
+from phlexible.measure.sensors import Sensor, columns, sensors
+from phlexible.results.files.fields import FIELDS, labels
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+
+# The raw numbers of a run as an xarray Dataset with names and units.
+
+
+def to_xarray(run: RecordedRun) -> "xarray.Dataset":
+    """One variable for each array of the recording that has entries, with dimensions by name.
+
+    Without the others a table of it, ``to_xarray().to_dataframe()``, has rows.
+
+    Raises:
+        MissingExtraError: xarray is not installed.
+    """
+    xr = optional("xarray", "xarray")
+    variables = {
+        name: (
+            field.dimensions,
+            getattr(run.recording, name),
+            {"units": field.units, "long_name": field.meaning},
+        )
+        for name, field in FIELDS.items()
+        if getattr(run.recording, name).size
+    }
+    used = {dimension for dimensions, _, _ in variables.values() for dimension in dimensions}
+    coordinates = {name: values for name, values in labels(run.system, run.recording).items() if name in used}
+    dataset: xarray.Dataset = xr.Dataset(variables, coordinates, {"units": "SI"})
+    return dataset
+
+
+# What sensors measured as tables: data frames and text.
+
+TIME = "time [s]"
+
+
+def to_dataframe(reader: Reader, given: Sequence[Sensor]) -> "pandas.DataFrame":
+    """A column a component, by name and unit; the index is time."""
+    frames = optional("pandas", "xarray")
+    found: pandas.DataFrame = frames.DataFrame(columns(sensors("sensors", given), reader))
+    found.index = frames.Index(reader.time, name=TIME)
+    return found
+
+
+def to_csv(reader: Reader, path: str, given: Sequence[Sensor]) -> None:
+    """The same as comma-separated text; names that hold commas stand in quotation marks.
+
+    Raises:
+        ResultFileError: the file cannot be written.
+    """
+    found = columns(sensors("sensors", given), reader)
+    heads = ",".join(f'"{name}"' if "," in name else name for name in (TIME, *found))
+    try:
+        np.savetxt(path, np.column_stack([reader.time, *found.values()]), "%.17g", ",", header=heads, comments="")
+    except OSError as error:
+        raise ResultFileError(f"{path} cannot be written: {error.strerror or error}") from error

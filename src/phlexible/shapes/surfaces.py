@@ -1,0 +1,229 @@
+"""Surfaces of triangles: made, drawn, coloured, and the mass that they enclose."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from math import sqrt
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.elements.sections import CircularSection, RectangularSection, UniformSection
+from phlexible.errors import ParameterError
+
+# Colours of bodies.
+
+NAMED = {
+    "black": "#222222",
+    "white": "#f5f5f5",
+    "gray": "#8a8a8a",
+    "grey": "#8a8a8a",
+    "silver": "#bdbdbd",
+    "blue": "#0b5394",
+    "orange": "#d1541b",
+    "green": "#2f8f5b",
+    "purple": "#8e4a9e",
+    "yellow": "#c9a227",
+    "cyan": "#3aa5b8",
+    "red": "#b03a5b",
+    "brown": "#7a5230",
+}
+"""Of the pictures' own palette, which is told apart by readers who do not tell red from green."""
+
+
+def optional_color(value: object) -> str | None:
+    """The colour as "#rrggbb" in lower case, or None.
+
+    Raises:
+        ParameterError: neither a known name nor "#rrggbb".
+    """
+    if value is None:
+        return None
+    if isinstance(value, str):
+        if value.lower() in NAMED:
+            return NAMED[value.lower()]
+        if re.fullmatch(r"#[0-9a-fA-F]{6}", value):
+            return value.lower()
+    raise ParameterError(f'color must be "#rrggbb" or one of {", ".join(NAMED)}, got {value!r}')
+
+
+# Surfaces of triangles, and the mass that a closed one holds.
+
+
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """Triangles whose corners go round counter-clockwise, seen from outside.
+
+    Attributes:
+        vertices: shape (v, 3) [m].
+        triangles: numbers of vertices, shape (t, 3).
+    """
+
+    vertices: Array
+    triangles: IntArray
+
+    def corners(self) -> Array:
+        """The corners of each triangle, shape (t, 3, 3) [m]."""
+        return self.vertices[self.triangles]
+
+    def normals(self) -> Array:
+        """Outward unit normals of the triangles, shape (t, 3); zero where one has no area."""
+        a, b, c = np.moveaxis(self.corners(), 1, 0)
+        normals = np.cross(b - a, c - a)
+        length = np.linalg.norm(normals, axis=1, keepdims=True)
+        return np.asarray(normals / np.where(length > 0, length, 1.0))
+
+    def moved(self, offset: Array) -> "Surface":
+        """The same elsewhere; offset of shape (3,) [m]."""
+        return Surface(self.vertices + offset, self.triangles)
+
+
+@dataclass(frozen=True, eq=False)
+class SolidMoments:
+    """What a homogeneous solid of density 1 kg/m3 weighs, and where.
+
+    Attributes:
+        volume: [m3].
+        center: centroid, shape (3,) [m].
+        inertia: about the centroid, shape (3, 3) [m5].
+    """
+
+    volume: float
+    center: Array
+    inertia: Array
+
+
+def enclosed(surface: Surface) -> SolidMoments:
+    """Of the solid inside a closed surface, from its tetrahedra to one point (docs/theory.md, 2).
+
+    The volume is negative where the triangles go round the wrong way.
+    """
+    corners = surface.corners()
+    reference = corners.reshape(-1, 3).mean(axis=0)  # near the solid: differences of small numbers
+    a, b, c = np.moveaxis(corners - reference, 1, 0)
+    sixfold = np.einsum("ti,ti->t", a, np.cross(b, c))
+    volume = float(sixfold.sum() / 6)
+    total = a + b + c
+    center = np.asarray(np.einsum("t,ti->i", sixfold, total) / 24 / volume)
+    squares = sum(np.einsum("t,ti,tj->ij", sixfold, p, p) for p in (a, b, c, total)) / 120
+    squares = squares - volume * np.outer(center, center)
+    return SolidMoments(volume, reference + center, np.trace(squares) * np.eye(3) - squares)
+
+
+def open_edges(surface: Surface) -> int:
+    """How many edges do not have exactly one triangle on each side; corners at one place count as one."""
+    vertices = surface.vertices
+    size = float(np.ptp(vertices, axis=0).max(initial=0.0)) or 1.0
+    same = np.unique(np.round(vertices / (1e-7 * size)), axis=0, return_inverse=True)[1].reshape(-1)
+    corners = same[surface.triangles]
+    ahead = np.concatenate([corners[:, [k, (k + 1) % 3]] for k in range(3)])
+    ahead = ahead[ahead[:, 0] != ahead[:, 1]]
+    count = int(same.max()) + 1
+    forward, back = (ahead @ np.array([count, 1]) for ahead in (ahead, ahead[:, ::-1]))
+    edges = np.unique(np.concatenate([forward, back]))
+    at_front = np.bincount(np.searchsorted(edges, forward), minlength=len(edges))
+    at_back = np.bincount(np.searchsorted(edges, back), minlength=len(edges))
+    return int(np.count_nonzero(at_front != at_back)) // 2  # each edge is there in both directions
+
+
+# Outlines of cross-sections.
+
+ROUND = 24
+"""Corners of a circle."""
+
+
+@dataclass(frozen=True, eq=False)
+class Outline:
+    """Corners of a section.
+
+    Attributes:
+        corners: (y, z), counter-clockwise seen from +x, shape (k, 2) [m].
+        is_round: whether neighbouring sides pass into each other smoothly.
+    """
+
+    corners: Array
+    is_round: bool
+
+
+def circle(radius: float) -> Outline:
+    """Of that radius [m]."""
+    angle = np.linspace(0.0, 2 * np.pi, ROUND, endpoint=False)
+    return Outline(radius * np.stack([np.cos(angle), np.sin(angle)], axis=1), True)
+
+
+def outline_of(section: UniformSection) -> Outline:
+    """The section; of one given by its numbers the rectangle with the same radii of gyration."""
+    match section:
+        case CircularSection(diameter=diameter):
+            return circle(diameter / 2)
+        case RectangularSection(width=width, height=height):
+            return _rectangle(width, height)
+    radii = section.radii_of_gyration
+    return _rectangle(sqrt(12) * radii[0], sqrt(12) * radii[1])
+
+
+def _rectangle(width: float, height: float) -> Outline:
+    y, z = width / 2, height / 2
+    return Outline(np.array([[-y, -z], [y, -z], [y, z], [-y, z]]), False)
+
+
+# Surfaces of revolution about an axis.
+
+
+def frame_along(axis: Array) -> Array:
+    """A right-handed triad whose first column is the unit axis, shape (3, 3)."""
+    helper = np.eye(3)[int(np.argmin(np.abs(axis)))]
+    second = np.cross(axis, helper)
+    second /= np.linalg.norm(second)
+    return np.stack([axis, second, np.cross(axis, second)], axis=1)
+
+
+def revolved(profile: Array, axis: Array, corners: int) -> Surface:
+    """A profile (k, 2) of places along the axis and radii, turned about the unit axis (3,).
+
+    It begins and ends on the axis and goes along it, so that the normals point outwards.
+    """
+    angle = np.linspace(0.0, 2 * np.pi, corners, endpoint=False)
+    circle = np.stack([np.zeros(corners), np.cos(angle), np.sin(angle)], axis=1)
+    along = np.array([1.0, 0.0, 0.0])
+    rings = profile[:, :1, None] * along + profile[:, 1:, None] * circle
+    vertices = rings.reshape(-1, 3) @ frame_along(axis).T
+    here = np.arange(corners)
+    after, triangles = (here + 1) % corners, []
+    for k in range(len(profile) - 1):
+        a, b = k * corners, (k + 1) * corners
+        if profile[k, 1] > 0:
+            triangles.append(np.stack([a + here, a + after, b + after], axis=1))
+        if profile[k + 1, 1] > 0:
+            triangles.append(np.stack([a + here, b + after, b + here], axis=1))
+    return Surface(vertices, np.concatenate(triangles).astype(np.int64))
+
+
+# Surfaces and lines as a small picture in SVG.
+
+SIZE = 180  # pixels
+MOST_TRIANGLES = 3000
+
+
+def small_picture(surface: Surface, lines: Sequence[Array], color: str, label: str) -> str:
+    """Seen along the axis across which it is least extended; lines of shape (k, 3)."""
+    places = np.concatenate([surface.vertices, *lines]) if len(lines) else surface.vertices
+    low, high = places.min(axis=0), places.max(axis=0)
+    across = np.sort(np.argsort(low - high, kind="stable")[:2])
+    extent = (high - low)[across]
+    scale = (SIZE - 12) / (float(extent.max()) or 1.0)
+    height = max(14.0, scale * float(extent[1]) + 12)
+
+    def drawn(points: Array) -> str:
+        flat = 6 + scale * (points[:, across] - low[across])
+        return " ".join(f"{x:.1f},{height - y:.1f}" for x, y in flat)
+
+    corners = surface.corners()[:: 1 + len(surface.triangles) // MOST_TRIANGLES]
+    fill = "".join(f'<polygon points="{drawn(each)}"/>' for each in corners)
+    strokes = "".join(f'<polyline points="{drawn(line)}"/>' for line in lines)
+    return (
+        f'<svg width="{SIZE}" height="{height:.0f}" role="img" aria-label="{escape(label, quote=True)}">'
+        f'<g fill="{color}" stroke="{color}" stroke-width="0.5">{fill}</g>'
+        f'<g fill="none" stroke="{color}" stroke-width="2">{strokes}</g></svg>'
+    )

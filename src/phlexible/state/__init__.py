@@ -1,0 +1,1 @@
+"""A mechanism as numbers: system, redundancy, start."""

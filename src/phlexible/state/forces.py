@@ -1,0 +1,481 @@
+"""Gravity, loads and forces of elements of one state, and how they change as bodies move (7.2, 7.3)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array
+from phlexible.algebra.sparse import Matrix, is_small
+from phlexible.description.interactions.feedback import Feedback
+from phlexible.description.interactions.force_elements import CoordinateForce
+from phlexible.description.interactions.functions import AXES, Coordinate, DirectionOf, PointOf, Vector
+from phlexible.description.interactions.loads import Axes, Force, PointLoad, SurfacePressure, Torque
+from phlexible.description.interactions.state_force import ShareOfState, StateLaw
+from phlexible.description.ports import Attachment
+from phlexible.description.time_functions import number_at
+from phlexible.errors import ModelError
+from phlexible.state.functions import ConstraintSet, FunctionSet, lever_stiffness, small_function_stiffness
+from phlexible.state.instants import Instants
+from phlexible.state.layout import State
+from phlexible.state.system import System
+from phlexible.state.vectors import CarriedVector, VectorSet
+
+# Forces that are functions of the state at an instant, and their slopes by differences (docs/theory.md, 8).
+
+DIFFERENCE = 1e-3  # of angles [rad] and rates, and of places over the length of the model
+PARTS = 1.0, 0.5, 0.1  # of it; the last tells a kink
+SMOOTH = 1e-3  # of the largest derivative: what other differences may miss
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredRows:
+    """Numbers that a law is given, and the rows that move them.
+
+    Attributes:
+        values: places and rates, shape (k,).
+        place_rows: d place/dq, zero where a number is a rate, shape (k, velocities).
+        rate_rows: d rate/d nu, zero where a number is a place.
+        sizes: of differences of each number, shape (k,).
+    """
+
+    values: Array
+    place_rows: sparse.csr_array
+    rate_rows: sparse.csr_array
+    sizes: Array
+
+
+@dataclass(frozen=True, eq=False)
+class LawSlopes:
+    """What one function of the state adds to the linear model: forces change by -K dq - D dnu.
+
+    Attributes:
+        name: of the forces.
+        stiffness, damping: K and D, shape (velocities,) * 2.
+        is_smooth: whether differences of other sizes agree.
+    """
+
+    name: str
+    stiffness: sparse.csr_array
+    damping: sparse.csr_array
+    is_smooth: bool
+
+
+def coordinate_row(system: System, at: Instants, coordinate: Coordinate) -> tuple[Array, float]:
+    """d theta/d nu of one coordinate, shape (velocities,), and what moving frames add to its rate."""
+    functions = system.coordinate_functions(coordinate)
+    gradient = coordinate.gradient(functions.values(at)[0])
+    return np.asarray(functions.matrix(at).T @ gradient), float(gradient @ functions.drift(at)[0])
+
+
+def law_value(system: System, at: Instants, law: StateLaw) -> Array:
+    """What a law gives at an instant, shape (size,)."""
+    numbers = _measured(system, at, law).values
+    return np.atleast_1d(np.asarray(law.controller(float(at.time[0]), numbers), dtype=np.float64)).ravel()
+
+
+def law_slopes(system: System, at: Instants) -> list[LawSlopes]:
+    """Of all functions of the state, those on several ports together."""
+    groups: dict[int, list[tuple[StateLaw, sparse.csr_array, str]]] = {}
+    for law, row, name in _laws(system, at):
+        own = law.controller
+        groups.setdefault(id(own.function) if isinstance(own, ShareOfState) else id(law), []).append(
+            (law, row, name)
+        )
+    return [_slopes(system, at, group) for group in groups.values()]
+
+
+def _slopes(system: System, at: Instants, group: Sequence[tuple[StateLaw, sparse.csr_array, str]]) -> LawSlopes:
+    size = int(system.layout.velocity[-1])
+    stiffness, damping, is_smooth = sparse.csr_array((size, size)), sparse.csr_array((size, size)), True
+    for law, row, _ in group:
+        measured = _measured(system, at, law)
+        slope, one_is_smooth = _slope(law, float(at.time[0]), measured)
+        stiffness = stiffness - row.T @ sparse.csr_array(slope) @ measured.place_rows
+        damping = damping - row.T @ sparse.csr_array(slope) @ measured.rate_rows
+        is_smooth = is_smooth and one_is_smooth
+    return LawSlopes(group[0][2], sparse.csr_array(stiffness), sparse.csr_array(damping), is_smooth)
+
+
+def _slope(law: StateLaw, time: float, measured: MeasuredRows) -> tuple[Array, bool]:
+    """d value/d numbers by central differences of two sizes, and whether it is one: smaller ones agree."""
+
+    def value(numbers: Array) -> Array:
+        return np.atleast_1d(np.asarray(law.controller(time, numbers), dtype=np.float64)).ravel()
+
+    middle, columns, others = value(measured.values), [], []
+    for k, size in enumerate(measured.sizes):
+        change = np.zeros(len(measured.sizes))
+        change[k] = size
+        pairs = [(value(measured.values + part * change), value(measured.values - part * change)) for part in PARTS]
+        wide, half, near = ((one - two) / (2 * part * size) for (one, two), part in zip(pairs, PARTS, strict=True))
+        columns.append((4 * half - wide) / 3)  # exact for polynomials of degree 4
+        others += [near - columns[-1], (sum(pairs[2]) - 2 * middle) / (PARTS[2] * size)]
+    slope = np.array(columns).T
+    largest = np.abs(slope).max(initial=0.0)
+    return slope, bool(np.abs(others).max(initial=0.0) <= max(SMOOTH * largest, 1e-9 * np.abs(middle).max() / 1e-4))
+
+
+def _laws(system: System, at: Instants) -> list[tuple[StateLaw, sparse.csr_array, str]]:
+    """Each law with d(what it acts along)/dnu and a name."""
+    found = []
+    for load in system.loads:
+        if isinstance(load.value, StateLaw):
+            found.append((load.value, _point_rows(system, at, load.attachment)[1], str(load)))
+    for element, force in system.forces:
+        if isinstance(force.value, StateLaw):
+            row = coordinate_row(system, at, force.coordinate)[0]
+            found.append((force.value, sparse.csr_array(row[None]), str(element)))
+    return found
+
+
+def _point_rows(system: System, at: Instants, port: Attachment) -> tuple[tuple[Array, Array], sparse.csr_array]:
+    """Place and velocity of a point, and its velocity by nu, shape (3, velocities)."""
+    weights, vectors = system.point(port)
+    pick = sparse.csr_array(np.kron(weights, np.eye(3)))
+    rates = vectors.rates(at, at.velocity)[0]
+    return (weights @ vectors.places(at)[0], weights @ rates), sparse.csr_array(pick @ vectors.jacobian(at))
+
+
+def _measured(system: System, at: Instants, law: StateLaw) -> MeasuredRows:
+    size, length = int(system.layout.velocity[-1]), system.largest_length
+    values: list[float] = []
+    sizes: list[float] = []
+    places: list[sparse.csr_array] = []
+    rates: list[sparse.csr_array] = []
+    for item in law.measured:
+        if isinstance(item, Attachment):
+            own, rows = _point_rows(system, at, item)
+            values += [*own[0], *own[1]]
+            nothing = sparse.csr_array((3, size))
+            places, rates = [*places, rows, nothing], [*rates, nothing, rows]
+            sizes += [DIFFERENCE * length] * 6
+            continue
+        for coordinate in item.coordinates(system.dimension):  # type: ignore[union-attr]  # laws measure no sensors
+            row, drift = coordinate_row(system, at, coordinate)
+            value = coordinate.value(system.coordinate_functions(coordinate).values(at)[0])
+            values += [value, row @ at.velocity[0] + drift]
+            one, none = sparse.csr_array(row[None]), sparse.csr_array((1, size))
+            places, rates = [*places, one, none], [*rates, none, one]
+            sizes += [DIFFERENCE * (1.0 if coordinate.is_angle else length)] * 2
+    stacked = [sparse.csr_array(sparse.vstack(rows, "csr")) for rows in (places, rates)]
+    return MeasuredRows(np.array(values), stacked[0], stacked[1], np.array(sizes))
+
+
+def load_value(system: System, at: Instants, load: PointLoad) -> Array:
+    """Of a load at an instant, shape (3,); zero of controllers, which have none before they run."""
+    if isinstance(load.value, StateLaw):
+        value = law_value(system, at, load.value)
+        load.check_inside(value, system.dimension, at.time)
+        return value
+    return load.at_time(float(at.time[0]))
+
+
+def law_part(system: System, at: Instants, force: CoordinateForce) -> float:
+    """The force along a coordinate that is a function of the state; zero of others."""
+    return float(law_value(system, at, force.value)[0]) if isinstance(force.value, StateLaw) else 0.0
+
+
+def law_stiffness(system: System, at: Instants) -> sparse.csr_array:
+    """d(forces of laws)/dq along fixed directions, shape (velocities,) * 2."""
+    size = int(system.layout.velocity[-1])
+    total = sparse.csr_array((size, size))
+    for slopes in law_slopes(system, at):
+        total = total - slopes.stiffness
+    return sparse.csr_array(total)
+
+
+def has_laws(system: System) -> bool:
+    """Whether any force is a function of the state."""
+    values = [load.value for load in system.loads] + [force.value for _, force in system.forces]
+    return any(isinstance(value, StateLaw) for value in values)
+
+
+# Gravity, loads and forces of elements of one state, and how they change as bodies move (7.2, 7.3).
+#
+# Forces are power-conjugate to nu (docs/theory.md, 7). Small motions dq = (dx, dtheta, deta) move a body by
+# (x_c + dx, R exp(dtheta), eta + deta), in the places of nu.
+
+
+@dataclass(frozen=True, eq=False)
+class ElementState:
+    """The scalar forces of all elements at one instant.
+
+    Attributes:
+        theta: their coordinates, angles between -pi and pi, shape (forces,).
+        functions: of all coordinates, force after force.
+        matrix: dy/dnu of the functions, shape (functions, velocities).
+        drift: what moving frames add to dy/dt, shape (functions,).
+        gradients, hessians: of each theta to its own functions.
+    """
+
+    theta: Array
+    functions: FunctionSet
+    matrix: sparse.csr_array
+    drift: Array
+    gradients: Sequence[Array]
+    hessians: Sequence[Array]
+
+    @property
+    def rows(self) -> sparse.csr_array:
+        """d theta/d nu, shape (forces, velocities)."""
+        if not self.gradients:
+            return sparse.csr_array((0, self.matrix.shape[1]))
+        blocks = [gradient[None] for gradient in self.gradients]
+        return sparse.csr_array(sparse.block_diag(blocks, "csr") @ self.matrix)
+
+    @property
+    def drifts(self) -> Array:
+        """What moving frames add to d theta/dt, shape (forces,)."""
+        starts = np.cumsum([0, *(len(gradient) for gradient in self.gradients)])
+        pairs = zip(self.gradients, starts, strict=False)
+        return np.array([g @ self.drift[k : k + len(g)] for g, k in pairs], dtype=np.float64)
+
+    def along_functions(self, forces: Array) -> Array:
+        """Forces (forces,) along theta as forces along the functions, shape (functions,)."""
+        parts = [force * gradient for force, gradient in zip(forces, self.gradients, strict=True)]
+        return np.concatenate([*parts, np.zeros(0)])
+
+
+def element_state(system: System, at: Instants) -> ElementState:
+    """The forces of all elements at one instant; without the rates where frames are not asked for them."""
+    functions = system.force_functions
+    y, first = functions.values(at)[0], 0
+    theta, gradients, hessians = [], [], []
+    for _, force in system.forces:
+        count = len(force.coordinate.functions())
+        own = y[first : first + count]
+        theta.append(force.coordinate.value(own))
+        gradients.append(force.coordinate.gradient(own))
+        hessians.append(force.coordinate.hessian(own))
+        first += count
+    drift = functions.drift(at)[0]
+    return ElementState(np.array(theta), functions, functions.matrix(at), drift, gradients, hessians)
+
+
+def applied_forces(system: System, state: State, at: Instants | None = None) -> Array:
+    """Gravity, all loads and force elements at the state's time, shape (velocities,) [N, N m, ...].
+
+    ``nu @ applied_forces`` is their power. Functions of the state count; controllers, which have no value before
+    they run, give none.
+
+    Raises:
+        ModelError: a kind of load that has no force at an instant of rest.
+    """
+    here = system.at(state) if at is None else at
+    result = weights_and_loads(system, here)
+    if system.forces:
+        elements = element_state(system, here)
+        prescribed = prescribed_parts(system, here)
+        pulls = element_pulls(system, elements, elements.theta, state.velocity, prescribed)
+        result += elements.rows.T @ pulls
+    return result
+
+
+def weights_and_loads(system: System, at: Instants) -> Array:
+    """Gravity and all loads at an instant, shape (velocities,) [N, N m, ...].
+
+    Raises:
+        ModelError: a kind of load that has no force at an instant of rest.
+    """
+    result = gravity_forces(system)
+    for vectors, forces in load_forces(system, at):
+        result += vectors.jacobian(at).T @ forces.ravel()
+    return result
+
+
+def element_pulls(
+    system: System, elements: ElementState, theta: Array, velocity: Array, prescribed: Array
+) -> Array:
+    """Springs, potentials, dampers and what is prescribed, along the coordinates theta, shape (forces,).
+
+    Args:
+        system: what moves.
+        elements: at the instant.
+        theta: the coordinates there; angles over full turns where springs are wound up.
+        velocity: nu, flat.
+        prescribed: parts of the forces that are, shape (forces,).
+    """
+    rates = elements.rows @ velocity + elements.drifts
+    forces = [force for _, force in system.forces]
+    stored = [force.conservative(float(each)) for force, each in zip(forces, theta, strict=True)]
+    lost = [
+        force.resistance(float(each), float(rate)) for force, each, rate in zip(forces, theta, rates, strict=True)
+    ]
+    return np.asarray(np.array(stored, dtype=np.float64) + np.array(lost, dtype=np.float64) + prescribed)
+
+
+def gravity_forces(system: System) -> Array:
+    """Weights, which act on V and on nothing else, shape (velocities,) [N]."""
+    result = np.zeros(int(system.layout.velocity[-1]))
+    d, gravity = system.dimension, system.mechanism.gravity
+    if not gravity.any():
+        return result
+    for index, data in enumerate(system.frames):
+        begin = int(system.layout.velocity[index])
+        result[begin : begin + d] = data.mass * gravity[:d]
+    for index, body in enumerate(system.nodal, start=system.layout.frames):
+        result[system.layout.place(index)] = np.outer(body.nodal_mass.sum(axis=1), gravity[:d]).ravel()
+    return result
+
+
+def load_forces(system: System, at: Instants, values: Array | None = None) -> Iterator[tuple[VectorSet, Array]]:
+    """The vectors that each load acts on, and the force on each, shape (k, 3).
+
+    Args:
+        system: what moves.
+        at: one instant.
+        values: of the loads, shape (loads, 3); None: those at the instant, of controllers zero.
+    """
+    for number, load in enumerate(system.loads):
+        yield acting(system, at, load, load_value(system, at, load) if values is None else values[number])
+
+
+def acting(system: System, at: Instants, load: PointLoad, value: Array) -> tuple[VectorSet, Array]:
+    """The vectors that a load of a value (3,) acts on, and the force on each, shape (k, 3)."""
+    if isinstance(load, SurfacePressure):
+        vectors = _surface_nodes(system, load)
+        return vectors, load.surface.forces(float(value[0]), vectors.places(at)[0])
+    vectors = system.vectors(loaded_vectors(load))
+    triad = system.vectors(body_triad(load.attachment)).places(at)[0] if needs_triad(load) else AXES
+    return vectors, forces_of(load, triad, value)
+
+
+def _surface_nodes(system: System, load: SurfacePressure) -> VectorSet:
+    first = int(system.layout.carrier[system.index[load.attachment.placed]])
+    zero, nothing = np.zeros(3), np.zeros((3, 0))
+    nodes = [CarriedVector(first + int(node), True, zero, nothing) for node in load.surface.nodes]
+    return VectorSet(tuple(nodes), system.layout)
+
+
+def needs_triad(load: PointLoad) -> bool:
+    """Whether a load acts on, or is given in, the directions of the material."""
+    return (not isinstance(load, SurfacePressure) and not isinstance(load, Force)) or load.axes is Axes.BODY
+
+
+def loaded_vectors(load: PointLoad) -> tuple[Vector, ...]:
+    """The world vectors that a load acts on: a point, or three directions.
+
+    Raises:
+        ModelError: an unknown kind of load.
+    """
+    if not isinstance(load, Force | Torque):
+        raise ModelError(f"{load}: no quasi-static start with a {type(load).__name__}; start undeformed")
+    return (PointOf(load.attachment),) if isinstance(load, Force) else body_triad(load.attachment)
+
+
+def forces_of(load: PointLoad, triad: Array, value: Array) -> Array:
+    """The force that a value (3,) is on each of a load's vectors, (k, 3); ``triad``: its directions now, as rows.
+
+    A moment m acts on the directions d_i with t x d_i, where sum_i (|d_i|^2 I - d_i d_i^T) t = m (4.16).
+    """
+    world = triad.T @ value if load.axes is Axes.BODY else value
+    if isinstance(load, Force):
+        return np.asarray(world)[None]
+    spread = (triad**2).sum() * np.eye(3) - triad.T @ triad
+    return np.cross(np.linalg.solve(spread, world), triad)
+
+
+def body_triad(attachment: Attachment) -> tuple[DirectionOf, ...]:
+    """The directions that are the body axes x, y, z in the undeformed body."""
+    return tuple(DirectionOf(attachment, attachment.placed.rotation @ axis) for axis in AXES)
+
+
+def prescribed_part(force: CoordinateForce, time: float) -> float:
+    """The prescribed part of a force at a time; zero of a controller."""
+    if isinstance(force.value, Feedback):
+        return 0.0
+    if callable(force.value):
+        return number_at(force.value, f"force along {force.coordinate.name}", time)
+    return float(force.value)
+
+
+def prescribed_parts(system: System, at: Instants) -> Array:
+    """The prescribed parts of all scalar forces, also of those that are functions of the state, shape (forces,)."""
+    time = float(at.time[0])
+    parts = [prescribed_part(force, time) + law_part(system, at, force) for _, force in system.forces]
+    return np.array(parts, dtype=np.float64)
+
+
+def constraint_stiffness(system: System, state: State, multipliers: Array) -> sparse.csr_array:
+    """d(G^T lambda)/dq at constant multipliers, shape (velocities,) * 2."""
+    return function_stiffness(system.rows, system.at(state), multipliers)
+
+
+def small_constraint_stiffness(system: System, at: Instants, multipliers: Array) -> Matrix:
+    """The same at an instant, as an array where it is small."""
+    if isinstance(system.rows, ConstraintSet):
+        return function_stiffness(system.rows, at, multipliers)
+    if not (is_small(int(system.layout.velocity[-1])) and is_small(len(system.rows.set.vectors))):
+        return function_stiffness(system.rows, at, multipliers)
+    return small_function_stiffness(system.rows, system.row_jacobians, at, multipliers)
+
+
+def function_stiffness(
+    functions: FunctionSet | ConstraintSet, at: Instants, multipliers: Array
+) -> sparse.csr_array:
+    """d(sum of multiplier dw/dq)/dq at constant multipliers."""
+    jacobian = functions.set.jacobian(at)
+    curvature = jacobian.T @ functions.curvature(at, multipliers) @ jacobian
+    forces = functions.forces(at, multipliers[None])[0]
+    return sparse.csr_array(curvature + lever_stiffness(at, functions.set, forces))
+
+
+def load_stiffness(system: System, state: State) -> sparse.csr_array:
+    """d(applied forces)/dq, shape (velocities,) * 2.
+
+    Exact for forces and force elements; of moments only the turn of their levers is taken.
+    """
+    total = stiffness_of_loads(system, state) + element_stiffness(system, state)
+    return sparse.csr_array(total + law_stiffness(system, system.at(state)) if has_laws(system) else total)
+
+
+def stiffness_of_loads(system: System, state: State) -> sparse.csr_array:
+    """The same of loads alone."""
+    at, size = system.at(state), int(system.layout.velocity[-1])
+    total = sparse.csr_array((size, size))
+    for load, (vectors, forces) in zip(system.loads, load_forces(system, at), strict=True):
+        total = total + lever_stiffness(at, vectors, forces)
+        if isinstance(load, SurfacePressure):
+            jacobian = vectors.jacobian(at)
+            pressure = float(load.at_time(state.time)[0])
+            total = total + jacobian.T @ load.surface.stiffness(pressure, vectors.places(at)[0]) @ jacobian
+        if isinstance(load, Force) and load.axes is Axes.BODY:
+            turning = system.vectors(body_triad(load.attachment)).jacobian(at)
+            parts = sparse.kron(load.at_time(state.time)[None], sparse.eye_array(3))
+            total = total + vectors.jacobian(at).T @ parts @ turning
+    return total
+
+
+def element_stiffness(system: System, state: State, with_curvature: bool = True) -> sparse.csr_array:
+    """d(element forces)/dq at constant velocities; without curvature only ``J^T F' J``."""
+    size = int(system.layout.velocity[-1])
+    if not system.forces:
+        return sparse.csr_array((size, size))
+    at = system.at(state)
+    elements = element_state(system, at)
+    forces = [force for _, force in system.forces]
+    tangents = np.array([force.tangent(float(theta)) for force, theta in zip(forces, elements.theta, strict=True)])
+    total = elements.rows.T @ sparse.diags_array(tangents) @ elements.rows
+    if with_curvature:
+        pulls = np.array(
+            [
+                force.conservative(float(theta)) + part
+                for force, theta, part in zip(forces, elements.theta, prescribed_parts(system, at), strict=True)
+            ]
+        )
+        bends = sparse.block_diag([p * h for p, h in zip(pulls, elements.hessians, strict=True)], "csr")
+        total = total + elements.matrix.T @ bends @ elements.matrix
+        total = total + function_stiffness(elements.functions, at, elements.along_functions(pulls))
+    return sparse.csr_array(total)
+
+
+def element_damping(system: System, state: State) -> sparse.csr_array:
+    """The damping matrix of all dampers, shape (velocities,) * 2."""
+    size = int(system.layout.velocity[-1])
+    if not system.forces:
+        return sparse.csr_array((size, size))
+    rows = element_state(system, system.at(state)).rows
+    damping = np.array([force.damping for _, force in system.forces])
+    return sparse.csr_array(rows.T @ sparse.diags_array(damping) @ rows)

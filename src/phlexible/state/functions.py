@@ -1,0 +1,733 @@
+"""Functions of world vectors at T instants: values, gradients, rates, curvature (docs/theory.md, 7 and 8)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.rotations import cross, cross_matrix
+from phlexible.algebra.sparse import Matrix, WeightedSums, is_small, plain_sums, sums_of, weighted_sums
+from phlexible.description.interactions.functions import Chord, Coordinate, Row
+from phlexible.description.joints.relations import RelationRow
+from phlexible.description.time_functions import Timed, TimeFactor, TimePath
+from phlexible.state.instants import GivenFunctions, Instants
+from phlexible.state.layout import Layout
+from phlexible.state.vectors import CarriedVector, VectorResolver, VectorSet
+
+# Functions of world vectors at T instants: values, gradients, rates, curvature (docs/theory.md, 7 and 8).
+#
+# w = sum_t c_t y_a . y_b - constant with chords y = sum_i weight_i x_i; dw/dt = G nu + g_t. The entries of G are
+# linear in [dw/dx, rho x R^T dw/dx, R^T dw/dx] of each vector, with coefficients that never change: one sparse
+# product gives them for all functions and instants.
+
+
+class VectorCollector:
+    """Numbers vectors and chords, each once.
+
+    Args:
+        resolver: finds their numbers.
+    """
+
+    def __init__(self, resolver: VectorResolver) -> None:
+        self._resolver = resolver
+        self._numbers: dict[object, int] = {}
+        self._chords: dict[tuple[tuple[float, int], ...], int] = {}
+        self.vectors: list[CarriedVector] = []
+
+    @property
+    def chords(self) -> tuple[tuple[tuple[float, int], ...], ...]:
+        """Weights and vectors of all chords."""
+        return tuple(self._chords)
+
+    def vector(self, vector: CarriedVector) -> int:
+        """The number of a vector."""
+        if vector.key not in self._numbers:
+            self._numbers[vector.key] = len(self.vectors)
+            self.vectors.append(vector)
+        return self._numbers[vector.key]
+
+    def chord(self, chord: Chord) -> int:
+        """The number of a chord."""
+        parts = [
+            (weight * share, self.vector(carried))
+            for weight, vector in chord.parts
+            for share, carried in self._resolver.parts(vector)
+        ]
+        return self.chord_of(tuple(parts))
+
+    def chord_of(self, parts: tuple[tuple[float, int], ...]) -> int:
+        """The number of a chord of numbered vectors."""
+        return self._chords.setdefault(parts, len(self._chords))
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionSet:
+    """M functions, evaluated together.
+
+    Attributes:
+        layout: of their system.
+        set: the vectors of all chords.
+        chords: weights and vectors of each.
+        functions: for each function (coefficient, chord, chord, factor) of its terms.
+        constants: shape (M,).
+        offsets: subtracted functions of time.
+        paths: of the drives, in the order of ``Given.paths``.
+    """
+
+    layout: Layout
+    set: VectorSet
+    chords: tuple[tuple[tuple[float, int], ...], ...]
+    functions: tuple[tuple[tuple[float, int, int, Timed | None], ...], ...]
+    constants: Array
+    offsets: tuple[Timed | None, ...]
+    paths: tuple[TimePath, ...]
+
+    @property
+    def count(self) -> int:
+        """Number M of functions."""
+        return len(self.functions)
+
+    def values(self, at: Instants) -> Array:
+        """w, shape (T, M)."""
+        result = self._owner.of(self._factors(at)[0] * self._products(at)) - self.constants
+        return result - self._offset_values(at)[0]
+
+    def sizes(self, at: Instants) -> Array:
+        """Sums of the sizes of what w is the sum of, shape (T, M)."""
+        return self._owner.of(np.abs(self._factors(at)[0] * self._products(at))) + np.abs(self.constants)
+
+    def gradients(self, at: Instants) -> Array:
+        """dw/dx of every function and vector in it (``parts``), shape (T, parts, 3)."""
+        return at.once(self, "gradients", lambda: self._gradients(at))
+
+    def _gradients(self, at: Instants) -> Array:
+        y = self._chord_values(at)
+        factors = self._factors(at)[0][:, :, None]
+        return self._spread.of(np.concatenate([factors * y[:, self._second], factors * y[:, self._first]], axis=1))
+
+    def matrix_entries(self, at: Instants) -> Array:
+        """Entries of G at its places ``pattern``, shape (T, entries)."""
+        gradients = self.gradients(at)[:, self._carried]
+        vectors, frames = self._framed_vectors
+        turned = np.einsum("tkij,tki->tkj", at.rotation[:, frames], gradients[:, self._framed])
+        local = np.zeros((at.count, len(self.set.vectors), 3))
+        local[:, self.set._on_frames] = self.set.local(at)
+        sources = np.zeros((at.count, len(self._carried), 3, 3))
+        sources[:, :, 0] = gradients
+        sources[:, self._framed, 1] = cross(local[:, vectors], turned)
+        sources[:, self._framed, 2] = turned
+        return self._scattered[2].of(sources.reshape(at.count, -1))
+
+    def matrix(self, at: Instants) -> sparse.csr_array:
+        """G at one instant, shape (M, velocities)."""
+        assert at.count == 1, "one instant at a time"
+        return sparse.coo_array((self.matrix_entries(at)[0], self.pattern), self._shape).tocsr()
+
+    def small_matrix(self, at: Instants) -> Matrix:
+        """The same, as an array where it is small."""
+        if not is_small(self._shape[1]):
+            return self.matrix(at)
+
+        def made() -> Array:
+            result = np.zeros(self._shape)
+            result[self.pattern] = self.matrix_entries(at)[0]
+            return result
+
+        return at.once(self, "matrix", made)
+
+    def drift(self, at: Instants) -> Array:
+        """g_t, what moving frames and paths add to dw/dt, shape (T, M)."""
+        return at.once(self, "drift", lambda: self._drift(at))
+
+    def _drift(self, at: Instants) -> Array:
+        result = np.zeros((at.count, self.count))
+        if len(self.set._on_moving):
+            moved = np.einsum("tki,tki->tk", self.gradients(at), self.set.prescribed_rates(at)[:, self.parts[1]])
+            result += self._part_owner.of(moved)
+        if self._is_timed:
+            result += self._owner.of(self._factors(at)[1] * self._products(at)) - self._offset_values(at)[1]
+        return result
+
+    def rates(self, at: Instants, velocity: Array) -> Array:
+        """dw/dt for flat velocities (T, velocities), shape (T, M)."""
+        return self._entry_owner.of(self.matrix_entries(at) * velocity[:, self.pattern[1]]) + self.drift(at)
+
+    def accelerations(self, at: Instants) -> Array:
+        """d2w/dt2 where all dnu/dt vanish, so that d2w/dt2 = G dnu/dt + this; shape (T, M)."""
+        y = self._chord_values(at)
+        dy = self._chords_of(self.set.rates(at, at.velocity))
+        ddy = self._chords_of(self.set.accelerations(at))
+        a, b = self._first, self._second
+
+        def dot(u: Array, v: Array) -> Array:
+            return np.asarray(np.einsum("tpi,tpi->tp", u, v))
+
+        value, rate, second = self._factors(at, with_second=True)
+        change = dot(dy[:, a], y[:, b]) + dot(y[:, a], dy[:, b])
+        curve = dot(ddy[:, a], y[:, b]) + 2 * dot(dy[:, a], dy[:, b]) + dot(y[:, a], ddy[:, b])
+        products = second * dot(y[:, a], y[:, b]) + 2 * rate * change + value * curve
+        return self._owner.of(products) - self._offset_values(at, with_second=True)[2]
+
+    def forces(self, at: Instants, multipliers: Array) -> Array:
+        """sum of multiplier dw/dx on every vector of ``set``, from multipliers (T, M); shape (T, k, 3)."""
+        return self._vector_owner.of(multipliers[:, self.parts[0], None] * self.gradients(at))
+
+    def curvature(self, at: Instants, multipliers: Array) -> sparse.csr_array:
+        """sum of multiplier d2w/dx2, between vectors, at one instant, shape (3 k, 3 k)."""
+        values = self._factors(at)[0][0] * multipliers[self._term_owner]
+        one, chords = sparse.eye_array(3), self._chord_matrix
+        size = (len(self.chords),) * 2
+        between = sparse.coo_array((values, (self._first, self._second)), size).tocsr()
+        inner = sparse.csr_array(chords.T @ (between + between.T) @ chords)
+        return sparse.csr_array(sparse.kron(inner, one))
+
+    def vector_curvature(self, at: Instants, multipliers: Array) -> Array:
+        """The same of one component of all vectors, where they are few, shape (k, k)."""
+        between = np.zeros((len(self.chords),) * 2)
+        values = self._factors(at)[0][0] * multipliers[self._term_owner]
+        np.add.at(between, (self._first, self._second), values)
+        chords = self._small_chord_matrix
+        return np.asarray(chords.T @ (between + between.T) @ chords)
+
+    @cached_property
+    def _small_chord_matrix(self) -> Array:
+        return np.asarray(self._chord_matrix.toarray(), dtype=np.float64)
+
+    @cached_property
+    def parts(self) -> tuple[IntArray, IntArray]:
+        """Function and vector of every gradient, each of shape (parts,)."""
+        pairs = list(self._part_numbers)
+        table = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        return table[:, 0], table[:, 1]
+
+    @property
+    def pattern(self) -> tuple[IntArray, IntArray]:
+        """Row and column of every entry of G."""
+        return self._scattered[:2]
+
+    @cached_property
+    def _part_numbers(self) -> dict[tuple[int, int], int]:
+        found: dict[tuple[int, int], int] = {}
+        for m, terms in enumerate(self.functions):
+            for _, a, b, _ in terms:
+                for _, vector in (*self.chords[a], *self.chords[b]):
+                    found.setdefault((m, vector), len(found))
+        return found
+
+    @cached_property
+    def _terms(self) -> list[tuple[int, float, int, int, Timed | None]]:
+        return [(m, *term) for m, terms in enumerate(self.functions) for term in terms]
+
+    @cached_property
+    def _first(self) -> IntArray:
+        return np.array([term[2] for term in self._terms], dtype=np.int64)
+
+    @cached_property
+    def _second(self) -> IntArray:
+        return np.array([term[3] for term in self._terms], dtype=np.int64)
+
+    @cached_property
+    def _term_owner(self) -> IntArray:
+        return np.array([term[0] for term in self._terms], dtype=np.int64)
+
+    @cached_property
+    def _owner(self) -> WeightedSums:
+        return plain_sums(self._term_owner, self.count)
+
+    @cached_property
+    def _part_owner(self) -> WeightedSums:
+        return plain_sums(self.parts[0], self.count)
+
+    @cached_property
+    def _vector_owner(self) -> WeightedSums:
+        return plain_sums(self.parts[1], len(self.set.vectors))
+
+    @cached_property
+    def _entry_owner(self) -> WeightedSums:
+        return plain_sums(self.pattern[0], self.count)
+
+    @cached_property
+    def _shape(self) -> tuple[int, int]:
+        """Of G."""
+        return self.count, int(self.layout.velocity[-1])
+
+    @cached_property
+    def _is_timed(self) -> bool:
+        """Whether paths of drives are in the functions."""
+        factors = any(timed is not None for *_, timed in self._terms)
+        return factors or any(offset is not None for offset in self.offsets)
+
+    @cached_property
+    def _chord_matrix(self) -> sparse.csr_array:
+        """Weights, shape (chords, vectors)."""
+        entries = [(weight, y, vector) for y, parts in enumerate(self.chords) for weight, vector in parts]
+        return _matrix(entries, (len(self.chords), len(self.set.vectors)))
+
+    @cached_property
+    def _spread(self) -> WeightedSums:
+        """What the partners of chords (T, 2 terms, 3), second then first, give to the gradients."""
+        entries, count = [], len(self._terms)
+        for p, (m, _, a, b, _) in enumerate(self._terms):
+            for chord, source in ((a, p), (b, count + p)):
+                for weight, vector in self.chords[chord]:
+                    entries.append((weight, self._part_numbers[m, vector], source))
+        return weighted_sums(entries, len(self._part_numbers), 2 * count)
+
+    @cached_property
+    def _carried(self) -> IntArray:
+        """Parts whose vector a carrier moves."""
+        return np.flatnonzero(self.set.carrier[self.parts[1]] >= 0)
+
+    @cached_property
+    def _framed(self) -> IntArray:
+        """Those of them that floating bodies move."""
+        return np.flatnonzero(self.set.carrier[self.parts[1][self._carried]] < self.layout.frames)
+
+    @cached_property
+    def _framed_vectors(self) -> tuple[IntArray, IntArray]:
+        """Their vectors and these bodies."""
+        vectors = self.parts[1][self._carried[self._framed]]
+        return vectors, self.set.carrier[vectors]
+
+    @cached_property
+    def _scattered(self) -> tuple[IntArray, IntArray, WeightedSums]:
+        """Rows and columns of the entries of G, and what adds up to each, of 9 sources a carried part."""
+        values, sources, rows, columns = self._contributions()
+        width = max(self._shape[1], 1)
+        _, first, entry = np.unique(rows * width + columns, return_index=True, return_inverse=True)
+        order = np.argsort(first)  # in the order of their first contribution
+        turn = np.empty_like(order)
+        turn[order] = np.arange(len(order))
+        sums = sums_of(values, turn[entry], sources, len(order), 9 * len(self._carried))
+        return rows[first[order]], columns[first[order]], sums
+
+    def _contributions(self) -> tuple[Array, IntArray, IntArray, IntArray]:
+        """Coefficient, source, row and column of everything that adds up to G."""
+        frame, axis, spin = self.layout.spin
+        begins = np.searchsorted(frame, np.arange(self.layout.frames + 1))
+        shapes: dict[int, tuple[Array, IntArray, IntArray]] = {}  # what is not zero in those of a vector
+        ones, d = np.ones(self.layout.linear.shape[1]), self.layout.linear.shape[1]
+        values: list[Array] = []
+        sources: list[IntArray] = []
+        columns: list[IntArray] = []
+        counts: list[int] = []
+        for number, part in enumerate(self._carried):
+            k = int(self.parts[1][part])
+            vector, before = self.set.vectors[k], len(values)
+            if vector.is_point:
+                values.append(ones)
+                sources.append(9 * number + np.arange(d))
+                columns.append(self.layout.linear[vector.carrier])
+            if vector.carrier < self.layout.frames:
+                own = slice(begins[vector.carrier], begins[vector.carrier + 1])
+                values.append(np.ones(own.stop - own.start))
+                sources.append(9 * number + 3 + axis[own])
+                columns.append(spin[own])
+                if k not in shapes:
+                    i, j = np.nonzero(vector.shapes)
+                    shapes[k] = (vector.shapes[i, j], i, j)
+                own_values, i, j = shapes[k]
+                values.append(own_values)
+                sources.append(9 * number + 6 + i)
+                columns.append(int(self.layout.velocity[vector.carrier + 1]) - vector.shapes.shape[1] + j)
+            counts.append(sum(len(each) for each in values[before:]))
+        none = np.zeros(0, dtype=np.int64)
+        rows = np.repeat(self.parts[0][self._carried], counts) if counts else none
+        return (
+            np.concatenate([np.zeros(0), *values]),
+            np.concatenate([none, *sources]),
+            rows,
+            np.concatenate([none, *columns]),
+        )
+
+    def _chord_values(self, at: Instants) -> Array:
+        """Chords, shape (T, chords, 3)."""
+        return at.once(self, "chords", lambda: self._chords_of(self.set.places(at)))
+
+    def _products(self, at: Instants) -> Array:
+        """Of the two chords of each term, shape (T, terms)."""
+        y = self._chord_values(at)
+        return np.asarray(np.einsum("tpi,tpi->tp", y[:, self._first], y[:, self._second]))
+
+    def _chords_of(self, vectors: Array) -> Array:
+        """Chords (T, chords, 3) of vectors (T, k, 3), from differences to the first of each."""
+        return self._differences.of(vectors) + self._totals.of(vectors)
+
+    @cached_property
+    def _totals(self) -> WeightedSums:
+        entries = [(total_weight(parts), y, parts[0][1]) for y, parts in enumerate(self.chords)]
+        return weighted_sums(entries, len(self.chords), len(self.set.vectors))
+
+    @cached_property
+    def _differences(self) -> WeightedSums:
+        """Weights of the others, and less their sum of the first: exactly cancelling."""
+        entries = []
+        for y, parts in enumerate(self.chords):
+            for weight, vector in parts[1:]:
+                entries += [(weight, y, vector), (-weight, y, parts[0][1])]
+        return weighted_sums(entries, len(self.chords), len(self.set.vectors))
+
+    def _factors(self, at: Instants, with_second: bool = False) -> tuple[Array, Array, Array]:
+        """Coefficients of the terms, their rates and, where asked for, second rates, each (T, terms)."""
+        return self._timed(at, self._coefficients, self._timed_terms, with_second)
+
+    def _offset_values(self, at: Instants, with_second: bool = False) -> tuple[Array, Array, Array]:
+        timed = [(k, 1.0, offset) for k, offset in enumerate(self.offsets) if offset is not None]
+        return self._timed(at, np.zeros(len(self.offsets)), timed, with_second)
+
+    @cached_property
+    def _coefficients(self) -> Array:
+        return np.array([term[1] for term in self._terms], dtype=np.float64)
+
+    @cached_property
+    def _timed_terms(self) -> list[tuple[int, float, Timed]]:
+        return [(k, term[1], term[4]) for k, term in enumerate(self._terms) if term[4] is not None]
+
+    def _timed(
+        self, at: Instants, constants: Array, timed: Sequence[tuple[int, float, Timed]], with_second: bool
+    ) -> tuple[Array, Array, Array]:
+        values = np.tile(constants, (at.count, 1))
+        if not timed:
+            zero = np.zeros_like(values)
+            return values, zero, zero
+        rates, seconds = np.zeros_like(values), np.zeros_like(values)
+        for k, c, each in timed:
+            column = next(i for i, path in enumerate(self.paths) if path is each.path)
+            p, dp = at.given.paths[:, column], at.given.path_rates[:, column]
+            ddp = np.zeros_like(p)
+            if with_second:
+                assert isinstance(at.given, GivenFunctions), "recordings hold no second rates"
+                ddp = at.given.path_accelerations[:, column]
+            values[:, k], rates[:, k], seconds[:, k] = (c * x for x in timed_values(each.factor, p, dp, ddp))
+        return values, rates, seconds
+
+
+def function_set(
+    rows: Sequence[Row],
+    layout: Layout,
+    resolver: VectorResolver,
+    paths: tuple[TimePath, ...],
+    collector: VectorCollector | None = None,
+) -> FunctionSet:
+    """The functions of rows as numbers; their vectors are added to those of the collector."""
+    collected = VectorCollector(resolver) if collector is None else collector
+    functions = tuple(
+        tuple((t.coefficient, collected.chord(t.first), collected.chord(t.second), t.factor) for t in row.terms)
+        for row in rows
+    )
+    return FunctionSet(
+        layout,
+        VectorSet(tuple(collected.vectors), layout),
+        collected.chords,
+        functions,
+        np.array([row.constant for row in rows], dtype=np.float64),
+        tuple(row.offset for row in rows),
+        paths,
+    )
+
+
+def timed_values(factor: TimeFactor, p: Array, rate: Array, second: Array) -> tuple[Array, Array, Array]:
+    """cos p, sin p or p with first and second time derivative."""
+    match factor:
+        case TimeFactor.COSINE:
+            return np.cos(p), -np.sin(p) * rate, -np.cos(p) * rate**2 - np.sin(p) * second
+        case TimeFactor.SINE:
+            return np.sin(p), np.cos(p) * rate, -np.sin(p) * rate**2 + np.cos(p) * second
+        case TimeFactor.VALUE:
+            return p, rate, second
+
+
+def total_weight(parts: Sequence[tuple[float, int]]) -> float:
+    """Sum of the weights of a chord, exactly zero where it is round-off."""
+    weights = [weight for weight, _ in parts]
+    total = sum(weights)
+    return 0.0 if abs(total) <= 1e-14 * max(abs(weight) for weight in weights) else total
+
+
+def lever_stiffness(at: Instants, vectors: VectorSet, forces: Array) -> sparse.csr_array:
+    """How the generalized forces J^T f of constant world forces turn with their bodies, at one instant.
+
+    For dq = (dx, dtheta, deta) with R exp(dtheta), in the places of nu: rows of w and eta of each frame,
+    ``rho x phi`` and ``P^T phi`` with phi = R^T f (7.3).
+    """
+    layout, own = vectors.layout, vectors._on_frames
+    size = int(layout.velocity[-1])
+    local, rotation = vectors.local(at)[0], at.rotation[0][vectors.carrier[own]]
+    values, rows, columns = [np.zeros(0)], [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    frame, axis, place = layout.spin
+    for k, number in enumerate(own):
+        b, shapes = int(vectors.carrier[number]), vectors.vectors[number].shapes
+        phi = cross_matrix(rotation[k].T @ forces[number])
+        mine = np.flatnonzero(frame == b)
+        spin, elastic = (
+            place[mine],
+            np.arange(int(layout.velocity[b + 1]) - shapes.shape[1], int(layout.velocity[b + 1])),
+        )
+        blocks = (
+            (spin, spin, (cross_matrix(local[k]) @ phi)[np.ix_(axis[mine], axis[mine])]),
+            (spin, elastic, -(phi @ shapes)[axis[mine]]),
+            (elastic, spin, (shapes.T @ phi)[:, axis[mine]]),
+        )
+        for i, j, block in blocks:
+            values.append(block.ravel())
+            rows.append(np.repeat(i, len(j)))
+            columns.append(np.tile(j, len(i)))
+    triples = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
+    return sparse.coo_array(triples, (size, size)).tocsr()
+
+
+def _matrix(entries: Sequence[tuple[float, int, int]], shape: tuple[int, int]) -> sparse.csr_array:
+    values, rows, columns = zip(*entries, strict=True) if entries else ((), (), ())
+    return sparse.coo_array((values, (rows, columns)), shape, dtype=np.float64).tocsr()
+
+
+# Derivatives of few vectors as arrays: sparse ones take longer to make than to use (docs/theory.md, 7; (7.3)).
+
+
+@dataclass(frozen=True, eq=False)
+class SmallJacobians:
+    """Of k vectors of a system with N velocities, where both are few.
+
+    Attributes:
+        set: the vectors.
+    """
+
+    set: VectorSet
+
+    def jacobian(self, at: Instants) -> Array:
+        """dx/dnu of all vectors at one instant, shape (3 k, N)."""
+        return at.once(self, "jacobian", lambda: self._jacobian(at))
+
+    def lever_stiffness(self, at: Instants, forces: Array) -> Array:
+        """How J^T f of constant forces (k, 3) turns with its bodies, as ``functions.lever_stiffness``, (N, N)."""
+        on, size = self.set._on_frames, self._elastic.shape[2]
+        turned = np.einsum("kji,kj->ki", at.rotation[0][self.set._frame], forces[on])
+        phi = cross_matrix(turned)
+        local, spin, elastic = cross_matrix(self.set.local(at)[0]), self._spin, self._elastic
+        turning = (local @ phi @ spin - phi @ elastic).reshape(-1, size)
+        bending = (phi @ spin).reshape(-1, size)
+        return np.asarray(spin.reshape(-1, size).T @ turning + elastic.reshape(-1, size).T @ bending)
+
+    def _jacobian(self, at: Instants) -> Array:
+        result = self._linear.copy()
+        arms = cross_matrix(self.set.local(at)[0])
+        result[self.set._on_frames] += at.rotation[0][self.set._frame] @ (self._elastic - arms @ self._spin)
+        return result.reshape(-1, result.shape[2])
+
+    @cached_property
+    def _linear(self) -> Array:
+        """What V adds to the vectors, shape (k, 3, N)."""
+        layout, points = self.set.layout, self.set._points
+        result = np.zeros((len(self.set.vectors), 3, int(layout.velocity[-1])))
+        for axis in range(layout.linear.shape[1]):
+            result[points, axis, layout.linear[self.set.carrier[points], axis]] = 1.0
+        return result
+
+    @cached_property
+    def _spin(self) -> Array:
+        """w of the body of each vector on a floating body, shape (on frames, 3, N)."""
+        result = np.zeros((len(self.set._frame), 3, int(self.set.layout.velocity[-1])))
+        frame, axis, place = self.set.layout.spin
+        for k, own in enumerate(self.set._frame):
+            mine = np.flatnonzero(frame == own)
+            result[k, axis[mine], place[mine]] = 1.0
+        return result
+
+    @cached_property
+    def _elastic(self) -> Array:
+        """P of each vector on a floating body, at the places of deta/dt, shape (on frames, 3, N)."""
+        result = np.zeros_like(self._spin)
+        for k, (number, own) in enumerate(zip(self.set._on_frames, self.set._frame, strict=True)):
+            shapes, end = self.set.vectors[number].shapes, int(self.set.layout.velocity[own + 1])
+            result[k, :, end - shapes.shape[1] : end] = shapes
+        return result
+
+
+def small_function_stiffness(
+    functions: FunctionSet, jacobians: SmallJacobians, at: Instants, multipliers: Array
+) -> Array:
+    """d(sum of multiplier dw/dq)/dq at constant multipliers, shape (N, N)."""
+    jacobian = jacobians.jacobian(at)
+    apart = jacobian.reshape(len(functions.set.vectors), 3 * jacobian.shape[1])
+    curvature = jacobian.T @ (functions.vector_curvature(at, multipliers) @ apart).reshape(jacobian.shape)
+    return curvature + jacobians.lever_stiffness(at, functions.forces(at, multipliers[None])[0])
+
+
+# The functions of constraints, where some are relations of coordinates (docs/theory.md, 8).
+#
+# A plain row is a function w of vectors. A relation is sum_i c_i theta_i(w) - constant with the functions w of its
+# coordinates, so that by the chain rule each of them has the factor c_i dtheta_i/dw in the row.
+
+
+@dataclass(frozen=True, eq=False)
+class CoordinatePlace:
+    """A coordinate of a relation.
+
+    Attributes:
+        row: of the relation.
+        coordinate: theta.
+        factor: c.
+        place: of its functions among those of all constraints.
+    """
+
+    row: int
+    coordinate: Coordinate
+    factor: float
+    place: slice
+
+
+@dataclass(frozen=True, eq=False)
+class ConstraintSet:
+    """M rows, some of which are relations; answers like a ``FunctionSet``.
+
+    Attributes:
+        functions: of plain rows and of all coordinates, row after row.
+        owner: row of each function.
+        places: of the coordinates of relations.
+        constants: of relations, by their rows; those of plain rows are in ``functions``.
+        count: M.
+    """
+
+    functions: FunctionSet
+    owner: IntArray
+    places: tuple[CoordinatePlace, ...]
+    constants: Array
+    count: int
+
+    @property
+    def set(self) -> VectorSet:
+        """The vectors of all chords."""
+        return self.functions.set
+
+    @property
+    def pattern(self) -> tuple[IntArray, IntArray]:
+        """Row and column of every entry of G."""
+        return self._entries[0]
+
+    def values(self, at: Instants, near: Array | None = None) -> Array:
+        """What the rows demand to vanish, shape (T, M).
+
+        Args:
+            at: instants.
+            near: coordinates of relations over full turns, (T, ``places``), to which theirs are the nearest
+                that fit; None: to zero.
+        """
+        w = self.functions.values(at)
+        plain = w.copy()
+        result = np.zeros((at.count, self.count))
+        for k, each in enumerate(self.places):
+            theta = np.array([each.coordinate.value(own) for own in w[:, each.place]])
+            if near is not None and each.coordinate.is_angle:
+                theta = near[:, k] + np.remainder(theta - near[:, k] + np.pi, 2 * np.pi) - np.pi
+            result[:, each.row] += each.factor * theta
+            plain[:, each.place] = 0.0
+        return np.asarray(result - self.constants + plain @ self._sum)
+
+    def matrix_entries(self, at: Instants) -> Array:
+        """Entries of G at its places ``pattern``, shape (T, entries)."""
+        factors = self._factors(at)[:, self.functions.pattern[0]]
+        return np.asarray((factors * self.functions.matrix_entries(at)) @ self._entries[1])
+
+    def matrix(self, at: Instants) -> sparse.csr_array:
+        """G at one instant, shape (M, velocities)."""
+        factors = sparse.diags_array(self._factors(at)[0])
+        return sparse.csr_array(sparse.csr_array(self._sum.T) @ factors @ self.functions.matrix(at))
+
+    def small_matrix(self, at: Instants) -> Matrix:
+        """The same, as an array where it is small."""
+        found = self.matrix(at)
+        return found.toarray() if is_small(found.shape[1]) else found
+
+    def drift(self, at: Instants) -> Array:
+        """What moving frames and paths add to the rates, shape (T, M)."""
+        return np.asarray((self._factors(at) * self.functions.drift(at)) @ self._sum)
+
+    def rates(self, at: Instants, velocity: Array) -> Array:
+        """Rates for flat velocities (T, velocities), shape (T, M)."""
+        return np.asarray((self._factors(at) * self.functions.rates(at, velocity)) @ self._sum)
+
+    def accelerations(self, at: Instants) -> Array:
+        """Second rates where all dnu/dt vanish, shape (T, M)."""
+        w, dw = self.functions.values(at), self.functions.rates(at, at.velocity)
+        result = (self._factors(at) * self.functions.accelerations(at)) @ self._sum
+        for each in self.places:
+            bends = np.array([each.coordinate.hessian(own) for own in w[:, each.place]])
+            rates = dw[:, each.place]
+            result[:, each.row] += each.factor * np.einsum("ti,tij,tj->t", rates, bends, rates)
+        return np.asarray(result)
+
+    def forces(self, at: Instants, multipliers: Array) -> Array:
+        """Of multipliers (T, M) on every vector of ``set``, shape (T, k, 3)."""
+        return self.functions.forces(at, self._factors(at) * multipliers[:, self.owner])
+
+    def curvature(self, at: Instants, multipliers: Array) -> sparse.csr_array:
+        """sum of multiplier d2(row)/dx2, between vectors, at one instant, shape (3 k, 3 k)."""
+        total = self.functions.curvature(at, self._factors(at)[0] * multipliers[self.owner])
+        w, gradients = self.functions.values(at)[0], self._vector_gradients(at)
+        for each in self.places:
+            own = gradients[each.place]
+            bend = multipliers[each.row] * each.factor * each.coordinate.hessian(w[each.place])
+            total = total + own.T @ sparse.csr_array(bend) @ own
+        return sparse.csr_array(total)
+
+    def _vector_gradients(self, at: Instants) -> sparse.csr_array:
+        """dw/dx at one instant, shape (functions, 3 k)."""
+        (own, vectors), parts = self.functions.parts, self.functions.gradients(at)[0]
+        columns = 3 * vectors[:, None] + np.arange(3)
+        triples = (parts.ravel(), (np.repeat(own, 3), columns.ravel()))
+        return sparse.coo_array(triples, (self.functions.count, 3 * len(self.set.vectors))).tocsr()
+
+    def _factors(self, at: Instants) -> Array:
+        """d(row)/dw of each function, shape (T, functions)."""
+        result = np.ones((at.count, self.functions.count))
+        if self.places:
+            w = self.functions.values(at)
+        for each in self.places:
+            slopes = [each.coordinate.gradient(own) for own in w[:, each.place]]
+            result[:, each.place] = each.factor * np.array(slopes)
+        return result
+
+    @cached_property
+    def _sum(self) -> sparse.csr_array:
+        """Sums over the functions of rows, shape (functions, M)."""
+        count = len(self.owner)
+        return sparse.coo_array((np.ones(count), (np.arange(count), self.owner)), (count, self.count)).tocsr()
+
+    @cached_property
+    def _entries(self) -> tuple[tuple[IntArray, IntArray], sparse.csr_array]:
+        """Places of the entries of G, and what sums those of the functions up."""
+        rows, columns = self.functions.pattern
+        pairs = np.stack([self.owner[rows], columns], axis=1)
+        places, found = np.unique(pairs, axis=0, return_inverse=True)
+        triples = (np.ones(len(rows)), (np.arange(len(rows)), found.ravel()))
+        gather = sparse.coo_array(triples, (len(rows), len(places))).tocsr()
+        return (places[:, 0], places[:, 1]), gather
+
+
+def coordinate_places(rows: Sequence[Row]) -> Iterator[CoordinatePlace]:
+    """Those of all relations among rows, in their order."""
+    first = 0
+    for number, row in enumerate(rows):
+        if not isinstance(row, RelationRow):
+            first += 1
+            continue
+        for coordinate, factor in row.parts:
+            count = len(coordinate.functions())
+            yield CoordinatePlace(number, coordinate, factor, slice(first, first + count))
+            first += count
+
+
+def base_rows(rows: Sequence[Row]) -> tuple[list[Row], list[int]]:
+    """Plain rows and the functions of relations' coordinates, each with the number of its row."""
+    found, owner = list[Row](), list[int]()
+    for number, row in enumerate(rows):
+        if isinstance(row, RelationRow):
+            own = [each for coordinate, _ in row.parts for each in coordinate.functions()]
+        else:
+            own = [row]
+        found += own
+        owner += [number] * len(own)
+    return found, owner

@@ -1,0 +1,416 @@
+"""The nearest pose at which joints close, from approximate ones, and the nearest velocities there."""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from phlexible.algebra.arrays import Array
+from phlexible.algebra.sparse import smallest_solution
+from phlexible.bodies.initial_nodes import InitialNodes
+from phlexible.bodies.string import String
+from phlexible.description.interactions.functions import receive
+from phlexible.description.joints.joint import Joint
+from phlexible.description.mechanism.changes import copy_parts
+from phlexible.description.mechanism.mechanism import Mechanism
+from phlexible.description.ports import Attachment, PlacedBody, Port
+from phlexible.errors import JointGapError
+from phlexible.state.initial_velocity import (
+    check_drives,
+    described_gap,
+    reference_velocity,
+    undeformed,
+    with_rigid_velocity,
+)
+from phlexible.state.layout import State
+from phlexible.state.small_motions import displaced
+from phlexible.state.system import System
+
+# How far material has moved since a given pose: what the nearest pose has least of (docs/theory.md, 6).
+#
+# The displacement of a material point is ``x_c + R u - (x_c0 + R_0 u_0)`` with u = Psi xi about the centre of mass.
+# Its first moments against the rigid motions of a body, ``int rho d`` and ``int rho u x d`` in body axes,
+# depend on where the material is and not on which floating frame describes it. Those against the motions of the
+# nodes of a string are ``int rho N_a d``.
+
+
+def rigid_moments(system: System, state: State, given: State) -> Array:
+    """The moments of every body in the places of nu, flat; zero for eta.
+
+    Their derivative to small motions is M(eta), at the given pose exactly.
+    """
+    layout = system.layout
+    moments = np.zeros(int(layout.velocity[-1]))
+    for index, data in enumerate(system.frames):
+        now, before = (np.concatenate([[1.0], system.elastic(s, index)]) for s in (state, given))
+        turn = state.rotation[index].T @ given.rotation[index]
+        linear = data.mass * (state.position[index] - given.position[index])
+        spread = np.einsum("i,acij,j->ac", now, data.second_moments, before) @ turn.T
+        angular = -np.array([spread[a, b] - spread[b, a] for a, b in ((1, 2), (2, 0), (0, 1))])
+        begin, end = int(layout.velocity[index]), int(layout.velocity[index]) + data.rigid_count
+        moments[begin:end] = np.concatenate([linear[: data.dimension], angular[list(data.rotation_axes)]])
+    for index in range(layout.frames, len(system.bodies)):
+        moved = system.elastic(state, index) - system.elastic(given, index)
+        moments[layout.place(index)] = system.body_mass(state, index) @ moved
+    return moments
+
+
+def squared_distance(system: System, state: State, given: State, factors: Array) -> float:
+    """sum factor int rho |d|^2 over all bodies, which are not deformed; strings by their nodes.
+
+    Args:
+        factors: one for each body, in all its places of nu.
+    """
+    layout, total = system.layout, 0.0
+    for index, placed in enumerate(system.bodies):
+        if index < layout.frames:
+            spread = system.frames[index].second_moments[:, :, 0, 0]
+            turn = state.rotation[index].T @ given.rotation[index]
+            way = state.position[index] - given.position[index]
+            square = placed.data.mass * (way @ way) + 2 * np.trace(spread - turn @ spread)
+        else:
+            moved = system.elastic(state, index) - system.elastic(given, index)
+            square = moved @ (system.body_mass(state, index) @ moved)
+        total += float(factors[layout.velocity[index]] * square)
+    return total
+
+
+# A model again with its bodies at other initial poses; axes of joints turn with the bodies they are in.
+
+ModelType = TypeVar("ModelType", bound=Mechanism)
+
+
+def moved_model(model: ModelType, system: System, state: State) -> ModelType:
+    """A copy with positions and rotations of the state, and its velocities where some were given."""
+    copy = type(model)(gravity=model.gravity, dimension=model.dimension)
+    copy.ground = model.ground
+    for index, placed in enumerate(model.bodies):
+        if placed.nodes is not None:
+            _add_nodal(copy, placed, placed.nodes, system, state, index)
+            continue
+        rotation = state.rotation[index]
+        velocity, spin = reference_velocity(system, state, index)
+        copy.add(
+            placed.body,
+            placed.name,
+            state.position[index] - rotation @ system.centres[index][:, 0],
+            rotation,
+            None if placed.velocity is None else velocity,
+            None if placed.angular_velocity is None else spin,
+        )
+    turns = {
+        placed.name: state.rotation[index] @ placed.rotation.T if placed.nodes is None else np.eye(3)
+        for index, placed in enumerate(model.bodies)
+    }
+    copy_parts(model, copy, lambda joint: _turned(joint, turns))
+    return copy
+
+
+def _add_nodal(
+    copy: Mechanism, placed: PlacedBody, nodes: InitialNodes, system: System, state: State, index: int
+) -> None:
+    """As it was given where it did not move, else along lines between its new nodes."""
+    d = system.dimension
+    places = state.position[system.layout.carrier[index] : system.layout.carrier[index + 1]]
+    speeds = np.zeros_like(places)
+    speeds[:, :d] = state.velocity[system.layout.place(index)].reshape(-1, d)
+    if not isinstance(placed.body, String):
+        given = None if nodes.velocities is None else speeds
+        copy.add(placed.body, placed.name, velocity=given, shape=places)
+        return
+    s, speed = placed.body.mesh.nodes, nodes.speed
+    if nodes.velocities is not None and not np.array_equal(speeds, nodes.velocities):
+        speed = _between(s, speeds)
+    if np.array_equal(places, nodes.positions):
+        copy.add(placed.body, placed.name, placed.position, placed.rotation, speed, shape=nodes.shape)
+    else:
+        copy.add(placed.body, placed.name, velocity=speed, shape=_between(s, places))
+
+
+def _between(nodes: Array, values: Array) -> Callable[[float], Array]:
+    """The function of s that has values (N, 3) at the nodes (N,) and is linear between them."""
+    return lambda s: np.array([np.interp(s, nodes, column) for column in values.T])
+
+
+def _turned(joint: Joint, turns: dict[str, Array]) -> Joint:
+    """The joint with ``axis`` and ``along`` turned with the first body, ``second_axis`` with the second one."""
+    fields = {field.name for field in dataclasses.fields(joint)}
+    changes: dict[str, Any] = {
+        name: _turn(port, turns) @ np.asarray(getattr(joint, name), dtype=np.float64)
+        for name, port in (("axis", joint.first), ("along", joint.first), ("second_axis", joint.second))
+        if name in fields
+    }
+    if not changes:
+        return joint
+    receive(joint, joint.first, joint.second)  # the turned one takes its place
+    return dataclasses.replace(joint, **changes)
+
+
+def _turn(port: Port, turns: dict[str, Array]) -> Array:
+    return turns[port.placed.name] if isinstance(port, Attachment) else np.eye(3)
+
+
+# The nearest pose at which joints close, from approximate ones, and the nearest velocities there.
+#
+# Bodies move as rigid, undeformed ones; the displacement of a string is linear along it between its ends and
+# the nodes that joints hold, so that it is stretched evenly and keeps its curve. Rods keep their strains
+# where joints close then, too; else their sections move one by one. Nearest is least
+# ``sum weight int rho |d|^2`` over the displacements d of all material. First a Levenberg-Marquardt iteration
+# on the gaps closes the joints or finds where they come closest; then a descent along the closed poses leads
+# to the nearest one.
+
+CLOSED, CLOSE = 1e-12, 1e-4
+ITERATIONS, DESCENTS, CLOSINGS = 200, 200, 5
+SHARES, MEMORY = (1 / 64, 4.0), 4  # of the way down in one step; distances that are not to grow
+LONGEST_TURN = 0.5  # of a body in one iteration [rad]
+LEAST_DAMPING, MOST_DAMPING = 1e-12, 1e8
+RIGID = 1e-3  # strains of rods that move as wholes differ by a thousandfold of gaps
+NOTHING = 1e-12  # of the given velocities
+
+
+@dataclass(frozen=True, eq=False)
+class AssembledPose:
+    """A pose with closed joints.
+
+    Attributes:
+        state: undeformed, with the nearest velocities that joints and drives allow.
+        gap_before: largest gap at the given pose, over the length it is compared with.
+        gap_after: the same at the new pose.
+    """
+
+    state: State
+    gap_before: float
+    gap_after: float
+
+
+def assembled_pose(system: System, fixed: frozenset[str], weights: Mapping[str, float]) -> AssembledPose:
+    """The nearest closed pose at t = 0.
+
+    Args:
+        system: bodies at approximate poses.
+        fixed: names of bodies that do not move.
+        weights: of bodies by name, 1 for the others; large: moves little.
+
+    Raises:
+        JointGapError: the joints cannot close near the given poses; with the smallest gaps found. Or a drive
+            starts its angle elsewhere than at zero.
+    """
+    given = undeformed(system)
+    check_drives(system, given, only_angles=True)
+    factors = np.ones(int(system.layout.velocity[-1]))
+    for index, placed in enumerate(system.bodies):
+        factors[system.layout.place(index)] = weights.get(placed.name, 1.0)
+    free = _Problem(system, given, _motions(system, given, fixed), factors)
+    problem = replace(free, rods=_Rods(system, given)) if system.rod_strains.count else free
+    before = free.openness(given)
+    state = _nearest(problem, _closed(problem)) if before > CLOSED else given
+    if problem is not free and problem.openness(state) > CLOSED:
+        problem = free
+        state = _nearest(problem, _closed(problem))
+    after = free.openness(state)
+    if after > CLOSED:
+        gaps = free.gaps(state)
+        worst = int(np.argmax(system.relative_gaps(gaps)))
+        owner = system.owners[worst]
+        raise JointGapError(
+            f"the joints cannot close near the given poses: where they come closest, {owner.joint}"
+            f" ({owner.row.label}) is open by {described_gap(owner, float(gaps[worst]))};"
+            " check lengths of bodies, places and axes of joints, and which bodies are fixed"
+        )
+    moving = _with_nearest_velocity(problem, state)
+    return AssembledPose(moving, before, after)
+
+
+class _Rods:
+    """The strains of rods, which are to stay as they are; curvatures times the length of a body."""
+
+    def __init__(self, system: System, given: State) -> None:
+        self._system, dimension = system, system.dimension
+        is_curvature = np.arange(system.rod_strains.count) % (3 * dimension - 3) >= dimension
+        self._scale = np.where(is_curvature, system.body_length, 1.0)
+        self._natural = system.rod_strains.values(system.at(given))[0]
+
+    def changes(self, state: State) -> Array:
+        strains = self._system.rod_strains.values(self._system.at(state))[0]
+        return np.asarray(self._scale * (strains - self._natural))
+
+    def matrix(self, state: State) -> sparse.csr_array:
+        matrix = self._system.rod_strains.matrix(self._system.at(state))
+        return sparse.csr_array(sparse.diags_array(self._scale) @ matrix)
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """What moves, from where, in which ways (columns of ``motions``, over nu), with which weights (over nu), and
+    the rods that keep their shape."""
+
+    system: System
+    given: State
+    motions: sparse.csr_array
+    factors: Array
+    rods: _Rods | None = None
+
+    def gaps(self, state: State) -> Array:
+        return np.asarray(self.system.rows.values(self.system.at(state))[0])
+
+    def openness(self, state: State) -> float:
+        """The largest gap beyond round-off, over the size of a body; of directions a cosine; with a small share
+        of the strains of rods that are to keep them."""
+        open_joints = _largest(self.system.relative_gaps(self.gaps(state)))
+        return max(open_joints, RIGID * _largest(self.rods.changes(state))) if self.rods else open_joints
+
+    def metric(self, state: State) -> sparse.csr_array:
+        """Weighted mass matrix of the motions."""
+        scaled = sparse.diags_array(np.sqrt(self.factors)) @ self.motions
+        return sparse.csr_array(scaled.T @ self.system.mass(state) @ scaled)
+
+    def misses(self, state: State) -> Array:
+        """What is to vanish, scaled: gaps, and how far rods are strained."""
+        gaps = self.gaps(state) / self.system.gap_lengths
+        return np.concatenate([gaps, self.rods.changes(state)]) if self.rods else gaps
+
+    def matrix(self, state: State) -> sparse.csr_array:
+        """The derivative of ``misses`` to the motions."""
+        rows = sparse.diags_array(1 / self.system.gap_lengths) @ self.system.rows.matrix(self.system.at(state))
+        if self.rods:
+            rows = sparse.vstack([rows, self.rods.matrix(state)])
+        return sparse.csr_array(rows @ self.motions)
+
+    def moments(self, state: State) -> Array:
+        """Of the weighted displacements since the given pose, against the motions."""
+        return np.asarray(self.motions.T @ (self.factors * rigid_moments(self.system, state, self.given)))
+
+    def distance(self, state: State) -> float:
+        """sum weight int rho |d|^2 since the given pose."""
+        return squared_distance(self.system, state, self.given, self.factors)
+
+    def moved(self, state: State, change: Array) -> State:
+        """The state after a change along the motions, which turns no body too far at once."""
+        full = self.motions @ change
+        turn = _largest(full[self.system.layout.spin[2]])
+        part = LONGEST_TURN / turn if turn > LONGEST_TURN else 1.0
+        return displaced(self.system, state, part * full)
+
+
+def _motions(system: System, given: State, fixed: frozenset[str]) -> sparse.csr_array:
+    """Rigid motions of the bodies that are not fixed, and those of strings between nodes that are held."""
+    layout, held = system.layout, system.rows.matrix(system.at(given)).tocsc().indptr
+    blocks = []
+    for index, placed in enumerate(system.bodies):
+        count, rigid = placed.data.velocity_count, placed.data.rigid_count
+        if placed.name in fixed:
+            block = np.zeros((count, 0))
+        elif placed.nodes is None:
+            block = np.eye(count, rigid)
+        elif not isinstance(placed.body, String):  # a soft body moves as a whole
+            block = np.tile(np.eye(system.dimension), (count // system.dimension, 1))
+        else:
+            d, s = system.dimension, placed.body.mesh.nodes
+            own = slice(int(layout.velocity[index]), int(layout.velocity[index + 1]) + 1)
+            is_held = np.diff(held[own]).reshape(-1, d).any(axis=1)
+            is_held[[0, -1]] = True
+            shares = np.array([np.interp(s, s[is_held], unit) for unit in np.eye(int(is_held.sum()))])
+            block = np.kron(shares.T, np.eye(d))
+        blocks.append(sparse.csr_array(block))
+    return sparse.csr_array(sparse.block_diag(blocks, "csr"))
+
+
+def _closed(problem: _Problem) -> State:
+    """Levenberg-Marquardt on the scaled gaps: a closed pose, or the one where they are smallest."""
+    state, damping = problem.given, 1e-3
+    gaps = problem.misses(state)
+    for _ in range(ITERATIONS):
+        if _largest(gaps) < CLOSE * CLOSED or not problem.motions.shape[1]:
+            break
+        matrix = problem.matrix(state)
+        metric = problem.metric(state)
+        size = float((matrix.multiply(matrix) @ (1 / metric.diagonal())).max()) or 1.0
+        normal = matrix.T @ matrix + damping * size * metric
+        trial = problem.moved(state, -splu(sparse.csc_matrix(normal)).solve(matrix.T @ gaps))
+        found = problem.misses(trial)
+        if found @ found < gaps @ gaps:
+            is_done = found @ found > (1 - 1e-9) * (gaps @ gaps)
+            state, gaps, damping = trial, found, max(damping / 10, LEAST_DAMPING)
+            if is_done:
+                break
+        else:
+            damping *= 10
+            if damping > MOST_DAMPING:
+                break
+    return state
+
+
+def _nearest(problem: _Problem, state: State) -> State:
+    """Down along the closed poses to the nearest one; a pose that is not closed stays as it is.
+
+    Steps are those of Barzilai and Borwein (1988): a share of the way down that fits the curvature met on the
+    last step. One that does not come nearer than the last few is cut.
+    """
+    closed = _reclosed(problem, state)
+    if problem.openness(closed) > CLOSED:
+        return state
+    state = closed
+    share, distances = 1.0, [problem.distance(state)]
+    metric, way = _way_down(problem, state)
+    for _ in range(DESCENTS):
+        if _largest(way) < CLOSED * problem.system.body_length:
+            break
+        trial = _reclosed(problem, problem.moved(state, share * way))
+        distance = problem.distance(trial)
+        if problem.openness(trial) > CLOSED or not distance <= max(distances[-MEMORY:]) * (1 + CLOSED):
+            share /= 4
+            continue
+        step, before = share * way, way
+        metric_there, way = _way_down(problem, trial)
+        curvature = step @ metric @ (before - way)
+        share = float(np.clip((step @ metric @ step) / curvature, *SHARES)) if curvature > 0 else 1.0
+        state, metric = trial, metric_there
+        distances.append(distance)
+    return state
+
+
+def _way_down(problem: _Problem, state: State) -> tuple[sparse.csr_array, Array]:
+    """The metric at a closed pose, and the way along the closed ones to where the nearest would be if all
+    were flat."""
+    metric, matrix = problem.metric(state), problem.matrix(state)
+    pull = splu(sparse.csc_matrix(metric)).solve(problem.moments(state))
+    return metric, smallest_solution(metric, matrix, matrix @ pull) - pull
+
+
+def _reclosed(problem: _Problem, state: State) -> State:
+    """A pose that is nearly closed, closed by Newton's method on the shortest way."""
+    for _ in range(CLOSINGS):
+        if problem.openness(state) <= CLOSED:
+            break
+        step = smallest_solution(problem.metric(state), problem.matrix(state), -problem.misses(state))
+        state = problem.moved(state, step)
+    return state
+
+
+def _with_nearest_velocity(problem: _Problem, state: State) -> State:
+    """Given velocities corrected as little as possible where they contradict the joints; others solved."""
+    system = problem.system
+    moving, at = with_rigid_velocity(system, state), system.at(state)
+    rows, drift = system.rows.matrix(at), system.rows.drift(at)[0]
+    still = np.zeros(system.rod_strains.count if problem.rods else 0)  # strains of rods go on as they did
+    metric, matrix, velocity = problem.metric(state), problem.matrix(state), moving.velocity
+    missing = (rows @ velocity + drift) / system.gap_lengths
+    for _ in range(CLOSINGS):  # where little is left of the velocities, round-off of the given ones is much of it
+        change = problem.motions @ smallest_solution(metric, matrix, np.concatenate([missing, still]))
+        velocity, last = velocity - change, missing
+        if _largest(velocity) <= NOTHING * _largest(moving.velocity):  # joints hold all, and the rest is round-off
+            return replace(moving, velocity=np.zeros_like(velocity))
+        missing = (rows @ velocity + drift) / system.gap_lengths
+        if _largest(change) <= CLOSED * _largest(velocity) or _largest(missing) > CLOSE * _largest(last):
+            break
+    if problem.rods and _largest(missing) > CLOSED * _largest(abs(rows) @ abs(velocity) / system.gap_lengths):
+        return _with_nearest_velocity(replace(problem, rods=None), state)
+    return replace(moving, velocity=velocity)
+
+
+def _largest(values: Array) -> float:
+    return float(np.abs(values).max(initial=0.0))

@@ -1,0 +1,324 @@
+"""Whether joints close at t = 0, and the velocities there: given ones, the others from joints and drives."""
+
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.rotations import cross_matrix
+from phlexible.algebra.sparse import Matrix, is_small, smallest_solution
+from phlexible.bodies.locations import Interface
+from phlexible.bodies.mechanics.floating import split_velocity
+from phlexible.description.joints.joint import Joint
+from phlexible.description.joints.joints import Distance
+from phlexible.description.mechanism.membership import ports_of
+from phlexible.description.ports import Attachment, MovingFrame
+from phlexible.errors import JointGapError, PhlexibleError, VelocityError
+from phlexible.state.instants import Instants
+from phlexible.state.layout import State
+from phlexible.state.parts_as_made import allowed_gap
+from phlexible.state.system import RowOwner, System
+
+# Do the joints close at the initial pose?
+
+CLOSED = 1e-9
+
+
+def check_closure(system: System, state: State, at: Instants | None = None) -> None:
+    """Refuses a pose at which a joint is open by more than 1e-9 of the largest body, and round-off.
+
+    Args:
+        at: the state as an instant, where the caller has it.
+
+    Raises:
+        JointGapError: names the joint that is open most, its row and the gap.
+    """
+    if not system.owners:
+        return
+    gaps = system.rows.values(system.at(state) if at is None else at)[0]
+    relative = system.relative_gaps(gaps)
+    worst = int(np.argmax(relative))
+    if relative[worst] <= CLOSED:
+        return
+    owner, allowed = system.owners[worst], CLOSED * system.gap_lengths[worst]
+    if not owner.row.is_angle:
+        allowed = max(allowed, allowed_gap(owner.joint))
+    raise JointGapError(
+        f"{owner.joint} does not close at the initial pose: {owner.row.label} is off by "
+        f"{described_gap(owner, gaps[worst])} (at most {allowed:.2g}); check position= and rotation= "
+        f"of its bodies{_place_of(owner)}, or take the nearest pose that closes: model = model.assemble().model"
+    )
+
+
+def _place_of(owner: RowOwner) -> str:
+    """Where a joint to the ground may be instead: at the part, whose places are those of its file."""
+    if not isinstance(owner.joint, Joint):
+        return ""
+    ports = owner.joint.first, owner.joint.second
+    held = [port for port in ports if isinstance(port, Attachment)]
+    if len(held) != 1 or not any(isinstance(port, MovingFrame) and port.is_fixed for port in ports):
+        return ""
+    at = held[0].location
+    place = f'{held[0].placed.name}["{at.name}"]' if isinstance(at, Interface) else repr(held[0])
+    return f", place the joint where the part is: ground.at({place}.initial_position())"
+
+
+def check_drives(system: System, state: State, only_angles: bool = False) -> None:
+    """Refuses drives that do not start where their coordinates are.
+
+    The function of a driven angle vanishes half a turn away too, so that gaps alone do not show it.
+
+    Args:
+        only_angles: bodies may still move to where driven positions start; angles are 0 wherever bodies go.
+
+    Raises:
+        JointGapError: names the drive, its first value and that of the coordinate.
+    """
+    if not system.mechanism.drives:
+        return
+    at = system.at(state)
+    for drive in system.mechanism.drives:
+        coordinate = drive.joint.coordinate(system.dimension, drive.coordinate)
+        if only_angles and not coordinate.is_angle:
+            continue
+        now = coordinate.value(system.coordinate_functions(coordinate).values(at)[0])
+        start = drive.path(state.time)
+        allowed = CLOSED if coordinate.is_angle else CLOSED * system.body_length + system.round_off
+        if not abs(start - now) <= allowed:
+            raise JointGapError(
+                f"{drive} starts at {start:.6g} {coordinate.unit}, while the {drive.coordinate} at the"
+                f" initial pose is {now:.6g} {coordinate.unit} (angles count from there); start the"
+                " function there, or place the bodies where it starts"
+            )
+
+
+def described_gap(owner: RowOwner, value: float) -> str:
+    """The gap of a row with its unit."""
+    return f"{_gap(owner, value):.6g} {'(cosine)' if owner.row.is_angle else 'm'}"
+
+
+def _gap(owner: RowOwner, value: float) -> float:
+    """The gap of a row; that of a distance is measured along the link."""
+    if isinstance(owner.joint, Distance):
+        length = 2 * owner.row.constant
+        return float(np.sqrt(length**2 + 2 * length * value)) - length
+    return float(value)
+
+
+def residual_unit(owner: RowOwner) -> str:
+    """Unit of a row's velocity residual."""
+    return "rad/s" if owner.row.is_angle else "m/s"
+
+
+def undeformed(system: System) -> State:
+    """The initial pose as given, undeformed and at rest."""
+    layout, frames = system.layout, system.bodies[: system.layout.frames]
+    centres = [
+        placed.position + placed.rotation @ place[:, 0]
+        for placed, place in zip(frames, system.centres, strict=True)
+    ]
+    nodes: list[Array] = [placed.nodes.positions for placed in system.bodies if placed.nodes is not None]
+    return State(
+        time=0.0,
+        position=np.concatenate([np.array(centres).reshape(-1, 3), *nodes]),
+        rotation=np.array([placed.rotation for placed in frames]).reshape(-1, 3, 3),
+        eta=np.zeros(int(layout.eta[-1])),
+        velocity=np.zeros(int(layout.velocity[-1])),
+    )
+
+
+# Rigid velocities at t = 0: those that the user gave, the others from joints and drives (docs/theory.md, 6).
+
+BoolArray = NDArray[np.bool_]
+
+TOLERANCE = 1e-7
+ROUND_OFF = 1e-14
+SOON, SHORT = 1e-2, 1e-3  # [s]
+
+
+def with_initial_velocity(system: System, state: State, at: Instants | None = None) -> State:
+    """The state with the velocities of the rigid motion at its pose, checked against the joints.
+
+    Args:
+        at: the state as an instant, where the caller has it.
+
+    Raises:
+        VelocityError: given velocities or drives that contradict the joints; names the worst joint
+            and its residual.
+    """
+    here = system.at(state) if at is None else at
+    moved = with_rigid_velocity(system, state, here)
+    check_velocity(system, moved, at=here)
+    return moved
+
+
+def with_rigid_velocity(system: System, state: State, at: Instants | None = None) -> State:
+    """The state with the rigid velocities that fit the joints best; deta/dt = 0.
+
+    Velocities that the user gave are kept. The others are the smallest ones, in the metric of their
+    kinetic energy, with G nu = -g_t; so whatever no joint drives starts at rest. Rods move as one, undeformed,
+    where joints and given velocities let them.
+
+    Args:
+        at: the state as an instant, where the caller has it.
+    """
+    given, is_given = given_velocity(system, state)
+    free = np.flatnonzero(system.layout.is_rigid & ~is_given)
+    here = system.at(state) if at is None else at
+    shift = reference_transform(system, state)
+    matrix, drive = system.rows.small_matrix(here) @ shift, system.rows.drift(here)[0]
+    aim = -drive - matrix @ given
+    if system.rod_strains.count and (moving := _with_whole_rods(system, state, here, given, free)) is not None:
+        return moving
+    if not aim.any():  # at rest, or given so that it fits
+        return replace(state, velocity=shift @ given)
+    mass = shift.T @ system.small_mass(state, here) @ shift
+    reference = given.copy()
+    reference[free] = _smallest(mass, matrix, aim, free)
+    return replace(state, velocity=shift @ reference)
+
+
+def _with_whole_rods(system: System, state: State, at: Instants, given: Array, free: IntArray) -> State | None:
+    """The same with rods that move as one body each; None: joints and given velocities do not let them."""
+    shift = reference_transform(system, state)
+    rows = sparse.vstack([system.rows.matrix(at), system.rod_strains.matrix(at)], format="csr") @ shift
+    aim = -rows @ given - np.concatenate([system.rows.drift(at)[0], np.zeros(system.rod_strains.count)])
+    reference = given.copy()
+    if aim.any():
+        mass = sparse.csr_array(shift.T @ system.mass(state) @ shift)
+        reference[free] = _smallest(mass, rows, aim, free)
+        left = float(np.abs(rows[:, free] @ reference[free] - aim).max())
+        if left > TOLERANCE * float((abs(rows) @ np.abs(reference)).max()):
+            return None
+    return replace(state, velocity=shift @ reference)
+
+
+def check_velocity(system: System, state: State, is_deformed: bool = False, at: Instants | None = None) -> None:
+    """Refuses rigid velocities that miss G nu = -g_t by more than 1e-7 of their scale, and round-off.
+
+    Args:
+        is_deformed: they fit where the bodies are undeformed, and here these are not.
+        at: the pose of the state as an instant, where the caller has it.
+
+    Raises:
+        VelocityError: names the worst joint, its residual and the nearest velocities that fit.
+    """
+    here = system.at(state) if at is None else at
+    matrix, drive = system.rows.small_matrix(here), system.rows.drift(here)[0]
+    residual = matrix @ state.velocity + drive
+    worst = float(np.abs(residual).max(initial=0.0))
+    scale = float((abs(matrix) @ np.abs(state.velocity) + np.abs(drive)).max(initial=0.0))
+    fastest = float(np.abs(state.velocity).max(initial=0.0))  # of a string's nodes, far from the joint
+    allowed = TOLERANCE * scale + ROUND_OFF * fastest
+    if worst <= allowed or (drive.any() and worst <= allowed + _noise(system, state)):
+        return
+    rigid = np.flatnonzero(system.layout.is_rigid)
+    nearest = state.velocity.copy()
+    nearest[rigid] += _smallest(system.small_mass(state, here), matrix, -residual, rigid)
+    is_given = given_velocity(system, state)[1]
+    raise _contradiction(system, replace(state, velocity=nearest), residual, bool(is_given.any()), is_deformed)
+
+
+def _noise(system: System, state: State) -> float:
+    """Rates of given functions that are none: the round-off of their differences [m/s, rad/s].
+
+    Where frames and drives start at rest nothing moves that it could be compared with, but they soon do.
+    """
+    noise = system.round_off / SHORT + ROUND_OFF
+    with suppress(PhlexibleError):  # functions that end before then
+        soon = system.rows.drift(system.at(replace(state, time=state.time + SOON)))[0]
+        noise += TOLERANCE * float(np.abs(soon).max(initial=0.0))
+    return noise
+
+
+def given_velocity(system: System, state: State) -> tuple[Array, BoolArray]:
+    """Velocities of the user in the places of nu, zero elsewhere, and where they are.
+
+    Those of translation are velocities of the reference points, world axes.
+    """
+    layout, d = system.layout, system.dimension
+    values = np.zeros(int(layout.velocity[-1]))
+    is_given = np.zeros(len(values), dtype=bool)
+    for index, placed in enumerate(system.bodies):
+        begin = int(layout.velocity[index])
+        if placed.nodes is not None:
+            if placed.nodes.velocities is not None:
+                values[layout.place(index)] = placed.nodes.velocities[:, :d].ravel()
+                is_given[layout.place(index)] = True
+            continue
+        if placed.velocity is not None:
+            values[begin : begin + d] = placed.velocity[:d]
+            is_given[begin : begin + d] = True
+        if placed.angular_velocity is not None:
+            axes = list(placed.data.rotation_axes)
+            end = begin + d + len(axes)
+            values[begin + d : end] = (state.rotation[index].T @ placed.angular_velocity)[axes]
+            is_given[begin + d : end] = True
+    return values, is_given
+
+
+def reference_transform(system: System, state: State) -> Matrix:
+    """nu from velocities of the reference points in place of V, elastic rates zero: V = v + R (w x c) (2.7)."""
+    layout = system.layout
+    size, (frame, axis, place) = int(layout.velocity[-1]), layout.spin
+    centres = [
+        place[:, 0] + place[:, 1:] @ system.elastic(state, index) for index, place in enumerate(system.centres)
+    ]
+    arms = -state.rotation @ cross_matrix(np.array(centres).reshape(-1, 3))
+    d = system.dimension
+    own, levers = np.arange(size), arms[frame, :d, axis]
+    if is_small(size):
+        result = np.eye(size)
+        result[layout.linear[frame], place[:, None]] = levers
+        return result
+    rows, columns = np.concatenate([own, layout.linear[frame].ravel()]), np.concatenate([own, np.repeat(place, d)])
+    triples = (np.concatenate([np.ones(size), levers.ravel()]), (rows, columns))
+    return sparse.coo_array(triples, (size, size)).tocsr()
+
+
+def _smallest(mass: Matrix, matrix: Matrix, values: Array, free: IntArray) -> Array:
+    return smallest_solution(mass[np.ix_(free, free)], matrix[:, free], values)
+
+
+def _contradiction(
+    system: System, nearest: State, residual: Array, any_given: bool, is_deformed: bool
+) -> VelocityError:
+    worst = int(np.abs(residual).argmax())
+    owner = system.owners[worst]
+    found = (
+        f"contradict {owner.joint}: {owner.row.label} is violated by "
+        f"{abs(residual[worst]):.6g} {residual_unit(owner)}"
+    )
+    if not any_given:
+        return VelocityError(f"no rigid motion fits all joints and moving frames; their velocities {found}")
+    bodies = [port.placed for port in ports_of(owner.joint) if isinstance(port, Attachment)]
+    offers = [_offer(system, nearest, system.index[placed]) for placed in bodies]
+    given = "the given velocities"
+    if is_deformed:
+        given += " fit the undeformed bodies, and where these are deformed they"
+    return VelocityError(
+        f"{given} {found}; leave velocity and angular_velocity out and the joints decide, "
+        f"or take the nearest that fit: {'; '.join(offers)}"
+    )
+
+
+def _offer(system: System, state: State, index: int) -> str:
+    placed = system.bodies[index]
+    if placed.nodes is not None:
+        return f"{placed.name}: leave velocity out"
+    velocity, spin = reference_velocity(system, state, index)
+    text = f"{placed.name} velocity={np.round(velocity, 9).tolist()}"
+    if placed.data.rotates:
+        text += f", angular_velocity={np.round(spin, 9).tolist()}"
+    return text
+
+
+def reference_velocity(system: System, state: State, index: int) -> tuple[Array, Array]:
+    """Velocity of the reference point of a floating body and its angular velocity, world axes (2.7)."""
+    V, w, rate = split_velocity(system.frames[index], state.velocity[system.layout.place(index)])
+    centre, turn = system.centres[index], state.rotation[index]
+    place = centre @ np.concatenate([[1.0], system.elastic(state, index)])
+    return V - turn @ (np.cross(w, place) + centre[:, 1:] @ rate), turn @ w

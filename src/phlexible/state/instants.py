@@ -1,0 +1,216 @@
+"""States at T instants, and what moves by itself then: frames of the ground and paths of drives."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import Protocol, Self
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.description.ground import (
+    frame_acceleration,
+    frame_angular_velocities,
+    frame_positions,
+    frame_rotation_rates,
+    frame_rotations,
+    frame_velocities,
+)
+from phlexible.description.ports import MovingFrame
+from phlexible.description.time_functions import TimePath
+from phlexible.state.layout import State
+
+Points = slice | IntArray
+
+
+class Given(Protocol):
+    """What moves by itself at T instants, with f moving frames and p paths."""
+
+    @property
+    def frames(self) -> Array:
+        """Origins, world axes, shape (T, f, 3) [m]."""
+
+    @property
+    def frame_rotations(self) -> Array:
+        """Turns since t = 0, shape (T, f, 3, 3)."""
+
+    @property
+    def frame_velocities(self) -> Array:
+        """Shape (T, f, 3) [m/s]."""
+
+    @property
+    def frame_angular_velocities(self) -> Array:
+        """World axes, shape (T, f, 3) [rad/s]."""
+
+    @property
+    def paths(self) -> Array:
+        """p(t) of the drives, shape (T, p) [rad or m]."""
+
+    @property
+    def path_rates(self) -> Array:
+        """dp/dt, shape (T, p)."""
+
+    def at(self, instants: Points) -> "Given":
+        """The chosen instants only."""
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedGiven:
+    """``Given`` as numbers."""
+
+    frames: Array
+    frame_rotations: Array
+    frame_velocities: Array
+    frame_angular_velocities: Array
+    paths: Array
+    path_rates: Array
+
+    def at(self, instants: Points) -> Self:
+        """The chosen instants only."""
+        return type(self)(*(getattr(self, field.name)[instants] for field in fields(self)))
+
+
+@dataclass(frozen=True, eq=False)
+class GivenFunctions:
+    """``Given`` from the users' functions, each asked where it is needed, and once.
+
+    Attributes:
+        moving: frames.
+        driven: paths.
+        times: shape (T,) [s].
+        end: accelerations are differences of values up to here [s].
+    """
+
+    moving: Sequence[MovingFrame]
+    driven: Sequence[TimePath]
+    times: Array
+    end: float = np.inf
+
+    @cached_property
+    def frames(self) -> Array:
+        return self._stacked([frame_positions(frame, self.times) for frame in self.moving], 3)
+
+    @cached_property
+    def frame_rotations(self) -> Array:
+        return self._stacked([frame_rotations(frame, self.times) for frame in self.moving], 3, 3)
+
+    @cached_property
+    def frame_velocities(self) -> Array:
+        return self._stacked([frame_velocities(frame, self.times) for frame in self.moving], 3)
+
+    @cached_property
+    def frame_angular_velocities(self) -> Array:
+        return self._stacked([frame_angular_velocities(frame, self.times) for frame in self.moving], 3)
+
+    @cached_property
+    def paths(self) -> Array:
+        return self._stacked([path.at_times(self.times) for path in self.driven])
+
+    @cached_property
+    def path_rates(self) -> Array:
+        return self._stacked([path.rates_at(self.times) for path in self.driven])
+
+    @cached_property
+    def frame_accelerations(self) -> Array:
+        """Of the origins, shape (T, f, 3) [m/s^2]."""
+        each = [
+            np.array([frame_acceleration(frame, float(t), self.end) for t in self.times]) for frame in self.moving
+        ]
+        return self._stacked(each, 3)
+
+    @cached_property
+    def frame_rotation_curvatures(self) -> Array:
+        """d2/dt2 of the turns, shape (T, f, 3, 3)."""
+        each = [
+            np.array([frame_rotation_rates(frame, float(t), self.end)[1] for t in self.times])
+            for frame in self.moving
+        ]
+        return self._stacked(each, 3, 3)
+
+    @cached_property
+    def path_accelerations(self) -> Array:
+        """d2p/dt2, shape (T, p)."""
+        each = [np.array([path.rates(float(t), self.end)[1] for t in self.times]) for path in self.driven]
+        return self._stacked(each)
+
+    def first_order(self) -> tuple[Array, ...]:
+        """Values and rates of everything that there is."""
+        found: list[Array] = []
+        if self.moving:
+            found += [self.frames, self.frame_velocities, self.frame_rotations, self.frame_angular_velocities]
+        if self.driven:
+            found += [self.paths, self.path_rates]
+        return tuple(found)
+
+    def second_order(self) -> tuple[Array, ...]:
+        """The same and accelerations."""
+        found = list(self.first_order())
+        if self.moving:
+            found += [self.frame_accelerations, self.frame_rotation_curvatures]
+        if self.driven:
+            found.append(self.path_accelerations)
+        return tuple(found)
+
+    def at(self, instants: Points) -> Self:
+        return type(self)(self.moving, self.driven, self.times[instants], self.end)
+
+    def _stacked(self, arrays: list[Array], *shape: int) -> Array:
+        return np.stack(arrays, axis=1) if arrays else np.zeros((len(self.times), 0, *shape))
+
+
+@dataclass(frozen=True, eq=False)
+class Instants:
+    """States at T instants; arrays as in ``State`` with time first."""
+
+    time: Array
+    position: Array
+    rotation: Array
+    eta: Array
+    velocity: Array
+    given: Given
+    _known: dict[tuple[object, str], Array] = field(default_factory=dict, repr=False)
+
+    @property
+    def count(self) -> int:
+        """Number T of instants."""
+        return len(self.time)
+
+    def once(self, owner: object, name: str, make: Callable[[], Array]) -> Array:
+        """What ``make`` returns; of a single instant it is made once. It must not depend on velocities."""
+        if self.count != 1:
+            return make()
+        if (owner, name) not in self._known:
+            self._known[owner, name] = made = make()
+            made.flags.writeable = False
+        return self._known[owner, name]
+
+    def moving(self, velocity: Array) -> Self:
+        """The same poses with other velocities, shape (T, velocities)."""
+        return replace(self, velocity=velocity)
+
+    def with_given(self, given: Given) -> Self:
+        """The same with functions that have the same values and rates."""
+        return replace(self, given=given)
+
+    def at(self, instants: Points) -> Self:
+        """The chosen instants only; a slice does not copy."""
+        return type(self)(
+            self.time[instants],
+            self.position[instants],
+            self.rotation[instants],
+            self.eta[instants],
+            self.velocity[instants],
+            self.given.at(instants),
+        )
+
+
+def instant_of(state: State, given: Given) -> Instants:
+    """One state as T = 1 instants."""
+    return Instants(
+        np.array([state.time]),
+        state.position[None],
+        state.rotation[None],
+        state.eta[None],
+        state.velocity[None],
+        given,
+    )

@@ -1,0 +1,180 @@
+"""Where the numbers of each body and joint sit, and one state of the whole system."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, IntArray, hold_read_only
+from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.floating_body import FloatingBody
+from phlexible.description.ports import PlacedBody
+from phlexible.display import short_repr
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """One instant of a system of f floating bodies and c carriers: those, then the nodes of other bodies.
+
+    Attributes:
+        time: [s].
+        position: centres of mass of the floating bodies, then nodes, world axes, shape (c, 3) [m].
+        rotation: body to world, shape (f, 3, 3).
+        eta: elastic coordinates of all floating bodies, flat.
+        velocity: nu of all carriers, flat: V in world axes [m/s], w in body axes [rad/s], then deta/dt; only the
+            components that a body keeps (``FloatingBody.dimension`` and ``rotation_axes``).
+        theta: coordinates of the forces, angles over full turns, shape (forces,); None: within a half turn.
+    """
+
+    time: float
+    position: Array
+    rotation: Array
+    eta: Array
+    velocity: Array
+    theta: Array | None = None
+
+    __repr__ = short_repr
+
+    def __post_init__(self) -> None:
+        hold_read_only(self)
+
+
+def same_pose(first: State, second: State) -> bool:
+    """Whether bodies are at the same time where they are, and bent as they are, to the last digit."""
+    pairs = ((getattr(state, name) for state in (first, second)) for name in ("position", "rotation", "eta"))
+    return first.time == second.time and all(np.array_equal(*pair) for pair in pairs)
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Offsets into the arrays of states, by body: bodies with a frame come first.
+
+    Attributes:
+        bodies: in the order of the mechanism.
+        rows: number of joint functions of each constraint.
+    """
+
+    bodies: tuple[PlacedBody, ...]
+    rows: tuple[int, ...]
+
+    @cached_property
+    def frames(self) -> int:
+        """Number of floating bodies."""
+        return sum(isinstance(placed.data, FloatingBody) for placed in self.bodies)
+
+    @cached_property
+    def carrier(self) -> IntArray:
+        """First carrier of each body, and their number, shape (bodies + 1,)."""
+        return offsets([_carriers(placed) for placed in self.bodies])
+
+    @cached_property
+    def eta(self) -> IntArray:
+        """First elastic coordinate of each floating body, shape (frames + 1,)."""
+        return offsets([placed.data.elastic_count for placed in self.bodies[: self.frames]])
+
+    @cached_property
+    def velocity(self) -> IntArray:
+        """First entry of nu of each body, shape (bodies + 1,)."""
+        return offsets([placed.data.velocity_count for placed in self.bodies])
+
+    @cached_property
+    def multiplier(self) -> IntArray:
+        """First multiplier of each constraint, shape (constraints + 1,)."""
+        return offsets(list(self.rows))
+
+    @cached_property
+    def carrier_velocity(self) -> IntArray:
+        """First entry of nu of each carrier, shape (carriers + 1,)."""
+        counts = []
+        for placed in self.bodies:
+            if isinstance(placed.data, AbsoluteBody):
+                counts += [placed.data.dimension] * placed.data.node_count
+            else:
+                counts.append(placed.data.velocity_count)
+        return offsets(counts)
+
+    @cached_property
+    def cluster(self) -> IntArray:
+        """Of each carrier the node of the elimination: itself, of soft bodies some nodes together, (carriers,)."""
+        found, first = [], 0
+        for placed, count in zip(self.bodies, np.diff(self.carrier), strict=True):
+            sizes = placed.data.clusters if isinstance(placed.data, AbsoluteBody) else ()
+            sizes = sizes or (1,) * int(count)
+            found.append(first + np.repeat(np.arange(len(sizes)), sizes))
+            first += len(sizes)
+        return np.concatenate([np.zeros(0, dtype=np.int64), *found])
+
+    @cached_property
+    def cluster_count(self) -> int:
+        """How many there are."""
+        return int(self.cluster[-1]) + 1 if len(self.cluster) else 0
+
+    @cached_property
+    def row_in_cluster(self) -> IntArray:
+        """First row of each carrier among those of its cluster, shape (carriers,)."""
+        first = np.searchsorted(self.cluster, self.cluster)
+        return np.asarray(self.carrier_velocity[:-1] - self.carrier_velocity[first])
+
+    def node(self, part: int) -> int:
+        """Node of the elimination of a carrier, or of an auxiliary or constraint, which follow the carriers."""
+        carriers = len(self.cluster)
+        return int(self.cluster[part]) if part < carriers else part - carriers + self.cluster_count
+
+    def row_in_node(self, part: int) -> int:
+        """First row of it in that node."""
+        return int(self.row_in_cluster[part]) if part < len(self.cluster) else 0
+
+    @cached_property
+    def linear(self) -> IntArray:
+        """Where V of each carrier is, shape (carriers, dimension)."""
+        d = self.bodies[0].data.dimension if self.bodies else 3
+        return np.asarray(self.carrier_velocity[:-1, None] + np.arange(d))
+
+    @cached_property
+    def spin(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Where all entries of w are: the frame, the axis and the place in nu of each."""
+        triples = [
+            (index, axis, int(self.velocity[index]) + placed.data.dimension + k)
+            for index, placed in enumerate(self.bodies[: self.frames])
+            for k, axis in enumerate(placed.data.rotation_axes)
+        ]
+        table = np.array(triples, dtype=np.int64).reshape(-1, 3)
+        return table[:, 0], table[:, 1], table[:, 2]
+
+    @cached_property
+    def elastic_rate(self) -> IntArray:
+        """Where deta/dt of all floating bodies is, shape (sum n,)."""
+        parts = [
+            np.arange(self.velocity[index] + placed.data.rigid_count, self.velocity[index + 1])
+            for index, placed in enumerate(self.bodies[: self.frames])
+        ]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+
+    @cached_property
+    def is_rigid(self) -> "np.typing.NDArray[np.bool_]":
+        """True where nu holds V, w or velocities of nodes, shape (sum of velocity counts,)."""
+        result = np.ones(int(self.velocity[-1]), dtype=bool)
+        result[self.elastic_rate] = False
+        return result
+
+    def place(self, index: int) -> slice:
+        """Of a body's nu among all."""
+        return slice(int(self.velocity[index]), int(self.velocity[index + 1]))
+
+    def elastic(self, index: int, position: Array, eta: Array) -> Array:
+        """Elastic coordinates of a body from positions (..., c, 3) and eta (..., sum n): of a body in absolute
+        coordinates the positions of its nodes."""
+        if index < self.frames:
+            return eta[..., self.eta[index] : self.eta[index + 1]]
+        nodes = position[..., self.carrier[index] : self.carrier[index + 1], :]
+        d = self.bodies[index].data.dimension
+        return nodes[..., :d].reshape(*nodes.shape[:-2], -1)
+
+
+def offsets(counts: list[int]) -> IntArray:
+    """Sums of the counts before each, and of all."""
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+def _carriers(placed: PlacedBody) -> int:
+    return placed.data.node_count if isinstance(placed.data, AbsoluteBody) else 1

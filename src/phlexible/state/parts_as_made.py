@@ -1,0 +1,73 @@
+"""Joints at interfaces of parts from files, whose places are as exact as files are (docs/meshes.md)."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.bodies.locations import Interface
+from phlexible.description.interactions.functions import DirectionOf, PointOf, Row, initial_chord
+from phlexible.description.joints.joint import Joint
+from phlexible.description.ports import Attachment, Port
+
+PRECISION = 1e-5
+"""Of the size of a part: files of geometry have some six digits, and holes are polygons in a mesh."""
+
+ROUND_OFF = 16 * float(np.finfo(float).eps)
+"""Of places: smaller gaps are none."""
+
+
+def allowed_gap(joint: object) -> float:
+    """Within this [m] a joint holds an interface of a part where it is; 0 of joints elsewhere."""
+    ports = (joint.first, joint.second) if isinstance(joint, Joint) else ()
+    sizes = [port.placed.data.size for port in ports if isinstance(port, Attachment) and _is_interface(port)]
+    return PRECISION * max(sizes, default=0.0)
+
+
+def as_made(joint: object, rows: Sequence[Row]) -> Sequence[Row]:
+    """The rows of a joint for the point of the part that lies where they put it, beside its interface.
+
+    That point moves with the interface: a gap that closed in the first step would be a jolt, and forces at two
+    points beside each other would turn what is free.
+    """
+    limit = allowed_gap(joint)
+    if limit == 0.0:
+        return rows
+    assert isinstance(joint, Joint), "only these have a limit"
+    port = joint.second if _is_interface(joint.second) else joint.first
+    assert isinstance(port, Attachment), "an interface"
+    placed = [k for k, row in enumerate(rows) if _places(row, port)]
+    if not placed:
+        return rows
+    gaps = [rows[k].initial_value() / rows[k].terms[0].coefficient for k in placed]
+    axes = [initial_chord(rows[k].terms[0].second) for k in placed]
+    beside = np.linalg.lstsq(np.array(axes), np.array(gaps), rcond=None)[0]
+    round_off = ROUND_OFF * (port.placed.data.size + np.abs(port.initial_position()).max())
+    if not round_off < np.linalg.norm(beside) <= limit:
+        return rows
+    return [_moved(row, port, beside) if k in placed else row for k, row in enumerate(rows)]
+
+
+def _places(row: Row, port: Attachment) -> bool:
+    """Whether a row demands that a port is nowhere else along an axis."""
+    if row.is_angle or row.constant != 0.0 or row.offset is not None or len(row.terms) != 1:
+        return False
+    term = row.terms[0]
+    return term.factor is None and term.second.is_direction and len(_weights(row, port)) == 1
+
+
+def _weights(row: Row, port: Attachment) -> list[float]:
+    parts = row.terms[0].first.parts
+    return [weight for weight, part in parts if isinstance(part, PointOf) and part.port is port]
+
+
+def _moved(row: Row, port: Attachment, beside: Array) -> Row:
+    """Of the point ``beside`` [m] the port, in world axes at the initial pose."""
+    term, weight = row.terms[0], _weights(row, port)[0]
+    parts = (*term.first.parts, (-weight, DirectionOf(port, beside / weight)))
+    return replace(row, terms=(replace(term, first=replace(term.first, parts=parts)),))
+
+
+def _is_interface(port: Port) -> bool:
+    return isinstance(port, Attachment) and isinstance(port.location, Interface) and port.has_orientation

@@ -1,0 +1,379 @@
+"""The elastic deformation that a rigid motion, the joints and the loads keep up at t = 0 (docs/theory.md, 6).
+
+Unknown are eta, the pose, the multipliers and the rigid accelerations. Demanded are all momentum
+balances, closed joints (g = 0, d2g/dt2 = 0) with rigid velocities from the joints, deta/dt = 0 and
+d2eta/dt2 = 0 (6.8). Where joints leave the pose free, the material of no
+body has moved or turned on average (``nearest_pose``), whatever floating frame describes it.
+
+Newton's method; where it fails with a line search; where that fails loads, velocities and gravity are
+raised step by step.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import lu_factor, lu_solve
+from scipy.sparse.linalg import splu
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.sparse import Matrix, block_matrix
+from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.mechanics.any_body import elastic_force, stiffness_matrix
+from phlexible.bodies.mechanics.floating import inertia_forces, inertia_slope
+from phlexible.errors import ModelError
+from phlexible.state.forces import applied_forces, load_stiffness, small_constraint_stiffness
+from phlexible.state.initial_pose import rigid_moments
+from phlexible.state.initial_velocity import check_velocity, with_rigid_velocity
+from phlexible.state.instants import Given, Instants
+from phlexible.state.layout import State
+from phlexible.state.redundancy import independent_rows, smallest_multipliers_at
+from phlexible.state.round_off import round_off_of_forces
+from phlexible.state.small_motions import displaced
+from phlexible.state.system import System
+
+GOAL, ACCEPTED, ROUND_OFF = 1e-13, 1e-10, 1e-12
+STIFF = 1e-6  # greatest error that round-off of positions may have, in what is far stiffer than it is heavy
+ITERATIONS = 60
+PATIENCE = 8
+SHORTEST = 1 / 64  # Newton step
+CREEPING = 4  # so many of the shortest ones, one after the other, lead nowhere
+SOFTENINGS = 4  # solutions with the same matrix
+LEAST_SHARE = 1 / 64  # by which loads are raised at a time
+STAGES = 8  # most shares that are tried
+REGULARISATION = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class QuasiStaticMotion:
+    """A state and what keeps it up.
+
+    Attributes:
+        state: the deformed state with deta/dt = 0.
+        at: the same as an instant.
+        acceleration: dnu/dt, zero for eta, shape (sum of velocity counts,).
+        multipliers: shape (rows,).
+        pose_multipliers: of the closest pose, shape (rows,).
+    """
+
+    state: State
+    at: Instants
+    acceleration: Array
+    multipliers: Array
+    pose_multipliers: Array
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """What is solved: the start, the rows of G to keep, and the share of all loads and velocities."""
+
+    system: System
+    given: State
+    rows: IntArray
+    moving: Given
+    share: float
+    rate: float
+    """Square of the rate at which loads or velocities would carry the mechanism over its own length [1/s^2]."""
+    round_off: Array
+    """What forces that balance may leave, shape (velocities,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Residual:
+    balance: Array
+    acceleration: Array
+    gap: Array
+    pose: Array
+    error: float
+
+    def right_side(self, problem: _Problem, rigid: IntArray) -> Array:
+        rows = problem.rows
+        parts = [self.balance, self.acceleration[rows], self.gap[rows], self.pose[rigid]]
+        return -np.concatenate(parts)
+
+
+def quasi_static_motion(system: System, state: State, at: Instants | None = None) -> QuasiStaticMotion:
+    """Newton's method from an undeformed state with closed joints. Redundant joints share their forces
+    so that they are smallest.
+
+    Args:
+        at: the state as an instant, where the caller has it.
+
+    Raises:
+        ModelError: it does not converge, for example because loads or rotation are beyond what the
+            elastic forces hold.
+        VelocityError: given velocities that contradict the joints of the deformed bodies.
+    """
+    here = system.at(state) if at is None else at
+    independent, rate = independent_rows(system, state, here), _rate(system, state, here)
+    count, rows = int(system.layout.velocity[-1]), int(system.layout.multiplier[-1])
+    start = QuasiStaticMotion(state, here, np.zeros(count), np.zeros(rows), np.zeros(rows))
+    round_off = round_off_of_forces(system, state, _stiffness(system, start, 1.0))
+    problem = _Problem(system, state, independent, here.given, 1.0, rate, round_off)
+    with np.errstate(all="ignore"):  # a diverging iteration is reported below
+        found, error = _solved(problem, start, is_searched=False)
+        if not error < ACCEPTED:
+            found, error = _solved(problem, start, is_searched=True)
+        if not error < ACCEPTED:
+            share, found, error = _raised(problem, start, error)
+            if not error < ACCEPTED:
+                raise _refusal(problem, found, share, error)
+    check_velocity(system, found.state, is_deformed=True, at=found.at)
+    if len(problem.rows) < rows:
+        smallest = smallest_multipliers_at(system, found.state, found.multipliers)
+        found = replace(found, multipliers=smallest)
+    return found
+
+
+def _raised(problem: _Problem, start: QuasiStaticMotion, error: float) -> tuple[float, QuasiStaticMotion, float]:
+    """The solution for all loads by way of those for smaller shares: the largest share that is held, the motion
+    there, and the error with all loads."""
+    share, step, motion, best = 0.0, 0.25, start, error
+    for _ in range(STAGES):
+        if step < LEAST_SHARE:
+            break
+        aim = min(1.0, share + step)
+        found, error = _solved(replace(problem, share=aim), motion, is_searched=True)
+        if error < ACCEPTED:
+            share, motion, step = aim, found, 2 * step
+        else:
+            step /= 4
+        if share == 1:
+            return share, motion, error
+        best = min(best, error) if aim == 1 and np.isfinite(error) else best
+    return share, motion, best
+
+
+def _refusal(problem: _Problem, held: QuasiStaticMotion, share: float, error: float) -> ModelError:
+    """Says how far loads could be raised, and which body gives way there."""
+    softest = "a body"
+    with suppress(RuntimeError, np.linalg.LinAlgError, ValueError):
+        softest = _softest(replace(problem, share=share), held)
+    if share:
+        what = (
+            f"the bodies hold up to {share:.0%} of the loads, weight and initial velocities, and there {softest}"
+            " gives way most easily; take smaller ones, make it stiffer or give it damping and time to swing down"
+        )
+    else:
+        what = (
+            f"even small shares of the loads, weight and initial velocities are not held, and {softest} gives way"
+            " most easily (what is slack, or balanced on a point, holds nothing); support it, or pull it taut"
+        )
+    return ModelError(
+        f'no quasi-static deformation found: {what}; or start undeformed, initial="undeformed"'
+        f" (the momentum balances miss by {error:.2g} of the forces in them)"
+    )
+
+
+def _softest(problem: _Problem, motion: QuasiStaticMotion) -> str:
+    """The name of the body that moves most in the motion with the least stiffness, by inverse iteration."""
+    system = problem.system
+    solve = _factors(_matrix(problem, motion, np.flatnonzero(system.layout.is_rigid)))
+    count = len(motion.acceleration)
+    change = np.random.default_rng(0).normal(size=count + len(problem.rows) * 2 + int(system.layout.is_rigid.sum()))
+    for _ in range(SOFTENINGS):
+        change = solve(change)
+        change /= np.linalg.norm(change)
+    moved = np.sqrt(system.small_mass(motion.state, motion.at).diagonal()) * change[:count]
+    sizes = [np.linalg.norm(moved[system.layout.place(index)]) for index in range(len(system.bodies))]
+    return system.bodies[int(np.argmax(sizes))].name
+
+
+def _solved(problem: _Problem, motion: QuasiStaticMotion, is_searched: bool) -> tuple[QuasiStaticMotion, float]:
+    """Newton's method, with natural monotonicity or full steps; the best point and its error, zero where the
+    step from there is the round-off of positions."""
+    motion = _with_velocity(problem, motion)
+    residual = _residual(problem, motion)
+    best, best_error, left, since, creeping = motion, residual.error, np.inf, 0, 0
+    rigid = np.flatnonzero(problem.system.layout.is_rigid)
+    weight = np.sqrt(problem.system.small_mass(motion.state, motion.at).diagonal())
+    for _ in range(ITERATIONS):
+        if not np.isfinite(residual.error) or best_error < GOAL:
+            break
+        try:
+            solve = _factors(_matrix(problem, motion, rigid))
+        except (RuntimeError, np.linalg.LinAlgError):  # exactly singular
+            break
+        step = solve(residual.right_side(problem, rigid))
+        if motion is best:
+            left = float(np.linalg.norm(weight * step[: len(weight)]))
+        if is_searched and residual.error > ACCEPTED:
+            motion, residual, length = _searched(problem, motion, rigid, step, solve, weight)
+            creeping = creeping + 1 if length <= SHORTEST else 0
+        else:
+            motion = _moved(problem, motion, rigid, step)
+            residual = _residual(problem, motion)
+        since += 1
+        if residual.error < best_error:
+            best, best_error, since = motion, residual.error, 0
+        if since == PATIENCE or creeping == CREEPING or (since and best_error < ACCEPTED):  # lost, or round-off
+            break
+    is_settled = best_error < STIFF and left < ROUND_OFF * _extent(problem.system)
+    return best, 0.0 if is_settled else best_error
+
+
+def _searched(
+    problem: _Problem,
+    motion: QuasiStaticMotion,
+    rigid: IntArray,
+    step: Array,
+    solve: Callable[[Array], Array],
+    weight: Array,
+) -> tuple[QuasiStaticMotion, _Residual, float]:
+    """The longest part of a step after which the next simplified step is shorter, or the shortest part; which."""
+    size = float(np.linalg.norm(weight * step[: len(weight)]))
+    length, allowed = 1.0, ROUND_OFF * _extent(problem.system)
+    while True:
+        trial = _moved(problem, motion, rigid, length * step)
+        residual = _residual(problem, trial)
+        if length <= SHORTEST or not np.isfinite(size):
+            return trial, residual, length
+        if np.isfinite(residual.error):
+            simplified = solve(residual.right_side(problem, rigid))[: len(weight)]
+            if np.linalg.norm(weight * simplified) <= max((1 - length / 4) * size, allowed):
+                return trial, residual, length
+        length /= 2
+
+
+def _residual(problem: _Problem, motion: QuasiStaticMotion) -> _Residual:
+    system, state, at = problem.system, motion.state, motion.at
+    mass, matrix = system.small_mass(state, at), system.rows.small_matrix(at)
+    rigid = system.layout.is_rigid
+    inertia, elastic = (np.zeros(len(motion.acceleration)) for _ in range(2))
+    for index, placed in enumerate(system.bodies):
+        own, eta = system.layout.place(index), system.elastic(state, index)
+        acceleration = motion.acceleration[own]
+        if isinstance(placed.data, AbsoluteBody):
+            inertia[own] = system.body_mass(state, index) @ acceleration
+        else:
+            nu = turning(system, index, state.velocity[own])
+            own_mass = mass[own, own] if isinstance(mass, np.ndarray) else system.body_mass(state, index)
+            inertia[own] = inertia_forces(system.frames[index], eta, nu, acceleration, own_mass)
+        elastic[own][placed.data.rigid_count :] = elastic_force(placed.data, eta)
+    applied = problem.share * applied_forces(system, state, at)
+    constraint = matrix.T @ motion.multipliers
+    balance = inertia + elastic - applied - constraint
+    weight = 1 / np.sqrt(mass.diagonal())
+    size = max(np.linalg.norm(weight * force) for force in (inertia, elastic, applied, constraint))
+    size = max(size, np.linalg.norm(weight * problem.round_off) / ACCEPTED)
+    row_weight = 1 / np.sqrt(matrix**2 @ weight**2 + np.finfo(float).tiny)
+    change, gap = system.rows.accelerations(at)[0], system.rows.values(at)[0]
+    moments = rigid_moments(system, state, problem.given)
+    pose = np.where(rigid, moments + matrix.T @ motion.pose_multipliers, 0.0)
+    acceleration = matrix @ motion.acceleration + change
+    error = max(
+        _relative(np.linalg.norm(weight * balance), size),
+        _relative(np.linalg.norm(row_weight * acceleration), size + np.linalg.norm(row_weight * change)),
+        float(system.relative_gaps(gap).max(initial=0.0)),
+        float(np.linalg.norm(weight * pose) / _extent(system)),
+    )
+    return _Residual(balance, acceleration, gap, pose, error)
+
+
+def turning(system: System, index: int, nu: Array) -> Array:
+    """nu of a floating body without its translation, which is apart from the rest."""
+    return np.concatenate([np.zeros(system.dimension), nu[system.dimension :]])
+
+
+def _extent(system: System) -> float:
+    """Size of a motion of the whole mechanism by its own length, in the metric of kinetic energy."""
+    return float(system.largest_length * np.sqrt(sum(placed.data.mass for placed in system.bodies)))
+
+
+def _with_velocity(problem: _Problem, motion: QuasiStaticMotion) -> QuasiStaticMotion:
+    """The motion with the share of the rigid velocities at its pose that loads of this share go with."""
+    velocity = np.sqrt(problem.share) * with_rigid_velocity(problem.system, motion.state, motion.at).velocity
+    state = replace(motion.state, velocity=velocity)
+    return replace(motion, state=state, at=motion.at.moving(velocity[None]))
+
+
+def _moved(problem: _Problem, motion: QuasiStaticMotion, rigid: IntArray, step: Array) -> QuasiStaticMotion:
+    """The motion after a step of Newton's method."""
+    sizes = np.cumsum([len(motion.acceleration), len(rigid), len(problem.rows)])
+    change, faster, pull, pose_pull = np.split(step, sizes)
+    acceleration, multipliers = motion.acceleration.copy(), motion.multipliers.copy()
+    pose_multipliers = motion.pose_multipliers.copy()
+    acceleration[rigid] += faster
+    multipliers[problem.rows] += pull
+    pose_multipliers[problem.rows] += pose_pull
+    state = displaced(problem.system, motion.state, change)
+    at = problem.system.at(state, given=problem.moving)
+    return _with_velocity(problem, QuasiStaticMotion(state, at, acceleration, multipliers, pose_multipliers))
+
+
+def _matrix(problem: _Problem, motion: QuasiStaticMotion, rigid: IntArray) -> Matrix:
+    """Of the changes of (pose, eta), of the acceleration, the multipliers and the pose multipliers."""
+    system, state, at = problem.system, motion.state, motion.at
+    matrix = system.rows.small_matrix(at)[problem.rows]
+    mass = system.small_mass(state, at)
+    held, mass_rigid = matrix[:, rigid], mass[rigid]
+    stiffness = _stiffness(system, motion, problem.share)
+    metric = REGULARISATION * problem.rate * (held**2 @ (1 / mass.diagonal()[rigid])) + np.finfo(float).tiny
+    if not isinstance(matrix, np.ndarray):
+        return sparse.csc_matrix(
+            sparse.block_array(
+                [
+                    [stiffness, mass[:, rigid], -matrix.T, None],
+                    [None, held, None, -sparse.diags_array(metric)],
+                    [matrix, None, None, None],
+                    [mass_rigid, None, None, held.T],
+                ],
+                format="csc",
+            )
+        )
+    rows, n = matrix.shape
+    a, b, c, d = np.cumsum([n, len(rigid), rows, rows])
+    result = np.zeros((d, d))
+    result[:n, :a], result[:n, a:b], result[:n, b:c] = stiffness, mass[:, rigid], -matrix.T
+    result[n : n + rows, a:b], result[n : n + rows, c:] = held, -np.diag(metric)
+    result[n + rows : n + 2 * rows, :a] = matrix
+    result[n + 2 * rows :, :a], result[n + 2 * rows :, c:] = mass_rigid, held.T
+    return result
+
+
+def _rate(system: System, state: State, at: Instants) -> float:
+    """Of a problem: so that its matrix knows no unit of time."""
+    root = np.sqrt(system.small_mass(state, at).diagonal())
+    pull, motion = np.linalg.norm(applied_forces(system, state, at) / root), np.linalg.norm(root * state.velocity)
+    extent = _extent(system)
+    return float(pull / extent + (motion / extent) ** 2) or 1.0
+
+
+def _factors(matrix: Matrix) -> Callable[[Array], Array]:
+    """What solves with a matrix.
+
+    Raises:
+        RuntimeError: it is singular.
+    """
+    if isinstance(matrix, np.ndarray):
+        factors = lu_factor(matrix, check_finite=False)
+        return lambda right: np.asarray(lu_solve(factors, right, check_finite=False))
+    solve: Callable[[Array], Array] = splu(matrix).solve
+    return solve
+
+
+def _relative(error: np.floating[Any], scale: np.floating[Any]) -> float:
+    return 0.0 if error == 0 else float(error / scale)
+
+
+def _stiffness(system: System, motion: QuasiStaticMotion, share: float) -> Matrix:
+    """Derivative of the balance to (pose, eta) at constant velocities."""
+    blocks, state = [], motion.state
+    for index, placed in enumerate(system.bodies):
+        own, eta = system.layout.place(index), system.elastic(state, index)
+        block = stiffness_matrix(placed.data, eta)
+        if not isinstance(placed.data, AbsoluteBody):
+            nu = turning(system, index, state.velocity[own])
+            if not placed.data.elastic_count:
+                blocks.append(block)
+                continue
+            slope = inertia_slope(system.frames[index], eta, nu, motion.acceleration[own])
+            block[:, placed.data.rigid_count :] += slope
+        blocks.append(block)
+    result = block_matrix(blocks, int(system.layout.velocity[-1]))
+    if system.loads or system.forces:
+        result = result - share * load_stiffness(system, state)
+    return result - small_constraint_stiffness(system, motion.at, motion.multipliers)

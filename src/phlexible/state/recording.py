@@ -1,0 +1,169 @@
+"""The raw numbers of a run: what a results file holds and every observable is computed from."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, IntArray, hold_read_only, read_only
+from phlexible.state.instants import Instants, RecordedGiven
+from phlexible.state.layout import State
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """States and ledger at the stored instants 0 .. N of a system of f floating bodies and c carriers.
+
+    Attributes:
+        time: shape (N + 1,) [s].
+        position: centres of mass of the floating bodies, then nodes of the others, shape (N + 1, c, 3) [m].
+        rotation: body to world, shape (N + 1, f, 3, 3).
+        eta: elastic coordinates of all floating bodies, shape (N + 1, sum n).
+        velocity: nu of all carriers (unprojected): V in world axes, w in body axes, deta/dt,
+            shape (N + 1, sum of velocity counts).
+        multipliers: of joints and drives, mean of the adjacent steps where these have one length, otherwise
+            from accelerations (docs/theory.md, 4; (4.23)), shape (N + 1, rows) [N or N m].
+        forces: along the coordinates of force elements, alike, then of the strains of strings, always the mean,
+            shape (N + 1, forces).
+        theta: coordinates of the forces, angles over full turns, shape (N + 1, forces).
+        held: where constraints are held that events hold or release, NaN: not at all, (N + 1, switches).
+        event_times: when each event happened, NaN: not yet, shape (N + 1, events) [s].
+        event_losses: energy that it took, shape (N + 1, events) [J].
+        paths: p(t) of the drives, shape (N + 1, drives) [rad or m].
+        path_rates: dp/dt, shape (N + 1, drives).
+        frames: origin of each moving frame (``ground.moving``), shape (N + 1, f, 3) [m].
+        frame_rotations: turn of each moving frame since t = 0, shape (N + 1, f, 3, 3).
+        frame_velocities: shape (N + 1, f, 3) [m/s].
+        frame_angular_velocities: world axes, shape (N + 1, f, 3) [rad/s].
+        kinetic, strain, gravity, spring: energies, each of shape (N + 1,) [J].
+        work: work done since t = 0 by each source of ``work_names``, shape (N + 1, sources) [J].
+        dissipated: energy lost since t = 0, shape (N + 1,) [J].
+        iterations: Newton iterations since t = 0, shape (N + 1,).
+        halvings: halved steps since t = 0, shape (N + 1,).
+        contact_steps: parts of steps that were taken around contacts since t = 0, shape (N + 1,).
+        step_error: greatest estimated error of a step since the instant before, shape (N + 1,).
+        work_names: loads, then joints that are driven by moving frames, drives, force elements.
+    """
+
+    time: Array
+    position: Array
+    rotation: Array
+    eta: Array
+    velocity: Array
+    multipliers: Array
+    forces: Array
+    theta: Array
+    held: Array
+    event_times: Array
+    event_losses: Array
+    paths: Array
+    path_rates: Array
+    frames: Array
+    frame_rotations: Array
+    frame_velocities: Array
+    frame_angular_velocities: Array
+    kinetic: Array
+    strain: Array
+    gravity: Array
+    spring: Array
+    work: Array
+    dissipated: Array
+    iterations: IntArray
+    halvings: IntArray
+    contact_steps: IntArray
+    step_error: Array
+    work_names: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        ends = f", t = {self.time[0]:g} to {self.time[-1]:g} s" if len(self.time) else ""
+        return f"{type(self).__name__}({len(self.time)} instants{ends})"
+
+    def read_only(self) -> Self:
+        """The same numbers, which are read-only."""
+        result = type(self).__new__(type(self))
+        vars(result).update(vars(self))
+        hold_read_only(result)
+        return result
+
+    def instants(self) -> Instants:
+        """The states, with the frames and paths as they were."""
+        given = RecordedGiven(
+            self.frames,
+            self.frame_rotations,
+            self.frame_velocities,
+            self.frame_angular_velocities,
+            self.paths,
+            self.path_rates,
+        )
+        return Instants(self.time, self.position, self.rotation, self.eta, self.velocity, given)
+
+    def rows(self, rows: slice | IntArray) -> Self:
+        """The chosen instants only; a slice does not copy."""
+        arrays: dict[str, Any] = {name: getattr(self, name)[rows] for name in ARRAYS}
+        return type(self)(**arrays, work_names=self.work_names)
+
+    def state(self, instant: int) -> State:
+        """The state at a stored instant."""
+        return State(
+            float(self.time[instant]),
+            self.position[instant],
+            self.rotation[instant],
+            self.eta[instant],
+            self.velocity[instant],
+            self.theta[instant],
+        )
+
+
+ARRAYS = tuple(field.name for field in fields(Recording) if field.name != "work_names")
+"""Names of the attributes that have a row for each instant."""
+
+
+Reactions = tuple[Array, Array]
+"""Multipliers and forces of an instant, shape (rows,) and (forces,)."""
+
+LateReactions = Callable[[], Reactions | None]
+"""Finds them when somebody asks; None where joints contradict each other, in singular positions."""
+
+
+class LateRecording(Recording):
+    """A recording whose multipliers and forces are complete once one of them is asked for."""
+
+    _late: tuple[Recording, Mapping[int, LateReactions]]
+
+    def __getattr__(self, name: str) -> Array:
+        """Called for attributes that are not there yet."""
+        if name not in LATE or "_late" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        known, late = self.__dict__.pop("_late")
+        for row, find in late.items():
+            if (found := find()) is not None:
+                known.multipliers[row], known.forces[row] = found
+        self.__dict__.update({each: read_only(getattr(known, each)) for each in LATE})
+        return np.asarray(self.__dict__[name])
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All numbers."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+
+LATE = ("multipliers", "forces")
+
+
+def with_late_reactions(recording: Recording, late: Mapping[int, LateReactions]) -> Recording:
+    """The recording with reactions at some of its instants that are found when they are asked for."""
+    result = LateRecording.__new__(LateRecording)
+    result.__dict__.update({each: own for each, own in vars(recording).items() if each not in LATE})
+    result.__dict__["_late"] = (recording, late)
+    return result
+
+
+def concatenated(recordings: Sequence[Recording]) -> Recording:
+    """One recording out of consecutive ones of the same system, as a copy."""
+    first = recordings[0]
+    arrays: dict[str, Any]
+    if len(recordings) == 1:
+        arrays = {name: getattr(first, name).copy() for name in ARRAYS}
+    else:
+        arrays = {name: np.concatenate([getattr(each, name) for each in recordings]) for name in ARRAYS}
+    return type(first)(**arrays, work_names=first.work_names)

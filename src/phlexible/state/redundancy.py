@@ -1,0 +1,344 @@
+"""Joints that hold a motion twice: found, named, resolved (docs/theory.md, 6)."""
+
+import heapq
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg, sparse
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.sparse import Matrix, is_small, smallest_solution
+from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.display import shortened
+from phlexible.errors import RedundancyError, RedundancyWarning
+from phlexible.state.instants import Instants
+from phlexible.state.layout import Layout, State
+from phlexible.state.system import System
+
+# How large joint forces are where several sets of them do the same (docs/theory.md, 6).
+#
+# Forces of redundant joints are not unique. Taken are those of least ``sum F^2 + (M / L)^2`` over the
+# multipliers, F of rows that hold points [N], M of rows that hold directions [N m], with L the size
+# of the largest body: so they depend neither on world axes nor on where the mechanism stands.
+
+
+def smallest_multipliers_at(system: System, state: State, multipliers: Array) -> Array:
+    """The smallest multipliers that do at a state what the given ones do, shape (rows,)."""
+    matrix = system.rows.matrix(system.at(state))
+    metric = sparse.diags_array(system.gap_lengths**2).tocsr()
+    return smallest_solution(metric, sparse.csr_array(matrix.T), matrix.T @ multipliers)
+
+
+# Do joints constrain the same motion twice (docs/theory.md, 6)? Block elimination, as wide as their graph.
+#
+# The columns of ``(G M^-1/2)^T``, scaled to length 1 (6.1), are orthogonalized joint by joint (a
+# multifrontal QR factorization): a column that is left shorter than 1e-9 depends on earlier ones.
+
+DEPENDENT = 1e-9
+TAKES_PART = 1e-6
+CLEARLY = 1e-10  # least eigenvalue of G M^-1 G^T with rows of length 1: that of DEPENDENT is 1e-18, and round-off
+
+
+@dataclass(frozen=True, eq=False)
+class _Front:
+    """Rows of the scaled matrix that touch the constraint rows ``columns`` of some joints."""
+
+    joints: frozenset[int]
+    columns: IntArray
+    block: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Redundancy:
+    """A joint function whose rate is a combination of those of others.
+
+    Attributes:
+        row: the joint function, by its number in the layout.
+        combination: coefficient of each row of G in a sum that vanishes, by row.
+        joints: numbers of the joints that take part.
+    """
+
+    row: int
+    combination: dict[int, float]
+    joints: tuple[int, ...]
+
+
+def redundancies(system: System, state: State, at: Instants | None = None) -> list[Redundancy]:
+    """One for each row of G that is to be left out so that the others are independent at the state.
+
+    Args:
+        at: the state as an instant, where its frames are known as numbers only.
+    """
+    layout = system.layout
+    fronts: list[set[_Front]] = [set() for _ in system.constraints]  # those that touch a joint
+    body_fronts, lengths = _body_fronts(system, state, system.at(state) if at is None else at)
+    if _are_independent(body_fronts, len(lengths)):
+        return []
+    for front in body_fronts:
+        for joint in front.joints:
+            fronts[joint].add(front)
+    found: list[Redundancy] = []
+    eliminated: list[tuple[IntArray, IntArray, Array]] = []
+    queue = [(_width(fronts[joint]), joint) for joint in range(len(fronts))]
+    heapq.heapify(queue)
+    while queue:
+        _, joint = heapq.heappop(queue)
+        if queue and (width := _width(fronts[joint])) > queue[0][0]:
+            heapq.heappush(queue, (width, joint))
+            continue
+        own = np.arange(layout.multiplier[joint], layout.multiplier[joint + 1])
+        mine = fronts[joint].copy()
+        merged = _merged(mine, own)
+        for neighbour in merged.joints | {joint}:
+            fronts[neighbour] -= mine
+        triangle = _triangle(merged.block, len(own))
+        while len(short := np.flatnonzero(np.abs(np.diag(triangle[:, : len(own)])) < DEPENDENT)):
+            first = int(short[0])
+            coefficients = _combination(eliminated, own, triangle, first)
+            found.append(_redundancy(layout, int(own[first]), coefficients, lengths))
+            own = np.delete(own, first)
+            merged = _without_column(merged, first)
+            triangle = _triangle(merged.block, len(own))
+        eliminated.append((own, merged.columns, triangle[: len(own)]))
+        rest = triangle[len(own) :, len(own) :]
+        if rest.size:
+            front = _Front(merged.joints - {joint}, merged.columns[len(own) :], rest)
+            for neighbour in front.joints:
+                fronts[neighbour].add(front)
+    return found
+
+
+def independent_rows(system: System, state: State, at: Instants | None = None) -> IntArray:
+    """Rows of G that are independent at the state and span all of them, ascending; ``at`` as above."""
+    left_out = [redundancy.row for redundancy in redundancies(system, state, at)]
+    return np.setdiff1d(np.arange(system.layout.multiplier[-1]), left_out)
+
+
+def _body_fronts(system: System, state: State, at: Instants) -> tuple[list[_Front], Array]:
+    """One front a body: its columns of G, in the metric of its kinetic energy, rows of length 1.
+
+    With the lengths that the rows had, shape (rows,).
+    """
+    layout = system.layout
+    matrix = system.rows.small_matrix(at)
+    if not isinstance(matrix, np.ndarray):
+        matrix = matrix.tocsc()
+    masses = system.small_mass(state, at) if is_small(matrix.shape[1]) else None
+    owner = np.repeat(np.arange(len(system.constraints)), np.diff(layout.multiplier))
+    squares = np.zeros(matrix.shape[0])
+    parts = []
+    for index, placed in enumerate(system.bodies):
+        if isinstance(placed.data, AbsoluteBody):
+            parts += _node_parts(placed.data, matrix, int(layout.velocity[index]))
+            continue
+        columns, rows = _touching(matrix[:, layout.velocity[index] : layout.velocity[index + 1]])
+        if len(columns):
+            own = layout.place(index)
+            mass = system.body_mass(state, index) if masses is None else masses[own, own]
+            factor = np.linalg.cholesky(mass)
+            parts.append((columns, np.asarray(np.linalg.solve(factor, rows), dtype=np.float64)))
+    for columns, block in parts:
+        squares[columns] += (block**2).sum(axis=0)
+    lengths = np.sqrt(np.where(squares > 0, squares, 1.0))
+    fronts = [
+        _Front(frozenset(owner[columns].tolist()), columns, block / lengths[columns]) for columns, block in parts
+    ]
+    return fronts, lengths
+
+
+def _touching(part: Matrix) -> tuple[IntArray, Array]:
+    """Rows of a part of G that are not zero: their numbers, and they themselves as columns."""
+    if isinstance(part, np.ndarray):
+        columns = np.flatnonzero(part.any(axis=1))
+        return columns, part[columns].T
+    columns = np.unique(part.tocoo().row)
+    return columns, part.tocsr()[columns].toarray().T
+
+
+def _are_independent(fronts: list[_Front], count: int) -> bool:
+    """Whether a few rows are clearly independent: the diagonal of R is not below the least singular value.
+
+    Then, as mostly, nothing has to be eliminated joint by joint.
+    """
+    if not is_small(count):
+        return False
+    square = np.zeros((count, count))
+    for front in fronts:
+        square[np.ix_(front.columns, front.columns)] += front.block.T @ front.block
+    return count == 0 or bool(np.linalg.eigvalsh(square)[0] > CLEARLY)
+
+
+def _node_parts(body: AbsoluteBody, matrix: Matrix, first: int) -> list[tuple[IntArray, Array]]:
+    """One part a node that joints hold, as if each carried its own mass: any metric will do.
+
+    Columns and block as of the other bodies; together they would be as wide as the joints on a string.
+    """
+    d, mass = body.dimension, np.asarray(body.nodal_mass.diagonal())
+    own = matrix[:, first : first + body.elastic_count]
+    held = np.flatnonzero(own.any(axis=0) if isinstance(own, np.ndarray) else np.diff(own.indptr)) // d
+    parts = []
+    for node in np.unique(held):
+        columns, rows = _touching(own[:, d * node : d * (node + 1)])
+        parts.append((columns, rows / np.sqrt(mass[node])))
+    return parts
+
+
+def _width(fronts: set[_Front]) -> int:
+    """How many joints a joint's elimination connects, counted at most once a front."""
+    return sum(len(front.joints) for front in fronts)
+
+
+def _merged(fronts: set[_Front], own: IntArray) -> _Front:
+    """All fronts as one whose first columns are ``own``."""
+    others = np.unique(np.concatenate([own[:0], *(front.columns for front in fronts)]))
+    columns = np.concatenate([own, np.setdiff1d(others, own)])
+    place = {int(column): index for index, column in enumerate(columns)}
+    blocks = [np.zeros((0, len(columns)))]
+    for front in fronts:
+        wide = np.zeros((len(front.block), len(columns)))
+        wide[:, [place[int(column)] for column in front.columns]] = front.block
+        blocks.append(wide)
+    joints: frozenset[int] = frozenset().union(*(front.joints for front in fronts))
+    return _Front(joints, columns, np.vstack(blocks))
+
+
+def _triangle(block: Array, count: int) -> Array:
+    """R of the QR factorization with at least ``count`` rows."""
+    missing = max(0, count - len(block))
+    triangle = linalg.qr(np.vstack([block, np.zeros((missing, block.shape[1]))]), mode="r")[0]
+    return np.asarray(triangle[: block.shape[1]])
+
+
+def _combination(
+    eliminated: list[tuple[IntArray, IntArray, Array]], own: IntArray, triangle: Array, short: int
+) -> dict[int, float]:
+    """Coefficients of the combination of scaled rows that vanishes, by row; 1 for the short one."""
+    known = {int(own[short]): 1.0}
+    before = linalg.solve_triangular(triangle[:short, :short], -triangle[:short, short])
+    known.update({int(row): float(value) for row, value in zip(own[:short], before, strict=True)})
+    for rows, columns, block in reversed(eliminated):
+        weights = np.array([known.get(int(column), 0.0) for column in columns[len(rows) :]])
+        values = linalg.solve_triangular(block[:, : len(rows)], -block[:, len(rows) :] @ weights)
+        known.update({int(row): float(value) for row, value in zip(rows, values, strict=True)})
+    return known
+
+
+def _without_column(front: _Front, column: int) -> _Front:
+    return _Front(front.joints, np.delete(front.columns, column), np.delete(front.block, column, axis=1))
+
+
+def _redundancy(layout: Layout, dependent: int, coefficients: dict[int, float], lengths: Array) -> Redundancy:
+    largest = max(abs(value) for value in coefficients.values())
+    part = {row: value for row, value in coefficients.items() if abs(value) > TAKES_PART * largest}
+    numbers = {int(np.searchsorted(layout.multiplier, row, side="right")) - 1 for row in part}
+    combination = {row: value / float(lengths[row]) for row, value in coefficients.items()}
+    return Redundancy(dependent, combination, tuple(sorted(numbers)))
+
+
+# Joints that hold a motion twice: named in a warning where they agree, refused where they contradict.
+
+CONTRADICTION = 1e-5
+"""Of the scale of accelerations; those of moving frames are differences, good to about 1e-7."""
+
+ROUND_OFF, SHORT = 1e-15, 1e-3  # of places over the size of a body; [s], of the differences of slow functions
+
+MOST_NAMED = 12
+
+
+def check_redundancy(system: System, state: State, at: Instants | None = None, stacklevel: int = 3) -> bool:
+    """Whether some joint holds what others hold; then a ``RedundancyWarning`` names them.
+
+    The motion does not depend on how such joints share their forces; these are then the smallest ones
+    (``smallest_multipliers_at``).
+
+    Args:
+        at: the pose of the state as an instant, where the caller has it.
+        stacklevel: of the warning, seen from the caller: 1 is the caller.
+
+    Raises:
+        RedundancyError: joints that agree on positions and velocities of the state, but not on
+            accelerations: no motion goes on from it.
+    """
+    found = redundancies(system, state, at)
+    if not found:
+        return False
+    _refuse_contradiction(system, state, found)
+    warnings.warn(_message(system, found), RedundancyWarning, stacklevel=stacklevel + 1)
+    return True
+
+
+def _refuse_contradiction(system: System, state: State, found: list[Redundancy]) -> None:
+    """A vanishing combination of the rows of d2g/dt2 = G dnu/dt + c must have a vanishing part c too."""
+    size = system.gap_lengths
+    change = system.rows.accelerations(system.at(state))[0] / size
+    scale = max(float(np.abs(change).max()), _rate(system, state) ** 2)
+    is_given = bool(system.moving_frames or system.paths)  # their accelerations are second differences
+    noise = (system.round_off / system.body_length + ROUND_OFF) / SHORT**2 if is_given else 0.0
+    for redundancy in found:
+        rows = np.array(list(redundancy.combination))
+        weights = np.array(list(redundancy.combination.values())) * size[rows]
+        if abs(weights @ change[rows]) > np.abs(weights).sum() * (CONTRADICTION * scale + noise):
+            owner = system.owners[redundancy.row]
+            raise RedundancyError(
+                f"no motion goes on from t = {state.time:g} s: {owner.joint} ({owner.row.label}) holds what "
+                f"is already held, in {_names(system, redundancy.joints)}, and they ask for different "
+                "accelerations; check velocities and moving frames, or remove a joint"
+            )
+
+
+def _rate(system: System, state: State) -> float:
+    """A rate that stands for the velocities of the state [1/s]."""
+    layout = system.layout
+    spins = state.velocity[layout.spin[2]]
+    linear = state.velocity[layout.linear]
+    return max(float(np.abs(linear).max(initial=0.0)) / system.body_length, float(np.abs(spins).max(initial=0.0)))
+
+
+def _message(system: System, found: list[Redundancy]) -> str:
+    owner = system.owners[found[0].row]
+    numbers = tuple(sorted({number for redundancy in found for number in redundancy.joints}))
+    times = "once" if len(found) == 1 else f"{len(found)} times"
+    return (
+        f"redundant joints: {times} a joint holds what others hold already, for example {owner.joint} "
+        f"({owner.row.label}), in {_names(system, numbers)}; the motion is right, joint forces are not "
+        "unique and the smallest ones are taken; joints that leave more freedom make them unique "
+        "(Spherical for Revolute, Slider for Prismatic)"
+    )
+
+
+def _names(system: System, numbers: tuple[int, ...]) -> str:
+    return shortened([str(system.constraints[number]) for number in numbers], MOST_NAMED)
+
+
+# Which constraints are about to hold one motion twice: a mechanism close to a dead centre.
+
+CLOSE = 1e-2
+"""Least singular value of the rows of the constraints, over the greatest: far from dead centres it is about 0.1."""
+TAKES_PART_AT_DEAD_CENTRE = 0.2  # in the combination of rows that is close to zero
+MOST_ROWS = 400  # more are too many for a look at all singular values
+MOST_NAMED_AT_DEAD_CENTRE = 4
+
+
+def near_dead_centre(system: System, state: State, weights: Array) -> str:
+    """A clause for an error message; empty where no dead centre is near.
+
+    Args:
+        system: with the constraints that hold.
+        state: where a step failed.
+        weights: make velocities comparable, shape (velocities,).
+    """
+    if not 1 < len(system.owners) <= MOST_ROWS:
+        return ""
+    matrix = system.rows.matrix(system.at(state)).toarray() / weights
+    sizes = np.linalg.norm(matrix, axis=1)
+    if not (np.isfinite(matrix).all() and (sizes > 0).all()):
+        return ""
+    left, values, _ = np.linalg.svd(matrix / sizes[:, None], full_matrices=False)
+    if values[-1] > CLOSE * values[0]:
+        return ""
+    parts = np.abs(left[:, -1])
+    rows = np.flatnonzero(parts > TAKES_PART_AT_DEAD_CENTRE * parts.max())
+    names = list(dict.fromkeys(str(system.owners[row].joint) for row in rows))
+    named = shortened(names, MOST_NAMED_AT_DEAD_CENTRE)
+    return f"; the mechanism is close to a dead centre, where {named} leave less freedom than they seem to"

@@ -1,0 +1,25 @@
+"""How far forces may be off by the round-off of the places from which they follow."""
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.algebra.sparse import Matrix
+from phlexible.state.layout import State
+from phlexible.state.system import System
+
+
+def round_off_of_forces(system: System, state: State, stiffness: Matrix) -> Array:
+    """What forces that balance may leave, shape (velocities,) [N, N m]; no Newton step makes them smaller.
+
+    Elastic coordinates of floating frames are small by themselves and count nothing.
+
+    Args:
+        system: what is in balance.
+        state: where.
+        stiffness: derivative of the forces to the coordinates, shape (velocities,) * 2.
+    """
+    extent = system.largest_length + float(np.abs(state.position).max(initial=0.0))
+    sizes = np.zeros(stiffness.shape[0])
+    sizes[system.layout.linear] = extent
+    sizes[system.layout.spin[2]] = 1.0
+    return np.asarray(np.finfo(float).eps * (abs(stiffness) @ sizes))

@@ -1,0 +1,439 @@
+"""A mechanism resolved into numbers, once, and kept until the mechanism changes (docs/theory.md, 2)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from operator import is_
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.sparse import Matrix, block_diagonal, is_small
+from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.floating_body import FloatingBody
+from phlexible.bodies.mechanics import absolute
+from phlexible.bodies.mechanics.floating import centred, mass_matrix
+from phlexible.description.interactions.drives import Drive
+from phlexible.description.interactions.force_elements import CoordinateForce, ForceElement
+from phlexible.description.interactions.functions import Coordinate, PointOf, Row, Vector
+from phlexible.description.interactions.loads import PointLoad
+from phlexible.description.joints.joint import Joint
+from phlexible.description.joints.relations import JointRelation, RelationRow
+from phlexible.description.mechanism.mechanism import Mechanism
+from phlexible.description.ports import MovingFrame, PlacedBody, Port
+from phlexible.description.time_functions import TimePath
+from phlexible.errors import ModelError
+from phlexible.state.functions import (
+    ConstraintSet,
+    CoordinatePlace,
+    FunctionSet,
+    SmallJacobians,
+    base_rows,
+    coordinate_places,
+    function_set,
+)
+from phlexible.state.instants import Given, GivenFunctions, Instants, instant_of
+from phlexible.state.layout import Layout, State
+from phlexible.state.parts_as_made import as_made
+from phlexible.state.vectors import VectorResolver, VectorSet
+
+# A mechanism resolved into numbers, once (docs/theory.md, 2).
+#
+# What assembly, observables, linear analysis and rank decisions read.
+
+COINCIDENT = 1e-9
+ROUND_OFF = 8 * float(np.finfo(float).eps)
+
+
+class RowOwner(NamedTuple):
+    """A joint, drive or relation and one of its rows."""
+
+    joint: Joint | Drive | JointRelation
+    row: Row
+
+
+class ScalarForce(NamedTuple):
+    """One scalar force and the element that it belongs to."""
+
+    element: ForceElement
+    force: CoordinateForce
+
+    @property
+    def is_prescribed(self) -> bool:
+        """Whether it has a prescribed part; that of a mere force or torque may be zero."""
+        is_zero = isinstance(self.force.value, int | float) and self.force.value == 0
+        return self.element.is_actuator or not is_zero
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """The numbers of a mechanism; made by ``system_of`` and never changed.
+
+    Attributes:
+        mechanism: as it was.
+        bodies: those with a frame, then those in absolute coordinates.
+        frames: data of the first about their centres of mass (2.6).
+        centres: S / m of each, (3, n + 1): where that is in body axes.
+        constraints: joints, then drives, then relations.
+        owners: joint and function of every multiplier.
+        forces: scalar forces of all elements.
+        loads: forces and moments on single attachments, load after load.
+        moving_frames: frames that joints and elements use, by first appearance.
+    """
+
+    mechanism: Mechanism
+    bodies: tuple[PlacedBody, ...]
+    frames: tuple[FloatingBody, ...]
+    centres: tuple[Array, ...]
+    constraints: tuple[Joint | Drive | JointRelation, ...]
+    owners: tuple[RowOwner, ...]
+    forces: tuple[ScalarForce, ...]
+    loads: tuple[PointLoad, ...]
+    moving_frames: tuple[MovingFrame, ...]
+    layout: Layout
+
+    def __getstate__(self) -> dict[str, object]:
+        """Without what follows from the rest."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    def __repr__(self) -> str:
+        return f"System({self.mechanism!r})"
+
+    @property
+    def dimension(self) -> int:
+        """2 in the xy plane, 3 in space."""
+        return self.mechanism.dimension
+
+    @cached_property
+    def floating(self) -> tuple[FloatingBody, ...]:
+        """Data of the bodies with a frame, about the points of their frames."""
+        return tuple(placed.data for placed in self.bodies if isinstance(placed.data, FloatingBody))
+
+    @cached_property
+    def nodal(self) -> tuple[AbsoluteBody, ...]:
+        """Data of the bodies in absolute coordinates."""
+        return tuple(placed.data for placed in self.bodies if isinstance(placed.data, AbsoluteBody))
+
+    @cached_property
+    def paths(self) -> tuple[TimePath, ...]:
+        """Of the drives."""
+        return tuple(drive.path for drive in self.mechanism.drives)
+
+    @cached_property
+    def index(self) -> dict[PlacedBody, int]:
+        """Number of each body by its handle."""
+        return {placed: index for index, placed in enumerate(self.bodies)}
+
+    @cached_property
+    def resolver(self) -> VectorResolver:
+        """Finds the numbers of vectors."""
+        frames = {frame: number for number, frame in enumerate(self.moving_frames)}
+        return VectorResolver(self.layout, frames, self.index, self.centres)
+
+    @cached_property
+    def rod_strains(self) -> FunctionSet:
+        """All strains of rods, which no rigid motion of a rod changes."""
+        dimension = self.dimension
+        elements = [element for rod in self.mechanism.rods for element in rod.elements]
+        return self.functions([row for each in elements for point in each.functions(dimension) for row in point])
+
+    @cached_property
+    def rows(self) -> FunctionSet | ConstraintSet:
+        """The functions of all constraints."""
+        rows = [owner.row for owner in self.owners]
+        if not self.related:
+            return self.functions(rows)
+        base, owner = base_rows(rows)
+        constants = [row.constant if isinstance(row, RelationRow) else 0.0 for row in rows]
+        own = np.array(owner, dtype=np.int64)
+        return ConstraintSet(self.functions(base), own, self.related, np.array(constants), len(rows))
+
+    @cached_property
+    def related(self) -> tuple[CoordinatePlace, ...]:
+        """The coordinates of all relations."""
+        return tuple(coordinate_places([owner.row for owner in self.owners]))
+
+    @cached_property
+    def row_switches(self) -> IntArray:
+        """Which of the mechanism's switches holds or releases each row, or -1, shape (rows,)."""
+        number = {id(switch.constraint): k for k, switch in enumerate(self.mechanism.switches)}
+        return np.array([number.get(id(owner.joint), -1) for owner in self.owners], dtype=np.int64)
+
+    @cached_property
+    def phases(self) -> "dict[bytes, Phase]":
+        """Those that were asked for, see ``phase``."""
+        return {}
+
+    def phase(self, held: Array) -> "Phase":
+        """What holds where switches are ``held``: not a number where they are not, shape (switches,)."""
+        is_held = ~np.isnan(held)
+        known = self.phases.get(is_held.tobytes())
+        if known is None:
+            known = self.phases[is_held.tobytes()] = self._phase(is_held)
+        return known
+
+    @cached_property
+    def whole_phase(self) -> "Phase":
+        """All constraints."""
+        count = len(self.constraints)
+        return Phase(self, np.arange(len(self.owners)), np.arange(count), count)
+
+    def gaps(self, state: State, theta: Array) -> Array:
+        """What constraints demand to vanish, shape (rows,); ``theta``: coordinates over full turns, (forces,)."""
+        rows, at = self.rows, self.at(state)
+        if isinstance(rows, ConstraintSet):
+            found = rows.values(at, theta[None, len(theta) - len(rows.places) :])
+        else:
+            found = rows.values(at)
+        return np.asarray(found[0])
+
+    def _phase(self, is_held: "np.typing.NDArray[np.bool_]") -> "Phase":
+        holds = np.array([own < 0 or is_held[own] for own in self.row_switches], dtype=bool)
+        if holds.all():
+            return self.whole_phase
+        starts = self.layout.multiplier
+        kept = [k for k in range(len(self.constraints)) if starts[k] == starts[k + 1] or holds[starts[k]]]
+        rows = np.flatnonzero(holds)
+        system = replace(
+            self,
+            constraints=tuple(self.constraints[k] for k in kept),
+            owners=tuple(self.owners[row] for row in rows),
+            layout=Layout(self.bodies, tuple(self.layout.rows[k] for k in kept)),
+        )
+        return Phase(system, rows, np.array(kept, dtype=np.int64), len(self.constraints))
+
+    @cached_property
+    def row_jacobians(self) -> SmallJacobians:
+        """Of the vectors of all constraints, where they are few."""
+        return SmallJacobians(self.rows.set)
+
+    @cached_property
+    def force_functions(self) -> FunctionSet:
+        """The functions of all scalar forces, force after force."""
+        return self.functions([row for each in self.forces for row in each.force.coordinate.functions()])
+
+    def functions(self, rows: Sequence[Row]) -> FunctionSet:
+        """Any functions of vectors of this system."""
+        return function_set(rows, self.layout, self.resolver, self.paths)
+
+    def vectors(self, vectors: Sequence[Vector]) -> VectorSet:
+        """Any vectors of this system; none between two nodes."""
+        return VectorSet(tuple(self.resolver.resolve(vector) for vector in vectors), self.layout)
+
+    def point(self, port: Port) -> "tuple[Array, VectorSet]":
+        """Weights and vectors whose sum a port is."""
+        parts = self.resolver.parts(PointOf(port))
+        return np.array([weight for weight, _ in parts]), VectorSet(tuple(v for _, v in parts), self.layout)
+
+    def at(self, state: State, end: float = np.inf, given: Given | None = None) -> Instants:
+        """A state as one instant, with the frames and paths of its time, whose accelerations are differences of
+        values up to ``end`` [s]; ``given``: these, where they are known."""
+        functions = GivenFunctions(self.moving_frames, self.paths, np.array([state.time]), end)
+        return instant_of(state, functions if given is None else given)
+
+    def elastic(self, state: State, index: int) -> Array:
+        """eta of a floating body, positions of the nodes of another, flat."""
+        return self.layout.elastic(index, state.position, state.eta)
+
+    def body_mass(self, state: State, index: int) -> Matrix:
+        """M of one body in the components of nu; sparse in absolute coordinates."""
+        data = self.bodies[index].data
+        if isinstance(data, AbsoluteBody):
+            return absolute.mass_matrix(data)
+        eta = self.elastic(state, index)
+        return mass_matrix(self.frames[index], eta) if eta.any() else self.undeformed_masses[index]
+
+    def mass(self, state: State) -> sparse.csr_array:
+        """M of all bodies, block diagonal, shape (velocities,) * 2."""
+        blocks = [self.body_mass(state, index) for index in range(len(self.bodies))]
+        return sparse.csr_array(sparse.block_diag(blocks, "csr")) if blocks else sparse.csr_array((0, 0))
+
+    def small_mass(self, state: State, at: Instants) -> Matrix:
+        """The same, as an array where it is small; ``at``: the pose of the state."""
+        size = int(self.layout.velocity[-1])
+        if not is_small(size):
+            return self.mass(state)
+        blocks = (self.body_mass(state, index) for index in range(len(self.bodies)))
+        return at.once(self, "mass", lambda: block_diagonal(blocks, size))
+
+    def coordinate_functions(self, coordinate: Coordinate) -> FunctionSet:
+        """The functions of one coordinate."""
+        return self.functions(coordinate.functions())
+
+    @cached_property
+    def body_length(self) -> float:
+        """Size of the largest body [m]; that of the mechanism where all bodies are points."""
+        return max((placed.data.size for placed in self.bodies), default=0.0) or self.largest_length
+
+    @cached_property
+    def largest_length(self) -> float:
+        """Largest body size or extent of bodies and ports [m], the same anywhere in the world.
+
+        Points that coincide have no extent but their gaps: theirs is the distance from the origin, at most 1.
+        """
+        far = float(np.abs(self._places).max(initial=0.0))
+        extent = float(np.linalg.norm(np.ptp(self._places, axis=0))) if len(self._places) else 0.0
+        largest = max([*(placed.data.size for placed in self.bodies), extent])
+        return largest if largest > COINCIDENT * far else min(far, 1.0) or 1.0
+
+    @cached_property
+    def round_off(self) -> float:
+        """Of the difference of two places as far from the origin as this mechanism [m]."""
+        return float(ROUND_OFF * np.abs(self._places).max(initial=0.0))
+
+    @cached_property
+    def undeformed_masses(self) -> tuple[Array, ...]:
+        """M(0) of each floating body, shared by bodies that share their numbers."""
+        known: dict[int, Array] = {}
+        for data in self.frames:
+            if id(data) not in known:
+                known[id(data)] = mass = mass_matrix(data, np.zeros(data.elastic_count))
+                mass.flags.writeable = False
+        return tuple(known[id(data)] for data in self.frames)
+
+    @cached_property
+    def _places(self) -> Array:
+        """World points of bodies and of ports of joints at t = 0, shape (places, 3) [m]."""
+        ports = [port for joint in self.mechanism.joints for port in (joint.first, joint.second)]
+        places = [placed.place for placed in self.bodies] + [port.initial_position() for port in ports]
+        return np.array(places).reshape(-1, 3)
+
+    @cached_property
+    def reach(self) -> float:
+        """A length that stands for the mechanism: its extent and distance from the origin [m]."""
+        reach = [float(np.linalg.norm(placed.place)) + placed.data.size for placed in self.bodies]
+        return max(reach, default=0.0) or 1.0
+
+    @cached_property
+    def gap_lengths(self) -> Array:
+        """What g of each row is compared with: the size of the largest body [m], 1 for cosines; (rows,)."""
+        return np.array([1.0 if owner.row.is_angle else self.body_length for owner in self.owners])
+
+    def relative_gaps(self, gaps: Array) -> Array:
+        """|g| of all rows beyond the round-off of positions, over ``gap_lengths``, shape (rows,)."""
+        round_off = np.array([ROUND_OFF if owner.row.is_angle else self.round_off for owner in self.owners])
+        return np.asarray(np.maximum(np.abs(gaps) - round_off, 0.0) / self.gap_lengths)
+
+
+@dataclass(frozen=True, eq=False)
+class Phase:
+    """A part of a run in which the same constraints hold.
+
+    Attributes:
+        system: with these.
+        rows: theirs among those of the whole system.
+        kept: numbers of these constraints among all.
+        constraints: how many there are in all.
+    """
+
+    system: System
+    rows: IntArray
+    kept: IntArray
+    constraints: int
+
+
+def system_of(mechanism: Mechanism) -> System:
+    """The numbers of a mechanism as it is now.
+
+    Raises:
+        ModelError: joints or elements that its dimension or their ports do not allow.
+    """
+    bodies, dimension = mechanism.bodies, mechanism.dimension
+    for placed in bodies:
+        placed.settle()
+    known: dict[int, tuple[FloatingBody, Array]] = {}  # bodies of one description share their numbers
+    pairs = []
+    for placed in bodies:
+        if isinstance(placed.data, FloatingBody):
+            if id(placed.data) not in known:
+                known[id(placed.data)] = centred(placed.data)
+            pairs.append(known[id(placed.data)])
+    constraints = mechanism.constraints
+    rows = [as_made(part, part.rows(dimension)) for part in constraints]
+    owners = [RowOwner(part, row) for part, own in zip(constraints, rows, strict=True) for row in own]
+    forces = [ScalarForce(e, force) for e in mechanism.elements for force in e.forces(dimension)]
+    return System(
+        mechanism,
+        bodies,
+        tuple(data for data, _ in pairs),
+        tuple(place for _, place in pairs),
+        constraints,
+        tuple(owners),
+        tuple(forces),
+        tuple(entry for load in mechanism.loads for entry in load.entries()),
+        moving_frames(mechanism),
+        Layout(bodies, tuple(len(own) for own in rows)),
+    )
+
+
+def moving_frames(mechanism: Mechanism) -> tuple[MovingFrame, ...]:
+    """Frames of joints and force elements that are not fixed, by first appearance."""
+    ports = [port for joint in mechanism.joints for port in (joint.first, joint.second)]
+    ports += [port for element in mechanism.elements for port in element.every_port]
+    ports += [port for relation in mechanism.relations for port in relation.ports]
+    moving = [port for port in ports if isinstance(port, MovingFrame) and not port.is_fixed]
+    return tuple({id(frame): frame for frame in moving}.values())
+
+
+def need_bodies(system: System) -> None:
+    """Refuses a model without bodies.
+
+    Raises:
+        ModelError: always then.
+    """
+    if not system.bodies:
+        raise ModelError("the model has no bodies; add one with model.add(...)")
+
+
+# The numbers of a mechanism, made once and kept until the mechanism changes.
+
+
+class KeptSystem:
+    """The ``System`` of a mechanism: the same one as long as the mechanism has the same parts.
+
+    Parts are immutable. What a system takes from functions of time are the places of moving frames at t = 0: they
+    are asked for each time, so that a function that reads a changed variable makes a new system.
+    """
+
+    def __init__(self) -> None:
+        self._parts: tuple[object, ...] = ()
+        self._places: tuple[bytes, ...] = ()
+        self._system: System | None = None
+
+    def of(self, mechanism: Mechanism) -> System:
+        """The numbers of the mechanism as it is now.
+
+        Raises:
+            ModelError: as ``system_of``.
+        """
+        parts = _parts(mechanism)
+        places = tuple(frame.initial_position().tobytes() for frame in moving_frames(mechanism))
+        known = self._system
+        if known is None or places != self._places or not _are_same(parts, self._parts):
+            known = system_of(mechanism)
+            self._parts, self._places, self._system = _parts(mechanism), places, known
+        return known
+
+
+def _parts(mechanism: Mechanism) -> tuple[object, ...]:
+    """Everything that numbers are made of."""
+    bodies = mechanism.bodies
+    data = [placed.data for placed in bodies]
+    switches = [switch.constraint for switch in mechanism.switches]
+    return (
+        *bodies,
+        *data,
+        *mechanism.constraints,
+        *mechanism.loads,
+        None,
+        *mechanism.elements,
+        *switches,
+        None,
+        *mechanism.events,
+    )
+
+
+def _are_same(first: tuple[object, ...], second: tuple[object, ...]) -> bool:
+    return len(first) == len(second) and all(map(is_, first, second))

@@ -1,0 +1,272 @@
+"""World vectors at T instants: values, rates, derivatives; points x_c + R rho and directions R rho (2.1, 4.9).
+
+Reference form in NumPy of what the compiled loops compute (docs/theory.md, 2 and 4), for many vectors and
+many instants at once.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.rotations import cross, cross_matrix
+from phlexible.algebra.sparse import WeightedSums, weighted_sums
+from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.description.interactions.functions import (
+    DirectionOf,
+    PointOf,
+    Vector,
+    WorldAxis,
+    initial_vector,
+    moving_frame,
+)
+from phlexible.description.ports import Attachment, MovingFrame, PlacedBody
+from phlexible.state.instants import GivenFunctions, Instants
+from phlexible.state.layout import Layout
+from phlexible.step.tables.declarations import GIVEN, MOVING
+
+
+@dataclass(frozen=True, eq=False)
+class CarriedVector:
+    """A vector as numbers.
+
+    Attributes:
+        carrier: that moves it, or GIVEN or MOVING.
+        is_point: False of a direction.
+        base: rho without deformation, or the vector itself where nothing moves it, shape (3,); of a direction of
+            a moving frame that of t = 0.
+        shapes: d rho/d eta of its body, shape (3, n).
+        frame: number of the moving frame.
+    """
+
+    carrier: int
+    is_point: bool
+    base: Array
+    shapes: Array
+    frame: int = -1
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Equal for vectors that are always equal."""
+        return (self.carrier, self.is_point, self.frame, self.base.tobytes(), self.shapes.tobytes())
+
+
+@dataclass(frozen=True, eq=False)
+class VectorResolver:
+    """Finds the numbers of vectors.
+
+    Attributes:
+        layout: of the carriers.
+        frames: numbers of the moving frames.
+        bodies: numbers of the bodies by their handles.
+        centres: place of the centre of mass of each floating body, S / m (2.6), each (3, n + 1).
+    """
+
+    layout: Layout
+    frames: Mapping[MovingFrame, int]
+    bodies: Mapping[PlacedBody, int]
+    centres: Sequence[Array]
+
+    def parts(self, vector: Vector) -> list[tuple[float, CarriedVector]]:
+        """Weights and numbers of what a vector is the sum of: between two nodes of a string these, else itself."""
+        if isinstance(vector, WorldAxis) or not isinstance(vector.port, Attachment):
+            return [(1.0, self.resolve(vector))]
+        port = vector.port
+        if not isinstance(port.placed.data, AbsoluteBody) or port.point.node is not None:
+            return [(1.0, self.resolve(vector))]
+        first = int(self.layout.carrier[self.bodies[port.placed]])
+        weights = port.point.shapes[0, :: port.placed.data.dimension]
+        nothing = np.zeros((3, 0))
+        return [
+            (float(weights[node]), CarriedVector(first + int(node), True, np.zeros(3), nothing))
+            for node in np.flatnonzero(weights)
+        ]
+
+    def resolve(self, vector: Vector) -> CarriedVector:
+        """The numbers of a vector of this system that is no mean of nodes."""
+        nothing = np.zeros((3, 0))
+        if isinstance(vector, WorldAxis) or not isinstance(vector.port, Attachment):
+            is_point, frame = isinstance(vector, PointOf), moving_frame(vector)
+            if frame is None:
+                return CarriedVector(GIVEN, is_point, initial_vector(vector), nothing)
+            base = vector.axis if isinstance(vector, DirectionOf) else np.zeros(3)
+            return CarriedVector(MOVING, is_point, base, nothing, self.frames[frame])
+        port = vector.port
+        body, point = self.bodies[port.placed], port.point
+        carrier = int(self.layout.carrier[body])
+        if isinstance(port.placed.data, AbsoluteBody):
+            assert point.node is not None, "a mechanism refuses joints and loads between nodes"
+            return CarriedVector(carrier + point.node, True, np.zeros(3), nothing)
+        if isinstance(vector, PointOf):
+            centre = self.centres[body]
+            return CarriedVector(carrier, True, point.position - centre[:, 0], point.shapes - centre[:, 1:])
+        assert point.rotations is not None, "joints refuse ports without orientation"
+        base = port.placed.rotation.T @ vector.axis
+        return CarriedVector(carrier, False, base, point.direction_shapes(base))
+
+
+@dataclass(frozen=True, eq=False)
+class VectorSet:
+    """k vectors, evaluated together.
+
+    Attributes:
+        vectors: their numbers.
+        layout: of their system.
+    """
+
+    vectors: tuple[CarriedVector, ...]
+    layout: Layout
+
+    @cached_property
+    def carrier(self) -> IntArray:
+        """Of each vector, or GIVEN or MOVING, shape (k,)."""
+        return np.array([vector.carrier for vector in self.vectors], dtype=np.int64)
+
+    @cached_property
+    def base(self) -> Array:
+        """Shape (k, 3)."""
+        return np.array([vector.base for vector in self.vectors]).reshape(-1, 3)
+
+    @cached_property
+    def is_point(self) -> Array:
+        """1 for points, 0 for directions, shape (k,)."""
+        return np.array([float(vector.is_point) for vector in self.vectors])
+
+    def places(self, at: Instants) -> Array:
+        """The vectors in world axes, shape (T, k, 3)."""
+        return at.once(self, "places", lambda: self._places(at))
+
+    def _places(self, at: Instants) -> Array:
+        x = np.broadcast_to(self.base, (at.count, *self.base.shape)).copy()
+        for k in self._on_moving:
+            frame = self.vectors[k].frame
+            if self.vectors[k].is_point:
+                x[:, k] = at.given.frames[:, frame]
+            else:
+                x[:, k] = at.given.frame_rotations[:, frame] @ self.base[k]
+        x[:, self._on_frames] = self._turned(at, self.local(at))
+        x[:, self._points] += at.position[:, self.carrier[self._points]]
+        return x
+
+    def local(self, at: Instants) -> Array:
+        """rho = x0 + P eta of the vectors on floating bodies, body axes, shape (T, on frames, 3)."""
+        if at.count == 1 and not at.eta.any():
+            return self._undeformed
+        return np.asarray(self._undeformed + self._shapes.of(at.eta).reshape(at.count, -1, 3))
+
+    def rates(self, at: Instants, velocity: Array) -> Array:
+        """d/dt of the vectors for flat velocities (T, velocities), shape (T, k, 3)."""
+        result = self.prescribed_rates(at)
+        linear, spin = self._split(at, velocity)
+        turning = cross(spin[:, self._frame], self.local(at)) + self._elastic_rates(velocity)
+        result[:, self._on_frames] = self._turned(at, turning)
+        result[:, self._points] += linear[:, self.carrier[self._points]]
+        return result
+
+    def prescribed_rates(self, at: Instants) -> Array:
+        """The part of d/dt that no velocity of a body changes, shape (T, k, 3)."""
+        result = np.zeros((at.count, len(self.vectors), 3))
+        for k in self._on_moving:
+            frame = self.vectors[k].frame
+            if self.vectors[k].is_point:
+                result[:, k] = at.given.frame_velocities[:, frame]
+            else:
+                turned = at.given.frame_rotations[:, frame] @ self.base[k]
+                result[:, k] = cross(at.given.frame_angular_velocities[:, frame], turned)
+        return result
+
+    def accelerations(self, at: Instants) -> Array:
+        """d2/dt2 of the vectors where all dnu/dt vanish, shape (T, k, 3)."""
+        given = at.given
+        assert isinstance(given, GivenFunctions), "recordings hold no accelerations of frames"
+        result = np.zeros((at.count, len(self.vectors), 3))
+        for k in self._on_moving:
+            frame = self.vectors[k].frame
+            if self.vectors[k].is_point:
+                result[:, k] = given.frame_accelerations[:, frame]
+            else:
+                result[:, k] = given.frame_rotation_curvatures[:, frame] @ self.base[k]
+        spin = self._split(at, at.velocity)[1][:, self._frame]
+        inner = cross(spin, self.local(at)) + 2 * self._elastic_rates(at.velocity)
+        result[:, self._on_frames] = self._turned(at, cross(spin, inner))
+        return result
+
+    def jacobian(self, at: Instants) -> sparse.csr_array:
+        """dx/dnu of all vectors at one instant, shape (3 k, velocities)."""
+        assert at.count == 1, "one instant at a time"
+        layout, on = self.layout, np.flatnonzero(self.carrier >= 0)
+        d = layout.linear.shape[1]
+        points = on[self.is_point[on] > 0]
+        entries = [np.ones(d * len(points))]
+        rows = [(3 * points[:, None] + np.arange(d)).ravel()]
+        columns = [layout.linear[self.carrier[points]].ravel()]
+        rotation, arms = at.rotation[0][self._frame], cross_matrix(self.local(at)[0])
+        lever = -rotation @ arms
+        frame, axis, place = layout.spin
+        for k, own in enumerate(self._frame):
+            mine = np.flatnonzero(frame == own)
+            entries.append(lever[k][:, axis[mine]].ravel())
+            rows.append(np.repeat(3 * self._on_frames[k] + np.arange(3), len(mine)))
+            columns.append(np.tile(place[mine], 3))
+            shapes = rotation[k] @ self.vectors[self._on_frames[k]].shapes
+            first = int(layout.velocity[own + 1]) - shapes.shape[1]
+            entries.append(shapes.ravel())
+            rows.append(np.repeat(3 * self._on_frames[k] + np.arange(3), shapes.shape[1]))
+            columns.append(np.tile(np.arange(first, first + shapes.shape[1]), 3))
+        triples = (np.concatenate(entries), (np.concatenate(rows), np.concatenate(columns)))
+        return sparse.coo_array(triples, (3 * len(self.vectors), int(layout.velocity[-1]))).tocsr()
+
+    @cached_property
+    def _on_moving(self) -> IntArray:
+        return np.flatnonzero(self.carrier == MOVING)
+
+    @cached_property
+    def _points(self) -> IntArray:
+        """Points of carriers."""
+        return np.flatnonzero((self.carrier >= 0) & (self.is_point > 0))
+
+    @cached_property
+    def _undeformed(self) -> Array:
+        """x0 of the vectors on floating bodies, shape (1, on frames, 3)."""
+        return self.base[self._on_frames][None]
+
+    @cached_property
+    def _on_frames(self) -> IntArray:
+        return np.flatnonzero((self.carrier >= 0) & (self.carrier < self.layout.frames))
+
+    @cached_property
+    def _frame(self) -> IntArray:
+        return self.carrier[self._on_frames]
+
+    @cached_property
+    def _shapes(self) -> WeightedSums:
+        """d(rho of all vectors on floating bodies)/d eta: sums (3 on frames) over all eta."""
+        entries: list[tuple[float, int, int]] = []
+        for k, (vector, frame) in enumerate(zip(self._on_frames, self._frame, strict=True)):
+            shapes, first = self.vectors[vector].shapes, int(self.layout.eta[frame])
+            rows, columns = np.nonzero(shapes)
+            triples = (shapes[rows, columns], rows + 3 * k, columns + first)
+            entries += zip(*(each.tolist() for each in triples), strict=True)
+        return weighted_sums(entries, 3 * len(self._frame), int(self.layout.eta[-1]))
+
+    def _turned(self, at: Instants, vectors: Array) -> Array:
+        return np.asarray(np.einsum("tkij,tkj->tki", at.rotation[:, self._frame], vectors))
+
+    def _elastic_rates(self, velocity: Array) -> Array:
+        return self._shapes.of(velocity[:, self.layout.elastic_rate]).reshape(len(velocity), -1, 3)
+
+    def _split(self, at: Instants, velocity: Array) -> tuple[Array, Array]:
+        return split_rigid(self.layout, velocity)
+
+
+def split_rigid(layout: Layout, velocity: Array) -> tuple[Array, Array]:
+    """V of all carriers, (T, c, 3), and w of all frames, (T, f, 3), from flat velocities (T, velocities)."""
+    linear = np.zeros((len(velocity), len(layout.linear), 3))
+    linear[:, :, : layout.linear.shape[1]] = velocity[:, layout.linear]
+    spin = np.zeros((len(velocity), layout.frames, 3))
+    frame, axis, place = layout.spin
+    spin[:, frame, axis] = velocity[:, place]
+    return linear, spin

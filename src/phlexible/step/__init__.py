@@ -1,0 +1,1 @@
+"""The conserving step: tables, compilation, kernels, assembly, time integration."""

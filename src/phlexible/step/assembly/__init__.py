@@ -1,0 +1,1 @@
+"""From a system to tables."""

@@ -1,0 +1,434 @@
+"""A system as memory of the kernels, and the functions of time and measurements beside it."""
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.elimination import BlockSchedule, block_schedule
+from phlexible.description.ground import frame_positions, frame_rotations
+from phlexible.description.interactions.drives import Drive
+from phlexible.description.interactions.feedback import Feedback
+from phlexible.description.interactions.force_elements import CoordinateForce, ForceValue
+from phlexible.description.interactions.loads import Input
+from phlexible.description.interactions.servo import ServoPush
+from phlexible.description.joints.relations import JointRelation
+from phlexible.description.joints.rolling import RollingCoordinate
+from phlexible.description.time_functions import TimePath, at_all_times, numbers_at
+from phlexible.state.layout import State, offsets
+from phlexible.state.system import System
+from phlexible.state.vectors import CarriedVector
+from phlexible.step.assembly.bodies import Tables, TypeTables, place_tables, velocity_weights
+from phlexible.step.assembly.controlled import ControlledValue, controlled_values
+from phlexible.step.assembly.families import ContactGroupTables, RodTables, SoftTables
+from phlexible.step.assembly.interactions import (
+    ForceData,
+    Function,
+    Interaction,
+    InteractionTables,
+    MovingPart,
+    Places,
+    StrainLaws,
+    coordinate_kind,
+    element_law,
+    law_tables,
+    zones_of,
+)
+from phlexible.step.kernels.programs import connect
+from phlexible.step.tables.declarations import (
+    APART,
+    COUNT,
+    DIAGONAL,
+    NEIGHBOURS,
+    NODE,
+    ROW,
+    SEGMENTED,
+    SIZE,
+    SPRING,
+    TARGETS,
+    VISIT,
+)
+from phlexible.step.tables.memory import Memory
+
+# A system as memory of the kernels, and the functions of time and measurements beside it.
+
+HISTORY = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Assembly:
+    """A system as the kernels see it.
+
+    Attributes:
+        system: what was assembled.
+        memory: the tables; kernels change them.
+        moving: what is a function of time, in the order of the moving vectors.
+        prescribed: prescribed parts of forces with the names of their elements, after the loads.
+        controlled: load values that controllers set.
+        element_forces: number of the forces of elements; those of strings and coordinates of relations follow.
+        vectors, chords: as they are numbered in the tables.
+        laws: of all forces; they keep the users' functions alive.
+        soft: elements of soft bodies; so does this.
+    """
+
+    system: System
+    memory: Memory
+    moving: tuple[MovingPart, ...]
+    prescribed: tuple[tuple[ForceValue, str], ...]
+    controlled: tuple[ControlledValue, ...]
+    element_forces: int
+    vectors: tuple[CarriedVector, ...]
+    chords: tuple[tuple[tuple[float, int], ...], ...]
+    laws: tuple[ForceData, ...]
+    soft: SoftTables
+
+    def initial_thetas(self, state: State) -> Array:
+        """Coordinates of all forces but strains at a state, angles between -pi and pi, shape (forces,)."""
+        first, found = 0, np.zeros(self.memory.counts["forces"])
+        if not len(found):
+            return found
+        system, at = self.system, self.system.at(state)
+        y = system.force_functions.values(at)[0]
+        for number, each in enumerate(system.forces):
+            count = len(each.force.coordinate.functions())
+            found[number] = each.force.coordinate.value(y[first : first + count])
+            first += count
+        for number, related in enumerate(system.related, start=len(found) - len(system.related)):
+            found[number] = related.coordinate.value(system.coordinate_functions(related.coordinate).values(at)[0])
+        return found
+
+    def moving_values(self, times: Array) -> Array:
+        """Vectors that are functions of time, at the given times, shape (times, 3 vectors).
+
+        Of the path p of a drive cos p, sin p and p.
+        """
+        values = np.zeros((len(times), len(self.moving), 3))
+        turns: dict[int, Array] = {}
+        for column, part in enumerate(self.moving):
+            if isinstance(part, TimePath):
+                path = part.at_times(times)
+                values[:, column] = np.stack([np.cos(path), np.sin(path), path], axis=1)
+                continue
+            frame = self.system.moving_frames[part.frame]
+            if part.is_point:
+                values[:, column] = frame_positions(frame, times)
+            else:
+                if part.frame not in turns:
+                    turns[part.frame] = frame_rotations(frame, times)
+                values[:, column] = turns[part.frame] @ part.base
+        return values.reshape(len(times), 3 * values.shape[1])
+
+    @property
+    def inputs(self) -> dict[str, Input]:
+        """Constant loads and prescribed forces by name."""
+        found: dict[str, Input] = {}
+        for k, load in enumerate(self.system.loads):
+            if not (callable(load.value) or isinstance(load.value, Feedback)):
+                found[str(load)] = Input(3 * k, load.at_time(0.0), load)
+        for k, (value, name) in enumerate(self.prescribed, start=len(self.system.loads)):
+            if not (callable(value) or isinstance(value, Feedback)):
+                found[name] = Input(3 * k, np.array([value], dtype=np.float64), None)
+        return found
+
+    @property
+    def has_functions(self) -> bool:
+        """Whether laws are functions of users, who may change what they read."""
+        return any(law.functions for law in self.laws)
+
+    @property
+    def loads_are_steady(self) -> bool:
+        """Whether no load and no prescribed force is a function of time."""
+        values = [load.value for load in self.system.loads] + [value for value, _ in self.prescribed]
+        return not any(callable(value) and not isinstance(value, Feedback) for value in values)
+
+    def load_values(self, times: Array, ends: Array | None = None) -> Array:
+        """Loads and prescribed forces of elements at the given times, shape (times, 3 values) [N or N m].
+
+        Those that a controller sets are zero here. With ``ends``, shape (times + 1,), the times are the middles of
+        steps between these.
+        """
+        loads = self.system.loads
+        values = np.zeros((len(times), len(loads) + len(self.prescribed), 3))
+        for k, (value, label) in enumerate(self.prescribed, start=len(loads)):
+            if isinstance(value, ServoPush) and ends is not None:
+                values[:, k, 0] = value.over_steps(times, ends)
+            elif not isinstance(value, Feedback):
+                values[:, k, 0] = numbers_at(value, times, f"force of {label}") if callable(value) else value
+        for column, load in enumerate(loads):
+            if isinstance(load.value, Feedback):
+                continue
+            if not callable(load.value):
+                values[:, column] = load.at_time(0.0)
+            elif (all_at_once := at_all_times(load.value, times)) is not None:
+                values[:, column] = all_at_once
+            else:
+                values[:, column] = np.array([load.at_time(float(t)) for t in times]).reshape(-1, 3)
+            if callable(load.value):
+                load.check_inside(values[:, column], self.system.dimension, times)
+        return values.reshape(len(times), 3 * values.shape[1])
+
+
+def assemble(system: System, with_segments: bool = True) -> Assembly:
+    """The tables of a system, with a state of zeros.
+
+    Args:
+        system: what moves.
+        with_segments: long bodies in segments; without them all their blocks are dense.
+    """
+    layout = system.layout
+    tables = InteractionTables(layout, system.resolver)
+    for begin, end in zip(layout.multiplier[:-1], layout.multiplier[1:], strict=True):
+        owners = system.owners[begin:end]
+        tables.interactions.append(Interaction(tuple(tables.function(owner.row) for owner in owners)))
+    prescribed: list[tuple[ForceValue, str]] = []
+    rods = RodTables(system)
+    for place, each in enumerate(system.forces):
+        element, force = each
+        number = -1
+        if each.is_prescribed:
+            number = len(prescribed)
+            prescribed.append((force.value, str(element)))
+        rows = () if place in rods.forces else force.coordinate.functions()
+        zones = zones_of(force.coordinate)
+        functions = tuple(replace(tables.function(row), zone=zones.get(k, 0.0)) for k, row in enumerate(rows))
+        tables.interactions.append(Interaction(functions, element_law(force, number, _bearing(system, force))))
+    tables.interactions += list(_strains(system, tables))
+    for related in system.related:
+        functions = tuple(tables.function(row) for row in related.coordinate.functions())
+        own = related.coordinate
+        radius = own.radius if isinstance(own, RollingCoordinate) else 0.0
+        law = ForceData(coordinate_kind(own), SPRING, row=related.row, factor=related.factor, radius=radius)
+        tables.interactions.append(Interaction(functions, law))
+    for load in system.loads:
+        tables.add_load(load)
+    contact_groups = ContactGroupTables(system, tables.collector)
+    controlled = controlled_values(system, prescribed, tables)
+    types = TypeTables(system.frames, system.floating, with_segments)
+    places = types.places()
+    coupled = tables.finished(frozenset(b for b, kind in enumerate(types.type_of) if types.bands[kind]))
+    masses = _masses(system)
+    soft = SoftTables(system)
+    node = layout.cluster.tolist()
+    edges = {(node[a], node[b]) for a, b, _ in masses if node[a] != node[b]} | coupled.edges()
+    edges |= soft.edges(layout) | rods.edges()
+    lengths = {b: own.length for b, own in enumerate(places)}
+    schedule = block_schedule(coupled.node_sizes(), edges, coupled.waits(), lengths)
+    blocks = Places(layout, schedule)
+    apart, is_long = np.zeros((2, len(schedule.size)), dtype=np.int64)
+    apart[: layout.frames] = system.dimension
+    apart[[b for b in coupled.coupled_translations() if b < layout.frames]] = 0
+    apart[rods.sections()] = 0
+    is_long[: layout.frames] = [types.bands[kind] is not None for kind in types.type_of]
+    laws = tuple(each.force for each in tables.interactions if each.force is not None)
+    counts, given = _merged(
+        types,
+        coupled.tables(blocks),
+        _carrier_tables(system, masses, blocks),
+        _node_tables(schedule, apart, is_long),
+        place_tables(places, [schedule.places[b, b] for b in range(layout.frames)]),
+        soft.tables(blocks),
+        rods.tables(schedule.places),
+        contact_groups.tables(),
+    )
+    given |= law_tables(laws, coupled.constraint_count, len(system.loads))
+    given |= {"row_length": system.gap_lengths, "row_switch": system.row_switches}
+    counts |= {
+        "dimension": system.dimension,
+        "load_values": len(system.loads) + len(prescribed),
+        "switches": len(system.mechanism.switches),
+        "events": len(system.mechanism.events) if system.mechanism.switches else 0,
+        "sources": len(system.loads) + counts["interactions"],
+        "history_length": HISTORY,
+        "border_numbers": max((own.strides[0] for own in places), default=0) * max(coupled.node_sizes(), default=1),
+        "reactions": counts["rows"] + counts["forces"],
+    }
+    memory = Memory(counts, given)
+    connect(memory)
+    return Assembly(
+        system,
+        memory,
+        tuple(tables.moving),
+        tuple(prescribed),
+        controlled,
+        len(system.forces),
+        tuple(coupled.vectors),
+        coupled.chords,
+        laws,
+        soft,
+    )
+
+
+def _bearing(system: System, force: CoordinateForce) -> tuple[int, int] | None:
+    """The constraint whose force makes friction, and how many rows, its first, are of forces and not of moments."""
+    if not (force.friction and force.friction.joint):
+        return None
+    number = next(k for k, constraint in enumerate(system.constraints) if constraint is force.friction.joint)
+    begin, end = system.layout.multiplier[number : number + 2]
+    return number, sum(not owner.row.is_angle for owner in system.owners[begin:end])
+
+
+def _merged(types: TypeTables, *parts: tuple[dict[str, int], Tables]) -> tuple[dict[str, int], Tables]:
+    counts: dict[str, int] = {}
+    tables: Tables = {}
+    for own_counts, own_tables in (types.tables(), *parts):
+        counts |= own_counts
+        tables |= own_tables
+    return counts, tables
+
+
+def _strains(system: System, tables: InteractionTables) -> Iterable[Interaction]:
+    """The strains of bodies in absolute coordinates, each a law of the square of a chord."""
+    laws, nothing = StrainLaws(), np.zeros((3, 0))
+    for index, body in enumerate(system.nodal, start=system.layout.frames):
+        first = int(system.layout.carrier[index])
+        numbers = [
+            tables.collector.vector(CarriedVector(first + node, True, np.zeros(3), nothing))
+            for node in range(body.node_count)
+        ]
+        for group in body.strains:
+            for nodes, a, b, weight in zip(
+                group.nodes.tolist(),
+                group.first.tolist(),
+                group.second.tolist(),
+                group.weights.tolist(),
+                strict=True,
+            ):
+                own = [numbers[node] for node in nodes]
+                function: Function = tables.square(list(zip(a, own, strict=True)), list(zip(b, own, strict=True)))
+                yield Interaction((function,), laws.of(group, weight))
+
+
+def _masses(system: System) -> list[tuple[int, int, float]]:
+    """Mass of each pair of carriers."""
+    found = [(b, b, data.mass) for b, data in enumerate(system.frames)]
+    for index, body in enumerate(system.nodal, start=system.layout.frames):
+        first, mass = int(system.layout.carrier[index]), sparse.coo_array(body.nodal_mass)
+        found += zip((mass.row + first).tolist(), (mass.col + first).tolist(), mass.data.tolist(), strict=True)
+    return found
+
+
+def _carrier_tables(
+    system: System, masses: list[tuple[int, int, float]], blocks: Places
+) -> tuple[dict[str, int], Tables]:
+    layout, gravity = system.layout, system.mechanism.gravity
+    frames = system.frames
+    widths = np.diff(layout.carrier_velocity)
+    carriers = len(widths)
+    rigid, axes = widths.copy(), np.zeros(carriers, dtype=np.int64)
+    rigid[: len(frames)] = [data.rigid_count for data in frames]
+    axes[: len(frames)] = [len(data.rotation_axes) for data in frames]
+    counts = [data.elastic_count for data in frames]
+    weights = [velocity_weights(*pair) for pair in zip(frames, system.undeformed_masses, strict=True)]
+    weights.append(np.ones(int(widths[len(frames) :].sum())))
+    weight = np.zeros((carriers, 3))
+    for a, _, mass in masses:
+        weight[a] += mass * gravity
+    pairs = np.array([(a, b) for a, b, _ in masses], dtype=np.int64).reshape(-1, 2)
+    totals = {
+        "frames": len(frames),
+        "carriers": carriers,
+        "clusters": layout.cluster_count,
+        "elastic": sum(counts),
+        "coordinates": sum(counts) + len(frames),
+        "velocities": int(layout.velocity[-1]),
+        "mass_pairs": len(masses),
+        "widest": int(widths.max(initial=1)),
+    }
+    return totals, {
+        "velocity_start": layout.carrier_velocity[:-1],
+        "elastic_start": offsets(counts)[:-1],
+        "coordinate_start": offsets([n + 1 for n in counts])[:-1],
+        "width_of": widths,
+        "rigid_of": rigid,
+        "axes_of": axes,
+        "mass_first": pairs[:, 0],
+        "mass_second": pairs[:, 1],
+        "mass_block": blocks.of_carriers(pairs[:, 0], pairs[:, 1]),
+        "carrier_block": blocks.of_carriers(np.arange(carriers), np.arange(carriers)),
+        "carrier_stride": blocks.strides,
+        "mass": np.array([mass for _, _, mass in masses], dtype=np.float64),
+        "velocity_weight": np.concatenate(weights),
+        "weight": weight,
+    }
+
+
+def _node_tables(schedule: BlockSchedule, apart: IntArray, is_long: IntArray) -> tuple[dict[str, int], Tables]:
+    """Of the elimination; of each node the first rows that are coupled to no others, and if it has segments."""
+    later, places, order = schedule.later, schedule.places, schedule.order
+    diagonal = np.array([places[k, k] for k in range(len(later))], dtype=np.int64)
+    flat = [(node, other) for node in order.tolist() for other in later[node]]
+    targets = [places[i, j] for node in order.tolist() for i in later[node] for j in later[node]]
+    neighbour = np.array([other for _, other in flat], dtype=np.int64)
+    counts = np.array([len(later[node]) for node in order.tolist()], dtype=np.int64)
+    visit = np.zeros((len(order), VISIT), dtype=np.int64)
+    visit[:, NODE], visit[:, SIZE], visit[:, DIAGONAL] = order, schedule.size[order], diagonal[order]
+    visit[:, ROW], visit[:, APART] = schedule.row_start[order], np.where(is_long, SEGMENTED, apart)[order]
+    visit[:, NEIGHBOURS], visit[:, COUNT] = offsets(list(counts))[:-1], counts
+    visit[:, TARGETS] = offsets(list(counts**2))[:-1]
+    totals = {
+        "nodes": len(schedule.size),
+        "neighbours": len(flat),
+        "targets": len(targets),
+        "unknowns": int(schedule.row_start[-1]),
+        "block_numbers": schedule.length,
+    }
+    return totals, {
+        "visit": visit.ravel(),
+        "node_size": schedule.size,
+        "node_row": schedule.row_start[:-1],
+        "node_diagonal": diagonal,
+        "node_apart": apart,
+        "neighbour": neighbour,
+        "neighbour_size": schedule.size[neighbour],
+        "neighbour_row": schedule.row_start[neighbour],
+        "upper": np.array([places[pair] for pair in flat], dtype=np.int64),
+        "lower": np.array([places[b, a] for a, b in flat], dtype=np.int64),
+        "target": np.array(targets, dtype=np.int64),
+    }
+
+
+# Who does work: names of loads, driven joints, drives and force elements, and where their work is counted.
+
+
+def work_sources(assembly: Assembly) -> dict[str, list[int]]:
+    """Columns of the table ``work`` by the name of what does it: a bushing has several."""
+    system = assembly.system
+    moving = set(system.moving_frames)
+    sources: dict[str, list[int]] = {}
+    columns = itertools.count()
+    for load in system.mechanism.loads:
+        sources.setdefault(str(load), []).extend(next(columns) for _ in load.entries())
+    for k, part in enumerate(system.constraints, start=len(system.loads)):
+        if isinstance(part, JointRelation):
+            continue
+        if isinstance(part, Drive) or {part.first, part.second} & moving:
+            sources.setdefault(str(part), []).append(k)
+    for k, each in enumerate(system.forces, start=len(system.loads) + len(system.constraints)):
+        if each.is_prescribed or each.force.is_servo or set(each.element.ports) & moving:
+            sources.setdefault(str(each.element), []).append(k)
+    for k, place in enumerate(system.related, start=_first_related(assembly)):
+        relation = system.owners[place.row].joint
+        if isinstance(relation, JointRelation) and set(relation.ports) & moving:
+            sources.setdefault(str(relation), []).append(k)
+    return sources
+
+
+def constraint_columns(assembly: Assembly) -> IntArray:
+    """The column of each constraint, shape (constraints,); of relations one of those of their coordinates."""
+    system = assembly.system
+    columns = len(system.loads) + np.arange(len(system.constraints))
+    owner_columns = {
+        system.owners[place.row].joint: k for k, place in enumerate(system.related, start=_first_related(assembly))
+    }
+    for k, part in enumerate(system.constraints):
+        columns[k] = owner_columns.get(part, columns[k])
+    return columns
+
+
+def _first_related(assembly: Assembly) -> int:
+    """Coordinates that relations consist of stand last."""
+    system = assembly.system
+    return len(system.loads) + assembly.memory.counts["interactions"] - len(system.related)

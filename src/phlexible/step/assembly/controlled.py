@@ -1,0 +1,176 @@
+"""Load values that controllers set, and the numbered world vectors that they measure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.description.interactions.feedback import Feedback, Measurement
+from phlexible.description.interactions.force_elements import ForceValue
+from phlexible.description.interactions.functions import Coordinate, KinematicPair, PointOf
+from phlexible.description.interactions.loads import PointLoad
+from phlexible.description.interactions.state_force import FeedbackShare
+from phlexible.description.ports import Attachment
+from phlexible.errors import ModelError
+from phlexible.state.system import System
+from phlexible.step.assembly.interactions import Function, InteractionTables
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredCoordinate:
+    """A coordinate and its functions, whose chords are numbered."""
+
+    coordinate: Coordinate
+    functions: tuple[Function, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredPoint:
+    """A point by the number of its vector."""
+
+    vector: int
+
+
+Measured = MeasuredCoordinate | MeasuredPoint
+
+
+@dataclass(frozen=True, eq=False)
+class Channel:
+    """Some of the numbers that a controller is given.
+
+    Attributes:
+        begin, end: of what compiled code measures for it, among the numbers of its controller.
+        map: weights and offset, where not all of these are given as they are.
+        reading: what is read from the whole state instead.
+    """
+
+    begin: int
+    end: int
+    map: tuple[Array, Array] | None = None
+    reading: Measurement | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """Load values that a controller sets.
+
+    Attributes:
+        column: first of them in a row of load values.
+        begin, size: which of the values of the controller.
+        direction: that a single value acts along, shape (3,); None: values act as they are.
+        is_whole: whether the controller has no other values.
+        load: whose three numbers they are; None: a single one.
+    """
+
+    column: int
+    begin: int
+    size: int
+    direction: Array | None = None
+    is_whole: bool = True
+    load: PointLoad | None = None
+
+    def write(self, values: Array, held: Array) -> None:
+        """Values of the controller into a row of load values."""
+        own = values[self.begin : self.begin + self.size]
+        if self.direction is not None:
+            held[self.column : self.column + 3] = own[0] * self.direction
+        else:
+            held[self.column : self.column + self.size] = own
+
+
+@dataclass(frozen=True, eq=False)
+class ControlledValue:
+    """Load values that one controller sets.
+
+    Attributes:
+        targets: where they act.
+        feedback: the controller.
+        measured: by compiled code.
+        channels: what the controller is given; empty: all that is measured, as it is.
+        size: numbers that the controller returns: 1 for joints, 3 for loads.
+        name: of the load or element, for messages.
+        dimension: of the model.
+    """
+
+    targets: tuple[Target, ...]
+    feedback: Feedback
+    measured: tuple[Measured, ...]
+    channels: tuple[Channel, ...]
+    size: int
+    name: str
+    dimension: int
+
+    def check_inside(self, values: Array, time: float) -> None:
+        """Refuses values of loads that point out of the plane of a planar model.
+
+        Raises:
+            ParameterError: names the load.
+        """
+        for target in self.targets:
+            if target.load is not None:
+                own = values[target.begin : target.begin + 3]
+                target.load.check_inside(own, self.dimension, np.array([time]))
+
+    @property
+    def column(self) -> int:
+        """First of its numbers in a row of load values, where it sets one load."""
+        return self.targets[0].column
+
+
+def controlled_values(
+    system: System, prescribed: Sequence[tuple[ForceValue, str]], tables: InteractionTables
+) -> tuple[ControlledValue, ...]:
+    """All load values that controllers set; what they measure is added to the vectors."""
+    loads = [(load.value, str(load), load) for load in system.loads]
+    forces = [(value, label, None) for value, label in prescribed]
+    groups: dict[int, tuple[Feedback, str, list[Target]]] = {}
+    for k, (value, name, load) in enumerate([*loads, *forces]):
+        size = 1 if load is None else 3
+        if not isinstance(value, Feedback):
+            continue
+        if isinstance(value, FeedbackShare):
+            along = value.direction
+            vector = load if along is None else None
+            own = Target(3 * k, value.begin, 1 if vector is None else 3, along, is_whole=False, load=vector)
+            groups.setdefault(id(value.whole), (value, name, []))[2].append(own)
+        else:
+            groups[-1 - k] = (value, name, [Target(3 * k, 0, size, load=load)])
+    return tuple(
+        _controlled(feedback, tuple(targets), name, system.dimension, tables)
+        for feedback, name, targets in groups.values()
+    )
+
+
+def _controlled(
+    feedback: Feedback, targets: tuple[Target, ...], name: str, dimension: int, tables: InteractionTables
+) -> ControlledValue:
+    measured: list[Measured] = []
+    channels: list[Channel] = []
+    count = 0
+    for item in feedback.measured:
+        quick = item.quick if isinstance(item, Measurement) else None
+        source = quick.source if quick is not None else item
+        if isinstance(source, Measurement):
+            channels.append(Channel(count, count, reading=source))
+            continue
+        own = _measured(source, dimension, name, tables)
+        size = 6 if isinstance(source, Attachment) else 2 * len(own)
+        channels.append(Channel(count, count + size, None if quick is None else (quick.weights, quick.offset)))
+        measured += own
+        count += size
+    is_plain = all(channel.map is None and channel.reading is None for channel in channels)
+    total = feedback.whole.size if isinstance(feedback, FeedbackShare) else targets[0].size
+    kept = () if is_plain else tuple(channels)
+    return ControlledValue(targets, feedback, tuple(measured), kept, total, name, dimension)
+
+
+def _measured(
+    source: KinematicPair | Attachment, dimension: int, name: str, tables: InteractionTables
+) -> list[Measured]:
+    if isinstance(source, Attachment):
+        return [MeasuredPoint(tables.collector.vector(tables.resolver.resolve(PointOf(source))))]
+    found = source.coordinates(dimension)
+    if not found:
+        raise ModelError(f"the controller of {name} cannot measure {source}: it has no coordinate")
+    return [MeasuredCoordinate(each, tuple(tables.function(row) for row in each.functions())) for each in found]

@@ -1,0 +1,364 @@
+"""Rods, soft bodies and contacts among many as tables of the kernels (docs/theory.md, 5 and 8)."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.bodies.floating_body import FloatingBody
+from phlexible.bodies.soft_law import (
+    Constitution,
+    ElementStrains,
+    InvariantConstitution,
+    Logarithms,
+    Nothing,
+    OfUser,
+    Proportional,
+    Reciprocal,
+    ScalarFunction,
+    Thinning,
+)
+from phlexible.bodies.soft_mesh import SoftSurface
+from phlexible.description.interactions.contact import Contacts, Member
+from phlexible.description.interactions.functions import PointOf
+from phlexible.description.interactions.loads import SurfacePressure
+from phlexible.description.interactions.rod_element import KEPT, RodElement
+from phlexible.description.ports import Port
+from phlexible.state.functions import VectorCollector
+from phlexible.state.layout import Layout, offsets
+from phlexible.state.system import System
+from phlexible.step.assembly.bodies import Tables
+from phlexible.step.assembly.interactions import Places
+from phlexible.step.compilation.user_function import UserFunction, user_function
+from phlexible.step.tables.declarations import (
+    INVARIANTS,
+    LOGARITHMS,
+    NOTHING,
+    OF_USER,
+    PROPORTIONAL,
+    QUADRATIC,
+    RECIPROCAL,
+    THINNING,
+)
+
+# Strains of rods as tables of the kernels (docs/theory.md, 8).
+
+
+class RodPoint(NamedTuple):
+    """A quadrature point: the number of its first force, the frames of its sections, their N and S, and L."""
+
+    force: int
+    sections: tuple[int, ...]
+    values: Array
+    slopes: Array
+    shares: Array
+
+
+class RodTables:
+    """The rods of a system whose sections turn about their centres of mass; others are general functions.
+
+    Attributes:
+        points: of all their elements.
+        forces: numbers of the forces that are their strains.
+    """
+
+    def __init__(self, system: System) -> None:
+        self._dimension, self._strains = system.dimension, len(KEPT[system.dimension])
+        self.points: list[RodPoint] = []
+        self._layout = system.layout
+        found: dict[int, tuple[RodElement, int]] = {}
+        for number, (element, _) in enumerate(system.forces):
+            if isinstance(element, RodElement) and id(element) not in found:
+                found[id(element)] = (element, number)
+        for element, first in found.values():
+            if not all(_turns_about_its_centre(placed.data) for placed in element.nodes):
+                continue
+            sections = tuple(system.index[placed] for placed in element.nodes)
+            shape, shares = element.shape, element.shares(system.dimension)
+            for k, own in enumerate(shares):
+                place = first + k * self._strains
+                self.points.append(RodPoint(place, sections, shape.values[k], shape.slopes[k], own))
+        self.forces = frozenset(point.force + k for point in self.points for k in range(self._strains))
+
+    def edges(self) -> set[tuple[int, int]]:
+        """Pairs of frames that share an element."""
+        return {(a, b) for point in self.points for a in point.sections for b in point.sections if a < b}
+
+    def sections(self) -> IntArray:
+        """All frames that are sections."""
+        return np.unique(np.array([b for point in self.points for b in point.sections], dtype=np.int64))
+
+    def tables(self, places: Mapping[tuple[int, int], int]) -> tuple[dict[str, int], Tables]:
+        """Counts and tables, with the places of the blocks of pairs of sections."""
+        points = self.points
+        counts = [len(point.sections) for point in points]
+        blocks = [places[a, b] for point in points for a in point.sections for b in point.sections]
+        totals = {
+            "rod_points": len(points),
+            "rod_strains": self._strains,
+            "rod_nodes": sum(counts),
+            "rod_pairs": len(blocks),
+        }
+        return totals, {
+            "rod_first": offsets(counts)[:-1],
+            "rod_count": np.array(counts, dtype=np.int64),
+            "rod_force": np.array([point.force for point in points], dtype=np.int64),
+            "rod_pair": offsets([count**2 for count in counts])[:-1],
+            "rod_node": np.array([b for point in points for b in point.sections], dtype=np.int64),
+            "rod_block": np.array(blocks, dtype=np.int64),
+            "rod_value": np.concatenate([np.zeros(0), *(point.values for point in points)]),
+            "rod_slope": np.concatenate([np.zeros(0), *(point.slopes for point in points)]),
+            "rod_share": np.concatenate([np.zeros((0, 3, 3)), *(self._quarters(point.shares) for point in points)]),
+        }
+
+    def _quarters(self, shares: Array) -> Array:
+        """L_1, L_2 and L_3 of L = ((L_1, 0), (L_2, L_3)), shape (3, 3, 3); strains that are not there alone."""
+        kept = np.ix_(KEPT[self._dimension], KEPT[self._dimension])
+        whole = np.eye(6)
+        whole[kept] = shares
+        return np.array([whole[:3, :3], whole[3:, :3], whole[3:, 3:]])
+
+
+def _turns_about_its_centre(data: object) -> bool:
+    return isinstance(data, FloatingBody) and data.rotates and not data.first_moments.any()
+
+
+# Elements of soft bodies as tables of the kernels (docs/theory.md, 5).
+
+KINDS: dict[type[ScalarFunction], int] = {
+    Nothing: NOTHING,
+    Proportional: PROPORTIONAL,
+    Logarithms: LOGARITHMS,
+    Reciprocal: RECIPROCAL,
+    Thinning: THINNING,
+    OfUser: OF_USER,
+}
+"""Functions of invariants by the number that the kernels know them by."""
+
+Functions = tuple[tuple[UserFunction, UserFunction], ...]
+
+
+class SoftTables:
+    """The elements of all soft bodies of a system.
+
+    Attributes:
+        groups: of elements, each with its nodes as carriers.
+        surfaces: under pressure, by the number of the load, each with its nodes as carriers.
+        users: compiled functions of users, which have to outlive the tables.
+    """
+
+    def __init__(self, system: System) -> None:
+        first = system.layout.carrier[system.layout.frames :]
+        self.groups: list[tuple[ElementStrains, IntArray]] = [
+            (group, group.nodes + int(carrier))
+            for body, carrier in zip(system.nodal, first, strict=False)
+            for group in body.elements
+        ]
+        self.surfaces: dict[int, tuple[SoftSurface, IntArray]] = {}
+        for number, load in enumerate(system.loads):
+            if isinstance(load, SurfacePressure):
+                carrier = int(system.layout.carrier[system.index[load.attachment.placed]])
+                self.surfaces[number] = (load.surface, load.surface.nodes + carrier)
+        self._loads = len(system.loads)
+        self._functions = [function for group, _ in self.groups for function in _functions(group.law)]
+        known: dict[ScalarFunction, tuple[UserFunction, UserFunction]] = {}
+        for each in self._functions:
+            if isinstance(each, OfUser) and each not in known:
+                known[each] = (user_function(each.function, 2.0), user_function(each.derivative, 2.0))
+        self.users = known
+
+    def edges(self, layout: Layout) -> set[tuple[int, int]]:
+        """Pairs of clusters of carriers that share an element, the lower first."""
+        found: list[IntArray] = []
+        for _, carriers in self.groups:
+            nodes = layout.cluster[carriers]
+            a, b = np.triu_indices(nodes.shape[1], 1)
+            pairs = np.sort(np.stack([nodes[:, a].ravel(), nodes[:, b].ravel()], axis=1), axis=1)
+            found.append(np.unique(pairs, axis=0))
+        return {(a, b) for pairs in found for a, b in pairs.tolist() if a != b}
+
+    def tables(self, places: Places) -> tuple[dict[str, int], Tables]:
+        """Counts and tables, with the places of the blocks of pairs of carriers."""
+        group, count, points, nodes, blocks, weights, gradients = [], [], [], [], [], [], []
+        for number, (own, carriers) in enumerate(self.groups):
+            e, k = carriers.shape
+            group += [number] * e
+            count += [k] * e
+            points += [own.weights.shape[1]] * e
+            nodes.append(carriers.ravel())
+            rows, columns = np.repeat(carriers, k, axis=1), np.tile(carriers, (1, k))
+            blocks.append(places.of_carriers(rows.ravel(), columns.ravel()))
+            weights.append(own.weights.ravel())
+            gradients.append(own.gradients.reshape(-1, 3))
+        laws = [own.law for own, _ in self.groups]
+        numbers = [_numbers(each) for each in self._functions]
+        addresses = [
+            (self.users[each][0].address, self.users[each][1].address) if isinstance(each, OfUser) else (0, 0)
+            for each in self._functions
+        ]
+        totals = {
+            "soft_groups": len(self.groups),
+            "soft_functions": len(self._functions),
+            "soft_elements": len(group),
+            "soft_nodes": sum(count),
+            "soft_points": sum(points),
+            "soft_slopes": sum(k * q for k, q in zip(count, points, strict=True)),
+            "soft_pairs": sum(k * k for k in count),
+        }
+        counts, faces = self._faces(places)
+        return totals | counts, faces | {
+            "soft_law": _integers([_kind(law) for law in laws]),
+            "soft_sheet": _integers([own.is_sheet for own, _ in self.groups]),
+            "soft_function": _integers([KINDS[type(each)] for each in self._functions]),
+            "soft_energy": _integers([energy for energy, _ in addresses]),
+            "soft_derivative": _integers([slope for _, slope in addresses]),
+            "soft_group": _integers(group),
+            "soft_first": offsets(count)[:-1],
+            "soft_count": _integers(count),
+            "soft_point": offsets(points)[:-1],
+            "soft_point_count": _integers(points),
+            "soft_slope": offsets([k * q for k, q in zip(count, points, strict=True)])[:-1],
+            "soft_pair": offsets([k * k for k in count])[:-1],
+            "soft_node": np.concatenate([np.zeros(0, dtype=np.int64), *nodes]),
+            "soft_block": np.concatenate([np.zeros(0, dtype=np.int64), *blocks]),
+            "soft_lame": np.array([law.lame for law in laws], dtype=np.float64),
+            "soft_shear": np.array([law.shear for law in laws], dtype=np.float64),
+            "soft_viscosity": np.array([own.viscosity for own, _ in self.groups], dtype=np.float64),
+            "soft_first_number": np.array([a for a, _ in numbers], dtype=np.float64),
+            "soft_second_number": np.array([b for _, b in numbers], dtype=np.float64),
+            "soft_weight": np.concatenate([np.zeros(0), *weights]),
+            "soft_gradient": np.concatenate([np.zeros((0, 3)), *gradients]),
+        }
+
+    def _faces(self, places: Places) -> tuple[dict[str, int], Tables]:
+        """Of the surfaces under pressure."""
+        first, count = np.zeros(self._loads, dtype=np.int64), np.zeros(self._loads, dtype=np.int64)
+        nodes: list[list[int]] = []
+        points: list[int] = []
+        starts: list[int] = []
+        blocks: list[int] = []
+        shapes, numbers = [], 0
+        for load, (surface, carriers) in self.surfaces.items():
+            own = carriers[surface.faces]
+            first[load], count[load] = len(points), len(own)
+            nodes += own.tolist()
+            points += [len(surface.shapes)] * len(own)
+            starts += [numbers] * len(own)
+            shapes.append(surface.shapes.reshape(-1, 3))
+            numbers += len(shapes[-1])
+            blocks += [places[a, b] for face in own.tolist() for a in face for b in face]
+        sizes = [len(face) for face in nodes]
+        totals = {
+            "faces": len(nodes),
+            "face_nodes": sum(sizes),
+            "face_pairs": len(blocks),
+            "face_numbers": numbers,
+        }
+        return totals, {
+            "load_face": first,
+            "load_face_count": count,
+            "face_first": offsets(sizes)[:-1],
+            "face_count": _integers(sizes),
+            "face_point_count": _integers(points),
+            "face_shape": _integers(starts),
+            "face_pair": offsets([m * m for m in sizes])[:-1],
+            "face_node": _integers([node for face in nodes for node in face]),
+            "face_block": _integers(blocks),
+            "face_number": np.concatenate([np.zeros((0, 3)), *shapes]),
+        }
+
+
+def _kind(law: Constitution) -> int:
+    return INVARIANTS if isinstance(law, InvariantConstitution) else QUADRATIC
+
+
+def _functions(law: Constitution) -> tuple[ScalarFunction, ...]:
+    if isinstance(law, InvariantConstitution):
+        return law.first, law.second, law.third
+    return Nothing(), Nothing(), Nothing()
+
+
+def _numbers(function: ScalarFunction) -> tuple[float, float]:
+    match function:
+        case Proportional(a) | Reciprocal(a):
+            return a, 0.0
+        case Logarithms(a, b) | Thinning(a, b):
+            return a, b
+        case OfUser():
+            return float(abs(function.derivative(1.0)) + abs(function.derivative(3.0))), 0.0
+    return 0.0, 0.0
+
+
+def _integers(values: object) -> IntArray:
+    return np.array(values, dtype=np.int64)
+
+
+# Contacts among many as tables of the kernels (docs/theory.md, 8).
+
+ROOM = 24
+"""Pairs that are listed, for each member; beyond that all are looked at."""
+SKIN = 0.25
+"""How far members may move before pairs are looked for again: a share of the mean radius."""
+
+
+class ContactGroupTables:
+    """The members of all ``Contacts`` of a system.
+
+    Args:
+        system: whose elements they are.
+        collector: numbers the vectors, before it is asked for all of them.
+    """
+
+    def __init__(self, system: System, collector: VectorCollector) -> None:
+        self._contact_groups = [each for each in system.mechanism.elements if isinstance(each, Contacts)]
+        self._members: list[tuple[int, Member]] = [
+            (number, member)
+            for number, contact_group in enumerate(self._contact_groups)
+            for member in contact_group.members
+        ]
+        self._places = [
+            tuple(self._number(system, collector, port) for port in (member.start, member.end))
+            for _, member in self._members
+        ]
+
+    def _number(self, system: System, collector: VectorCollector, port: Port) -> int:
+        return collector.vector(system.resolver.resolve(PointOf(port)))
+
+    def tables(self) -> tuple[dict[str, int], Tables]:
+        """Counts and tables."""
+        owners: dict[object, int] = {}
+        members = [member for _, member in self._members]
+        radius = _reals([member.radius for member in members])
+        contact_group = _contact_group_integers([number for number, _ in self._members])
+        skins = [
+            SKIN * float(radius[contact_group == number].mean()) for number in range(len(self._contact_groups))
+        ]
+        places = np.array(self._places, dtype=np.int64).reshape(-1, 2)
+        totals = {
+            "contact_groups": len(self._contact_groups),
+            "members": len(members),
+            "near_pairs": ROOM * len(members),
+        }
+        return totals, {
+            "member_contact_group": contact_group,
+            "member_side": _contact_group_integers([member.side for member in members]),
+            "member_body": _contact_group_integers(
+                [owners.setdefault(member.owner, len(owners)) for member in members]
+            ),
+            "member_start": places[:, 0],
+            "member_end": places[:, 1],
+            "member_radius": radius,
+            "contact_group_skin": _reals(skins),
+            "contact_group_stiffness": _reals([contact_group.stiffness for contact_group in self._contact_groups]),
+            "contact_group_damping": _reals([contact_group.damping for contact_group in self._contact_groups]),
+            "contact_group_exponent": _reals([contact_group.exponent for contact_group in self._contact_groups]),
+        }
+
+
+def _contact_group_integers(values: list[int]) -> IntArray:
+    return np.array(values, dtype=np.int64)
+
+
+def _reals(values: list[float]) -> Array:
+    return np.array(values, dtype=np.float64)

@@ -1,0 +1,276 @@
+"""Small dense matrices: LU with partial pivoting, products of blocks, inverses of three and six rows."""
+
+from typing import Any
+
+from phlexible.step.compilation.compiled import compiled, compiled_apart
+from phlexible.step.compilation.notation import Integers, Reals
+
+# Small dense LU with partial pivoting and products of blocks that lie row by row.
+#
+# Blocks, vectors and pivots are rows of tables (``t.blocks + start``). Nearly all time goes into
+# ``subtract_rows`` and ``add_rows``, which take four rows at a time.
+
+PANEL = 4
+
+
+@compiled_apart
+def subtract_rows(x: Reals, rows: int, b: Reals, stride: int, c: Reals, count: int) -> None:
+    """c -= sum_r x[r] b_r over rows b_r of ``count`` numbers that begin ``stride`` apart."""
+    r = 0
+    while r + 3 < rows:
+        x0, x1, x2, x3 = x[r], x[r + 1], x[r + 2], x[r + 3]
+        if x0 != 0.0 or x1 != 0.0 or x2 != 0.0 or x3 != 0.0:
+            b0 = b + r * stride
+            b1, b2, b3 = b0 + stride, b0 + 2 * stride, b0 + 3 * stride
+            for j in range(count):
+                c[j] -= x0 * b0[j] + x1 * b1[j] + x2 * b2[j] + x3 * b3[j]
+        r += 4
+    while r < rows:
+        x0 = x[r]
+        if x0 != 0.0:
+            b0 = b + r * stride
+            for j in range(count):
+                c[j] -= x0 * b0[j]
+        r += 1
+
+
+@compiled_apart
+def add_rows(x: Reals, rows: int, b: Reals, stride: int, c: Reals, count: int) -> None:
+    """c += sum_r x[r] b_r over rows b_r of ``count`` numbers that begin ``stride`` apart."""
+    r = 0
+    while r + 3 < rows:
+        x0, x1, x2, x3 = x[r], x[r + 1], x[r + 2], x[r + 3]
+        if x0 != 0.0 or x1 != 0.0 or x2 != 0.0 or x3 != 0.0:
+            b0 = b + r * stride
+            b1, b2, b3 = b0 + stride, b0 + 2 * stride, b0 + 3 * stride
+            for j in range(count):
+                c[j] += x0 * b0[j] + x1 * b1[j] + x2 * b2[j] + x3 * b3[j]
+        r += 4
+    while r < rows:
+        x0 = x[r]
+        if x0 != 0.0:
+            b0 = b + r * stride
+            for j in range(count):
+                c[j] += x0 * b0[j]
+        r += 1
+
+
+@compiled
+def factor(a: Reals, n: int, stride: int, pivots: Integers) -> bool:
+    """LU of the (n, n) block a, whose rows begin ``stride`` apart, in place; False where it is singular or not
+    finite."""
+    for begin in range(0, n, PANEL):
+        end = min(begin + PANEL, n)
+        for k in range(begin, end):
+            largest, pivot = 0.0, k
+            for i in range(k, n):
+                value = abs(a[i * stride + k])
+                if value > largest:
+                    largest, pivot = value, i
+            if not 0.0 < largest < 1e300:
+                return False
+            pivots[k] = pivot
+            top = a + k * stride
+            if pivot != k:
+                _swap(top, a + pivot * stride, n)
+            inverse = 1.0 / top[k]
+            for i in range(k + 1, n):
+                own = a + i * stride
+                x = own[k] * inverse
+                own[k] = x
+                for j in range(k + 1, end):
+                    own[j] -= x * top[j]
+        for i in range(begin + 1, n):  # columns beyond the panel: first its own rows, then all below
+            row, first = a + i * stride, a + (begin * stride + end)
+            subtract_rows(row + begin, min(i, end) - begin, first, stride, row + end, n - end)
+    return True
+
+
+@compiled
+def _swap(a: Reals, b: Reals, count: int) -> None:
+    for j in range(count):
+        a[j], b[j] = b[j], a[j]
+
+
+@compiled
+def solve(a: Reals, n: int, stride: int, pivots: Integers, b: Reals, step: int, columns: int) -> None:
+    """Solve with the factors of ``factor`` for the (n, columns) block b, its rows ``step`` apart, in place."""
+    for k in range(n):
+        if pivots[k] != k:
+            _swap(b + k * step, b + pivots[k] * step, columns)
+    for i in range(1, n):
+        subtract_rows(a + i * stride, i, b, step, b + i * step, columns)
+    for i in range(n - 1, -1, -1):
+        own = b + i * step
+        subtract_rows(a + (i * stride + i + 1), n - i - 1, own + step, step, own, columns)
+        scale(own, columns, 1.0 / a[i * stride + i])
+
+
+@compiled
+def solve_vector(a: Reals, n: int, stride: int, pivots: Integers, b: Reals) -> None:
+    """``solve`` for one right-hand side."""
+    for k in range(n):
+        b[k], b[pivots[k]] = b[pivots[k]], b[k]
+    for i in range(1, n):
+        b[i] -= product(a + i * stride, b, i)
+    for i in range(n - 1, -1, -1):
+        rest = product(a + (i * stride + i + 1), b + (i + 1), n - i - 1)
+        b[i] = (b[i] - rest) / a[i * stride + i]
+
+
+@compiled
+def scale(x: Reals, count: int, factor: float) -> None:
+    """x *= factor."""
+    for i in range(count):
+        x[i] *= factor
+
+
+@compiled_apart
+def subtract_product(a: Reals, rows: int, inner: int, b: Reals, columns: int, c: Reals) -> None:
+    """c -= a b for blocks (rows, inner) and (inner, columns)."""
+    for i in range(rows):
+        subtract_rows(a + i * inner, inner, b, columns, c + i * columns, columns)
+
+
+@compiled_apart
+def subtract_image(a: Reals, rows: int, columns: int, x: Reals, y: Reals) -> None:
+    """y -= a x for a (rows, columns) block and vectors."""
+    for i in range(rows):
+        y[i] -= product(a + i * columns, x, columns)
+
+
+@compiled_apart
+def product(x: Reals, y: Reals, count: int) -> float:
+    """x . y."""
+    total = 0.0
+    for i in range(count):
+        total += x[i] * y[i]
+    return total
+
+
+@compiled_apart
+def copy(source: Reals, target: Reals, count: int) -> None:
+    """target = source."""
+    for i in range(count):
+        target[i] = source[i]
+
+
+@compiled
+def fill(target: Reals, count: int, value: float) -> None:
+    """target = value."""
+    for i in range(count):
+        target[i] = value
+
+
+@compiled_apart
+def add_multiple(target: Reals, factor: float, source: Reals, count: int) -> None:
+    """target += factor source."""
+    for i in range(count):
+        target[i] += factor * source[i]
+
+
+# Inverses of blocks of three and six rows, those of sections and rigid bodies: sizes that LLVM knows.
+#
+# Solving with the factors of such a block, one number after the other, takes longer than a product with its
+# inverse.
+
+SIX = 6
+
+
+def inversion_of(n: int) -> Any:
+    """The function that inverts a block of n rows, ``stride`` apart, in place; False where it is singular."""
+
+    @compiled_apart
+    def subtract(x: float, top: Reals, own: Reals) -> None:
+        for j in range(n):
+            own[j] -= x * top[j]
+
+    @compiled_apart
+    def swap(a: Reals, b: Reals) -> None:
+        for j in range(n):
+            a[j], b[j] = b[j], a[j]
+
+    @compiled
+    def invert(a: Reals, stride: int, pivots: Integers) -> bool:
+        for k in range(n):
+            largest, pivot, top = 0.0, k, a + k * stride
+            for i in range(k, n):
+                value = abs(a[i * stride + k])
+                if value > largest:
+                    largest, pivot = value, i
+            if not 0.0 < largest < 1e300:
+                return False
+            pivots[k] = pivot
+            if pivot != k:
+                swap(top, a + pivot * stride)
+            inverse = 1.0 / top[k]
+            top[k] = 1.0
+            for j in range(n):
+                top[j] *= inverse
+            for i in range(n):
+                if i != k:
+                    own = a + i * stride
+                    x = own[k]
+                    own[k] = 0.0
+                    subtract(x, top, own)
+        for k in range(n - 1, -1, -1):
+            if pivots[k] != k:
+                for i in range(n):
+                    own = a + i * stride
+                    own[k], own[pivots[k]] = own[pivots[k]], own[k]
+        return True
+
+    return invert
+
+
+invert_three, invert_six = inversion_of(3), inversion_of(SIX)
+
+
+@compiled
+def invert(a: Reals, n: int, stride: int, pivots: Integers) -> bool:
+    """Invert the (n, n) block a, whose rows begin ``stride`` apart, in place; False where it is singular."""
+    is_regular: bool = invert_three(a, stride, pivots) if n == 3 else invert_six(a, stride, pivots)
+    return is_regular
+
+
+@compiled
+def multiply(a: Reals, n: int, stride: int, b: Reals, columns: int, copied: Reals) -> None:
+    """b = a b for the (n, columns) block b, in place; ``copied``: room for 36 numbers."""
+    if columns > SIX:
+        for begin in range(0, columns, SIX):
+            _multiply_part(a, n, stride, b + begin, columns, min(SIX, columns - begin), copied)
+        return
+    for j in range(n * columns):
+        copied[j] = -b[j]
+    fill(b, n * columns, 0.0)
+    for i in range(n):
+        subtract_rows(a + i * stride, n, copied, columns, b + i * columns, columns)
+
+
+@compiled
+def _multiply_part(a: Reals, n: int, stride: int, b: Reals, columns: int, width: int, copied: Reals) -> None:
+    """``multiply`` for some of the columns."""
+    for i in range(n):
+        for j in range(width):
+            copied[i * SIX + j] = -b[i * columns + j]
+    for i in range(n):
+        fill(b + i * columns, width, 0.0)
+        subtract_rows(a + i * stride, n, copied, SIX, b + i * columns, width)
+
+
+@compiled
+def multiply_vector(a: Reals, n: int, stride: int, b: Reals, copied: Reals) -> None:
+    """b = a b for one right-hand side."""
+    copy(b, copied, n)
+    if n == SIX:
+        for i in range(SIX):
+            b[i] = _six(a + i * stride, copied)
+    else:
+        for i in range(n):
+            b[i] = product(a + i * stride, copied, n)
+
+
+@compiled
+def _six(a: Reals, x: Reals) -> float:
+    total: float = a[0] * x[0] + a[1] * x[1] + a[2] * x[2] + a[3] * x[3] + a[4] * x[4] + a[5] * x[5]
+    return total

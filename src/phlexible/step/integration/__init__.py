@@ -1,0 +1,1 @@
+"""Runs: steps, controllers, events, storage."""

@@ -1,0 +1,168 @@
+"""The instants of a run, and where a run stands between two of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, positive
+from phlexible.errors import ParameterError
+
+# The instants of a run: a uniform grid, a shorter last step, and breakpoints inside steps.
+
+SNAP = 1e-9  # of a step: how far an instant may be off the grid and still count as on it
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Steps 0 .. count - 1 from ``start`` on; step k begins at ``instant(k)``.
+
+    Attributes:
+        start: [s].
+        step: size h of all steps but the last [s].
+        full: number of steps of size h.
+        remainder: size of one more, shorter step [s], or 0.
+        breakpoints: instants inside steps where loads jump, by the number of the step.
+        first: step that the run begins with.
+    """
+
+    start: float
+    step: float
+    full: int
+    remainder: float
+    breakpoints: dict[int, tuple[float, ...]]
+    first: int = 0
+
+    @property
+    def count(self) -> int:
+        """Number of steps."""
+        return self.full + (self.remainder > 0)
+
+    @property
+    def end(self) -> float:
+        """Last instant [s]."""
+        return self.instant(self.count)
+
+    def instant(self, k: int) -> float:
+        """Start of step k, or the end of the run for k = count [s]."""
+        if k <= self.full:
+            return self.start + k * self.step
+        return self.start + self.full * self.step + self.remainder
+
+    def instants(self, first: int, count: int, parts: int = 1) -> Array:
+        """Starts of ``count`` full steps from ``first`` on, each in equal parts, and the end of the last [s].
+
+        Shape (count parts + 1,). Parts are a power of two, so that starts of steps have the same digits.
+        """
+        return np.asarray(self.start + (first + np.arange(count * parts + 1) / parts) * self.step, dtype=np.float64)
+
+    def is_regular(self, k: int) -> bool:
+        """Whether step k has size h and no breakpoint inside."""
+        return k < self.full and k not in self.breakpoints
+
+    def regular_run(self, first: int, longest: int) -> int:
+        """How many regular steps follow from step ``first`` on, at most ``longest``."""
+        stop = min((k for k in self.breakpoints if k >= first), default=self.full)
+        return max(0, min(stop, self.full, first + longest) - first)
+
+    def pieces(self, k: int) -> list[tuple[float, float]]:
+        """Step k cut at its breakpoints, as pairs (start, end) [s]."""
+        cuts = [self.instant(k), *self.breakpoints.get(k, ()), self.instant(k + 1)]
+        return list(pairwise(cuts))
+
+
+def clock(start: float, duration: float, step: float, breakpoints: Sequence[float], first: int = 0) -> Clock:
+    """The clock of a run of a duration from ``start`` on, of which ``first`` steps are done.
+
+    Raises:
+        ParameterError: a duration or step that is not positive, more steps than can be counted, or steps too short
+            for the numbers of times.
+    """
+    duration, step = positive("duration", duration), positive("step", step)
+    if duration / step > 1e12:
+        raise ParameterError(f"duration {duration:g} s takes {duration / step:.3g} steps of {step:g} s")
+    if start + step == start:
+        raise ParameterError(f"step {step:g} s is lost beside the time of the start, {start:g} s")
+    full = int(np.floor(duration / step + SNAP))
+    remainder = duration - full * step
+    if remainder <= SNAP * step:
+        remainder = 0.0
+    inside: dict[int, list[float]] = {}
+    for time in sorted(set(breakpoints)):
+        position = (time - start) / step
+        k = int(np.floor(position + SNAP))
+        on_grid = abs(position - round(position)) <= SNAP
+        if not on_grid and start < time < start + duration and abs(time - start - duration) > SNAP * step:
+            inside.setdefault(k, []).append(time)
+    return Clock(start, step, full, remainder, {k: tuple(times) for k, times in inside.items()}, first)
+
+
+# Where a run stands between two steps, and the instants of a run that goes on from there.
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """All that a run needs to go on with the same digits as if it had not stopped.
+
+    Attributes:
+        time: [s].
+        origin: where its grid of instants begins [s].
+        step: of the grid [s].
+        number: of steps from the origin to here.
+        since_stored: steps since the last stored instant that ``every`` asked for.
+        own_share: of the last stored instant's own multipliers in their final mean with those of the
+            next step; 1 if they are final.
+        halvings: so far.
+        depth: steps are halved so often before they are tried.
+        successes: pieces that succeeded since then.
+        last_step: length of the last step [s]; nan before the first.
+        level: steps are 2^level times shorter than the grid's, for a tolerance.
+        easy: blocks of them that would have done with longer ones.
+        block: steps that are taken at a time.
+        continues: the next step starts where one of the same size ended.
+        failed: the next step has been tried at full size.
+        layout: what the numbers are; other versions may keep others.
+        numbers: what the stepper keeps from step to step, shape (numbers,).
+    """
+
+    time: float
+    origin: float
+    step: float
+    number: int
+    since_stored: int
+    own_share: float
+    halvings: int
+    depth: int
+    successes: int
+    last_step: float
+    level: int
+    easy: int
+    block: int
+    continues: bool
+    failed: bool
+    layout: str
+    numbers: Array
+
+
+def clock_from(checkpoint: Checkpoint, duration: float, step: float, breakpoints: Sequence[float]) -> Clock:
+    """The clock of a run that goes on up to ``duration``, counted from t = 0 [s].
+
+    On the same grid if the step is the same and the checkpoint is on it, on a new one otherwise.
+
+    Raises:
+        ParameterError: as ``clock``.
+    """
+    same = clock(checkpoint.origin, duration - checkpoint.origin, step, breakpoints, checkpoint.number)
+    if step == checkpoint.step and checkpoint.number <= same.full and same.instant(same.first) == checkpoint.time:
+        return same
+    return clock(checkpoint.time, duration - checkpoint.time, step, breakpoints)
+
+
+def is_on_grid(checkpoint: Checkpoint, instants: Clock) -> bool:
+    """Whether the clock goes on with the steps that the run took up to the checkpoint."""
+    return (instants.start, instants.step, instants.first) == (
+        checkpoint.origin,
+        checkpoint.step,
+        checkpoint.number,
+    )

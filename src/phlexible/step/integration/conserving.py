@@ -1,0 +1,606 @@
+"""The conserving step (docs/theory.md, 4): compiled kernels on the tables of an assembly."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from math import nan
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.bodies.floating_body import FloatingBody
+from phlexible.description.interactions.loads import Input
+from phlexible.description.interactions.state_force import StateLaw
+from phlexible.state.instants import GivenFunctions, Instants
+from phlexible.state.layout import State, same_pose
+from phlexible.state.recording import LateReactions, Recording
+from phlexible.state.redundancy import independent_rows, near_dead_centre
+from phlexible.state.system import Phase, System
+from phlexible.step.assembly.assembly import Assembly, assemble, constraint_columns, work_sources
+from phlexible.step.integration.composition import SUBSTEPS, substep_times
+from phlexible.step.integration.controllers import Controllers, PythonLaws
+from phlexible.step.integration.implicit_laws import ImplicitLaws, Trial
+from phlexible.step.integration.reactions import check_fit, projection, reactions_in_phase
+from phlexible.step.integration.recorder import recording_of
+from phlexible.step.integration.stepper import Advance, Stepper, Storage, StoredRows
+from phlexible.step.kernels.joint_velocities import joint_velocities
+from phlexible.step.kernels.loop import TOUCHING, advance
+from phlexible.step.kernels.newton import CONVERGED, NOT_CONVERGED, SINGULAR
+
+# What Newton's method did in a step that failed, and the likely cause.
+
+
+def failure_words(
+    assembly: Assembly, system: System, state: State, is_singular: bool, cause: BaseException | None
+) -> tuple[str, Array]:
+    """Words, and the scaled updates of the last try, shape (iterations,).
+
+    Args:
+        assembly: with the memory of that try.
+        system: with the joints that hold.
+        state: at its start.
+        is_singular: whether Newton's matrix was.
+        cause: what a function of the user raised, or None.
+    """
+    memory = assembly.memory
+    history = np.asarray(memory["history"], dtype=np.float64)
+    history = history[: int(np.flatnonzero(history)[-1]) + 1].copy() if history.any() else history[:1].copy()
+    words = f"the scaled Newton update was still {history[-1]:.2g} after {len(history)} iterations"
+    missed, explained = memory["ledger"]
+    if missed > explained:
+        words = (
+            f"where updates of Newton's method are small the energy misses {missed:.2g} J of the work"
+            f" of the forces, and round-off explains {explained:.2g} J: no solution, as in steps far longer"
+            " than a period"
+        )
+    if is_singular:
+        words = "Newton's matrix is singular (a joint at a dead point, or redundant joints)"
+    if cause is not None:
+        words += f"; a function of a law raised {cause!r}"
+    centre = near_dead_centre(system, state, np.asarray(memory["velocity_weight"]))
+    return words + _most_compressed(assembly) + centre + trouble(assembly, np.inf)[1], history
+
+
+def trouble(assembly: Assembly, limit: float) -> tuple[str, str]:
+    """Words of a body deformed by more than so many times its size, and of the controllers; or empty ones."""
+    name, share = _most_deformed(assembly)
+    deformed = f"{name} is deformed by {share:.3g} times its size" if not share <= limit else ""
+    names = ", ".join(each.name for each in assembly.controlled if not isinstance(each.feedback, StateLaw))
+    if not names:
+        return deformed, ""
+    return deformed, (
+        f"; {names}: a controller whose gains are too large for the step, or for the inertia that it moves, makes"
+        " motions grow without bound; joint.servo and StateForce act inside of the step"
+    )
+
+
+def _most_deformed(assembly: Assembly) -> tuple[str, float]:
+    """Name of a floating body, and the greatest elastic displacement of a port now over its size."""
+    system, eta = assembly.system, np.asarray(assembly.memory["eta"])
+    floating = [placed for placed in system.bodies if isinstance(placed.data, FloatingBody)]
+    worst = "", 0.0
+    for vector in assembly.vectors:
+        b = vector.carrier
+        if 0 <= b < system.layout.frames and vector.is_point and vector.shapes.shape[1]:
+            moved = vector.shapes @ eta[int(system.layout.eta[b]) : int(system.layout.eta[b + 1])]
+            share = float(np.linalg.norm(moved)) / (floating[b].data.size or np.inf)
+            if not share <= worst[1]:
+                worst = floating[b].name, share
+    return worst
+
+
+def _most_compressed(assembly: Assembly) -> str:
+    """A clause for an error message; empty where there are no strings."""
+    elements = [
+        (placed.name, int(element))
+        for placed in assembly.system.bodies
+        if isinstance(placed.data, AbsoluteBody)
+        for group in placed.data.strains
+        for element in group.elements
+    ]
+    own = slice(assembly.element_forces, assembly.element_forces + len(elements))
+    if not elements:
+        return ""
+    before: Array = assembly.memory["theta0"][own]
+    change: Array = assembly.memory["theta_change"][own]
+    C: Array = np.where(np.isfinite(change), before + change, 0.0)
+    worst = int(C.argmin())
+    name, element = elements[worst]
+    return (
+        f"; of all strings element {element} of {name} was compressed most,"
+        f" to C = |dr/ds|^2 = {max(float(C[worst]), 0.0):.3g} in the last try"
+    )
+
+
+# The conserving step (docs/theory.md, 4) as a ``Stepper``: compiled kernels on the tables of an assembly.
+
+NOTHING_MOVES = np.zeros((2, 0))
+LEAST_MOTION = 1e-6
+"""Of the reach, in a step. Newton's updates may stop at 1e-8 of it, where the round-off of positions is."""
+
+
+class ConservingStepper(Stepper):
+    """Exact in energy, momenta, joints and the path of the centre of mass, for any step.
+
+    Args:
+        assembly: what moves.
+        substeps: shares of a step that its parts take; one for order 2.
+        order: of the scheme with these.
+        numerical_damping: gamma_num of (3.4).
+        is_redundant: joints hold a motion twice; their forces of least size are taken.
+    """
+
+    def __init__(
+        self,
+        assembly: Assembly,
+        substeps: Sequence[float] = (1.0,),
+        order: int = 2,
+        numerical_damping: float = 0.0,
+        is_redundant: bool = False,
+    ) -> None:
+        self.order = order
+        self.work_sources = work_sources(assembly)
+        self._constraint_columns = constraint_columns(assembly)
+        self._assembly, self._memory = assembly, assembly.memory
+        self._substeps = np.array(substeps, dtype=np.float64)
+        self._damping, self._is_redundant = numerical_damping, is_redundant
+        self._controllers = Controllers(assembly)
+        reach, mass = assembly.system.reach, float(self._memory["mass"].sum())
+        self._implicit = ImplicitLaws(self._controllers.law_arms(reach), mass, reach)
+        self._law_error: Exception | None = None  # what one of them raised in the last step
+        self._laws = PythonLaws(assembly)
+        sizes = {**self._memory.state_sizes, "angles of controllers": len(self._controllers.angles)}
+        if len(self._controllers.memory):
+            sizes["memory of controllers"] = len(self._controllers.memory)
+        if self._implicit.are_needed:
+            sizes["memory of laws"] = len(self._implicit.memory)
+        self.layout = ", ".join(f"{name}: {size}" for name, size in sizes.items())
+        self._held = np.zeros(0)  # values of the controllers during a step
+        self._given = np.zeros(0)  # values that are added to loads from outside
+        self._steady = assembly.load_values(np.zeros(1)) if assembly.loads_are_steady else None
+        self._single_step: tuple[float, Array, Array] | None = None  # a size of steps with its arguments of kernels
+        self._single_storage: dict[tuple[bool, bool], IntArray] = {}
+        self._measured_at = nan  # where compiled code left places and rates of all vectors
+        self._rows: IntArray | None = None  # that do not depend on others, of those that held then:
+        self._rows_of: Phase | None = None
+        self._stop: BaseException | None = None  # what a controller raised
+        self._pose: tuple[State, Instants, float] | None = None  # where something was computed last
+
+    def begin(self, state: State, at: Instants | None = None) -> None:
+        """Put a state in."""
+        self._measured_at = nan
+        self._pose = (state, at, np.inf) if at is not None else None
+        memory, thetas = self._memory, self._assembly.initial_thetas(state)
+        if state.theta is not None:
+            thetas = state.theta[: len(thetas)]
+        memory["position"][:], memory["rotation"][:] = state.position, state.rotation
+        memory["eta"][:], memory["velocity"][:] = state.eta, state.velocity
+        memory["theta"][:] = thetas
+        switches = self._assembly.system.mechanism.switches
+        memory["held"][:] = [0.0 if switch.is_held else np.nan for switch in switches]
+        memory["event_time"][:], memory["event_loss"][:] = np.nan, 0.0
+
+    def advance(self, instants: Array, step: float, storage: Storage) -> Advance:
+        """Steps between instants, all of one size; of a single instant only the row.
+
+        Controllers are asked before each step but the first, as ``control`` did. Steps around contacts are taken in
+        parts (8.23).
+        """
+        is_plain = not storage.watches and len(self._substeps) == 1 and not self._implicit.are_needed
+        is_single = len(instants) == 2 and storage.every == 1 and is_plain
+        if is_single and (single := self._single(instants, step, storage)) is not None:
+            return single
+        if storage.watches:
+            every = replace(storage, every=1, phase=0, watches=False)
+            return self._thinned(self.advance(instants, step, every), storage)
+        count, times, parts = len(instants) - 1, instants.tolist(), len(self._substeps)
+        ends, middles = substep_times(instants, step, self._substeps)
+        values, moving = self._values(middles, ends), self._assembly.moving_values(ends)
+        rates = self._controllers.moving_rates(instants[:-1]) if storage.asks else np.zeros((count, 0))
+        rows = StoredRows(len(self._memory.state), self._memory.counts["reactions"], count, storage)
+        has_laws, done, status = self._implicit.are_needed and count > 0, 0, CONVERGED
+        while True:
+            if storage.asks and done and not self._asked(times[done], rates[done]):
+                break
+            last = min(done + 1, count) if storage.asks or has_laws else count
+            own, places = slice(done * parts, last * parts), slice(done * parts, last * parts + 1)
+            if has_laws:
+                status = self._obeying(rows, instants[done : done + 2], step, moving[places], values[own])
+                done += status == CONVERGED
+            else:
+                taken, status = self._call(
+                    rows, last - done, step, self._substeps, moving[places], values[own], storage.asks
+                )
+                done += taken
+            if status == TOUCHING:
+                parts_of = self._parts(instants[done : done + 2], step)
+                status = self._call(rows, 1, step, *parts_of, storage.asks, is_around=True)[1]
+                done += status == CONVERGED
+            if status != CONVERGED or done == count:
+                break
+        self._measured_at = times[done] if storage.asks and done else nan
+        found = self._memory.rows(rows.numbers)
+        error = max(float(found["step_error"].max(initial=0.0)), float(self._memory["step_error"][0]))
+        return Advance(done, status == SINGULAR, found, rows.first, error, self._stop is not None)
+
+    def _single(self, instants: Array, step: float, storage: Storage) -> Advance | None:
+        """``advance`` of one step with little around it, for live runs; None where contacts ask for parts of it."""
+        memory, assembly = self._memory, self._assembly
+        middles, measures = instants[:1] + 0.5 * step, storage.asks
+        moving = NOTHING_MOVES if not assembly.moving else assembly.moving_values(instants)
+        values = self._values(middles, instants) if self._steady is None else self._steady
+        values = values + self._given if self._steady is not None and self._given.size else values
+        if self._held.size:
+            values = values + self._held
+        if self._single_step is None or self._single_step[0] != step:
+            self._single_step = step, np.array([step]), self._options(step)
+        kept = self._single_storage.get((storage.continues, measures))
+        if kept is None:
+            kept = np.array([1, 1, 0, storage.continues, False, measures, False, False], dtype=np.int64)
+            self._single_storage[storage.continues, measures] = kept
+        numbers, reactions = np.zeros((1, len(memory.state))), np.zeros(memory.counts["reactions"])
+        _, size, options = self._single_step
+        with self._laws.called():
+            taken, status = advance(memory.header, size, options, kept, moving, values, reactions, numbers)
+        if status == TOUCHING:
+            return None
+        self._measured_at = float(instants[1]) if storage.asks and taken else nan
+        found = memory.rows(numbers)
+        return Advance(int(taken), status == SINGULAR, found, reactions, float(found["step_error"].max()))
+
+    def _thinned(self, taken: Advance, storage: Storage) -> Advance:
+        """All instants as watched; those that are to be stored as rows, with the greatest error between."""
+        watched = {name: array[: taken.steps] for name, array in taken.rows.items()}
+        kept = np.arange(storage.every - storage.phase, taken.steps + 1, storage.every) - 1
+        rows = {name: array[kept] for name, array in watched.items()}
+        errors, begins = watched["step_error"], [0, *(kept + 1).tolist()]
+        for row, (begin, end) in enumerate(pairwise(begins)):
+            rows["step_error"][row] = errors[begin:end].max()
+        if len(rest := errors[begins[-1] :]):
+            self._memory["step_error"][0] = rest.max()
+        return replace(taken, rows=rows, watched=watched)
+
+    def _asked(self, time: float, rates: Array) -> bool:
+        """Whether controllers answered; what one raised comes once the steps before are stored."""
+        try:
+            self._controllers.hold(time, rates, self._held, partial(self._recorded, time))
+        except BaseException as raised:
+            self._stop = raised
+        return self._stop is None
+
+    def _obeying(self, rows: StoredRows, instants: Array, step: float, moving: Array, values: Array) -> int:
+        """One step with values of the laws that are those of its mean state (8.22); its status."""
+        memory, controllers, law_values = self._memory, self._controllers, np.zeros_like(values)
+        start = memory.state.copy()
+        self._law_error, status, is_again, reactions = None, NOT_CONVERGED, False, np.zeros(0)
+        most = memory["counter"][0]  # Newton iterations, with those of the longest trial
+
+        def take(found: Array) -> Trial | None:
+            nonlocal status, is_again, reactions, most
+            memory.state[:] = start
+            controllers.put_laws(found, law_values)
+            steps = partial(self._steps, rows.of_trial, np.zeros((0, 0)))
+            _, status, reactions = steps(step, self._substeps, moving, values + law_values, is_again=is_again)
+            begin, change = controllers.places_in_step()
+            is_again = status == CONVERGED
+            if status == TOUCHING:
+                shares, parts_moving, parts_values = self._parts(instants, step)
+                loads = parts_values + law_values
+                _, status, reactions = steps(step, shares, parts_moving, loads, is_around=True)
+                change = sum(controllers.places_in_step()) - begin
+            most = max(most, memory["counter"][0])
+            if status != CONVERGED:
+                return None
+            try:
+                return Trial(controllers.laws_in_step(float(instants[0] + 0.5 * step), step, begin, change), change)
+            except Exception as error:
+                self._law_error, status = error, NOT_CONVERGED
+                return None
+
+        if self._implicit.solve(step, take):
+            error, end = float(memory["step_error"][0]), moving[len(self._substeps) :]
+            memory["counter"][0] = most
+            row = rows.rest if rows.keeps_next else np.zeros((1, len(start)))
+            self._steps(rows.storage(0, measures=False), row, step, self._substeps, end, values)
+            if not rows.keeps_next:
+                memory["step_error"][0] = error
+            self._law_error = None
+            rows.took(1, reactions)
+            return CONVERGED
+        memory.state[:] = start
+        return status if status == SINGULAR else NOT_CONVERGED
+
+    def _parts(self, instants: Array, step: float) -> tuple[Array, Array, Array]:
+        """Shares of a step around contacts, what moves at the ends of these parts, and loads at their middles."""
+        parts = int(self._memory["parts"][0])
+        shares = np.tile(self._substeps / parts, parts)
+        ends, middles = substep_times(instants, step, shares)
+        return shares, self._assembly.moving_values(ends), self._values(middles, ends)
+
+    def _call(
+        self,
+        rows: StoredRows,
+        count: int,
+        step: float,
+        shares: Array,
+        moving: Array,
+        values: Array,
+        measures: bool,
+        is_around: bool = False,
+    ) -> tuple[int, int]:
+        """Compiled code takes so many steps, each in shares of it; how many it took, and the status of the last."""
+        storage = rows.storage(count, measures)
+        taken, status, reactions = self._steps(storage, rows.rest, step, shares, moving, values, is_around)
+        rows.took(taken, reactions)
+        return taken, status
+
+    def _steps(
+        self,
+        storage: IntArray,
+        rows: Array,
+        step: float,
+        shares: Array,
+        moving: Array,
+        values: Array,
+        is_around: bool = False,
+        is_again: bool = False,
+    ) -> tuple[int, int, Array]:
+        """The same with the rows to write into; also the reactions of the first step."""
+        storage[-2:] = is_around, is_again
+        reactions = np.zeros(self._memory.counts["reactions"])
+        with self._laws.called():
+            taken, status = advance(
+                self._memory.header,
+                step * shares,
+                self._options(step * float(shares.max()) if is_around else step),
+                storage,
+                moving,
+                values + self._held if self._held.size else values,
+                reactions,
+                rows,
+            )
+        return int(taken), int(status), reactions
+
+    def now(self, time: float) -> Mapping[str, Array]:
+        """The state as one stored instant."""
+        return self.advance(np.array([time]), 1.0, Storage()).rows
+
+    def joint_velocities(self, time: float) -> Array | None:
+        """As ``observables.projection`` finds them in a motion, by the elimination of a step."""
+        assembly, system, memory = self._assembly, self._assembly.system, self._memory
+        if self._is_redundant or system.related or (assembly.moving and system.mechanism.switches):
+            return None
+        found, drift = memory["velocity"].copy(), np.zeros(memory.counts["rows"])
+        if not len(drift):
+            return found
+        moving = NOTHING_MOVES
+        if assembly.moving:
+            moving = assembly.moving_values(np.array([time]))
+            drift = system.rows.drift(system.at(self._state(time)))[0]
+        self._measured_at = nan
+        return found if joint_velocities(memory.header, moving, drift, found) else None
+
+    def project(self, time: float) -> None:
+        """Into the state; what moving frames and drives supply is booked as their work, what goes as dissipated."""
+        memory = self._memory
+        state = self._state(time)
+        found = projection(self._phase, state, self._instant(state, np.inf))
+        memory["velocity"][:] = found.velocity
+        np.add.at(memory["work"], self._constraint_columns, found.work)
+        self._measured_at = nan
+        memory["dissipated"][0] += found.lost
+        memory["known_velocities"][0] = 0.0
+
+    @property
+    def _phase(self) -> Phase:
+        """The constraints that hold now."""
+        return self._assembly.system.phase(self._memory["held"])
+
+    @property
+    def event_times(self) -> Array:
+        """In the state."""
+        return np.asarray(self._memory["event_time"])
+
+    def happen(self, event: int, time: float) -> None:
+        """Hold and release; the energy that the impulse takes is booked as dissipated.
+
+        Raises:
+            VelocityError: what holds from then on contradicts each other.
+        """
+        memory, system = self._memory, self._assembly.system
+        happens, before = system.mechanism.events[event], float(memory["dissipated"][0])
+        held, switches = memory["held"], system.mechanism.switches
+        gaps = system.gaps(self._state(time), memory["theta"])
+        for k, switch in enumerate(switches):
+            rows = np.flatnonzero(system.row_switches == k)
+            if any(switch.constraint is each for each in happens.released):
+                held[k] = np.nan
+                memory["multiplier"][rows] = 0.0
+            elif any(switch.constraint is each for each in happens.held):
+                held[k] = gaps[rows[0]]
+        velocity = memory["velocity"].copy()
+        self.project(time)
+        if happens.held:
+            check_fit(self._phase, self._state(time), velocity, f"{happens.text} at t = {time:.9g} s")
+        memory["event_time"][event] = time
+        memory["event_loss"][event] = memory["dissipated"][0] - before
+
+    @property
+    def last_reactions(self) -> tuple[Array, Array]:
+        """Of the last step."""
+        return np.array(self._memory["multiplier"]), np.array(self._memory["force"])
+
+    def reactions(self, time: float, end: float, is_projected: bool = True) -> LateReactions:
+        """From accelerations; of strings, whose forces are no reactions, those of the last step."""
+        assembly, state = self._assembly, self._state(time)
+        phase = self._phase
+        if self._rows is None or self._rows_of is not phase:
+            rows = np.arange(len(phase.rows))
+            self._rows = independent_rows(phase.system, state) if self._is_redundant else rows
+            self._rows_of = phase
+        values = self._values(np.array([time]))[0]
+        if self._held.size:
+            values = values + self._held
+        if self._implicit.are_needed:
+            self._measure(time)
+            values = self._controllers.obeyed(time, values)
+        theta = self._memory["theta"][: assembly.element_forces].copy()
+        if isinstance((at := self._instant(state, end)).given, GivenFunctions):
+            at.given.second_order()
+        find = partial(
+            reactions_in_phase,
+            phase,
+            state,
+            theta,
+            values.reshape(-1, 3),
+            self._rows,
+            at,
+            *self.last_reactions,
+            is_projected,
+        )
+        if not assembly.has_functions:
+            return find
+        found = find()  # users' laws are asked now
+        return lambda: found
+
+    def _instant(self, state: State, end: float) -> Instants:
+        """The state as an instant, whose accelerations are asked for up to ``end``; a pose is computed once."""
+        known = self._pose
+        if known is None or not same_pose(known[0], state):
+            at = self._assembly.system.at(state, end)
+        else:
+            given = known[1].given if known[2] == end else self._assembly.system.at(state, end).given
+            at = replace(known[1], velocity=state.velocity[None], given=given)
+        self._pose = (state, at, end)
+        return at
+
+    @property
+    def inputs(self) -> Mapping[str, Input]:
+        """Constant loads and prescribed forces."""
+        return self._assembly.inputs
+
+    @property
+    def load_values(self) -> int:
+        """Of the loads, then of the prescribed forces."""
+        return int(self._memory.counts["load_values"])
+
+    def give(self, values: Array) -> None:
+        """Add values to all loads in the steps to come."""
+        self._given = values
+
+    def _values(self, times: Array, ends: Array | None = None) -> Array:
+        values = self._assembly.load_values(times, ends)
+        return values + self._given if self._given.size else values
+
+    def _state(self, time: float) -> State:
+        arrays = (self._memory[name].copy() for name in ("position", "rotation", "eta", "velocity"))
+        return State(time, *arrays)
+
+    def control(self, time: float) -> None:
+        """Ask the controllers for the values that they hold in the steps to come."""
+        self._held = np.zeros(0)
+        if time != self._measured_at:
+            self._measure(time)
+        held = np.zeros(3 * self._memory.counts["load_values"])
+        rates = self._controllers.moving_rates(np.array([time]))[0]
+        self._controllers.hold(time, rates, held, partial(self._recorded, time))
+        self._held = held
+
+    def _measure(self, time: float) -> None:
+        """Places and rates of all vectors now; the greatest error since the last stored instant stays."""
+        error = float(self._memory["step_error"][0])
+        self.now(time)
+        self._memory["step_error"][0] = error
+
+    def _recorded(self, time: float) -> Recording:
+        """The state at this instant, for sensors."""
+        error = float(self._memory["step_error"][0])
+        found = recording_of(self._assembly.system, self.work_sources, np.array([time]), self.now(time))
+        self._memory["step_error"][0] = error
+        return found
+
+    def _options(self, step: float) -> Array:
+        system = self._assembly.system
+        scale = LEAST_MOTION * system.reach / step
+        return np.array([self._damping, scale, float(self._is_redundant), system.largest_length])
+
+    @property
+    def is_controlled(self) -> bool:
+        """Whether there are controllers."""
+        return self._controllers.are_needed
+
+    @property
+    def numbers_a_step(self) -> int:
+        """Of a stored row and of the functions of time."""
+        return len(self._memory.state) + 3 * (self._memory.counts["moving"] + self._memory.counts["load_values"])
+
+    def snapshot(self) -> Array:
+        """The state with its ledger, then the angles and the memory of controllers."""
+        own = self._controllers
+        return np.concatenate([self._memory.state, own.angles, own.memory, self._implicit.memory])
+
+    def restore(self, snapshot: Array) -> None:
+        """Put a snapshot back."""
+        count = len(self._memory.state)
+        angles = count + len(self._controllers.angles)
+        self._memory.state[:], self._controllers.angles[:] = snapshot[:count], snapshot[count:angles]
+        laws = angles + len(self._controllers.memory)
+        self._controllers.memory[:], self._implicit.memory[:] = snapshot[angles:laws], snapshot[laws:]
+        self._measured_at = nan
+
+    def failure(self, time: float, is_singular: bool) -> tuple[str, Array]:
+        """What Newton's method did in the step that failed at a time [s], and the likely cause."""
+        return failure_words(self._assembly, self._phase.system, self._state(time), is_singular, self.cause)
+
+    def trouble(self, limit: float) -> tuple[str, str]:
+        """Of what the ports show."""
+        return trouble(self._assembly, limit)
+
+    def let_interrupt(self) -> None:
+        """Ctrl-C in functions that compiled code calls, and what a controller raised, was held back."""
+        self._laws.let_interrupt()
+        if self._stop is not None:
+            error, self._stop = self._stop, None
+            raise error
+
+    @property
+    def cause(self) -> BaseException | None:
+        """What a function of a law raised in the last step."""
+        return self._law_error or self._laws.error
+
+    @property
+    def dependent_steps(self) -> int:
+        """Counted by the kernels."""
+        return 0 if self._is_redundant else int(self._memory["counter"][1])
+
+    @property
+    def open_steps(self) -> int:
+        """Counted by the kernels."""
+        return int(self._memory["counter"][3])
+
+    @property
+    def jumps(self) -> Mapping[str, int]:
+        """Of forces of the state."""
+        return self._controllers.by_law(self._implicit.jumps)
+
+
+# The conserving scheme: steppers that share the tables of a system.
+
+
+class ConservingScheme:
+    """Makes steppers of a system, each with memory of its own; the tables of the system are made once.
+
+    Args:
+        system: what moves.
+    """
+
+    def __init__(self, system: System) -> None:
+        self._assembly = assemble(system)
+
+    def __call__(self, order: int, numerical_damping: float, is_redundant: bool) -> "ConservingStepper":
+        """A stepper of an order; its arguments as there."""
+        kept = self._assembly
+        own = assemble(kept.system) if kept.has_functions else replace(kept, memory=kept.memory.fresh())
+        return ConservingStepper(own, SUBSTEPS[order], order, numerical_damping, is_redundant)

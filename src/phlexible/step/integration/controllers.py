@@ -1,0 +1,394 @@
+"""Controllers in a run: what they measure, when they are asked, and the laws of users in compiled steps."""
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import cache
+from math import isfinite
+from types import FrameType
+
+import numpy as np
+
+from phlexible.algebra.arrays import ANY_SIZE, Array, IntArray, numbers
+from phlexible.description.ground import frame_angular_velocities, frame_rotations, frame_velocities
+from phlexible.description.interactions.feedback import Controller, moves
+from phlexible.description.interactions.state_force import StateLaw
+from phlexible.errors import ParameterError
+from phlexible.state.layout import offsets
+from phlexible.state.recording import Recording
+from phlexible.state.system import System
+from phlexible.step.assembly.assembly import Assembly
+from phlexible.step.assembly.controlled import ControlledValue, MeasuredCoordinate, MeasuredPoint
+from phlexible.step.assembly.interactions import Function, coordinate_kind
+from phlexible.step.integration.measurements import EARLY, StateMeasurement
+from phlexible.step.kernels.laws import POINT, measure
+from phlexible.step.tables.declarations import ANGLE, MOVING
+
+# Controllers that read sensors, are sampled, come late, or have states of their own (docs/theory.md, 8).
+
+Read = Callable[[], Recording]
+
+
+class SampledController:
+    """One controller with what it remembers from sample to sample.
+
+    Args:
+        system: what moves.
+        value: the controller.
+        begin: of what compiled code measures for it.
+
+    Attributes:
+        size: of the numbers that it remembers.
+    """
+
+    def __init__(self, system: System, value: ControlledValue, begin: int) -> None:
+        self._system, self.value, self._begin = system, value, begin
+        feedback, law = value.feedback, value.feedback.law
+        self._count = feedback.count
+        self._states = law.order if law is not None else 0
+        self._queue = feedback.periods_of_delay + 1
+        self.size = 3 + 2 * self._count + self._states + self._queue * value.size
+        self._moves: dict[float, tuple[Array, Array]] = {}
+        self.put(np.zeros(self.size))
+
+    def put(self, memory: Array) -> None:
+        """Where it remembers, shape (size,); forgets all."""
+        memory[:] = 0.0
+        memory[0] = np.nan
+        ends = np.cumsum([3, self._count, self._count, self._states]).tolist()
+        self._clock, self._input, self._readings, self._state = (
+            memory[begin:end] for begin, end in zip([0, *ends], ends, strict=False)
+        )
+        self._values = memory[ends[-1] :].reshape(self._queue, self.value.size)
+
+    def __call__(self, time: float, numbers: Array, read: Read) -> Array:
+        """The values that act from a time on, shape (size,); asks the controller where a sample is due.
+
+        Args:
+            time: [s].
+            numbers: what compiled code measured for all controllers.
+            read: gives the whole state.
+
+        Raises:
+            ParameterError: the controller returned something else than finite numbers of its size.
+        """
+        feedback, clock = self.value.feedback, self._clock
+        is_first = bool(np.isnan(clock[0]))
+        if is_first:
+            clock[:] = time, 0.0, time
+        period = feedback.period
+        if period is None or time >= clock[0] + (clock[1] - EARLY) * period:
+            self._sample(time, self._measured(numbers, read, is_first), is_first)
+            clock[1:] = clock[1] + 1, time
+        found: Array = self._values[0]
+        return found
+
+    def _sample(self, time: float, measured: Array, is_first: bool) -> None:
+        feedback, law = self.value.feedback, self.value.feedback.law
+        given = measured if feedback.target is None else feedback.target_at(time) - measured
+        answer: object
+        if law is None:
+            answer = feedback.controller(time, given)
+        else:
+            if not is_first and (feedback.period is not None or time > self._clock[2]):
+                A, B = self._move(time - self._clock[2] if feedback.period is None else feedback.period)
+                self._state[:] = A @ self._state + B @ self._input
+            answer = law.C @ self._state + law.D @ given
+        self._input[:] = given
+        self._values[:-1] = self._values[1:]
+        self._values[-1] = checked_values(self.value, answer, time)
+
+    def _move(self, duration: float) -> tuple[Array, Array]:
+        """Of the state of a linear law, over times that differ by round-off the same."""
+        law = self.value.feedback.law
+        assert law is not None, "asked for of linear laws"
+        duration = float(f"{duration:.12g}")
+        if duration not in self._moves:
+            self._moves[duration] = moves(law, duration)
+        return self._moves[duration]
+
+    def _measured(self, numbers: Array, read: Read, is_first: bool) -> Array:
+        own = numbers[self._begin :]
+        if not self.value.channels:
+            return own[: self._count].copy()
+        found, place = np.zeros(self._count), 0
+        for channel in self.value.channels:
+            values = own[channel.begin : channel.end]
+            if channel.map is not None:
+                values = channel.map[0] @ values - channel.map[1]
+            elif isinstance(channel.reading, StateMeasurement):
+                values = channel.reading.at_instant(self._system, read())
+                if not is_first:
+                    values = channel.reading.continued(self._readings[place : place + len(values)], values)
+            found[place : place + len(values)] = values
+            place += len(values)
+        self._readings[:] = found
+        return found
+
+
+def checked_values(value: ControlledValue, answer: object, time: float) -> Array:
+    """What a controller returned, as numbers, shape (size,).
+
+    Raises:
+        ParameterError: anything else than as many finite numbers, or forces out of the plane of a planar model.
+    """
+    found = np.zeros(0)
+    with suppress(ParameterError):
+        found = numbers("values", answer, largest=ANY_SIZE).ravel()  # type: ignore[arg-type]  # what holds no numbers is refused
+    if found.shape != (value.size,) or not np.isfinite(found).all():
+        words = {1: "one finite number", 3: "three finite numbers"}
+        wanted = words.get(value.size, f"{value.size} finite numbers")
+        raise ParameterError(
+            f"the controller of {value.name} must return {wanted}, got {answer!r} at t = {time:.9g} s"
+        )
+    value.check_inside(found, time)
+    return found
+
+
+# What controllers measure at the start of a step, and the values that they return.
+
+
+class Controllers:
+    """Evaluates controllers at the state of an assembly, whose places and rates the kernels have written.
+
+    Args:
+        assembly: what moves.
+
+    Attributes:
+        angles: last values of the measured angles, over full turns; NaN before the first, shape (angles,) [rad].
+        memory: what controllers remember that are sampled or have states, shape (numbers,).
+    """
+
+    def __init__(self, assembly: Assembly) -> None:
+        self._assembly = assembly
+        self._controlled = assembly.controlled
+        self.angles: Array = np.zeros(0)
+        self.memory: Array = np.zeros(0)
+        self._sampled: tuple[SampledController, ...] = ()
+        self._laws: tuple[tuple[ControlledValue, Controller, int, int, int], ...] = ()
+        if self._controlled:
+            self._begin()
+
+    def _begin(self) -> None:
+        assembly = self._assembly
+        items: list[tuple[int, int, int, int]] = []
+        functions: list[Function] = []
+        spans, place = [], 0
+        self._measured_items: list[MeasuredCoordinate | MeasuredPoint] = []
+        for each in self._controlled:
+            begin = place
+            for item in each.measured:
+                self._measured_items.append(item)
+                if isinstance(item, MeasuredPoint):
+                    items.append((POINT, item.vector, place, -1))
+                    place += 6
+                    continue
+                angle = sum(known[3] >= 0 for known in items) if item.coordinate.is_angle else -1
+                items.append((coordinate_kind(item.coordinate), len(functions), place, angle))
+                functions += item.functions
+                place += 2
+            spans.append((each, each.feedback.controller, begin, place, each.column if each.size == 1 else -1))
+        self._laws = tuple(each for each in spans if isinstance(each[0].feedback, StateLaw))
+        self._calls = tuple(each for each in spans if each not in self._laws and _is_plain(each[0]))
+        others = [each for each in spans if each not in self._laws and not _is_plain(each[0])]
+        self._sampled = tuple(SampledController(assembly.system, each[0], each[2]) for each in others)
+        ends = np.cumsum([0, *(each.size for each in self._sampled)]).tolist()
+        self.memory = np.zeros(ends[-1])
+        for one, begin, end in zip(self._sampled, ends, ends[1:], strict=False):
+            one.put(self.memory[begin:end])
+        terms = [term for function in functions for term in function.terms]
+        parts = [part for chord in assembly.chords for part in chord]
+        self._memory = (
+            np.asarray(assembly.memory["place0"]),
+            np.asarray(assembly.memory["change"]),
+        )
+        self.angles = np.full(sum(known[3] >= 0 for known in items), np.nan)
+        self._tables = (
+            np.array(items, dtype=np.int64).reshape(-1, 4),
+            _spans([len(function.terms) for function in functions]),
+            np.array([(term.first, term.second) for term in terms], dtype=np.int64).reshape(-1, 2),
+            _spans([len(chord) for chord in assembly.chords]),
+            np.array([vector for _, vector in parts], dtype=np.int64),
+            np.array([*(weight for weight, _ in parts), *(term.coefficient for term in terms)], dtype=np.float64),
+        )
+        self._numbers = np.zeros(place)
+        self._angle_rates = np.array([place + 1 for kind, _, place, _ in items if kind == ANGLE], dtype=np.int64)
+        self._moving = [(k, v) for k, v in enumerate(assembly.vectors) if v.carrier == MOVING]
+
+    @property
+    def are_needed(self) -> bool:
+        """Whether there is any controller."""
+        return bool(self._controlled)
+
+    def moving_rates(self, times: Array) -> Array:
+        """Of the vectors of moving frames at many times, shape (times, vectors of moving frames, 3)."""
+        result = np.zeros((len(times), len(self._moving), 3))
+        for column, (_, vector) in enumerate(self._moving):
+            frame = self._assembly.system.moving_frames[vector.frame]
+            if vector.is_point:
+                result[:, column] = frame_velocities(frame, times)
+            else:
+                turned = frame_rotations(frame, times) @ vector.base
+                result[:, column] = np.cross(frame_angular_velocities(frame, times), turned)
+        return result
+
+    def hold(self, time: float, moving_rates: Array, held: Array, read: Read) -> None:
+        """Ask the controllers at a time, and write what they return.
+
+        Args:
+            time: [s].
+            moving_rates: then, shape (vectors of moving frames, 3).
+            held: receives the values, zero elsewhere, shape (load values,) [N or N m].
+            read: gives the whole state, for sensors that need it.
+
+        Raises:
+            ParameterError: a controller returned something else than finite numbers of its size.
+        """
+        self._write_moving_rates(moving_rates)
+        self._measure(*self._memory, self.angles)
+        measured = self._numbers.copy()  # theirs to keep
+        for each, controller, begin, end, column in self._calls:
+            answer = controller(time, measured[begin:end])
+            if type(answer) is float and column >= 0 and isfinite(answer):
+                held[column] = answer
+            else:
+                held[each.column : each.column + each.size] = checked_values(each, answer, time)
+        if self._sampled:
+            read = cache(read)
+        for sampled in self._sampled:
+            values = sampled(time, measured, read)
+            for target in sampled.value.targets:
+                target.write(values, held)
+
+    def law_arms(self, reach: float) -> Array:
+        """Of each value of the laws 1, or the reach [m] where it is longer and the value may be a torque."""
+        sizes = [each.size for each, *_ in self._laws]
+        return np.concatenate([np.full(size, max(1.0, reach) if size == 1 else 1.0) for size in sizes or [0]])
+
+    def by_law(self, counts: IntArray) -> dict[str, int]:
+        """The greatest count of the values of each law that has any, by its name; counts of shape (values,)."""
+        place, found = 0, dict[str, int]()
+        for each, *_ in self._laws:
+            if most := int(counts[place : place + each.size].max()):
+                found[each.name] = max(most, found.get(each.name, 0))
+            place += each.size
+        return found
+
+    def places_in_step(self) -> tuple[Array, Array]:
+        """Of all vectors at the start of the step that the kernels have taken, and their changes, (vectors, 3)."""
+        start, change = self._memory
+        return start.copy(), change.copy()
+
+    def laws_in_step(self, time: float, h: float, start: Array, change: Array) -> Array:
+        """What laws of the state give at the mean state of a step, shape (values,).
+
+        Args:
+            time: of the middle of the step [s].
+            h: its length [s].
+            start, change: of the places of all vectors.
+        """
+        self._measure(start + 0.5 * change, change / h, self.angles.copy())
+        rates = self._numbers[self._angle_rates]  # of the mean directions, 2 tan(delta(angle)/2)/h
+        self._numbers[self._angle_rates] = 2.0 * np.arctan(0.5 * h * rates) / h
+        return np.concatenate(self._law_values(time))
+
+    def put_laws(self, found: Array, values: Array) -> None:
+        """Values of the laws into rows of load values, shape (rows, load values)."""
+        place = 0
+        for each, *_ in self._laws:
+            values[:, each.column : each.column + each.size] = found[place : place + each.size]
+            place += each.size
+
+    def obeyed(self, time: float, values: Array) -> Array:
+        """Load values with those of the laws at the instant whose places and rates the kernels have written."""
+        self._write_moving_rates(self.moving_rates(np.array([time]))[0])
+        self._measure(*self._memory, self.angles.copy())
+        result = values.copy()
+        self.put_laws(np.concatenate(self._law_values(time)), result[None])
+        return result
+
+    def _write_moving_rates(self, moving_rates: Array) -> None:
+        for (k, _), rate in zip(self._moving, moving_rates, strict=True):
+            self._memory[1][k] = rate
+
+    def _law_values(self, time: float) -> list[Array]:
+        """What each law says of the numbers that were measured last."""
+        return [
+            checked_values(each, law(time, self._numbers[begin:end].copy()), time)
+            for each, law, begin, end, _ in self._laws
+        ]
+
+    def _measure(self, places: Array, rates: Array, angles: Array) -> None:
+        none = measure(places, rates, *self._tables, angles, self._numbers)
+        if none >= 0:
+            item = self._measured_items[none]
+            assert isinstance(item, MeasuredCoordinate), "points have a rate"
+            item.coordinate.gradient(np.zeros(1))  # says why there is none
+
+
+def _is_plain(value: ControlledValue) -> bool:
+    """Whether it is a function of what is measured now that sets one load."""
+    return not value.channels and value.feedback.is_plain and value.targets[0].is_whole
+
+
+def _spans(counts: list[int]) -> IntArray:
+    """First and last + 1 of what each has, shape (counts, 2)."""
+    starts = offsets(counts)
+    return np.stack([starts[:-1], starts[1:]], axis=1)
+
+
+# Laws of users that compiled code calls through Python: Ctrl-C waits for the end of the call, errors are kept.
+
+NOTHING = nullcontext()
+
+
+class PythonLaws:
+    """The functions of laws that could not be compiled.
+
+    An exception must not cross compiled code. Ctrl-C would be lost there, so it is held back until the steps that
+    it came in are done and stored; a second one ends a function that hangs, and with it these steps.
+
+    Args:
+        assembly: whose laws.
+    """
+
+    def __init__(self, assembly: Assembly) -> None:
+        functions = [each for law in assembly.laws for each in law.functions or ()]
+        self._functions = [each for each in functions if not each.is_compiled]
+        self._is_interrupted = False
+
+    def called(self) -> AbstractContextManager[None]:
+        """While compiled code runs, which itself is not interrupted."""
+        return self._held() if self._functions else NOTHING
+
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        for each in self._functions:
+            each.errors.clear()
+        if threading.current_thread() is not threading.main_thread():
+            yield  # other threads are not interrupted
+            return
+        before = signal.signal(signal.SIGINT, self._hold)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+        if isinstance(self.error, KeyboardInterrupt):
+            raise self.error
+
+    def _hold(self, number: int, frame: FrameType | None) -> None:
+        if self._is_interrupted:
+            raise KeyboardInterrupt
+        self._is_interrupted = True
+
+    def let_interrupt(self) -> None:
+        """Ctrl-C that was held back comes now."""
+        if self._is_interrupted:
+            self._is_interrupted = False
+            signal.raise_signal(signal.SIGINT)
+
+    @property
+    def error(self) -> BaseException | None:
+        """What one of the functions raised last; the compiled code went on with NaN."""
+        return next((error for each in self._functions for error in each.errors), None)

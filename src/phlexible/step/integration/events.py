@@ -1,0 +1,185 @@
+"""What happens in a run and when: times that are given, conditions that are met inside of steps (theory, 8)."""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+import numpy as np
+from scipy.optimize import brentq
+
+from phlexible.algebra.arrays import Array
+from phlexible.state.recording import Recording
+from phlexible.state.system import System
+from phlexible.step.integration.clock import SNAP, Clock
+from phlexible.step.integration.recorder import recording_of
+from phlexible.step.integration.stepper import Stepper, Storage
+
+STOP = -1
+"""Number of the event that ends the run."""
+
+CLOSE = 1e-12  # of a step: how well instants are found
+EPSILON = float(np.finfo(float).eps)
+
+
+class Watching(Protocol):
+    """A condition in a run."""
+
+    def excess(self, recording: Recording) -> Array:
+        """How far it is beyond its threshold, positive: beyond, at instants that follow the last kept one, (T,)."""
+
+    def keep(self, recording: Recording) -> None:
+        """The run went on up to the last instant of the recording."""
+
+
+class RunEvents:
+    """The events of one run.
+
+    Args:
+        system: what moves.
+        stepper: takes the steps.
+        clock: of the run.
+        conditions: what is waited for, by the number of the event, or STOP.
+
+    Attributes:
+        stopped: when the run was stopped, or None [s].
+    """
+
+    def __init__(
+        self, system: System, stepper: Stepper, clock: Clock, conditions: Mapping[int, Watching] | None
+    ) -> None:
+        self._system, self._stepper, self._clock = system, stepper, clock
+        events = system.mechanism.events if system.mechanism.switches else ()
+        self._times = {k: each.when for k, each in enumerate(events) if isinstance(each.when, float)}
+        self._conditions = dict(conditions or {})
+        self._met: dict[int, float] = {}  # when conditions were found to be met
+        self._was_beyond: dict[int, bool] = {}
+        self.stopped: float | None = None
+
+    def begin(self, time: float) -> None:
+        """Conditions that are met already wait until they are no more."""
+        if self._conditions:
+            self._keep(np.array([time]), self._now(time))
+
+    @property
+    def watches(self) -> bool:
+        """Whether conditions are waited for."""
+        return any(map(self._is_pending, self._conditions))
+
+    def regular_run(self, k: int, steps: int) -> int:
+        """How many of the steps from k on come before the next event that is given at an instant of the grid."""
+        clock = self._clock
+        for number, time in self._times.items():
+            ahead = (time - clock.instant(k)) / clock.step
+            if self._is_pending(number) and abs(ahead - round(ahead)) <= SNAP and 0 < round(ahead) < steps:
+                steps = round(ahead)
+        return steps
+
+    def due(self, time: float) -> list[int]:
+        """Events whose time has come, in the order of their times."""
+        latest = time + SNAP * self._clock.step
+        found = [(when, k) for k, when in self._times.items() if self._is_pending(k) and when <= latest]
+        found += [(when, k) for k, when in self._met.items() if self._is_pending(k) and when == time]
+        return [k for _, k in sorted(found)]
+
+    def happen(self, number: int, time: float) -> None:
+        """Let one happen; conditions that it meets by a jump are due at once."""
+        if number == STOP:
+            self.stopped = time
+            return
+        self._stepper.happen(number, time)
+        if self.watches:
+            rows = self._now(time)
+            for each in self._beyond(np.array([time]), rows, slice(None)):
+                self._met[each] = time
+
+    def first_met(self, instants: Array, watched: Mapping[str, Array]) -> int | None:
+        """In which of the steps between the instants a condition is met first; None: in none of them, go on.
+
+        Args:
+            instants: shape (steps + 1,), of which the first ones were taken.
+            watched: of the stepper, the ends of the steps that were taken.
+        """
+        times = instants[1 : len(watched["step_error"]) + 1]
+        beyond = self._excesses(times, watched)
+        found = []
+        for number, values in beyond.items():
+            before = np.concatenate([[self._was_beyond[number]], values[:-1] > 0])
+            found += np.flatnonzero((values > 0) & ~before)[:1].tolist()
+        if found:
+            return int(min(found))
+        if len(times):
+            self._keep(times, watched)
+        return None
+
+    def met_inside(self, end: float, watched: Mapping[str, Array]) -> list[int]:
+        """Conditions that one step finds met, whose instant is not known to be its end."""
+        found = [n for n in self._beyond(np.array([end]), watched, slice(-1, None)) if self._met.get(n) != end]
+        if not found:
+            self._keep(np.array([end]), watched)
+        return found
+
+    def locate(self, numbers: list[int], start: float, end: float, before: Array, last_step: float) -> float:
+        """The first instant at which one of the conditions is met in the step, which a run can step to.
+
+        Args:
+            numbers: of the conditions, which are met at the end.
+            start, end: of the step [s].
+            before: the stepper at its start.
+            last_step: length of the step before it [s].
+        """
+        for number in numbers:
+            self._met[number] = self._located(number, start, end, before, last_step)
+        self._stepper.restore(before)
+        return min(self._met[number] for number in numbers)
+
+    def _located(self, number: int, start: float, end: float, before: Array, last_step: float) -> float:
+        def excess(time: float) -> float:
+            self._stepper.restore(before)
+            instants = np.array([start, time]) if time > start else np.array([start])
+            if time > start and not abs(time - start - last_step) <= SNAP * (time - start):
+                self._stepper.project(start)
+            taken = self._stepper.advance(instants, max(time - start, self._clock.step * CLOSE), Storage())
+            if time > start and not taken.steps:
+                return np.inf  # a failed step: look before it
+            return float(self._excesses(instants[-1:], taken.rows, number)[number][0])
+
+        if excess(start) > 0:
+            return start
+        if not excess(end) > 0:
+            return end
+        least = CLOSE * self._clock.step + 2 * EPSILON * abs(end)
+        root = brentq(lambda time: np.clip(excess(time), -1e300, 1e300), start, end, xtol=least, rtol=4 * EPSILON)
+        for shift in (0.0, 1.0, 2.0, 4.0, 8.0):
+            time = float(root) + shift * least
+            if time < end - SNAP * self._clock.step and excess(time) > 0:
+                return time if time > start + SNAP * self._clock.step else start
+        return end
+
+    def _now(self, time: float) -> Mapping[str, Array]:
+        """The state as it is; the stepper stays as it was."""
+        before = self._stepper.snapshot()
+        rows = self._stepper.now(time)
+        self._stepper.restore(before)
+        return rows
+
+    def _is_pending(self, number: int) -> bool:
+        return self.stopped is None if number == STOP else bool(np.isnan(self._stepper.event_times[number]))
+
+    def _excesses(self, times: Array, rows: Mapping[str, Array], only: int | None = None) -> dict[int, Array]:
+        numbers = [only] if only is not None else [n for n in self._conditions if self._is_pending(n)]
+        if not numbers or not len(times):
+            return {}
+        recording = recording_of(self._system, self._stepper.work_sources, times, rows)
+        return {number: self._conditions[number].excess(recording) for number in numbers}
+
+    def _beyond(self, times: Array, rows: Mapping[str, Array], which: slice) -> list[int]:
+        own = {name: array[which] for name, array in rows.items()}
+        found = self._excesses(times, own)
+        return [number for number, values in found.items() if values[-1] > 0 and not self._was_beyond[number]]
+
+    def _keep(self, times: Array, rows: Mapping[str, Array]) -> None:
+        """The run has gone on to the last of these instants."""
+        recording = recording_of(self._system, self._stepper.work_sources, times, rows)
+        for number, condition in self._conditions.items():
+            if self._is_pending(number):
+                self._was_beyond[number] = bool(condition.excess(recording)[-1] > 0)
+                condition.keep(recording)

@@ -1,0 +1,158 @@
+"""Gathers stored instants of a stepper into recordings, block by block."""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.state.instants import Given, GivenFunctions
+from phlexible.state.recording import Reactions, Recording, concatenated
+from phlexible.state.system import System
+from phlexible.step.integration.clock import Checkpoint
+
+Sink = Callable[[Recording, Checkpoint], None]
+Rows = Mapping[str, Array]
+
+OPEN = 0.5
+"""Share of an instant's own multipliers in a mean whose next step has not been taken."""
+
+
+class Recorder:
+    """Turns stored rows into ``Recording`` blocks for a sink, each with the checkpoint at its end.
+
+    Multipliers of an instant are the mean of the steps before and after it where these have one length
+    (docs/theory.md, 4), so that those of a block's last instant change with the next step: each block begins
+    with the last instant of the one before once more, which takes its place. So every block is whole at any time.
+
+    Args:
+        system: what moves.
+        sources: columns of the stored work by the name of what does it.
+        sink: takes each block.
+
+    Attributes:
+        own_share: of the last instant's own multipliers in their mean; 1 if they are final.
+    """
+
+    def __init__(self, system: System, sources: Mapping[str, list[int]], sink: Sink) -> None:
+        self._system, self._sources, self._sink = system, sources, sink
+        self._blocks: list[Recording] = []  # the last instant handed over, and what came since
+        self.own_share = 1.0
+
+    @property
+    def last_time(self) -> float:
+        """Of the last stored instant [s]."""
+        return float(self._blocks[-1].time[-1])
+
+    def begin(self, time: float, rows: Rows, given: Given | None) -> None:
+        """The first instant; its multipliers are those of the first step, until they are ``settled``."""
+        first = recording_of(self._system, self._sources, np.array([time]), rows, given=given)
+        self._blocks, self.own_share = [first], 0.0
+
+    def go_on(self, last: Recording, own_share: float, own: Reactions) -> None:
+        """The last instant of a run that goes on; ``own``: what the step before it had."""
+        self._blocks, self.own_share = [concatenated([last])], own_share
+        if own_share == OPEN:
+            self._put(own)
+
+    def settled(self, found: Reactions | None) -> None:
+        """Multipliers and forces of the last instant where the step changes, which no mean has to tell.
+
+        None where there are none: the mean is taken after all.
+        """
+        if self.own_share < 1.0 and found is not None:
+            self._put(found)
+            self.own_share = 1.0
+
+    def ended(self, found: Reactions | None, checkpoint: Checkpoint) -> None:
+        """The same for the last instant of the run, after it was handed over."""
+        last = concatenated([self._last])
+        if found is not None:
+            last.multipliers[-1], last.forces[-1] = found
+            self._sink(last, checkpoint)
+
+    def _put(self, reactions: Reactions) -> None:
+        self._blocks[-1].multipliers[-1], self._blocks[-1].forces[-1] = reactions
+
+    def next_step(self, reactions: Array) -> None:
+        """Multipliers and forces of the step that follows the last stored instant."""
+        last, share, self.own_share = self._blocks[-1], self.own_share, 1.0
+        count = last.multipliers.shape[1]
+        if share == 1.0:
+            return
+        for own, new in ((last.multipliers, reactions[:count]), (last.forces, reactions[count:])):
+            own[-1] = share * own[-1] + (1 - share) * new
+
+    def add(self, times: Array, rows: Rows, halvings: int, is_last_open: bool) -> None:
+        """Stored instants; ``is_last_open``: the step after the last one has not been taken yet."""
+        if len(times):
+            self._blocks.append(self._block(times, rows, halvings))
+            self.own_share = OPEN if is_last_open else 1.0
+
+    def flush(self, checkpoint: Checkpoint) -> None:
+        """Give all instants up to the checkpoint to the sink."""
+        block = concatenated(self._blocks) if len(self._blocks) > 1 else self._blocks[0]
+        self._last = block.rows(slice(-1, None))
+        self._blocks = [concatenated([self._last])]
+        self._sink(block, checkpoint)
+
+    def _block(self, times: Array, rows: Rows, halvings: int) -> Recording:
+        return recording_of(self._system, self._sources, times, rows, halvings)
+
+
+def recording_of(
+    system: System,
+    sources: Mapping[str, list[int]],
+    times: Array,
+    rows: Rows,
+    halvings: int = 0,
+    given: Given | None = None,
+) -> Recording:
+    """Stored rows of a stepper at some instants as a recording.
+
+    Args:
+        system: what moved.
+        sources: as of ``Recorder``.
+        times: of the instants [s].
+        rows: of the stepper.
+        halvings: of steps so far.
+        given: frames and paths at these times, where they are known.
+    """
+    count = len(times)
+    own = {name: array[:count] for name, array in rows.items()}
+    given = GivenFunctions(system.moving_frames, system.paths, times) if given is None else given
+    work = [_sum(own["work"], columns) for columns in sources.values()]
+    return Recording(
+        time=np.array(times),
+        position=own["position"],
+        rotation=own["rotation"],
+        eta=own["eta"],
+        velocity=own["velocity"],
+        multipliers=own["multiplier"],
+        forces=own["force"],
+        theta=own["theta"],
+        held=own["held"],
+        event_times=own["event_time"],
+        event_losses=own["event_loss"],
+        paths=given.paths,
+        path_rates=given.path_rates,
+        frames=given.frames,
+        frame_rotations=given.frame_rotations,
+        frame_velocities=given.frame_velocities,
+        frame_angular_velocities=given.frame_angular_velocities,
+        kinetic=own["energy"][:, 0],
+        strain=own["energy"][:, 1],
+        gravity=own["energy"][:, 2],
+        spring=own["energy"][:, 3],
+        work=np.stack(work, axis=1) if work else np.zeros((count, 0)),
+        dissipated=own["dissipated"][:, 0],
+        iterations=own["counter"][:, 0].astype(np.int64),
+        halvings=np.full(count, halvings, dtype=np.int64),
+        contact_steps=own["counter"][:, 2].astype(np.int64),
+        step_error=own["step_error"][:, 0],
+        work_names=tuple(sources),
+    )
+
+
+def _sum(work: Array, columns: list[int]) -> Array:
+    """The sum of some columns, one after the other: ``sum`` takes another order where there is one instant only."""
+    return np.asarray(np.cumsum(work[:, columns], axis=1)[:, -1])

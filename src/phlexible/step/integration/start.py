@@ -1,0 +1,99 @@
+"""What a run begins with: prescribed motion that does not jump, a state that the user gives."""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.algebra.user_derivatives import Jump, find_jump, listed
+from phlexible.description.ground import check_velocity, frame_positions, frame_rotations
+from phlexible.description.ports import MovingFrame
+from phlexible.errors import ModelError, ParameterError
+from phlexible.state.initial_velocity import check_closure
+from phlexible.state.layout import State
+from phlexible.state.recording import Recording
+from phlexible.state.system import System
+from phlexible.step.integration.reactions import projection
+from phlexible.step.integration.recorder import recording_of
+from phlexible.step.integration.stepper import Stepper
+
+# What moves by itself in a run: frames and drives must not jump, and their rates must be theirs.
+
+SMALLEST_JUMP = 1e-6  # of the longest length, or in radians
+CHECKED = 16  # times of a run at which rates are compared
+GOLDEN = 0.618033988749895  # the fractional parts of its multiples are spread evenly, in step with no period
+
+
+def check_rates(system: System, begin: float, end: float) -> None:
+    """Refuses velocities of moving frames and rates of drives that are not those of their functions.
+
+    Raises:
+        ParameterError: says whose, where, and by how much.
+    """
+    shares = np.concatenate([[0.0], np.sort(np.arange(1, CHECKED) * GOLDEN % 1.0)])
+    times = begin + (end - begin) * shares
+    for frame in system.moving_frames:
+        check_velocity(frame, times)
+    for path in system.paths:
+        path.check_rate(times)
+
+
+def check_jumps(system: System, instants: Array) -> None:
+    """Refuses drives and moving frames that jump between the instants of steps to come.
+
+    Raises:
+        ParameterError: says which, and when.
+    """
+    length = SMALLEST_JUMP * system.largest_length + system.round_off
+    for drive in system.mechanism.drives:
+        path = drive.path
+        smallest = SMALLEST_JUMP if drive.coordinate.endswith("angle") else length
+        if jump := find_jump(path.column_at, instants, smallest):
+            raise _refusal(path.name, jump, "a drive", "prescribe a ramp, or use a torque or force instead")
+    for frame in system.moving_frames:
+        if jump := find_jump(partial(frame_positions, frame), instants, length):
+            raise _refusal(f"path of {frame}", jump, "a moving frame", "prescribe a ramp")
+        if frame.rotation is not None and (jump := find_jump(partial(_turns, frame), instants, SMALLEST_JUMP)):
+            raise _refusal(f"rotation of {frame}", jump, "a moving frame", "prescribe a ramp")
+
+
+def _turns(frame: MovingFrame, times: Array) -> Array:
+    return frame_rotations(frame, times).reshape(-1, 9)
+
+
+def _refusal(name: str, jump: Jump, what: str, remedy: str) -> ParameterError:
+    values = "" if len(jump.before) == 9 else f" from {listed(jump.before)} to {listed(jump.after)}"
+    return ParameterError(f"{name} jumps{values} at t = {jump.time:.9g} s; {what} must be continuous ({remedy})")
+
+
+# Runs that begin with a state instead of the initial pose, and states that need no run.
+
+
+def given_state(system: System, state: State) -> State:
+    """The state with velocities that satisfy the joints, the nearest in the metric of the kinetic energy.
+
+    Raises:
+        ModelError: a state of another model.
+        JointGapError: joints are open in it.
+    """
+    layout = system.layout
+    shapes = (state.position.shape, state.rotation.shape, state.eta.shape, state.velocity.shape)
+    own = ((int(layout.carrier[-1]), 3), (layout.frames, 3, 3), (int(layout.eta[-1]),), (int(layout.velocity[-1]),))
+    if shapes != own:
+        raise ModelError(
+            f"the initial state has {state.velocity.size} velocities and {state.eta.size} elastic coordinates, this"
+            f" model {own[3][0]} and {own[2][0]}; take a state of the same model"
+        )
+    check_closure(system, state)
+    return replace(state, velocity=projection(system.whole_phase, state).velocity)
+
+
+def standing(system: System, stepper: Stepper, state: State) -> Recording:
+    """The one instant of a state, with the joint forces that its accelerations ask for."""
+    stepper.begin(state)
+    recording = recording_of(system, stepper.work_sources, np.array([state.time]), stepper.now(state.time))
+    found = stepper.reactions(state.time, np.inf)()
+    if found is not None:
+        recording.multipliers[0], recording.forces[0] = found
+    return recording

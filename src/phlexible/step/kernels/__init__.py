@@ -1,0 +1,1 @@
+"""The compiled formulas of the step."""

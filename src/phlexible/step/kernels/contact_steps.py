@@ -1,0 +1,176 @@
+"""How many equal parts a step takes around contacts, so that it sees them (docs/theory.md, 8)."""
+
+from math import sqrt
+
+from phlexible.step.compilation.compiled import compiled, exported
+from phlexible.step.compilation.dense import copy, fill
+from phlexible.step.compilation.notation import Reals, Tables, Vector, dot
+from phlexible.step.kernels.contacts_among_many import at_end, at_start, members_push
+from phlexible.step.kernels.elimination import factor_frame, solve_frame
+from phlexible.step.kernels.laws_of_functions import gather_gap
+from phlexible.step.kernels.step import inertia_matrix, motion_and_forces
+from phlexible.step.kernels.vectors import mean_place, moved_by, velocity_of
+from phlexible.step.tables.declarations import CONTACT, MOST_PARTS
+
+# How easily contacts move bodies, and so how stiff they are beside the masses (docs/theory.md, 8).
+
+
+@compiled
+def mobility(t: Tables, b: int, row: Reals, width: int) -> float:
+    """g M^-1 g^T of carrier b, whose block is factored, for a row g; zero of one without inertia."""
+    solved, total = t.trial_update, 0.0
+    if b >= t.frames:
+        for i in range(width):
+            total += row[i] * row[i]
+        return total / t.blocks[t.carrier_block[b]]
+    if t.hardness[b] < 0.0:
+        return 0.0
+    copy(row, solved, width)
+    solve_frame(t, b, solved)
+    for i in range(width):
+        total += row[i] * solved[i]
+    return total
+
+
+@compiled
+def steepest(stiffness: float, p: float, depth: float, change: float, total: float, h: float) -> float:
+    """dN/dx, for p > 1 at the depth that the speed leads to, with the mobility ``total``."""
+    if p > 1.0:
+        if total > 0.0:
+            deep = (p + 1.0) * (change / h) ** 2 / (2.0 * stiffness * total)
+            change = min(change, deep ** (1.0 / (p + 1.0)))
+        return stiffness * p * (max(depth, 0.0) + change) ** (p - 1.0)
+    return stiffness
+
+
+@exported
+def harden_pair(t: Tables, n: int, h: float) -> None:
+    """Add N' g M^-1 g^T of a pair of a contact group to each of its carriers."""
+    i, j = t.met_first[n], t.met_second[n]
+    F, s, z = at_start(t, i, j)
+    p, q, k, l = t.member_start[i], t.member_end[i], t.member_start[j], t.member_end[j]
+    e = (1.0 - s) * mean_place(t, p) + s * mean_place(t, q)
+    e = e - (1.0 - z) * mean_place(t, k) - z * mean_place(t, l)
+    size = dot(e, e) ** 0.5
+    n_ = (1.0 / size) * e if size > 0.0 else e
+    total = _member(t, i, s, n_, 0.0) + _member(t, j, z, n_, 0.0)
+    c, reach = t.member_contact_group[i], t.member_radius[i] + t.member_radius[j]
+    change = abs(at_end(t, i, j)[0] - F)
+    slope = steepest(t.contact_group_stiffness[c], t.contact_group_exponent[c], reach - F, change, total, h)
+    _member(t, i, s, n_, slope)
+    _member(t, j, z, n_, slope)
+
+
+@compiled
+def _member(t: Tables, m: int, share: float, normal: Vector, slope: float) -> float:
+    """g M^-1 g^T of the place that touches on a member, times the slope added to the hardness of its carriers."""
+    p, q = t.member_start[m], t.member_end[m]
+    a, b = t.vector_carrier[p], t.vector_carrier[q]
+    if a == b:
+        return _carrier(t, a, p, q, 1.0 - share, share, normal, slope)
+    total = _carrier(t, a, p, p, 1.0 - share, 0.0, normal, slope)
+    return total + _carrier(t, b, q, q, share, 0.0, normal, slope)
+
+
+@compiled
+def _carrier(t: Tables, b: int, p: int, q: int, one: float, other: float, normal: Vector, slope: float) -> float:
+    if b < 0:
+        return 0.0
+    fill(t.contact_group_row, t.width_of[b], 0.0)
+    for i in range(moved_by(t, p)):
+        t.contact_group_row[velocity_of(t, p, i)] += one * dot((t.lever + t.vector_lever[p])[i], normal)
+    for i in range(moved_by(t, q)):
+        t.contact_group_row[velocity_of(t, q, i)] += other * dot((t.lever + t.vector_lever[q])[i], normal)
+    found = mobility(t, b, t.contact_group_row, t.width_of[b])
+    if t.hardness[b] >= 0.0:
+        t.hardness[b] += slope * found
+    return found
+
+
+@exported
+def hardness_of_pair(t: Tables, n: int) -> float:
+    """Sum over the carriers of both members, each once."""
+    i, j = t.met_first[n], t.met_second[n]
+    return _hardness(t, i) + _hardness(t, j)
+
+
+@compiled
+def _hardness(t: Tables, m: int) -> float:
+    a, b = t.vector_carrier[t.member_start[m]], t.vector_carrier[t.member_end[m]]
+    own = max(t.hardness[a], 0.0) if a >= 0 else 0.0
+    return own + max(t.hardness[b], 0.0) if b >= 0 and b != a else own
+
+
+# How many equal parts a step takes around contacts, so that it sees them (docs/theory.md, 8).
+#
+# The frequency of contacts on a body is at most that of all of them together, omega^2 = sum of N' g M^-1 g^T with
+# the row g of each gap (8.23); joints, which can only lower it, are left out.
+
+LONGEST = 0.1  # step times frequency: a rebound comes 0.003 / omega late
+
+
+@exported
+def contacts_push(t: Tables) -> bool:
+    """Whether a contact pushes at either end of the step that was tried last; notes which."""
+    found = False
+    for f in range(t.forces):
+        t.touching[f] = 0.0
+        if t.energy_of[f] != CONTACT:
+            continue
+        depth = t.push_side[f] * (t.force_rest[f] - t.theta0[f])
+        if depth > 0.0 or depth - t.push_side[f] * t.theta_change[f] > 0.0:
+            t.touching[f], found = 1.0, True
+    return members_push(t) or found
+
+
+@exported
+def parts_around_contacts(t: Tables, h: float, longest: float, damping: float) -> int:
+    """Parts of the steps, the longest of which is ``longest``, for the contacts that were noted in one of length h.
+
+    A power of two, so that it stays the same where the frequency changes little; 1: the steps are short enough.
+    Unknowns and forces of the step that was tried are as they were afterwards.
+    """
+    copy(t.velocity1, t.saved_velocity, t.velocities)
+    copy(t.velocity, t.velocity1, t.velocities)
+    motion_and_forces(t, h, damping)  # without a change of the velocities
+    inertia_matrix(t, h, 1.0)
+    fill(t.hardness, t.carriers, 0.0)
+    for b in range(t.frames):
+        t.hardness[b] = 0.0 if factor_frame(t, b) else -1.0
+    for f in range(t.forces):
+        if t.touching[f] > 0.0:
+            _harden(t, f, h)
+    for n in range(t.met_count[0]):
+        harden_pair(t, n, h)
+    largest = 0.0
+    for f in range(t.forces):
+        if t.touching[f] > 0.0:
+            total = 0.0
+            for a in range(t.carrier_count[f]):
+                total += max(t.hardness[t.group_node[t.group_start[f] + a]], 0.0)
+            largest = max(largest, total)
+    for n in range(t.met_count[0]):
+        largest = max(largest, hardness_of_pair(t, n))
+    copy(t.saved_velocity, t.velocity1, t.velocities)
+    motion_and_forces(t, h, damping)
+    parts = 1
+    while parts < MOST_PARTS and longest * sqrt(largest) > LONGEST * parts:
+        parts *= 2
+    return parts
+
+
+@compiled
+def _harden(t: Tables, f: int, h: float) -> None:
+    """Add N' g M^-1 g^T of a contact to each of its carriers."""
+    total = 0.0
+    gather_gap(t, f)
+    for a in range(t.carrier_count[f]):
+        group = t.group_start[f] + a
+        t.scratch[a] = mobility(
+            t, t.group_node[group], t.left_gradient + t.group_place[group], t.group_width[group]
+        )
+        total += t.scratch[a]
+    depth, change = t.push_side[f] * (t.force_rest[f] - t.theta0[f]), abs(t.theta_change[f])
+    slope = steepest(t.force_stiffness[f], t.push_exponent[f], depth, change, total, h)
+    for a in range(t.carrier_count[f]):
+        t.hardness[t.group_node[t.group_start[f] + a]] += slope * t.scratch[a]

@@ -1,0 +1,176 @@
+"""What a step's equations become when something changes: residuals at known states, and their derivatives.
+
+Of steps that have been taken, forwards and backwards (docs/theory.md, 4): a step from the new state to the old one
+with -h has the same equations, so that its Newton matrix is the derivative to the old velocities.
+"""
+
+from math import atan2
+
+from phlexible.step.compilation.compiled import compiled, entry_point
+from phlexible.step.compilation.dense import copy, fill
+from phlexible.step.compilation.notation import Reals, Tables, dot, matrix, reals_at, tables_at
+from phlexible.step.kernels.elimination import eliminate, substitute, substitute_transposed
+from phlexible.step.kernels.floating_bodies import crossing, one, read, write
+from phlexible.step.kernels.laws import nearest_turn
+from phlexible.step.kernels.ledger import energies
+from phlexible.step.kernels.loop import set_vectors
+from phlexible.step.kernels.step import begin_ports, begin_step, inertia_matrix, jacobian, residuals
+from phlexible.step.tables.declarations import ANGLE
+
+RESIDUALS, ADJOINT, DIRECT = range(3)
+
+
+@entry_point
+def differentiate(header, options, how, places, rows, moving, load_values, pose, velocity, equations, work):
+    """Residuals of steps that were taken, or what they do to small changes; how many steps could be solved for.
+
+    Args:
+        header: of the tables; the state in them is moved.
+        options: size of the steps [s], numerical damping gamma, and relaxation of redundant joints.
+        how: number of steps, what is wanted (RESIDUALS, ADJOINT, DIRECT), changes at a time (one of ADJOINT), and
+            how many of ``places`` are (velocity, velocity) and (velocity, auxiliary).
+        places: of entries of Newton's matrix: in the blocks, row, column, a line each; (velocity, velocity), then
+            (velocity, auxiliary), then (auxiliary, velocity).
+        rows: stored instants, one more than steps; multipliers in them are those of the step before.
+        moving: given vectors at these instants, (steps + 1, 3 vectors).
+        load_values: at the middles of the steps, (steps, 3 loads).
+        pose, velocity: (steps + 1, changes, velocities). ADJOINT: slopes of a cost at the instants, which become
+            those of all that follows (9.6). DIRECT: the first is given, the others are found (9.4).
+        equations: (steps, changes, unknowns). RESIDUALS: receives them. ADJOINT: receives mu (9.5). DIRECT: dF/dp.
+        work: memory for 4 times the unknowns and 3 times the lines of ``places``.
+    """
+    t, states, given, values = tables_at(header), reals_at(rows), reals_at(moving), reals_at(load_values)
+    q, v, f, scratch = reals_at(pose), reals_at(velocity), reals_at(equations), reals_at(work)
+    h, damping, count, wanted, changes = options[0], options[1], how[0], how[1], how[2]
+    entries, nv, n = len(places), t.velocities, t.unknowns
+    tangent, momenta = scratch + 4 * n, scratch + (4 * n + entries)
+    for number in range(count):
+        step = count - 1 - number if wanted == ADJOINT else number
+        for side in range(1 if wanted == RESIDUALS else 2):
+            is_backwards = wanted != RESIDUALS and side == 0
+            sign = -1.0 if is_backwards else 1.0
+            load_step(t, states, step, is_backwards)
+            first, second = (step + 1, step) if is_backwards else (step, step + 1)
+            set_vectors(t.moving0, given + 3 * t.moving * first, t.moving)
+            set_vectors(t.moving1, given + 3 * t.moving * second, t.moving)
+            set_vectors(t.load_value, values + 3 * t.load_values * step, t.load_values)
+            begin_step(t)
+            measure_angles(t)
+            residuals(t, sign * h, sign * damping)
+            if wanted == RESIDUALS:
+                copy(t.residual, f + step * n, n)
+                continue
+            inertia_matrix(t, sign * h, 0.0)
+            for i in range(how[3]):
+                momenta[i] = t.blocks[places[i, 0]] if is_backwards else momenta[i] + t.blocks[places[i, 0]]
+            jacobian(t, sign * h, sign * damping)
+            if is_backwards:
+                for i in range(entries):
+                    tangent[i] = t.blocks[places[i, 0]]
+        if wanted == RESIDUALS:
+            continue
+        if not eliminate(t, options[2]):
+            return number
+        for i in range(how[3]):
+            tangent[i] -= momenta[i]
+        u, w, x, extra = scratch, scratch + n, scratch + 2 * n, scratch + 3 * n
+        if wanted == ADJOINT:
+            old, own = step + 1, step
+            copy(q + old * nv, u, nv)
+            turn(t, h, u, False, True)
+            for i in range(nv):
+                u[i] = -v[old * nv + i] - u[i]
+            fill(u + nv, n - nv, 0.0)
+            substitute_transposed(t, u)
+            copy(u, f + step * n, n)
+            fill(w, n, 0.0)
+            fill(x, nv, 0.0)
+            for i in range(how[3]):
+                w[places[i, 2]] += tangent[i] * u[places[i, 1]]
+                x[places[i, 2]] += momenta[i] * u[places[i, 1]]
+            for i in range(how[3], how[3] + how[4]):
+                w[places[i, 2]] += tangent[i] * u[places[i, 1]]
+            for i in range(how[3] + how[4], entries):
+                w[places[i, 2]] -= tangent[i] * w[places[i, 1]]
+            for i in range(nv):
+                w[i] -= v[old * nv + i]
+            turn(t, h, w, True, True)
+            for i in range(nv):
+                q[own * nv + i] += w[i]
+                v[own * nv + i] += -v[old * nv + i] - x[i]
+            continue
+        for c in range(changes):
+            old, new = (step * changes + c) * nv, ((step + 1) * changes + c) * nv
+            copy(q + old, x, nv)
+            turn(t, h, x, True, False)
+            for i in range(n):
+                u[i] = -f[(step * changes + c) * n + i]
+            fill(extra, n, 0.0)
+            for i in range(how[3] + how[4], entries):
+                extra[places[i, 1]] += tangent[i] * x[places[i, 2]]
+            for i in range(how[3]):
+                u[places[i, 1]] += momenta[i] * v[old + places[i, 2]] - tangent[i] * x[places[i, 2]]
+            for i in range(how[3], how[3] + how[4]):
+                u[places[i, 1]] += tangent[i] * extra[places[i, 2]]
+            substitute(t, u)
+            for i in range(nv):
+                v[new + i] = u[i] - x[i] - v[old + i]
+            turn(t, h, u, False, False)
+            copy(u, q + new, nv)
+    return count
+
+
+@compiled
+def load_step(t: Tables, states: Reals, step: int, is_backwards: bool) -> None:
+    """State at the start, velocities and multipliers at the end of a step, or the other way round."""
+    first, second = (step + 1, step) if is_backwards else (step, step + 1)
+    copy(states + (step + 1) * t.state_numbers, t.state, t.state_numbers)
+    copy(t.multiplier, t.multiplier1, t.rows)
+    copy(states + second * t.state_numbers, t.state, t.state_numbers)
+    copy(t.velocity, t.velocity1, t.velocities)
+    copy(states + first * t.state_numbers, t.state, t.state_numbers)
+
+
+@compiled
+def turn(t: Tables, h: float, x: Reals, is_inverse: bool, is_transposed: bool) -> None:
+    """K x, K^-1 x or the transposed of one of them, in place (9.2)."""
+    factor = 2.0 / h if is_inverse else 0.5 * h
+    for i in range(t.velocities):
+        x[i] *= factor
+    for b in range(t.frames):
+        axes, own = t.axes_of[b], x + (t.velocity_start[b] + t.dimension)
+        a, R, y = t.half_turn[b], t.rotation[b], read(own, axes)
+        skew, outer = crossing(a), matrix(a.x * a, a.y * a, a.z * a)
+        share = 1.0 / (1.0 + dot(a, a))
+        if is_inverse:
+            y = R @ ((one() + skew + outer) @ y) if is_transposed else (one() - skew + outer) @ (y @ R)
+        else:
+            y = share * ((one() - skew) @ (y @ R)) if is_transposed else share * (R @ ((one() + skew) @ y))
+        write(own, y, axes)
+
+
+@entry_point
+def energies_at(header, count, rows, moving, found):
+    """Kinetic, strain, gravity and spring energy at stored instants, into (instants, 4) [J]."""
+    t, states, given = tables_at(header), reals_at(rows), reals_at(moving)
+    for k in range(count):
+        copy(states + k * t.state_numbers, t.state, t.state_numbers)
+        set_vectors(t.moving0, given + 3 * t.moving * k, t.moving)
+        set_vectors(t.moving1, given + 3 * t.moving * k, t.moving)
+        begin_step(t)
+        measure_angles(t)
+        for f in range(t.forces):
+            t.theta[f] = t.theta0[f]
+        begin_ports(t)
+        energies(t)
+        for i in range(4):
+            found[k, i] = t.energy[i]
+
+
+@compiled
+def measure_angles(t: Tables) -> None:
+    """Angles of laws as they are at the pose, over the full turns that were counted: parameters may move them."""
+    for i in range(t.constraints, t.interactions):
+        if t.coordinate_of[i] == ANGLE:
+            f, first = i - t.constraints, t.interaction_start[i]
+            t.theta0[f] = nearest_turn(atan2(t.function0[first + 1], t.function0[first]), t.theta[f])

@@ -1,0 +1,327 @@
+"""Block LU of Newton's matrix along the graph of bodies and interactions (docs/theory.md, 4)."""
+
+from phlexible.step.compilation.compiled import compiled, exported
+from phlexible.step.compilation.dense import (
+    SIX,
+    add_multiple,
+    copy,
+    factor,
+    fill,
+    invert,
+    multiply,
+    multiply_vector,
+    product,
+    scale,
+    solve,
+    solve_vector,
+    subtract_image,
+    subtract_product,
+    subtract_rows,
+)
+from phlexible.step.compilation.notation import Integers, Matrix, Reals, Tables, along, row, vector
+from phlexible.step.tables.declarations import (
+    APART,
+    COUNT,
+    DIAGONAL,
+    NEIGHBOURS,
+    NODE,
+    ROW,
+    SEGMENTED,
+    SIZE,
+    TARGETS,
+    VISIT,
+)
+
+# LU of the block of a long body, whose coordinates couple along it only (docs/theory.md, 4).
+#
+# Its coordinates lie in segments that couple with the next ones alone, and with a border: V, w, and y = S deta/dt /
+# sqrt(m), of which the inertia of a body about its centre of mass takes S^T C y away (2.6). So the block is ::
+#
+#     | side and band        |   eta:      band has blocks (segment, segment before, itself, next)
+#     | corner and bottom    |   V, w, y:  y is no unknown of the step; it ends with the elimination
+#
+# and costs as much as the body is long. Bodies without segments are dense blocks (``dense.py``), in which corner,
+# side, bottom and band lie within each other; whoever writes into the block of a frame need not know.
+
+
+@compiled
+def has_segments(t: Tables, node: int) -> bool:
+    """Whether a node is a frame with segments."""
+    return node < t.frames and t.segment_count[t.type_of[node]] > 0
+
+
+@compiled
+def place_of(t: Tables, b: int, i: int, j: int) -> Reals:
+    """Entry (i, j) of the block of frame b, by velocities; within a segment or between neighbours only."""
+    rigid = t.rigid_of[b]
+    if i < rigid:
+        if j < rigid:
+            return t.blocks + (t.node_diagonal[b] + i * t.corner_stride[b] + j)
+        return t.blocks + (t.bottom[b] + i * t.bottom_stride[b] + j - rigid)
+    if j < rigid:
+        return t.blocks + (t.side[b] + (i - rigid) * t.side_stride[b] + j)
+    return t.blocks + (t.line[t.elastic_start[b] + i - rigid] + j - rigid)
+
+
+@exported
+def factor_segments(t: Tables, b: int) -> bool:
+    """Factor the block of frame b in place; False where it is singular. V is left out where only m couples it."""
+    apart, first = t.node_apart[b], t.segment_start[t.type_of[b]]
+    across, along, down = t.corner_stride[b], t.side_stride[b], t.bottom_stride[b]
+    r, last = across - apart, first + t.segment_count[t.type_of[b]] - 1
+    corner, side = t.blocks + (t.node_diagonal[b] + apart * (across + 1)), t.blocks + (t.side[b] + apart)
+    bottom, pivots = t.blocks + (t.bottom[b] + apart * down), t.pivots + 2 * t.node_row[b]
+    for s in range(first, last + 1):
+        i, rows, stride = t.segment_first[s], t.segment_rows[s], t.segment_stride[s]
+        own = t.blocks + (t.line[t.elastic_start[b] + i] + i)
+        if not factor(own, rows, stride, pivots + i):
+            return False
+        right = side + i * along
+        solve(own, rows, stride, pivots + i, right, along, r)
+        if s < last:
+            j, more, step = i + rows, t.segment_rows[s + 1], t.segment_stride[s + 1]
+            upper, lower = own + rows, t.blocks + (t.line[t.elastic_start[b] + j] + i)
+            solve(own, rows, stride, pivots + i, upper, stride, more)
+            for k in range(more):
+                subtract_rows(lower + k * step, rows, upper, stride, lower + (k * step + rows), more)
+                subtract_rows(lower + k * step, rows, right, along, side + (j + k) * along, r)
+            for k in range(r):
+                subtract_rows(bottom + (k * down + i), rows, upper, stride, bottom + (k * down + j), more)
+        for k in range(r):
+            subtract_rows(bottom + (k * down + i), rows, right, along, corner + k * across, r)
+    return factor(corner, r, across, pivots + t.width_of[b])
+
+
+@exported
+def solve_segments(t: Tables, b: int, x: Reals, columns: int) -> None:
+    """Solve with the factors of ``factor_segments`` for the (width, columns) block x, in place."""
+    apart, rigid, first = t.node_apart[b], t.rigid_of[b], t.segment_start[t.type_of[b]]
+    across, along, down = t.corner_stride[b], t.side_stride[b], t.bottom_stride[b]
+    r, kept, last = across - apart, rigid - apart, first + t.segment_count[t.type_of[b]] - 1
+    corner, side = t.blocks + (t.node_diagonal[b] + apart * (across + 1)), t.blocks + (t.side[b] + apart)
+    bottom, pivots, border = t.blocks + (t.bottom[b] + apart * down), t.pivots + 2 * t.node_row[b], t.border
+    copy(x + apart * columns, border, kept * columns)
+    fill(border + kept * columns, (r - kept) * columns, 0.0)
+    elastic = x + rigid * columns
+    for s in range(first, last + 1):
+        i, rows, stride = t.segment_first[s], t.segment_rows[s], t.segment_stride[s]
+        own, target = t.blocks + (t.line[t.elastic_start[b] + i] + i), elastic + i * columns
+        solve(own, rows, stride, pivots + i, target, columns, columns)
+        if s < last:
+            j, step = i + rows, t.segment_stride[s + 1]
+            lower = t.blocks + (t.line[t.elastic_start[b] + j] + i)
+            for k in range(t.segment_rows[s + 1]):
+                subtract_rows(lower + k * step, rows, target, columns, elastic + (j + k) * columns, columns)
+        for k in range(r):
+            subtract_rows(bottom + (k * down + i), rows, target, columns, border + k * columns, columns)
+    solve(corner, r, across, pivots + t.width_of[b], border, columns, columns)
+    for s in range(last, first - 1, -1):
+        i, rows, stride = t.segment_first[s], t.segment_rows[s], t.segment_stride[s]
+        upper, next_rows = t.blocks + (t.line[t.elastic_start[b] + i] + i + rows), 0
+        if s < last:
+            next_rows = t.segment_rows[s + 1]
+        for k in range(rows):
+            target = elastic + (i + k) * columns
+            subtract_rows(side + (i + k) * along, r, border, columns, target, columns)
+            subtract_rows(upper + k * stride, next_rows, elastic + (i + rows) * columns, columns, target, columns)
+    copy(border, x + apart * columns, kept * columns)
+    if apart > 0:
+        scale(x, apart * columns, 1.0 / t.blocks[t.node_diagonal[b]])
+
+
+@exported
+def centre_moments(t: Tables, S: Reals, x: Reals, N: Reals, m: int) -> None:
+    """N_pq,i -= S_p,i S_q . x / m, from the point of the frame to the centre of mass; S comes over sqrt(m)."""
+    for q in range(t.dimension):
+        s = -product(S + q * m, x, m)
+        if t.planes == 2:
+            add_multiple(N, s, S + q * m, m)
+            add_multiple(N + m, s if q == 0 else -s, S + (1 - q) * m, m)
+        else:
+            for p in range(3):
+                add_multiple(N + (3 * q + p) * m, s, S + p * m, m)
+
+
+@exported
+def add_border(t: Tables, b: int, C: Matrix) -> None:
+    """The rows and columns of y."""
+    n, d, r, first = t.elastic_count[t.type_of[b]], t.dimension, t.corner_stride[b], t.rigid_of[b]
+    S = t.type_number + (t.first_moment[t.type_of[b]] + 1)
+    bottom, side = t.blocks + (t.bottom[b] + first * t.bottom_stride[b]), t.blocks + (t.side[b] + first)
+    for q in range(d):
+        t.blocks[t.node_diagonal[b] + (first + q) * (r + 1)] = 1.0
+        c = vector(along(row(C, 0), q), along(row(C, 1), q), along(row(C, 2), q))
+        for i in range(n):
+            bottom[q * n + i] = -S[q * (n + 1) + i]
+            for p in range(d):
+                side[i * r + q] -= along(c, p) * S[p * (n + 1) + i]
+
+
+# Block LU of Newton's matrix along the graph of bodies and interactions (docs/theory.md, 4).
+#
+# In large models memory takes longer than arithmetic. What is read of each node lies together, a cache line a node,
+# and nodes, their neighbours and their blocks lie in the order of their elimination.
+
+
+@compiled
+def is_inverted(t: Tables, node: int, n: int) -> bool:
+    """Whether n rows of a node are inverted, not factored: sections, rigid bodies. Those of joints may depend."""
+    return node < t.frames and (n == 3 or n == SIX)
+
+
+@exported
+def eliminate(t: Tables, relaxation: float) -> bool:
+    """Factor all blocks in place along the schedule; False where a node is singular.
+
+    Where joints hold a motion twice the Schur complement on their multipliers is singular, and ``relaxation``,
+    a small share of what the bodies put there, is added to its diagonal. Newton's residual stays exact, so
+    that iterating with the relaxed matrix closes the joints all the same, and multipliers that move nothing
+    stay where they are.
+    """
+    first = t.clusters + t.auxiliaries
+    if relaxation > 0.0:
+        fill(t.row_scale, t.rows, 0.0)
+    for index in range(t.nodes):
+        at = t.visit + VISIT * index
+        node, n, block, pivots = at[NODE], at[SIZE], t.blocks + at[DIAGONAL], t.pivots + 2 * at[ROW]
+        if relaxation > 0.0 and node >= first:
+            row = t.interaction_start[node - first]
+            for r in range(n):
+                t.row_relaxation[row + r] = relaxation * t.row_scale[row + r]
+                block[r * n + r] += t.row_relaxation[row + r]
+        apart, is_long = max(at[APART], 0), at[APART] == SEGMENTED
+        rest = block + apart * (n + 1)
+        is_small = is_inverted(t, node, n - apart)
+        if is_small:
+            if not invert(rest, n - apart, n, pivots):
+                return False
+        elif not (factor_segments(t, node) if is_long else factor(rest, n - apart, n, pivots)):
+            return False
+        begin, end = at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]
+        for j in range(begin, end):
+            upper, columns = t.blocks + t.upper[j], t.neighbour_size[j]
+            if is_long:
+                solve_segments(t, node, upper, columns)
+                continue
+            if apart > 0:
+                scale(upper, apart * columns, 1.0 / block[0])
+            if is_small:
+                multiply(rest, n - apart, n, upper + apart * columns, columns, t.copied)
+            else:
+                solve(rest, n - apart, n, pivots, upper + apart * columns, columns, columns)
+        target = at[TARGETS]
+        for i in range(begin, end):
+            rows = t.neighbour_size[i]
+            measures = relaxation > 0.0 and node < t.clusters and t.neighbour[i] >= first
+            if measures:
+                _measure(t, t.neighbour[i] - first, rows, target + i - begin, 1.0)
+            for j in range(begin, end):
+                columns = t.neighbour_size[j]
+                lower, upper = t.blocks + t.lower[i], t.blocks + t.upper[j]
+                subtract_product(lower, rows, n, upper, columns, t.blocks + t.target[target + j - begin])
+            if measures:
+                _measure(t, t.neighbour[i] - first, rows, target + i - begin, -1.0)
+            target += end - begin
+    return True
+
+
+@compiled
+def _measure(t: Tables, constraint: int, rows: int, target: int, sign: float) -> None:
+    """Add what stands on the diagonal of a constraint's block to the scale of its rows."""
+    row, block = t.interaction_start[constraint], t.blocks + t.target[target]
+    for r in range(rows):
+        t.row_scale[row + r] += sign * -block[r * rows + r]
+
+
+@exported
+def substitute(t: Tables, b: Reals) -> None:
+    """Solve with the factors of ``eliminate`` for the flat right-hand side b, in place."""
+    for index in range(t.nodes):
+        at = t.visit + VISIT * index
+        n, own, apart, block = at[SIZE], b + at[ROW], at[APART], t.blocks + at[DIAGONAL]
+        if apart == SEGMENTED:
+            solve_segments(t, at[NODE], own, 1)
+        else:
+            if apart > 0:
+                scale(own, apart, 1.0 / block[0])
+            rest = block + apart * (n + 1)
+            if is_inverted(t, at[NODE], n - apart):
+                multiply_vector(rest, n - apart, n, own + apart, t.copied)
+            else:
+                solve_vector(rest, n - apart, n, t.pivots + 2 * at[ROW], own + apart)
+        for i in range(at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]):
+            subtract_image(t.blocks + t.lower[i], t.neighbour_size[i], n, own, b + t.neighbour_row[i])
+    for index in range(t.nodes - 1, -1, -1):
+        at = t.visit + VISIT * index
+        n, own = at[SIZE], b + at[ROW]
+        for i in range(at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]):
+            subtract_image(t.blocks + t.upper[i], n, t.neighbour_size[i], b + t.neighbour_row[i], own)
+
+
+@exported
+def factor_frame(t: Tables, b: int) -> bool:
+    """Factor the block of frame b alone; False where it is singular."""
+    if has_segments(t, b):
+        return factor_segments(t, b)
+    n = t.width_of[b]
+    return factor(t.blocks + t.node_diagonal[b], n, n, t.pivots + 2 * t.node_row[b])
+
+
+@exported
+def solve_frame(t: Tables, b: int, x: Reals) -> None:
+    """Solve with these factors, in place."""
+    if has_segments(t, b):
+        solve_segments(t, b, x, 1)
+        return
+    n = t.width_of[b]
+    solve_vector(t.blocks + t.node_diagonal[b], n, n, t.pivots + 2 * t.node_row[b], x)
+
+
+# Solutions with the transposed of a matrix that ``eliminate`` has factored (docs/theory.md, 9).
+#
+# With D of the nodes factored, L below as it stands and D^-1 U above, block rows of the transposed system are first
+# those of (D^-1 U)^T from the first node on, then those of D^T and L^T from the last. Bodies without segments only.
+
+
+@compiled
+def substitute_transposed(t: Tables, b: Reals) -> None:
+    """Solve for the flat right-hand side b, in place."""
+    for index in range(t.nodes):
+        at = t.visit + VISIT * index
+        n, own = at[SIZE], b + at[ROW]
+        for i in range(at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]):
+            subtract_transposed(t.blocks + t.upper[i], n, t.neighbour_size[i], own, b + t.neighbour_row[i])
+    for index in range(t.nodes - 1, -1, -1):
+        at = t.visit + VISIT * index
+        n, own, apart, block = at[SIZE], b + at[ROW], at[APART], t.blocks + at[DIAGONAL]
+        for i in range(at[NEIGHBOURS], at[NEIGHBOURS] + at[COUNT]):
+            subtract_transposed(t.blocks + t.lower[i], t.neighbour_size[i], n, b + t.neighbour_row[i], own)
+        if apart > 0:
+            scale(own, apart, 1.0 / block[0])
+        rest = block + apart * (n + 1)
+        if is_inverted(t, at[NODE], n - apart):
+            copy(own + apart, t.copied, n - apart)
+            fill(own + apart, n - apart, 0.0)
+            for i in range(n - apart):
+                add_multiple(own + apart, t.copied[i], rest + i * n, n - apart)
+        else:
+            solve_transposed(rest, n - apart, n, t.pivots + 2 * at[ROW], own + apart)
+
+
+@compiled
+def subtract_transposed(a: Reals, rows: int, columns: int, x: Reals, y: Reals) -> None:
+    """y -= a^T x for a (rows, columns) block and vectors."""
+    for i in range(rows):
+        add_multiple(y, -x[i], a + i * columns, columns)
+
+
+@compiled
+def solve_transposed(a: Reals, n: int, stride: int, pivots: Integers, b: Reals) -> None:
+    """With the factors of ``dense.factor`` for one right-hand side of the transposed, in place."""
+    for i in range(n):
+        b[i] /= a[i * stride + i]
+        add_multiple(b + (i + 1), -b[i], a + (i * stride + i + 1), n - i - 1)
+    for i in range(n - 1, 0, -1):
+        add_multiple(b, -b[i], a + i * stride, i)
+    for k in range(n - 1, -1, -1):
+        b[k], b[pivots[k]] = b[pivots[k]], b[k]

@@ -1,0 +1,536 @@
+"""Floating bodies over one step: moments, inertia, elastic force, damping (docs/theory.md, 2 to 4)."""
+
+from phlexible.step.compilation.compiled import compiled
+from phlexible.step.compilation.dense import add_multiple, add_rows, copy, fill, product
+from phlexible.step.compilation.notation import (
+    Integers,
+    Matrix,
+    Reals,
+    Tables,
+    Vector,
+    Vectors,
+    along,
+    cross,
+    dot,
+    matrix,
+    row,
+    transposed,
+    vector,
+)
+from phlexible.step.kernels.elimination import add_border, centre_moments
+
+# Moments of a body's functions psi_i with its points and velocities (docs/theory.md, 2).
+#
+# A material point is at r = sum_i xi_i psi_i in the frame and moves at u = sum_i dxi_i psi_i there, xi_0 = 1. All
+# that inertia needs of it are, for each function and axes p, q (2.8)::
+#
+#     N_pq,i = int rho psi_i,p r_q = W_pq,ij xi_j        D_pq,i = int rho psi_i,p u_q = W_pq,ij dxi_j
+#
+# They lie in planes (p, q) of number q d + p, each along i, so that loops over i are vectorised. W is made of dense
+# patches, outside of which it is zero. In the plane only W_xx + W_yy and W_yx - W_xy matter; they stand in place of
+# W_xx and W_yx, and there are no other planes.
+
+
+@compiled
+def unit(axis: int) -> Vector:
+    """Unit vector along axis 0, 1 or 2."""
+    return vector(1.0 if axis == 0 else 0.0, 1.0 if axis == 1 else 0.0, 1.0 if axis == 2 else 0.0)
+
+
+@compiled
+def axis_of(k: int, axes: int) -> int:
+    """Body axis of rotation number k: z in the plane, x, y, z in space."""
+    return 2 if axes == 1 else k
+
+
+@compiled
+def one() -> Matrix:
+    """The unit matrix."""
+    return matrix(unit(0), unit(1), unit(2))
+
+
+@compiled
+def crossing(a: Vector) -> Matrix:
+    """[a] with [a] b = a x b."""
+    return matrix(vector(0.0, -a.z, a.y), vector(a.z, 0.0, -a.x), vector(-a.y, a.x, 0.0))
+
+
+@compiled
+def crossed(M: Matrix) -> Vector:
+    """sum of u x v for M = sum of u v^T."""
+    x, y, z = row(M, 0), row(M, 1), row(M, 2)
+    return vector(y.z - z.y, z.x - x.z, x.y - y.x)
+
+
+@compiled
+def trace(M: Matrix) -> float:
+    """M_xx + M_yy + M_zz."""
+    return row(M, 0).x + row(M, 1).y + row(M, 2).z
+
+
+@compiled
+def moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
+    """N_pq,i = sum_j W_pq,ij x_j of frame b."""
+    kind, d, c = t.type_of[b], t.dimension, t.coordinate_start[b]
+    m = t.elastic_count[kind] + 1
+    if m == 1:
+        return
+    x, N = x + c, N + 9 * c
+    fill(N, t.planes * m, 0.0)
+    for s in range(t.patch_start[kind], t.patch_start[kind] + t.patch_count[kind]):
+        W, rows, columns = t.type_number + t.patch_number[s], t.patch_rows[s], t.patch_columns[s]
+        plane = N + ((t.patch_second[s] * d + t.patch_first[s]) * m + t.patch_row[s])
+        add_rows(x + t.patch_column[s], columns, W, rows, plane, rows)
+    if t.first_moment[kind] >= 0:
+        centre_moments(t, t.type_number + t.first_moment[kind], x, N, m)
+
+
+@compiled
+def moments_at_end(t: Tables, b: int, h: float) -> None:
+    """Those of the points at t_n+1, N + h mean(D): eta moves with the mean of its rate (4.4)."""
+    m, own = t.elastic_count[t.type_of[b]] + 1, 9 * t.coordinate_start[b]
+    if m == 1:
+        return
+    N0, D0, D1, N1 = t.moment0 + own, t.moment_rate0 + own, t.moment_rate1 + own, t.moment1 + own
+    for i in range(t.planes * m):
+        N1[i] = N0[i] + 0.5 * h * (D0[i] + D1[i])
+
+
+@compiled
+def contract(t: Tables, target: Reals, C: Matrix, N: Reals, m: int) -> None:
+    """target_i += sum_pq C_pq N_pq,i."""
+    c, x, y, z = t.coefficient, row(C, 0), row(C, 1), row(C, 2)
+    c[0], c[1] = x.x, y.x
+    if t.planes == 9:
+        c[2] = z.x
+        c[3], c[4], c[5] = x.y, y.y, z.y
+        c[6], c[7], c[8] = x.z, y.z, z.z
+    add_rows(c, t.planes, N, m, target, m)
+
+
+@compiled
+def contract_crossing(t: Tables, target: Reals, a: Vector, N: Reals, m: int) -> None:
+    """target_i += sum_pq [a]_pq N_pq,i: two planes for each component that is not zero."""
+    if t.planes == 2:
+        add_multiple(target, a.z, N + m, m)
+        return
+    _add_difference(target, a.x, N + 5 * m, N + 7 * m, m)
+    _add_difference(target, a.y, N + 6 * m, N + 2 * m, m)
+    _add_difference(target, a.z, N + m, N + 3 * m, m)
+
+
+@compiled
+def _add_difference(target: Reals, factor: float, plus: Reals, minus: Reals, m: int) -> None:
+    if factor != 0.0:
+        for i in range(m):
+            target[i] += factor * (plus[i] - minus[i])
+
+
+@compiled
+def total(t: Tables, x: Reals, N: Reals, m: int) -> Matrix:
+    """sum_i x_i N_pq,i."""
+    if t.planes == 2:
+        return matrix(product(x, N, m) * unit(0), product(x, N + m, m) * unit(0), vector(0.0, 0.0, 0.0))
+    u, v = _products(x, N, m), _products(x, N + 3 * m, m)
+    return transposed(matrix(u, v, _products(x, N + 6 * m, m)))
+
+
+@compiled
+def _products(x: Reals, N: Reals, m: int) -> Vector:
+    """x with each of three planes."""
+    return vector(product(x, N, m), product(x, N + m, m), product(x, N + 2 * m, m))
+
+
+@compiled
+def add_moments(t: Tables, b: int, C: Matrix) -> None:
+    """Add sum_pq C_pq W_pq,ij without i = 0 and j = 0 to the block (eta, eta) of frame b.
+
+    Column i of W_qp is row i of W_pq. Where there are segments W is that of the frame's point, and y =
+    S x / sqrt(m) an unknown in the border, with which it loses S^T C S / m.
+    """
+    kind, line = t.type_of[b], t.line + (t.elastic_start[b] - 1)
+    for s in range(t.patch_start[kind], t.patch_start[kind] + t.patch_count[kind]):
+        i, j, length = t.patch_column[s], t.patch_row[s], t.patch_rows[s]
+        c = along(row(C, t.patch_second[s]), t.patch_first[s])
+        skip = 1 if j == 0 else 0
+        for k in range(1 if i == 0 else 0, t.patch_columns[s]):
+            W = t.type_number + (t.patch_number[s] + k * length + skip)
+            add_multiple(t.blocks + (line[i + k] + j + skip - 1), c, W, length - skip)
+    if t.first_moment[kind] >= 0:
+        add_border(t, b, C)
+
+
+# Inertia of floating bodies over one step (docs/theory.md, 2 and 4).
+#
+# Translation is that of the centre of mass and apart from the rest: m delta(V). Rotation and deformation::
+#
+#     delta(pi_r) + a x (pi_r,n + pi_r,n+1)                        = h A^-1 (sum of moments)         (4.7)
+#     delta(pi_eta) - h/2 (w, deta/dt)_n . dM/deta (w, deta/dt)_n+1 = h (forces on eta)              (4.8)
+#
+# with dM/deta at mean(eta), in moments N and D of ``moments.py``. Each balance is followed by its exact derivative
+# to nu_{n+1}.
+
+
+@compiled
+def write(target: Reals, v: Vector, count: int) -> None:
+    """The first ``count`` components of a vector, or z alone."""
+    if count == 1:
+        target[0] = v.z
+    elif count > 1:
+        target[0] = v.x
+        target[1] = v.y
+        if count == 3:
+            target[2] = v.z
+
+
+@compiled
+def read(source: Reals, count: int) -> Vector:
+    """The rotation vector of which all three components, z alone, or none are given."""
+    if count == 1:
+        return vector(0.0, 0.0, source[0])
+    if count == 0:
+        return vector(0.0, 0.0, 0.0)
+    return vector(source[0], source[1], source[2])
+
+
+@compiled
+def angular_momentum(t: Tables, b: int, w: Vector, xi: Reals, N: Reals, D: Reals) -> Vector:
+    """pi_r = J w + int rho r x u (4.5), from the moments N of r and D of u."""
+    kind, c = t.type_of[b], t.coordinate_start[b]
+    m = t.elastic_count[kind] + 1
+    if m == 1:
+        return t.rigid_inertia[kind] @ w
+    return inertia(t, xi + c, N + 9 * c, m) @ w + crossed(total(t, xi + c, D + 9 * c, m))
+
+
+@compiled
+def inertia(t: Tables, x: Reals, N: Reals, m: int) -> Matrix:
+    """J = int rho (|r|^2 - r r^T)."""
+    spread = total(t, x, N, m)
+    return trace(spread) * one() - spread
+
+
+@compiled
+def rotational_energy(t: Tables, b: int, w: Vectors, rate: Reals, angular: Vectors, N: Reals, D: Reals) -> float:
+    """Kinetic energy of rotation and deformation, (w . pi_r + deta/dt . pi_eta) / 2."""
+    c = t.coordinate_start[b]
+    m = t.elastic_count[t.type_of[b]] + 1
+    energy = 0.5 * dot(w[b], angular[b])
+    if m > 1:
+        fill(t.scratch, m, 0.0)
+        contract(t, t.scratch, one(), D + 9 * c, m)
+        contract_crossing(t, t.scratch, w[b], N + 9 * c, m)
+        energy += 0.5 * product(rate + c, t.scratch, m)
+    return energy
+
+
+@compiled
+def end_rotation(t: Tables, b: int, h: float) -> None:
+    """a, A, A^-1 and R_{n+1} from the spins at both ends (4.1, 4.3)."""
+    a = (0.25 * h) * (t.spin0[b] + t.spin1[b])
+    R = t.rotation[b]
+    turn = crossing(a)
+    t.half_turn[b] = a
+    A = R @ ((1.0 / (1.0 + dot(a, a))) * (one() + turn + matrix(a.x * a, a.y * a, a.z * a)))
+    t.inverse_mean[b] = (one() - turn) @ transposed(R)
+    t.rotation1[b] = 2.0 * A - R
+
+
+@compiled
+def inertia_balance(t: Tables, b: int, h: float) -> None:
+    """Left sides of (4.7) and (4.8) into the rows of the residual."""
+    axes, c = t.axes_of[b], t.coordinate_start[b]
+    rows = t.residual + (t.velocity_start[b] + t.dimension)
+    a, p0, p1 = t.half_turn[b], t.angular0[b], t.angular1[b]
+    write(rows, p1 - p0 + cross(a, p0 + p1), axes)
+    m = t.elastic_count[t.type_of[b]] + 1
+    if m == 1:
+        return
+    f, w0, w1, C = t.scratch, crossing(t.spin0[b]), crossing(t.spin1[b]), centrifugal(t, b, h)
+    fill(f, m, 0.0)
+    contract(t, f, (0.5 * h) * w0 + one(), t.moment_rate1 + 9 * c, m)  # pi_eta is 1 : D + [w] : N
+    contract(t, f, (0.5 * h) * w1 - one(), t.moment_rate0 + 9 * c, m)
+    contract(t, f, C + w1, t.moment1 + 9 * c, m)
+    contract(t, f, C - w0, t.moment0 + 9 * c, m)
+    copy(f + 1, rows + axes, m - 1)
+
+
+@compiled
+def centrifugal(t: Tables, b: int, h: float) -> Matrix:
+    """h/4 ([w_n] [w_n+1] + [w_n+1] [w_n]): -h/4 psi_i . dJ/dr w_n . w_n+1 as a bilinear form of psi_i and r."""
+    first, second = crossing(t.spin0[b]), crossing(t.spin1[b])
+    return (0.25 * h) * (first @ second + second @ first)
+
+
+@compiled
+def inertia_tangent(t: Tables, b: int, h: float, moves: float) -> None:
+    """Write the derivative of (4.7) and (4.8) into the block of frame b; ``moves`` 0: at constant eta, 1: exact."""
+    kind, axes, d, across = t.type_of[b], t.axes_of[b], t.dimension, t.corner_stride[b]
+    c = t.coordinate_start[b]
+    m, half, own = t.elastic_count[kind] + 1, 0.5 * h, 9 * c
+    corner = t.blocks + (t.node_diagonal[b] + d * (across + 1))
+    side, bottom = t.blocks + (t.side[b] + d), t.blocks + (t.bottom[b] + d * t.bottom_stride[b])
+    a, p, w0, w1 = t.half_turn[b], t.angular0[b] + t.angular1[b], crossing(t.spin0[b]), crossing(t.spin1[b])
+    N0, N1, D0, D1 = t.moment0 + own, t.moment1 + own, t.moment_rate0 + own, t.moment_rate1 + own
+    J = inertia(t, t.xi1 + c, t.moment1 + own, m) if m > 1 else t.rigid_inertia[kind]
+    pi = t.scratch
+    for l in range(axes):
+        e = unit(axis_of(l, axes))
+        add_column(corner + l, across, J @ e + cross(a, J @ e) + (0.25 * h) * cross(e, p), axes)
+        if m == 1:
+            continue
+        E = crossing(e)
+        slope, C = pi + l * m, (moves * half) * (E @ w1 + w1 @ E)
+        fill(slope, m, 0.0)  # dpi_r . e to deta/dt
+        contract(t, slope, E - C, N1, m)
+        contract_crossing(t, slope, (-moves * half) * e, D1, m)
+        slope, C = pi + 3 * m, 0.5 * half * (E @ w0 + w0 @ E)
+        fill(slope, m, 0.0)  # rows of eta to w . e
+        contract(t, slope, E + C, N1, m)
+        contract(t, slope, C, N0, m)
+        contract_crossing(t, slope, half * e, D0, m)
+        for j in range(1, m):
+            side[(j - 1) * t.side_stride[b] + l] = slope[j]
+    if m == 1:
+        return
+    for j in range(1, m):
+        dpi = vector(0.0, 0.0, pi[j]) if axes == 1 else vector(pi[j], pi[m + j], pi[2 * m + j])
+        add_column(bottom + (j - 1), t.bottom_stride[b], dpi + cross(a, dpi), axes)
+    C = one() + half * (w0 + moves * w1) + (moves * half) * centrifugal(t, b, h)
+    add_moments(t, b, C)
+
+
+@compiled
+def add_column(block: Reals, width: int, v: Vector, count: int) -> None:
+    """Add the components of a vector, or z alone, below each other."""
+    if count == 1:
+        block[0] += v.z
+    elif count == 3:
+        block[0] += v.x
+        block[width] += v.y
+        block[2 * width] += v.z
+
+
+@compiled
+def end_inertia(t: Tables, b: int) -> None:
+    """Accept the step: eta, and R made orthogonal again: R (3 I - R^T R) / 2 (4.14)."""
+    n, c = t.elastic_count[t.type_of[b]], t.coordinate_start[b]
+    copy(t.xi1 + (c + 1), t.eta + t.elastic_start[b], n)
+    R = t.rotation1[b]
+    t.rotation[b] = 1.5 * R - 0.5 * (R @ (transposed(R) @ R))
+
+
+# Elastic force, damping and their exact derivative over one step (docs/theory.md, 3 and 4).
+#
+# The quadratic part of a strain is a sum of weighted squares of slopes L_g.eta, or eta.C eta / 2 with a matrix,
+# whose rows then stand in place of the L_g: one row for each coordinate in the support of the strain (3.1).
+#
+# The stress is D (mean(eps) + gamma delta(eps)) with gamma = tau / h + numerical damping: a step loses
+# exactly gamma delta(eps)^T D delta(eps) (3.4). Matrices of a type are dense patches, which hold their columns one
+# after the other, and zero outside of these: those of long bodies are banded.
+
+
+@compiled
+def strain_value(t: Tables, s: int, eta: Reals, slopes: Reals) -> float:
+    """eps_s(eta); the slopes of its squares go to ``slopes``."""
+    value = 0.0
+    for i in range(t.strain_first[s], t.strain_last[s]):
+        value += t.type_number[t.strain_row[s] + i] * eta[i]
+    start, end = t.square_start[s], t.square_start[s] + t.square_count[s]
+    if t.strain_has_matrix[s] == 1:
+        for g in range(start, end):
+            slopes[g] = slope_of(t, g, eta)
+            value += 0.5 * eta[t.strain_first[s] + g - start] * slopes[g]
+        return value
+    for g in range(start, end):
+        slope = slope_of(t, g, eta)
+        slopes[g] = slope
+        value += 0.5 * t.square_factor[g] * slope * slope
+    return value
+
+
+@compiled
+def slope_of(t: Tables, g: int, eta: Reals) -> float:
+    """L_g.eta."""
+    first = t.square_first[g]
+    return product(t.type_number + (t.square_row[g] + first), eta + first, t.square_last[g] - first)
+
+
+@compiled
+def strain_gradient(t: Tables, s: int, slopes_a: Reals, slopes_b: Reals, out: Reals) -> None:
+    """B + Q eta of strain s in its support, at the mean of the states with those slopes."""
+    for i in range(t.strain_first[s], t.strain_last[s]):
+        out[i] = t.type_number[t.strain_row[s] + i]
+    start = t.square_start[s]
+    if t.strain_has_matrix[s] == 1:
+        for g in range(start, start + t.square_count[s]):
+            out[t.strain_first[s] + g - start] += 0.5 * (slopes_a[g] + slopes_b[g])
+        return
+    for g in range(start, start + t.square_count[s]):
+        value = 0.5 * t.square_factor[g] * (slopes_a[g] + slopes_b[g])
+        for i in range(t.square_first[g], t.square_last[g]):
+            out[i] += value * t.type_number[t.square_row[g] + i]
+
+
+@compiled
+def begin_strains(t: Tables, b: int) -> None:
+    """All strains of frame b and the slopes of their squares at the start of the step."""
+    kind, eta = t.type_of[b], t.eta + t.elastic_start[b]
+    for s in range(t.strain_start[kind], t.strain_start[kind] + t.strain_count[kind]):
+        t.strain0[t.frame_strain[b] + s] = strain_value(t, s, eta, t.slope0 + t.frame_square[b])
+
+
+@compiled
+def strain_energy(t: Tables, b: int, eta: Reals, strain: Reals) -> float:
+    """V(eta) of frame b; the strains must be up to date."""
+    kind = t.type_of[b]
+    own = strain + t.frame_strain[b]
+    energy = 0.5 * quadratic_form(t, t.stiffness_start[kind], t.stiffness_count[kind], eta)
+    for s in range(t.strain_start[kind], t.strain_start[kind] + t.strain_count[kind]):
+        energy += 0.5 * t.strain_weight[s] * own[s] * own[s]
+    return energy
+
+
+@compiled
+def parts_of_strain_energy(t: Tables, b: int, eta: Reals, strain: Reals, slopes: Reals) -> float:
+    """Sizes of the parts that V(eta) is the sum of, many times V where they cancel; strains must be up to date."""
+    kind, own = t.type_of[b], strain + t.frame_strain[b]
+    total, at = 0.0, slopes + t.frame_square[b]
+    for k in range(t.stiffness_start[kind], t.stiffness_start[kind] + t.stiffness_count[kind]):
+        A, length = t.type_number + t.patch_number[k], t.patch_rows[k]
+        for j in range(t.patch_columns[k]):
+            x = abs(eta[t.patch_column[k] + j])
+            for i in range(length):
+                total += 0.5 * x * abs(A[j * length + i] * eta[t.patch_row[k] + i])
+    for s in range(t.strain_start[kind], t.strain_start[kind] + t.strain_count[kind]):
+        parts, stress, start = 0.0, t.strain_weight[s] * abs(own[s]), t.square_start[s]
+        for i in range(t.strain_first[s], t.strain_last[s]):
+            parts += abs(t.type_number[t.strain_row[s] + i] * eta[i])
+        for g in range(start, start + t.square_count[s]):
+            factor = (
+                eta[t.strain_first[s] + g - start] if t.strain_has_matrix[s] == 1 else t.square_factor[g] * at[g]
+            )
+            for i in range(t.square_first[g], t.square_last[g]):
+                parts += abs(factor * t.type_number[t.square_row[g] + i] * eta[i])
+        total += stress * parts
+    return total
+
+
+@compiled
+def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
+    """Elastic and damping forces of frame b against eta (4.8), and its strains at the end."""
+    kind, c = t.type_of[b], t.coordinate_start[b] + 1
+    n = t.elastic_count[kind]
+    eta1 = t.xi1 + c
+    gamma, mean, force = t.viscosity[kind] / h + damping, t.elastic_mean + c, t.elastic_force + c
+    for i in range(n):
+        start, end = t.xi0[c + i], eta1[i]
+        mean[i] = 0.5 * (start + end) + gamma * (end - start)
+    fill(force, n, 0.0)
+    add_image(t, t.stiffness_start[kind], t.stiffness_count[kind], mean, force)
+    slopes0, slopes1, gradient = t.slope0 + t.frame_square[b], t.slope1 + t.frame_square[b], t.gradient + c
+    for s in range(t.strain_start[kind], t.strain_start[kind] + t.strain_count[kind]):
+        k = t.frame_strain[b] + s
+        t.strain1[k] = strain_value(t, s, eta1, slopes1)
+        strain_gradient(t, s, slopes0, slopes1, gradient)
+        change = 0.0
+        for i in range(t.strain_first[s], t.strain_last[s]):
+            change += gradient[i] * (eta1[i] - t.xi0[c + i])
+        t.strain_change[k] = change
+        stress = t.strain_weight[s] * (t.strain0[k] + (0.5 + gamma) * change)
+        for i in range(t.strain_first[s], t.strain_last[s]):
+            force[i] += stress * gradient[i]
+    if t.damping_count[kind] > 0:
+        for i in range(n):
+            mean[i] = 0.5 * (t.rate0[c + i] + t.rate1[c + i])
+        add_image(t, t.damping_start[kind], t.damping_count[kind], mean, force)
+
+
+@compiled
+def elastic_tangent(t: Tables, b: int, h: float, damping: float) -> None:
+    """Add the exact derivative of h ``elastic_forces`` to the block (eta, eta) of frame b."""
+    kind, c, lines = t.type_of[b], t.coordinate_start[b] + 1, t.line + t.elastic_start[b]
+    gamma = t.viscosity[kind] / h + damping
+    slopes0, slopes1 = t.slope0 + t.frame_square[b], t.slope1 + t.frame_square[b]
+    mean, end = t.gradient + c, t.gradient1 + c
+    _add_matrix(t, lines, t.stiffness_start[kind], t.stiffness_count[kind], 0.5 * h * h * (0.5 + gamma))
+    _add_matrix(t, lines, t.damping_start[kind], t.damping_count[kind], 0.5 * h)
+    for s in range(t.strain_start[kind], t.strain_start[kind] + t.strain_count[kind]):
+        k = t.frame_strain[b] + s
+        strain_gradient(t, s, slopes0, slopes1, mean)
+        strain_gradient(t, s, slopes1, slopes1, end)
+        first, last = t.strain_first[s], t.strain_last[s]
+        weight = 0.5 * h * h * (0.5 + gamma) * t.strain_weight[s]
+        for i in range(first, last):
+            x, line = weight * mean[i], t.blocks + lines[i]
+            for j in range(first, last):
+                line[j] += x * end[j]
+        stress = 0.25 * h * h * t.strain_weight[s] * (t.strain0[k] + (0.5 + gamma) * t.strain_change[k])
+        _add_curvature(t, s, lines, stress)
+
+
+@compiled
+def _add_curvature(t: Tables, s: int, lines: Integers, stress: float) -> None:
+    """Add stress times the second derivative of strain s to the block (eta, eta)."""
+    start, end = t.square_start[s], t.square_start[s] + t.square_count[s]
+    if t.strain_has_matrix[s] == 1:
+        for g in range(start, end):
+            begin = t.square_first[g]
+            line = t.blocks + (lines[t.strain_first[s] + g - start] + begin)
+            add_multiple(line, stress, t.type_number + (t.square_row[g] + begin), t.square_last[g] - begin)
+        return
+    for g in range(start, end):
+        slope, begin, stop = t.type_number + t.square_row[g], t.square_first[g], t.square_last[g]
+        for i in range(begin, stop):
+            x, line = stress * t.square_factor[g] * slope[i], t.blocks + lines[i]
+            for j in range(begin, stop):
+                line[j] += x * slope[j]
+
+
+@compiled
+def _add_matrix(t: Tables, lines: Integers, first: int, count: int, factor: float) -> None:
+    """Add a symmetric matrix in patches to the block (eta, eta): a column is a row."""
+    for s in range(first, first + count):
+        length = t.patch_rows[s]
+        for k in range(t.patch_columns[s]):
+            A = t.type_number + (t.patch_number[s] + k * length)
+            add_multiple(t.blocks + (lines[t.patch_column[s] + k] + t.patch_row[s]), factor, A, length)
+
+
+@compiled
+def dissipation(t: Tables, b: int, h: float, damping: float) -> float:
+    """Energy that frame b loses in the step, from the last residual (3.4)."""
+    kind, c = t.type_of[b], t.coordinate_start[b] + 1
+    n, gamma, lost = t.elastic_count[kind], t.viscosity[kind] / h + damping, 0.0
+    if gamma != 0.0:
+        change = t.elastic_mean + c
+        for i in range(n):
+            change[i] = t.xi1[c + i] - t.xi0[c + i]
+        lost += gamma * quadratic_form(t, t.stiffness_start[kind], t.stiffness_count[kind], change)
+        for s in range(t.strain_start[kind], t.strain_start[kind] + t.strain_count[kind]):
+            lost += gamma * t.strain_weight[s] * t.strain_change[t.frame_strain[b] + s] ** 2
+    if t.damping_count[kind] > 0:
+        mean = t.elastic_mean + c
+        for i in range(n):
+            mean[i] = 0.5 * (t.rate0[c + i] + t.rate1[c + i])
+        lost += h * quadratic_form(t, t.damping_start[kind], t.damping_count[kind], mean)
+    return lost
+
+
+@compiled
+def add_image(t: Tables, first: int, count: int, x: Reals, y: Reals) -> None:
+    """y += A x for the matrix A of ``count`` patches from ``first`` on."""
+    for s in range(first, first + count):
+        A, rows = t.type_number + t.patch_number[s], t.patch_rows[s]
+        add_rows(x + t.patch_column[s], t.patch_columns[s], A, rows, y + t.patch_row[s], rows)
+
+
+@compiled
+def quadratic_form(t: Tables, first: int, count: int, x: Reals) -> float:
+    """x . A x."""
+    total = 0.0
+    for s in range(first, first + count):
+        A, rows = t.type_number + t.patch_number[s], t.patch_rows[s]
+        for k in range(t.patch_columns[s]):
+            total += x[t.patch_column[s] + k] * product(A + k * rows, x + t.patch_row[s], rows)
+    return total

@@ -1,0 +1,151 @@
+"""Friction where bodies touch: places of both that slide past each other (docs/theory.md, 8).
+
+Sliding is s = sum_k c_k delta(x_k) over points and directions of both bodies, whose coefficients c_k make it the
+difference of the displacements of the two places that are where they touch at the mean (8.28). The force on x_k is
+c_k f, so that the work is f.s; forces and moments on both bodies are opposite. How c_k change with the motion is
+left out of Newton's matrix.
+"""
+
+from math import sqrt
+
+from phlexible.step.compilation.compiled import compiled, exported
+from phlexible.step.compilation.notation import Integers, Reals, Tables, Vector, along, cross, dot, vector
+from phlexible.step.kernels.contact import clamped
+from phlexible.step.kernels.floating_bodies import unit
+from phlexible.step.kernels.vectors import mean_chord, mean_place
+from phlexible.step.tables.declarations import LAW_WIDTH, MOVING, SEGMENT
+
+
+@exported
+def begins_sliding(t: Tables, i: int, first: int, h: float) -> bool:
+    """Force and tangent of friction of interaction i, if it has this friction; its gap is known."""
+    f = i - t.constraints
+    if t.slip_points[f] == 0:
+        return False
+    chord, count, d = sliding_chord(t, i), t.gap_count[i], t.dimension
+    weights, parts = t.slip_weight + t.slip_start[f], t.chord_vector + t.chord_start[chord]
+    n = _normal(t, first, count, parts[0])
+    _weigh(t, i, chord, n)
+    slip = vector(0.0, 0.0, 0.0)
+    for k in range(t.chord_count[chord]):
+        slip += weights[k] * t.change[parts[k]]
+    slip -= dot(slip, n) * n
+    total = dot(slip, slip)
+    speed = sqrt(total) / abs(h)
+    size, normal = max(speed, t.friction_speed[f]), t.push_side[f] * t.scalar_force[f]
+    share = -t.friction[f] / (h * size)
+    for r in range(d):
+        row = first + count + r
+        t.generalized[row] = share * normal * along(slip, r)
+        D = t.tangent + LAW_WIDTH * row
+        for s in range(count):
+            D[s] = share * along(slip, r) * t.push_side[f] * t.force_slope[f] * t.slope[first + s]
+        for s in range(d):
+            own = (1.0 if r == s else 0.0) - along(n, r) * along(n, s)
+            if speed >= t.friction_speed[f]:
+                own -= along(slip, r) * along(slip, s) / total
+            D[count + s] = share * normal * own
+    for r in range(count):
+        for s in range(d):
+            t.tangent[LAW_WIDTH * (first + r) + count + s] = 0.0
+    t.across_loss[f] = -share * normal * total
+    t.loss[f] += t.across_loss[f]
+    return True
+
+
+@compiled
+def sliding_chord(t: Tables, i: int) -> int:
+    """The sum that sliding is; all its components have it."""
+    return t.term_first[t.function_term[t.interaction_start[i] + t.gap_count[i]]]
+
+
+@exported
+def pull_of_sliding(t: Tables, i: int) -> None:
+    """Add c_k f to the forces on the vectors."""
+    f, force = i - t.constraints, _force(t, i)
+    chord, weights = sliding_chord(t, i), t.slip_weight + t.slip_start[f]
+    for k in range(t.chord_count[chord]):
+        t.pull[t.chord_vector[t.chord_start[chord] + k]] += weights[k] * force
+
+
+@exported
+def sliding_gradient(t: Tables, i: int, component: int) -> None:
+    """ds/dx of one component at constant coefficients, by vectors."""
+    f, chord = i - t.constraints, sliding_chord(t, i)
+    weights = t.slip_weight + t.slip_start[f]
+    for k in range(t.chord_count[chord]):
+        number = t.chord_vector[t.chord_start[chord] + k]
+        t.left[number] = weights[k] * unit(component)
+        t.right[number] = t.left[number]
+
+
+@exported
+def sliding_work(t: Tables, i: int) -> float:
+    """Work of moving frames: less c_k f . delta(x_k) of their vectors."""
+    f, force, total = i - t.constraints, _force(t, i), 0.0
+    chord, weights = sliding_chord(t, i), t.slip_weight + t.slip_start[f]
+    for k in range(t.chord_count[chord]):
+        number = t.chord_vector[t.chord_start[chord] + k]
+        if t.vector_carrier[number] == MOVING:
+            total -= weights[k] * dot(force, t.change[number])
+    return total
+
+
+@compiled
+def _force(t: Tables, i: int) -> Vector:
+    row = t.generalized + (t.interaction_start[i] + t.gap_count[i])
+    return vector(row[0], row[1], row[2] if t.dimension == 3 else 0.0)
+
+
+@compiled
+def _normal(t: Tables, first: int, count: int, k: int) -> Vector:
+    """dtheta/dx of the vector k that touches, as a unit vector; zero where it has none."""
+    n = vector(0.0, 0.0, 0.0)
+    for m in range(first, first + count):
+        for p in range(t.function_term[m], t.function_term[m] + t.term_count[m]):
+            a, b = t.term_first[p], t.term_second[p]
+            c = t.along[m] * t.term_mean[p]
+            n += (c * _weight_in(t, a, k)) * mean_chord(t, b) + (c * _weight_in(t, b, k)) * mean_chord(t, a)
+    size = sqrt(dot(n, n))
+    return (1.0 / size) * n if size > 0.0 else n
+
+
+@compiled
+def _weight_in(t: Tables, chord: int, k: int) -> float:
+    total = 0.0
+    for e in range(t.chord_start[chord], t.chord_start[chord] + t.chord_count[chord]):
+        if t.chord_vector[e] == k:
+            total += t.chord_weight[e]
+    return total
+
+
+@compiled
+def _weigh(t: Tables, i: int, chord: int, n: Vector) -> None:
+    """c_k: 1 and -1 of points, and directions of both bodies that lead from these to where they touch."""
+    f, parts = i - t.constraints, t.chord_vector + t.chord_start[chord]
+    weights, points, turning = t.slip_weight + t.slip_start[f], t.slip_points[f], t.slip_turning[f]
+    arm = (-t.push_side[f] * t.slip_radius[f]) * n
+    weights[0], weights[1] = 1.0, -1.0
+    if t.coordinate_of[i] == SEGMENT:
+        w, dw = t.function0 + t.interaction_start[i], t.function_change + t.interaction_start[i]
+        place = 0.5 * (clamped(w[1] / w[2]) + clamped((w[1] + dw[1]) / (w[2] + dw[2])))
+        weights[1], weights[2] = place - 1.0, -place
+        x = mean_place(t, parts[1])  # of the piece, which has no directions: they touch on its axis
+        arm = x + place * (mean_place(t, parts[2]) - x) - mean_place(t, parts[0])
+    if turning > 0:
+        _lead(t, parts + points, weights + points, arm, 1.0)
+    first = points + turning
+    if t.chord_count[chord] > first:
+        _lead(t, parts + first, weights + first, mean_place(t, parts[0]) + arm - mean_place(t, parts[1]), -1.0)
+
+
+@compiled
+def _lead(t: Tables, parts: Integers, weights: Reals, arm: Vector, sign: float) -> None:
+    """Coefficients of the directions of a body that make up sign times ``arm`` at the mean."""
+    a, b = mean_place(t, parts[0]), mean_place(t, parts[1])
+    c = mean_place(t, parts[2]) if t.dimension == 3 else unit(2)
+    volume = dot(a, cross(b, c))
+    weights[0] = sign * dot(arm, cross(b, c)) / volume
+    weights[1] = sign * dot(arm, cross(c, a)) / volume
+    if t.dimension == 3:
+        weights[2] = sign * dot(arm, cross(a, b)) / volume

@@ -1,0 +1,79 @@
+"""Functions w that are sums of products of chords: how they change, pull and turn (docs/theory.md, 8).
+
+A chord y = sum_i c_i x_i is a sum of vectors, most often a difference of two points or one direction, and
+w = sum_t c_t y_a . y_b - constant. Over a step delta(w) = dw/dx(mean) . delta(x) exactly (8.2), so that forces
+g dw/dx(mean) do the work g delta(w) (8.3).
+"""
+
+from phlexible.step.compilation.compiled import compiled
+from phlexible.step.compilation.notation import Tables, Vector, Vectors, along, dot, vector
+from phlexible.step.kernels.vectors import couple, end_chord, mean_chord
+
+
+@compiled
+def timed(moving: Vectors, component: int) -> float:
+    """A component of a given vector, by its number."""
+    return along(moving[component // 3], component % 3)
+
+
+@compiled
+def chord_of(t: Tables, y: int, x: Vectors) -> Vector:
+    """sum c_i x_i, of differences to the first: far from the origin sums would cancel."""
+    parts, weights = t.chord_vector + t.chord_start[y], t.chord_weight + t.chord_start[y]
+    first = x[parts[0]]
+    total = t.chord_total[y] * first
+    for i in range(1, t.chord_count[y]):
+        total += weights[i] * (x[parts[i]] - first)
+    return total
+
+
+@compiled
+def change_of(t: Tables, m: int) -> float:
+    """delta(w) at constant coefficients, from changes only (8.2)."""
+    total = 0.0
+    for p in range(t.function_term[m], t.function_term[m] + t.term_count[m]):
+        a, b = t.term_first[p], t.term_second[p]
+        product = dot(t.chord_change[a], mean_chord(t, b)) + dot(mean_chord(t, a), t.chord_change[b])
+        total += t.term_mean[p] * product
+    return total
+
+
+@compiled
+def pull_of(t: Tables, m: int, g: float) -> None:
+    """Add g dw/dx(mean) to the forces on the vectors (8.3)."""
+    for p in range(t.function_term[m], t.function_term[m] + t.term_count[m]):
+        a, b = t.term_first[p], t.term_second[p]
+        _pull(t, a, (g * t.term_mean[p]) * mean_chord(t, b))
+        _pull(t, b, (g * t.term_mean[p]) * mean_chord(t, a))
+
+
+@compiled
+def _pull(t: Tables, y: int, force: Vector) -> None:
+    for i in range(t.chord_start[y], t.chord_start[y] + t.chord_count[y]):
+        t.pull[t.chord_vector[i]] += t.chord_weight[i] * force
+
+
+@compiled
+def gradients(t: Tables, m: int) -> None:
+    """dw/dx of one function at the mean and at the end, by vectors."""
+    for e in range(t.function_part[m], t.function_part[m] + t.part_count[m]):
+        k = t.part_vector[e]
+        t.left[k], t.right[k] = vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
+    for p in range(t.function_term[m], t.function_term[m] + t.term_count[m]):
+        a, b = t.term_first[p], t.term_second[p]
+        for _ in range(2):  # both sides of the product
+            mean, end = t.term_mean[p] * mean_chord(t, b), t.term_end[p] * end_chord(t, b)
+            for i in range(t.chord_start[a], t.chord_start[a] + t.chord_count[a]):
+                k = t.chord_vector[i]
+                t.left[k] += t.chord_weight[i] * mean
+                t.right[k] += t.chord_weight[i] * end
+            a, b = b, a
+
+
+@compiled
+def add_curvature(t: Tables, m: int, g: float, h: float) -> None:
+    """Subtract g d2w/dx2 at the mean from the blocks of all pairs of vectors that meet in a product (8.4)."""
+    for q in range(t.function_pair[m], t.function_pair[m] + t.pair_count[m]):
+        c = 0.5 * h * g * t.term_mean[t.pair_term[q]] * t.pair_weight[q]
+        couple(t, c, t.blocks + t.pair_upper[q], t.pair_first[q], t.pair_second[q], h)
+        couple(t, c, t.blocks + t.pair_lower[q], t.pair_second[q], t.pair_first[q], h)

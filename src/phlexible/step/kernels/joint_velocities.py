@@ -1,0 +1,90 @@
+"""Velocities that satisfy the joints at the state of a run (docs/theory.md, 4; (4.15)).
+
+They are nu - M^-1 G^T (G M^-1 G^T)^-1 (G nu + g_t). In a step of 2 s in which nothing moves Newton's matrix has M,
+-2 G^T and G / 2: what it is made of and its elimination serve here too.
+"""
+
+from phlexible.step.compilation.compiled import compiled, entry_point
+from phlexible.step.compilation.dense import copy, fill
+from phlexible.step.compilation.notation import Tables, dot, reals_at, tables_at, vector
+from phlexible.step.kernels.elimination import eliminate, substitute
+from phlexible.step.kernels.floating_bodies import end_rotation, moments_at_end
+from phlexible.step.kernels.functions import gradients
+from phlexible.step.kernels.laws import is_held
+from phlexible.step.kernels.loop import set_vectors
+from phlexible.step.kernels.step import auxiliary_rows, begin_step, constrain, inertia_matrix
+from phlexible.step.kernels.vectors import end_vectors, moved_by, velocity_of
+
+STANDSTILL = 2.0  # length of the step in which nothing moves [s]
+
+
+@entry_point
+def joint_velocities(header, moving, drift, found):
+    """Write the velocities; False where joints depend on each other at this pose.
+
+    Args:
+        header: of the tables; the state in them stays, what follows from it is made anew in the next step.
+        moving: given vectors now, (1, 3 vectors).
+        drift: g_t of all rows, (rows,).
+        found: receives nu, (velocities,).
+    """
+    t, given, result = tables_at(header), reals_at(moving), reals_at(found)
+    h = STANDSTILL
+    copy(t.velocity, result, t.velocities)
+    fill(t.velocity, t.velocities, 0.0)
+    set_vectors(t.moving0, given, t.moving)
+    set_vectors(t.moving1, given, t.moving)
+    begin_step(t)
+    stand_still(t, h)
+    copy(result, t.velocity, t.velocities)
+    inertia_matrix(t, h, 0.0)
+    fill(t.trial_update, t.unknowns, 0.0)
+    for i in range(t.constraints):
+        node, begin = t.constraint_node[i], t.interaction_start[i]
+        size = t.node_size[node]
+        for r in range(t.function_count[i]):
+            if not is_held(t, begin + r):
+                (t.blocks + t.node_diagonal[node])[r * (size + 1)] = 1.0
+                continue
+            gradients(t, begin + r)
+            for e in range(t.function_part[begin + r], t.function_part[begin + r] + t.part_count[begin + r]):
+                constrain(t, e, r, size, h)
+            t.trial_update[t.node_row[node] + r] = -(drift[begin + r] + rate_of(t, begin + r)) / h
+    for k in range(t.auxiliaries):
+        auxiliary_rows(t, k)
+    if not eliminate(t, 0.0):
+        return False
+    substitute(t, t.trial_update)
+    for i in range(t.velocities):
+        result[i] += t.trial_update[i]
+    return True
+
+
+@compiled
+def stand_still(t: Tables, h: float) -> None:
+    """The end of a step of the length h that begins without velocities: its start once more."""
+    copy(t.xi0, t.xi1, t.coordinates)
+    copy(t.rate0, t.rate1, t.coordinates)
+    for b in range(t.carriers):
+        t.shift[b] = vector(0.0, 0.0, 0.0)
+    for b in range(t.frames):
+        c, m = 9 * t.coordinate_start[b], t.elastic_count[t.type_of[b]] + 1
+        t.spin1[b], t.angular1[b] = t.spin0[b], t.angular0[b]
+        copy(t.moment_rate0 + c, t.moment_rate1 + c, t.planes * m)
+        moments_at_end(t, b, h)
+        end_rotation(t, b, h)
+    end_vectors(t)
+    for y in range(t.chords):
+        t.chord_change[y] = vector(0.0, 0.0, 0.0)
+
+
+@compiled
+def rate_of(t: Tables, m: int) -> float:
+    """What the velocities of the state change the function m by in a second, after ``gradients``."""
+    total = 0.0
+    for e in range(t.function_part[m], t.function_part[m] + t.part_count[m]):
+        k = t.part_vector[e]
+        nu, motion = t.velocity + t.velocity_start[t.vector_carrier[k]], t.motion + t.vector_lever[k]
+        for i in range(moved_by(t, k)):
+            total += dot(motion[i], t.right[k]) * nu[velocity_of(t, k, i)]
+    return total

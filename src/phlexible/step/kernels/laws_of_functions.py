@@ -1,0 +1,128 @@
+"""Laws along coordinates of functions w: their forces on vectors and their blocks (docs/theory.md, 8).
+
+A law gives the forces g on its functions from w at both ends of the step (``coordinates.py``). Laws without
+functions are those of rods (``rods.py``), which take the forces of a few laws at a time.
+"""
+
+from phlexible.step.compilation.compiled import compiled, exported
+from phlexible.step.compilation.dense import fill
+from phlexible.step.compilation.notation import Reals, Tables, along, dot
+from phlexible.step.kernels.contact import bear
+from phlexible.step.kernels.friction import begins_sliding, pull_of_sliding, sliding_gradient
+from phlexible.step.kernels.functions import add_curvature, change_of, gradients, pull_of
+from phlexible.step.kernels.laws import begin_coordinate, end_coordinate, relate
+from phlexible.step.kernels.vectors import moved_by, velocity_of
+from phlexible.step.tables.declarations import LAW_WIDTH
+
+
+@exported
+def begin_laws(t: Tables) -> None:
+    """Functions and coordinates of all laws at t_n."""
+    for i in range(t.constraints, t.interactions):
+        for m in range(t.interaction_start[i], t.interaction_start[i] + t.function_count[i]):
+            total = -t.function_constant[m]
+            for p in range(t.function_term[m], t.function_term[m] + t.term_count[m]):
+                total += t.term_mean[p] * dot(t.chord0[t.term_first[p]], t.chord0[t.term_second[p]])
+            t.function0[m] = total
+        if t.function_count[i] > 0:
+            begin_coordinate(t, i)
+
+
+@exported
+def pull_of_laws(t: Tables, h: float, damping: float) -> None:
+    """Forces of all laws, on every vector (8.3)."""
+    for i in range(t.constraints, t.interactions):
+        begin, end = t.interaction_start[i], t.interaction_start[i] + t.function_count[i]
+        if end == begin:
+            continue
+        for m in range(begin, end):
+            t.function_change[m] = change_of(t, m)
+        end_coordinate(t, i, h, damping)
+        if begins_sliding(t, i, begin, h):
+            pull_of_sliding(t, i)
+            end = begin + t.gap_count[i]
+        for m in range(begin, end):
+            pull_of(t, m, t.generalized[m])
+
+
+@exported
+def law_tangent(t: Tables, h: float) -> None:
+    """All blocks of the laws: second derivatives, tangents of their forces (8.4)."""
+    for i in range(t.constraints, t.interactions):
+        begin, count, f = t.interaction_start[i], t.function_count[i], i - t.constraints
+        if count == 0:
+            continue
+        last = t.group_start[f] + t.group_count[f] - 1
+        numbers = t.group_place[last] + t.group_width[last]
+        fill(t.left_gradient, count * numbers, 0.0)
+        fill(t.right_gradient, count * numbers, 0.0)
+        for r in range(count):
+            m = begin + r
+            if t.slip_points[f] > 0 and r >= t.gap_count[i]:
+                sliding_gradient(t, i, r - t.gap_count[i])
+            else:
+                gradients(t, m)
+            for e in range(t.function_part[m], t.function_part[m] + t.part_count[m]):
+                _gather(t, f, e, t.left_gradient + r * numbers, t.right_gradient + r * numbers)
+            add_curvature(t, m, t.generalized[m], h)
+        _law_blocks(t, f, begin, count, numbers, h)
+        relate(t, f, begin, count, numbers, h)
+        if t.bearing[f] >= 0:
+            bear(t, f, begin, count, numbers, h)
+
+
+@compiled
+def _gather(t: Tables, f: int, e: int, left: Reals, right: Reals) -> None:
+    """Gradient of a law's function by its groups: carriers, then auxiliary vectors."""
+    k, group = t.part_vector[e], t.group_start[f] + t.part_upper[e]
+    lever, motion = t.lever + t.vector_lever[k], t.motion + t.vector_lever[k]
+    left, own = left + t.group_place[group], right + t.group_place[group]
+    for i in range(moved_by(t, k)):
+        v = velocity_of(t, k, i)
+        left[v] += dot(lever[i], t.left[k])
+        own[v] += dot(motion[i], t.right[k])
+    if t.part_lower[e] >= 0:
+        auxiliary = right + t.group_place[t.group_start[f] + t.part_lower[e]]
+        for i in range(t.dimension):
+            auxiliary[i] = along(t.right[k], i)
+
+
+@exported
+def gather_gap(t: Tables, f: int) -> None:
+    """How the force along the coordinate of a law enters the balances of its groups: row 0 of ``left_gradient``.
+
+    With the levers of the step that was tried last.
+    """
+    begin, last = t.interaction_start[t.constraints + f], t.group_start[f] + t.group_count[f] - 1
+    numbers, count = t.group_place[last] + t.group_width[last], t.gap_count[t.constraints + f]
+    fill(t.left_gradient, count * numbers, 0.0)
+    for r in range(count):
+        gradients(t, begin + r)
+        for e in range(t.function_part[begin + r], t.function_part[begin + r] + t.part_count[begin + r]):
+            _gather(t, f, e, t.left_gradient + r * numbers, t.right_gradient + r * numbers)
+    for j in range(numbers):
+        total = 0.0
+        for r in range(count):
+            total += t.along[begin + r] * t.left_gradient[r * numbers + j]
+        t.left_gradient[j] = total
+
+
+@compiled
+def _law_blocks(t: Tables, f: int, begin: int, count: int, numbers: int, h: float) -> None:
+    """Subtract h left (dg/dw) right: the mean on the left, the end on the right."""
+    groups, blocks = t.group_start[f], t.group_block + t.group_block_start[f]
+    for a in range(t.carrier_count[f]):
+        for b in range(t.group_count[f]):
+            place = blocks[a * t.group_count[f] + b]
+            if place < 0:
+                continue
+            width, stride = t.group_width[groups + b], t.group_stride[groups + b]
+            for r in range(count):
+                left = t.left_gradient + (r * numbers + t.group_place[groups + a])
+                for s in range(count):
+                    slope = h * t.tangent[LAW_WIDTH * (begin + r) + s]
+                    right = t.right_gradient + (s * numbers + t.group_place[groups + b])
+                    for i in range(t.group_width[groups + a] if slope != 0.0 else 0):
+                        line, x = t.blocks + (place + i * stride), slope * left[i]
+                        for j in range(width):
+                            line[j] -= x * right[j]

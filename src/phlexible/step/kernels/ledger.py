@@ -1,0 +1,179 @@
+"""What a step leaves behind: the new state, the work of every source, energies."""
+
+from math import sqrt
+
+from phlexible.step.compilation.compiled import compiled, exported
+from phlexible.step.compilation.dense import copy
+from phlexible.step.compilation.notation import Tables, Vector, Vectors, dot
+from phlexible.step.kernels.contacts_among_many import contact_group_energy
+from phlexible.step.kernels.floating_bodies import (
+    dissipation,
+    end_inertia,
+    parts_of_strain_energy,
+    rotational_energy,
+    strain_energy,
+)
+from phlexible.step.kernels.laws import dissipated_by, stored_energy, supplied_by
+from phlexible.step.kernels.loads import load_work
+from phlexible.step.kernels.rods import round_off_of_rods
+from phlexible.step.kernels.soft import soft_energy
+from phlexible.step.kernels.step import given_work
+from phlexible.step.tables.declarations import ANGLE, CONTACT, SPRING
+
+LEDGER_TOLERANCE = 1e-10  # what the laws promise
+ROUND_OFF = 1e-14  # of the parts whose differences energies are made of
+RELAXED = 1e-12  # measured: 2e-13 where loads begin
+
+
+@exported
+def end_step(t: Tables, h: float, damping: float) -> None:
+    """Accept the step: new state, work of every source, dissipated energy."""
+    for b in range(t.frames):
+        t.dissipated[0] += dissipation(t, b, h, damping)
+    for f in range(t.forces):
+        t.dissipated[0] += dissipated_by(t, f, h, damping)
+    t.dissipated[0] += t.soft_loss[0] + t.contact_group_loss[0]
+    for q in range(t.sources):
+        t.work[q] += source_work(t, q)
+    for f in range(t.forces):
+        t.theta[f] = t.theta0[f] + t.theta_change[f]
+        t.force[f] = t.scalar_force[f]
+    for b in range(t.carriers):
+        t.position[b] += t.shift[b]
+    for b in range(t.frames):
+        end_inertia(t, b)
+    copy(t.velocity1, t.velocity, t.velocities)
+    copy(t.multiplier1, t.multiplier, t.rows)
+
+
+@compiled
+def source_work(t: Tables, q: int) -> float:
+    """Work of a load, or of what is given in an interaction, in the step."""
+    if q < t.loads:
+        return load_work(t, q)
+    i = q - t.loads
+    work = given_work(t, i)
+    return work + supplied_by(t, i - t.constraints) if i >= t.constraints else work
+
+
+@compiled
+def translational_energy(t: Tables, linear: Vectors) -> float:
+    """Kinetic energy of V, sum m V_a . V_b / 2."""
+    total = 0.0
+    for p in range(t.mass_pairs):
+        total += 0.5 * t.mass[p] * dot(linear[t.mass_first[p]], linear[t.mass_second[p]])
+    return total
+
+
+@exported
+def ledger_closes(t: Tables, h: float, damping: float, still: float, is_relaxed: bool) -> bool:
+    """Whether the energies of the step change by the work of its sources less what it dissipates.
+
+    They do at a solution, up to Newton's tolerance and round-off; what is missed and may be goes to ``ledger``.
+    Velocities of less than ``still`` [m/s] are round-off. ``is_relaxed``: joints close up to what relaxed factors
+    leave of forces that change at once.
+    """
+    start, end = translational_energy(t, t.linear0), translational_energy(t, t.linear1)
+    change, size = end - start, end + start
+    translation = size
+    for b in range(t.frames):
+        eta0, eta1 = t.xi0 + (t.coordinate_start[b] + 1), t.xi1 + (t.coordinate_start[b] + 1)
+        start = rotational_energy(t, b, t.spin0, t.rate0, t.angular0, t.moment0, t.moment_rate0)
+        start += strain_energy(t, b, eta0, t.strain0)
+        end = rotational_energy(t, b, t.spin1, t.rate1, t.angular1, t.moment1, t.moment_rate1)
+        end += strain_energy(t, b, eta1, t.strain1)
+        change += end - start
+        size += abs(end) + abs(start)
+    for b in range(t.carriers):
+        work = dot(t.weight[b], t.shift[b])
+        change -= work
+        size += abs(work)
+    for q in range(t.loads):
+        work = load_work(t, q)
+        change -= work
+        size += abs(work)
+    for i in range(t.interactions):
+        work = given_work(t, i)
+        if i >= t.constraints:  # what a law takes from the motion it stores, loses or has from outside
+            f = i - t.constraints
+            work += t.scalar_force[f] * t.theta_change[f] - t.across_loss[f]
+        change -= work
+        size += abs(work)
+    change += t.soft_work[0] + t.soft_loss[0] + t.contact_group_work[0] + t.contact_group_loss[0]
+    size += t.soft_work[1] + t.contact_group_work[1] + t.contact_group_loss[0]
+    lost = 0.0
+    for b in range(t.frames):
+        lost += dissipation(t, b, h, damping)
+    t.ledger[0], t.ledger[1] = abs(change + lost), LEDGER_TOLERANCE * (size + lost)
+    if t.ledger[0] > t.ledger[1]:
+        mass = total_mass(t)
+        t.ledger[1] += (RELAXED if is_relaxed else ROUND_OFF) * round_off(t) + still * (
+            mass * still + sqrt(2.0 * mass * translation)
+        )
+    return t.ledger[0] <= t.ledger[1]
+
+
+@compiled
+def round_off(t: Tables) -> float:
+    """Sizes of the parts whose differences the energies of the step are made of [J].
+
+    Joints close to the round-off of the places that they bring together, and their forces work on it: a place is
+    the centre of mass and an arm, which may cancel. Strains and elastic forces are sums that may cancel as well.
+    """
+    total = round_off_of_rods(t)
+    for k in range(t.vectors):
+        total += length(t.pull[k]) * (length(t.change[k]) + parts_of_place(t, k))
+    for b in range(t.frames):
+        c = t.coordinate_start[b] + 1
+        total += parts_of_strain_energy(t, b, t.xi0 + c, t.strain0, t.slope0)
+        total += parts_of_strain_energy(t, b, t.xi1 + c, t.strain1, t.slope1)
+    return total
+
+
+@compiled
+def total_mass(t: Tables) -> float:
+    """Of all carriers [kg]."""
+    total = 0.0
+    for p in range(t.mass_pairs):
+        total += t.mass[p]
+    return total
+
+
+@compiled
+def length(v: Vector) -> float:
+    """|v|."""
+    return sqrt(dot(v, v))
+
+
+@compiled
+def parts_of_place(t: Tables, k: int) -> float:
+    """Sizes that the place of vector k at the start of the step is the sum of."""
+    b = t.vector_carrier[k]
+    if b < 0 or b >= t.frames:
+        return length(t.place0[k])
+    eta, P, first = t.xi0 + (t.coordinate_start[b] + 1), t.shape + t.vector_shape[k], t.vector_first[k]
+    total = length(t.vector_base[k])
+    for j in range(t.vector_last[k] - first):
+        total += abs(eta[first + j]) * length(P[j])
+    return total + length(t.position[b]) if t.vector_is_point[k] == 1 else total
+
+
+@exported
+def energies(t: Tables) -> None:
+    """Kinetic, strain, gravity and spring energy at the state of ``begin_step``."""
+    kinetic, strain, gravity, spring = translational_energy(t, t.linear0), 0.0, 0.0, 0.0
+    for b in range(t.frames):
+        kinetic += rotational_energy(t, b, t.spin0, t.rate0, t.angular0, t.moment0, t.moment_rate0)
+        strain += strain_energy(t, b, t.eta + t.elastic_start[b], t.strain0)
+    for b in range(t.carriers):
+        gravity -= dot(t.weight[b], t.position[b])
+    for f in range(t.forces):
+        theta = t.theta[f] if t.coordinate_of[t.constraints + f] == ANGLE else t.theta0[f]
+        energy = stored_energy(t, f, theta)
+        if t.energy_of[f] == SPRING or t.energy_of[f] == CONTACT:
+            spring += energy
+        else:
+            strain += energy
+    strain += soft_energy(t)
+    spring += contact_group_energy(t)
+    t.energy[0], t.energy[1], t.energy[2], t.energy[3] = kinetic, strain, gravity, spring

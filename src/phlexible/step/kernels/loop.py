@@ -1,0 +1,293 @@
+"""The compiled entry point: many conserving steps of one size, up to the first that fails (docs/theory.md, 4)."""
+
+from phlexible.step.compilation.compiled import compiled, entry_point
+from phlexible.step.compilation.dense import copy, fill
+from phlexible.step.compilation.notation import Reals, Tables, Vector, Vectors, dot, reals_at, tables_at, vector
+from phlexible.step.kernels.contact_steps import contacts_push, parts_around_contacts
+from phlexible.step.kernels.ledger import end_step, energies, ledger_closes
+from phlexible.step.kernels.newton import (
+    ACCEPTABLE,
+    ACCEPTABLE_AT_SINGULAR,
+    CONVERGED,
+    NEARLY_CONVERGED,
+    NOT_CONVERGED,
+    UNBALANCED,
+    remove_null_space_multipliers,
+    solve_step,
+)
+from phlexible.step.kernels.step import (
+    angles_can_be_counted,
+    begin_bodies,
+    begin_ports,
+    drives_are_smooth,
+    start_from_end,
+)
+from phlexible.step.kernels.vectors import vector_rates
+
+ATTEMPTS = 4
+RELAXED_ATTEMPTS = 2  # after those, for joints at a singular position
+RELAXATION = 1e-9
+LINE, PARABOLA, ALTERNATING = range(3)  # guesses of a velocity
+TOUCHING = 3  # status: contacts push, and ask for parts of the step
+SAME_SIZE = 1e-9  # relative
+ANOTHER_SOLUTION = (
+    1e4  # times what the ledger may miss: 1e-6 of the energies, 1e-10 of their parts; right steps: 1e-16
+)
+NOTICEABLE = 1e-12  # a share of 1e-6, squared, of multipliers that move nothing: some joints are nearly dependent
+
+
+@entry_point
+def advance(header, sizes, options, storage, moving, load_values, reactions, stored):
+    """Take up to so many steps of one size; (steps done, status of the last).
+
+    Args:
+        header: of the tables; the state in them is moved.
+        sizes: of the substeps that a step consists of, one or more [s]; all of them are taken or none.
+        options: numerical damping gamma, least scale of velocities [m/s] (``solve_step``), whether joints
+            hold a motion twice, so that Newton's matrix needs relaxation, and the length [m] that errors of
+            displacement are measured by.
+        storage: number of steps; store each so many; steps taken since the last one stored; whether the last
+            step before had the same size and ended at this state; whether to store the state before the first;
+            whether controllers measure the state after the last; whether the substeps are those of a step around
+            contacts, otherwise it ends before a step that contacts ask to be taken in ``parts``; whether the first
+            was just tried with other loads: Newton's method begins where it ended.
+        moving: given vectors at the ends of the substeps, (count substeps + 1, 3 vectors).
+        load_values: at the middles of the substeps, (count substeps, 3 loads).
+        reactions: receives multipliers and forces of the first step.
+        stored: receives the stored instants, a row each: the state tables. Multipliers and forces are the
+            mean of the adjacent steps where both are known.
+    """
+    t, rows, given, values = tables_at(header), reals_at(stored), reals_at(moving), reals_at(load_values)
+    count, every, phase = storage[0], storage[1], storage[2]
+    continues, write_first = storage[3] != 0, storage[4] != 0
+    damping, least_scale, is_redundant = options[0], options[1], options[2] != 0.0
+    row, kept = 0, -1
+    begin_bodies(t)
+    if write_first:
+        set_vectors(t.moving0, given, t.moving)
+        write_row(t, rows)
+        vector_rates(t)
+        row = 1
+    is_around, are_equal, longest = storage[6] != 0, len(sizes) == 1, 0.0
+    substeps, total = len(sizes), sizes.sum()
+    for part in range(substeps):
+        longest = max(longest, abs(sizes[part]))
+    if is_around:
+        are_equal = abs(sizes[0] - sizes[substeps - 1]) <= SAME_SIZE * longest
+    for step in range(count):
+        if substeps > 1:
+            copy(t.state, t.saved_state, t.state_numbers)
+            fill(t.mean_reaction, t.reactions, 0.0)
+        for part in range(substeps):
+            place = step * substeps + part
+            set_vectors(t.moving0, given + 3 * t.moving * place, t.moving)
+            set_vectors(t.moving1, given + 3 * t.moving * (place + 1), t.moving)
+            set_vectors(t.load_value, values + 3 * t.load_values * place, t.load_values)
+            is_first = step == 0 and part == 0 and not continues
+            if is_first or (are_equal and abs(sizes[part] - t.steps_taken[0]) > SAME_SIZE * longest):
+                t.known_velocities[0] = 0.0
+            wanted = 0.0 if is_around else longest
+            is_again = storage[7] != 0 and place == 0
+            status = take_step(t, sizes[part], damping, least_scale, is_redundant, wanted, is_again)
+            if status != CONVERGED:
+                if substeps > 1:
+                    copy(t.saved_state, t.state, t.state_numbers)
+                return step, status
+            for i in range(t.reactions if substeps > 1 else 0):
+                t.mean_reaction[i] += sizes[part] / total * t.reaction[i]
+            t.steps_taken[1], t.steps_taken[0] = t.steps_taken[0], sizes[part]
+            if are_equal:
+                t.step_error[0] = max(t.step_error[0], t.last_error[0] / options[3])
+        if substeps > 1:
+            copy(t.mean_reaction, t.reaction, t.reactions)
+        if is_around:
+            t.counter[2] += substeps
+        for i in range(t.reactions):
+            if step == 0:
+                reactions[i] = t.reaction[i]
+            if kept >= 0:
+                own = t.state_numbers * (kept + 1) - t.reactions + i
+                rows[own] = 0.5 * (rows[own] + t.reaction[i])
+        kept = -1
+        if (phase + step + 1) % every == 0:
+            kept = row
+            row += 1
+            set_vectors(t.moving0, given + 3 * t.moving * (step + 1) * substeps, t.moving)
+            write_row(t, rows + t.state_numbers * kept)
+    if storage[5] != 0:
+        set_vectors(t.moving0, given + 3 * t.moving * count * substeps, t.moving)
+        begin_bodies(t)
+        begin_ports(t)
+        vector_rates(t)
+    return count, CONVERGED
+
+
+@compiled
+def take_step(
+    t: Tables,
+    h: float,
+    damping: float,
+    least_scale: float,
+    is_redundant: bool,
+    longest: float,
+    is_again: bool,
+) -> int:
+    """One step from the state, of which ``begin_bodies`` or ``start_from_end`` has told, to the next; its status.
+
+    Where contacts ask for parts of steps of the length ``longest`` (0: they are not asked) it is not taken.
+    ``is_again``: the last try is where the first attempt begins.
+    """
+    begin_ports(t)
+    status, t.ledger[0], t.ledger[1] = NOT_CONVERGED, 0.0, 0.0
+    attempts = ATTEMPTS if is_redundant else ATTEMPTS + RELAXED_ATTEMPTS
+    for attempt in range(attempts if drives_are_smooth(t) else 0):
+        is_relaxed = is_redundant or attempt >= ATTEMPTS
+        if attempt > 0 or not is_again:
+            guess(t, h, attempt)
+        relaxation = RELAXATION if is_relaxed else 0.0
+        acceptable = ACCEPTABLE_AT_SINGULAR if attempt >= ATTEMPTS else ACCEPTABLE
+        status, iterations = solve_step(t, h, damping, least_scale, relaxation, acceptable)
+        t.counter[0] += iterations
+        if status == CONVERGED or status == NEARLY_CONVERGED:
+            status = checked(t, h, damping, ACCEPTABLE * least_scale, is_relaxed, status)
+        if status == CONVERGED:
+            if is_relaxed:
+                spare_multipliers(t, h, damping, ACCEPTABLE * least_scale)
+            break
+    if longest > 0.0 and contacts_push(t):
+        t.parts[0] = float(parts_around_contacts(t, h, longest, damping))
+        if t.parts[0] > 1.0:
+            return TOUCHING
+    if status == CONVERGED:
+        t.last_error[0] = step_error(t, h)
+        remember(t, h)
+        end_step(t, h, damping)
+        start_from_end(t)
+    return status
+
+
+@compiled
+def spare_multipliers(t: Tables, h: float, damping: float, still: float) -> None:
+    """Take out of the multipliers what moves nothing, of joints that depend on each other.
+
+    Of joints that nearly do, it would move a little, and moving frames would work with other forces than those of
+    the step: where the ledger opens, the multipliers stay.
+    """
+    copy(t.multiplier1, t.saved_multiplier, t.rows)
+    if remove_null_space_multipliers(t) > NOTICEABLE:
+        t.counter[1] += 1
+    if not ledger_closes(t, h, damping, still, True):
+        copy(t.saved_multiplier, t.multiplier1, t.rows)
+
+
+@compiled
+def checked(t: Tables, h: float, damping: float, still: float, is_relaxed: bool, status: int) -> int:
+    """The status of a step where Newton's method stops.
+
+    A step far longer than a period can stop where updates are small and the equations are not: its ledger shows
+    it. So it does where the iteration has converged to another solution: joints that are driven fast close half
+    a turn away. A converged step whose ledger is open by less is counted and goes on.
+    """
+    if not angles_can_be_counted(t):
+        return NOT_CONVERGED
+    if not ledger_closes(t, h, damping, still, is_relaxed):
+        if status == NEARLY_CONVERGED or t.ledger[0] > ANOTHER_SOLUTION * t.ledger[1]:
+            return UNBALANCED
+        t.counter[3] += 1
+    return CONVERGED
+
+
+@compiled
+def guess(t: Tables, h: float, attempt: int) -> None:
+    """Where Newton's method starts in this attempt.
+
+    First each velocity as it would best have been predicted in the last step (``remember``), nu_n where
+    there is no step before. In a step far longer than a period nu changes its sign at the end of each
+    step, and such a start may lie many amplitudes away from the solution; then -nu_n, which leaves the
+    bodies where they are; then -nu_n for the elastic rates only; then zero. Relaxed attempts begin at nu_n.
+    """
+    copy(t.multiplier, t.multiplier1, t.rows)
+    known, kind, weights = t.known_velocities[0], attempt % ATTEMPTS, predictor_weights(t, h)
+    for b in range(t.carriers):
+        begin = t.velocity_start[b]
+        for i in range(begin, begin + t.width_of[b]):
+            now = t.velocity[i]
+            if attempt == 0 and known > 0.0:
+                before, earlier = t.previous_velocity[i], t.earlier_velocity[i]
+                now = predicted(int(t.best_guess[i]), weights, now, before, earlier)
+            elif kind == 1 or (kind == 2 and i >= begin + t.rigid_of[b]):
+                now = -now
+            elif kind == 3:
+                now = 0.0
+            t.velocity1[i] = now
+
+
+@compiled
+def predictor_weights(t: Tables, h: float) -> Vector:
+    """Of a step h what continues the last two: h / h_1, what bends the line, and h_1 / h_2 (Newton's formula)."""
+    last, earlier = t.steps_taken[0], t.steps_taken[1]
+    if t.known_velocities[0] < 1.0:
+        return vector(0.0, 0.0, 0.0)
+    if t.known_velocities[0] < 2.0 or earlier == 0.0 or last + earlier == 0.0:
+        return vector(h / last, 0.0, 0.0)
+    return vector(h / last, h * (h + last) / (last * (last + earlier)), last / earlier)
+
+
+@compiled
+def predicted(kind: int, weights: Vector, now: float, before: float, earlier: float) -> float:
+    """The next value: on the line or the parabola through the last ones, or the one before now."""
+    if kind == ALTERNATING:
+        return before
+    line = now + weights.x * (now - before)
+    return line + weights.y * ((now - before) - weights.z * (before - earlier)) if kind == PARABOLA else line
+
+
+@compiled
+def step_error(t: Tables, h: float) -> float:
+    """Estimated error of the displacement in the step [m] (4.22); zero where no step of this size came before."""
+    largest = 0.0
+    if t.known_velocities[0] < 1.0:
+        return largest
+    for b in range(t.carriers):
+        total, begin = 0.0, t.velocity_start[b]
+        turn = h * h * dot(t.spin1[b], t.spin1[b]) if b < t.frames else 0.0
+        for i in range(begin, begin + t.width_of[b]):
+            second = t.velocity1[i] - 2.0 * t.velocity[i] + t.previous_velocity[i]
+            if t.dimension <= i - begin < t.rigid_of[b]:
+                second -= turn * t.velocity1[i]
+            total += (t.velocity_weight[i] * second) ** 2
+        largest = max(largest, abs(h) * total**0.5 / 12.0)
+    return largest
+
+
+@compiled
+def remember(t: Tables, h: float) -> None:
+    """Velocities for the guess of the next step, and which guess was the best for each in this one."""
+    is_known, weights = t.known_velocities[0] > 1.0, predictor_weights(t, h)
+    for i in range(t.velocities):
+        best, least = LINE, 0.0
+        for kind in range(3 if is_known else 0):
+            guessed = predicted(kind, weights, t.velocity[i], t.previous_velocity[i], t.earlier_velocity[i])
+            miss = abs(t.velocity1[i] - guessed)
+            if kind == LINE or miss < least:
+                best, least = kind, miss
+        t.best_guess[i] = float(best)
+    t.known_velocities[0] = min(t.known_velocities[0] + 1.0, 2.0)
+    copy(t.previous_velocity, t.earlier_velocity, t.velocities)
+    copy(t.velocity, t.previous_velocity, t.velocities)
+
+
+@compiled
+def set_vectors(target: Vectors, source: Reals, count: int) -> None:
+    """Values of functions of time, 3 numbers each, into their place."""
+    for k in range(count):
+        target[k] = vector(source[3 * k], source[3 * k + 1], source[3 * k + 2])
+
+
+@compiled
+def write_row(t: Tables, stored: Reals) -> None:
+    """The state, with its energies, into a row."""
+    begin_ports(t)
+    energies(t)
+    copy(t.state, stored, t.state_numbers)
+    t.step_error[0] = 0.0

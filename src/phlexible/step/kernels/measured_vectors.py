@@ -1,0 +1,51 @@
+"""Places and rates of vectors that need not be in the tables (docs/theory.md, 2 and 4; (2.1), (4.9))."""
+
+from phlexible.step.compilation.compiled import entry_point
+
+CARRIER, IS_POINT, VELOCITY, AXES, ELASTIC, SHAPE, SHAPES = range(7)
+"""What a row of ``vectors`` holds."""
+NODE = -1
+
+
+@entry_point
+def measured_vectors(position, rotation, eta, velocity, dimension, vectors, base, shapes, places, rates):
+    """Write place and rate of each vector.
+
+    Args:
+        position, rotation, eta: of the state.
+        velocity: nu of all carriers.
+        dimension: components of V.
+        vectors: carrier, or a negative number where nothing moves it; 1 of points, 0 of directions; first entry of
+            nu; axes of rotation (0, 1: z, 3), or NODE; first entry of eta; first shape, and how many, a row each.
+        base: rho without deformation, or the vector itself, (vectors, 3).
+        shapes: d rho/d eta of all vectors, one after the other, (shapes, 3).
+        places, rates: receive them, (vectors, 3).
+    """
+    for k in range(len(vectors)):
+        b, first, axes = vectors[k, CARRIER], vectors[k, VELOCITY], vectors[k, AXES]
+        for i in range(3):
+            places[k, i], rates[k, i] = base[k, i], 0.0
+        if b < 0:
+            continue
+        if axes != NODE:
+            x, y, z, u, v, w = base[k, 0], base[k, 1], base[k, 2], 0.0, 0.0, 0.0
+            for j in range(vectors[k, SHAPES]):
+                s, deta = vectors[k, SHAPE] + j, velocity[first + dimension + axes + j]
+                bend = eta[vectors[k, ELASTIC] + j]
+                x, y, z = x + shapes[s, 0] * bend, y + shapes[s, 1] * bend, z + shapes[s, 2] * bend
+                u, v, w = u + shapes[s, 0] * deta, v + shapes[s, 1] * deta, w + shapes[s, 2] * deta
+            spin = first + dimension
+            if axes == 3:
+                p, q, r = velocity[spin], velocity[spin + 1], velocity[spin + 2]
+            else:
+                p, q, r = 0.0, 0.0, velocity[spin] if axes == 1 else 0.0
+            u, v, w = u + q * z - r * y, v + r * x - p * z, w + p * y - q * x
+            for i in range(3):
+                R = rotation[b, i]
+                places[k, i] = R[0] * x + R[1] * y + R[2] * z
+                rates[k, i] = R[0] * u + R[1] * v + R[2] * w
+        if vectors[k, IS_POINT] == 1:
+            for i in range(3):
+                places[k, i] += position[b, i]
+            for i in range(dimension):
+                rates[k, i] += velocity[first + i]

@@ -1,0 +1,290 @@
+"""Rods: strains between neighbouring sections, forces, their derivative (docs/theory.md, 8)."""
+
+from phlexible.step.compilation.compiled import compiled, exported
+from phlexible.step.compilation.notation import (
+    Matrices,
+    Matrix,
+    Reals,
+    Tables,
+    Vector,
+    Vectors,
+    along,
+    cross,
+    dot,
+    matrix,
+    row,
+    transposed,
+    vector,
+)
+from phlexible.step.kernels.floating_bodies import crossed, crossing, one, trace
+from phlexible.step.kernels.laws import damper
+
+# Strains of rods between neighbouring sections, and the forces on these (docs/theory.md, 8).
+#
+# At a quadrature point the sections k, at x_k with directors in the rows of R_k^T, give (8.20)::
+#
+#     X' = sum S_k x_k,  D = sum N_k R_k^T,  D' = sum S_k R_k^T,  Gamma = D X',  K_x = (D_z . D'_y - D_y . D'_z) / 2
+#
+# and each entry of theta = L^T (Gamma, K) is a linear law, with L = ((L_1, 0), (L_2, L_3)). What is here stands for
+# their functions, so that sections need no vectors, chords and levers.
+# In the plane Gamma_x, Gamma_y and K_z are strains, and the others are zero.
+
+
+@compiled
+def place_slope(t: Tables, p: int, x: Vectors) -> Vector:
+    """sum S_k x_k, of differences, since the sum of all S is zero."""
+    nodes, slopes = t.rod_node + t.rod_first[p], t.rod_slope + t.rod_first[p]
+    total = slopes[1] * (x[nodes[1]] - x[nodes[0]])
+    for k in range(2, t.rod_count[p]):
+        total += slopes[k] * (x[nodes[k]] - x[nodes[0]])
+    return total
+
+
+@compiled
+def directors(t: Tables, p: int, weights: Reals, R: Matrices) -> Matrix:
+    """sum of weights R_k^T."""
+    nodes = t.rod_node + t.rod_first[p]
+    total = weights[0] * R[nodes[0]]
+    for k in range(1, t.rod_count[p]):
+        total += weights[k] * R[nodes[k]]
+    return transposed(total)
+
+
+@compiled
+def turned_directors(t: Tables, p: int, weights: Reals) -> Matrix:
+    """Its change in the step, from the changes."""
+    nodes = t.rod_node + t.rod_first[p]
+    total = weights[0] * (t.rotation1[nodes[0]] - t.rotation[nodes[0]])
+    for k in range(1, t.rod_count[p]):
+        total += weights[k] * (t.rotation1[nodes[k]] - t.rotation[nodes[k]])
+    return transposed(total)
+
+
+@compiled
+def curvature(D: Matrix, S: Matrix) -> Vector:
+    """K of directors and their derivatives."""
+    return -0.5 * crossed(D @ transposed(S))
+
+
+@compiled
+def place_of_strain(t: Tables, s: int) -> int:
+    """Of the s-th strain among the six."""
+    return 5 if t.dimension == 2 and s == 2 else s
+
+
+@compiled
+def set_strains(t: Tables, p: int, stretch: Vector, bend: Vector, theta: Reals) -> None:
+    """The strains theta = L^T (Gamma, K), from ``rod_force`` on."""
+    L = t.rod_share + 3 * p
+    first, second = stretch @ L[0] + bend @ L[1], bend @ L[2]
+    for s in range(t.rod_strains):
+        place = place_of_strain(t, s)
+        theta[t.rod_force[p] + s] = along(first, place) if place < 3 else along(second, place - 3)
+
+
+@exported
+def begin_rods(t: Tables) -> None:
+    """X', D, D' and theta at the start of the step."""
+    for p in range(t.rod_points):
+        weights, slopes = t.rod_value + t.rod_first[p], t.rod_slope + t.rod_first[p]
+        X, D, S = (
+            place_slope(t, p, t.position),
+            directors(t, p, weights, t.rotation),
+            directors(t, p, slopes, t.rotation),
+        )
+        t.rod_along0[p], t.rod_directors0[2 * p], t.rod_directors0[2 * p + 1] = X, D, S
+        set_strains(t, p, D @ X, curvature(D, S), t.theta0)
+
+
+@exported
+def rod_laws(t: Tables, h: float, damping: float) -> None:
+    """Changes of all strains, their forces with the slopes of these, and the stresses that they are together."""
+    for p in range(t.rod_points):
+        weights, slopes = t.rod_value + t.rod_first[p], t.rod_slope + t.rod_first[p]
+        dX, dD, dS = place_slope(t, p, t.shift), turned_directors(t, p, weights), turned_directors(t, p, slopes)
+        t.rod_change[p], t.rod_turn[2 * p], t.rod_turn[2 * p + 1] = dX, dD, dS
+        X, D, S = mean_along(t, p), mean_directors(t, 2 * p), mean_directors(t, 2 * p + 1)
+        bend = -0.5 * crossed(dD @ transposed(S) + D @ transposed(dS))
+        set_strains(t, p, dD @ X + D @ dX, bend, t.theta_change)
+        force, slope = t.rod_stress + 6 * p, t.rod_stiffness + 6 * p
+        for s in range(t.rod_strains):
+            place = place_of_strain(t, s)
+            force[place], slope[place] = strain_force(t, t.rod_force[p] + s, h, damping)
+        L = t.rod_share + 3 * p
+        first, second = vector(force[0], force[1], force[2]), vector(force[3], force[4], force[5])
+        t.rod_pull[2 * p], t.rod_pull[2 * p + 1] = L[0] @ first, L[1] @ first + L[2] @ second
+
+
+@compiled
+def strain_force(t: Tables, f: int, h: float, damping: float) -> tuple[float, float]:
+    """F of a strain, and its derivative to theta_{n+1}: what (8.14) is for the linear laws of rods."""
+    stiffness, change, d = t.force_stiffness[f], t.theta_change[f], damper(t, f, h, damping)
+    t.scalar_force[f] = -stiffness * (t.theta0[f] + 0.5 * change - t.force_rest[f]) - d * change
+    return t.scalar_force[f], -0.5 * stiffness - d
+
+
+@compiled
+def mean_along(t: Tables, p: int) -> Vector:
+    """X' at the middle of the step."""
+    return t.rod_along0[p] + 0.5 * t.rod_change[p]
+
+
+@compiled
+def mean_directors(t: Tables, which: int) -> Matrix:
+    """D (2 p) or D' (2 p + 1) at the middle of the step."""
+    return t.rod_directors0[which] + 0.5 * t.rod_turn[which]
+
+
+@compiled
+def mean_section(t: Tables, b: int) -> Matrix:
+    """Directors of a section at the middle of the step."""
+    return 0.5 * transposed(t.rotation[b] + t.rotation1[b])
+
+
+@compiled
+def on_directors(t: Tables, p: int, k: int, X: Vector, D: Matrix, S: Matrix) -> Matrix:
+    """Forces of the stresses of a point on the directors of its k-th section, in rows."""
+    value, slope = t.rod_value[t.rod_first[p] + k], t.rod_slope[t.rod_first[p] + k]
+    f, bending = value * t.rod_pull[2 * p], t.rod_pull[2 * p + 1]
+    return matrix(f.x * X, f.y * X, f.z * X) - crossing(bending) @ (0.5 * (slope * D - value * S))
+
+
+@exported
+def add_rod_pulls(t: Tables) -> None:
+    """Forces and moments of all rods on their sections (8.3)."""
+    for p in range(t.rod_points):
+        X, D, S = mean_along(t, p), mean_directors(t, 2 * p), mean_directors(t, 2 * p + 1)
+        force = t.rod_pull[2 * p] @ D
+        for k in range(t.rod_count[p]):
+            b = t.rod_node[t.rod_first[p] + k]
+            t.force_sum[b] += t.rod_slope[t.rod_first[p] + k] * force
+            t.moment_sum[b] += crossed(transposed(mean_section(t, b)) @ on_directors(t, p, k, X, D, S))
+
+
+@compiled
+def turns_of_bending(own: Matrix, Z: Matrix) -> Matrix:
+    """Moments on a section with directors ``own``, a row for each unit of K: a_y x z_z - a_z x z_y and cyclic."""
+    x, y, z = row(own, 0), row(own, 1), row(own, 2)
+    u, v, w = row(Z, 0), row(Z, 1), row(Z, 2)
+    return matrix(cross(y, w) - cross(z, v), cross(z, u) - cross(x, w), cross(x, v) - cross(y, u))
+
+
+@exported
+def round_off_of_rods(t: Tables) -> float:
+    """Stretching forces times the places whose differences stretch."""
+    total = 0.0
+    for p in range(t.rod_points):
+        place, force = t.position[t.rod_node[t.rod_first[p]]], t.rod_pull[2 * p]
+        total += (dot(force, force) * dot(place, place)) ** 0.5 * abs(t.rod_slope[t.rod_first[p]])
+    return total
+
+
+# Derivative of the forces of rods to the velocities of their sections at the end of the step (docs/theory.md, 8).
+#
+# A section's directors turn by delta = c A^-T dw with c = h / 2(1 + a.a), its place moves by h/2 dV. On the
+# balances act -h times forces and -h A^-1 times moments. Both depend on the motion through the stresses, which
+# gives products of gradients at the mean and at the end, and through the directors and places that the stresses
+# act along. All is in 3 x 3 blocks, also in the plane.
+
+
+@exported
+def rod_tangent(t: Tables, h: float) -> None:
+    """Add it to the blocks of all pairs of sections that share an element."""
+    for p in range(t.rod_points):
+        first, count = t.rod_first[p], t.rod_count[p]
+        X, D, S = mean_along(t, p), mean_directors(t, 2 * p), mean_directors(t, 2 * p + 1)
+        X1, D1, S1 = X + 0.5 * t.rod_change[p], D + 0.5 * t.rod_turn[2 * p], S + 0.5 * t.rod_turn[2 * p + 1]
+        L, s = t.rod_share + 3 * p, t.rod_stiffness + 6 * p
+        of_first, mixed = _scaled(transposed(L[0]), s, h), _scaled(transposed(L[1]), s, h)
+        # h d(stretching, bending) / d(Gamma, K)
+        aa, ab, ba = L[0] @ of_first, L[0] @ mixed, L[1] @ of_first
+        bb = L[1] @ mixed + L[2] @ _scaled(transposed(L[2]), s + 3, h)
+        stretch_moved, bend_moved = aa @ (0.5 * h * D1), ba @ (0.5 * h * D1)  # where places move by S_l
+        push_moved = transposed(D) @ stretch_moved
+        for k in range(count):  # moments of unit stresses, in columns; those of forces where places move
+            N, own = t.rod_value[first + k], mean_section(t, t.rod_node[first + k])
+            stretch = transposed(_crossed_rows(own, N * X))
+            bend = transposed(turns_of_bending(own, 0.5 * (t.rod_slope[first + k] * D - N * S)))
+            moved = (
+                (-0.25 * h * h * N) * crossing(t.rod_pull[2 * p] @ own)
+                - stretch @ stretch_moved
+                - bend @ bend_moved
+            )
+            t.rod_left[3 * k], t.rod_left[3 * k + 1] = stretch, bend
+            t.rod_left[3 * k + 2] = t.inverse_mean[t.rod_node[first + k]] @ moved
+        for l in range(count):  # the section that moves and turns, by delta in world axes
+            b, N, slope = t.rod_node[first + l], t.rod_value[first + l], t.rod_slope[first + l]
+            own, a = transposed(t.rotation1[b]), t.half_turn[b]
+            delta = (0.5 * h / (1.0 + dot(a, a))) * transposed(t.inverse_mean[b])
+            turned, bent = N * _crossed_rows(own, X1), 0.5 * turns_of_bending(own, slope * D1 - N * S1)
+            stretch_turned, bend_turned = aa @ turned + ab @ bent, ba @ turned + bb @ bent
+            push_turned = transposed(D) @ stretch_turned - (0.5 * h * N) * crossing(t.rod_pull[2 * p] @ own)
+            push_turned = push_turned @ delta
+            for k in range(count):
+                S_k = t.rod_slope[first + k]
+                into = -1.0 * (t.rod_left[3 * k] @ stretch_turned + t.rod_left[3 * k + 1] @ bend_turned)
+                if k == l:
+                    into += (0.5 * h) * curl(t.rotation1[b] @ on_directors(t, p, k, X, D, S))  # (4.12)
+                else:
+                    into -= (0.25 * h * (S_k * N - t.rod_value[first + k] * slope)) * _turning(t, p, k, l)
+                _add(
+                    t,
+                    t.blocks + t.rod_block[t.rod_pair[p] + k * count + l],
+                    t.width_of[b],
+                    (-S_k * slope) * push_moved,
+                    -S_k * push_turned,
+                    slope * t.rod_left[3 * k + 2],
+                    t.inverse_mean[t.rod_node[first + k]] @ into @ delta,
+                )
+
+
+@compiled
+def _crossed_rows(M: Matrix, a: Vector) -> Matrix:
+    """M [a]: rows of M, each x a."""
+    return matrix(cross(row(M, 0), a), cross(row(M, 1), a), cross(row(M, 2), a))
+
+
+@compiled
+def _scaled(M: Matrix, s: Reals, h: float) -> Matrix:
+    """Rows times h s."""
+    return matrix((h * s[0]) * row(M, 0), (h * s[1]) * row(M, 1), (h * s[2]) * row(M, 2))
+
+
+@compiled
+def _add(t: Tables, block: Reals, width: int, vv: Matrix, vw: Matrix, wv: Matrix, ww: Matrix) -> None:
+    """Add to a block of rows (V, w) and columns (V, w)."""
+    if t.dimension == 2:
+        block[0] += row(vv, 0).x
+        block[1] += row(vv, 0).y
+        block[2] += row(vw, 0).z
+        block[3] += row(vv, 1).x
+        block[4] += row(vv, 1).y
+        block[5] += row(vw, 1).z
+        block[6] += row(wv, 2).x
+        block[7] += row(wv, 2).y
+        block[8] += row(ww, 2).z
+        return
+    _add_matrix(block, vv, width)
+    _add_matrix(block + 3, vw, width)
+    _add_matrix(block + 3 * width, wv, width)
+    _add_matrix(block + (3 * width + 3), ww, width)
+
+
+@compiled
+def _add_matrix(block: Reals, M: Matrix, width: int) -> None:
+    for i in range(3):
+        for j in range(3):
+            block[i * width + j] += along(row(M, i), j)
+
+
+@compiled
+def _turning(t: Tables, p: int, k: int, l: int) -> Matrix:
+    """Moments on section k of bending along directors that turn with section l."""
+    b, other = t.rod_node[t.rod_first[p] + k], t.rod_node[t.rod_first[p] + l]
+    return curl(_crossed_rows(t.rotation1[other], t.rod_pull[2 * p + 1]) @ mean_section(t, b))
+
+
+@compiled
+def curl(M: Matrix) -> Matrix:
+    """tr(M) 1 - M: sum of u x (d x v) is this times d, for M = sum of v u^T."""
+    return trace(M) * one() - M

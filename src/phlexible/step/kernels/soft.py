@@ -1,0 +1,471 @@
+"""Soft bodies over one step: stress, element forces, pressure, derivatives (docs/theory.md, 5)."""
+
+from math import exp, expm1, log, log1p, nan
+
+from phlexible.step.compilation.compiled import compiled, exported
+from phlexible.step.compilation.notation import Integers, Tables, Vector, Vectors, along, cross, dot, vector
+from phlexible.step.compilation.user_function import call
+from phlexible.step.kernels.floating_bodies import unit
+from phlexible.step.kernels.laws import GAUSS, log_slope, user_gradient
+from phlexible.step.tables.declarations import (
+    LOGARITHMS,
+    NOTHING,
+    OF_USER,
+    PRESSURE,
+    PROPORTIONAL,
+    QUADRATIC,
+    RECIPROCAL,
+)
+
+# Slopes of a field of vectors at nodes, of elements and of faces (docs/theory.md, 5).
+
+
+@compiled
+def slope_along(values: Vectors, nodes: Integers, slopes: Vectors, count: int, a: int) -> Vector:
+    """sum_i (slopes_i)_a x_i of so many nodes, of differences from the first one: the sum of all slopes is zero."""
+    found = vector(0.0, 0.0, 0.0)
+    for i in range(1, count):
+        found += along(slopes[i], a) * (values[nodes[i]] - values[nodes[0]])
+    return found
+
+
+# Stress of soft bodies over a step: the discrete gradient of W(C), and its derivative (docs/theory.md, 5).
+#
+# Symmetric tensors are two vectors: (11, 22, 33) and (23, 13, 12). Functions of one invariant have the quotient
+# delta(h) / delta(x) without cancellation; invariants have the mean of their gradients along the way from C_n to
+# C_{n+1}, so that S : delta(E) is delta(W) exactly (5.14).
+
+NEAR = 0.1  # relative change below which a slope is integrated, not an energy divided
+DIFFERENCE = 1e-4  # and below which its derivative is that in the middle
+MOST_ITERATIONS = 60
+
+
+@compiled
+def contraction(a: Vector, x: Vector, b: Vector, y: Vector) -> float:
+    """A : B of tensors (a, x) and (b, y)."""
+    return dot(a, b) + 2.0 * dot(x, y)
+
+
+@compiled
+def cofactor_diagonal(a: Vector, x: Vector, b: Vector, y: Vector) -> Vector:
+    """(11, 22, 33) of the bilinear form whose value at (A, A) is the cofactor matrix of A."""
+    return vector(
+        0.5 * (a.y * b.z + a.z * b.y) - x.x * y.x,
+        0.5 * (a.z * b.x + a.x * b.z) - x.y * y.y,
+        0.5 * (a.x * b.y + a.y * b.x) - x.z * y.z,
+    )
+
+
+@compiled
+def cofactor_sides(a: Vector, x: Vector, b: Vector, y: Vector) -> Vector:
+    """(23, 13, 12) of it."""
+    return vector(
+        0.5 * (x.y * y.z + x.z * y.y - a.x * y.x - x.x * b.x),
+        0.5 * (x.x * y.z + x.z * y.x - a.y * y.y - x.y * b.y),
+        0.5 * (x.x * y.y + x.y * y.x - a.z * y.z - x.z * b.z),
+    )
+
+
+@compiled
+def total(a: Vector) -> float:
+    """a_1 + a_2 + a_3."""
+    return a.x + a.y + a.z
+
+
+@compiled
+def log_of_thickness_squared(t: Tables, q: int, x: float) -> float:
+    """log c of a sheet with det C = x that has no stress across it."""
+    ratio = t.soft_first_number[q] / (2.0 * t.soft_second_number[q])
+    log_x = log(x)
+    log_c = -log_x * ratio / (1.0 + ratio)
+    for _ in range(MOST_ITERATIONS):
+        change = (expm1(log_c) + ratio * (log_x + log_c)) / (exp(log_c) + ratio)
+        log_c -= change
+        if abs(change) <= 1e-15 * abs(log_c):
+            break
+    return log_c
+
+
+@compiled
+def thickness_squared(t: Tables, q: int, x: float) -> float:
+    """c of it."""
+    return exp(log_of_thickness_squared(t, q, x))
+
+
+@compiled
+def undeformed_value(q: int) -> float:
+    """Of the invariant that function q takes: each group has one of I_1, of I_2 and of det C."""
+    return 1.0 if q % 3 == 2 else 3.0
+
+
+@compiled
+def energy_of(t: Tables, q: int, change: float) -> float:
+    """Function q where its invariant differs so much from its undeformed value [J/m3].
+
+    Told by the difference, parts that cancel at small strains are small themselves.
+    """
+    kind, a, b = t.soft_function[q], t.soft_first_number[q], t.soft_second_number[q]
+    x = undeformed_value(q) + change
+    if kind == NOTHING:
+        return 0.0
+    if kind == PROPORTIONAL:
+        return a * change
+    if kind == OF_USER:
+        return call(t.soft_energy[q], x)
+    if not x > 0.0:
+        return nan
+    if kind == LOGARITHMS:
+        return (a + b * log1p(change)) * log1p(change)
+    if kind == RECIPROCAL:
+        return -a * change / x
+    log_c = log_of_thickness_squared(t, q, x)
+    volume = log1p(change) + log_c
+    return 0.5 * b * (expm1(log_c) - volume) + 0.125 * a * volume * volume
+
+
+@compiled
+def slope_of(t: Tables, q: int, x: float) -> float:
+    """Its derivative, of a sheet whose thickness follows."""
+    return -0.5 * t.soft_second_number[q] * thickness_squared(t, q, x) / x
+
+
+@compiled
+def quotient(t: Tables, q: int, x: float, change: float) -> tuple[float, float]:
+    """delta(h) / delta(x) of function q, and its derivative to the end."""
+    kind, a, b, end = t.soft_function[q], t.soft_first_number[q], t.soft_second_number[q], x + change
+    if kind == NOTHING:
+        return 0.0, 0.0
+    if kind == PROPORTIONAL:
+        return a, 0.0
+    if kind == OF_USER:
+        return user_gradient(t.soft_energy[q], t.soft_derivative[q], x, change, abs(x), a)
+    if not (x > 0.0 and end > 0.0):
+        return nan, nan
+    if kind == LOGARITHMS:
+        d = change / x
+        ratio = log1p(d) / d if d != 0.0 else 1.0
+        logs = a + b * (2.0 * log(x) + log1p(d))
+        return ratio / x * logs, log_slope(d) / (x * x) * logs + ratio / x * b / end
+    if kind == RECIPROCAL:
+        return -a / (x * end), a / (x * end * end)
+    if abs(change) > NEAR * x:
+        strained = x - undeformed_value(q)
+        value = (energy_of(t, q, strained + change) - energy_of(t, q, strained)) / change
+        return value, (slope_of(t, q, end) - value) / change
+    middle, value = x + 0.5 * change, 0.0
+    for point in range(4):
+        place, weight = GAUSS[point]
+        place *= 0.5 * change
+        value += 0.5 * weight * (slope_of(t, q, middle - place) + slope_of(t, q, middle + place))
+    if abs(change) > DIFFERENCE * x:
+        return value, (slope_of(t, q, end) - value) / change
+    c = thickness_squared(t, q, middle)
+    growth = -0.5 * a / middle / (b + 0.5 * a / c)
+    bend = -0.5 * b * (growth / middle - c / (middle * middle))
+    return value, 0.5 * bend
+
+
+@compiled
+def density(t: Tables, g: int, c: Vector, x: Vector) -> float:
+    """W(C) of group g [J/m3]."""
+    if t.soft_law[g] == QUADRATIC:
+        e = 0.5 * (c - vector(1.0, 1.0, 1.0))
+        trace = total(e)
+        return 0.5 * t.soft_lame[g] * trace * trace + t.soft_shear[g] * (dot(e, e) + 0.5 * dot(x, x))
+    e = c - vector(1.0, 1.0, 1.0)
+    a, y = cofactor_diagonal(e, x, e, x), cofactor_sides(e, x, e, x)
+    first, second, third = total(e), total(a), (dot(a, e) + 2.0 * dot(x, y)) / 3.0  # invariants of C - I
+    energy = energy_of(t, 3 * g, first) + energy_of(t, 3 * g + 1, 2.0 * first + second)
+    return energy + energy_of(t, 3 * g + 2, first + second + third)
+
+
+@compiled
+def mean_stress(
+    t: Tables, g: int, c: Vector, x: Vector, dc: Vector, dx: Vector, gamma: float
+) -> tuple[Vector, Vector]:
+    """S over a step from C = (c, x) that changes by (dc, dx), with gamma D delta(E) of viscosity."""
+    lame, shear, one = t.soft_lame[g], t.soft_shear[g], vector(1.0, 1.0, 1.0)
+    trace = 0.5 * gamma * lame * total(dc)
+    s, z = trace * one + (gamma * shear) * dc, (gamma * shear) * dx
+    m, n = c + 0.5 * dc, x + 0.5 * dx
+    if t.soft_law[g] == QUADRATIC:
+        e = m - one
+        return s + (0.5 * lame * total(e)) * one + shear * e, z + shear * n
+    ec, ex = c + dc, x + dx
+    f = quotient(t, 3 * g, total(c), total(dc))[0]
+    a, y = mean_cofactor_diagonal(c, x, ec, ex), mean_cofactor_sides(c, x, ec, ex)
+    volume = contraction(cofactor_diagonal(c, x, c, x), cofactor_sides(c, x, c, x), c, x) / 3.0
+    h = quotient(t, 3 * g + 2, volume, contraction(a, y, dc, dx))[0]
+    s, z = s + (2.0 * f) * one + (2.0 * h) * a, z + (2.0 * h) * y
+    if t.soft_function[3 * g + 1] != NOTHING:
+        rest = total(m) * one - m
+        second = quotient(t, 3 * g + 1, total(cofactor_diagonal(c, x, c, x)), contraction(rest, -n, dc, dx))[0]
+        s, z = s + (2.0 * second) * rest, z - (2.0 * second) * n
+    return s, z
+
+
+@compiled
+def mean_cofactor_diagonal(c: Vector, x: Vector, ec: Vector, ex: Vector) -> Vector:
+    """Mean of the cofactor along the way from (c, x) to (ec, ex): a third of each bilinear form."""
+    third = 1.0 / 3.0
+    both = cofactor_diagonal(c, x, c, x) + cofactor_diagonal(c, x, ec, ex)
+    return third * (both + cofactor_diagonal(ec, ex, ec, ex))
+
+
+@compiled
+def mean_cofactor_sides(c: Vector, x: Vector, ec: Vector, ex: Vector) -> Vector:
+    """Its sides."""
+    third = 1.0 / 3.0
+    both = cofactor_sides(c, x, c, x) + cofactor_sides(c, x, ec, ex)
+    return third * (both + cofactor_sides(ec, ex, ec, ex))
+
+
+@compiled
+def write_tangent(t: Tables, g: int, c: Vector, x: Vector, dc: Vector, dx: Vector, gamma: float) -> None:
+    """Derivative of ``mean_stress`` to E_{n+1} into ``soft_tangent``: column s at 6 s, shear strains twice."""
+    lame, shear, one = t.soft_lame[g], t.soft_shear[g], vector(1.0, 1.0, 1.0)
+    ec, ex, is_quadratic = c + dc, x + dx, t.soft_law[g] == QUADRATIC
+    spread, own = 0.5 * gamma * lame, gamma * shear
+    if is_quadratic:
+        spread, own = spread + 0.25 * lame, own + 0.5 * shear
+    a, y, end, side, rest, sides = one, one, one, one, one, one
+    f1, g0, g1, h0, h1 = 0.0, 0.0, 0.0, 0.0, 0.0
+    weighted, weighted_sides = (1.0 / 3.0) * (c + 2.0 * ec), (1.0 / 3.0) * (x + 2.0 * ex)
+    if not is_quadratic:
+        a, y = mean_cofactor_diagonal(c, x, ec, ex), mean_cofactor_sides(c, x, ec, ex)
+        end, side = cofactor_diagonal(ec, ex, ec, ex), cofactor_sides(ec, ex, ec, ex)
+        m, sides = c + 0.5 * dc, -(x + 0.5 * dx)
+        rest = total(m) * one - m
+        f1 = quotient(t, 3 * g, total(c), total(dc))[1]
+        start = cofactor_diagonal(c, x, c, x)
+        volume = contraction(start, cofactor_sides(c, x, c, x), c, x) / 3.0
+        h0, h1 = quotient(t, 3 * g + 2, volume, contraction(a, y, dc, dx))
+        g0, g1 = quotient(t, 3 * g + 1, total(start), contraction(rest, sides, dc, dx))
+    for s in range(6):
+        u = vector(2.0 if s == 0 else 0.0, 2.0 if s == 1 else 0.0, 2.0 if s == 2 else 0.0)
+        v = vector(1.0 if s == 3 else 0.0, 1.0 if s == 4 else 0.0, 1.0 if s == 5 else 0.0)
+        trace = total(u)
+        d, z = (spread * trace) * one + own * u, own * v
+        if not is_quadratic:
+            by_volume = 2.0 * h1 * contraction(end, side, u, v)
+            by_second = 2.0 * g1 * contraction(total(ec) * one - ec, -ex, u, v)
+            d += (2.0 * f1 * trace) * one + by_volume * a + by_second * rest + g0 * (trace * one - u)
+            z += by_volume * y + by_second * sides - g0 * v
+            d += (2.0 * h0) * cofactor_diagonal(weighted, weighted_sides, u, v)
+            z += (2.0 * h0) * cofactor_sides(weighted, weighted_sides, u, v)
+        column = t.soft_tangent + 6 * s
+        column[0], column[1], column[2] = d.x, d.y, d.z
+        column[3], column[4], column[5] = z.x, z.y, z.z
+
+
+# Forces of the elements of soft bodies over a step, and their exact derivative (docs/theory.md, 5).
+#
+# With F_a = sum_i g_ia x_i at a quadrature point and C_ab = F_a . F_b, delta(C_ab) = delta(F_a) . mean(F_b) +
+# mean(F_a) . delta(F_b) exactly, so that forces sum_ab S_ab g_ia mean(F_b) do the work S : delta(E) (5.13).
+# Positions are taken from the first node of an element: far from the origin sums would cancel.
+
+
+@compiled
+def start_slope(t: Tables, e: int, p: int, a: int) -> Vector:
+    """F_a at the start of the step, at point p of element e."""
+    k, nodes = t.soft_count[e], t.soft_node + t.soft_first[e]
+    return slope_along(t.position, nodes, t.soft_gradient + (t.soft_slope[e] + p * k), k, a)
+
+
+@compiled
+def slope_change(t: Tables, e: int, p: int, a: int) -> Vector:
+    """delta(F_a)."""
+    k, nodes = t.soft_count[e], t.soft_node + t.soft_first[e]
+    return slope_along(t.shift, nodes, t.soft_gradient + (t.soft_slope[e] + p * k), k, a)
+
+
+@compiled
+def metric_diagonal(t: Tables, e: int, x: Vector, y: Vector, z: Vector) -> Vector:
+    """C_11, C_22, C_33 of F_a = x, y, z."""
+    across = 1.0 if t.soft_sheet[t.soft_group[e]] == 1 else dot(z, z)
+    return vector(dot(x, x), dot(y, y), across)
+
+
+@compiled
+def soft_gamma(t: Tables, e: int, h: float, damping: float) -> float:
+    """tau / h + numerical damping."""
+    return t.soft_viscosity[t.soft_group[e]] / h + damping
+
+
+@exported
+def add_soft_forces(t: Tables, h: float, damping: float) -> None:
+    """Add h times what the elements pull to the balances of their nodes; the work of it, and its parts."""
+    stored, lost, size = 0.0, 0.0, 0.0
+    for e in range(t.soft_elements):
+        g, gamma, k, first = t.soft_group[e], soft_gamma(t, e, h, damping), t.soft_count[e], t.soft_first[e]
+        for p in range(t.soft_point_count[e]):
+            weight, slope = t.soft_weight[t.soft_point[e] + p], t.soft_slope[e] + p * k
+            x, y, z = start_slope(t, e, p, 0), start_slope(t, e, p, 1), start_slope(t, e, p, 2)
+            dx, dy, dz = slope_change(t, e, p, 0), slope_change(t, e, p, 1), slope_change(t, e, p, 2)
+            mx, my, mz = x + 0.5 * dx, y + 0.5 * dy, z + 0.5 * dz
+            c, o = metric_diagonal(t, e, x, y, z), vector(dot(y, z), dot(x, z), dot(x, y))
+            dc = vector(2.0 * dot(mx, dx), 2.0 * dot(my, dy), 2.0 * dot(mz, dz))
+            do = vector(dot(my, dz) + dot(mz, dy), dot(mx, dz) + dot(mz, dx), dot(mx, dy) + dot(my, dx))
+            s, r = mean_stress(t, g, c, o, dc, do, 0.0)
+            change = weight * (0.5 * dot(s, dc) + dot(r, do))
+            if gamma != 0.0:
+                v, q = mean_stress(t, g, c, o, dc, do, gamma)
+                lost += weight * (0.5 * dot(v - s, dc) + dot(q - r, do))
+                s, r = v, q
+            stored += change
+            size += abs(change)
+            tx = (h * weight) * (s.x * mx + r.z * my + r.y * mz)
+            ty = (h * weight) * (r.z * mx + s.y * my + r.x * mz)
+            tz = (h * weight) * (r.y * mx + r.x * my + s.z * mz)
+            for i in range(k):
+                n = t.soft_gradient[slope + i]
+                pull = n.x * tx + n.y * ty + n.z * tz
+                rows = t.residual + t.velocity_start[t.soft_node[first + i]]
+                for d in range(t.dimension):
+                    rows[d] += along(pull, d)
+    t.soft_work[0], t.soft_work[1], t.soft_loss[0] = stored, size, lost
+
+
+@exported
+def soft_tangent(t: Tables, h: float, damping: float) -> None:
+    """Add the derivative of ``add_soft_forces`` to the blocks of the nodes."""
+    for e in range(t.soft_elements):
+        for p in range(t.soft_point_count[e]):
+            _point_tangent(t, e, p, h, damping)
+
+
+@compiled
+def _point_tangent(t: Tables, e: int, p: int, h: float, damping: float) -> None:
+    g, gamma, k, first = t.soft_group[e], soft_gamma(t, e, h, damping), t.soft_count[e], t.soft_first[e]
+    weight, slope = 0.5 * h * h * t.soft_weight[t.soft_point[e] + p], t.soft_slope[e] + p * k
+    x, y, z = start_slope(t, e, p, 0), start_slope(t, e, p, 1), start_slope(t, e, p, 2)
+    dx, dy, dz = slope_change(t, e, p, 0), slope_change(t, e, p, 1), slope_change(t, e, p, 2)
+    mx, my, mz = x + 0.5 * dx, y + 0.5 * dy, z + 0.5 * dz
+    ex, ey, ez = x + dx, y + dy, z + dz
+    c, o = metric_diagonal(t, e, x, y, z), vector(dot(y, z), dot(x, z), dot(x, y))
+    dc = vector(2.0 * dot(mx, dx), 2.0 * dot(my, dy), 2.0 * dot(mz, dz))
+    do = vector(dot(my, dz) + dot(mz, dy), dot(mx, dz) + dot(mz, dx), dot(mx, dy) + dot(my, dx))
+    s, r = mean_stress(t, g, c, o, dc, do, gamma)
+    write_tangent(t, g, c, o, dc, do, gamma)
+    D = t.soft_tangent
+    for j in range(k):
+        n, b = t.soft_gradient[slope + j], t.soft_node[first + j]
+        width = t.carrier_stride[b]
+        m = (0.5 * weight) * vector(
+            s.x * n.x + r.z * n.y + r.y * n.z, r.z * n.x + s.y * n.y + r.x * n.z, r.y * n.x + r.x * n.y + s.z * n.z
+        )
+        for axis in range(t.dimension):
+            u, v, w = weight * along(ex, axis), weight * along(ey, axis), weight * along(ez, axis)
+            e0, e1, e2 = n.x * u, n.y * v, n.z * w
+            e3, e4, e5 = n.y * w + n.z * v, n.x * w + n.z * u, n.x * v + n.y * u
+            s0 = D[0] * e0 + D[6] * e1 + D[12] * e2 + D[18] * e3 + D[24] * e4 + D[30] * e5
+            s1 = D[1] * e0 + D[7] * e1 + D[13] * e2 + D[19] * e3 + D[25] * e4 + D[31] * e5
+            s2 = D[2] * e0 + D[8] * e1 + D[14] * e2 + D[20] * e3 + D[26] * e4 + D[32] * e5
+            s3 = D[3] * e0 + D[9] * e1 + D[15] * e2 + D[21] * e3 + D[27] * e4 + D[33] * e5
+            s4 = D[4] * e0 + D[10] * e1 + D[16] * e2 + D[22] * e3 + D[28] * e4 + D[34] * e5
+            s5 = D[5] * e0 + D[11] * e1 + D[17] * e2 + D[23] * e3 + D[29] * e4 + D[35] * e5
+            tx = s0 * mx + s5 * my + s4 * mz
+            ty = s5 * mx + s1 * my + s3 * mz
+            tz = s4 * mx + s3 * my + s2 * mz
+            for i in range(k):
+                own = t.soft_gradient[slope + i]
+                pull = own.x * tx + own.y * ty + own.z * tz
+                block = t.blocks + (t.soft_block[t.soft_pair[e] + i * k + j] + axis)
+                for d in range(t.dimension):
+                    block[d * width] += along(pull, d)
+                block[axis * width] += dot(own, m)
+
+
+@exported
+def soft_energy(t: Tables) -> float:
+    """What all elements store at the state [J]."""
+    stored = 0.0
+    for e in range(t.soft_elements):
+        for p in range(t.soft_point_count[e]):
+            x, y, z = start_slope(t, e, p, 0), start_slope(t, e, p, 1), start_slope(t, e, p, 2)
+            c, o = metric_diagonal(t, e, x, y, z), vector(dot(y, z), dot(x, z), dot(x, y))
+            stored += t.soft_weight[t.soft_point[e] + p] * density(t, t.soft_group[e], c, o)
+    return stored
+
+
+# Pressure on the surfaces of soft bodies over a step, and its work (docs/theory.md, 5).
+#
+# A face at x(r, s) has the normal n = x,r x x,s, a quadratic function of its nodes: its mean along the way from x_n
+# to x_{n+1} is mean(x,r) x mean(x,s) + delta(x,r) x delta(x,s)/12, and forces p N n of it do the work p delta(V)
+# exactly on a closed surface (5.17).
+
+
+@compiled
+def mean_tangent(t: Tables, f: int, p: int, a: int) -> Vector:
+    """Mean of x,r (a = 1) or x,s (a = 2) of face f at point p."""
+    m, nodes = t.face_count[f], t.face_node + t.face_first[f]
+    start = slope_along(t.position, nodes, t.face_number + (t.face_shape[f] + p * m), m, a)
+    return start + 0.5 * tangent_change(t, f, p, a)
+
+
+@compiled
+def tangent_change(t: Tables, f: int, p: int, a: int) -> Vector:
+    """Its change in the step."""
+    m, nodes = t.face_count[f], t.face_node + t.face_first[f]
+    return slope_along(t.shift, nodes, t.face_number + (t.face_shape[f] + p * m), m, a)
+
+
+@compiled
+def mean_normal(t: Tables, f: int, p: int) -> Vector:
+    """Of x,r x x,s along the way."""
+    turn = cross(tangent_change(t, f, p, 1), tangent_change(t, f, p, 2))
+    return cross(mean_tangent(t, f, p, 1), mean_tangent(t, f, p, 2)) + (1.0 / 12.0) * turn
+
+
+@exported
+def add_pressures(t: Tables, h: float) -> None:
+    """Subtract h times the forces of all pressures from the balances of their nodes."""
+    for q in range(t.loads):
+        for f in range(t.load_face[q], t.load_face[q] + t.load_face_count[q]):
+            m, first = t.face_count[f], t.face_first[f]
+            for p in range(t.face_point_count[f]):
+                push, shape = (h * t.load_value[q].x) * mean_normal(t, f, p), t.face_shape[f] + p * m
+                for i in range(m):
+                    rows = t.residual + t.velocity_start[t.face_node[first + i]]
+                    weight = t.face_number[shape + i].x
+                    for d in range(t.dimension):
+                        rows[d] -= weight * along(push, d)
+
+
+@exported
+def pressure_work(t: Tables, q: int) -> float:
+    """p delta(V) of load q."""
+    work = 0.0
+    for f in range(t.load_face[q], t.load_face[q] + t.load_face_count[q]):
+        m, first = t.face_count[f], t.face_first[f]
+        for p in range(t.face_point_count[f]):
+            moved, shape = vector(0.0, 0.0, 0.0), t.face_shape[f] + p * m
+            for i in range(m):
+                moved += t.face_number[shape + i].x * t.shift[t.face_node[first + i]]
+            work += t.load_value[q].x * dot(moved, mean_normal(t, f, p))
+    return work
+
+
+@exported
+def pressure_tangent(t: Tables, h: float) -> None:
+    """Add the derivative of ``add_pressures`` to the blocks of the nodes."""
+    for q in range(t.loads):
+        if t.load_kind[q] != PRESSURE:
+            continue
+        factor = 0.5 * h * h * t.load_value[q].x
+        for f in range(t.load_face[q], t.load_face[q] + t.load_face_count[q]):
+            m, first, pairs = t.face_count[f], t.face_first[f], t.face_pair[f]
+            for p in range(t.face_point_count[f]):
+                shape = t.face_shape[f] + p * m
+                u = 0.5 * mean_tangent(t, f, p, 1) + (1.0 / 12.0) * tangent_change(t, f, p, 1)
+                v = 0.5 * mean_tangent(t, f, p, 2) + (1.0 / 12.0) * tangent_change(t, f, p, 2)
+                for j in range(m):
+                    n, width = t.face_number[shape + j], t.carrier_stride[t.face_node[first + j]]
+                    arm = factor * (n.y * v - n.z * u)
+                    for axis in range(t.dimension):
+                        push = cross(unit(axis), arm)
+                        for i in range(m):
+                            block = t.blocks + (t.face_block[pairs + i * m + j] + axis)
+                            weight = t.face_number[shape + i].x
+                            for d in range(t.dimension):
+                                block[d * width] -= weight * along(push, d)

@@ -1,0 +1,358 @@
+"""The equations of one conserving step and their exact derivative (docs/theory.md, 4 and 8)."""
+
+from phlexible.step.compilation.compiled import compiled, exported
+from phlexible.step.compilation.dense import add_multiple, copy, fill
+from phlexible.step.compilation.notation import Reals, Tables, Vectors, along, dot, vector
+from phlexible.step.kernels.contacts_among_many import push_contact_groups
+from phlexible.step.kernels.floating_bodies import (
+    angular_momentum,
+    begin_strains,
+    elastic_forces,
+    elastic_tangent,
+    end_rotation,
+    inertia_balance,
+    inertia_tangent,
+    moments,
+    moments_at_end,
+    read,
+)
+from phlexible.step.kernels.friction import sliding_work
+from phlexible.step.kernels.functions import add_curvature, chord_of, gradients, pull_of, timed
+from phlexible.step.kernels.laws import held_at, is_held, relation_gap, relation_size
+from phlexible.step.kernels.laws_of_functions import begin_laws, law_tangent, pull_of_laws
+from phlexible.step.kernels.loads import load_tangent, pull_of_loads
+from phlexible.step.kernels.rods import begin_rods, rod_laws, rod_tangent
+from phlexible.step.kernels.soft import add_pressures, add_soft_forces, pressure_tangent, soft_tangent
+from phlexible.step.kernels.vectors import (
+    apply_forces,
+    begin_vectors,
+    end_chord,
+    end_vectors,
+    force_tangent,
+    levers_and_motions,
+    mean_chord,
+    moved_by,
+    velocity_of,
+)
+from phlexible.step.tables.declarations import ANGLE, MOVING
+
+# What acts between bodies: constraints, and the families of forces (docs/theory.md, 8).
+#
+# A constraint demands that a function w (``functions.py``) is zero at the end of the step, with the force g along
+# it for its multiplier. Families of forces are programs of their own: what a model does not have does nothing
+# here.
+
+GAP_TOLERANCE = 1e-12  # of relaxed joints, relative
+GAP_ROUND_OFF = 1e-14
+
+
+@compiled
+def begin_interactions(t: Tables) -> None:
+    """Chords at t_n, coefficients and constants that are functions of time; laws and rods."""
+    for y in range(t.chords):
+        t.chord0[y] = chord_of(t, y, t.place0)
+    for p in range(t.terms):
+        c, time = t.term_coefficient[p], t.term_time[p]
+        t.term_mean[p], t.term_end[p] = c, c
+        if time >= 0:
+            start, end = timed(t.moving0, time), timed(t.moving1, time)
+            t.term_mean[p], t.term_end[p] = 0.5 * c * (start + end), c * end
+    for m in range(t.functions):
+        constant, time = t.function_constant[m], t.function_time[m]
+        t.function_end[m] = constant + timed(t.moving1, time) if time >= 0 else constant
+    begin_laws(t)
+    begin_rods(t)
+
+
+@compiled
+def pull_on_vectors(t: Tables, h: float, damping: float) -> None:
+    """Change of all chords, and what constraints and laws pull on every vector with (8.3)."""
+    for y in range(t.chords):
+        t.chord_change[y] = chord_of(t, y, t.change)
+    for i in range(t.constraints):
+        for m in range(t.interaction_start[i], t.interaction_start[i] + t.function_count[i]):
+            pull_of(t, m, t.multiplier1[m])
+    pull_of_laws(t, h, damping)
+
+
+@compiled
+def gap(t: Tables, m: int) -> float:
+    """Value of a constrained function at the end of the step."""
+    total = -t.function_end[m]
+    for p in range(t.function_term[m], t.function_term[m] + t.term_count[m]):
+        total += t.term_end[p] * dot(end_chord(t, t.term_first[p]), end_chord(t, t.term_second[p]))
+    return total + relation_gap(t, m) - held_at(t, m)
+
+
+@compiled
+def gap_size(t: Tables, m: int) -> float:
+    """What round-off of a gap is compared with: the sizes of the parts that it is the sum of."""
+    total = abs(t.function_end[m])
+    for p in range(t.function_term[m], t.function_term[m] + t.term_count[m]):
+        total += abs(t.term_end[p] * dot(end_chord(t, t.term_first[p]), end_chord(t, t.term_second[p])))
+    return total + relation_size(t, m)
+
+
+@compiled
+def constraint_residuals(t: Tables, h: float) -> None:
+    """w_{n+1} / h, of what is not held the multiplier; auxiliary rows are zero: their unknowns follow the state."""
+    for i in range(t.constraints):
+        rows, begin = t.residual + t.node_row[t.constraint_node[i]], t.interaction_start[i]
+        for r in range(t.function_count[i]):
+            rows[r] = gap(t, begin + r) / h if is_held(t, begin + r) else t.multiplier1[begin + r]
+    first = t.clusters
+    for k in range(t.auxiliaries):
+        fill(t.residual + t.node_row[first + k], t.dimension, 0.0)
+
+
+@exported
+def constraints_close(t: Tables) -> bool:
+    """Whether all constrained functions vanish at the end of the step.
+
+    With relaxed joints small updates of the velocities do not show it: multipliers of joints that
+    contradict each other grow from update to update and move nothing.
+    """
+    for row in range(t.rows):
+        if not is_held(t, row):
+            continue
+        if not abs(gap(t, row)) <= GAP_TOLERANCE * t.row_length[row] + GAP_ROUND_OFF * gap_size(t, row):
+            return False
+    return True
+
+
+@compiled
+def interaction_tangent(t: Tables, h: float) -> None:
+    """All blocks of the interactions: gradients, second derivatives, tangents of laws (8.4)."""
+    for i in range(t.constraints):
+        node, begin = t.constraint_node[i], t.interaction_start[i]
+        size = t.node_size[node]
+        for r in range(t.function_count[i]):
+            m = begin + r
+            if not is_held(t, m):
+                (t.blocks + t.node_diagonal[node])[r * (size + 1)] = 1.0
+                continue
+            gradients(t, m)
+            for e in range(t.function_part[m], t.function_part[m] + t.part_count[m]):
+                constrain(t, e, r, size, h)
+            add_curvature(t, m, t.multiplier1[m], h)
+    law_tangent(t, h)
+    for k in range(t.auxiliaries):
+        auxiliary_rows(t, k)
+
+
+@compiled
+def constrain(t: Tables, e: int, r: int, size: int, h: float) -> None:
+    """Row r of a constraint and column of its multiplier, in the blocks of one vector's carrier."""
+    k = t.part_vector[e]
+    upper, lower = t.blocks + t.part_upper[e], t.blocks + t.part_lower[e]
+    lever, motion = t.lever + t.vector_lever[k], t.motion + t.vector_lever[k]
+    left, right, width = h * t.left[k], (1.0 / h) * t.right[k], t.carrier_stride[t.vector_carrier[k]]
+    for i in range(moved_by(t, k)):
+        v = velocity_of(t, k, i)
+        upper[v * size + r] -= dot(lever[i], left)
+        lower[r * width + v] += dot(motion[i], right)
+
+
+@compiled
+def auxiliary_rows(t: Tables, k: int) -> None:
+    """Rows of an auxiliary: dx_{n+1} - sum_i motion_i dnu_i = 0."""
+    vector_number, d = t.auxiliary_vector[k], t.dimension
+    width, motion = t.width_of[t.vector_carrier[vector_number]], t.motion + t.vector_lever[vector_number]
+    lower, diagonal = t.blocks + t.auxiliary_lower[k], t.blocks + t.node_diagonal[t.clusters + k]
+    for i in range(d):
+        diagonal[i * d + i] = 1.0
+    for j in range(moved_by(t, vector_number)):
+        for i in range(d):
+            lower[i * width + velocity_of(t, vector_number, j)] -= along(motion[j], i)
+
+
+@compiled
+def given_work(t: Tables, i: int) -> float:
+    """Work of moving frames and of paths in interaction i: - g times what they change w by (8.5)."""
+    total, count = 0.0, t.function_count[i]
+    if i >= t.constraints and t.slip_points[i - t.constraints] > 0:
+        total, count = sliding_work(t, i), t.gap_count[i]
+    for m in range(t.interaction_start[i], t.interaction_start[i] + count):
+        g, time = t.multiplier1[m] if i < t.constraints else t.generalized[m], t.function_time[m]
+        if time >= 0:
+            total += g * (timed(t.moving1, time) - timed(t.moving0, time))
+        for p in range(t.function_term[m], t.function_term[m] + t.term_count[m]):
+            a, b = t.term_first[p], t.term_second[p]
+            if t.term_time[p] >= 0:
+                products = dot(t.chord0[a], t.chord0[b]) + dot(end_chord(t, a), end_chord(t, b))
+                total -= g * (t.term_end[p] - t.term_mean[p]) * products
+            for _ in range(2):
+                force = (g * t.term_mean[p]) * mean_chord(t, b)
+                for k in range(t.chord_start[a], t.chord_start[a] + t.chord_count[a]):
+                    if t.vector_carrier[t.chord_vector[k]] == MOVING:
+                        total -= t.chord_weight[k] * dot(force, t.change[t.chord_vector[k]])
+                a, b = b, a
+    return total
+
+
+@compiled
+def angles_can_be_counted(t: Tables) -> bool:
+    """Whether no angle of a law turned by a right angle or more, and no driven one is to."""
+    for i in range(t.constraints, t.interactions):
+        if t.coordinate_of[i] == ANGLE and not abs(t.theta_change[i - t.constraints]) < 1.5707:
+            return False
+    return True
+
+
+@compiled
+def drives_are_smooth(t: Tables) -> bool:
+    """Whether no driven angle is to turn by a right angle or more in this step."""
+    for p in range(t.terms):
+        if t.term_time[p] >= 0:
+            path = t.term_time[p] // 3
+            if not abs(t.moving1[path].z - t.moving0[path].z) < 1.5707:
+                return False
+    return True
+
+
+# The equations of one conserving step and their exact derivative, for everything (docs/theory.md, 4).
+
+
+@compiled
+def unpack_velocity(t: Tables, b: int, nu: Reals, linear: Vectors, spin: Vectors, rate: Reals) -> None:
+    """nu of carrier b into V, w and (0, deta/dt)."""
+    own, d = nu + t.velocity_start[b], t.dimension
+    linear[b] = vector(own[0], own[1] if d > 1 else 0.0, own[2] if d == 3 else 0.0)
+    if b < t.frames:
+        spin[b] = read(own + d, t.axes_of[b])
+        copy(own + t.rigid_of[b], rate + (t.coordinate_start[b] + 1), t.width_of[b] - t.rigid_of[b])
+
+
+@compiled
+def begin_step(t: Tables) -> None:
+    """Everything at t_n that does not change during the step, from the state."""
+    begin_bodies(t)
+    begin_ports(t)
+
+
+@exported
+def begin_bodies(t: Tables) -> None:
+    """Velocities, coordinates, moments and strains of all carriers at t_n, from the state."""
+    for b in range(t.carriers):
+        unpack_velocity(t, b, t.velocity, t.linear0, t.spin0, t.rate0)
+    for b in range(t.frames):
+        c = t.coordinate_start[b]
+        t.xi0[c], t.xi1[c] = 1.0, 1.0
+        copy(t.eta + t.elastic_start[b], t.xi0 + (c + 1), t.width_of[b] - t.rigid_of[b])
+        moments(t, b, t.xi0, t.moment0)
+        moments(t, b, t.rate0, t.moment_rate0)
+        t.angular0[b] = angular_momentum(t, b, t.spin0[b], t.xi0, t.moment0, t.moment_rate0)
+        begin_strains(t, b)
+
+
+@exported
+def begin_ports(t: Tables) -> None:
+    """Vectors and functions of them at t_n; vectors that are given, at both ends."""
+    begin_vectors(t)
+    begin_interactions(t)
+
+
+@exported
+def start_from_end(t: Tables) -> None:
+    """What ``begin_bodies`` would find after an accepted step, from the end of that step.
+
+    Moments of the points, which the step has added to, are made anew: so they stay those of eta.
+    """
+    for b in range(t.carriers):
+        t.linear0[b] = t.linear1[b]
+    copy(t.xi1, t.xi0, t.coordinates)
+    copy(t.rate1, t.rate0, t.coordinates)
+    copy(t.strain1, t.strain0, t.frame_strains)
+    copy(t.slope1, t.slope0, t.frame_squares)
+    for b in range(t.frames):
+        c, m = 9 * t.coordinate_start[b], t.elastic_count[t.type_of[b]] + 1
+        t.spin0[b] = t.spin1[b]
+        copy(t.moment_rate1 + c, t.moment_rate0 + c, t.planes * m)
+        moments(t, b, t.xi0, t.moment0)
+        t.angular0[b] = angular_momentum(t, b, t.spin0[b], t.xi0, t.moment0, t.moment_rate0)
+
+
+@exported
+def residuals(t: Tables, h: float, damping: float) -> None:
+    """Balances of all carriers and gaps of all constraints at velocity1 and multiplier1."""
+    motion_and_forces(t, h, damping)
+    for b in range(t.carriers):
+        fill(t.residual + t.velocity_start[b], t.dimension, 0.0)
+    for p in range(t.mass_pairs):  # m delta(V) (4.6)
+        a, b, d = t.mass_first[p], t.mass_second[p], t.dimension
+        rows, old, new = (
+            t.residual + t.velocity_start[a],
+            t.velocity + t.velocity_start[b],
+            t.velocity1 + t.velocity_start[b],
+        )
+        for i in range(d):
+            rows[i] += t.mass[p] * (new[i] - old[i])
+    for b in range(t.frames):
+        inertia_balance(t, b, h)
+        c, n = t.coordinate_start[b] + 1, t.width_of[b] - t.rigid_of[b]
+        add_multiple(t.residual + (t.velocity_start[b] + t.rigid_of[b]), h, t.elastic_force + c, n)
+    apply_forces(t, h)
+    add_soft_forces(t, h, damping)
+    add_pressures(t, h)
+    constraint_residuals(t, h)
+
+
+@exported
+def motion_and_forces(t: Tables, h: float, damping: float) -> None:
+    """Where everything is at velocity1, and the forces over the step."""
+    for b in range(t.carriers):
+        unpack_velocity(t, b, t.velocity1, t.linear1, t.spin1, t.rate1)
+        t.shift[b] = (0.5 * h) * (t.linear0[b] + t.linear1[b])  # h mean(V) (4.4)
+    for b in range(t.frames):
+        c = t.coordinate_start[b]
+        for j in range(c + 1, c + 1 + t.width_of[b] - t.rigid_of[b]):
+            t.xi1[j] = t.xi0[j] + 0.5 * h * (t.rate0[j] + t.rate1[j])
+        moments(t, b, t.rate1, t.moment_rate1)
+        moments_at_end(t, b, h)
+        t.angular1[b] = angular_momentum(t, b, t.spin1[b], t.xi1, t.moment1, t.moment_rate1)
+        end_rotation(t, b, h)
+        elastic_forces(t, b, h, damping)
+    end_vectors(t)
+    pull_on_vectors(t, h, damping)
+    push_contact_groups(t, h)
+    rod_laws(t, h, damping)
+    pull_of_loads(t)
+
+
+@exported
+def jacobian(t: Tables, h: float, damping: float) -> None:
+    """Newton's matrix at the point of the last ``residuals``, as blocks."""
+    inertia_matrix(t, h, 1.0)
+    for b in range(t.frames):
+        elastic_tangent(t, b, h, damping)
+    force_tangent(t, h)
+    soft_tangent(t, h, damping)
+    pressure_tangent(t, h)
+    rod_tangent(t, h)
+    interaction_tangent(t, h)
+    load_tangent(t, h)
+
+
+@exported
+def inertia_matrix(t: Tables, h: float, moves: float) -> None:
+    """The part of it that inertia has, and what the velocities do to all vectors.
+
+    With ``moves`` 0 the derivative of the left sides of (4.6) to (4.8) at constant pose, with 1 all of it.
+    """
+    fill(t.blocks, t.block_numbers, 0.0)
+    for b in range(t.frames):
+        inertia_tangent(t, b, h, moves)
+    add_masses(t)
+    for k in range(t.vectors):
+        if t.vector_carrier[k] >= 0:
+            levers_and_motions(t, k, h)
+
+
+@compiled
+def add_masses(t: Tables) -> None:
+    """To the blocks of V."""
+    for p in range(t.mass_pairs):
+        b = t.mass_second[p]
+        block, width = t.blocks + t.mass_block[p], t.corner_stride[b] if b < t.frames else t.carrier_stride[b]
+        for i in range(t.dimension):
+            block[i * width + i] += t.mass[p]

@@ -1,0 +1,209 @@
+"""World vectors over one step: values, derivatives, and how forces on them enter the balances (docs/theory.md, 4).
+
+A point is x_c + R rho, a direction R rho, with rho = x0 + P eta. A force f on it enters the balances of
+V, w and deta/dt as (4.9)::
+
+    f (points only),   A^-1 (mean(R rho) x f),   P^T A^-1 f          A^-1 = (I - [a]) R_n^T
+
+that is as lever_i . f for velocity i; and dx_{n+1} = sum_i motion_i dnu_i (4.11).
+"""
+
+from phlexible.step.compilation.compiled import compiled
+from phlexible.step.compilation.notation import Reals, Tables, Vector, along, cross, dot, row, vector
+from phlexible.step.kernels.elimination import has_segments
+from phlexible.step.kernels.floating_bodies import add_column, axis_of, unit
+from phlexible.step.kernels.rods import add_rod_pulls
+from phlexible.step.tables.declarations import GIVEN, MOVING
+
+
+@compiled
+def body_vector(t: Tables, k: int, eta: Reals) -> Vector:
+    """rho = x0 + P eta."""
+    rho, P, first = t.vector_base[k], t.shape + t.vector_shape[k], t.vector_first[k]
+    for j in range(t.vector_last[k] - first):
+        rho += eta[first + j] * P[j]
+    return rho
+
+
+@compiled
+def begin_vectors(t: Tables) -> None:
+    """x_n of all vectors; delta(x) of those that are given."""
+    for k in range(t.vectors):
+        b = t.vector_carrier[k]
+        if b == GIVEN:
+            t.place0[k], t.change[k] = t.vector_base[k], vector(0.0, 0.0, 0.0)
+        elif b == MOVING:
+            moving = t.vector_moving[k]
+            t.place0[k], t.change[k] = t.moving0[moving], t.moving1[moving] - t.moving0[moving]
+        elif b >= t.frames:
+            t.place0[k] = t.position[b]
+        else:
+            arm = t.rotation[b] @ body_vector(t, k, t.eta + t.elastic_start[b])
+            t.arm0[k] = arm
+            t.place0[k] = t.position[b] + arm if t.vector_is_point[k] == 1 else arm
+
+
+@compiled
+def end_vectors(t: Tables) -> None:
+    """delta(x) of all vectors on carriers; no force on any."""
+    for k in range(t.vectors):
+        b = t.vector_carrier[k]
+        t.pull[k] = vector(0.0, 0.0, 0.0)
+        if b >= t.frames:
+            t.change[k] = t.shift[b]
+        elif b >= 0:
+            arm = t.rotation1[b] @ body_vector(t, k, t.xi1 + (t.coordinate_start[b] + 1))
+            t.arm1[k] = arm
+            change = arm - t.arm0[k]
+            t.change[k] = change + t.shift[b] if t.vector_is_point[k] == 1 else change
+
+
+@compiled
+def vector_rates(t: Tables) -> None:
+    """dx/dt of all vectors on carriers at the state of ``begin_step``, into ``change``: for controllers."""
+    for k in range(t.vectors):
+        b = t.vector_carrier[k]
+        if b >= t.frames:
+            t.change[k] = t.linear0[b]
+        elif b >= 0:
+            rate, P, first = vector(0.0, 0.0, 0.0), t.shape + t.vector_shape[k], t.vector_first[k]
+            for j in range(t.vector_last[k] - first):
+                rate += t.rate0[t.coordinate_start[b] + 1 + first + j] * P[j]
+            w = t.rotation[b] @ t.spin0[b]
+            rate = cross(w, t.arm0[k]) + t.rotation[b] @ rate
+            t.change[k] = rate + t.linear0[b] if t.vector_is_point[k] == 1 else rate
+
+
+@compiled
+def mean_place(t: Tables, k: int) -> Vector:
+    """Mean of a vector over the step."""
+    return t.place0[k] + 0.5 * t.change[k]
+
+
+@compiled
+def mean_chord(t: Tables, y: int) -> Vector:
+    """Mean of a chord over the step."""
+    return t.chord0[y] + 0.5 * t.chord_change[y]
+
+
+@compiled
+def end_chord(t: Tables, y: int) -> Vector:
+    """A chord at the end of the step."""
+    return t.chord0[y] + t.chord_change[y]
+
+
+@compiled
+def apply_forces(t: Tables, h: float) -> None:
+    """Subtract h times all forces and weights from the balances of the carriers (4.6 to 4.9)."""
+    d = t.dimension
+    for b in range(t.carriers):
+        t.force_sum[b] = t.weight[b]
+    for b in range(t.frames):
+        t.moment_sum[b] = vector(0.0, 0.0, 0.0)
+    add_rod_pulls(t)
+    for k in range(t.vectors):
+        b, f = t.vector_carrier[k], t.pull[k]
+        if b >= 0 and t.vector_is_point[k] == 1:
+            t.force_sum[b] += f
+        if 0 <= b < t.frames:
+            t.moment_sum[b] += 0.5 * cross(t.arm0[k] + t.arm1[k], f)
+            first = t.vector_first[k]
+            rows, P = t.residual + (t.velocity_start[b] + t.rigid_of[b] + first), t.shape + t.vector_shape[k]
+            g = h * (t.inverse_mean[b] @ f)
+            for j in range(t.vector_last[k] - first):
+                rows[j] -= dot(P[j], g)
+    for b in range(t.carriers):
+        rows = t.residual + t.velocity_start[b]
+        for i in range(d):
+            rows[i] -= h * along(t.force_sum[b], i)
+    for b in range(t.frames):
+        rows, axes = t.residual + (t.velocity_start[b] + d), t.axes_of[b]
+        y = h * (t.inverse_mean[b] @ t.moment_sum[b])
+        for l in range(axes):
+            rows[l] -= along(y, axis_of(l, axes))
+
+
+@compiled
+def levers_and_motions(t: Tables, k: int, h: float) -> None:
+    """lever and motion of vector k for V, w and deta/dt in the support of its shapes."""
+    b, d = t.vector_carrier[k], t.dimension
+    lever, motion, is_point = t.lever + t.vector_lever[k], t.motion + t.vector_lever[k], t.vector_is_point[k]
+    for i in range(d):
+        lever[i], motion[i] = float(is_point) * unit(i), (0.5 * h * is_point) * unit(i)
+    if b >= t.frames:
+        return
+    axes, a, B, R1 = t.axes_of[b], t.half_turn[b], t.inverse_mean[b], t.rotation1[b]
+    mean, end = 0.5 * (t.arm0[k] + t.arm1[k]), (0.5 * h / (1.0 + dot(a, a))) * t.arm1[k]
+    for l in range(axes):
+        turned = row(B, axis_of(l, axes))
+        lever[d + l], motion[d + l] = cross(turned, mean), cross(turned, end)
+    P, lever, motion = t.shape + t.vector_shape[k], lever + (d + axes), motion + (d + axes)
+    for j in range(t.vector_last[k] - t.vector_first[k]):
+        lever[j], motion[j] = P[j] @ B, (0.5 * h) * (R1 @ P[j])
+
+
+@compiled
+def moved_by(t: Tables, k: int) -> int:
+    """How many velocities move vector k: those of the frame and the support of its shapes."""
+    return t.rigid_of[t.vector_carrier[k]] + t.vector_last[k] - t.vector_first[k]
+
+
+@compiled
+def velocity_of(t: Tables, k: int, i: int) -> int:
+    """Which velocity of its carrier the i-th of those is."""
+    return i if i < t.rigid_of[t.vector_carrier[k]] else i + t.vector_first[k]
+
+
+@compiled
+def force_tangent(t: Tables, h: float) -> None:
+    """Add the derivative of ``apply_forces`` at constant forces to the blocks of the frames (4.12)."""
+    d = t.dimension
+    for b in range(t.frames):
+        axes, width, block = t.axes_of[b], t.corner_stride[b], t.blocks + t.node_diagonal[b]
+        m = t.moment_sum[b] @ t.rotation[b]
+        for l in range(axes):
+            e = (0.25 * h * h) * unit(axis_of(l, axes))
+            add_column(block + (d * width + d + l), width, cross(e, m), axes)
+    for k in range(t.vectors):
+        b = t.vector_carrier[k]
+        if not 0 <= b < t.frames or t.axes_of[b] == 0:
+            continue
+        axes, across, down = t.axes_of[b], t.corner_stride[b], t.bottom_stride[b]
+        f, motion, B = t.pull[k], t.motion + t.vector_lever[k], t.inverse_mean[b]
+        corner, bottom = t.blocks + (t.node_diagonal[b] + d * across), t.blocks + (t.bottom[b] + d * down)
+        for i in range(d, d + axes):
+            add_column(corner + i, across, (-0.5 * h) * (B @ cross(motion[i], f)), axes)
+        motion, bottom = motion + (d + axes), bottom + t.vector_first[k]
+        for j in range(t.vector_last[k] - t.vector_first[k]):
+            add_column(bottom + j, down, (-0.5 * h) * (B @ cross(motion[j], f)), axes)
+        phi, P = f @ t.rotation[b], t.shape + t.vector_shape[k]
+        side = t.blocks + (t.side[b] + t.vector_first[k] * t.side_stride[b] + d)
+        for l in range(axes):
+            g = cross((0.25 * h * h) * unit(axis_of(l, axes)), phi)
+            for j in range(t.vector_last[k] - t.vector_first[k]):
+                side[j * t.side_stride[b] + l] += dot(P[j], g)
+
+
+@compiled
+def couple(t: Tables, c: float, block: Reals, k: int, l: int, h: float) -> None:
+    """Subtract c lever_k motion_l: a force c dx_l on vector k.
+
+    Columns are the velocities of l's carrier, or, on another elastic body and on any with segments, the components
+    of its auxiliary.
+    """
+    a, b, d = t.vector_carrier[k], t.vector_carrier[l], t.dimension
+    if a >= t.frames and b >= t.frames:  # two nodes
+        for i in range(d):
+            block[i * t.carrier_stride[b] + i] -= 0.5 * h * c
+        return
+    lever, motion = t.lever + t.vector_lever[k], t.motion + t.vector_lever[l]
+    is_auxiliary = t.width_of[b] > t.rigid_of[b] and (a != b or has_segments(t, b))
+    count = d if is_auxiliary else moved_by(t, l)
+    width = d if is_auxiliary else t.carrier_stride[b]
+    for i in range(moved_by(t, k)):
+        line, q = block + velocity_of(t, k, i) * width, c * lever[i]
+        for j in range(count):
+            if is_auxiliary:
+                line[j] -= along(q, j)
+            else:
+                line[velocity_of(t, l, j)] -= dot(q, motion[j])

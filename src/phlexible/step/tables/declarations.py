@@ -1,0 +1,706 @@
+"""The one list of everything that the kernels read and write: name, kind, size, unit, writer, meaning."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+# What a table of the kernels is: name, kind, size, unit, writer, meaning.
+
+
+class Kind(Enum):
+    """What an entry of a table is; COUNT: no table but one number."""
+
+    COUNT = "count"
+    INTEGER = "integer"
+    REAL = "number"
+    VECTOR = "3 numbers"
+    MATRIX = "3 x 3 numbers"
+
+
+class Writer(Enum):
+    """Who writes a table."""
+
+    SYSTEM = "once, from the model"
+    CLOCK = "before each step: functions of time"
+    STEP = "in each step"
+    STATE = "at the end of each step; stored"
+    VIEW = "none: other tables, one after the other, as one"
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table.
+
+    Attributes:
+        name: as kernels say it.
+        kind: of its entries.
+        size: number of entries, a product such as "rows", "2 rows", "3 carriers": a number and a count.
+        writer: who writes it.
+        unit: SI, where entries have one unit.
+        meaning: what an entry is.
+    """
+
+    name: str
+    kind: Kind
+    size: str
+    writer: Writer
+    unit: str
+    meaning: str
+
+    def entries(self, counts: Mapping[str, int]) -> int:
+        """Number of entries for given counts."""
+        factor, name = self._factor_and_count
+        return factor * counts[name]
+
+    @cached_property
+    def _factor_and_count(self) -> tuple[int, str]:
+        *factor, name = self.size.split()
+        return int(factor[0]) if factor else 1, name
+
+
+def tables_of(kind: Kind, writer: Writer, lines: str) -> Iterator[Table]:
+    for line in lines.strip().splitlines():
+        name, size, unit, meaning = (part.strip() for part in line.split("|"))
+        yield Table(name, kind, size, writer, unit, meaning)
+
+
+# Tables of contacts among many: spheres and pieces of lines, and which of them are near (docs/theory.md, 8).
+
+CROWD_TABLES: tuple[Table, ...] = (
+    *tables_of(
+        Kind.COUNT,
+        Writer.SYSTEM,
+        """
+        contact_groups          | 1 | | contacts among many, each with one law
+        members         | 1 | | spheres and pieces of lines of all of them
+        near_pairs      | 1 | | most pairs that are listed
+        """,
+    ),
+    *tables_of(
+        Kind.INTEGER,
+        Writer.SYSTEM,
+        """
+        member_contact_group      | members | |
+        member_side       | members | | 1: meets those of side 2, 2: those of side 1, 3: all
+        member_body       | members | | members of one body do not meet
+        member_start      | members | | vector
+        member_end        | members | | vector; of a sphere the same
+        """,
+    ),
+    *tables_of(
+        Kind.REAL,
+        Writer.SYSTEM,
+        """
+        member_radius     | members | m |
+        contact_group_skin        | contact_groups | m | members may move by it before pairs are looked for again
+        contact_group_stiffness   | contact_groups | | N/m, or N/m^1.5
+        contact_group_damping     | contact_groups | | after Hunt and Crossley
+        contact_group_exponent    | contact_groups | | 1 or 1.5
+        """,
+    ),
+    *tables_of(
+        Kind.INTEGER,
+        Writer.STEP,
+        """
+        near_known        | one | | 1: pairs have been looked for
+        near_count        | one | | how many are listed; -1: more than there is room for, all are looked at
+        near_first        | near_pairs | | member, the lower number
+        near_second       | near_pairs | |
+        near_found        | 2 near_pairs | | pairs in the order in which they were found
+        near_place        | members | | of the first pair of a member
+        near_order        | members | | members along the axis of the sweep
+        met_count         | one | | pairs that push at either end of the step
+        met_first         | near_pairs | |
+        met_second        | near_pairs | |
+        """,
+    ),
+    *tables_of(
+        Kind.VECTOR,
+        Writer.STEP,
+        """
+        near_low          | members | m | corners of boxes in which the axes may move, pairs known
+        near_high         | members | m |
+        """,
+    ),
+    *tables_of(
+        Kind.REAL,
+        Writer.STEP,
+        """
+        contact_group_work        | 2 one | J | that contacts among many store in the step, and the sum of its sizes
+        contact_group_loss        | one | J | that they lose
+        contact_group_row         | widest | | how a normal force enters the balance of a carrier
+        """,
+    ),
+)
+
+
+# Tables of rods: quadrature points of their elements, shape functions, stresses (docs/theory.md, 8).
+
+ROD_TABLES: tuple[Table, ...] = (
+    *tables_of(
+        Kind.COUNT,
+        Writer.SYSTEM,
+        """
+        rod_points      | 1 | | quadrature points of rods
+        rod_strains     | 1 | | of each
+        rod_nodes       | 1 | | sections of all these points
+        rod_pairs       | 1 | | pairs of sections of all these points
+        """,
+    ),
+    *tables_of(
+        Kind.INTEGER,
+        Writer.SYSTEM,
+        """
+        rod_first         | rod_points | | first section
+        rod_count         | rod_points | | how many
+        rod_force         | rod_points | | force of its first strain
+        rod_pair          | rod_points | | first pair
+        rod_node          | rod_nodes | | frame
+        rod_block         | rod_pairs | | block (section, other section)
+        """,
+    ),
+    *tables_of(
+        Kind.REAL,
+        Writer.SYSTEM,
+        """
+        rod_value         | rod_nodes | | N_k
+        rod_slope         | rod_nodes | 1/m | S_k = dN_k/ds
+        """,
+    ),
+    *tables_of(Kind.MATRIX, Writer.SYSTEM, "rod_share | 3 rod_points | | L_1, L_2, L_3"),
+    *tables_of(
+        Kind.REAL,
+        Writer.STEP,
+        """
+        rod_stress        | 6 rod_points | | F of the laws; zero where there is none
+        rod_stiffness     | 6 rod_points | | dF/dtheta_{n+1}
+        """,
+    ),
+    *tables_of(
+        Kind.VECTOR,
+        Writer.STEP,
+        """
+        rod_along0        | rod_points | | X' at the start of the step
+        rod_change        | rod_points | | its change
+        rod_pull          | 2 rod_points | N, N m | L F: along Gamma, along K
+        """,
+    ),
+    *tables_of(
+        Kind.MATRIX,
+        Writer.STEP,
+        """
+        rod_directors0    | 2 rod_points | | D and D' at the start of the step
+        rod_turn          | 2 rod_points | | their changes
+        rod_left          | 9 one | | gradients of the strains of one point
+        """,
+    ),
+)
+
+
+# Tables of soft bodies: elements, their laws, surfaces under pressure (docs/theory.md, 5).
+
+SOFT_TABLES: tuple[Table, ...] = (
+    *tables_of(
+        Kind.COUNT,
+        Writer.SYSTEM,
+        """
+        soft_groups     | 1 | | groups of elements of soft bodies with one law
+        soft_functions  | 1 | | of invariants, three a group
+        soft_elements   | 1 | | of all soft bodies
+        soft_nodes      | 1 | | of all elements
+        soft_points     | 1 | | quadrature points of all elements
+        soft_slopes     | 1 | | shape functions at quadrature points of all elements
+        soft_pairs      | 1 | | pairs of nodes of all elements
+        faces           | 1 | | of surfaces under pressure
+        face_nodes      | 1 | | of all faces
+        face_pairs      | 1 | | pairs of nodes of all faces
+        face_numbers    | 1 | | shape functions at quadrature points of all kinds of faces
+        """,
+    ),
+    *tables_of(
+        Kind.INTEGER,
+        Writer.SYSTEM,
+        """
+        soft_law          | soft_groups | | QUADRATIC or INVARIANTS
+        soft_sheet        | soft_groups | | 1: a sheet, C_33 = 1
+        soft_function     | soft_functions | | of tr C, tr cof C, det C: NOTHING .. OF_USER
+        soft_energy       | soft_functions | | address of a user's function
+        soft_derivative   | soft_functions | | address of its derivative
+        soft_group        | soft_elements | |
+        soft_first        | soft_elements | | first of its nodes
+        soft_count        | soft_elements | | how many
+        soft_point        | soft_elements | | first quadrature point
+        soft_point_count  | soft_elements | | how many
+        soft_slope        | soft_elements | | first shape function at its first point
+        soft_pair         | soft_elements | | first pair
+        soft_node         | soft_nodes | | carrier
+        soft_block        | soft_pairs | | block (node, other node)
+        load_face         | loads | | first face of a pressure
+        load_face_count   | loads | | how many
+        face_first        | faces | | first of its nodes
+        face_count        | faces | | how many
+        face_point_count  | faces | | quadrature points
+        face_shape        | faces | | first shape function at its first point
+        face_pair         | faces | | first pair
+        face_node         | face_nodes | | carrier
+        face_block        | face_pairs | | block (node, other node)
+        """,
+    ),
+    *tables_of(
+        Kind.REAL,
+        Writer.SYSTEM,
+        """
+        soft_lame         | soft_groups | Pa | of small strains
+        soft_shear        | soft_groups | Pa |
+        soft_viscosity    | soft_groups | s | tau
+        soft_first_number | soft_functions | Pa | of the function
+        soft_second_number | soft_functions | Pa |
+        soft_weight       | soft_points | m3 | undeformed volume
+        """,
+    ),
+    *tables_of(
+        Kind.VECTOR,
+        Writer.SYSTEM,
+        """
+        soft_gradient     | soft_slopes | 1/m | of a shape function, undeformed axes
+        face_number       | face_numbers | | weight times N, N,1 and N,2 along reference coordinates
+        """,
+    ),
+    *tables_of(
+        Kind.REAL,
+        Writer.STEP,
+        """
+        soft_work         | 2 one | J | that elements store in the step, and the sum of its sizes
+        soft_loss         | one | J | that they lose
+        soft_tangent      | 36 one | Pa | dS/dE of one point, column by column
+        """,
+    ),
+)
+
+
+# The one list of everything that the kernels read and write: name, kind, size, unit, writer, meaning.
+#
+# Offsets, sizes, packing, the stored state and the page of the documentation all follow from it. ``t.mass_of``
+# in a kernel is the table of that name. A table with the writer STATE is kept from step to step and is stored:
+# a stored row is all of them, one after the other, in the order of this list.
+
+TABLES: tuple[Table, ...] = (
+    *tables_of(
+        Kind.COUNT,
+        Writer.SYSTEM,
+        """
+        dimension       | 1 | | 1: the x axis, 2: the xy plane, 3: space
+        one             | 1 | | 1
+        types           | 1 | | kinds of frames: equal bodies share their numbers
+        frames          | 1 | | floating bodies
+        carriers        | 1 | | what has a velocity V: frames, then nodes of bodies in absolute coordinates
+        clusters        | 1 | | carriers that are eliminated as one: each alone, nodes of soft bodies some together
+        coordinates     | 1 | | entries of (1, eta) of all frames
+        elastic         | 1 | | entries of eta of all frames
+        planes          | 1 | | of second moments W_pq: 2 in the plane, 9 in space
+        patches         | 1 | | dense parts that hold all of a type's matrices that is not zero, of all types
+        segments        | 1 | | of the coordinates of all types
+        strains         | 1 | | of all types
+        squares         | 1 | | of all strains of all types
+        frame_strains   | 1 | | of all frames
+        frame_squares   | 1 | | of all frames
+        type_numbers    | 1 | | in all blocks of the types
+        velocities      | 1 | | entries of nu of all carriers
+        mass_pairs      | 1 | | pairs of carriers with a common mass
+        vectors         | 1 | | points and directions
+        shape_vectors   | 1 | | shape functions of all vectors
+        lever_vectors   | 1 | | velocities that move a vector, of all vectors
+        moving          | 1 | | vectors and paths that are given functions of time
+        chords          | 1 | | sums of vectors
+        chord_parts     | 1 | | vectors in all chords
+        terms           | 1 | | products of two chords
+        functions       | 1 | | sums of terms: first those of constraints
+        function_parts  | 1 | | vectors on carriers in all functions
+        pairs           | 1 | | pairs of vectors on carriers that meet in a product
+        rows            | 1 | | functions that are constrained
+        switches        | 1 | | constraints that events hold or release
+        events          | 1 | | that may happen in a run
+        interactions    | 1 | | first the constraints, then the forces
+        constraints     | 1 | | joints, drives and relations of coordinates
+        forces          | 1 | | interactions that are laws
+        groups          | 1 | | what laws touch: carriers, then auxiliary vectors
+        group_blocks    | 1 | | blocks between the groups of a law
+        slip_parts      | 1 | | vectors whose changes make up sliding, of all forces
+        group_numbers   | 1 | | numbers in the gradients of one law, the most of any
+        auxiliaries     | 1 | | changes of vectors that are unknowns of their own
+        loads           | 1 | | forces and moments on attachments
+        load_values     | 1 | | of loads, then of prescribed forces
+        sources         | 1 | | what can supply work: loads, then interactions
+        nodes           | 1 | | of the elimination: clusters of carriers, auxiliaries, constraints
+        neighbours      | 1 | | of all nodes
+        targets         | 1 | | of all nodes
+        unknowns        | 1 | | rows of all nodes
+        reactions       | 1 | | rows, then forces
+        block_numbers   | 1 | | in all blocks
+        widest          | 1 | | velocities of one carrier, the most of any
+        border_numbers  | 1 | | right-hand sides in the border of a segmented frame, the most of any
+        history_length  | 1 | | updates of Newton's method that are remembered
+        state_numbers   | 1 | | of the state
+        """,
+    ),
+    *tables_of(
+        Kind.INTEGER,
+        Writer.SYSTEM,
+        """
+        type_of           | frames | | type of a frame
+        velocity_start    | carriers | | first entry of nu
+        elastic_start     | frames | | first entry of eta
+        coordinate_start  | frames | | first entry of (1, eta)
+        width_of          | carriers | | entries of nu
+        carrier_block     | carriers | | block (carrier, carrier)
+        carrier_stride    | carriers | | of rows in blocks whose columns are the carrier's
+        rigid_of          | carriers | | entries of nu before deta/dt
+        axes_of           | carriers | | axes of rotation: 0, 1 (z) or 3
+        elastic_count     | types | | n; m = n + 1
+        patch_start       | types | | first patch of W
+        patch_count       | types | | how many
+        stiffness_start   | types | | first patch of K
+        stiffness_count   | types | | how many
+        damping_start     | types | | first patch of C
+        damping_count     | types | | how many
+        first_moment      | types | | start of S / sqrt(m) (d, m) that W still has to lose, or -1
+        segment_start     | types | | first segment
+        segment_count     | types | | how many; 0: eta is dense
+        segment_first     | segments | | first entry of eta
+        segment_rows      | segments | | how many
+        segment_stride    | segments | | from row to row
+        corner_stride     | frames | | of the rows of V, w and, where there are segments, y
+        side              | frames | | block (eta, V and w and y)
+        side_stride       | frames | |
+        bottom            | frames | | block (V and w and y, eta)
+        bottom_stride     | frames | |
+        line              | elastic | | row of the block (eta, eta)
+        strain_start      | types | | first strain
+        strain_count      | types | | how many
+        patch_first       | patches | | p of W_pq; of K and C 0
+        patch_second      | patches | | q; of K and C 0
+        patch_row         | patches | | first i
+        patch_rows        | patches | | how many
+        patch_column      | patches | | first j
+        patch_columns     | patches | | how many
+        patch_number      | patches | | start in type_number, column by column
+        strain_row        | strains | | where entry 0 of the linear row would be; its support is stored
+        strain_first      | strains | | support of the gradient: first ..
+        strain_last       | strains | | .. last + 1
+        strain_has_matrix | strains | | 1: its squares are rows of a matrix, one for each coordinate of its support
+        square_start      | strains | | first square
+        square_count      | strains | | how many
+        square_row        | squares | | where entry 0 of the slope function would be
+        square_first      | squares | |
+        square_last       | squares | |
+        frame_strain      | frames | | first strain of a frame among frame_strains, less that of its type
+        frame_square      | frames | | first square of a frame among frame_squares, less that of its type
+        mass_first        | mass_pairs | | carrier that feels the mass
+        mass_second       | mass_pairs | | carrier that accelerates
+        mass_block        | mass_pairs | | block (first, second)
+        vector_carrier    | vectors | | or GIVEN or MOVING
+        vector_is_point   | vectors | | 1: x_c + R rho, 0: R rho
+        vector_shape      | vectors | | first shape function
+        vector_first      | vectors | | support of the shape functions: first ..
+        vector_last       | vectors | | .. last + 1
+        vector_lever      | vectors | | first entry in lever and motion
+        vector_moving     | vectors | | number among the moving vectors
+        chord_start       | chords | | first part
+        chord_count       | chords | | how many
+        chord_vector      | chord_parts | |
+        term_first        | terms | | chord
+        term_second       | terms | | chord
+        term_time         | terms | | number among the components of moving vectors that multiplies, or -1
+        function_term     | functions | | first term
+        term_count        | functions | | how many
+        function_time     | functions | | number among the components of moving vectors that is subtracted, or -1
+        function_part     | functions | | first part
+        part_count        | functions | | how many
+        part_vector       | function_parts | | vector on a carrier
+        part_upper        | function_parts | | of a constraint: block (carrier, node); of a law: its group
+        part_lower        | function_parts | | of a constraint: block (node, carrier); of a law: auxiliary group
+        function_pair     | functions | | first pair
+        pair_count        | functions | | how many
+        pair_term         | pairs | |
+        pair_first        | pairs | | vector
+        pair_second       | pairs | | vector
+        pair_upper        | pairs | | block (carrier of first, carrier or auxiliary of second)
+        pair_lower        | pairs | | block (carrier of second, carrier or auxiliary of first)
+        interaction_start | interactions | | first function
+        function_count    | interactions | | how many
+        coordinate_of     | interactions | | CONSTRAINT, POSITION .. ROLLING
+        gap_count         | interactions | | functions of the coordinate; others are those of sliding
+        constraint_node   | constraints | | node of its multipliers
+        energy_of         | forces | | stored energy: SPRING .. ELASTIC; SERVO: a spring's law without one
+        energy_address    | forces | | of U, where the user wrote it
+        slope_address     | forces | | of dU
+        force_value       | forces | | load value that is the prescribed force, or -1
+        group_start       | forces | | first group
+        group_count       | forces | | how many
+        carrier_count     | forces | | groups that are carriers, which come first
+        group_node        | groups | | carrier, or auxiliary after all carriers
+        group_width       | groups | | velocities, or components of an auxiliary
+        group_stride      | groups | | of rows in blocks whose columns are its
+        group_place       | groups | | place of its numbers in a gradient
+        group_block_start | forces | | first block
+        group_upper       | groups | | of a relation, or joint that rubs: block (carrier, its node), or -1
+        group_lower       | groups | | of these: block (its node, carrier), or -1
+        bearing           | forces | | constraint whose force makes friction, or -1
+        bearing_rows      | forces | | rows of it, the first, that are of forces
+        slip_start        | forces | | first coefficient of sliding
+        slip_points       | forces | | points in it; 0: there is none
+        slip_turning      | forces | | directions in it of the body that touches; others are of the surface
+        force_row         | forces | | row of the relation whose multiplier pulls on the coordinate, or -1
+        row_force         | rows | | of a relation: first force that is pulled
+        row_force_count   | rows | | how many; 0: of a row of functions
+        row_switch        | rows | | of a constraint that events hold or release, or -1
+        group_block       | group_blocks | | block (carrier, group), row by row, or -1
+        auxiliary_vector  | auxiliaries | | whose change it is
+        auxiliary_lower   | auxiliaries | | block (auxiliary, carrier)
+        load_kind         | loads | | FORCE .. PRESSURE
+        load_point        | loads | | vector of the point, of forces
+        load_triad        | loads | | first of three directions, or -1
+        load_block        | 3 loads | | of a follower force: block (carrier, carrier or auxiliary of the direction)
+        visit             | 8 nodes | | in the order of elimination, what is read of each node: NODE .. TARGETS
+        node_size         | nodes | | rows
+        node_row          | nodes | | first row of the right-hand side
+        node_diagonal     | nodes | | block
+        node_apart        | nodes | | first rows that are coupled to no others of the node but by 1 m: V, or none
+        neighbour         | neighbours | | node that is eliminated later
+        neighbour_size    | neighbours | | its rows
+        neighbour_row     | neighbours | | its first row of the right-hand side
+        upper             | neighbours | | block (node, neighbour)
+        lower             | neighbours | | block (neighbour, node)
+        target            | targets | | block (neighbour i, neighbour j)
+        """,
+    ),
+    *tables_of(
+        Kind.REAL,
+        Writer.SYSTEM,
+        """
+        type_number       | type_numbers | | numbers of all types
+        viscosity         | types | s | tau
+        strain_weight     | strains | | D_s
+        square_factor     | squares | |
+        mass              | mass_pairs | kg |
+        velocity_weight   | velocities | | makes velocities comparable [m/s]
+        chord_weight      | chord_parts | |
+        chord_total       | chords | | sum of the weights; 0: a difference
+        term_coefficient  | terms | |
+        function_constant | functions | |
+        function_zone     | functions | m | of a rounded coordinate: -a .. a counts as zero
+        row_length        | rows | | what a gap is compared with: a length, 1 for cosines
+        pair_weight       | pairs | |
+        force_stiffness   | forces | | of a spring; EA of a string
+        force_damping     | forces | | d; of a string tau EA / 4
+        force_modulus     | forces | | EA / 4 of strings, on which numerical damping acts
+        force_rest        | forces | | where a spring is relaxed
+        force_weight      | forces | | measure: 1, or length of a string
+        push_side         | forces | | of a one-sided force: 1: it pushes the coordinate up, -1: down
+        push_exponent     | forces | | of its depth
+        push_damping      | forces | | of its rate, after Hunt and Crossley
+        friction          | forces | | level of dry friction, or coefficient across a contact
+        friction_speed    | forces | | below which it falls
+        bearing_share     | forces | | of the force of the bearing, which adds to the level
+        slip_radius       | forces | m | of the sphere that touches, or the wheel that rolls
+        force_factor      | forces | | of the coordinate in its relation
+        force_energy      | forces | | size of a user's energy, EA of strings: what its round-off is compared with
+        """,
+    ),
+    *tables_of(
+        Kind.VECTOR,
+        Writer.SYSTEM,
+        """
+        weight            | carriers | N | m g
+        vector_base       | vectors | | x0 or e, body axes; a given vector
+        shape             | shape_vectors | | column of P
+        """,
+    ),
+    *tables_of(
+        Kind.MATRIX,
+        Writer.SYSTEM,
+        """
+        rigid_inertia     | types | kg m2 | J of a type without elastic coordinates
+        """,
+    ),
+    *tables_of(
+        Kind.VECTOR,
+        Writer.CLOCK,
+        """
+        moving0           | moving | | given vectors at the start of the step
+        moving1           | moving | | at its end
+        load_value        | load_values | N, N m | at the middle of the step
+        """,
+    ),
+    *tables_of(
+        Kind.INTEGER,
+        Writer.STEP,
+        """
+        pivots            | 2 unknowns | | of each node, from twice its first row on
+        """,
+    ),
+    *tables_of(
+        Kind.VECTOR,
+        Writer.STEP,
+        """
+        linear0           | carriers | m/s | V; 0: start, 1: end of the step
+        linear1           | carriers | m/s |
+        spin0             | frames | rad/s | w, body axes
+        spin1             | frames | rad/s |
+        half_turn         | frames | rad | a = h mean(w) / 2
+        shift             | carriers | m | h mean(V)
+        angular0          | frames | | pi_r
+        angular1          | frames | |
+        arm0              | vectors | | R rho, world axes
+        arm1              | vectors | |
+        place0            | vectors | | x_n
+        change            | vectors | | delta(x)
+        pull              | vectors | N, N m | force on a vector
+        left              | vectors | | dw/dx at the mean vectors, of one function
+        right             | vectors | | dw/dx at the end
+        lever             | lever_vectors | | force f enters nu_i's balance as lever_i.f
+        motion            | lever_vectors | | dx_{n+1}/dnu_{n+1}
+        chord0            | chords | | y_n
+        chord_change      | chords | | delta(y)
+        force_sum         | carriers | N | of all vectors of a carrier
+        moment_sum        | frames | N m | about the mean centre of mass, world axes
+        """,
+    ),
+    *tables_of(
+        Kind.MATRIX,
+        Writer.STEP,
+        """
+        rotation1         | frames | | R_{n+1}
+        inverse_mean      | frames | | A^-1
+        """,
+    ),
+    *tables_of(
+        Kind.REAL,
+        Writer.STEP,
+        """
+        xi0               | coordinates | | (1, eta)
+        xi1               | coordinates | |
+        rate0             | coordinates | | (0, deta/dt)
+        rate1             | coordinates | |
+        moment0           | 9 coordinates | | N_pq = W_pq xi, in planes of number q d + p
+        moment1           | 9 coordinates | |
+        moment_rate0      | 9 coordinates | | D_pq = W_pq dxi
+        moment_rate1      | 9 coordinates | |
+        elastic_mean      | coordinates | | mean(eta) + gamma delta(eta)
+        elastic_force     | coordinates | |
+        gradient          | coordinates | | of one strain at the mean
+        gradient1         | coordinates | | at the end
+        strain0           | frame_strains | |
+        strain1           | frame_strains | |
+        strain_change     | frame_strains | |
+        last_error        | one | m | estimated error of the displacement in the last step
+        slope0            | frame_squares | | slope function times eta
+        slope1            | frame_squares | |
+        term_mean         | terms | | mean coefficient of the step
+        term_end          | terms | | at its end
+        function0         | functions | | w_n of laws
+        function_change   | functions | | delta(w)
+        function_end      | functions | | constant at the end of the step
+        generalized       | functions | | multiplier, or force of a law along its function
+        along             | functions | | omega of a law: what its force is multiplied by
+        slope             | functions | | dtheta/dw_{n+1} of a law
+        tangent           | 7 functions | | d(generalized)/dw_{n+1} over the functions of its law
+        theta0            | forces | | coordinate at the start of the step
+        theta_change      | forces | |
+        loss              | forces | J | what contact and dry friction lose in the step
+        across_loss       | forces | J | that part of it that is lost along a plane
+        slip_weight       | slip_parts | | coefficients of sliding
+        touching          | forces | | 1: a contact that pushes at either end of the step
+        hardness          | carriers | 1/s2 | of the contacts on a carrier; -1: it has no inertia
+        parts             | one | | that the step is to be taken in
+        scalar_force      | forces | | F along the coordinate
+        force_slope       | forces | | its derivative to theta_{n+1}
+        left_gradient     | group_numbers | | of one law: carriers' rows
+        right_gradient    | group_numbers | |
+        row_relaxation    | rows | | of the last factorization
+        row_scale         | rows | | what elimination of carriers put on the diagonal
+        blocks            | block_numbers | |
+        residual          | unknowns | |
+        update            | unknowns | |
+        trial_update      | unknowns | |
+        velocity1         | velocities | | nu_{n+1}
+        saved_velocity    | velocities | |
+        multiplier1       | rows | |
+        saved_multiplier  | rows | |
+        scratch           | 9 widest | |
+        border            | border_numbers | | right-hand sides of V, w and y
+        copied            | 36 one | | columns of a block that is multiplied by the inverse of another
+        coefficient       | 9 one | | of a contraction
+        history           | history_length | | scaled updates of the last step
+        ledger            | 2 one | J | what the energies of the last step miss, and what they may
+        mean_reaction     | reactions | | multipliers and forces, mean over the substeps of a composed step
+        saved_state       | state_numbers | | at the start of a composed step
+        """,
+    ),
+    *tables_of(
+        Kind.REAL,
+        Writer.STATE,
+        """
+        energy            | 4 one | J | kinetic, strain, gravity, spring
+        dissipated        | one | J | since the start
+        counter           | 4 one | | iterations, steps with dependent joints, parts around contacts, open ledgers
+        step_error        | one | | greatest estimated error of a step since the last stored instant
+        """,
+    ),
+    *tables_of(Kind.VECTOR, Writer.STATE, "position | carriers | m | centre of mass, or node"),
+    *tables_of(Kind.MATRIX, Writer.STATE, "rotation | frames | | body to world"),
+    *tables_of(
+        Kind.REAL,
+        Writer.STATE,
+        """
+        eta               | elastic | |
+        velocity          | velocities | | nu
+        previous_velocity | velocities | | of the step before, where Newton's method starts from
+        earlier_velocity  | velocities | | of the step before that
+        known_velocities  | one | | how many of these two there are
+        steps_taken       | 2 one | s | lengths of the last step and of the one before
+        best_guess        | velocities | | how each would have been predicted best in the last step
+        work              | sources | J | since the start, by loads, then by given vectors in interactions
+        theta             | forces | rad, m | coordinates, angles over full turns
+        held              | switches | | where each is held; not a number: nowhere
+        event_time        | events | s | when each happened; not a number: not yet
+        event_loss        | events | J | energy that it took
+        multiplier        | rows | N, N m | of the last step
+        force             | forces | N, N m | of the last step
+        """,
+    ),
+    *tables_of(
+        Kind.REAL,
+        Writer.VIEW,
+        """
+        state             | state_numbers | | all stored tables
+        reaction          | reactions | | the last of them: multiplier and force
+        """,
+    ),
+    *ROD_TABLES,
+    *SOFT_TABLES,
+    *CROWD_TABLES,
+)
+
+GIVEN = -1
+MOVING = -2
+
+NODE, SIZE, DIAGONAL, ROW, APART, NEIGHBOURS, COUNT, TARGETS = range(8)
+VISIT = 8
+"""What ``visit`` has of a node: its number, rows, diagonal block, first row of the right-hand side, rows that are
+apart (``node_apart``) or SEGMENTED, first neighbour, how many, first target."""
+
+SEGMENTED = -1
+
+CONSTRAINT, POSITION, DISTANCE, ANGLE, ROUNDED, SEGMENT, ROLLING = range(7)
+FORCE, FOLLOWER_FORCE, TORQUE, FOLLOWER_TORQUE, PRESSURE = range(5)
+SPRING, LOGARITHMIC, LINEAR, ST_VENANT_KIRCHHOFF, USER_LAW, CONTACT, ELASTIC, SERVO = range(8)
+QUADRATIC, INVARIANTS = range(2)
+NOTHING, PROPORTIONAL, LOGARITHMS, RECIPROCAL, THINNING, OF_USER = range(6)
+
+LAW_WIDTH = 7
+"""Functions of one law, at most; from row to row of ``tangent``."""
+
+MOST_PARTS = 4096
+"""Of a step around contacts."""

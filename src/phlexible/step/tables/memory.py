@@ -1,0 +1,152 @@
+"""Memory of the tables of ``tables.py``: sizes from counts, arrays for Python, addresses for the kernels."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.step.tables.declarations import TABLES, Kind, Table, Writer
+from phlexible.step.tables.functions import FUNCTIONS
+
+NUMBERS = {Kind.REAL: (), Kind.INTEGER: (), Kind.VECTOR: (3,), Kind.MATRIX: (3, 3)}
+"""Shape of an entry."""
+
+SIZES = {kind: int(np.prod(shape)) for kind, shape in NUMBERS.items()}
+
+STATE = tuple(table for table in TABLES if table.writer is Writer.STATE)
+
+HEADER = 2 * len(TABLES) + len(FUNCTIONS)
+"""Integers in a header: counts or addresses of tables, their lengths, addresses of functions."""
+
+ALIGNED = 8  # numbers: tables begin where cache lines do
+
+
+class StateRows(Mapping[str, Array]):
+    """Stored tables as views of rows of the state, each of shape (rows, entries of the table), made when asked for.
+
+    Args:
+        numbers: shape (rows, state numbers).
+        places: first and last + 1 number, and shape, of each table.
+    """
+
+    def __init__(self, numbers: Array, places: Mapping[str, tuple[int, int, tuple[int, ...]]]) -> None:
+        self._numbers, self._places = numbers, places
+
+    def __getitem__(self, name: str) -> Array:
+        """One table."""
+        begin, end, shape = self._places[name]
+        return self._numbers[:, begin:end].reshape(len(self._numbers), *shape)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+class Memory:
+    """All tables of a model.
+
+    Args:
+        counts: every table of kind COUNT by name, without those that follow from others.
+        given: every table that the system writes, by name.
+
+    Attributes:
+        counts: all of them.
+        header: counts, addresses and lengths of tables and addresses of functions, as the kernels take them
+            (``notation.tables_at``).
+        state: all stored tables, one after the other; a view of it is what ``memory[name]`` gives of them.
+    """
+
+    def __init__(self, counts: Mapping[str, int], given: Mapping[str, NDArray[np.generic]]) -> None:
+        self.counts = {"one": 1, **counts}
+        self.counts["state_numbers"] = sum(numbers(table, self.counts) for table in STATE)
+        self._given: dict[str, NDArray[np.generic]] = {}
+        self._places: dict[str, tuple[int, int, Kind]] = {}  # in the numbers that change: the state, then others
+        self._length = _aligned(self.counts["state_numbers"])
+        own: list[tuple[int, int]] = []  # place in the header and in the numbers that change
+        self._template: IntArray = np.zeros(HEADER, dtype=np.int64)
+        state = 0
+        for place, table in enumerate(TABLES):
+            if table.kind is Kind.COUNT:
+                self._template[place] = self.counts[table.name]
+                continue
+            self._template[len(TABLES) + place] = table.entries(self.counts)
+            if table.writer is Writer.SYSTEM:
+                self._given[table.name] = array = self._checked(table, given)
+                self._template[place] = array.__array_interface__["data"][0]
+                continue
+            size = numbers(table, self.counts)
+            match table.writer:
+                case Writer.STATE:
+                    begin, state = state, state + size
+                case Writer.VIEW:  # of the last numbers of the state
+                    begin = self.counts["state_numbers"] - size
+                case _:
+                    begin, self._length = self._length, self._length + _aligned(size)
+            self._places[table.name] = (begin, begin + size, table.kind)
+            own.append((place, begin))
+        self._columns = {table.name: self._stored(table.name) for table in STATE}
+        self._own: IntArray = np.array(own, dtype=np.int64)
+        self._allocate()
+
+    def fresh(self) -> Self:
+        """Memory with the same tables of the system and zeros in all others."""
+        other = copy(self)
+        other._allocate()
+        return other
+
+    def connect(self, programs: Iterable[Callable[[IntArray], object]]) -> None:
+        """Have each program write the addresses of its functions."""
+        for program in programs:
+            program(self._template)
+        self.header[2 * len(TABLES) :] = self._template[2 * len(TABLES) :]
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        """A table: shape (entries,), of vectors (entries, 3), of matrices (entries, 3, 3); a view."""
+        if name in self._given:
+            return self._given[name]
+        begin, end, kind = self._places[name]
+        array = self._numbers[begin:end]
+        if kind is Kind.INTEGER:
+            return array.view(np.int64)
+        return array.reshape((end - begin) // SIZES[kind], *NUMBERS[kind])
+
+    @property
+    def state_sizes(self) -> dict[str, int]:
+        """How many numbers of the state each stored table holds."""
+        return {table.name: self._places[table.name][1] - self._places[table.name][0] for table in STATE}
+
+    def rows(self, states: Array) -> StateRows:
+        """The stored tables of states (k, state_numbers)."""
+        return StateRows(states, self._columns)
+
+    def _stored(self, name: str) -> tuple[int, int, tuple[int, ...]]:
+        """First and last + 1 number in the state, and shape of a stored table."""
+        begin, end, kind = self._places[name]
+        return begin, end, ((end - begin) // SIZES[kind], *NUMBERS[kind])
+
+    def _allocate(self) -> None:
+        self._numbers: Array = np.zeros(self._length)
+        self.state = self._numbers[: self.counts["state_numbers"]]
+        self.header = self._template.copy()
+        self.header[self._own[:, 0]] = self._numbers.ctypes.data + self._numbers.itemsize * self._own[:, 1]
+
+    def _checked(self, table: Table, given: Mapping[str, NDArray[np.generic]]) -> NDArray[np.generic]:
+        shape = (table.entries(self.counts), *NUMBERS[table.kind])
+        kind = np.int64 if table.kind is Kind.INTEGER else np.float64
+        array = np.ascontiguousarray(given[table.name], dtype=kind)
+        assert array.shape == shape, f"{table.name} has shape {array.shape}, expected {shape}"
+        return array
+
+
+def _aligned(size: int) -> int:
+    return -(-size // ALIGNED) * ALIGNED
+
+
+def numbers(table: Table, counts: Mapping[str, int]) -> int:
+    """How many numbers a table holds."""
+    return table.entries(counts) * SIZES[table.kind]

@@ -1,1 +1,0 @@
-"""The same model with many parameters: on all cores, or on a cluster."""

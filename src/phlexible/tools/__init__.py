@@ -1,0 +1,1 @@
+"""Around models: studies, exchange formats, passive control."""

@@ -1,0 +1,383 @@
+"""Controllers that keep a model passive: shaped energies, dampers, observers (docs/theory.md, 8)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array, finite, non_negative, numbers, optional_text, positive
+from phlexible.bodies.floating_body import FloatingBody
+from phlexible.description.interactions.feedback import LinearController
+from phlexible.description.interactions.force_elements import ForceElement, Potential
+from phlexible.description.interactions.loads import Load
+from phlexible.description.interactions.state_force import CompoundForce
+from phlexible.description.joints.joint import Joint
+from phlexible.description.ports import Attachment, PlacedBody, Port
+from phlexible.errors import EquilibriumError, ModelError, ParameterError
+from phlexible.model import Model
+from phlexible.port_hamiltonian.linear import LinearPHDAE
+from phlexible.results.equilibrium import Equilibrium
+from phlexible.results.linear_model import LinearModel
+
+# Energy shaping and damping injection in a joint (IDA-PBC, docs/theory.md, 8).
+
+ITERATIONS, CLOSE = 12, 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class EnergyShaping(CompoundForce):
+    """A potential and a damper in a joint that make a wanted state the minimum of the energy, for ``Model.apply``.
+
+    The torque is -dU/dtheta - d theta' (8.29), U = k (theta - target)^2 / 2 - V(theta) - c (theta - target), with
+    the potential V of gravity as the joint would feel it were all beyond it rigid, and the torque c that flexible
+    links need beside it to stay at the target. The total energy of the motion is then the closed loop's, which only
+    dampers change: whatever the step, and however links bend, it falls.
+
+    Attributes:
+        joint: that is driven.
+        target: its coordinate [rad or m].
+        stiffness: k [N m/rad or N/m].
+        damping: d [N m s/rad or N s/m].
+        weight: V = weight[0] theta of a sliding joint [N]; weight[0] cos theta + weight[1] sin theta of a turning
+            one [N m].
+        offset: c [N m or N].
+        name: of the element.
+    """
+
+    joint: Joint
+    target: float
+    stiffness: float
+    damping: float
+    weight: tuple[float, float]
+    offset: float = 0.0
+    name: str | None = None
+
+    @property
+    def potential(self) -> Potential:
+        """U."""
+        k, target, c, (a, b) = self.stiffness, self.target, self.offset, self.weight
+        around = (target - 1.0, target + 1.0)
+        if not self._turns:
+            return Potential(
+                lambda s: 0.5 * k * (s - target) ** 2 - a * s - c * (s - target),
+                lambda s: k * (s - target) - a - c,
+                around,
+            )
+        return Potential(
+            lambda theta: (
+                0.5 * k * (theta - target) ** 2 - a * np.cos(theta) - b * np.sin(theta) - c * (theta - target)
+            ),
+            lambda theta: k * (theta - target) + a * np.sin(theta) - b * np.cos(theta) - c,
+            around,
+        )
+
+    @property
+    def _turns(self) -> bool:
+        return self.joint.coordinate_names[0].endswith("angle")
+
+    def parts(self) -> tuple[Load | ForceElement, ...]:
+        """The spring with the potential, and the damper."""
+        return (self.joint.spring(potential=self.potential, damping=self.damping, name=self.name),)
+
+
+def energy_shaping(
+    model: Model, joint: Joint, target: float, *, stiffness: float, damping: float, name: str | None = None
+) -> EnergyShaping:
+    """Finds what a joint of a model needs to have its minimum of energy at a target.
+
+    Args:
+        model: with the joint, and without what drives it.
+        joint: with one coordinate, between a part that stands still and the one that it moves.
+        target: of its coordinate [rad or m].
+        stiffness: of the shaped energy [N m/rad or N/m]; large enough for a minimum.
+        damping: that is injected [N m s/rad or N s/m].
+        name: of the element in the model.
+
+    Raises:
+        ModelError: a joint of another model, with several coordinates, or in a loop.
+        EquilibriumError: links bend so much that no torque of the joint keeps the target.
+    """
+    _check_model(model)
+    name = optional_text("name", name)
+    if not any(joint is each for each in model.joints):
+        raise ModelError(f"{joint} is not connected in this model")
+    if len(joint.coordinate_names) != 1:
+        raise ModelError(
+            f"energy is shaped in a joint with one coordinate, {joint} has {len(joint.coordinate_names)}"
+        )
+    target, stiffness = finite("target", target), positive("stiffness", stiffness)
+    damping = non_negative("damping", damping)
+    moved, sign = _moved(model, joint)
+    if moved is None:
+        raise ModelError(f"{joint} is in a loop: both of its sides hold on to the ground without it")
+    weight = _weight(model, joint, moved, sign)
+    shaped = EnergyShaping(joint, target, stiffness, damping, weight, 0.0, name)
+    is_flexible = any(placed.data.elastic_count for placed in moved if isinstance(placed.data, FloatingBody))
+    place = target
+    for _ in range(ITERATIONS if is_flexible and model.gravity.any() else 0):
+        copy = model.replace()
+        own = copy.joints[next(k for k, each in enumerate(model.joints) if each is joint)]
+        element = EnergyShaping(own, target, stiffness, damping, weight, shaped.offset, name)
+        copy.apply(element)
+        rest = copy.equilibrium()
+        turned = element._turns
+        place = float(rest.angle(own) if turned else rest.translation(own))
+        if abs(place - target) <= CLOSE * max(1.0, abs(target)):
+            return shaped
+        offset = shaped.offset + stiffness * (target - place)
+        shaped = EnergyShaping(joint, target, stiffness, damping, weight, offset, name)
+    if place == target:  # rigid, or nothing pulls: the shape is exact
+        return shaped
+    raise EquilibriumError(f"{joint} does not stay at {target:g}: it came to {place:g}; take more stiffness")
+
+
+def damping_injection(model: Model, dampings: Mapping[Joint, float]) -> None:
+    """Dampers in joints, by joint [N m s/rad or N s/m]: the energy of the model falls as long as they move.
+
+    Raises:
+        ParameterError: no mapping, or numbers out of range.
+        ModelError: joints of another model, or with several coordinates.
+    """
+    _check_model(model)
+    if not isinstance(dampings, Mapping):
+        raise ParameterError(f"dampings must be numbers by joint, got {dampings!r}")
+    for joint, damping in dampings.items():
+        if not isinstance(joint, Joint):
+            raise ParameterError(f"dampings must be numbers by joint, got {joint!r}: {damping!r}")
+        model.apply(joint.damper(positive(f"damping of {joint}", damping)))
+
+
+def _check_model(model: object) -> None:
+    if not isinstance(model, Model):
+        raise ModelError(f"model must be a Model with a joint that is driven, got {model!r}")
+
+
+def torque_of_weight(model: Model, joint: Joint, place: float) -> float:
+    """What holds the weight of all that a joint moves, were it rigid, with the other joints as they start.
+
+    0 where joints are in a loop, or carry what has no shape of its own [N m or N].
+    """
+    moved, sign = _moved(model, joint)
+    if moved is None or not all(isinstance(placed.data, FloatingBody) for placed in moved):
+        return 0.0
+    a, b = _weight(model, joint, moved, sign)
+    turns = joint.coordinate_names[0].endswith("angle")
+    return float(b * np.cos(place) - a * np.sin(place)) if turns else a
+
+
+def _moved(model: Model, joint: Joint) -> tuple[list[PlacedBody] | None, float]:
+    """Bodies on the side of a joint that holds on to nothing else, None in a loop; -1 if that is the first side."""
+    moved = _beyond(model, joint, joint.second)
+    return (moved, 1.0) if moved is not None else (_beyond(model, joint, joint.first), -1.0)
+
+
+def _beyond(model: Model, joint: Joint, port: Port) -> list[PlacedBody] | None:
+    """Bodies that are carried by a port of a joint; None: they hold on to the ground without it."""
+    if not isinstance(port, Attachment):
+        return None
+    found, waiting = {port.placed}, [port.placed]
+    while waiting:
+        body = waiting.pop()
+        for other in model.joints:
+            ends = [end.placed if isinstance(end, Attachment) else None for end in (other.first, other.second)]
+            if other is joint or body not in ends:
+                continue
+            for end in ends:
+                if end is None:
+                    return None
+                if end not in found:
+                    found.add(end)
+                    waiting.append(end)
+    return list(found)
+
+
+def _weight(model: Model, joint: Joint, moved: Iterable[PlacedBody], sign: float) -> tuple[float, float]:
+    """Of V, from masses and centers of what moves, undeformed at the initial pose."""
+    axis, pivot, gravity = _axis(joint), joint.second.initial_position(), model.gravity
+    mass, moment = 0.0, np.zeros(3)
+    for placed in moved:
+        own = _mass_and_center(placed)
+        mass, moment = mass + own[0], moment + own[0] * (own[1] - pivot)
+    if not joint.coordinate_names[0].endswith("angle"):
+        return -sign * mass * float(gravity @ axis), 0.0
+    across = moment - (moment @ axis) * axis
+    return -float(gravity @ across), -sign * float(gravity @ np.cross(axis, moment))
+
+
+def _axis(joint: Joint) -> Array:
+    given = np.asarray(getattr(joint, "axis", (0.0, 0.0, 1.0)), dtype=np.float64)
+    return np.asarray(given / np.linalg.norm(given))
+
+
+def _mass_and_center(placed: PlacedBody) -> tuple[float, Array]:
+    """Of an undeformed body, in world axes."""
+    data = placed.data
+    if not isinstance(data, FloatingBody):
+        raise ModelError(f"{placed.name} has no shape of its own that a joint could carry; give a spring instead")
+    return data.mass, placed.position + placed.rotation @ np.asarray(data.first_moments)[:, 0] / data.mass
+
+
+# Energies of several joints that are shaped together: springs, torques and dampers (docs/theory.md, 8).
+
+SHARED_ITERATIONS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class SharedShaping(CompoundForce):
+    """Shapes of several joints whose minimum is one pose, for ``Model.apply``.
+
+    Attributes:
+        shapes: of each joint, without a weight of its own: ``offset`` is what holds the others and all weights.
+    """
+
+    shapes: tuple[EnergyShaping, ...]
+
+    def parts(self) -> tuple[Load | ForceElement, ...]:
+        """A spring with the potential and a damper in each joint."""
+        return tuple(part for shape in self.shapes for part in shape.parts())
+
+
+def shared_energy_shaping(
+    model: Model, targets: Mapping[Joint, float], *, stiffness: float, damping: float
+) -> SharedShaping:
+    """Finds what several joints need so that the energy of the loop has its minimum where all are at their targets.
+
+    In each joint U = k (theta - target)^2 / 2 - c (theta - target) and a damper; the torques c, which hold weights,
+    springs and bent links there, are found from equilibria. With enough stiffness the pose is a minimum (Takegaki
+    and Arimoto 1981), and the energy of the motion, which is the closed loop's, falls to it at any step. Joints may
+    be in loops.
+
+    Args:
+        model: with the joints, and without what drives them.
+        targets: of the coordinate of each joint [rad or m].
+        stiffness: k of all [N m/rad or N/m].
+        damping: of all [N m s/rad or N s/m].
+
+    Raises:
+        ModelError: joints of another model, or with several coordinates.
+        ParameterError: no mapping, or numbers out of range.
+        EquilibriumError: the targets are no equilibrium, or no minimum; with the stiffness that was too small.
+    """
+    if not isinstance(model, Model):
+        raise ModelError(f"model must be a Model with joints that are driven, got {model!r}")
+    if not isinstance(targets, Mapping) or not targets:
+        raise ParameterError(f"targets must be numbers by joint, got {targets!r}")
+    k, d = positive("stiffness", stiffness), non_negative("damping", damping)
+    for joint in targets:
+        if not any(joint is each for each in model.joints):
+            raise ModelError(f"{joint!r} is not connected in this model")
+        if len(joint.coordinate_names) != 1:
+            raise ModelError(
+                f"energy is shaped in joints with one coordinate, {joint} has {len(joint.coordinate_names)}"
+            )
+    shapes = [
+        EnergyShaping(joint, finite(f"target of {joint}", target), k, d, (0.0, 0.0))
+        for joint, target in targets.items()
+    ]
+    offsets = np.array([torque_of_weight(model, shape.joint, shape.target) for shape in shapes])
+    shapes = [replace(shape, offset=float(c)) for shape, c in zip(shapes, offsets, strict=True)]
+    inverse = k * np.eye(len(shapes))
+    gaps, rest = _gaps(model, shapes)
+    for _ in range(SHARED_ITERATIONS):  # Broyden's good method
+        if np.abs(gaps).max() <= CLOSE:
+            if not rest.is_stable:
+                raise EquilibriumError(f"the targets are no minimum of the energy; take more stiffness than {k:g}")
+            return SharedShaping(tuple(shapes))
+        change = inverse @ gaps
+        offsets = offsets + change
+        shapes = [replace(shape, offset=float(c)) for shape, c in zip(shapes, offsets, strict=True)]
+        before = gaps
+        gaps, rest = _gaps(model, shapes)
+        expected = inverse @ (before - gaps)
+        if (size := change @ expected) == 0.0:  # nothing answers
+            break
+        inverse += np.outer(change - expected, change @ inverse) / size
+    missed = np.abs(gaps).max()
+    raise EquilibriumError(
+        f"the joints do not stay at their targets, {missed:.3g} is missed; take more stiffness than {k:g}"
+    )
+
+
+def _gaps(model: Model, shapes: Sequence[EnergyShaping]) -> tuple[Array, Equilibrium]:
+    """How far from its target each joint comes to rest, and where all is then."""
+    copy = model.copy()
+    own = [copy.joints[next(n for n, each in enumerate(model.joints) if each is s.joint)] for s in shapes]
+    copy.apply(SharedShaping(tuple(replace(s, joint=j) for s, j in zip(shapes, own, strict=True))))
+    try:
+        rest = copy.equilibrium()
+    except EquilibriumError as error:
+        raise EquilibriumError(
+            f"nothing holds the joints near their targets; take more stiffness than {shapes[0].stiffness:g}"
+        ) from error
+    turns = [joint.coordinate_names[0].endswith("angle") for joint in own]
+    found = [rest.angle(j) if turn else rest.translation(j) for j, turn in zip(own, turns, strict=True)]
+    return np.array([s.target - float(value) for s, value in zip(shapes, found, strict=True)]), rest
+
+
+# An observer of a linear model whose feedback is passive, whatever the model left out (docs/theory.md, 8).
+
+
+@dataclass(frozen=True, eq=False)
+class PassiveObserver:
+    """A controller that follows a linear model beside the plant and damps what it sees there.
+
+    Attributes:
+        model: the controller in port-Hamiltonian form, from what is measured to the forces with the opposite sign:
+            ``linear.interconnect(observer.model)`` is the loop, with a ``passivity()`` of its own.
+        law: the same from what is measured to the forces, for ``Feedback(observer.law, measured, on=...)`` and
+            ``linear.interconnect(observer.law)``.
+    """
+
+    model: LinearModel
+    law: LinearController
+
+
+def passive_observer(linear: LinearModel, damping: ArrayLike, injection: float = 1.0) -> PassiveObserver:
+    """What a passive linear model, often a reduced one, knows of the velocities, fed back as damping.
+
+    ``x' = (J - R) Q x + B u + injection B K (y - B^T Q x)``, ``u = -K B^T Q x`` (8.33): the energy of its error
+    falls as that of the plant does, and the whole is a passive system at the ports of the plant. Connected with any
+    passive plant it is stable, also with the modes that a reduction left out.
+
+    Args:
+        linear: with inputs; what is measured are the power-conjugate velocities, in their order: the
+            ``AngularVelocity`` where a ``Torque`` acts, the ``Velocity`` where a ``Force`` does.
+        damping: K, one number or one for each input [force over velocity].
+        injection: of measured errors over the damping; large: the observer trusts the sensors.
+
+    Raises:
+        ModelError: no linear model, one without inputs, or one that is not passive.
+        ParameterError: numbers that are not positive, or not one for each input.
+    """
+    if not isinstance(linear, LinearModel):
+        raise ModelError(f"linear must be what model.linearize or reduce returned, got {linear!r}")
+    if not linear.port_size:
+        raise ModelError("the linear model has no inputs; give some to linearize")
+    gains = numbers("damping", damping)
+    if gains.shape not in ((), (linear.port_size,)) or not np.isfinite(gains).all() or not (gains > 0).all():
+        raise ParameterError(f"damping must be a positive number, or {linear.port_size} of them, got {damping!r}")
+    share = positive("injection", injection)
+    if not linear.passivity().is_passive:
+        raise ModelError("the linear model is not passive: springs that push, or forces that feed it energy")
+    own = linear.standard_form()
+    J, R, B, Q = (_dense(each) for each in (own.structure, own.dissipation, own.port_map, own.effort_map))
+    K = np.diag(np.broadcast_to(gains, linear.port_size))
+    loss = share * (R + (1.0 + share) * B @ K @ B.T)
+    controller = LinearPHDAE(
+        sparse.eye_array(own.order),
+        sparse.csr_array(share * J),
+        sparse.csr_array(0.5 * (loss + loss.T)),
+        sparse.csr_array(share * B @ K),
+        tuple(replace(block, name=f"observed {block.name}") for block in own.states),
+        tuple(replace(port, input_unit=port.output_unit, output_unit=port.input_unit) for port in own.ports),
+        sparse.csr_array(Q / share),
+    )
+    seen = K @ B.T @ Q
+    law = LinearController((J - R) @ Q - (1.0 + share) * B @ seen, share * B @ K, -seen, np.zeros_like(K))
+    return PassiveObserver(LinearModel.of(controller), law)
+
+
+def _dense(matrix: object) -> Array:
+    return np.asarray(sparse.csr_array(matrix).todense(), dtype=np.float64)

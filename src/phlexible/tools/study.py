@@ -1,0 +1,623 @@
+"""A study: one model with many parameters, each run built and measured, on all cores or on a cluster."""
+
+import inspect
+import json
+import math
+import multiprocessing
+import os
+import pickle
+import queue
+import threading
+import time
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array, check_callable, file_path, finite, flag, numbers, text, whole
+from phlexible.bodies.rigid_body import RigidBody
+from phlexible.description.interactions.feedback import Feedback
+from phlexible.description.interactions.loads import Force
+from phlexible.display import shortened
+from phlexible.errors import ParameterError, ResultFileError
+from phlexible.extras import optional
+from phlexible.model import Model
+from phlexible.results.files.writing import FileLock
+from phlexible.results.progress import progress_bar, shown
+
+if TYPE_CHECKING:
+    import xarray
+
+
+# The parameters of the runs of a study: a grid, a list, or random samples.
+
+Parameters = dict[str, Any]
+
+
+class Distribution(Protocol):
+    """What ``scipy.stats`` gives, for example ``norm(1.0, 0.1)``."""
+
+    def rvs(self, *, size: int, random_state: np.random.Generator) -> Any:
+        """So many random numbers."""
+
+
+def runs_of(
+    parameters: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]],
+) -> tuple[list[Parameters], dict[str, list[Any]] | None]:
+    """The parameters of all runs in their order, and the values along each axis where they are a grid.
+
+    Raises:
+        ParameterError: neither a grid nor a list, or an empty one, or runs that have not the same parameters.
+    """
+    if isinstance(parameters, Mapping):
+        return _grid(parameters)
+    if not isinstance(parameters, list | tuple) or not parameters:
+        raise ParameterError(
+            f"parameters must be a grid such as {{'speed': [1, 2]}} or a list such as [{{'speed': 1}}], got"
+            f" {parameters!r}"
+        )
+    for each in parameters:
+        if not isinstance(each, Mapping) or set(each) != set(parameters[0]):
+            raise ParameterError(
+                f"all runs of a study have the same parameters, got {each!r} and {parameters[0]!r}"
+            )
+    return [{text("parameter", name): value for name, value in each.items()} for each in parameters], None
+
+
+def _grid(parameters: Mapping[str, Sequence[Any]]) -> tuple[list[Parameters], dict[str, list[Any]]]:
+    axes: dict[str, list[Any]] = {}
+    for name, values in parameters.items():
+        if not isinstance(values, list | tuple | np.ndarray | range) or len(values) == 0:
+            raise ParameterError(f"{name} must be a list of values such as [1.0, 2.0], got {values!r}")
+        axes[text("parameter", name)] = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    if not axes:
+        raise ParameterError("a study needs at least one parameter, got {}")
+    return [dict(zip(axes, values, strict=True)) for values in product(*axes.values())], axes
+
+
+def samples(count: int, seed: int = 0, **ranges: tuple[float, float] | Distribution) -> list[Parameters]:
+    """Random parameters for ``study``: the same for the same seed.
+
+    Args:
+        count: how many.
+        seed: of NumPy's generator.
+        ranges: by the name of the parameter (low, high), or a distribution of ``scipy.stats``.
+
+    Raises:
+        ParameterError: a range that is neither, or whose ends are the wrong way round.
+    """
+    number, random = whole("count", count), np.random.default_rng(whole("seed", seed, least=0))
+    columns: dict[str, list[float]] = {}
+    for name, given in ranges.items():
+        if isinstance(given, list | tuple) and len(given) == 2:
+            low, high = finite(f"low end of {name}", given[0]), finite(f"high end of {name}", given[1])
+            if low > high:
+                raise ParameterError(f"{name} must be (low, high) with low <= high, got {given!r}")
+            columns[name] = random.uniform(low, high, number).tolist()
+        elif hasattr(given, "rvs"):
+            columns[name] = np.asarray(given.rvs(size=number, random_state=random), dtype=np.float64).tolist()
+        else:
+            raise ParameterError(f"{name} must be (low, high) or a distribution of scipy.stats, got {given!r}")
+    if not columns:
+        raise ParameterError("samples takes ranges by name, such as samples(100, speed=(1.0, 2.0))")
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+# One run of a study, carried out wherever an executor puts it.
+
+Values = dict[str, Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What came of one run.
+
+    Attributes:
+        values: what was measured, by name; None: the run failed.
+        failure: why, in words; empty where it did not.
+        warnings: that were given, in words.
+        seconds: wall time [s].
+        is_lost: it failed because its process ended, and may go well another time.
+    """
+
+    values: Values | None
+    failure: str = ""
+    warnings: tuple[str, ...] = ()
+    seconds: float = 0.0
+    is_lost: bool = False
+
+
+def packed_task(build: Callable[..., Any], measure: Callable[[Any], Any]) -> bytes:
+    """Both functions for another process, also lambdas and functions of a notebook.
+
+    Raises:
+        ParameterError: they hold something that cannot be sent.
+    """
+    from cloudpickle import dumps  # here: few programs need it
+
+    try:
+        return bytes(dumps((build, measure)))
+    except Exception as error:
+        raise ParameterError(
+            f"build and measure cannot be sent to other processes: {error}; let them hold numbers and arrays only"
+        ) from error
+
+
+def carry_out(task: bytes, parameters: dict[str, Any]) -> Outcome:
+    """Build, measure; errors become failures, so that other runs go on."""
+    begin = time.perf_counter()
+    caught: list[warnings.WarningMessage] = []
+    is_main = threading.current_thread() is threading.main_thread()  # warnings belong to the whole process
+    context: AbstractContextManager[Any] = warnings.catch_warnings(record=True) if is_main else nullcontext(caught)
+    try:
+        with context as caught:
+            build, measure = _functions(task)
+            values, failure = checked_values(measure(build(**parameters))), ""
+    except Exception as error:
+        values, failure = None, f"{type(error).__name__}: {error}"
+    said = tuple(dict.fromkeys(f"{each.category.__name__}: {each.message}" for each in caught))
+    return Outcome(values, failure, said, time.perf_counter() - begin)
+
+
+def checked_values(found: Any) -> Values:
+    """What ``measure`` returned as arrays by name.
+
+    Raises:
+        ParameterError: it is neither a number, nor an array, nor such things by name.
+    """
+    by_name = found if isinstance(found, dict) else {"value": found}
+    try:
+        return {str(name): numbers(str(name), value) for name, value in by_name.items()}
+    except ParameterError as error:
+        raise ParameterError(f"measure must return numbers or arrays, or a dict of them by name: {error}") from None
+
+
+@lru_cache(maxsize=4)
+def _functions(task: bytes) -> Any:
+    """Build and measure, unpacked once a process."""
+    return pickle.loads(task)
+
+
+# The file of a study: a line of JSON for each run that ended, written at once, read again after a kill.
+
+VERSION = 1
+
+
+class Journal:
+    """Outcomes by the parameters of their runs; a context, in which no other process writes to the file.
+
+    Args:
+        path: of the file; a broken last line of a killed study is taken away.
+        names: of the parameters.
+        overwrite: whether to begin anew where there is a file.
+
+    Attributes:
+        known: outcomes of the file, by ``key`` of their parameters.
+
+    Raises:
+        ResultFileError: a file of something else, or one that cannot be written or that another study writes to.
+    """
+
+    def __init__(self, path: str, names: list[str], overwrite: bool) -> None:
+        self._path = Path(path).absolute()
+        self._header = {"phlexible_study": VERSION, "parameters": sorted(names)}
+        self._lock = FileLock(self._path)
+        self.known: dict[str, Outcome] = {}
+        try:
+            if self._path.exists() and not overwrite:
+                self._read()
+            else:
+                self._path.write_text(json.dumps(self._header) + "\n", encoding="utf-8")
+            self._file = self._path.open("a", encoding="utf-8")
+        except BaseException as error:
+            self._lock.release()
+            if isinstance(error, OSError) and not isinstance(error, ResultFileError):
+                raise ResultFileError(f"cannot write {path}: {error.strerror}") from error
+            raise
+
+    @property
+    def lock(self) -> int:
+        """Descriptor of the lock, which processes that are copies of this one must not keep."""
+        return self._lock.descriptor
+
+    def write(self, parameters: dict[str, Any], outcome: Outcome) -> None:
+        """One more run."""
+        line: dict[str, Any] = {"parameters": _plain(parameters), "seconds": outcome.seconds}
+        if outcome.values is not None:
+            line["values"] = {name: value.tolist() for name, value in outcome.values.items()}
+        if outcome.failure:
+            line |= {"failure": outcome.failure, "is_lost": outcome.is_lost}
+        if outcome.warnings:
+            line["warnings"] = outcome.warnings
+        self._file.write(json.dumps(line) + "\n")
+        self._file.flush()
+
+    def _read(self) -> None:
+        data = self._path.read_bytes()
+        whole = data[: data.rfind(b"\n") + 1]
+        try:
+            lines = whole.decode("utf-8").splitlines()
+            header = json.loads(lines[0]) if lines else None
+        except ValueError:
+            header = None
+        if header != self._header:
+            raise ResultFileError(
+                f"{self._path} is no study of the parameters {', '.join(self._header['parameters'])}; name another"  # type: ignore[arg-type]
+                " file, or give overwrite=True"
+            )
+        for line in lines[1:]:
+            self._remember(json.loads(line))
+        if len(whole) < len(data):
+            with self._path.open("r+b") as file:
+                file.truncate(len(whole))
+
+    def _remember(self, line: dict[str, Any]) -> None:
+        found = line.get("values")
+        values = None if found is None else {name: np.array(each, dtype=np.float64) for name, each in found.items()}
+        self.known[key(line["parameters"])] = Outcome(
+            values,
+            line.get("failure", ""),
+            tuple(line.get("warnings", ())),
+            line["seconds"],
+            line.get("is_lost", False),
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+        self._lock.release()
+
+
+def key(parameters: dict[str, Any]) -> str:
+    """The same for the same parameters.
+
+    Raises:
+        ParameterError: values that a file cannot hold.
+    """
+    return json.dumps(_plain(parameters), sort_keys=True)
+
+
+def _plain(value: Any) -> Any:
+    """Numbers, texts, None and truth values, and lists and mappings of them."""
+    if isinstance(value, np.generic | np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, dict):
+        return {str(name): _plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if value is None or isinstance(value, str | bool | int) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    raise ParameterError(f"with output= parameters must be finite numbers, texts or lists of them, got {value!r}")
+
+
+# The compiled time step, ready before it is needed.
+
+
+def warm_up() -> None:
+    """Load the compiled time step into this process; compile it where no process of this version has done so."""
+    model = Model()
+    body = model.add(RigidBody(1.0, (1.0, 1.0, 1.0)), "body")
+    model.apply(Force(body.origin, Feedback(_nothing, [body.origin])))
+    model.simulate(1e-3, 1e-3, progress=False)
+
+
+def _nothing(time: float, measured: Array) -> tuple[float, float, float]:
+    return 0.0, 0.0, 0.0
+
+
+# Who carries out the runs: processes of our own, or any executor with ``submit`` or ``map``.
+
+Finished = Iterator[tuple[int, Outcome]]
+"""Number and outcome of each run, as they end."""
+
+WATCH_SECONDS = 1.0
+"""How often a process of ours asks who its parent is, should nothing tell it that the parent ended."""
+
+LOST = "its process ended (killed, out of memory, or a crash)"
+
+
+def cores() -> int:
+    """How many processes this one may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def finished_runs(
+    task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], executor: Any, lock: int | None = None
+) -> Finished:
+    """All runs, each with its number.
+
+    Args:
+        task: ``packed_task``.
+        runs: numbers and parameters.
+        executor: None: processes on all cores; a number of them; or anything with ``submit`` or ``map``.
+        lock: descriptor of a lock that is this process's alone, or None.
+
+    Raises:
+        ParameterError: an executor of another kind.
+    """
+    if executor is None or (isinstance(executor, int) and not isinstance(executor, bool) and executor > 0):
+        return _own_processes(task, runs, executor or cores(), lock)
+    if callable(getattr(executor, "submit", None)):
+        return _submitted(task, runs, executor)
+    if callable(getattr(executor, "map", None)):
+        return _mapped(task, runs, executor)
+    raise ParameterError(
+        "executor must be None (processes on all cores), a number of processes, or something with submit or map,"
+        f" such as a ProcessPoolExecutor or a dask.distributed Client, got {executor!r}"
+    )
+
+
+def _own_processes(
+    task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], workers: int, lock: int | None
+) -> Finished:
+    """Processes that are started anew where one of them dies; who was at work then is tried again, alone.
+
+    A run that was only waiting for its process is a suspect too: it is the second death alone that tells.
+    """
+    parameters = dict(runs)
+    waiting, suspects, died_alone = deque(parameters), deque[int](), set[int]()
+    pool = _pool(min(workers, len(parameters)), lock)
+    at_work: dict[Future[Outcome], int] = {}
+    try:
+        while waiting or suspects or at_work:
+            is_alone = bool(suspects) and not at_work
+            source, most = (suspects, 1) if is_alone else (waiting, 0 if suspects else workers + 1)
+            lost: list[int] = []
+            while source and len(at_work) < most and not lost:
+                number = source.popleft()
+                try:
+                    at_work[pool.submit(carry_out, task, parameters[number])] = number
+                except BrokenExecutor:
+                    lost.append(number)
+            for future in wait(at_work, return_when=FIRST_COMPLETED).done:
+                number = at_work.pop(future)
+                try:
+                    yield number, future.result()
+                except BrokenExecutor:
+                    lost.append(number)
+            if lost:
+                lost += at_work.values()
+                at_work.clear()
+                pool.shutdown(wait=False)
+                pool = _pool(min(workers, len(parameters)), lock)
+                if is_alone and lost[0] in died_alone:
+                    yield lost[0], Outcome(None, f"WorkerLost: {LOST}", is_lost=True)
+                else:
+                    died_alone.update(lost if is_alone else ())
+                    suspects += sorted(lost)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _pool(workers: int, lock: int | None) -> ProcessPoolExecutor:
+    """Copies of this process where the system makes them: they have loaded everything already."""
+    is_forked = "fork" in multiprocessing.get_all_start_methods()
+    if is_forked:
+        warm_up()
+    context = multiprocessing.get_context("fork" if is_forked else None)
+    return ProcessPoolExecutor(workers, context, _begin, (os.getpid(), lock if is_forked else None))
+
+
+def _begin(parent: int, lock: int | None) -> None:
+    """First thing in a process of ours: let go of the lock that a copy has, and see to it that it ends in time."""
+    if lock is not None:
+        os.close(lock)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """Ends this process when its parent ends, however that was killed; nothing else would tell it.
+
+    The pipe that tells at once stays open where others inherited its end, so who the parent is is asked as well.
+    """
+    process = multiprocessing.parent_process()
+    while process is not None and process.is_alive() and os.getppid() == parent:
+        process.join(WATCH_SECONDS)
+    os._exit(1)
+
+
+def _submitted(task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], executor: Any) -> Finished:
+    """Futures of any kind that tell when they are done, as those of ``concurrent.futures`` and of Dask."""
+    done: queue.SimpleQueue[int] = queue.SimpleQueue()
+    futures: dict[int, Any] = {}
+    for number, parameters in runs:
+        futures[number] = future = executor.submit(carry_out, task, parameters)
+        future.add_done_callback(lambda _, number=number: done.put(number))
+    while futures:
+        number = done.get()
+        try:
+            yield number, futures.pop(number).result()
+        except Exception as error:  # of the executor: a run's own errors are outcomes
+            yield number, Outcome(None, f"{type(error).__name__}: {error}", is_lost=True)
+
+
+def _mapped(task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], executor: Any) -> Finished:
+    """In their order, as ``map`` gives them."""
+    found = executor.map(carry_out, [task] * len(runs), [parameters for _, parameters in runs])
+    for (number, _), outcome in zip(runs, found, strict=True):
+        yield number, outcome
+
+
+# A study: one model with many parameters, each run built and measured, on all cores or on a cluster.
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A run that failed: its parameters, and why."""
+
+    parameters: dict[str, Any]
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """What came of all runs; ``study["peak"]`` is an array of what ``measure`` called "peak".
+
+    Attributes:
+        parameters: of each run.
+        outcomes: in the same order.
+        axes: values along each axis of a grid; None: the runs are a list.
+    """
+
+    parameters: tuple[dict[str, Any], ...]
+    outcomes: tuple[Outcome, ...]
+    axes: Mapping[str, list[Any]] | None
+
+    def __repr__(self) -> str:
+        failed = f", {len(self.failures)} failed" if self.failures else ""
+        return f"Study({len(self.outcomes)} runs{failed}: {shortened(self.names) or 'nothing measured'})"
+
+    @property
+    def failures(self) -> tuple[Failure, ...]:
+        """Runs that failed."""
+        pairs = zip(self.parameters, self.outcomes, strict=True)
+        return tuple(Failure(parameters, outcome.failure) for parameters, outcome in pairs if outcome.failure)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of what was measured."""
+        return tuple(dict.fromkeys(name for each in self.outcomes for name in each.values or ()))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the grid, or (runs,)."""
+        return (len(self.outcomes),) if self.axes is None else tuple(len(each) for each in self.axes.values())
+
+    def __getitem__(self, name: str) -> Array:
+        """What was measured under a name, NaN where runs failed, shape ``shape`` and that of a value.
+
+        Raises:
+            ParameterError: no such name, or values of several shapes.
+        """
+        text("name", name)
+        found = [None if each.values is None else each.values.get(name) for each in self.outcomes]
+        shapes = {each.shape for each in found if each is not None}
+        if len(shapes) != 1:
+            why = f"arrays of several shapes, {sorted(shapes)}: use study.table()" if shapes else "not there"
+            raise ParameterError(f"{name!r} is {why}; measured were: {', '.join(self.names) or 'nothing'}")
+        (shape,) = shapes
+        missing = np.full(shape, np.nan)
+        return np.array([missing if each is None else each for each in found]).reshape(*self.shape, *shape)
+
+    def table(self) -> list[dict[str, Any]]:
+        """A row for each run: parameters, what was measured, "failure"; for ``pandas.DataFrame`` or ``csv``."""
+        rows = []
+        for parameters, outcome in zip(self.parameters, self.outcomes, strict=True):
+            values = {name: value if value.ndim else float(value) for name, value in (outcome.values or {}).items()}
+            rows.append({**parameters, **values, "failure": outcome.failure})
+        return rows
+
+    def to_xarray(self) -> "xarray.Dataset":
+        """A dataset over the axes of the grid, or over "run" (needs ``phlexible[xarray]``).
+
+        Raises:
+            MissingExtraError: xarray is not installed; ``table`` needs nothing.
+            ParameterError: values of several shapes.
+        """
+        xr = optional("xarray", "xarray")
+        dimensions = ("run",) if self.axes is None else tuple(self.axes)
+        variables: dict[str, Any] = {}
+        for name in self.names:
+            values = self[name]
+            inner = tuple(f"{name}_{k}" for k in range(values.ndim - len(dimensions)))
+            variables[name] = (dimensions + inner, values)
+        reasons = np.array([outcome.failure for outcome in self.outcomes], dtype=object).reshape(self.shape)
+        variables["failure"] = (dimensions, reasons)
+        if self.axes is None:
+            names = self.parameters[0]
+            coordinates: dict[str, Any] = {
+                name: ("run", [each[name] for each in self.parameters]) for name in names
+            }
+        else:
+            coordinates = dict(self.axes)
+        dataset: xarray.Dataset = xr.Dataset(variables, coordinates)
+        return dataset
+
+    def __str__(self) -> str:
+        seconds = sum(outcome.seconds for outcome in self.outcomes)
+        lines = [
+            f"{len(self.outcomes)} runs, {seconds:.3g} s in all; measured: {', '.join(self.names) or 'nothing'}",
+            *(f"failed: {each.parameters}: {each.reason}" for each in self.failures),
+        ]
+        return "\n".join(lines)
+
+
+def study(
+    build: Callable[..., Any],
+    parameters: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]],
+    measure: Callable[[Any], Any],
+    executor: Any = None,
+    *,
+    output: str | PathLike[str] | None = None,
+    overwrite: bool = False,
+    progress: bool | None = None,
+) -> Study:
+    """Build and measure a model for many parameters, each run in whatever process is free.
+
+    A run that fails is recorded with its parameters, and the others go on. So is one whose process dies,
+    and dies in two more trials alone.
+
+    Args:
+        build: parameters by name -> a model.
+        parameters: a grid by name, ``{"crank_speed": [100, 150], "diameter": [5e-3, 6e-3]}``: all combinations; or
+            a list of parameters by name, ``ph.samples(100, crank_speed=(100, 150))`` for random ones.
+        measure: model -> a number, an array, or a dict of them by name; it simulates what it needs.
+        executor: None: processes on all cores; a number of processes; or anything with ``submit`` or ``map``: those
+            of ``concurrent.futures``, a ``dask.distributed.Client`` (``phlexible[cluster]``), a pool of MPI.
+        output: file to which each run is written as it ends. Where it is there, runs that are in it are taken from
+            it, as after a kill; those lost with their process are tried again. It does not know ``build`` and
+            ``measure``: after changing them begin anew.
+        overwrite: whether to begin anew where there is a file ``output``.
+        progress: whether to show a progress bar; None: on a terminal; elsewhere a line each ten
+            seconds to stderr.
+
+    Raises:
+        ParameterError: neither a grid nor a list, an executor of another kind, or functions that cannot be sent.
+        ResultFileError: ``output`` is something else, or cannot be written.
+    """
+    check_callable("measure", measure, "model")
+    if not callable(build):
+        raise ParameterError(f"build must be a function of the parameters that returns a model, got {build!r}")
+    runs, axes = runs_of(parameters)
+    _check_parameters(build, runs[0])
+    anew, show, task = flag("overwrite", overwrite), shown(progress), packed_task(build, measure)
+    file = None if output is None else Journal(file_path("output", output), list(runs[0]), anew)
+    found: dict[int, Outcome] = {}
+    with file or nullcontext() as journal, progress_bar(show or progress, "runs") as report:
+        if journal is not None:
+            known = {number: journal.known.get(key(each)) for number, each in enumerate(runs)}
+            found = {number: outcome for number, outcome in known.items() if outcome and not outcome.is_lost}
+        report(len(found), len(runs))
+        missing = [(number, each) for number, each in enumerate(runs) if number not in found]
+        lock = None if journal is None else journal.lock
+        for number, outcome in finished_runs(task, missing, executor, lock) if missing else ():
+            found[number] = outcome
+            if journal is not None:
+                journal.write(runs[number], outcome)
+            report(len(found), len(runs))
+    return Study(tuple(runs), tuple(found[number] for number in range(len(runs))), axes)
+
+
+def _check_parameters(build: Callable[..., Any], first: dict[str, Any]) -> None:
+    try:
+        inspect.signature(build).bind(**first)
+    except ValueError:  # some functions of other languages do not tell
+        pass
+    except TypeError as error:
+        raise ParameterError(f"build must take the parameters {', '.join(first)} by name: {error}") from None
