@@ -19,6 +19,7 @@ from ordinary.models import HEIGHT, LENGTH, MATERIALS, model
 from ordinary.table import POINTS, drawn_rows
 from phlexible.bodies.rod import RodNode
 from phlexible.description.interactions.rod_element import RodElement
+from phlexible.description.interactions.servo import Servo
 from phlexible.description.joints.joint import Joint
 from phlexible.description.ports import PlacedBody
 from phlexible.errors import ModelError
@@ -30,7 +31,7 @@ FEW_MOVING = 0.4, 0.4, 0.2
 ORDINARY = 0.1
 """Share of cases that begin with an ordinary model: clamps at the origin, axes along gravity, at rest."""
 
-DRAWN = [kind for kind in ELEMENT_CASES if kind is not RodElement]
+DRAWN = [kind for kind in ELEMENT_CASES if kind not in (RodElement, Servo)]  # programs have no text for targets yet
 """Elements that are put between any bodies; whole rods make elements of their own."""
 
 

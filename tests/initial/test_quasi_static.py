@@ -229,6 +229,7 @@ def test_the_pose_that_joints_leave_free_stays():
     assert np.abs(state.eta).max() > 1e-6
 
 
+@pytest.mark.filterwarnings("ignore::phlexible.errors.UnitWarning")
 @pytest.mark.parametrize("frame", FRAMES)
 def test_no_unit_of_time_matters(frame):
     """A beam clamped in its middle that carries another one on a rail, in seconds and in microseconds."""

@@ -89,7 +89,7 @@ def complaints(browser) -> list[str]:
         message = json.loads(entry["message"])["message"]
         if message["method"] == "Network.requestWillBeSent":
             address = message["params"]["request"]["url"]
-            if not address.startswith(("file:", "data:", "blob:", "chrome:")):  # chrome: its own icons
+            if not address.startswith(("file:", "data:", "blob:", "chrome")):  # its own icons and first page
                 found.append(address)
     return found
 
