@@ -5,6 +5,7 @@ import re
 import runpy
 import tomllib
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,14 @@ def test_every_public_name_is_in_the_reference_once() -> None:
     listed = re.findall(r"^   (\w+)$", (DOCS / "api" / "index.md").read_text(encoding="utf-8"), re.MULTILINE)
     elsewhere = {"gallery", "gym", "errors", "__version__"}  # modules, which are described in words
     assert sorted(listed) == sorted(set(ph.__all__) - elsewhere)
+
+
+def test_what_methods_return_is_where_the_reference_says() -> None:
+    page = (DOCS / "api" / "index.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^   ([a-z_.]+)\.(\w+)$", page, re.MULTILINE)
+    assert len(listed) > 10
+    for module, name in listed:
+        assert inspect.isclass(getattr(import_module(f"phlexible.{module}"), name))
 
 
 def test_the_reference_shows_what_users_call_and_not_what_parts_ask_of_each_other() -> None:
