@@ -272,7 +272,7 @@ def _size(system: System, stresses: Stresses, change: Array) -> float:
 #
 # Each iteration solves ``(K + mu M) dx - G^T lambda = f``, ``G dx = -g`` and lowers mu with the residual, so that
 # the iterates fall towards a minimum of the potential energy and not to the nearest saddle. Models with rods try
-# Newton's method first, see ``raised_loads.py``, and so do models with strings, see ``taut_strings.py``.
+# Newton's method first, with loads that are raised, and so do models with strings, with tensions as unknowns.
 
 CONTINUATION_ITERATIONS = 400
 GOAL, ACCEPTED = 1e-12, 1e-9

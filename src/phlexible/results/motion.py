@@ -39,9 +39,8 @@ from phlexible.measure.reader import Reader
 from phlexible.measure.run import RecordedRun
 from phlexible.measure.section_forces import BeamStress, SectionForces
 from phlexible.measure.sensors import Sensor
-from phlexible.pictures import summaries as key_figures
-from phlexible.pictures.summaries import motion_html
-from phlexible.results import tables as labelled, tables as sensor_tables, vtk_series
+from phlexible.pictures.summaries import Figures, figures, motion_html
+from phlexible.results import tables, vtk_series
 from phlexible.results.motion_pictures import MotionPictures
 from phlexible.state.initial_state import InitialKind
 from phlexible.state.layout import State
@@ -404,11 +403,11 @@ class Motion(MotionPictures, MeshedMotion):
 
     def to_xarray(self) -> "xarray.Dataset":
         """The raw numbers with names and units (needs ``phlexible[xarray]``)."""
-        return labelled.to_xarray(self.run)
+        return tables.to_xarray(self.run)
 
     def to_dataframe(self, sensors: Sequence[Sensor]) -> "pandas.DataFrame":
         """What sensors measured, a column a component with its unit, over time (needs ``phlexible[xarray]``)."""
-        return sensor_tables.to_dataframe(self.reader, sensors)
+        return tables.to_dataframe(self.reader, sensors)
 
     def to_csv(self, path: FilePath, sensors: Sequence[Sensor]) -> None:
         """The same as text, comma-separated, all digits.
@@ -416,7 +415,7 @@ class Motion(MotionPictures, MeshedMotion):
         Raises:
             ResultFileError: the file cannot be written.
         """
-        sensor_tables.to_csv(self.reader, file_path("path", path), sensors)
+        tables.to_csv(self.reader, file_path("path", path), sensors)
 
     def sensitivity(
         self,
@@ -471,9 +470,9 @@ class Motion(MotionPictures, MeshedMotion):
         saved = files.load(file_path("path", path))
         return cls(saved.run.system, saved.run.recording, saved.is_complete, saved.checkpoint)
 
-    def summary(self) -> key_figures.Figures:
+    def summary(self) -> Figures:
         """Sizes, solver work and the ledger at the end, by name; ``print`` shows aligned lines."""
-        return key_figures.figures(self.run)
+        return figures(self.run)
 
     def _repr_html_(self) -> str:
         """For notebooks: a picture, the figures of the run and its energies."""

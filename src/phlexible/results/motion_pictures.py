@@ -14,7 +14,7 @@ from phlexible.measure import kinematics as poses, section_forces
 from phlexible.measure.reader import Reader
 from phlexible.measure.section_forces import SectionForces
 from phlexible.measure.sensors import Sensor
-from phlexible.pictures import animation, mechanism_plot, mechanism_plot as overview, plots, section_plot
+from phlexible.pictures import animation, mechanism_plot, plots, section_plot
 from phlexible.pictures.live_view import MotionView
 from phlexible.pictures.report_page import InlinePage, html_path, write_page
 from phlexible.pictures.reports import ReportedMotion, measured, motion_page
@@ -106,7 +106,7 @@ class MotionPictures:
             path: of the file to write, ``.png``, ``.pdf`` or ``.svg``; None: none.
             points: whose deflections are shown beside; none: what moves is chosen.
         """
-        return overview.plot_overview(self.run, self, points, path)
+        return mechanism_plot.plot_overview(self.run, self, points, path)
 
     @overload
     def plot_energy(self: Drawn, path: FilePath | None = None, *, axes: None = None) -> "Figure": ...

@@ -1,6 +1,6 @@
 """Products of the papers' matrices of one floating body, for many states, without the matrices (docs/theory.md, 2).
 
-What ``bodies/forms`` writes as matrices E, J, R, B and efforts z, here as loops: the integrators of the
+What ``papers/floating_forms.py`` writes as matrices E, J, R, B and efforts z, here as loops: the integrators of the
 port-Hamiltonian form ask for little else. The variants differ in a few factors, see ``FACTORS``.
 """
 

@@ -22,7 +22,7 @@ from numba.extending import intrinsic, lower_builtin, models, register_model
 from phlexible.step.tables.declarations import TABLES, Kind
 from phlexible.step.tables.functions import FUNCTIONS
 
-# Vectors and matrices as numbers in registers, in LLVM's terms: what the operators of ``notation.py`` are made of.
+# Vectors and matrices as numbers in registers, in LLVM's terms: what the operators below are made of.
 #
 # Rows of matrices share registers of four, so that their products and sums take a third of the instructions.
 
@@ -87,7 +87,7 @@ def of_rows(builder: Any, rows: Sequence[Any]) -> Any:
 # Types that let the kernels read like the formulas: 3-vectors, 3 x 3 matrices, rows of named tables.
 #
 # ``t.angular1[b] - t.angular0[b] + cross(a, p)`` is what a kernel says. A vector is three numbers and a matrix
-# nine, by value; both live in registers. ``t`` is one pointer to the addresses of all tables (``tables.py``),
+# nine, by value; both live in registers. ``t`` is one pointer to the addresses of all tables (``declarations.py``),
 # ``t.name`` a pointer to the first row of one of them, and ``rows + k`` starts k rows later. The rules below
 # write each operation straight to LLVM: there is nothing to compile but the kernels themselves, no reference is
 # counted, and no index is asked whether it counts from the end.

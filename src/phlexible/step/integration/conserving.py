@@ -368,7 +368,7 @@ class ConservingStepper(Stepper):
         return self.advance(np.array([time]), 1.0, Storage()).rows
 
     def joint_velocities(self, time: float) -> Array | None:
-        """As ``observables.projection`` finds them in a motion, by the elimination of a step."""
+        """As ``projected_velocities`` finds them in a motion, by the elimination of a step."""
         assembly, system, memory = self._assembly, self._assembly.system, self._memory
         if self._is_redundant or system.related or (assembly.moving and system.mechanism.switches):
             return None

@@ -167,7 +167,7 @@ def add_moments(t: Tables, b: int, C: Matrix) -> None:
 #     delta(pi_r) + a x (pi_r,n + pi_r,n+1)                        = h A^-1 (sum of moments)         (4.7)
 #     delta(pi_eta) - h/2 (w, deta/dt)_n . dM/deta (w, deta/dt)_n+1 = h (forces on eta)              (4.8)
 #
-# with dM/deta at mean(eta), in moments N and D of ``moments.py``. Each balance is followed by its exact derivative
+# with dM/deta at mean(eta), in the moments N and D of above. Each balance is followed by its exact derivative
 # to nu_{n+1}.
 
 

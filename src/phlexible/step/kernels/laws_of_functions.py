@@ -1,6 +1,6 @@
 """Laws along coordinates of functions w: their forces on vectors and their blocks (docs/theory.md, 8).
 
-A law gives the forces g on its functions from w at both ends of the step (``coordinates.py``). Laws without
+A law gives the forces g on its functions from w at both ends of the step (``laws.py``). Laws without
 functions are those of rods (``rods.py``), which take the forces of a few laws at a time.
 """
 

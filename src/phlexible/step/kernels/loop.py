@@ -30,9 +30,7 @@ RELAXATION = 1e-9
 LINE, PARABOLA, ALTERNATING = range(3)  # guesses of a velocity
 TOUCHING = 3  # status: contacts push, and ask for parts of the step
 SAME_SIZE = 1e-9  # relative
-ANOTHER_SOLUTION = (
-    1e4  # times what the ledger may miss: 1e-6 of the energies, 1e-10 of their parts; right steps: 1e-16
-)
+ANOTHER_SOLUTION = 1e4  # times what a ledger may miss: 1e-6 of energies, 1e-10 of their parts; right steps: 1e-16
 NOTICEABLE = 1e-12  # a share of 1e-6, squared, of multipliers that move nothing: some joints are nearly dependent
 
 

@@ -67,36 +67,36 @@ def tables_of(kind: Kind, writer: Writer, lines: str) -> Iterator[Table]:
 
 # Tables of contacts among many: spheres and pieces of lines, and which of them are near (docs/theory.md, 8).
 
-CROWD_TABLES: tuple[Table, ...] = (
+CONTACT_GROUP_TABLES: tuple[Table, ...] = (
     *tables_of(
         Kind.COUNT,
         Writer.SYSTEM,
         """
-        contact_groups          | 1 | | contacts among many, each with one law
-        members         | 1 | | spheres and pieces of lines of all of them
-        near_pairs      | 1 | | most pairs that are listed
+        contact_groups | 1 | | contacts among many, each with one law
+        members        | 1 | | spheres and pieces of lines of all of them
+        near_pairs     | 1 | | most pairs that are listed
         """,
     ),
     *tables_of(
         Kind.INTEGER,
         Writer.SYSTEM,
         """
-        member_contact_group      | members | |
-        member_side       | members | | 1: meets those of side 2, 2: those of side 1, 3: all
-        member_body       | members | | members of one body do not meet
-        member_start      | members | | vector
-        member_end        | members | | vector; of a sphere the same
+        member_contact_group | members | |
+        member_side          | members | | 1: meets those of side 2, 2: those of side 1, 3: all
+        member_body          | members | | members of one body do not meet
+        member_start         | members | | vector
+        member_end           | members | | vector; of a sphere the same
         """,
     ),
     *tables_of(
         Kind.REAL,
         Writer.SYSTEM,
         """
-        member_radius     | members | m |
-        contact_group_skin        | contact_groups | m | members may move by it before pairs are looked for again
-        contact_group_stiffness   | contact_groups | | N/m, or N/m^1.5
-        contact_group_damping     | contact_groups | | after Hunt and Crossley
-        contact_group_exponent    | contact_groups | | 1 or 1.5
+        member_radius           | members | m |
+        contact_group_skin      | contact_groups | m | members may move by it before pairs are looked for again
+        contact_group_stiffness | contact_groups | | N/m, or N/m^1.5
+        contact_group_damping   | contact_groups | | after Hunt and Crossley
+        contact_group_exponent  | contact_groups | | 1 or 1.5
         """,
     ),
     *tables_of(
@@ -127,9 +127,9 @@ CROWD_TABLES: tuple[Table, ...] = (
         Kind.REAL,
         Writer.STEP,
         """
-        contact_group_work        | 2 one | J | that contacts among many store in the step, and the sum of its sizes
-        contact_group_loss        | one | J | that they lose
-        contact_group_row         | widest | | how a normal force enters the balance of a carrier
+        contact_group_work | 2 one | J | that contacts among many store in the step, and the sum of its sizes
+        contact_group_loss | one | J | that they lose
+        contact_group_row  | widest | | how a normal force enters the balance of a carrier
         """,
     ),
 )
@@ -680,7 +680,7 @@ TABLES: tuple[Table, ...] = (
     ),
     *ROD_TABLES,
     *SOFT_TABLES,
-    *CROWD_TABLES,
+    *CONTACT_GROUP_TABLES,
 )
 
 GIVEN = -1

@@ -1,4 +1,4 @@
-"""Memory of the tables of ``tables.py``: sizes from counts, arrays for Python, addresses for the kernels."""
+"""Memory of the tables of ``declarations.py``: sizes from counts, arrays for Python, addresses for the kernels."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
