@@ -127,7 +127,7 @@ def test_a_layer_imports_downwards_only_and_its_files_are_short(layer: str) -> N
 
 
 def test_every_folder_is_a_layer_and_none_is_overfull() -> None:
-    names = {path.stem for path in PACKAGE.iterdir() if path.name not in ("__pycache__", "py.typed")}
+    names = {Path(file.relative_to(PACKAGE).parts[0]).stem for file in files()}
     assert names == {layer.split(".")[0] for layer in LAYERS}, (
         "every file and folder of the package has its place in LAYERS"
     )

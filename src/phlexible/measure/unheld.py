@@ -1,6 +1,10 @@
 """Bodies under gravity that nothing holds: often a joint that was forgotten."""
 
+from itertools import pairwise
+
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from phlexible.description.interactions.loads import Load
 from phlexible.description.mechanism.mechanism import Mechanism
@@ -30,17 +34,21 @@ def unheld_bodies(run: RecordedRun) -> list[str]:
 
 def _free(mechanism: Mechanism) -> list[set[PlacedBody]]:
     """Bodies that hang together and on nothing else."""
+    number = {placed: k for k, placed in enumerate(mechanism.bodies)}
     links = [(set(whole.parts), False) for whole in mechanism.wholes.values()]
     parts: tuple[Part, ...] = (*mechanism.joints, *mechanism.drives, *mechanism.elements, *mechanism.loads)
-    for part in parts:
-        own, is_held = _ends(part)
-        links.append((own, is_held))
-    groups = [({placed}, False) for placed in mechanism.bodies]
-    for linked, is_held in links:
-        mine = [group for group in groups if group[0] & linked]
-        groups = [group for group in groups if not group[0] & linked]
-        groups.append((set().union(*(own for own, _ in mine)), is_held or any(held for _, held in mine)))
-    return [own for own, is_held in groups if own and not is_held]
+    links += [_ends(part) for part in parts]
+    pairs = [(number[a], number[b]) for own, _ in links for a, b in pairwise(own)]
+    ends = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    graph = coo_array((np.ones(len(pairs)), (ends[0], ends[1])), (len(number), len(number)))
+    labels = connected_components(graph, directed=False)[1]
+    groups: dict[int, set[PlacedBody]] = {}
+    for placed, label in zip(mechanism.bodies, labels.tolist(), strict=True):
+        groups.setdefault(label, set()).add(placed)
+    for own, is_held in links:
+        for placed in own if is_held else ():
+            groups.pop(int(labels[number[placed]]), None)
+    return list(groups.values())
 
 
 def _ends(part: Part) -> tuple[set[PlacedBody], bool]:
