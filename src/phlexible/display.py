@@ -56,12 +56,17 @@ def shortened(names: Sequence[str], most: int = MOST_NUMBERS) -> str:
     return some if len(names) <= most else f"{some} and {len(names) - most} more"
 
 
-def numbered(name: str, taken: Container[str], start: int) -> str:
+def numbered(name: str, taken: Container[str], start: int, separator: str = " ") -> str:
     """The name with the first number from ``start`` on that is free."""
     number = start
-    while (candidate := f"{name} {number}") in taken:
+    while (candidate := f"{name}{separator}{number}") in taken:
         number += 1
     return candidate
+
+
+def distinct(name: str, taken: Container[str], separator: str = " ") -> str:
+    """The name, numbered from 2 on where it is taken."""
+    return numbered(name, taken, 2, separator) if name in taken else name
 
 
 def short_repr(value: Any) -> str:

@@ -5,7 +5,7 @@ import re
 import runpy
 import shutil
 import sys
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
@@ -17,6 +17,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, called, file_path, finite, positive
 from phlexible.description.interactions.functions import KinematicPair
+from phlexible.display import distinct
 from phlexible.errors import ModelError, ParameterError, PhlexibleError, ResultFileError
 from phlexible.extras import optional
 from phlexible.measure.sensors import JointPosition, JointRate, Sensor, sensors
@@ -120,18 +121,19 @@ class FmuModel:
 
     def __init__(self, source: Source) -> None:
         self.source, self.parameters, self.start = source, dict(source.parameters), 0.0
-        self._run, self._sensors = self._begun(self.parameters, self.start)
+        self._run, self._outputs = self._begun(self.parameters, self.start)
         self.inputs: dict[str, float] = {}
         self._parts: dict[str, tuple[str, int]] = {}
         taken = {TIME, *self.parameters}
         for name, value in self._run.inputs.items():
-            own = free_identifier(name, taken)
+            own = distinct(identifier(name), taken, "_")
             taken.add(own)
             words = [own] if len(value) == 1 else [f"{own}.{axis}" for axis in XYZ]
             for k, word in enumerate(words):
                 self.inputs[word], self._parts[word] = float(value[k]), (name, k)
         self._taken = taken
-        self._values, self.descriptions = self._read(self._run, self._sensors)
+        self.descriptions = self._described(self._run, self._outputs)
+        self._values = self._read()
 
     def begin(self, start: float = 0.0) -> None:
         """The run starts at a time [s], in the initial pose of the model, with the parameters as they are.
@@ -178,7 +180,7 @@ class FmuModel:
         for _ in range(count):
             self._run.step()
         self._run.forget()
-        self._values, _ = self._read(self._run, self._sensors)
+        self._values = self._read()
 
     def save(self) -> dict[str, Any]:
         """All that the run goes on from, in numbers and lists."""
@@ -207,7 +209,7 @@ class FmuModel:
         if parameters.keys() != self.parameters.keys() or inputs.keys() != self.inputs.keys():
             raise ParameterError("this is the state of an FMU of another model: its parameters or inputs differ")
         is_other = (parameters, start) != (self.parameters, self.start)
-        run, outputs = self._begun(parameters, start) if is_other else (self._run, self._sensors)
+        run, outputs = self._begun(parameters, start) if is_other else (self._run, self._outputs)
         run.put(SavedInstant(time, steps, numbers, self._arrays(run, inputs)))
         self._go_on(run, outputs)
         self.parameters, self.start, self.inputs = parameters, start, inputs
@@ -234,10 +236,11 @@ class FmuModel:
 
     def _go_on(self, run: LiveRun, outputs: list[tuple[str, Sensor]]) -> None:
         """With this run, if it has the same inputs and outputs."""
-        values, descriptions = self._read(run, outputs)
-        if set(run.inputs) != set(self._run.inputs) or values.keys() != self._values.keys():
+        descriptions = self._described(run, outputs)
+        if set(run.inputs) != set(self._run.inputs) or descriptions.keys() != self.descriptions.keys():
             raise ParameterError("parameters of an FMU must not change which inputs and outputs the model has")
-        self._run, self._sensors, self._values, self.descriptions = run, outputs, values, descriptions
+        self._run, self._outputs, self.descriptions = run, outputs, descriptions
+        self._values = self._read()
 
     def _arrays(self, run: LiveRun, inputs: Mapping[str, float]) -> dict[str, Array]:
         found = run.inputs.copy()
@@ -249,27 +252,21 @@ class FmuModel:
         for name, value in self._arrays(self._run, self.inputs).items():
             self._run.inputs[name] = value
 
-    def _read(self, run: LiveRun, outputs: list[tuple[str, Sensor]]) -> tuple[dict[str, float], dict[str, str]]:
-        """Values and descriptions of all outputs by name; components have theirs after it."""
-        values: dict[str, float] = {}
+    def _described(self, run: LiveRun, outputs: list[tuple[str, Sensor]]) -> dict[str, str]:
+        """Descriptions of all outputs by name; components have theirs after it."""
         descriptions: dict[str, str] = {}
         for name, sensor in outputs:
-            found = np.atleast_1d(run.read(sensor)).ravel().tolist()
-            words = sensor.components if len(sensor.components) == len(found) else range(len(found))
-            for word, number in zip(words, found, strict=True):
-                full = free_identifier(name + (f"_{word}" if len(found) > 1 else ""), {*self._taken, *values})
-                values[full], descriptions[full] = number, f"{sensor} [{sensor.unit}]"
-        return values, descriptions
+            size = np.size(run.read(sensor))
+            words = sensor.components if len(sensor.components) == size else range(size)
+            for full in [name] if size == 1 else [f"{name}_{word}" for word in words]:
+                free = distinct(identifier(full), {*self._taken, *descriptions}, "_")
+                descriptions[free] = f"{sensor} [{sensor.unit}]"
+        return descriptions
 
-
-def free_identifier(name: str, taken: Container[str]) -> str:
-    """The same for a name beside others: "angle_2" where "angle" is taken."""
-    first, number = identifier(name), 1
-    found = first
-    while found in taken:
-        number += 1
-        found = f"{first}_{number}"
-    return found
+    def _read(self) -> dict[str, float]:
+        """Values of all outputs now, by name."""
+        found = [np.ravel(self._run.read(sensor)) for _, sensor in self._outputs]
+        return dict(zip(self.descriptions, np.concatenate(found).tolist() if found else [], strict=True))
 
 
 def identifier(name: str) -> str:

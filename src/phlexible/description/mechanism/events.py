@@ -9,7 +9,7 @@ from phlexible.algebra.arrays import non_negative
 from phlexible.description.interactions.drives import Drive
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.relations import JointRelation, Relation
-from phlexible.display import numbered
+from phlexible.display import distinct
 from phlexible.errors import ModelError, ParameterError
 
 Constraint = Joint | Drive | JointRelation
@@ -108,8 +108,7 @@ def event(
 
 def _held(joint: Joint, coordinate: str, taken: Container[str]) -> Relation:
     """Keeps one coordinate; locks of a joint that was locked before are numbered."""
-    name = f"lock of {coordinate} in {joint}"
-    return Relation([(joint, coordinate, 1.0)], name=numbered(name, taken, start=2) if name in taken else name)
+    return Relation([(joint, coordinate, 1.0)], name=distinct(f"lock of {coordinate} in {joint}", taken))
 
 
 def _released(release: object, known: Sequence[Constraint]) -> tuple[Constraint, ...]:

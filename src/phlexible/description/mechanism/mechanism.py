@@ -72,7 +72,7 @@ from phlexible.description.mechanism.wholes import (
 )
 from phlexible.description.placed_wholes import PlacedRod, PlacedSplitBeam, PlacedWhole
 from phlexible.description.ports import PlacedBody
-from phlexible.display import numbered, shortened
+from phlexible.display import distinct, shortened
 from phlexible.errors import ModelError, ParameterError, UnusedPartWarning
 
 # What a mechanism consists of: bodies, joints, loads and the rest, by their kinds and by their names.
@@ -510,9 +510,8 @@ class Mechanism(Parts):
             part.check_against(self.drives)
         elif isinstance(part, ForceElement):
             part.forces(self._dimension)
-        if (name := str(part)) in self._applied:
-            another = numbered(name, self._applied, start=2)
-            renamed: Any = dataclasses.replace(part, name=another)  # type: ignore[arg-type]
+        if (name := distinct(str(part), self._applied)) != str(part):
+            renamed: Any = dataclasses.replace(part, name=name)  # type: ignore[arg-type]
             part = renamed
             receive(part, *ports_of(part))
         self._applied[str(part)] = part
