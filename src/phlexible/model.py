@@ -249,7 +249,10 @@ class Model(Mechanism):
             raise ModelError("a model with events cannot be stepped from outside; leave out model.at(...)")
         step, damping = positive("step", step), non_negative("numerical_damping", numerical_damping)
         check_periods(self, step)
+        warn_of_unused_parts(self, stacklevel=3)
         system, kind = self._numbers.system(self), _initial(initial)
+        for text in stiff_strings(system, step):
+            warnings.warn(text, StepWarning, stacklevel=2)
         state, _, is_redundant = _first_instant(self._numbers, system, kind, stacklevel=2)
         make = self._numbers.stepper_maker(system, Scheme.CONSERVING)
         return LiveRun(system, make(2, damping, is_redundant), state, step, is_redundant)

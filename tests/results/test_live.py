@@ -1,10 +1,15 @@
 """Live runs: the digits of ``simulate``, inputs that change, states that are kept and put back."""
 
+import warnings
+
 import numpy as np
 import pytest
 
 import phlexible as ph
 from laws.test_halving import torn_rod
+from phlexible.step.integration.step_words import StepWords
+from sensors.test_state_force import bead
+from whole_models.test_redundant_motion import parallelogram
 
 
 def test_steps_by_hand_have_the_digits_of_a_run():
@@ -226,3 +231,55 @@ def test_accelerations_are_told_where_there_are_none():
         with pytest.raises(ph.ParameterError, match="When cannot wait for .*acceleration"):
             ph.When(sensor, above=1.0)
         assert np.isfinite(live.motion[sensor]).all() and rest[sensor] == 0.0
+
+
+def told(do):
+    """Category and text of each warning."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        do()
+    assert all(each.filename == __file__ for each in caught)
+    return [(each.category, str(each.message)) for each in caught]
+
+
+def test_live_runs_say_what_simulate_says_once():
+    """Laws that jump, singular positions, strings that are too stiff, parts that were forgotten."""
+    run = bead(lambda t, x, v: -3.0 * np.sign(v), velocity=(0.5, 0, 0))[0].start(0.02)
+    assert not told(lambda: run.step(5))
+    ((category, text),) = told(lambda: run.advance(0.4))
+    assert category is ph.StepWarning and "law jumps: in " in text
+    assert not told(run.step)
+
+    singular = parallelogram(2 * 2 * np.arctan(0.05 / 2)).start(0.05)
+    ((category, text),) = told(lambda: singular.run(0.25))
+    assert category is ph.RedundancyWarning and "in 1 step their forces are not unique" in text
+
+    rope = ph.Model()
+    string = rope.add(ph.String(0.6, 4.4e-3, 5, ph.LogarithmicLaw(3.9e4)), "rope")
+    rope.connect(ph.Spherical(rope.ground.at((0, 0, 0)), string.start))
+    assert [category for category, _ in told(lambda: rope.start(2.5))] == [ph.StepWarning]
+    forgotten = ph.Spherical(rope.ground.at((1, 0, 0)), string.end)
+    ((category, text),) = told(lambda: rope.start(1e-3))
+    assert category is ph.UnusedPartWarning and str(forgotten) in text
+
+
+class Counts:
+    """A stepper that has only counted."""
+
+    dependent_steps, open_steps, has_jumps, jumps = 2, 7, False, {}
+
+
+def test_steps_whose_energies_do_not_add_up_are_told_from_the_first_one_on():
+    """Those that another run had counted are not."""
+    counts = Counts()
+    words = StepWords(counts)
+    assert not words.look(0.1) and not list(words.untold())
+    counts.open_steps = 8
+    assert words.look(0.2)
+    counts.open_steps = 9
+    assert words.look(0.3)
+    ((text, category),) = words.untold()
+    assert category is ph.StepWarning and text.startswith(
+        "in 9 steps, the first one before t = 0.2 s, energies miss"
+    )
+    assert words.look(0.4) and not list(words.untold())

@@ -1,5 +1,6 @@
 """A run that is stepped from outside: inputs that change between steps, states that are kept and put back."""
 
+import warnings
 from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from math import ceil
@@ -22,6 +23,7 @@ from phlexible.state.layout import State
 from phlexible.state.recording import Recording
 from phlexible.state.system import System
 from phlexible.step.integration.recorder import recording_of
+from phlexible.step.integration.step_words import StepWords
 from phlexible.step.integration.stepper import Stepper, Storage
 
 if TYPE_CHECKING:
@@ -166,6 +168,7 @@ class LiveRun:
         self._blocks = [_Block(np.array([state.time]), stepper.now(state.time))]
         self._readings: dict[Sensor, tuple[QuickShare | None, QuickReading | None]] = {}
         self._velocities: Array | None = None  # on the joints, of the last instant once it was asked for
+        self._words = StepWords(stepper)
 
     @property
     def time(self) -> float:
@@ -182,8 +185,11 @@ class LiveRun:
             ConvergenceError: one fails even so; the run stays where that step began.
             ParameterError: no count.
         """
+        self._take(whole("count", count))
+        self._warn(3)
+
+    def _take(self, left: int) -> None:
         stepper = self._stepper
-        left = whole("count", count)
         if self.inputs.is_new:
             stepper.give(self.inputs.changes(3 * stepper.load_values))
             self.inputs.is_new = False
@@ -194,6 +200,13 @@ class LiveRun:
             if left:
                 self._one()
                 left -= 1
+
+    def _warn(self, stacklevel: int) -> None:
+        """Of what the steps so far met, each kind once; ``stacklevel`` seen from here."""
+        if not self._words.look(self.time):
+            return
+        for words, category in self._words.untold():
+            warnings.warn(words, category, stacklevel=stacklevel)
 
     def _several(self, count: int) -> int:
         """As many steps as are taken without halving; how many."""
@@ -226,12 +239,17 @@ class LiveRun:
         """
         if finite("to", to) < self.time - SAME * self.step_size:
             raise ParameterError(f"to must not be before now, {self.time:g} s, got {to!r}")
+        self._reach(to)
+        self._warn(3)
+
+    def _reach(self, to: float) -> None:
         while self.time < to - SAME * self.step_size:
-            self.step(min(MOST_STEPS, ceil((to - self.time) / self.step_size - SAME)))
+            self._take(min(MOST_STEPS, ceil((to - self.time) / self.step_size - SAME)))
 
     def run(self, duration: float) -> None:
         """Steps for a duration [s]."""
-        self.advance(self.time + positive("duration", duration))
+        self._reach(self.time + positive("duration", duration))
+        self._warn(3)
 
     def read(self, sensor: Sensor) -> Array:
         """What a sensor measures now, without the axis of time; accelerations need ``motion``.
@@ -322,6 +340,7 @@ class LiveRun:
             )
         self._stepper.restore(saved.numbers)
         self.inputs.put(saved.inputs)
+        self._words.begin()
         self._steps, self._velocities = saved.steps, None
         self._blocks = [_Block(np.array([saved.time]), self._stepper.now(saved.time))]
         self._continues = self._steps > 0

@@ -144,6 +144,7 @@ class ConservingStepper(Stepper):
         self.work_sources = work_sources(assembly)
         self._constraint_columns = constraint_columns(assembly)
         self._assembly, self._memory = assembly, assembly.memory
+        self._counter: Array = self._memory["counter"]
         self._substeps = np.array(substeps, dtype=np.float64)
         self._damping, self._is_redundant = numerical_damping, is_redundant
         self._controllers = Controllers(assembly)
@@ -573,12 +574,17 @@ class ConservingStepper(Stepper):
     @property
     def dependent_steps(self) -> int:
         """Counted by the kernels."""
-        return 0 if self._is_redundant else int(self._memory["counter"][1])
+        return 0 if self._is_redundant else int(self._counter[1])
 
     @property
     def open_steps(self) -> int:
         """Counted by the kernels."""
-        return int(self._memory["counter"][3])
+        return int(self._counter[3])
+
+    @property
+    def has_jumps(self) -> bool:
+        """Of forces of the state."""
+        return self._implicit.are_needed and bool(self._implicit.jumps.any())
 
     @property
     def jumps(self) -> Mapping[str, int]:

@@ -9,7 +9,7 @@ from math import ceil, log2
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.errors import ConvergenceError, RedundancyWarning, ResultFileError, StepWarning
+from phlexible.errors import ConvergenceError, ResultFileError
 from phlexible.state.instants import Instants
 from phlexible.state.layout import State
 from phlexible.state.recording import LateReactions, Reactions, Recording
@@ -18,6 +18,7 @@ from phlexible.step.integration.clock import Checkpoint, Clock, is_on_grid
 from phlexible.step.integration.events import RunEvents, Watching
 from phlexible.step.integration.recorder import OPEN, Recorder, Sink
 from phlexible.step.integration.start import check_jumps
+from phlexible.step.integration.step_words import StepWords
 from phlexible.step.integration.stepper import Advance, Stepper, Storage
 
 MOST_HALVINGS = 20  # of one step, one inside the other: a step of 1e4 wave times comes down to a hundredth of one
@@ -88,8 +89,7 @@ class Simulation:
         self._continues = False
         self._failed = False  # the next step at full size
         self._is_stopped = False  # a controller raised an error before it
-        self._dependent_time: float | None = None
-        self._open_time: float | None = None
+        self._words = StepWords(stepper)
         self._is_late = is_late
         self.late: dict[int, LateReactions] = {}
         self._reached: Checkpoint | None = None  # where the sink stands
@@ -100,6 +100,7 @@ class Simulation:
             self._flush(0)
         else:
             self._go_on(*start)
+        self._words.begin()
         self._events.begin(clock.instant(clock.first))
 
     def _go_on(self, last: Recording, checkpoint: Checkpoint) -> None:
@@ -175,15 +176,11 @@ class Simulation:
         except Exception as error:
             with suppress(Exception):  # the first error says more
                 self._end()
-            if self._dependent_time is not None:
-                error.add_note(self._of_dependent_steps())
+            if words := self._words.of_dependent_steps:
+                error.add_note(words)
             raise
-        if self._dependent_time is not None:
-            warnings.warn(self._of_dependent_steps(), RedundancyWarning, stacklevel=4)
-        if self._open_time is not None:
-            warnings.warn(self._of_open_steps(), StepWarning, stacklevel=4)
-        for name, steps in self._stepper.jumps.items():
-            warnings.warn(_of_a_jump(name, steps), StepWarning, stacklevel=4)
+        for words, category in self._words.untold():
+            warnings.warn(words, category, stacklevel=4)
         return is_complete
 
     def _run(self, progress: Progress) -> None:
@@ -244,22 +241,6 @@ class Simulation:
                 self._recorder.settled(self._reactions(time, end, is_projected=False)())
             self._continues = False
             self._events.happen(due[0], time)
-
-    def _of_dependent_steps(self) -> str:
-        """Joints that were independent at the start may pass a position where they are not."""
-        return (
-            "the joints passed singular positions, the first one before "
-            f"t = {self._dependent_time:.9g} s: in {self._stepper.dependent_steps} steps their forces are "
-            "not unique, and small ones are taken; the motion may branch there"
-        )
-
-    def _of_open_steps(self) -> str:
-        """The equations of a step were solved, and its ledger is open: a matter of numbers, not of mechanics."""
-        return (
-            f"in {self._stepper.open_steps} steps, the first one before t = {self._open_time:.9g} s, energies miss "
-            "the work of the forces by more than round-off explains, though Newton's method converged: see "
-            "the energy balance of motion.check(), try a shorter step, and please report it"
-        )
 
     def _longest_block(self) -> int:
         """Steps at a time; for a tolerance no matter of wall time, so that another run takes the same steps."""
@@ -425,13 +406,9 @@ class Simulation:
         if not abs(step - self._last_step) <= SAME * step:
             self._change_step(float(instants[0]))
         self._last_step = step
-        before, open_before = self._stepper.dependent_steps, self._stepper.open_steps
         taken = self._stepper.advance(instants, step, storage)
         self._is_stopped = taken.is_stopped
-        if self._stepper.dependent_steps > before and self._dependent_time is None:
-            self._dependent_time = float(instants[-1])
-        if self._stepper.open_steps > open_before and self._open_time is None:
-            self._open_time = float(instants[-1])
+        self._words.look(float(instants[-1]))
         return taken
 
     def _change_step(self, time: float) -> None:
@@ -467,15 +444,6 @@ class Simulation:
         )
         error.__cause__ = cause
         return error
-
-
-def _of_a_jump(name: str, steps: int) -> str:
-    """A law that jumps has no value that agrees with the step that it makes."""
-    return (
-        f"{name} jumps: in {steps} steps no value was that of its function at the middle of the step, and one"
-        " between its sides was taken, which is of first order; energies are exact. A slope in place of the jump,"
-        " such as tanh(v / v0), is of second order"
-    )
 
 
 def _silent(done: int, count: int) -> None:

@@ -243,6 +243,11 @@ class Stepper(ABC):
 
     @property
     @abstractmethod
+    def has_jumps(self) -> bool:
+        """Whether ``jumps`` has any."""
+
+    @property
+    @abstractmethod
     def jumps(self) -> Mapping[str, int]:
         """Steps so far in which values of a law were none of it, where it jumps, by the name of the law."""
 

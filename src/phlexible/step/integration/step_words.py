@@ -1,0 +1,85 @@
+"""What steps met that the user should know: dependent joints, open energies, laws that jump; in words."""
+
+from collections.abc import Iterator
+
+from phlexible.errors import RedundancyWarning, StepWarning
+from phlexible.step.integration.stepper import Stepper
+
+Told = tuple[str, type[Warning]]
+"""Words and the category of their warning."""
+
+
+class StepWords:
+    """Remembers when joints first depended on each other, and when energies of a step first did not add up.
+
+    Args:
+        stepper: whose steps they are; what it has counted so far was told.
+    """
+
+    def __init__(self, stepper: Stepper) -> None:
+        self._stepper = stepper
+        self._dependent_time: float | None = None
+        self._open_time: float | None = None
+        self._told: set[str] = set()
+        self.begin()
+
+    def begin(self) -> None:
+        """What the stepper has counted so far is of others."""
+        self._dependent, self._open = self._stepper.dependent_steps, self._stepper.open_steps
+
+    def look(self, time: float) -> bool:
+        """After steps up to a time [s]: whether there is something to tell, told or not."""
+        stepper, is_there = self._stepper, False
+        if stepper.dependent_steps > self._dependent:
+            is_there, self._dependent_time = True, time if self._dependent_time is None else self._dependent_time
+        if stepper.open_steps > self._open:
+            is_there, self._open_time = True, time if self._open_time is None else self._open_time
+        return is_there or stepper.has_jumps
+
+    @property
+    def of_dependent_steps(self) -> str:
+        """Joints that were independent at the start may pass a position where they are not; or empty."""
+        if self._dependent_time is None:
+            return ""
+        return (
+            "the joints passed singular positions, the first one before "
+            f"t = {self._dependent_time:.9g} s: in {_steps(self._stepper.dependent_steps)} their forces are "
+            "not unique, and small ones are taken; the motion may branch there"
+        )
+
+    @property
+    def _of_open_steps(self) -> str:
+        """The equations of a step were solved, and its ledger is open: a matter of numbers, not of mechanics."""
+        if self._open_time is None:
+            return ""
+        return (
+            f"in {_steps(self._stepper.open_steps)}, the first one before t = {self._open_time:.9g} s, energies"
+            " miss the work of the forces by more than round-off explains, though Newton's method converged: see"
+            " the energy balance of motion.check(), try a shorter step, and please report it"
+        )
+
+    def untold(self) -> Iterator[Told]:
+        """What was not told before, each kind and each law once."""
+        found: dict[str, Told] = {
+            "dependent": (self.of_dependent_steps, RedundancyWarning),
+            "open": (self._of_open_steps, StepWarning),
+        }
+        for name, steps in self._stepper.jumps.items():
+            found[f"law {name}"] = _of_a_jump(name, steps), StepWarning
+        for kind, told in found.items():
+            if told[0] and kind not in self._told:
+                self._told.add(kind)
+                yield told
+
+
+def _of_a_jump(name: str, steps: int) -> str:
+    """A law that jumps has no value that agrees with the step that it makes."""
+    return (
+        f"{name} jumps: in {_steps(steps)} no value was that of its function at the middle of the step, and one"
+        " between its sides was taken, which is of first order; energies are exact. A slope in place of the jump,"
+        " such as tanh(v / v0), is of second order"
+    )
+
+
+def _steps(count: int) -> str:
+    return "1 step" if count == 1 else f"{count} steps"
