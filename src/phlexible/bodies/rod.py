@@ -75,7 +75,7 @@ class RodNode(Body):
 
     @property
     def elements(self) -> int:
-        """One piece."""
+        """Number of elements of the piece: one."""
         return 1
 
     def discretize(self, dimension: int) -> FloatingBody:

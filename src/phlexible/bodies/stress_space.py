@@ -52,7 +52,7 @@ class StressSpace:
 
     @property
     def size(self) -> int:
-        """s."""
+        """Number of stress unknowns."""
         return len(self.compliance)
 
     def tested_strain(self, eta: Array) -> Array:

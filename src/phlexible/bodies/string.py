@@ -67,7 +67,7 @@ class StringMesh:
 
     @property
     def element_length(self) -> float:
-        """[m]"""
+        """Undeformed length of an element [m]."""
         return self.length / self.elements
 
     def element_nodes(self) -> IntArray:

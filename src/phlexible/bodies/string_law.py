@@ -204,7 +204,7 @@ class Law(Portable, StringLaw):
 
     @property
     def modulus(self) -> float:
-        """4 W''(1) [N]."""
+        """Axial stiffness at rest, 4 W''(1) [N]."""
         return 4 * float(self.curvature(1.0))
 
     def energy(self, C: ArrayLike) -> Array:

@@ -48,7 +48,7 @@ class Direction:
 
     @property
     def size(self) -> float:
-        """Of the change."""
+        """Size of the change of the parameter, in its unit."""
         return float(np.abs(self.change).max())
 
 

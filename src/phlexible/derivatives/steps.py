@@ -150,7 +150,7 @@ class TakenSteps:
 
     @property
     def system(self) -> System:
-        """What moved."""
+        """The mechanism that moved, as numbers."""
         return self.assembly.system
 
     @property

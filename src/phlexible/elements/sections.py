@@ -131,7 +131,7 @@ class CircularSection:
 
     @property
     def area(self) -> float:
-        """[m2]."""
+        """Area of the section [m2]."""
         return pi * self.diameter**2 / 4
 
     @property
@@ -190,7 +190,7 @@ class RectangularSection:
 
     @property
     def area(self) -> float:
-        """[m2]."""
+        """Area of the section [m2]."""
         return self.width * self.height
 
     @property
@@ -292,12 +292,12 @@ class GeneralSection:
 
     @property
     def stiffness_matrix(self) -> Array:
-        """Shape (6, 6)."""
+        """Stiffness as an array (6, 6): forces [N] and moments [N m] over strains and curvatures."""
         return np.array(self.stiffness)
 
     @property
     def mass_matrix(self) -> Array:
-        """Shape (6, 6)."""
+        """Mass per length as an array (6, 6): kg/m, kg and kg m."""
         return np.array(self.mass)
 
     @property

@@ -44,7 +44,7 @@ class FrequencyResponse:
 
     @property
     def magnitude(self) -> Array:
-        """``|values|``."""
+        """Absolute values of the response, in units of outputs over inputs."""
         return np.abs(self.values)
 
     @property

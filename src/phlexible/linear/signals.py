@@ -45,7 +45,7 @@ class SignalRow:
 
     @property
     def unit(self) -> str:
-        """Of the output."""
+        """Unit of the output."""
         return ("rad" if self.is_angular else "m") + ("", "/s", "/s^2")[self.differentiations]
 
     @property

@@ -135,7 +135,7 @@ class SlackPart(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What it means."""
+        """What the finding means, in words."""
         return (
             f"{self.name}: element {self.element} is slack from t = {self.time:.4g} s on; energy and "
             "momenta stay exact, but slack parts have no unique limit as step and mesh are refined: "

@@ -43,7 +43,7 @@ class RecordedRun:
 
     @property
     def mechanism(self) -> Mechanism:
-        """What moved."""
+        """The mechanism that moved."""
         return self.system.mechanism
 
     @property
@@ -53,7 +53,7 @@ class RecordedRun:
 
     @cached_property
     def instants(self) -> Instants:
-        """The states."""
+        """States at all stored instants."""
         return self.recording.instants()
 
     def at(self, instants: slice | IntArray) -> "RecordedRun":

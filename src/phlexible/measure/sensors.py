@@ -274,12 +274,12 @@ class Position(Sensor):
 
     @property
     def unit(self) -> str:
-        """Metres."""
+        """Unit of the coordinates: m."""
         return "m"
 
     @property
     def components(self) -> tuple[str, ...]:
-        """World axes."""
+        """Names of the world axes."""
         return XYZ
 
     @property
@@ -314,12 +314,12 @@ class ElasticDisplacement(Sensor):
 
     @property
     def unit(self) -> str:
-        """Metres."""
+        """Unit of the displacement: m."""
         return "m"
 
     @property
     def components(self) -> tuple[str, ...]:
-        """Body axes."""
+        """Names of the axes of the body."""
         return XYZ
 
     def read(self, reader: Reader) -> Array:
@@ -378,7 +378,7 @@ class Quaternion(_Orientation):
 
     @property
     def components(self) -> tuple[str, ...]:
-        """Scalar last."""
+        """Names of the four numbers; the scalar comes last."""
         return (*XYZ, "w")
 
     def read(self, reader: Reader) -> Array:
@@ -556,12 +556,12 @@ class Reaction(Sensor):
 
     @property
     def unit(self) -> str:
-        """Newtons."""
+        """Unit of the force: N."""
         return "N"
 
     @property
     def components(self) -> tuple[str, ...]:
-        """The axes."""
+        """Names of the axes in which the force is given."""
         return XYZ
 
     def read(self, reader: Reader) -> Array:
@@ -579,7 +579,7 @@ class ReactionMoment(Reaction):
 
     @property
     def unit(self) -> str:
-        """Newton metres."""
+        """Unit of the moment: N m."""
         return "N m"
 
     def read(self, reader: Reader) -> Array:
@@ -651,12 +651,12 @@ class SectionForce(_Station):
 
     @property
     def unit(self) -> str:
-        """Forces, then moments."""
+        """Units of the six numbers: N of the forces, N m of the moments."""
         return "N or N m"
 
     @property
     def components(self) -> tuple[str, ...]:
-        """Those of ``SectionForces``."""
+        """Names of the six numbers, those of ``SectionForces``."""
         return FORCES
 
     def read(self, reader: Reader) -> Array:
@@ -678,7 +678,7 @@ class Stress(_Station):
 
     @property
     def unit(self) -> str:
-        """Pascals."""
+        """Unit of the stress: Pa."""
         return "Pa"
 
     def read(self, reader: Reader) -> Array:
@@ -707,7 +707,7 @@ class Tension(Sensor):
 
     @property
     def unit(self) -> str:
-        """Newtons."""
+        """Unit of the tension: N."""
         return "N"
 
     @property
@@ -753,7 +753,7 @@ class EnergyOf(Sensor):
 
     @property
     def unit(self) -> str:
-        """Joules."""
+        """Unit of the energy: J."""
         return "J"
 
     def read(self, reader: Reader) -> Array:

@@ -82,7 +82,7 @@ class When(Portable, Condition):
 
     @property
     def sensors(self) -> tuple[Sensor, ...]:
-        """What it measures."""
+        """The sensors that the condition measures."""
         return (self.quantity,) if isinstance(self.quantity, Sensor) else tuple(self.of)
 
 

@@ -47,7 +47,7 @@ class Tableau:
 
     @property
     def stages(self) -> int:
-        """s."""
+        """Number of stages of the collocation, s."""
         return len(self.weights)
 
     def weights_at(self, node: float) -> Array:

@@ -84,7 +84,7 @@ class CompiledBody(PortHamiltonianModel):
 
     @property
     def rest_state(self) -> Array:
-        """Of the form."""
+        """State at rest of the body's form."""
         return self.form.rest_state
 
     def efforts(self, x: Array) -> Array:

@@ -179,7 +179,7 @@ class Flattened(PortHamiltonianModel):
 
     @property
     def rest_state(self) -> Array:
-        """Of the model."""
+        """State at rest of the whole model."""
         return self.model.rest_state
 
     def given_inputs(self, times: Array, x: Array) -> Array:

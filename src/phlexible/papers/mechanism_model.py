@@ -513,7 +513,7 @@ class MechanismModel(PortHamiltonianModel):
 
     @property
     def flaw(self) -> str:
-        """Of its bodies."""
+        """Why ``check_structure`` refuses the first body; empty where it holds the laws."""
         return self.forms[0].flaw if self.forms else ""
 
     @property

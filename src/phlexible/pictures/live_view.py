@@ -292,7 +292,7 @@ class MotionView(Served):
 
     @property
     def is_playing(self) -> bool:
-        """Whether time runs."""
+        """Whether the view plays the motion."""
         return bool(self._play.value)
 
     def play(self, speed: float | None = None) -> None:

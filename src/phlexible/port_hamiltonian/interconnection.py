@@ -86,12 +86,12 @@ class Renamed(PortHamiltonianModel):
 
     @property
     def flaw(self) -> str:
-        """Of the model."""
+        """Why ``check_structure`` refuses the model; empty where it holds the laws."""
         return self.model.flaw
 
     @property
     def rest_state(self) -> Array:
-        """Of the model."""
+        """State at rest of the model."""
         return self.model.rest_state
 
     def own_state(self, x: Array) -> Array:
@@ -178,7 +178,7 @@ class Inverted(PortHamiltonianModel):
 
     @property
     def flaw(self) -> str:
-        """Of the model."""
+        """Why ``check_structure`` refuses the model; empty where it holds the laws."""
         return self.model.flaw
 
     @property
@@ -325,7 +325,7 @@ class Interconnection(PortHamiltonianModel):
 
     @property
     def flaw(self) -> str:
-        """Of both."""
+        """Why ``check_structure`` refuses one of both models; empty where both hold the laws."""
         return "; ".join(each for each in (self.a.flaw, self.b.flaw) if each)
 
     @property

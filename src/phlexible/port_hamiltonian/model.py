@@ -267,12 +267,12 @@ class PortHamiltonianModel(ABC):
 
     @property
     def state_size(self) -> int:
-        """n."""
+        """Number of states, n."""
         return sum(block.size for block in self.states)
 
     @property
     def port_size(self) -> int:
-        """m."""
+        """Number of inputs, m."""
         return sum(port.size for port in self.ports)
 
     def output(self, x: Array) -> Array:
@@ -335,17 +335,17 @@ class MorePorts(PortHamiltonianModel):
 
     @property
     def states(self) -> tuple[StateBlock, ...]:  # type: ignore[override]  # an attribute elsewhere
-        """Of the model."""
+        """The blocks of states of the model."""
         return self.model.states
 
     @property
     def flaw(self) -> str:
-        """Of the model."""
+        """Why ``check_structure`` refuses the model; empty where it holds the laws."""
         return self.model.flaw
 
     @property
     def rest_state(self) -> Array:
-        """Of the model."""
+        """State at rest of the model."""
         return self.model.rest_state
 
     def own_state(self, x: Array) -> Array:

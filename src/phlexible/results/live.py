@@ -172,7 +172,7 @@ class LiveRun:
 
     @property
     def time(self) -> float:
-        """Now [s]."""
+        """Time reached so far [s]."""
         return float(self._blocks[-1].times[-1])
 
     def step(self, count: int = 1) -> None:

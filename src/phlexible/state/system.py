@@ -118,7 +118,7 @@ class System:
 
     @cached_property
     def paths(self) -> tuple[TimePath, ...]:
-        """Of the drives."""
+        """Functions of time of the drives."""
         return tuple(drive.path for drive in self.mechanism.drives)
 
     @cached_property
@@ -176,7 +176,7 @@ class System:
 
     @cached_property
     def whole_phase(self) -> "Phase":
-        """All constraints."""
+        """The constraints with every lock held."""
         count = len(self.constraints)
         return Phase(self, np.arange(len(self.owners)), np.arange(count), count)
 

@@ -127,7 +127,7 @@ class VectorSet:
 
     @cached_property
     def base(self) -> Array:
-        """Shape (k, 3)."""
+        """Constant parts of the vectors, shape (k, 3)."""
         return np.array([vector.base for vector in self.vectors]).reshape(-1, 3)
 
     @cached_property

@@ -56,7 +56,7 @@ class EnergyShaping(CompoundForce):
 
     @property
     def potential(self) -> Potential:
-        """U."""
+        """The potential energy U that the controller gives the loop."""
         k, target, c, (a, b) = self.stiffness, self.target, self.offset, self.weight
         around = (target - 1.0, target + 1.0)
         if not self._turns:

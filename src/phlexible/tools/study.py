@@ -485,7 +485,7 @@ class Study:
 
     @property
     def failures(self) -> tuple[Failure, ...]:
-        """Runs that failed."""
+        """The runs that failed, with their parameters and errors."""
         pairs = zip(self.parameters, self.outcomes, strict=True)
         return tuple(Failure(parameters, outcome.failure) for parameters, outcome in pairs if outcome.failure)
 

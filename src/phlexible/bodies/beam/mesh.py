@@ -175,7 +175,7 @@ class BeamMesh:
 
     @property
     def element_length(self) -> float:
-        """[m]."""
+        """Length of an element [m]."""
         return self.length / self.elements
 
     @property
@@ -456,7 +456,7 @@ class BeamInertia:
 
     @property
     def mass(self) -> float:
-        """[kg]."""
+        """Mass of the beam with its lumped masses [kg]."""
         return float(self.moments[:, 0, 0].sum())
 
 

@@ -31,7 +31,7 @@ class CellKind(Enum):
 
     @property
     def is_simplex(self) -> bool:
-        """Triangles and tetrahedra."""
+        """Whether the cells are triangles or tetrahedra."""
         return self in (CellKind.TRIANGLE, CellKind.TETRAHEDRON)
 
 
@@ -77,7 +77,7 @@ class ElementMesh:
 
     @property
     def cell_count(self) -> int:
-        """Number of elements."""
+        """Number of elements of the mesh."""
         return len(self.cells)
 
     @cached_property

@@ -249,7 +249,7 @@ class FlexibleBody(Body):
 
     @property
     def interfaces(self) -> tuple[str, ...]:
-        """Names for ``part["name"]``."""
+        """Names of the interfaces, which are ports of the part: ``part["name"]``."""
         return self.points.interfaces.names
 
     @property
@@ -260,7 +260,7 @@ class FlexibleBody(Body):
 
     @property
     def mass(self) -> float:
-        """[kg]."""
+        """Mass of the body [kg]."""
         return self.data.mass
 
     @property

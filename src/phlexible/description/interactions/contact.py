@@ -54,7 +54,7 @@ class GapCoordinate(Coordinate):
 
     @property
     def unit(self) -> str:
-        """m."""
+        """Unit of the gap: m."""
         return "m"
 
 
@@ -259,7 +259,7 @@ class Touchable(ABC):
 
     @property
     def ports(self) -> tuple[Port, ...]:
-        """What carries it."""
+        """The ports that carry the surface."""
         return tuple(value for value in self._values() if isinstance(value, Attachment | MovingFrame))
 
     def _values(self) -> list[Any]:
@@ -329,7 +329,7 @@ class Plane(Touchable):
 
     @property
     def thickness(self) -> float:
-        """None."""
+        """Distance of the surface from the plane [m]: zero."""
         return 0.0
 
     def gaps(self, other: Port, dimension: int) -> tuple[Gap, ...]:
@@ -440,7 +440,7 @@ class Capsule(Touchable):
 
     @property
     def thickness(self) -> float:
-        """The radius."""
+        """Distance of the surface from its axis: the radius [m]."""
         return self.radius
 
     def gaps(self, other: Port, dimension: int) -> tuple[Gap, ...]:
@@ -673,13 +673,13 @@ class Contacts(ForceElement):
 
     @property
     def ports(self) -> tuple[Port, Port]:
-        """Two of them."""
+        """The first and the last port of the group, for what expects two."""
         members = self.members
         return members[0].start, members[-1].end
 
     @property
     def every_port(self) -> tuple[Port, ...]:
-        """All of them."""
+        """The ports of all members of the group."""
         return tuple(dict.fromkeys(port for each in self.members for port in (each.start, each.end)))
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:

@@ -68,7 +68,7 @@ class Measurement(ABC):
     @property
     @abstractmethod
     def count(self) -> int:
-        """Of its numbers."""
+        """Number of values that are measured."""
 
     @property
     def quick(self) -> QuickShare | None:
@@ -114,17 +114,17 @@ class LinearController:
 
     @property
     def order(self) -> int:
-        """Number of states."""
+        """Number of states of the controller."""
         return len(self.A)
 
     @property
     def inputs(self) -> int:
-        """Number of inputs."""
+        """Number of measured values that go in."""
         return int(self.D.shape[1])
 
     @property
     def outputs(self) -> int:
-        """Number of outputs."""
+        """Number of forces or torques that come out."""
         return int(self.D.shape[0])
 
 

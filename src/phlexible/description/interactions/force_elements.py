@@ -224,7 +224,7 @@ class CoordinateForce(Portable):
 
     @property
     def is_lossy(self) -> bool:
-        """Whether it dissipates."""
+        """Whether the force dissipates energy."""
         return bool(self.damping or self.friction or (self.contact and self.contact.damping))
 
     def resistance(self, theta: float, rate: float) -> float:
@@ -259,7 +259,7 @@ class ForceElement(Portable, ABC):
     @property
     @abstractmethod
     def ports(self) -> tuple[Port, Port]:
-        """Where it acts."""
+        """The two ports between which the force acts."""
 
     @property
     def every_port(self) -> tuple[Port, ...]:
@@ -334,7 +334,7 @@ class SpringDamper(ForceElement):
 
     @property
     def ports(self) -> tuple[Port, Port]:
-        """The points."""
+        """The two points between which the spring acts."""
         return self.first, self.second
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
@@ -409,7 +409,7 @@ class JointElement(ForceElement):
 
     @property
     def value(self) -> ForceValue:
-        """The prescribed force."""
+        """The prescribed force or torque along the coordinate [N or N m]."""
         return self.force
 
     @property
@@ -419,7 +419,7 @@ class JointElement(ForceElement):
 
     @property
     def times(self) -> Sequence[float]:
-        """The breakpoints."""
+        """Breakpoints of the prescribed force [s]."""
         return self.breakpoints
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
@@ -505,7 +505,7 @@ class Bushing(ForceElement):
 
     @property
     def ports(self) -> tuple[Port, Port]:
-        """Where it acts."""
+        """The two ports between which the bushing acts."""
         return self.first, self.second
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:

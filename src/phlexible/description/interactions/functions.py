@@ -240,7 +240,7 @@ class Coordinate(ABC):
     @property
     @abstractmethod
     def unit(self) -> str:
-        """rad or m."""
+        """Unit of the coordinate: rad or m."""
 
     @property
     def is_angle(self) -> bool:
@@ -286,7 +286,7 @@ class PositionCoordinate(LinearCoordinate):
 
     @property
     def unit(self) -> str:
-        """m."""
+        """Unit of the position: m."""
         return "m"
 
 
@@ -305,7 +305,7 @@ class SineCoordinate(PositionCoordinate):
 
     @property
     def unit(self) -> str:
-        """A small angle."""
+        """Unit of the sine of an angle: 1."""
         return "1"
 
 
@@ -335,7 +335,7 @@ class StrainCoordinate(LinearCoordinate):
 
     @property
     def unit(self) -> str:
-        """1 or 1/m."""
+        """Unit of the strain: 1, or 1/m for curvatures."""
         return self.unit_of_strain
 
 
@@ -382,7 +382,7 @@ class DistanceCoordinate(Coordinate):
 
     @property
     def unit(self) -> str:
-        """m."""
+        """Unit of the distance: m."""
         return "m"
 
 
@@ -421,7 +421,7 @@ class AngleCoordinate(Coordinate):
 
     @property
     def unit(self) -> str:
-        """rad."""
+        """Unit of the angle: rad."""
         return "rad"
 
 

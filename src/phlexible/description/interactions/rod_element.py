@@ -53,7 +53,7 @@ class RodElement(ForceElement):
 
     @property
     def ports(self) -> tuple[Port, Port]:
-        """Its ends."""
+        """The two nodes at the ends of the element."""
         return self.nodes[0].origin, self.nodes[-1].origin
 
     @cached_property

@@ -105,7 +105,7 @@ class Relation(JointRelation):
 
     @property
     def parts(self) -> tuple[RelationPart, ...]:
-        """The terms."""
+        """The coordinates of the sum with their factors."""
         return tuple(RelationPart(joint, joint.coordinate_name(name), f) for joint, name, f in self.terms)
 
 
@@ -132,7 +132,7 @@ class Gear(JointRelation):
 
     @property
     def parts(self) -> tuple[RelationPart, ...]:
-        """Both angles."""
+        """The angles of both joints with their factors."""
         return angle_of(self.joint_a, 1.0, self), angle_of(self.joint_b, -self.ratio, self)
 
 
@@ -188,7 +188,7 @@ class Screw(JointRelation):
 
     @property
     def parts(self) -> tuple[RelationPart, ...]:
-        """Position and angle."""
+        """The position and the angle with their factors."""
         slide = self.joint if self.slide is None else self.slide
         turning = angle_of(self.joint, -self.lead / 6.283185307179586, self)
         return position_of(slide, 1.0, self), turning
@@ -222,7 +222,7 @@ class Belt(JointRelation):
 
     @property
     def parts(self) -> tuple[RelationPart, ...]:
-        """Both angles."""
+        """The angles of both pulleys with their factors."""
         other = self.radius_b if self.is_crossed else -self.radius_b
         return angle_of(self.joint_a, self.radius_a, self), angle_of(self.joint_b, other, self)
 

@@ -36,12 +36,12 @@ class Clock:
 
     @property
     def count(self) -> int:
-        """Number of steps."""
+        """Number of steps of the run."""
         return self.full + (self.remainder > 0)
 
     @property
     def end(self) -> float:
-        """Last instant [s]."""
+        """Last instant of the run [s]."""
         return self.instant(self.count)
 
     def instant(self, k: int) -> float:

@@ -401,7 +401,7 @@ class ConservingStepper(Stepper):
 
     @property
     def event_times(self) -> Array:
-        """In the state."""
+        """When each event happened [s]; not a number where it has not yet."""
         return np.asarray(self._memory["event_time"])
 
     def happen(self, event: int, time: float) -> None:
