@@ -99,6 +99,7 @@ from .errors import (
     RedundancyWarning as RedundancyWarning,
     ResultFileError as ResultFileError,
     SingularMassError as SingularMassError,
+    SingularMatrixError as SingularMatrixError,
     SlackStringWarning as SlackStringWarning,
     StepWarning as StepWarning,
     StiffeningWarning as StiffeningWarning,

@@ -69,6 +69,10 @@ class EquilibriumError(ModelError):
     """Nothing to linearize about: no equilibrium, an unstable one, or a motion that is not steady."""
 
 
+class SingularMatrixError(PhlexibleError, RuntimeError):
+    """Equations that have no solution, or no single one, because of their matrix."""
+
+
 class PoleError(PhlexibleError, ValueError):
     """A frequency at which a lossless model answers without bound."""
 

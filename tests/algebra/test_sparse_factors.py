@@ -1,11 +1,15 @@
 """Factors of sparse matrices: right solutions by every solver, and an order that keeps them sparse."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 from phlexible.algebra import sparse as sparse_factors
-from phlexible.algebra.sparse import SuperLuFactors, dissected, factored
+from phlexible.algebra.sparse import SuperLuFactors, dissected, factored, lu_factors
+from phlexible.errors import SingularMatrixError
 
 
 def grid_matrix(n):
@@ -24,7 +28,7 @@ def test_solutions_in_both_orders(monkeypatch):
     loads = matrix @ exact
     assert SuperLuFactors(matrix, places).solve(loads) == pytest.approx(exact, abs=1e-10)
     assert SuperLuFactors(matrix, places).solve(loads[:, :0]).shape == (512, 0)
-    monkeypatch.setattr(sparse_factors, "SMALL", 0)
+    monkeypatch.setattr(sparse_factors, "SMALL_FACTOR", 0)
     assert SuperLuFactors(matrix, places).solve(loads) == pytest.approx(exact, abs=1e-10)
 
 
@@ -54,3 +58,36 @@ def test_other_solvers_where_they_are_installed(package):
     assert factors.solver in ("rslab", "pypardiso")
     assert factors.solve(exact[:, :0]).shape == (216, 0)
     assert factors.solve(matrix @ exact) == pytest.approx(exact, abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "words"),
+    [
+        (np.diag([1.0, 0.0, 2.0]), "at most 2"),
+        ([[0.0, 1.0, 0.0], [0.0, 2.0, 0.0], [1.0, 0.0, 3.0]], "at most 2"),
+        ([[1.0, 1.0], [1.0, 1.0]], "singular: Factor is exactly singular"),
+    ],
+)
+def test_singular_matrices_are_refused(matrix, words):
+    with pytest.raises(SingularMatrixError, match=words):
+        lu_factors(sparse.csr_array(np.array(matrix)))
+
+
+def test_zeros_that_are_stored_are_zeros():
+    matrix = sparse.csc_array(np.array([[0.0, 1.0], [1.0, 1.0]]))
+    matrix.data[matrix.data == 1.0] = [1.0, 1.0, 0.0]
+    solution = lu_factors(matrix).solve(np.array([3.0, 2.0]))
+    assert solution == pytest.approx([2.0, 3.0])
+    matrix.data[1] = 0.0
+    before = matrix.data.copy()
+    with pytest.raises(SingularMatrixError, match="at most 1"):
+        lu_factors(matrix)
+    assert np.array_equal(matrix.data, before), "the matrix of the caller stays as it is"
+
+
+def test_sparse_matrices_are_factored_in_one_place():
+    """SuperLU may write beyond its memory where a matrix has too few places for its pivots."""
+    names = re.compile(r"\b(splu|spilu|spsolve|factorized)\b")
+    package = Path(sparse_factors.__file__).parents[1]
+    files = [path for path in package.rglob("*.py") if names.search(path.read_text(encoding="utf-8"))]
+    assert files == [Path(sparse_factors.__file__)]

@@ -9,9 +9,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import splu
+from scipy.sparse.csgraph import structural_rank
+from scipy.sparse.linalg import SuperLU, splu
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.errors import SingularMatrixError
 
 # Matrices that are arrays where they are small: SciPy's sparse ones take longer to make than to use there.
 
@@ -41,6 +43,35 @@ def block_diagonal(blocks: Iterable[Matrix], size: int) -> Array:
         result[begin:end, begin:end] = block if isinstance(block, np.ndarray) else block.toarray()
         begin = end
     return result
+
+
+# Factors of any sparse matrix, by SuperLU, which may write beyond its memory where some columns can have no pivot.
+
+
+def lu_factors(matrix: Any, **options: Any) -> SuperLU:
+    """L U of a square sparse matrix, real or complex.
+
+    Args:
+        matrix: in any format of SciPy, shape (N, N).
+        options: of ``scipy.sparse.linalg.splu``.
+
+    Raises:
+        SingularMatrixError: it has no inverse; where its zeros alone say so SuperLU is not asked.
+    """
+    columns = sparse.csc_matrix(matrix)
+    if not columns.diagonal().all():  # otherwise the diagonal has all pivots
+        if not columns.data.all():
+            columns = columns.copy()
+            columns.eliminate_zeros()
+        rank, size = structural_rank(columns), columns.shape[0]
+        if rank < size:
+            raise SingularMatrixError(
+                f"a matrix of {size} equations is singular: its zeros leave at most {rank} of them independent"
+            )
+    try:
+        return splu(columns, **options)
+    except RuntimeError as error:
+        raise SingularMatrixError(f"a matrix of {columns.shape[0]} equations is singular: {error}") from None
 
 
 # Factors of large, sparse, positive definite matrices: by the best solver that is installed.
@@ -87,15 +118,13 @@ class SuperLuFactors(Factors):
     solver = "SuperLU"
 
     def __init__(self, matrix: sparse.csr_array, places: Array) -> None:
-        from scipy.sparse.linalg import splu
-
         options = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
         self._order: IntArray | None = None
         if matrix.shape[0] < SMALL_FACTOR:
-            self._factors: Any = splu(matrix.tocsc(), permc_spec="MMD_AT_PLUS_A", **options)
+            self._factors: Any = lu_factors(matrix, permc_spec="MMD_AT_PLUS_A", **options)
             return
         self._order = dissected(matrix, places)
-        self._factors = splu(matrix[self._order][:, self._order].tocsc(), permc_spec="NATURAL", **options)
+        self._factors = lu_factors(matrix[self._order][:, self._order], permc_spec="NATURAL", **options)
 
     def solve(self, loads: Array) -> Array:
         """Solutions (N, k) for right-hand sides (N, k)."""
@@ -336,7 +365,7 @@ def _sparse_factors(metric: sparse.csr_array, matrix: sparse.csr_array) -> Neare
     inertia = sparse.diags_array(scale) @ metric @ sparse.diags_array(scale)
     exact = sparse.block_array([[inertia, scaled.T], [scaled, None]], format="csc")
     relaxed = exact - REGULARISATION * sparse.block_diag([sparse.csr_array((n, n)), sparse.eye_array(rows)], "csc")
-    return scale, row_scale, exact, splu(sparse.csc_matrix(relaxed)).solve
+    return scale, row_scale, exact, lu_factors(relaxed).solve
 
 
 def _dense_factors(metric: Array, matrix: Array) -> NearestFactors:

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.optimize import brentq
-from scipy.sparse.linalg import splu
 
 from phlexible.algebra.arrays import Array, IntArray, line_plane_or_space, non_negative, positive, vector, whole
+from phlexible.algebra.sparse import lu_factors
 from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
 from phlexible.bodies.body import BodyData, NodalBody
 from phlexible.bodies.initial_nodes import Field, InitialNodes, initial_nodes
@@ -228,7 +228,7 @@ def hanging_nodes(body: AbsoluteBody, mesh: StringMesh, start: Array, end: Array
         tangent = elastic_tangent(body, q)[free, free]
         for _ in range(60):
             change = np.zeros_like(q)
-            change[free] = splu(sparse.csc_matrix(tangent + shift * mass)).solve(force)
+            change[free] = lu_factors(tangent + shift * mass).solve(force)
             lower = energy(q + change)
             falls = change[free] @ force > 0
             if falls and lower <= level + ROUND_OFF * abs(level):

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from phlexible.algebra.arrays import Array, called, check_callable, whole
+from phlexible.algebra.sparse import lu_factors
 from phlexible.derivatives.parameters import Given, Parameters, Values
 from phlexible.display import short_repr, table
-from phlexible.errors import ModelError, ParameterError, PoleError
+from phlexible.errors import ModelError, ParameterError, PoleError, SingularMatrixError
 from phlexible.linear.frequency_response import checked_frequencies, frequency_response
 from phlexible.linear.modes import lowest_model_modes
 from phlexible.linear.observed import ObservedPHDAE
@@ -139,8 +139,8 @@ def response_derivatives(
     solved = []
     for omega in response.frequencies:
         try:
-            factors = splu(sparse.csc_matrix(1j * omega * E - A))
-        except RuntimeError:  # exactly singular
+            factors = lu_factors(1j * omega * E - A)
+        except SingularMatrixError:
             raise PoleError(
                 f"derivatives have no answer at {omega:g} rad/s, where i omega E - A is singular"
             ) from None
@@ -188,7 +188,7 @@ def _vectors(E: sparse.csr_array, A: sparse.csr_array, s: complex) -> tuple[Comp
     Raises:
         ModelError: an eigenvalue that is not simple.
     """
-    factors = splu(sparse.csc_matrix(A - (s + BESIDE * abs(s)) * E))
+    factors = lu_factors(A - (s + BESIDE * abs(s)) * E)
     x, y = np.random.default_rng(0).standard_normal((2, A.shape[0])).astype(np.complex128)
     for _ in range(ROUNDS):
         x, y = factors.solve(E @ x), factors.solve(E.T @ y, trans="T")

@@ -5,15 +5,14 @@ from enum import StrEnum
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import structural_rank
-from scipy.sparse.linalg import splu
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.sparse import lu_factors
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.mechanics.absolute import assembled_forms, places, strain_gradients, strains
 from phlexible.bodies.mechanics.any_body import elastic_force, gross_force, stiffness_matrix
 from phlexible.description.interactions.contact import Contacts
-from phlexible.errors import EquilibriumError, ModelError
+from phlexible.errors import EquilibriumError, ModelError, SingularMatrixError
 from phlexible.state.forces import (
     applied_forces,
     constraint_stiffness,
@@ -56,13 +55,9 @@ def newton_step(
     """
     own = None if compliance is None else sparse.diags_array(compliance)
     saddle = sparse.block_array([[stiffness, -matrix.T], [matrix, own]]) if matrix.shape[0] else stiffness
-    saddle = sparse.csc_matrix(saddle)
-    saddle.eliminate_zeros()
-    if structural_rank(saddle) < saddle.shape[0]:  # of slack strings; SuperLU may write beyond its memory
-        return None
     try:
-        solution = splu(saddle).solve(np.concatenate([force, -gap]))
-    except RuntimeError:  # exactly singular
+        solution = lu_factors(saddle).solve(np.concatenate([force, -gap]))
+    except SingularMatrixError:  # of slack strings
         return None
     if not np.isfinite(solution).all():
         return None

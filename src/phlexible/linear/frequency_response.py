@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from phlexible.algebra.arrays import Array, numbers
+from phlexible.algebra.sparse import lu_factors
 from phlexible.display import short_repr
-from phlexible.errors import ParameterError, PoleError
+from phlexible.errors import ParameterError, PoleError, SingularMatrixError
 from phlexible.linear.mechanics import LinearMechanics
 from phlexible.linear.null_space import natural_scale
 from phlexible.linear.observed import ObservedPHDAE
@@ -137,8 +137,8 @@ class _SecondOrder:
         right = np.zeros((n + rows, self._forces.shape[1]), dtype=saddle.dtype)
         right[:n] = self._forces
         try:
-            factors = splu(sparse.csc_matrix(saddle))
-        except RuntimeError:
+            factors = lu_factors(saddle)
+        except SingularMatrixError:
             raise _pole(omega) from None
         return np.asarray(factors.solve(right)[:n])
 
@@ -172,8 +172,8 @@ class _FirstOrder:
         model = self._model
         matrix = sparse.csc_matrix(1j * omega * model.descriptor - self._system)
         try:
-            x = splu(matrix).solve(self._forces.astype(np.complex128))
-        except RuntimeError:
+            x = lu_factors(matrix).solve(self._forces.astype(np.complex128))
+        except SingularMatrixError:
             raise _pole(omega) from None
         work = np.abs(np.einsum("ij,ij->j", x.conj(), self._work))
         energy = omega * np.einsum("ij,ij->j", x.conj(), model.energy_matrix @ x).real

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.sparse import lu_factors
 from phlexible.errors import RedundancyError
 
 # Solves ``A x - G^T lambda = b, G x = 0`` with sparse LU, unknowns and rows scaled.
@@ -22,7 +22,7 @@ class ConstrainedSolver:
         scale: sizes of the unknowns, shape (n,), for example ``1 / sqrt(diag M)``.
 
     Raises:
-        RuntimeError: the system is exactly singular.
+        SingularMatrixError: the system is exactly singular.
     """
 
     def __init__(self, matrix: sparse.csr_array, constraint_matrix: sparse.csr_array, scale: Array) -> None:
@@ -35,7 +35,7 @@ class ConstrainedSolver:
             lengths = np.sqrt(np.asarray(G.multiply(G).sum(axis=1)).ravel())
             G = sparse.diags_array(largest / np.where(lengths > 0, lengths, 1.0)) @ G
             scaled = sparse.csr_array(sparse.block_array([[scaled, G.T], [G, None]]))
-        self._factors = splu(sparse.csc_matrix(scaled))
+        self._factors = lu_factors(scaled)
         self._rows = rows
 
     def solve(self, right: Array) -> Array:

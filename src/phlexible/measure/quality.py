@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from phlexible.algebra.arrays import Array
+from phlexible.algebra.sparse import lu_factors
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.beam.points import BeamPoints
 from phlexible.bodies.beam.strain import Strain, linear_stiffness
@@ -259,7 +258,7 @@ def long_contact_steps(run: RecordedRun, step: float) -> list[str]:
             continue
         state = record.state(deepest)
         row, _ = coordinate_row(run.system, run.instants.at(slice(deepest, deepest + 1)), force.coordinate)
-        compliance = row @ splu(sparse.csc_matrix(run.system.mass(state))).solve(row)
+        compliance = row @ lu_factors(run.system.mass(state)).solve(row)
         slope = -contact.slope(float(record.theta[deepest, number]), force.rest)
         ratio = step * float(np.sqrt(slope * compliance))
         if ratio > LONGEST * MOST_PARTS:

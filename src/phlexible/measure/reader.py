@@ -1,16 +1,17 @@
 """A recorded run with what takes a while to find: velocities that satisfy the joints, unique multipliers."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import splu, spsolve
 
 from phlexible.algebra.arrays import Array, IntArray, read_only
+from phlexible.algebra.sparse import lu_factors
 from phlexible.bodies.mechanics import absolute
 from phlexible.bodies.mechanics.floating import mass_matrix
-from phlexible.errors import ParameterError
+from phlexible.errors import ParameterError, SingularMatrixError
 from phlexible.measure.run import RecordedRun
 
 # Velocities that satisfy the joints: nu - M^-1 G^T (G M^-1 G^T)^-1 (G nu + g_t) (4.15).
@@ -109,7 +110,7 @@ def _response(run: RecordedRun, body: int, constraint: Array, columns: IntArray)
     units = np.zeros((width, len(columns)))
     units[columns, np.arange(len(columns))] = 1.0
     mass = absolute.mass_matrix(run.system.nodal[body - run.system.layout.frames])
-    answers = splu(sparse.csc_matrix(mass)).solve(units)
+    answers = lu_factors(mass).solve(units)
     return np.asarray(np.einsum("jw,trw->tjr", answers, constraint))
 
 
@@ -159,8 +160,9 @@ def _impulses(parts: list[BodyRows], gap: Array, is_redundant: bool) -> Array:
 def _sparse_impulses(parts: list[BodyRows], gap: Array, instant: int, is_redundant: bool) -> Array:
     matrix, right = sparse_schur(parts, gap.shape[1], instant), gap[instant]
     if not is_redundant:
-        return np.asarray(spsolve(matrix, right))
-    factors = splu(sparse.csc_matrix(matrix + PROJECTION_RELAXATION * sparse.diags_array(matrix.diagonal())))
+        with suppress(SingularMatrixError):  # at a singular position
+            return np.asarray(lu_factors(matrix).solve(right))
+    factors = lu_factors(matrix + PROJECTION_RELAXATION * sparse.diags_array(matrix.diagonal()))
     solution = np.zeros_like(right)
     for _ in range(REFINEMENTS):
         solution += factors.solve(right - matrix @ solution)
@@ -214,7 +216,7 @@ def _without_null_space(run: RecordedRun, forces: Array, lengths: Array) -> Arra
 def _swept(total: sparse.csc_array, force: Array) -> Array:
     """``force`` less the limit of ((S + e I)^-1 e)^k force: its part in the null space of S."""
     relaxation = RELAXATION * float(total.diagonal().max())
-    factors = splu(sparse.csc_matrix(total + relaxation * sparse.eye_array(len(force))))
+    factors = lu_factors(total + relaxation * sparse.eye_array(len(force)))
     part = force
     for _ in range(SWEEPS):
         part = relaxation * factors.solve(part)

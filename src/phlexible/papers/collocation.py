@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import lapack
-from scipy.sparse.linalg import splu
 
 from phlexible.algebra.arrays import Array
-from phlexible.errors import ConvergenceError, ModelError
+from phlexible.algebra.sparse import lu_factors
+from phlexible.errors import ConvergenceError, ModelError, SingularMatrixError
 from phlexible.papers.equations import Equations
 from phlexible.port_hamiltonian.model import Matrix
 
@@ -154,8 +154,8 @@ class NewtonFactors:
         self._scale = 1 / largest
         if sparse.issparse(matrix):
             try:
-                self._sparse = splu(sparse.csc_matrix(sparse.diags_array(self._scale) @ matrix))
-            except RuntimeError:
+                self._sparse = lu_factors(sparse.diags_array(self._scale) @ matrix)
+            except SingularMatrixError:
                 raise ModelError(SINGULAR) from None
         else:
             self._dense, self._pivots, info = lapack.dgetrf(self._scale[:, None] * matrix)

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import lapack
-from scipy.sparse.linalg import splu
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.errors import ModelError
+from phlexible.algebra.sparse import lu_factors
+from phlexible.errors import ModelError, SingularMatrixError
 from phlexible.port_hamiltonian.model import Matrix, PortHamiltonianModel, slope_by_differences
 
 BoolArray: TypeAlias = NDArray[np.bool_]
@@ -174,7 +174,7 @@ class Equations:
                 raise ModelError(SINGULAR)
             return lambda rows: np.asarray(lapack.dgetrs(dense, pivots, rows.T)[0].T)
         try:
-            factors = splu(filled)
-        except RuntimeError:
+            factors = lu_factors(filled)
+        except SingularMatrixError:
             raise ModelError(SINGULAR) from None
         return lambda rows: np.asarray(factors.solve(rows.T).T)

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import eigsh, splu
+from scipy.sparse.linalg import eigsh
 
 from phlexible.algebra.arrays import Array, numbers, whole
+from phlexible.algebra.sparse import lu_factors
 from phlexible.errors import ParameterError, StructureError
 from phlexible.port_hamiltonian.model import Matrix, PortHamiltonianModel, StateBlock, check_model
 
@@ -223,7 +224,7 @@ def _rate(descriptor: Matrix, forces: Array) -> Array:
         matrix = sparse.csr_array(descriptor)
         empty = np.asarray(abs(matrix).sum(axis=1)).ravel() == 0
         filled = matrix + sparse.diags_array(empty.astype(np.float64))
-        return np.asarray(splu(sparse.csc_matrix(filled)).solve(np.where(empty, 0.0, forces)))
+        return np.asarray(lu_factors(filled).solve(np.where(empty, 0.0, forces)))
     dense = descriptor.toarray() if sparse.issparse(descriptor) else np.asarray(descriptor)
     size = np.sqrt(np.abs(dense).max(axis=1, initial=0.0) * np.abs(dense).max(axis=0, initial=0.0))
     scale = 1 / np.sqrt(np.where(size == 0, 1.0, size))

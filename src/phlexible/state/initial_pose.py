@@ -7,10 +7,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from phlexible.algebra.arrays import Array
-from phlexible.algebra.sparse import smallest_solution
+from phlexible.algebra.sparse import lu_factors, smallest_solution
 from phlexible.bodies.initial_nodes import InitialNodes
 from phlexible.bodies.string import String
 from phlexible.description.interactions.functions import receive
@@ -330,7 +329,7 @@ def _closed(problem: _Problem) -> State:
         metric = problem.metric(state)
         size = float((matrix.multiply(matrix) @ (1 / metric.diagonal())).max()) or 1.0
         normal = matrix.T @ matrix + damping * size * metric
-        trial = problem.moved(state, -splu(sparse.csc_matrix(normal)).solve(matrix.T @ gaps))
+        trial = problem.moved(state, -lu_factors(normal).solve(matrix.T @ gaps))
         found = problem.misses(trial)
         if found @ found < gaps @ gaps:
             is_done = found @ found > (1 - 1e-9) * (gaps @ gaps)
@@ -377,7 +376,7 @@ def _way_down(problem: _Problem, state: State) -> tuple[sparse.csr_array, Array]
     """The metric at a closed pose, and the way along the closed ones to where the nearest would be if all
     were flat."""
     metric, matrix = problem.metric(state), problem.matrix(state)
-    pull = splu(sparse.csc_matrix(metric)).solve(problem.moments(state))
+    pull = lu_factors(metric).solve(problem.moments(state))
     return metric, smallest_solution(metric, matrix, matrix @ pull) - pull
 
 

@@ -17,14 +17,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.linalg import lu_factor, lu_solve
-from scipy.sparse.linalg import splu
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.algebra.sparse import Matrix, block_matrix
+from phlexible.algebra.sparse import Matrix, block_matrix, lu_factors
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.mechanics.any_body import elastic_force, stiffness_matrix
 from phlexible.bodies.mechanics.floating import inertia_forces, inertia_slope
-from phlexible.errors import ModelError
+from phlexible.errors import ModelError, SingularMatrixError
 from phlexible.state.forces import applied_forces, load_stiffness, small_constraint_stiffness
 from phlexible.state.initial_pose import rigid_moments
 from phlexible.state.initial_velocity import check_velocity, with_rigid_velocity
@@ -150,7 +149,7 @@ def _raised(problem: _Problem, start: QuasiStaticMotion, error: float) -> tuple[
 def _refusal(problem: _Problem, held: QuasiStaticMotion, share: float, error: float) -> ModelError:
     """Says how far loads could be raised, and which body gives way there."""
     softest = "a body"
-    with suppress(RuntimeError, np.linalg.LinAlgError, ValueError):
+    with suppress(SingularMatrixError, np.linalg.LinAlgError, ValueError):
         softest = _softest(replace(problem, share=share), held)
     if share:
         what = (
@@ -195,7 +194,7 @@ def _solved(problem: _Problem, motion: QuasiStaticMotion, is_searched: bool) -> 
             break
         try:
             solve = _factors(_matrix(problem, motion, rigid))
-        except (RuntimeError, np.linalg.LinAlgError):  # exactly singular
+        except (SingularMatrixError, np.linalg.LinAlgError):
             break
         step = solve(residual.right_side(problem, rigid))
         if motion is best:
@@ -346,12 +345,12 @@ def _factors(matrix: Matrix) -> Callable[[Array], Array]:
     """What solves with a matrix.
 
     Raises:
-        RuntimeError: it is singular.
+        SingularMatrixError: it is singular.
     """
     if isinstance(matrix, np.ndarray):
         factors = lu_factor(matrix, check_finite=False)
         return lambda right: np.asarray(lu_solve(factors, right, check_finite=False))
-    solve: Callable[[Array], Array] = splu(matrix).solve
+    solve: Callable[[Array], Array] = lu_factors(matrix).solve
     return solve
 
 

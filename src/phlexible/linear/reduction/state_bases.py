@@ -9,10 +9,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
-from scipy.sparse.linalg import splu
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.errors import MissingExtraError, ModelError, ParameterError, PoleError
+from phlexible.algebra.sparse import lu_factors
+from phlexible.errors import MissingExtraError, ModelError, ParameterError, PoleError, SingularMatrixError
 from phlexible.linear.constraint_elimination import algebraic_states, dynamic_and_multipliers
 from phlexible.linear.first_order import EnergyForm, Kind, energy_form, kinds_of_states, orthonormal_ties
 from phlexible.linear.mechanics import LinearMechanics
@@ -357,8 +357,8 @@ class _Answers:
     def _solved(self, omega: float) -> ComplexArray:
         matrix = sparse.csc_matrix(1j * omega * self._model.descriptor - self._system)
         try:
-            x = np.asarray(splu(matrix).solve(self._forces))
-        except RuntimeError:
+            x = np.asarray(lu_factors(matrix).solve(self._forces))
+        except SingularMatrixError:
             x = np.full(self._forces.shape, np.nan + 0j)
         if not np.isfinite(x).all():
             raise PoleError(f"no moments are matched at {omega:.10g} rad/s, an undamped pole; move it aside")

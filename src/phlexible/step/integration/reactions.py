@@ -4,15 +4,13 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.algebra.sparse import smallest_with_multipliers
+from phlexible.algebra.sparse import lu_factors, smallest_with_multipliers
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.mechanics.any_body import elastic_force, viscous_force
 from phlexible.bodies.mechanics.floating import quadratic_velocity_forces
-from phlexible.errors import VelocityError
+from phlexible.errors import SingularMatrixError, VelocityError
 from phlexible.state.forces import element_pulls, element_state, gravity_forces, load_forces
 from phlexible.state.initial_velocity import residual_unit
 from phlexible.state.instants import Instants
@@ -111,7 +109,7 @@ def reactions(
     if isinstance(mass, np.ndarray):
         free = np.linalg.solve(mass, forces)
     else:
-        free = splu(sparse.csc_matrix(mass)).solve(forces)
+        free = lu_factors(mass).solve(forces)
     asked = -(matrix @ free + system.rows.accelerations(at)[0])[rows]
     change, mu = smallest_with_multipliers(mass, matrix[rows], asked)
     multipliers = np.zeros(matrix.shape[0])
@@ -168,7 +166,7 @@ def reactions_in_phase(
             state = replace(state, velocity=projection(phase, state, at).velocity)
             at = at.moving(state.velocity[None])
         found = reactions(phase.system, state, theta, values, rows, at)
-    except ValueError:  # a singular matrix
+    except (ValueError, SingularMatrixError):
         return None
     if found is None:
         return None
