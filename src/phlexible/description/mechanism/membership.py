@@ -242,8 +242,12 @@ def discretized(body: Body, name: str, dimension: int) -> FloatingBody:
     return data
 
 
+PRESSED_TOGETHER = 1e-20
+"""C of a string that is pressed to 1e-10 of its length; nodes that coincide to round-off leave some 1e-28."""
+
+
 def check_strains(placed: PlacedBody) -> None:
-    """Refuses a shape with C <= 0, at which no law is defined.
+    """Refuses a shape with C <= 0, at which no law is defined, and C that is nothing but round-off of places.
 
     Raises:
         ParameterError: names the element.
@@ -252,7 +256,7 @@ def check_strains(placed: PlacedBody) -> None:
     for group in placed.data.strains:
         C = strains(placed.data, group, placed.elastic)
         worst = int(C.argmin())
-        if not C[worst] > 0:
+        if not C[worst] > PRESSED_TOGETHER:
             raise ParameterError(
                 f"{placed.name}: the shape must not press element {group.elements[worst]} together to "
                 f"nothing (C = |dr/ds|^2 = {C[worst]:.3g}); neighbouring nodes need a distance"
