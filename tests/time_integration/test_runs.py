@@ -93,6 +93,17 @@ def test_a_resumed_run_goes_on_where_the_file_ends(tmp_path):
     assert again.recording.velocity == pytest.approx(motion.recording.velocity, abs=0)
 
 
+def test_a_step_around_contacts_that_is_taken_alone_is_tried_once(tmp_path):
+    """A run that is resumed for its last step has the iterations of one that did not stop."""
+    model, path = ph.Model(gravity=(0, -9.81, 0), dimension=2), tmp_path / "run.h5"
+    ball = model.add(ph.PointMass(1.0), "ball", (0, 0.1, 0))
+    model.apply(ph.Contact(ball.origin, ph.Plane(model.ground.at((0, 0, 0)), (0, 1, 0)), stiffness=1e4))
+    whole = model.simulate(0.15, 0.01)
+    assert whole.contact_steps[-2] == 0 < whole.contact_steps[-1]
+    model.simulate(0.14, 0.01, output=path)
+    assert (model.resume(path, 0.15, 0.01).iterations == whole.iterations).all()
+
+
 def test_a_much_smaller_step_after_a_long_one_goes_on_smoothly(tmp_path):
     """Velocities are brought back onto the joints; without that forces of single steps swing by their size."""
     model, path = ph.gallery.double_pendulum(), tmp_path / "run.h5"

@@ -190,8 +190,8 @@ class ConservingStepper(Stepper):
         parts (8.23).
         """
         is_plain = not storage.watches and len(self._substeps) == 1 and not self._implicit.are_needed
-        is_single = len(instants) == 2 and storage.every == 1 and is_plain
-        if is_single and (single := self._single(instants, step, storage)) is not None:
+        is_tried = len(instants) == 2 and storage.every == 1 and is_plain
+        if is_tried and (single := self._single(instants, step, storage)) is not None:
             return single
         if storage.watches:
             every = replace(storage, every=1, phase=0, watches=False)
@@ -207,7 +207,9 @@ class ConservingStepper(Stepper):
                 break
             last = min(done + 1, count) if storage.asks or has_laws else count
             own, places = slice(done * parts, last * parts), slice(done * parts, last * parts + 1)
-            if has_laws:
+            if is_tried:  # as a whole, and contacts ask for parts of it
+                status, is_tried = TOUCHING, False
+            elif has_laws:
                 status = self._obeying(rows, instants[done : done + 2], step, moving[places], values[own])
                 done += status == CONVERGED
             else:
