@@ -5,6 +5,7 @@ from contextlib import suppress
 import numpy as np
 
 import phlexible as ph
+from formulas import formula
 from laws.cases import random_place
 from laws.elements import Adding
 from laws.models import Sample
@@ -35,6 +36,33 @@ def touch_a_piece(rng: np.random.Generator, sample: Sample, damped: bool) -> Non
     piece, radius = ph.Capsule(start, end, share * way), (1 - share) * way + depth
     law = {"stiffness": adding.stiffness, "damping": damped * adding.damping / (0.01 * sample.scale.length)}
     sample.model.apply(ph.Contact(other, piece, radius=radius, **law))
+
+
+def push_by_state(rng: np.random.Generator, sample: Sample, damped: bool) -> None:
+    """A stiffening force that is a function of the state, along the one coordinate of a joint or on a point."""
+    model, adding = sample.model, Adding(rng, sample)
+    text = "lambda time, x, v: -{stiffness} * (x - {rest}) * (1 + np.sum((x - {rest}) ** 2) / {size} ** 2)"
+    text += " - {damping} * v"
+    able = [joint for joint in model.joints if len(joint.coordinate_names) == 1 and _has_coordinate(joint)]
+    size = adding.length
+    if able and rng.integers(2):
+        joint = able[rng.integers(len(able))]
+        (name,) = joint.coordinate_names
+        size = 1.0 if name.endswith("angle") else adding.length
+        rest, on = joint.initial_coordinate(model.dimension, name), joint
+    else:
+        placed = model.bodies[rng.integers(len(model.bodies))]
+        on = random_place(rng, placed.body, sample.scale, model.dimension)(placed)
+        rest = on.initial_position()
+    factor = (adding.length / size) ** 2
+    gains = {"stiffness": factor * adding.stiffness, "damping": damped * factor * adding.damping}
+    model.apply(ph.StateForce(formula(text, rest=rest, size=0.1 * size, **gains), of=[on], on=[on]))
+
+
+def _has_coordinate(joint: Joint) -> bool:
+    """Whether its ports have the orientations that angles need."""
+    is_oriented = joint.first.has_orientation and joint.second.has_orientation
+    return is_oriented or not joint.coordinate_names[0].endswith("angle")
 
 
 def roll(rng: np.random.Generator, sample: Sample) -> bool:

@@ -41,11 +41,14 @@ class Case:
         """The model with closed joints."""
         return self.model.assemble().model if self.is_assembled else self.model
 
+    @property
+    def stop(self) -> ph.When | None:
+        """What ends the run."""
+        return None if self.end is None else ph.When(formula("lambda time: time"), above=self.end)
+
     def run(self) -> ph.Motion:
         """The motion."""
         options = dict(self.options)
         if options.get("initial") == EQUILIBRIUM:
             options["initial"] = self.placed.equilibrium()
-        if self.end is not None:
-            options["stop"] = ph.When(formula("lambda time: time"), above=self.end)
-        return self.placed.simulate(self.steps * self.step, self.step, progress=False, **options)
+        return self.placed.simulate(self.steps * self.step, self.step, stop=self.stop, progress=False, **options)

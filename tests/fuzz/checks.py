@@ -26,6 +26,7 @@ AT_REST = 1e-6  # of the reach, by which something may creep in a run
 UNPREDICTABLE = (
     1e-3  # of the reach: where a kick of 1e-9 grows to more, or an equilibrium is sought, round-off may do so
 )
+RESUMED = 4  # each of so many seeds is resumed
 DIFFERENCES = 1e3  # by which starts are worse where rates of paths are differences, in windows of some seconds
 UNITS = {
     "millimetres": Change(length=1e3),
@@ -39,6 +40,8 @@ UNITS = {
 def failures(case: Case, motion: ph.Motion, seed: int) -> Iterator[tuple[str, str]]:
     """What the motion of a case does not obey, and by how much."""
     yield from file_failures(motion)
+    if seed % RESUMED == 0:
+        yield from resume_failures(case, motion)
     for name, error in law_errors(case, motion):
         if not error <= LIMIT:
             yield name, f"{error:.2g} of its scale"
@@ -81,6 +84,22 @@ def file_failures(motion: ph.Motion) -> Iterator[tuple[str, str]]:
             yield "file", f"{name} is read in another way than it was saved"
     if [str(event) for event in found.events] != [str(event) for event in motion.events]:
         yield "file", "its events are not those that were saved"
+
+
+def resume_failures(case: Case, motion: ph.Motion) -> Iterator[tuple[str, str]]:
+    """Digits that differ where the run ends in its middle and is taken up again from a file."""
+    half, options = case.steps // 2, {name: case.options[name] for name in case.options if name != "initial"}
+    if not half or (case.end is not None and case.end <= half * case.step):
+        return
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "motion.h5"
+        replace(case, model=case.placed, steps=half, is_assembled=False).run().save(path)
+        whole = case.placed.resume(
+            path, case.steps * case.step, case.step, stop=case.stop, progress=False, **options
+        )
+    for name in ARRAYS:
+        if not np.array_equal(getattr(whole.recording, name), getattr(motion.recording, name), equal_nan=True):
+            yield "resume", f"{name} of a run that was resumed is another"
 
 
 def law_errors(case: Case, motion: ph.Motion) -> Iterator[tuple[str, float]]:

@@ -19,6 +19,8 @@ from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.force_elements import ForceElement, JointElement, Potential
 from phlexible.description.interactions.joint_limits import JointFriction, JointStop
 from phlexible.description.interactions.loads import Axes, Load
+from phlexible.description.interactions.servo import ServoPush
+from phlexible.description.interactions.state_force import ShareOfState, StateLaw
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.relations import JointRelation
 from phlexible.description.joints.rolling import RollingRow
@@ -420,6 +422,10 @@ class _Copy:
         if self._change.is_none:
             return relocated(part, self._bodies, self._new)
         match part:
+            case ph.Force(value=StateLaw() as law):
+                port, length = self._port(part.attachment), self._change.length
+                own = self._law_of_state(law, port, length * self._change.rotation, length * self._change.shift)
+                return replace(part, attachment=port, value=own)
             case ph.Force() | ph.Torque():
                 powers = FORCE if isinstance(part, ph.Force) else TORQUE
                 return replace(part, attachment=self._port(part.attachment), value=self._arrows(part, powers))
@@ -548,9 +554,20 @@ class _Copy:
             damping=unit(ROTATIONAL_DAMPING if is_angle else DAMPING) * element.damping,
             rest=None if element.rest is None else size * element.rest,
             potential=None if element.potential is None else self._potential(element.potential, size),
-            force=self._number(element.force, unit(TORQUE if is_angle else FORCE)),
+            force=self._force(element.force, size),
             breakpoints=tuple(self._change.time * time for time in element.breakpoints),
         )
+
+    def _law_of_state(self, law: StateLaw, place: Any, turn: Array, shift: Array) -> StateLaw:
+        """A function of the state of one place, where x becomes turn x + shift; turn: orthogonal times a length."""
+        share, size = law.controller, float(np.linalg.norm(turn[0]))
+        assert isinstance(share, ShareOfState), "a function of the state"
+        asked = "{f}(time / {second}, {back} @ (x - {shift}), {back} @ v * {second})"
+        text = "lambda time, x, v: {push} @ np.asarray(" + asked + ")"
+        values = {"second": self._change.time, "back": turn.T / size**2, "shift": shift}
+        push = self._change.unit(ENERGY) / size**2 * turn
+        function = formula(text, f=share.function, push=push, **values)
+        return replace(law, controller=replace(share, function=function), measured=(place,))
 
     def _potential(self, potential: Potential, size: float) -> Potential:
         """Of a coordinate that is so many times as large."""
@@ -560,8 +577,16 @@ class _Copy:
         low, high = potential.around
         return Potential(energy, slope, (size * low, size * high))
 
-    def _number(self, value: Any, unit: float) -> Any:
-        """A number, a function of time or of what a joint measures, in the new units."""
+    def _force(self, value: Any, size: float) -> Any:
+        """A number or a function of time, of measurements or of a target, along a coordinate so much larger."""
+        unit = self._change.unit(ENERGY) / size
+        if isinstance(value, StateLaw):
+            return self._law_of_state(value, self._new[value.measured[0]], size * np.eye(1), np.zeros(1))
+        if isinstance(value, ServoPush):
+            path, kp = value.target, unit / size
+            rate = None if path.rate is None else self._of_time(path.rate, size / self._change.time)
+            target = TimePath(self._of_time(path.function, size), rate, path.name)
+            return ServoPush(target, kp * value.kp, kp * self._change.time * value.kd)
         if isinstance(value, Feedback):
             names = [name for joint in value.measured for name in joint.coordinate_names]
             lengths = np.where([name.endswith("angle") for name in names], 1.0, self._change.length)

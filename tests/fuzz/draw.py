@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 
 import phlexible as ph
 from formulas import formula
-from fuzz.additions import roll, switch_joints, touch_a_piece
+from fuzz.additions import push_by_state, roll, switch_joints, touch_a_piece
 from fuzz.case import EQUILIBRIUM, Case
 from fuzz.copies import Change, copied
 from fuzz.rods import hang_rod
@@ -31,8 +31,8 @@ FEW_MOVING = 0.4, 0.4, 0.2
 ORDINARY = 0.1
 """Share of cases that begin with an ordinary model: clamps at the origin, axes along gravity, at rest."""
 
-DRAWN = [kind for kind in ELEMENT_CASES if kind not in (RodElement, Servo)]  # programs have no text for targets yet
-"""Elements that are put between any bodies; whole rods make elements of their own."""
+DRAWN = [kind for kind in ELEMENT_CASES if kind not in (RodElement, Servo)]
+"""Elements that are put between any bodies; whole rods make elements, servos are drawn by themselves."""
 
 
 def drawn(seed: int, is_small: bool = False) -> Case:
@@ -64,6 +64,10 @@ def drawn(seed: int, is_small: bool = False) -> Case:
     for kind in DRAWN:
         if rng.random() < 0.2:
             with_elements(seed, sample, [kind], damped)
+    if np.random.default_rng([seed, 7]).random() < 0.2:
+        with_elements(seed, sample, [Servo], damped)
+    if (own := np.random.default_rng([seed, 8])).random() < 0.05:
+        push_by_state(own, sample, damped)
     if rng.random() < 0.1:
         _lay_down(rng, sample, damped)
     steps = FEW_STEPS if is_small else STEPS

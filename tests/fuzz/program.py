@@ -16,6 +16,8 @@ from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.force_elements import JointElement
 from phlexible.description.interactions.joint_limits import JointFriction, JointStop
+from phlexible.description.interactions.servo import Servo, ServoPush
+from phlexible.description.interactions.state_force import ShareOfState, StateLaw
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.rolling import RollingRow
 from phlexible.description.mechanism.events import Event
@@ -118,8 +120,12 @@ class _Writer:
                 return repr(value)
             case Attachment() | MovingFrame():
                 return self._port(value)
+            case Servo():
+                return self._servo(value)
             case JointElement():
                 return self._joint_element(value)
+            case ph.Force(value=StateLaw() as law):
+                return self._of_state(law)
             case JointFriction():
                 names = ("coulomb", "viscous", "stiction_speed", "coefficient", "radius")
                 return self._of(value, "friction", given_fields(value, *names))
@@ -166,6 +172,8 @@ class _Writer:
                 return f"{body}.point({position!r})"
 
     def _joint_element(self, element: JointElement) -> str:
+        if isinstance(element.force, StateLaw):
+            return self._of_state(element.force)
         if isinstance(element.force, Feedback):
             return self._of(element, "motor", {"controller": element.force.controller})
         if element.is_active:
@@ -173,6 +181,23 @@ class _Writer:
             return self._of(element, kind, {"value": element.force})
         names = ("stiffness", "rest", "damping", "potential")
         return self._of(element, "spring", {name: getattr(element, name) for name in names})
+
+    def _servo(self, servo: Servo) -> str:
+        target: dict[str, Any] = {"kp": servo.stiffness, "kd": servo.damping}
+        kind = "angle" if servo.coordinate.endswith("angle") else "position"
+        if isinstance(push := servo.force, ServoPush):
+            target |= {kind: push.target.function, "rate": push.target.rate}
+        else:
+            target[kind] = servo.rest
+        return self._of(servo, "servo", target)
+
+    def _of_state(self, law: StateLaw) -> str:
+        """One that measures and acts at one place."""
+        (place,) = law.measured
+        share = law.controller
+        assert isinstance(share, ShareOfState), "a function of the state"
+        where = self.written(place)
+        return f"ph.StateForce({self.written(share.function)}, of=[{where}], on=[{where}])"
 
     def _of(self, part: Any, method: str, given: dict[str, Any]) -> str:
         """A call of a method of the part's joint."""

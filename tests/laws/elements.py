@@ -201,14 +201,20 @@ class Adding:
         return joint.friction(0.1 * viscous * rate, viscous=viscous, stiction_speed=rate, of=name, **follows)
 
     def servo(self, damped: bool) -> ForceElement | None:
-        """With a target that moves a little."""
+        """With a target that stays close to the initial pose, or moves around it, its rate known or not."""
         if (found := self.coordinate()) is None:
             return None
         joint, name = found
         begin, size = joint.initial_coordinate(self.dimension, name), 1.0 if "angle" in name else self.length
-        factor, rate = (self.length / size) ** 2, 0.01 * size / self.time
-        target = {"angle" if "angle" in name else "position": lambda t: begin + rate * t}
-        return joint.servo(self.stiffness * factor, damped * self.damping * factor, of=name, **target)
+        factor, way = (self.length / size) ** 2, 0.05 * size * self.rng.uniform(-1, 1)
+        gains = self.stiffness * factor, damped * self.damping * factor
+        kind, moves = "angle" if "angle" in name else "position", self.rng.integers(3)
+        if not moves:
+            return joint.servo(*gains, of=name, **{kind: begin + way})
+        sizes = {"begin": begin, "way": way, "rate": 1 / self.time, "speed": way / self.time}
+        target = formula("lambda time: {begin} + {way} * np.sin({rate} * time)", **sizes)
+        speed = formula("lambda time: {speed} * np.cos({rate} * time)", **sizes) if moves == 1 else None
+        return joint.servo(*gains, of=name, rate=speed, **{kind: target})
 
     def joint_stop(self, damped: bool) -> ForceElement | None:
         """Around the initial pose, so close that it is met."""
