@@ -34,7 +34,8 @@ class RedundancyError(ModelError):
 
 
 class RedundancyWarning(UserWarning):
-    """Joints that constrain the same motion twice: their forces are not unique; the message names them."""
+    """Joints that constrain the same motion twice: their forces are not unique; the message names them, and
+    joints whose axes cannot move."""
 
 
 class StepWarning(UserWarning):

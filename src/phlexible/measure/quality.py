@@ -15,9 +15,9 @@ from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import elastic_mass
 from phlexible.bodies.rod import GREATEST_GOOD_TURN, GREATEST_TURN
 from phlexible.measure.energy import energy_of
+from phlexible.measure.held import stuck_joints, unheld_bodies
 from phlexible.measure.reactions import slack_parts
 from phlexible.measure.run import RecordedRun
-from phlexible.measure.unheld import unheld_bodies
 from phlexible.state.forces import coordinate_row
 from phlexible.step.tables.declarations import MOST_PARTS
 
@@ -407,5 +407,5 @@ def checked(run: RecordedRun) -> MotionCheck:
         float(record.step_error.max()),
         int(record.halvings[-1]),
         int(record.iterations[-1]),
-        tuple([*long_steps(run), *limits, *missing_stiffening(run), *slack, *unheld_bodies(run)]),
+        (*long_steps(run), *limits, *missing_stiffening(run), *slack, *unheld_bodies(run), *stuck_joints(run)),
     )

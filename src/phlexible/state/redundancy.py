@@ -10,10 +10,12 @@ from scipy import linalg, sparse
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.sparse import Matrix, is_small, smallest_solution
 from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.description.joints.joint import Joint
 from phlexible.display import shortened
 from phlexible.errors import RedundancyError, RedundancyWarning
 from phlexible.state.instants import Instants
 from phlexible.state.layout import Layout, State
+from phlexible.state.locked_joints import locked_joints, words_of_locked_joints
 from phlexible.state.system import System
 
 # How large joint forces are where several sets of them do the same (docs/theory.md, 6).
@@ -264,8 +266,18 @@ def check_redundancy(system: System, state: State, at: Instants | None = None, s
     if not found:
         return False
     _refuse_contradiction(system, state, found)
-    warnings.warn(_message(system, found), RedundancyWarning, stacklevel=stacklevel + 1)
+    locked = axes_that_cannot_move(system, state, found, at)
+    words = f"{_message(system, found)}; {words_of_locked_joints(locked)}" if locked else _message(system, found)
+    warnings.warn(words, RedundancyWarning, stacklevel=stacklevel + 1)
     return True
+
+
+def axes_that_cannot_move(
+    system: System, state: State, found: list[Redundancy], at: Instants | None = None
+) -> list[Joint]:
+    """Joints that hold a motion twice and leave nothing free of what they are made to, see ``locked_joints``."""
+    numbers = sorted({number for redundancy in found for number in redundancy.joints})
+    return locked_joints(system, state, system.at(state) if at is None else at, numbers)
 
 
 def _refuse_contradiction(system: System, state: State, found: list[Redundancy]) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.arrays import Array, BoolArray, IntArray
 from phlexible.algebra.sparse import Matrix, block_diagonal, is_small
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.floating_body import FloatingBody
@@ -190,7 +190,10 @@ class System:
         return np.asarray(found[0])
 
     def _phase(self, is_held: "np.typing.NDArray[np.bool_]") -> "Phase":
-        holds = np.array([own < 0 or is_held[own] for own in self.row_switches], dtype=bool)
+        return self.part(np.array([own < 0 or is_held[own] for own in self.row_switches], dtype=bool))
+
+    def part(self, holds: BoolArray) -> "Phase":
+        """What is left of the constraints where only some rows hold, each constraint whole; shape (rows,)."""
         if holds.all():
             return self.whole_phase
         starts = self.layout.multiplier
