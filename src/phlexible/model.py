@@ -56,7 +56,19 @@ SAME_STEP = 1e-9
 
 
 class Model(Mechanism):
-    """Bodies, joints and loads that can be simulated; see ``Mechanism`` for how to build one."""
+    """Bodies, joints and loads that can be simulated; see ``Mechanism`` for how to build one.
+
+    Example:
+        >>> model = ph.Model(gravity=(0, -9.81, 0))
+        >>> bob = model.add(ph.PointMass(1.0), "bob", position=(1, 0, 0))
+        >>> model.connect(ph.Distance(model.ground.at((0, 0, 0)), bob.origin))
+        Distance(ground.at(0, 0, 0), bob.origin)
+        >>> motion = model.simulate(duration=1.0, step=1e-3)
+        >>> print(round(motion.momentum.linear[0, 1], 6) + 0.0)
+        0.0
+        >>> bool(abs(motion.energy.balance_error).max() < 1e-12)
+        True
+    """
 
     def __init__(self, gravity: ArrayLike = (0.0, 0.0, 0.0), dimension: int = 3) -> None:
         super().__init__(gravity, dimension)
@@ -120,6 +132,15 @@ class Model(Mechanism):
             ResultFileError: ``output`` exists, another run writes to it, or it cannot be written.
             ConvergenceError: a step failed even after halving. Like any error during the run, of a function of
                 time or of the disk, it has what was computed before in ``error.motion``.
+
+        Example:
+            >>> crank = ph.gallery.crank_slider()
+            >>> motion = crank.simulate(duration=0.01, step=1e-4)
+            >>> motion.time.shape
+            (101,)
+            >>> short = crank.simulate(duration=0.01, step=1e-4, initial=motion.at(0.01))  # goes on
+            >>> round(float(short.time[-1]), 9)
+            0.02
         """
         kind = _initial(initial)
         chosen = option("scheme", scheme, Scheme)
@@ -204,6 +225,15 @@ class Model(Mechanism):
             JointGapError, RedundancyError: joints that are open, or hold the same motion twice.
             EquilibriumError: no equilibrium, an unstable one, or a motion that is not steady.
             ModelError: signals that are not of this model.
+
+        Example:
+            >>> model = ph.Model(dimension=2)
+            >>> cart = model.add(ph.RigidBody(2.0, 0.1), "cart")
+            >>> rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), cart.origin))
+            >>> spring = model.apply(rail.spring(50.0))
+            >>> linear = model.linearize([cart.origin])
+            >>> linear.modes(1).frequencies.round(6)  # sqrt(k / m) [rad/s]
+            array([5.])
         """
         for name, signals in (("inputs", inputs), ("outputs", outputs)):
             if not isinstance(signals, list | tuple) and (signals is not None or name == "inputs"):
@@ -243,6 +273,17 @@ class Model(Mechanism):
         Raises:
             ParameterError: numbers or option strings out of range.
             JointGapError, VelocityError, RedundancyError, ModelError: see ``initial_state``; a model with events.
+
+        Example:
+            >>> model = ph.Model(dimension=2)
+            >>> wheel = model.add(ph.RigidBody(1.0, 0.5), "wheel")
+            >>> hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), wheel.origin))
+            >>> motor = model.apply(hinge.torque(0.0, name="motor"))
+            >>> run = model.start(step=1e-2)
+            >>> run.inputs["motor"] = 2.0
+            >>> run.step(50)
+            >>> print(run.read(ph.JointRate(hinge)).round(3))  # torque times time over inertia
+            2.0
         """
         self._need_bodies()
         if self.events:
@@ -270,6 +311,15 @@ class Model(Mechanism):
             EquilibriumError: none was found.
             JointGapError, RedundancyError: joints that are open, or hold the same motion twice.
             ModelError: no bodies, or a state of another model.
+
+        Example:
+            >>> model = ph.Model(gravity=(0, 0, -9.81))
+            >>> bar = model.add(ph.Beam(1.0, ph.CircularSection(0.01), ph.Material(210e9, 7850.0)), "bar")
+            >>> model.connect(ph.Fixed(model.ground.at((0, 0, 0)), bar.start))
+            Fixed(ground.at(0, 0, 0), bar.start)
+            >>> rest = model.equilibrium()
+            >>> print(round(1e3 * rest.position(bar.end)[2], 2))  # w L^4 / (8 EI) = 7.34 mm
+            -7.33
         """
         system = self._numbers.system(self)
         point = operating_point(system, OperatingKind.STATIC, state)

@@ -26,6 +26,11 @@ class Material:
 
     Raises:
         ParameterError: a number is not finite or outside its range.
+
+    Example:
+        >>> steel = ph.Material(youngs_modulus=210e9, density=7850.0, poissons_ratio=0.3)
+        >>> round(steel.shear_modulus / 1e9, 2)
+        80.77
     """
 
     youngs_modulus: float

@@ -22,6 +22,13 @@ class PointMass(Body):
 
     Raises:
         ParameterError: the mass is not finite and positive.
+
+    Example:
+        >>> model = ph.Model(gravity=(0, 0, -9.81))
+        >>> stone = model.add(ph.PointMass(1.0), "stone")
+        >>> motion = model.simulate(1.0, step=0.1)
+        >>> print(round(motion.position(stone.origin)[-1, 2], 9))
+        -4.905
     """
 
     mass: float

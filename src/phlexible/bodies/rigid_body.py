@@ -101,6 +101,12 @@ class RigidBody(Body):
     Raises:
         ParameterError: the mass is not positive, or no body has this inertia: not symmetric, not
             positive definite, or one principal moment larger than the sum of the others.
+
+    Example:
+        >>> arm = ph.RigidBody(mass=2.0, inertia=(0.01, 0.2, 0.2), center=(0.5, 0.0, 0.0))
+        >>> box = ph.RigidBody.box((1.0, 0.1, 0.1), density=1000.0)
+        >>> round(box.mass, 9)
+        10.0
     """
 
     mass: float

@@ -194,6 +194,13 @@ class Rod:
 
     Raises:
         ParameterError: a parameter is outside its range or no option, or parameters that contradict each other.
+
+    Example:
+        >>> spoke = ph.Rod(1.0, ph.CircularSection(0.01), ph.Material(2e9, 1200.0), elements=8)
+        >>> model = ph.Model()
+        >>> placed = model.add(spoke, "spoke", position=(0, 0, 1))
+        >>> placed.end.initial_position().round(9) + 0.0
+        array([1., 0., 1.])
     """
 
     length: float
@@ -259,6 +266,11 @@ class Rod:
             )
             for e in range(self.elements)
         )
+
+    @property
+    def mass(self) -> float:
+        """Mass of the rod: that of its nodes, with the sections there [kg]."""
+        return float(self._node_weights @ moments_at(self._section, self.material, self.node_places)[:, 0, 0])
 
     def sections_at(self, x: Array) -> list[UniformSection]:
         """The cross-sections at x (k,) [m]."""

@@ -29,6 +29,8 @@ from phlexible.errors import ParameterError
 from phlexible.shapes.surfaces import optional_color
 
 if TYPE_CHECKING:
+    from scipy import sparse
+
     from phlexible.papers.soft_form import SoftForm
 
 # What a soft body looks like: its surface, or of a sheet all of its elements.
@@ -111,6 +113,13 @@ class SoftBody(NodalBody):
 
     Raises:
         ParameterError: a mesh that is no body, a law that it cannot have, or a number out of its range.
+
+    Example:
+        >>> points = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+        >>> body = ph.SoftBody((points, [(0, 1, 2, 3)]), law=ph.NeoHookean(1e6, 0.45), density=1100.0)
+        >>> placed = ph.Model().add(body, "body")
+        >>> placed.node(1).initial_position()
+        array([1., 0., 0.])
     """
 
     mesh: Any
@@ -172,16 +181,20 @@ class SoftBody(NodalBody):
         """
         return chosen_points("nodes", nodes, self.soft_mesh)
 
+    @property
+    def mass(self) -> float:
+        """Mass of the body [kg]."""
+        return float(self._nodal_mass().sum())
+
     def discretize(self, dimension: int) -> AbsoluteBody:
         """Nodes, mass and strains in the plane (dimension 2) or in space (3)."""
         plane_or_space(dimension)
-        mesh, thickness = self.soft_mesh, 1.0 if self.thickness is None else self.thickness
+        mesh, thickness, mass = self.soft_mesh, self._depth, self._nodal_mass()
         if dimension == 2 and not mesh.is_sheet:
             raise ParameterError(f"a SoftBody of {mesh.kind.value}s needs a model in space (dimension=3)")
         if dimension == 2 and mesh.places[:, 2].any():
             raise ParameterError("mesh: of a SoftBody in a planar model it must lie in the plane z = 0")
         law = self.law.constitution(self._plane)
-        mass = mesh.mass(self.density, thickness)
         groups = {each.name: each.weights(mesh) for each in self.interfaces}
         return AbsoluteBody(
             dimension=dimension,
@@ -244,6 +257,14 @@ class SoftBody(NodalBody):
         turning = np.cross(vector("angular_velocity", spin), nodes.positions - origin)
         velocities = turning if nodes.velocities is None else nodes.velocities + turning
         return replace(nodes, velocities=velocities, speed=velocities)
+
+    @property
+    def _depth(self) -> float:
+        """What areas are multiplied by: the thickness of a sheet [m], 1 of a solid."""
+        return 1.0 if self.thickness is None else self.thickness
+
+    def _nodal_mass(self) -> "sparse.csr_array":
+        return self.soft_mesh.mass(self.density, self._depth)
 
     @property
     def _plane(self) -> PlaneState | None:

@@ -306,6 +306,16 @@ class String(NodalBody):
 
     Raises:
         ParameterError: a number out of its range, or no law.
+
+    Example:
+        >>> rope = ph.String(length=2.0, line_density=0.3, elements=10, law=ph.LinearLaw(2e3))
+        >>> model = ph.Model(gravity=(0, 0, -9.81))
+        >>> placed = model.add(rope, "rope", shape=rope.hanging((0, 0, 0), (1, 0, 0), (0, 0, -9.81)))
+        >>> left = model.connect(ph.Spherical(model.ground.at((0, 0, 0)), placed.start))
+        >>> right = model.connect(ph.Spherical(model.ground.at((1, 0, 0)), placed.end))
+        >>> rest = model.equilibrium()
+        >>> (rest.reaction(left) + rest.reaction(right)).round(6) + 0.0  # carries the weight
+        array([0.   , 0.   , 5.886])
     """
 
     length: float
@@ -334,6 +344,11 @@ class String(NodalBody):
             raise ParameterError(
                 f"law must be a stored energy such as LogarithmicLaw(axial_stiffness=20.0), got {self.law!r}"
             )
+
+    @property
+    def mass(self) -> float:
+        """Mass of the string [kg]."""
+        return self.line_density * self.length
 
     @property
     def mesh(self) -> StringMesh:
@@ -409,7 +424,7 @@ class String(NodalBody):
         mesh = self.mesh
         return AbsoluteBody(
             dimension=dimension,
-            mass=self.line_density * self.length,
+            mass=self.mass,
             nodal_mass=mesh.mass(self.line_density),
             strains=(mesh.strains(self.law, self.viscosity),),
             points=StringPoints(mesh, dimension),

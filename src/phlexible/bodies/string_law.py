@@ -60,6 +60,12 @@ class LogarithmicLaw(StringLaw):
 
     Raises:
         ParameterError: EA is not finite and positive.
+
+    Example:
+        >>> law = ph.LogarithmicLaw(axial_stiffness=20.0)
+        >>> rope = ph.String(length=1.0, line_density=0.1, elements=10, law=law)
+        >>> rope.mass
+        0.1
     """
 
     axial_stiffness: float
@@ -100,6 +106,11 @@ class LinearLaw(StringLaw):
 
     Raises:
         ParameterError: EA is not finite and positive.
+
+    Example:
+        >>> law = ph.LinearLaw(axial_stiffness=2e3)  # tension: 2 kN times the elongation
+        >>> law.modulus
+        2000.0
     """
 
     axial_stiffness: float

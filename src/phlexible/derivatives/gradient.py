@@ -67,6 +67,19 @@ def gradient(
         ModelError: parts that cannot be differentiated (controllers in Python, events, contacts and
             stops), sensors that read forces or accelerations, or a model whose parts change with a parameter.
         ConvergenceError: a step of this size did not converge.
+
+    Example:
+        >>> def build(p):
+        ...     model = ph.Model(dimension=2)
+        ...     cart = model.add(ph.RigidBody(p["mass"], 0.1), "cart")
+        ...     rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), cart.origin, name="rail"))
+        ...     push = model.apply(rail.force(2.0))
+        ...     return model
+        >>> def way(model):
+        ...     return ph.Cost.final(ph.JointPosition(model.joint("rail")))
+        >>> value, slopes = ph.gradient(build, way, {"mass": 4.0}, duration=1.0, step=1e-2)
+        >>> round(value, 9), round(slopes["mass"], 9)  # F t^2 / (2 m) and its derivative
+        (0.25, -0.0625)
     """
     check_callable("build", build, "parameters")
     check_callable("cost", cost, "model")

@@ -81,6 +81,11 @@ class Signal(Portable):
 
     Raises:
         ParameterError: other shapes, times that do not ascend, numbers that are not finite.
+
+    Example:
+        >>> push = ph.Signal([0.0, 0.1, 1.0], [0.0, 1.0, 1.0])  # a table, linear between
+        >>> push(0.05)
+        0.5
     """
 
     def __init__(self, times: ArrayLike, values: ArrayLike) -> None:

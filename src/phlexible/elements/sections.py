@@ -42,6 +42,12 @@ class Section:
 
     Raises:
         ParameterError: a number is not finite and positive, or a place is no pair of numbers.
+
+    Example:
+        >>> section = ph.Section(area=4e-3, second_moment_y=3e-6, second_moment_z=2e-6, torsion_constant=1e-7)
+        >>> beam = ph.Beam(2.0, section, ph.Material(70e9, 2700.0))
+        >>> round(beam.mass, 6)
+        21.6
     """
 
     area: float
@@ -114,6 +120,11 @@ class CircularSection:
 
     Raises:
         ParameterError: a number is not finite and positive.
+
+    Example:
+        >>> section = ph.CircularSection(0.02)
+        >>> round(section.area, 8), round(section.second_moment_z, 12)
+        (0.00031416, 7.854e-09)
     """
 
     diameter: float
@@ -171,6 +182,11 @@ class RectangularSection:
 
     Raises:
         ParameterError: a number is not finite and positive.
+
+    Example:
+        >>> section = ph.RectangularSection(width=0.1, height=0.02)  # along y and z
+        >>> round(section.second_moment_z / section.second_moment_y, 9)
+        25.0
     """
 
     width: float
@@ -276,6 +292,13 @@ class GeneralSection:
     Raises:
         ParameterError: other shapes, numbers that are not finite, a stiffness that is not symmetric and positive
             definite, or a mass that no flat section has.
+
+    Example:
+        >>> stiffness, mass = np.diag([8e8, 3e8, 3e8, 8e5, 7e5, 7e5]), np.diag([31.0, 31.0, 31.0, 0.05, 0.02, 0.03])
+        >>> section = ph.GeneralSection(stiffness, mass)
+        >>> blade = ph.Beam(10.0, section, theory="timoshenko")
+        >>> blade.mass
+        310.0
     """
 
     stiffness: ArrayLike | Matrix
@@ -391,6 +414,12 @@ class VaryingSection:
 
     Raises:
         ParameterError: places that do not ascend, sections of different classes, or not as many as places.
+
+    Example:
+        >>> thick, thin = ph.CircularSection(0.04), ph.CircularSection(0.02)
+        >>> cone = ph.Beam(1.0, ph.VaryingSection([0.0, 1.0], [thick, thin]), ph.Material(210e9, 7850.0))
+        >>> cone.mass < ph.Beam(1.0, thick, ph.Material(210e9, 7850.0)).mass
+        True
     """
 
     places: ArrayLike | tuple[float, ...]

@@ -169,6 +169,13 @@ class Displacement(PointSensor):
     """Displacement of the point in the world, from its place at t = 0 or at the operating point [m].
 
     That in the frame of its body is ``ElasticDisplacement``.
+
+    Example:
+        >>> model = ph.Model(gravity=(0, 0, -9.81))
+        >>> stone = model.add(ph.PointMass(1.0), "stone", position=(0, 0, 5))
+        >>> motion = model.simulate(1.0, step=1e-2)
+        >>> round(float(motion[ph.Displacement(stone.origin, (0, 0, 1))][-1]), 9)
+        -4.905
     """
 
     differentiations = 0
@@ -181,7 +188,15 @@ class Displacement(PointSensor):
 
 
 class Velocity(PointSensor):
-    """Its rate [m/s]."""
+    """Its rate [m/s].
+
+    Example:
+        >>> model = ph.Model(gravity=(0, 0, -9.81))
+        >>> stone = model.add(ph.PointMass(1.0), "stone")
+        >>> motion = model.simulate(1.0, step=1e-2)
+        >>> round(float(motion[ph.Velocity(stone.origin, (0, 0, 1))][-1]), 9)
+        -9.81
+    """
 
     differentiations = 1
     label = "velocity"
@@ -192,7 +207,15 @@ class Velocity(PointSensor):
 
 
 class Acceleration(PointSensor):
-    """Its second rate [m/s2]; of motions by differences of second order between stored instants."""
+    """Its second rate [m/s2]; of motions by differences of second order between stored instants.
+
+    Example:
+        >>> model = ph.Model(gravity=(0, 0, -9.81))
+        >>> stone = model.add(ph.PointMass(1.0), "stone")
+        >>> motion = model.simulate(0.1, step=1e-2)
+        >>> round(float(motion[ph.Acceleration(stone.origin, (0, 0, 1))][5]), 6)
+        -9.81
+    """
 
     differentiations = 2
     label = "acceleration"
@@ -205,7 +228,15 @@ class Acceleration(PointSensor):
 
 class Angle(PointSensor):
     """Turn of the material about the direction [rad]: small in linear models; in motions since t = 0, over full
-    turns, the part about the direction of a turn that also tilts it."""
+    turns, the part about the direction of a turn that also tilts it.
+
+    Example:
+        >>> model = ph.Model()
+        >>> top = model.add(ph.RigidBody(1.0, (0.5, 0.5, 0.5)), "top", angular_velocity=(0, 0, 2.0))
+        >>> motion = model.simulate(10.0, step=1e-2)
+        >>> round(float(motion[ph.Angle(top.origin, (0, 0, 1))][-1]), 2)  # more than three turns [rad]
+        20.0
+    """
 
     differentiations = 0
     is_angular = True
@@ -227,7 +258,15 @@ class Angle(PointSensor):
 
 
 class AngularVelocity(PointSensor):
-    """Its rate [rad/s]; of motions the angular velocity along the direction."""
+    """Its rate [rad/s]; of motions the angular velocity along the direction.
+
+    Example:
+        >>> model = ph.Model()
+        >>> top = model.add(ph.RigidBody(1.0, (0.5, 0.5, 0.5)), "top", angular_velocity=(0, 0, 2.0))
+        >>> motion = model.simulate(0.1, step=1e-2)
+        >>> print(motion[ph.AngularVelocity(top.origin, (0, 0, 1))][-1].round(3))
+        2.0
+    """
 
     differentiations = 1
     is_angular = True
@@ -261,6 +300,15 @@ class Position(Sensor):
 
     Raises:
         ModelError: neither.
+
+    Example:
+        >>> model = ph.Model(gravity=(0, 0, -9.81))
+        >>> stone = model.add(ph.PointMass(1.0), "stone", position=(0, 0, 1))
+        >>> motion = model.simulate(0.2, step=1e-2)
+        >>> motion[ph.Position(stone.origin)].shape  # instants, components
+        (21, 3)
+        >>> motion[ph.Position(stone.origin)][0]
+        array([0., 0., 1.])
     """
 
     port: Port
@@ -355,6 +403,17 @@ class Rotation(_Orientation):
 
     Raises:
         ModelError: neither, or one without orientation.
+
+    Example:
+        >>> from scipy.spatial.transform import Rotation
+        >>> model = ph.Model()
+        >>> turn = Rotation.from_euler("z", 30, degrees=True)
+        >>> top = model.add(ph.RigidBody(1.0, (0.5, 0.5, 0.5)), "top", rotation=turn)
+        >>> motion = model.simulate(0.1, step=1e-2)
+        >>> motion[ph.Rotation(top)][0].round(3) + 0.0
+        array([[ 0.866, -0.5  ,  0.   ],
+               [ 0.5  ,  0.866,  0.   ],
+               [ 0.   ,  0.   ,  1.   ]])
     """
 
     def __str__(self) -> str:
@@ -498,14 +557,31 @@ class JointSensor(Sensor):
 
 
 class JointPosition(JointSensor):
-    """Angle over full turns [rad] or displacement [m]; of linear models from the operating point."""
+    """Angle over full turns [rad] or displacement [m]; of linear models from the operating point.
+
+    Example:
+        >>> model = ph.Model(dimension=2)
+        >>> cart = model.add(ph.RigidBody(1.0, 0.1), "cart", velocity=(0.5, 0, 0))
+        >>> rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), cart.origin))
+        >>> motion = model.simulate(1.0, step=1e-1)
+        >>> motion[ph.JointPosition(rail)][[0, -1]].round(9)
+        array([0. , 0.5])
+    """
 
     differentiations = 0
     label = "position"
 
 
 class JointRate(JointSensor):
-    """Its rate [rad/s, m/s]."""
+    """Its rate [rad/s, m/s].
+
+    Example:
+        >>> model = ph.Model(dimension=2)
+        >>> cart = model.add(ph.RigidBody(1.0, 0.1), "cart", velocity=(0.5, 0, 0))
+        >>> rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), cart.origin))
+        >>> round(float(model.simulate(1.0, step=1e-1)[ph.JointRate(rail)][-1]), 9)
+        0.5
+    """
 
     differentiations = 1
     label = "rate"
@@ -539,6 +615,14 @@ class Reaction(Sensor):
     Raises:
         ModelError: no joint.
         ParameterError: other axes.
+
+    Example:
+        >>> model = ph.Model(gravity=(0, 0, -9.81))
+        >>> bob = model.add(ph.PointMass(2.0), "bob", position=(0, 0, -1))
+        >>> link = model.connect(ph.Spherical(model.ground.at((0, 0, -1)), bob.origin))
+        >>> motion = model.simulate(0.1, step=1e-2)
+        >>> motion[ph.Reaction(link)][-1].round(6) + 0.0  # on the second body [N]
+        array([ 0.  ,  0.  , 19.62])
     """
 
     joint: Joint
@@ -596,6 +680,15 @@ class ElementForce(Sensor):
 
     Raises:
         ModelError: something else.
+
+    Example:
+        >>> model = ph.Model(gravity=(0, 0, -9.81))
+        >>> bob = model.add(ph.PointMass(2.0), "bob", position=(0, 0, -1))
+        >>> wall = model.ground.at((0, 0, 0))
+        >>> spring = model.apply(ph.SpringDamper(wall, bob.origin, stiffness=1e3, length=0.99))
+        >>> rest = model.equilibrium()
+        >>> print(abs(rest[ph.ElementForce(spring)]).round(6))  # carries the weight
+        19.62
     """
 
     element: ForceElement | Drive
@@ -644,6 +737,16 @@ class SectionForce(_Station):
     Attributes:
         body: the beam.
         x: along it [m].
+
+    Example:
+        >>> model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+        >>> beam = model.add(ph.Beam(1.0, ph.CircularSection(0.02), ph.Material(210e9, 7850.0)), "beam")
+        >>> clamp = model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam.start))
+        >>> load = model.apply(ph.Force(beam.end, (0.0, -10.0, 0.0)))
+        >>> rest = model.equilibrium()
+        >>> rest[ph.SectionForce(beam, 0.5)].round(6) + 0.0  # N, Q_y, Q_z, M_x, M_y, M_z
+        array([  0.      , -20.584409,   0.      ,   0.      ,   0.      ,
+                -7.992616])
     """
 
     def __str__(self) -> str:
@@ -694,6 +797,14 @@ class Tension(Sensor):
 
     Attributes:
         string: of the model.
+
+    Example:
+        >>> model = ph.Model(gravity=(0, 0, -9.81))
+        >>> rope = ph.String(length=1.0, line_density=0.1, elements=10, law=ph.LinearLaw(1e4))
+        >>> placed = model.add(rope, "rope", shape=[(0, 0, 0), (0, 0, -1.0)])
+        >>> pin = model.connect(ph.Spherical(model.ground.at((0, 0, 0)), placed.start))
+        >>> print(model.equilibrium()[ph.Tension(placed)].max().round(3))  # the weight below
+        0.932
     """
 
     string: PlacedBody
@@ -741,6 +852,13 @@ class EnergyOf(Sensor):
 
     Raises:
         ParameterError: another word.
+
+    Example:
+        >>> model = ph.Model(gravity=(0, 0, -9.81))
+        >>> stone = model.add(ph.PointMass(2.0), "stone")
+        >>> motion = model.simulate(1.0, step=1e-2)
+        >>> round(float(motion[ph.EnergyOf("kinetic")][-1]), 6)  # m g^2 t^2 / 2 [J]
+        96.2361
     """
 
     kind: EnergyKind | str = EnergyKind.TOTAL

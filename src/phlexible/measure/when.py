@@ -33,6 +33,14 @@ class When(Portable, Condition):
     Raises:
         ParameterError: neither sensor nor function, a sensor of several numbers, an acceleration, not exactly one
             threshold.
+
+    Example:
+        >>> model = ph.Model(gravity=(0, 0, -9.81))
+        >>> stone = model.add(ph.PointMass(1.0), "stone", position=(0, 0, 1))
+        >>> landed = ph.When(ph.Displacement(stone.origin, (0, 0, 1)), below=-1.0)
+        >>> motion = model.simulate(1.0, step=1e-2, stop=landed)
+        >>> round(float(motion.time[-1]), 4)  # sqrt(2 h / g)
+        0.4515
     """
 
     quantity: Sensor | Callable[..., float]

@@ -375,6 +375,16 @@ def integrate(
         VelocityError: x0 violates the constraints.
         FunctionError: a function of the inputs raised.
         ConvergenceError: Newton's method fails in a step; ``.motion`` is the trajectory so far.
+
+    Example:
+        >>> model = ph.Model(dimension=2)
+        >>> cart = model.add(ph.RigidBody(1.0, 0.1), "cart")
+        >>> rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), cart.origin))
+        >>> spring = model.apply(rail.spring(1.0))
+        >>> linear = model.linearize([cart.origin])
+        >>> run = ph.integrate(linear, 0 * linear.rest_state, None, duration=1.0, step=0.1, method="midpoint")
+        >>> run.time.shape
+        (11,)
     """
     chosen = option("method", method, Method)
     start, lengths = _checked_state(model, x0), _step_lengths(duration, step)

@@ -471,6 +471,17 @@ def mode_sweep(
     Raises:
         ParameterError: no values, or one that is not finite; a count or an option out of range.
         PhlexibleError: what ``build`` or ``linearize`` raise, with a note that names the value.
+
+    Example:
+        >>> def build(stiffness):
+        ...     model = ph.Model(dimension=2)
+        ...     cart = model.add(ph.RigidBody(1.0, 0.1), "cart")
+        ...     rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), cart.origin))
+        ...     spring = model.apply(rail.spring(stiffness))
+        ...     return model
+        >>> sweep = ph.mode_sweep(build, [1.0, 4.0, 9.0], count=1, parameter="stiffness [N/m]")
+        >>> sweep.frequencies[:, 0].round(6)  # [rad/s]
+        array([1., 2., 3.])
     """
     check_callable("build", build, "parameter")
     kind, parameter, count = option("at", at, OperatingKind), text("parameter", parameter), whole("count", count)

@@ -152,6 +152,15 @@ class LinearModel(ObservedPHDAE):
             ModelError: no inputs, or none that reaches what outputs see; a model that does not have what the method
                 needs: modes with damping, velocities and stresses told apart.
             MissingExtraError: "irka" without pyMOR.
+
+        Example:
+            >>> beam = ph.Beam(1.0, ph.CircularSection(0.01), ph.Material(210e9, 7850.0), elements=8)
+            >>> model = ph.Model(dimension=2)
+            >>> placed = model.add(beam, "beam")
+            >>> clamp = model.connect(ph.Fixed(model.ground.at((0, 0, 0)), placed.start))
+            >>> linear = model.linearize([placed.end])
+            >>> linear.state_size, linear.reduce(6).state_size
+            (57, 6)
         """
         found = reduced_model(
             self, order, option("method", method, ReductionMethod), frequencies, flag("keep_rigid", keep_rigid)

@@ -143,6 +143,15 @@ class Motion(MotionPictures, MeshedMotion):
         reader: what sensors read from.
         is_complete: False if the run stopped before its end.
         checkpoint: where the run can go on once it is saved (``model.resume``), or None.
+
+    Example:
+        >>> model = ph.Model(gravity=(0, 0, -9.81))
+        >>> stone = model.add(ph.PointMass(1.0), "stone", velocity=(3.0, 0.0, 4.905))
+        >>> motion = model.simulate(duration=1.0, step=0.1)
+        >>> motion.position(stone.origin)[-1].round(9) + 0.0
+        array([3., 0., 0.])
+        >>> print(motion[ph.Velocity(stone.origin)][-1].round(9) + 0.0)
+        3.0
     """
 
     def __init__(
@@ -378,7 +387,13 @@ class Motion(MotionPictures, MeshedMotion):
         return self.recording.step_error
 
     def check(self) -> MotionCheck:
-        """Balances, joints, steps and limits of the models at a glance; print it."""
+        """Balances, joints, steps and limits of the models at a glance; print it.
+
+        Example:
+            >>> motion = ph.gallery.double_pendulum().simulate(duration=0.1, step=1e-3)
+            >>> motion.check().is_clean
+            True
+        """
         return checked(self.run)
 
     def long_steps(self, steps: int | None = None) -> list[str]:

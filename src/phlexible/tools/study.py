@@ -95,6 +95,11 @@ def samples(count: int, seed: int = 0, **ranges: tuple[float, float] | Distribut
 
     Raises:
         ParameterError: a range that is neither, or whose ends are the wrong way round.
+
+    Example:
+        >>> points = ph.samples(4, seed=1, stiffness=(10.0, 20.0), mass=(1.0, 2.0))
+        >>> len(points), sorted(points[0])
+        (4, ['mass', 'stiffness'])
     """
     number, random = whole("count", count), np.random.default_rng(whole("seed", seed, least=0))
     columns: dict[str, list[float]] = {}
@@ -590,6 +595,17 @@ def study(
     Raises:
         ParameterError: neither a grid nor a list, an executor of another kind, or functions that cannot be sent.
         ResultFileError: ``output`` is something else, or cannot be written.
+
+    Example:
+        >>> def build(height):
+        ...     model = ph.Model(gravity=(0, 0, -9.81))
+        ...     stone = model.add(ph.PointMass(1.0), "stone", position=(0, 0, height))
+        ...     return model
+        >>> def fall(model):
+        ...     return {"end": model.simulate(0.1, step=1e-2).position(model["stone"].origin)[-1, 2]}
+        >>> study = ph.study(build, {"height": [1.0, 2.0]}, fall, executor=1)
+        >>> study["end"].round(6)
+        array([0.95095, 1.95095])
     """
     check_callable("measure", measure, "model")
     if not callable(build):

@@ -99,6 +99,16 @@ class Beam(Body):
 
     Raises:
         ParameterError: a parameter is outside its range or no option, or parameters that contradict each other.
+
+    Example:
+        >>> steel = ph.Material(youngs_modulus=210e9, density=7850.0)
+        >>> model = ph.Model()
+        >>> beam = model.add(ph.Beam(1.0, ph.CircularSection(0.01), steel, elements=16), "beam")
+        >>> model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam.start))
+        Fixed(ground.at(0, 0, 0), beam.start)
+        >>> modes = model.linearize().modes(2)
+        >>> modes.frequencies.round(2)  # 1.8751^2 / L^2 sqrt(EI / m) [rad/s], in both planes
+        array([45.46, 45.46])
     """
 
     length: float
@@ -170,6 +180,11 @@ class Beam(Body):
     @property
     def _sections(self) -> tuple[UniformSection, ...]:
         return all_sections(self._section)
+
+    @property
+    def mass(self) -> float:
+        """Mass of the beam with its lumped masses [kg]."""
+        return self._inertia(BeamMesh(self.length, self.elements, 3)).mass
 
     def discretize(self, dimension: int) -> FloatingBody:
         """Invariants, strains and points in the plane (dimension 2) or in space (3).
@@ -365,6 +380,11 @@ class SplitBeam:
     def part(self) -> Beam:
         """The first part; the others differ from it where the sections vary or masses sit."""
         return self.parts[0]
+
+    @property
+    def mass(self) -> float:
+        """Mass of all parts [kg]."""
+        return sum(part.mass for part in self.parts)
 
     @property
     def count(self) -> int:

@@ -39,6 +39,13 @@ class LumpedMass:
     Raises:
         ParameterError: numbers that are not finite, a mass that is not positive, or moments of inertia that no
             body has.
+
+    Example:
+        >>> steel = ph.Material(210e9, 7850.0)
+        >>> bare = ph.Beam(1.0, ph.CircularSection(0.01), steel)
+        >>> tip = ph.LumpedMass(x=1.0, mass=0.5)
+        >>> round(ph.Beam(1.0, ph.CircularSection(0.01), steel, masses=[tip]).mass - bare.mass, 9)
+        0.5
     """
 
     x: float

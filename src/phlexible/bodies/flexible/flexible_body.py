@@ -139,6 +139,15 @@ class FlexibleBody(Body):
 
         Raises:
             ParameterError: a mesh that is no body, names that it lacks, or numbers out of range.
+
+        Example:
+            >>> from skfem import MeshQuad
+            >>> mesh = MeshQuad.init_tensor(np.linspace(0, 0.3, 13), np.linspace(0, 0.02, 3))
+            >>> hub = {"hub": (lambda x: x[0] < 1e-9, "rigid")}
+            >>> steel = ph.Material(210e9, 7850.0)
+            >>> part = ph.FlexibleBody.from_mesh(mesh, steel, hub, modes=2, thickness=0.01)
+            >>> round(part.mass, 6)
+            0.471
         """
         choice = Choice(
             whole("modes", modes, 0),

@@ -28,6 +28,11 @@ class Plate(FlexibleBody):
     "boundary" are all edges and "face" is the whole plate, for a uniform load.
 
     Example: ``Plate(1.0, 0.5, 0.01, steel, interfaces={"start": "rigid"}, frame="start")`` for one that is clamped.
+
+    Example:
+        >>> plate = ph.Plate(1.0, 0.5, 0.01, ph.Material(70e9, 2700.0), elements=(8, 4), modes=4)
+        >>> round(plate.mass, 9)
+        13.5
     """
 
     def __init__(

@@ -314,6 +314,15 @@ class Plane(Touchable):
     Raises:
         ModelError: no port.
         ParameterError: no direction.
+
+    Example:
+        >>> model = ph.Model(gravity=(0, 0, -9.81))
+        >>> floor = ph.Plane(model.ground.at((0, 0, 0)), normal=(0, 0, 1))
+        >>> ball = model.add(ph.RigidBody.sphere(0.1, density=500.0), "ball", position=(0, 0, 0.15))
+        >>> touch = model.apply(ph.Contact(ball.origin, floor, stiffness=1e5, radius=0.1))
+        >>> motion = model.simulate(0.2, step=1e-3)
+        >>> print(round(motion.position(ball.origin)[:, 2].min(), 3))  # it goes 5 mm into the floor
+        0.095
     """
 
     port: Port
@@ -354,6 +363,15 @@ class Surface(Touchable):
 
     Raises:
         ModelError: no port, or no such shape.
+
+    Example:
+        >>> model = ph.Model(gravity=(0, 0, -9.81))
+        >>> bowl = ph.Surface(model.ground.at((0, 0, 1)), ph.Sphere(1.0), inside=True)
+        >>> ball = model.add(ph.RigidBody.sphere(0.1, density=500.0), "ball", position=(0.3, 0, 0.2))
+        >>> touch = model.apply(ph.Contact(ball.origin, bowl, stiffness=1e5, radius=0.1))
+        >>> motion = model.simulate(0.5, step=1e-3)
+        >>> bool(motion.position(ball.origin)[-1, 0] < 0.1)  # it slides towards the lowest place
+        True
     """
 
     port: Port
@@ -477,6 +495,14 @@ class Contact(ForceElement):
     Raises:
         ParameterError: numbers out of range, or a shape that needs a radius.
         ModelError: no ports, or both on one body.
+
+    Example:
+        >>> model = ph.Model(gravity=(0, 0, -9.81))
+        >>> floor = ph.Plane(model.ground.at((0, 0, 0)), normal=(0, 0, 1))
+        >>> ball = model.add(ph.RigidBody.sphere(0.1, density=500.0), "ball", position=(0, 0, 0.1))
+        >>> touch = model.apply(ph.Contact(ball.origin, floor, stiffness=1e5, radius=0.1))
+        >>> print(model.equilibrium()[ph.ElementForce(touch)].round(6))  # the weight
+        20.546016
     """
 
     first: Toucher

@@ -261,6 +261,16 @@ class Feedback(Portable):
         ParameterError: sensors that have no value at an instant, numbers out of range, or a linear controller with
             other inputs than what is measured.
         ModelError: joints without a coordinate, or, in ``on``, with several.
+
+    Example:
+        >>> model = ph.Model(dimension=2)
+        >>> cart = model.add(ph.RigidBody(1.0, 0.1), "cart")
+        >>> rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), cart.origin))
+        >>> position, speed = ph.JointPosition(rail), ph.JointRate(rail)
+        >>> law = lambda t, y: -20.0 * (y[0] - 0.3) - 8.0 * y[1]  # N
+        >>> controller = model.apply(ph.Feedback(law, measured=[position, speed], on=[rail], period=1e-2))
+        >>> round(float(model.simulate(3.0, step=1e-3)[position][-1]), 3)
+        0.3
     """
 
     controller: Controller | Any

@@ -60,6 +60,16 @@ class Potential(Portable):
     Raises:
         ParameterError: no function, one that returns no finite number, or the slope is not that of the energy.
         FunctionError: a function raises within the range.
+
+    Example:
+        >>> model = ph.Model(dimension=2)
+        >>> cart = model.add(ph.RigidBody(1.0, 0.1), "cart")
+        >>> rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), cart.origin))
+        >>> hard = ph.Potential(lambda q: 10 * q**2 + 50 * q**4, lambda q: 20 * q + 200 * q**3)  # J, N
+        >>> spring = model.apply(rail.spring(potential=hard))
+        >>> push = model.apply(rail.force(4.0))
+        >>> print(model.equilibrium().position(cart.origin)[0].round(6))
+        0.159456
     """
 
     energy: Callable[[float], float]
@@ -310,6 +320,15 @@ class SpringDamper(ForceElement):
     Raises:
         ParameterError: a negative or infinite number.
         ModelError: no ports, or both on one body or on the ground.
+
+    Example:
+        >>> model = ph.Model()
+        >>> bob = model.add(ph.PointMass(1.0), "bob", position=(1.1, 0, 0))
+        >>> wall = model.ground.at((0, 0, 0))
+        >>> spring = model.apply(ph.SpringDamper(wall, bob.origin, stiffness=100.0, length=1.0))
+        >>> motion = model.simulate(0.1 * np.pi, step=1e-3 * np.pi)  # half a period
+        >>> print(round(motion.position(bob.origin)[-1, 0], 3))
+        0.9
     """
 
     first: Port
@@ -483,6 +502,14 @@ class Bushing(ForceElement):
     Raises:
         ParameterError: negative or infinite numbers.
         ModelError: no ports, both on one body, or a port without orientation.
+
+    Example:
+        >>> model = ph.Model(gravity=(0, 0, -10.0))
+        >>> engine = model.add(ph.RigidBody(100.0, (5.0, 5.0, 5.0)), "engine")
+        >>> floor = model.ground.at((0, 0, 0))
+        >>> mount = model.apply(ph.Bushing(floor, engine.origin, stiffness=1e5, rotational_stiffness=1e3))
+        >>> print(round(model.equilibrium().position(engine.origin)[2], 9))
+        -0.01
     """
 
     first: Port

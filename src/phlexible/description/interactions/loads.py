@@ -163,7 +163,15 @@ class PointLoad(Load, DirectedLoad):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Force(PointLoad):
-    """A force [N] at the point of an attachment; on an interface of a soft body its nodes share it."""
+    """A force [N] at the point of an attachment; on an interface of a soft body its nodes share it.
+
+    Example:
+        >>> model = ph.Model()
+        >>> stone = model.add(ph.PointMass(2.0), "stone")
+        >>> push = model.apply(ph.Force(stone.origin, lambda t: (0.0, 6.0 * t, 0.0)))  # in world axes [N]
+        >>> print(round(model.simulate(1.0, step=1e-3).position(stone.origin)[-1, 1], 6))  # 6 t^3 / (6 m)
+        0.5
+    """
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -220,6 +228,13 @@ class Torque(PointLoad):
 
     Raises:
         ModelError: the attachment has no orientation.
+
+    Example:
+        >>> model = ph.Model()
+        >>> top = model.add(ph.RigidBody(1.0, (0.5, 0.5, 0.5)), "top")
+        >>> twist = model.apply(ph.Torque(top.origin, (0.0, 0.0, 1.0)))
+        >>> print(model.simulate(1.0, step=1e-2)[ph.AngularVelocity(top.origin)][-1].round(9) + 0.0)
+        0.0
     """
 
     def __post_init__(self) -> None:
@@ -275,6 +290,14 @@ class DistributedForce(Load):
     Raises:
         ModelError: no beam.
         ParameterError: values or places of a wrong shape, not finite, or off the beam.
+
+    Example:
+        >>> model = ph.Model(dimension=2)
+        >>> beam = model.add(ph.Beam(1.0, ph.CircularSection(0.02), ph.Material(210e9, 7850.0)), "beam")
+        >>> clamp = model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam.start))
+        >>> load = model.apply(ph.DistributedForce(beam, (0.0, -50.0, 0.0)))  # [N/m]
+        >>> model.equilibrium().reaction(clamp).round(6) + 0.0
+        array([ 0., 50.,  0.])
     """
 
     body: PlacedBody | PlacedWhole

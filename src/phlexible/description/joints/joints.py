@@ -68,6 +68,15 @@ class Cylindrical(AxialJoint):
 
     Raises:
         ModelError: a port without orientation, or a model in the plane.
+
+    Example:
+        >>> model = ph.Model()
+        >>> body = ph.RigidBody(1.0, (0.1, 0.1, 0.1))
+        >>> sleeve = model.add(body, "sleeve", velocity=(0.2, 0, 0), angular_velocity=(3, 0, 0))
+        >>> slide = model.connect(ph.Cylindrical(model.ground.at((0, 0, 0)), sleeve.origin, axis=(1, 0, 0)))
+        >>> motion = model.simulate(1.0, step=1e-2)
+        >>> [round(float(motion[ph.JointPosition(slide, k)][-1]), 3) for k in (0, 1)]  # position [m], angle [rad]
+        [0.2, 3.0]
     """
 
     coordinate_names = ("position", "angle")
@@ -111,6 +120,14 @@ class Prismatic(AxialJoint):
 
     Raises:
         ModelError: a port without orientation.
+
+    Example:
+        >>> model = ph.Model()
+        >>> cart = model.add(ph.RigidBody(2.0, (0.1, 0.1, 0.1)), "cart")
+        >>> rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), cart.origin, axis=(1, 0, 0)))
+        >>> drive = model.apply(rail.force(4.0))
+        >>> round(float(model.simulate(1.0, step=1e-2)[ph.JointPosition(rail)][-1]), 9)  # F t^2 / (2 m)
+        1.0
     """
 
     coordinate_names = ("position",)
@@ -149,6 +166,13 @@ class Planar(AxialJoint):
     Raises:
         ParameterError: ``along`` is not at right angles to ``axis``.
         ModelError: a port without orientation, or a model in the plane.
+
+    Example:
+        >>> model = ph.Model()
+        >>> puck = model.add(ph.RigidBody(1.0, (0.1, 0.1, 0.1)), "puck", velocity=(1.0, 2.0, 0.0))
+        >>> table = model.connect(ph.Planar(model.ground.at((0, 0, 0)), puck.origin, axis=(0, 0, 1)))
+        >>> model.simulate(1.0, step=1e-1).position(puck.origin)[-1].round(9) + 0.0
+        array([1., 2., 0.])
     """
 
     axis: ArrayLike = field(default=(0.0, 0.0, 1.0))
@@ -209,6 +233,14 @@ class Revolute(Joint):
     Raises:
         ModelError: in space, a port without orientation.
         ParameterError: in the plane, an axis that is not along z.
+
+    Example:
+        >>> model = ph.Model(gravity=(0, -9.81, 0))
+        >>> arm = model.add(ph.RigidBody(1.0, (0.01, 0.1, 0.1), center=(0.5, 0, 0)), "arm")
+        >>> hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), arm.origin, axis=(0, 0, 1)))
+        >>> motor = model.apply(hinge.torque(0.5 * 9.81))  # holds the arm
+        >>> round(float(np.ptp(model.simulate(1.0, step=1e-2)[ph.JointPosition(hinge)])), 9)
+        0.0
     """
 
     axis: ArrayLike = field(default=(0.0, 0.0, 1.0))
@@ -257,6 +289,13 @@ class Slider(AxialJoint):
 
     Raises:
         ModelError: the first port has no orientation.
+
+    Example:
+        >>> model = ph.Model(gravity=(0, 0, -9.81))
+        >>> bead = model.add(ph.PointMass(1.0), "bead")
+        >>> wire = model.connect(ph.Slider(model.ground.at((0, 0, 0)), bead.origin, axis=(1, 0, -1)))
+        >>> print(round(model.simulate(1.0, step=1e-2).position(bead.origin)[-1, 2], 9))  # -g t^2 / 4
+        -2.4525
     """
 
     coordinate_names = ("position",)
@@ -279,7 +318,15 @@ class Slider(AxialJoint):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Spherical(Joint):
-    """The points coincide; all rotations are left. In the plane the same as ``Revolute``."""
+    """The points coincide; all rotations are left. In the plane the same as ``Revolute``.
+
+    Example:
+        >>> model = ph.Model(gravity=(0, 0, -9.81))
+        >>> bob = model.add(ph.RigidBody(1.0, (0.1, 0.1, 0.1), center=(0, 0, -0.5)), "bob")
+        >>> pivot = model.connect(ph.Spherical(model.ground.at((0, 0, 0)), bob.origin))
+        >>> model.equilibrium().reaction(pivot).round(9) + 0.0
+        array([0.  , 0.  , 9.81])
+    """
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
         """3 point rows, 2 in the plane, 1 on a line (8.7)."""
@@ -300,6 +347,14 @@ class Universal(Joint):
     Raises:
         ParameterError: axes that are not perpendicular.
         ModelError: a port without orientation, or a model in the plane.
+
+    Example:
+        >>> model = ph.Model()
+        >>> one, other = (model.add(ph.RigidBody(1.0, (0.1, 0.1, 0.1)), name) for name in ("one", "other"))
+        >>> axle = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), one.origin, axis=(1, 0, 0)))
+        >>> cross = model.connect(ph.Universal(one.origin, other.origin, axis=(0, 1, 0), second_axis=(0, 0, 1)))
+        >>> cross
+        Universal(one.origin, other.origin)
     """
 
     axis: ArrayLike = field(default=(1.0, 0.0, 0.0))
@@ -361,6 +416,13 @@ class Fixed(Joint):
 
     Raises:
         ModelError: a port without orientation.
+
+    Example:
+        >>> model = ph.Model(gravity=(0, 0, -9.81))
+        >>> bob = model.add(ph.RigidBody(1.0, (0.1, 0.1, 0.1), center=(0.5, 0, 0)), "bob")
+        >>> clamp = model.connect(ph.Fixed(model.ground.at((0, 0, 0)), bob.origin))
+        >>> model.equilibrium().reaction_moment(clamp).round(9) + 0.0
+        array([ 0.   , -4.905,  0.   ])
     """
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
@@ -389,6 +451,13 @@ class Distance(Joint):
 
     Raises:
         ModelError: no length given and the points coincide.
+
+    Example:
+        >>> model = ph.Model(gravity=(0, 0, -9.81))
+        >>> bob = model.add(ph.PointMass(2.0), "bob", position=(0, 0, -1))
+        >>> link = model.connect(ph.Distance(model.ground.at((0, 0, 0)), bob.origin))
+        >>> model.equilibrium().position(bob.origin) + 0.0
+        array([ 0.,  0., -1.])
     """
 
     length: float | None = None

@@ -120,6 +120,17 @@ class Gear(JointRelation):
     Raises:
         ParameterError: a ratio that is zero or not finite.
         ModelError: a joint that leaves no angle free, or one joint twice.
+
+    Example:
+        >>> model = ph.Model(dimension=2)
+        >>> wheels = [model.add(ph.RigidBody(1.0, 0.1), position=(x, 0, 0)) for x in (0.0, 0.3)]
+        >>> axes = [model.ground.at((x, 0, 0)) for x in (0.0, 0.3)]
+        >>> pins = [model.connect(ph.Revolute(axis, wheel.origin)) for axis, wheel in zip(axes, wheels)]
+        >>> gear = model.connect(ph.Gear(pins[0], pins[1], ratio=-2.0))
+        >>> motor = model.apply(pins[0].torque(1.0))
+        >>> motion = model.simulate(1.0, step=1e-2)
+        >>> round(float(motion[ph.JointPosition(pins[0])][-1] / motion[ph.JointPosition(pins[1])][-1]), 9)
+        -2.0
     """
 
     joint_a: KinematicPair
@@ -148,6 +159,17 @@ class Rack(JointRelation):
     Raises:
         ParameterError: a radius that is zero or not finite.
         ModelError: joints that leave no such coordinate free.
+
+    Example:
+        >>> model = ph.Model(dimension=2)
+        >>> pinion, bar = (model.add(ph.RigidBody(1.0, 0.1), name) for name in ("pinion", "bar"))
+        >>> pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), pinion.origin))
+        >>> rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), bar.origin))
+        >>> rack = model.connect(ph.Rack(pin, rail, radius=0.05))
+        >>> motor = model.apply(pin.torque(1.0))
+        >>> motion = model.simulate(1.0, step=1e-2)
+        >>> print((motion[ph.JointPosition(rail)][-1] / motion[ph.JointPosition(pin)][-1]).round(9))
+        0.05
     """
 
     pinion: KinematicPair

@@ -335,6 +335,14 @@ class Mechanism(Parts):
             ParameterError: numbers of a wrong shape, not finite, or out of the plane; or so many elements that the
                 message says how much memory they take.
             SingularMassError: a motion of the body carries no kinetic energy.
+
+        Example:
+            >>> from scipy.spatial.transform import Rotation
+            >>> model = ph.Model()
+            >>> bar = ph.Beam(0.5, ph.CircularSection(0.01), ph.Material(210e9, 7850.0))
+            >>> bar = model.add(bar, "bar", rotation=Rotation.from_euler("z", 90, degrees=True))
+            >>> bar.end.initial_position().round(6) + 0.0
+            array([0. , 0.5, 0. ])
         """
         if not isinstance(body, Body | SplitBeam | Rod):
             raise ModelError(f"add takes a body such as Beam or RigidBody, got {described(body)}")
@@ -407,6 +415,13 @@ class Mechanism(Parts):
         Raises:
             ModelError: no joint, one that is already connected, one with a port on a body of another
                 model, or one that the model's dimension or its ports do not allow.
+
+        Example:
+            >>> model = ph.Model()
+            >>> wheel = model.add(ph.RigidBody.cylinder(0.1, 0.02, density=7850.0), "wheel")
+            >>> hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), wheel.origin, name="hinge"))
+            >>> model.joint("hinge") is hinge
+            True
         """
         if isinstance(joint, Rolling):
             given = joint.give(self.connect, self._dimension)
@@ -445,6 +460,15 @@ class Mechanism(Parts):
             ModelError: something else, a part that is already applied, one on a body or joint of another
                 model, or a second drive of one coordinate.
             ParameterError: a value at t = 0 that is not three finite numbers or leaves the plane.
+
+        Example:
+            >>> model = ph.Model(dimension=2)
+            >>> cart = model.add(ph.RigidBody(2.0, 0.1), "cart")
+            >>> rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), cart.origin))
+            >>> spring = model.apply(rail.spring(50.0, name="spring"))
+            >>> push = model.apply(ph.Force(cart.origin, (1.0, 0.0, 0.0)))
+            >>> model.equilibrium().position(cart.origin).round(9) + 0.0
+            array([0.02, 0.  , 0.  ])
         """
         if isinstance(part, Feedback) and not part.on:
             raise ModelError(
