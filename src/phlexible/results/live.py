@@ -22,6 +22,7 @@ from phlexible.results.motion import Motion
 from phlexible.state.layout import State
 from phlexible.state.recording import Recording
 from phlexible.state.system import System
+from phlexible.step.integration.halving import MOST_HALVINGS, Pieces, step_failure
 from phlexible.step.integration.recorder import recording_of
 from phlexible.step.integration.step_words import StepWords
 from phlexible.step.integration.stepper import Stepper, Storage
@@ -29,7 +30,8 @@ from phlexible.step.integration.stepper import Stepper, Storage
 if TYPE_CHECKING:
     from phlexible.results.live_readings import QuickReading
 
-MOST_HALVINGS = 10
+MOST_PIECES = 1024
+"""That a step may be halved into: a live run waits for no more."""
 MOST_STEPS = 100
 """That are taken at a time where many are to come: Ctrl-C waits for them."""
 MOST_READINGS = 256
@@ -169,6 +171,7 @@ class LiveRun:
         self._readings: dict[Sensor, tuple[QuickShare | None, QuickReading | None]] = {}
         self._velocities: Array | None = None  # on the joints, of the last instant once it was asked for
         self._words = StepWords(stepper)
+        self._pieces = Pieces(stepper, MOST_PIECES)  # of the last step
 
     @property
     def time(self) -> float:
@@ -176,7 +179,9 @@ class LiveRun:
         return float(self._blocks[-1].times[-1])
 
     def step(self, count: int = 1) -> None:
-        """Steps with the inputs as they are; one that fails is halved, again and again.
+        """Steps with the inputs as they are; one that fails is halved as often as in ``simulate``.
+
+        But into at most 1024 pieces, as somebody waits for it.
 
         Args:
             count: of the steps; many at once take less time than one after the other.
@@ -222,6 +227,7 @@ class LiveRun:
 
     def _one(self) -> None:
         end = self._origin + (self._steps + 1) * self.step_size
+        self._pieces = Pieces(self._stepper, MOST_PIECES)
         row, reactions = self._taken(self.time, end, self.step_size, 0)
         self._add(_Block(np.array([end]), row, reactions))
 
@@ -403,12 +409,13 @@ class LiveRun:
         kept = STORAGE[self._continues, stepper.is_controlled]
         taken = stepper.advance(np.array([begin, end]), size, kept)
         stepper.let_interrupt()
+        if depth or not taken.steps:
+            self._pieces.add(taken, begin)
         if taken.steps:
             self._continues = True
             return taken.rows, taken.reactions
         if depth == MOST_HALVINGS:
-            why, history = stepper.failure(begin, taken.is_singular)
-            raise ConvergenceError(f"the step from t = {begin:.9g} s failed: {why}", begin, history)
+            raise step_failure(stepper, begin, end, taken)
         before = stepper.snapshot()  # a step that fails leaves the state as it was
         self._halvings, self._continues = self._halvings + 1, False
         middle = 0.5 * (begin + end)

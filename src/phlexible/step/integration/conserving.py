@@ -1,6 +1,6 @@
 """The conserving step (docs/theory.md, 4): compiled kernels on the tables of an assembly."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -19,6 +19,7 @@ from phlexible.state.recording import LateReactions, Recording
 from phlexible.state.redundancy import independent_rows, near_dead_centre
 from phlexible.state.system import Phase, System
 from phlexible.step.assembly.assembly import Assembly, assemble, constraint_columns, work_sources
+from phlexible.step.assembly.controlled import ControlledValue
 from phlexible.step.integration.composition import SUBSTEPS, substep_times
 from phlexible.step.integration.controllers import Controllers, PythonLaws
 from phlexible.step.integration.implicit_laws import ImplicitLaws, Trial
@@ -64,16 +65,29 @@ def failure_words(
 
 
 def trouble(assembly: Assembly, limit: float) -> tuple[str, str]:
-    """Words of a body deformed by more than so many times its size, and of the controllers; or empty ones."""
+    """Words of a body deformed by more than so many sizes of it, and of controllers and laws; or empty."""
     name, share = _most_deformed(assembly)
     deformed = f"{name} is deformed by {share:.3g} times its size" if not share <= limit else ""
-    names = ", ".join(each.name for each in assembly.controlled if not isinstance(each.feedback, StateLaw))
-    if not names:
-        return deformed, ""
-    return deformed, (
-        f"; {names}: a controller whose gains are too large for the step, or for the inertia that it moves, makes"
-        " motions grow without bound; joint.servo and StateForce act inside of the step"
-    )
+    laws = _names(each for each in assembly.controlled if isinstance(each.feedback, StateLaw))
+    controllers = _names(each for each in assembly.controlled if not isinstance(each.feedback, StateLaw))
+    of_feedback = ""
+    if controllers:
+        of_feedback = (
+            f"; {controllers}: a controller whose gains are too large for the step, or for the inertia that it"
+            " moves, makes motions grow without bound; joint.servo and StateForce act inside of the step"
+        )
+    if laws:
+        of_feedback += (
+            f"; {laws}: a function of the state that jumps on stiff parts, or feeds energy to them, may have no"
+            " value that agrees with a step; write a slope in place of a jump, such as tanh(v / v0), and linear"
+            " laws as springs, dampers or joint.servo"
+        )
+    return deformed, of_feedback
+
+
+def _names(values: Iterable[ControlledValue]) -> str:
+    """Each once, for a message."""
+    return ", ".join(dict.fromkeys(each.name for each in values))
 
 
 def _most_deformed(assembly: Assembly) -> tuple[str, float]:
@@ -150,6 +164,7 @@ class ConservingStepper(Stepper):
         self._controllers = Controllers(assembly)
         reach, mass = assembly.system.reach, float(self._memory["mass"].sum())
         self._implicit = ImplicitLaws(self._controllers.law_arms(reach), mass, reach)
+        self._trials = 0  # of steps, in the last ``advance``
         self._law_error: Exception | None = None  # what one of them raised in the last step
         self._laws = PythonLaws(assembly)
         sizes = {**self._memory.state_sizes, "angles of controllers": len(self._controllers.angles)}
@@ -201,6 +216,7 @@ class ConservingStepper(Stepper):
         values, moving = self._values(middles, ends), self._assembly.moving_values(ends)
         rates = self._controllers.moving_rates(instants[:-1]) if storage.asks else np.zeros((count, 0))
         rows = StoredRows(len(self._memory.state), self._memory.counts["reactions"], count, storage)
+        self._trials = 0
         has_laws, done, status = self._implicit.are_needed and count > 0, 0, CONVERGED
         while True:
             if storage.asks and done and not self._asked(times[done], rates[done]):
@@ -226,7 +242,7 @@ class ConservingStepper(Stepper):
         self._measured_at = times[done] if storage.asks and done else nan
         found = self._memory.rows(rows.numbers)
         error = max(float(found["step_error"].max(initial=0.0)), float(self._memory["step_error"][0]))
-        return Advance(done, status == SINGULAR, found, rows.first, error, self._stop is not None)
+        return Advance(done, status == SINGULAR, found, rows.first, error, self._stop is not None, self._trials)
 
     def _single(self, instants: Array, step: float, storage: Storage) -> Advance | None:
         """``advance`` of one step with little around it, for live runs; None where contacts ask for parts of it."""
@@ -282,6 +298,7 @@ class ConservingStepper(Stepper):
 
         def take(found: Array) -> Trial | None:
             nonlocal status, is_again, reactions, most
+            self._trials += 1
             memory.state[:] = start
             controllers.put_laws(found, law_values)
             steps = partial(self._steps, rows.of_trial, np.zeros((0, 0)))

@@ -9,26 +9,24 @@ from math import ceil, log2
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.errors import ConvergenceError, ResultFileError
+from phlexible.errors import ResultFileError
 from phlexible.state.instants import Instants
 from phlexible.state.layout import State
 from phlexible.state.recording import LateReactions, Reactions, Recording
 from phlexible.state.system import System
 from phlexible.step.integration.clock import Checkpoint, Clock, is_on_grid
 from phlexible.step.integration.events import RunEvents, Watching
+from phlexible.step.integration.halving import MOST_HALVINGS, Pieces, step_failure
 from phlexible.step.integration.recorder import OPEN, Recorder, Sink
 from phlexible.step.integration.start import check_jumps
 from phlexible.step.integration.step_words import StepWords
 from phlexible.step.integration.stepper import Advance, Stepper, Storage
 
-MOST_HALVINGS = 20  # of one step, one inside the other: a step of 1e4 wave times comes down to a hundredth of one
-MOST_PIECES = 2**16  # of halved steps, beyond those that each step may have:
-PIECES_OF_A_STEP = 256
-BETWEEN_LOOKS = 8  # pieces after which bodies are looked at
-ABSURD = 10.0  # elastic displacement over the size of a body
 PATIENCE = 4  # pieces of one size that must succeed before pieces of twice the size are tried again
 FIRST_LEVEL = 2  # of steps for a tolerance: four a step of the grid
 MOST_LEVELS = 20
+HIGH_LEVEL = 8  # from which on bodies are looked at after each block, which then has
+MOST_PARTS = 2**12  # shorter steps at most, or a single one of the grid
 EASY_BLOCKS = 2  # that would have done with longer steps, before these are taken
 LONGER = 1 / 16  # of the tolerance: errors below it allow steps of twice the length, whose errors are 8 times these
 SAME = 1e-9  # steps whose lengths differ by less are of one length
@@ -78,7 +76,7 @@ class Simulation:
         self._halvings = 0
         self._depth = 0  # steps are halved so often before they are tried
         self._successes = 0
-        self._pieces = 0  # of halved steps, beyond those that the steps so far may have had
+        self._pieces = Pieces(stepper)
         self._progress: Progress = _silent
         self._tolerance = tolerance
         self._level = 0 if tolerance is None else FIRST_LEVEL
@@ -202,7 +200,8 @@ class Simulation:
             )
             if not steps:
                 self._irregular(k)
-                self._failed, self._pieces = False, max(0, self._pieces - PIECES_OF_A_STEP)
+                self._failed = False
+                self._pieces.step_done()
                 k += 1
                 if self._tolerance is not None:
                     self._depth = 0
@@ -262,6 +261,8 @@ class Simulation:
         if self._tolerance is not None and not self._continues and steps < 2**FIRST_LEVEL:
             self._level = max(self._level, FIRST_LEVEL)  # the error of a step shows after some of one length
         parts = 2**self._level
+        if self._tolerance is not None:
+            steps = min(steps, max(1, MOST_PARTS // parts))
         before, was = self._stepper.snapshot(), (self._last_step, self._continues)
         fine = self._clock.instants(k, steps, parts)
         storage = Storage(every * parts, phase * parts, self._continues, self._asks_in_blocks, self._events.watches)
@@ -295,16 +296,23 @@ class Simulation:
         """Whether steps converged and kept the tolerance; the level for the next ones.
 
         Raises:
-            ConvergenceError: they do not, however short.
+            ConvergenceError: they do not, however short; or a body is deformed beyond all reason.
         """
         assert self._tolerance is not None, "asked for where there is one"
         if is_done and taken.error <= self._tolerance:
             self._easy = self._easy + 1 if taken.error < LONGER * self._tolerance and self._level else 0
             if self._easy == EASY_BLOCKS:
                 self._level, self._easy, self._continues = self._level - 1, 0, False
+            if self._level >= HIGH_LEVEL:
+                self._pieces.look(instants[0])
+            self._pieces.step_done(len(instants) - 1)
             return True
+        if is_done:
+            self._pieces.look(instants[0])
+        else:
+            self._pieces.add(taken, instants[0], taken.steps + 1)
         if self._level >= MOST_LEVELS:
-            raise self._failure(instants[0], instants[1], taken)
+            raise step_failure(self._stepper, instants[0], instants[1], taken)
         excess = taken.error / self._tolerance if is_done else 1.0
         higher = self._level + max(1, ceil(log2(max(excess, 1.0)) / 3))  # the error falls with the third power
         self._level = min(higher, MOST_LEVELS)
@@ -339,14 +347,14 @@ class Simulation:
         Raises:
             ConvergenceError: it did not, and is as short as steps may get.
         """
-        if depth and self._tolerance is None:
-            self._look(start, k)
         self._since_stored += is_end
         is_last = is_end and k + 1 == self._clock.count
         keep = is_end and (self._since_stored % self._every == 0 or is_last)
         before, last_step = self._stepper.snapshot(), self._last_step
         storage = Storage(1 if keep else 2, watches=self._events.watches)
         taken = self._advance(np.array([start, end]), end - start, storage)
+        if (depth > self._level or not taken.steps) and self._pieces.add(taken, start):
+            self._progress(k, self._clock.count)
         if taken.steps and taken.watched and (met := self._events.met_inside(end, taken.watched)):
             self._since_stored -= is_end
             time = self._events.locate(met, start, end, before, last_step)
@@ -369,30 +377,9 @@ class Simulation:
         self._since_stored -= is_end
         self._stepper.restore(before)
         if depth == MOST_HALVINGS:
-            raise self._failure(start, end, taken)
+            raise step_failure(self._stepper, start, end, taken)
         self._depth, self._successes = depth + 1, 0
         return False
-
-    def _look(self, time: float, k: int) -> None:
-        """Counts pieces of halved steps, and looks at the bodies now and then.
-
-        Raises:
-            ConvergenceError: there are far too many, or a body is deformed beyond all reason.
-        """
-        self._pieces += 1
-        if self._pieces % BETWEEN_LOOKS:
-            return
-        self._progress(k, self._clock.count)
-        words, of_controllers = self._stepper.trouble(ABSURD)
-        if self._pieces >= MOST_PIECES:
-            words = words or f"steps are halved into more than {PIECES_OF_A_STEP} pieces again and again"
-        if words:
-            raise ConvergenceError(
-                f"the run stops at t = {time:.9g} s: {words}; take a smaller step, check loads and drives there, or"
-                f" add viscosity{of_controllers}",
-                time,
-                np.zeros(0),
-            )
 
     @property
     def _asks_in_blocks(self) -> bool:
@@ -430,20 +417,6 @@ class Simulation:
         with suppress(ValueError):
             find = self._stepper.reactions(time, end, is_projected)
         return find
-
-    def _failure(self, start: float, end: float, taken: Advance) -> ConvergenceError:
-        self._stepper.let_interrupt()
-        cause = self._stepper.cause
-        why, history = self._stepper.failure(start, taken.is_singular)
-        error = ConvergenceError(
-            f"the step from t = {start:.9g} s failed after {MOST_HALVINGS} halvings"
-            f" (size {end - start:.3g} s): {why};"
-            " take a smaller step, check loads and drives there, or add viscosity",
-            start,
-            history,
-        )
-        error.__cause__ = cause
-        return error
 
 
 def _silent(done: int, count: int) -> None:

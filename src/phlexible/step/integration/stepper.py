@@ -43,6 +43,7 @@ class Advance:
         reactions: multipliers and forces of the first step.
         error: greatest estimated error of the steps, relative to the longest body (4.22).
         is_stopped: a controller raised an error before the next one: ``let_interrupt`` raises it.
+        trials: of steps that were taken to find forces of the state.
         watched: the ends of all steps, like ``rows``; empty unless they are wanted.
     """
 
@@ -52,6 +53,7 @@ class Advance:
     reactions: Array
     error: float
     is_stopped: bool = False
+    trials: int = 0
     watched: Mapping[str, Array] = field(default_factory=dict)
 
 
@@ -220,7 +222,7 @@ class Stepper(ABC):
 
     @abstractmethod
     def trouble(self, limit: float) -> tuple[str, str]:
-        """Words of a body deformed by more than so many times its size, and of the controllers; or empty ones."""
+        """Words of a body deformed by more than so many sizes of it, and of controllers and laws; or empty."""
 
     @abstractmethod
     def let_interrupt(self) -> None:
