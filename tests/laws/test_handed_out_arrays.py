@@ -11,7 +11,7 @@ from scipy import sparse
 import phlexible as ph
 
 DEPTH = 3
-INTERNAL = {"mechanism", "run", "reader", "linearization", "mechanics", "full", "checkpoint"}
+INTERNAL = {"mechanism", "run", "linearization", "mechanics", "full", "checkpoint"}
 
 
 def pendulum() -> ph.Model:

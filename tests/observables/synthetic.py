@@ -1,6 +1,7 @@
 """Motions written down as functions of time, recorded as a simulation would record them."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -11,7 +12,7 @@ from phlexible.bodies.mechanics.floating import kept_velocities
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.ports import PlacedBody
 from phlexible.elements.sections import RectangularSection
-from phlexible.measure.run import RecordedRun
+from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.recording import Recording
 from phlexible.state.system import system_of
 
@@ -114,6 +115,11 @@ def recorded(mechanism: Mechanism, poses: list[Callable[[float], Pose]], times: 
         work_names=("force on beam.end", "moving frame 1"),
     )
     return RecordedRun(system, recording)
+
+
+def as_stepped(run: RecordedRun) -> RecordedRun:
+    """The run with velocities as they are recorded, not brought onto the joints."""
+    return replace(run, is_projected=False)
 
 
 def two_beams(dimension: int = 3) -> Mechanism:

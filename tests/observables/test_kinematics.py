@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from observables.synthetic import recorded, slope, two_beams, vee, wandering, wandering_poses
+from observables.synthetic import as_stepped, recorded, slope, two_beams, vee, wandering, wandering_poses
 from phlexible.bodies.point_mass import PointMass
 from phlexible.bodies.rigid_body import RigidBody
 from phlexible.description.interactions.functions import DirectionOf
@@ -32,16 +32,16 @@ def at_once(mechanism, poses, quantity):
 def test_velocities_are_the_rates_of_positions_and_rotations(dimension):
     mechanism = two_beams(dimension)
     poses = wandering_poses(mechanism)
-    run = recorded(mechanism, poses, TIMES)
+    run = as_stepped(recorded(mechanism, poses, TIMES))
     off_axis = (0.3, 0.02, 0.0 if dimension == 2 else -0.01)
     for attachment in (mechanism["two"].end, mechanism["one"].point(off_axis)):
         places = at_once(mechanism, poses, lambda r, a=attachment: position(r, a))
         expected = [slope(places, time) for time in TIMES]
-        assert velocity(run, run.recording.velocity, attachment) == pytest.approx(np.array(expected), abs=1e-9)
+        assert velocity(run, attachment) == pytest.approx(np.array(expected), abs=1e-9)
     for target in (mechanism["two"], mechanism["two"].end, mechanism["one"].at(0.3)):
         turns = at_once(mechanism, poses, lambda r, target=target: rotation(r, target))
         expected = [vee(slope(turns, time) @ turns(time).T) for time in TIMES]
-        found = angular_velocity(run, run.recording.velocity, target)
+        found = angular_velocity(run, target)
         assert found == pytest.approx(np.array(expected), abs=1e-9)
 
 
@@ -111,7 +111,7 @@ def test_rigid_bodies_and_point_masses():
         with pytest.raises(ModelError, match="bob is a point mass and has no orientation"):
             rotation(run, refused)
         with pytest.raises(ModelError, match="bob is a point mass"):
-            angular_velocity(run, run.recording.velocity, refused)
+            angular_velocity(run, refused)
 
 
 def test_a_body_of_another_model_is_refused_unless_it_is_the_same_one():

@@ -14,7 +14,7 @@ from phlexible.elements.sections import RectangularSection
 from phlexible.measure import energy as chunked
 from phlexible.measure.energy import momentum
 from phlexible.measure.kinematics import position, velocity
-from phlexible.measure.run import RecordedRun
+from phlexible.state.recorded_run import RecordedRun
 
 TIMES = np.linspace(0.0, 2.0, 5)
 
@@ -34,7 +34,7 @@ def test_momentum_of_a_beam_is_the_sum_over_its_material(monkeypatch):
             for z, wz in zip(two_nodes, two_weights, strict=True):
                 point = beam.point((length * (1 + x) / 2, width * y / 2, height * z / 2))
                 mass = steel.density * length * width * height * wx * wy * wz / 8
-                v = velocity(run, run.recording.velocity, point)
+                v = velocity(run, point)
                 linear += mass * v
                 moment += mass * position(run, point)
                 angular += mass * np.cross(position(run, point), v)

@@ -19,9 +19,8 @@ from phlexible.description.joints.joints import (
     Universal,
 )
 from phlexible.description.mechanism.mechanism import Mechanism
-from phlexible.measure import reader as projection
-from phlexible.measure.reader import projected_velocities
-from phlexible.measure.run import RecordedRun
+from phlexible.state import recorded_run as projection
+from phlexible.state.recorded_run import RecordedRun
 
 TIMES = np.linspace(0.0, 2.0, 7)
 SPATIAL = (Fixed, Revolute, Prismatic, Cylindrical, Universal, Spherical, Planar, Slider, Distance)
@@ -79,7 +78,7 @@ def test_projected_velocities_satisfy_the_joints_and_are_the_nearest(dense_rows,
     mechanism.connect(Slider(moving_ground(mechanism), mechanism["one"].at(0.1)))
     run = recorded(mechanism, wandering_poses(mechanism), TIMES)
     before = run.recording.velocity.copy()
-    after = projected_velocities(run)
+    after = run.velocities
     assert np.abs(rates_of_joint_functions(run, before)).max() > 0.1
     assert np.abs(rates_of_joint_functions(run, after)).max() < 1e-12
     assert np.array_equal(run.recording.velocity, before)
@@ -98,7 +97,7 @@ def test_velocities_that_satisfy_the_joints_stay():
     poses = wandering_poses(mechanism)
     poses[1] = lambda t, free=poses[1]: (poses[0](t)[0], *free(t)[1:])  # cantilevers: no elastic part there
     run = recorded(mechanism, poses, TIMES)
-    assert projected_velocities(run) == pytest.approx(run.recording.velocity, abs=1e-10)
+    assert run.velocities == pytest.approx(run.recording.velocity, abs=1e-10)
 
 
 def test_a_singular_position_has_the_smallest_impulses():
@@ -107,11 +106,11 @@ def test_a_singular_position_has_the_smallest_impulses():
     for _ in range(2):
         mechanism.connect(Spherical(one.end, two.end))  # the same rows twice
     run = recorded(mechanism, wandering_poses(mechanism), TIMES)
-    after = projected_velocities(run)
+    after = run.velocities
     assert np.abs(rates_of_joint_functions(run, after)).max() < 1e-6
 
 
 def test_without_joints_nothing_is_projected():
     mechanism = two_beams()
     run = recorded(mechanism, wandering_poses(mechanism), TIMES)
-    assert projected_velocities(run) is run.recording.velocity
+    assert np.shares_memory(run.velocities, run.recording.velocity)

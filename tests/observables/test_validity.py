@@ -10,7 +10,7 @@ import phlexible as ph
 from observables.synthetic import recorded, two_beams, wandering_poses
 from phlexible.linear.mechanics import body_matrices
 from phlexible.measure.quality import alternating_share
-from phlexible.measure.run import RecordedRun
+from phlexible.state.recorded_run import RecordedRun
 
 
 def clamped(modulus=2e8, gravity=9.81, **options):

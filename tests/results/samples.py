@@ -14,8 +14,8 @@ from phlexible.description.interactions.loads import Force, Torque
 from phlexible.description.joints.joints import Distance, Revolute, Slider
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.elements.sections import CircularSection
-from phlexible.measure.run import RecordedRun
 from phlexible.results.motion import Motion
+from phlexible.state.recorded_run import RecordedRun
 
 TIMES = np.linspace(0.0, 1.0, 21)
 

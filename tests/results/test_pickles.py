@@ -65,3 +65,10 @@ def test_a_motion_answers_as_before():
     assert there.energy.work.keys() == motion.energy.work.keys()
     again, _ = pickle.loads(pickle.dumps((motion, model["coupler"])))
     assert again.mechanism.simulate(1e-3, 1e-3, progress=False).is_complete
+
+
+def test_an_equilibrium_from_a_pickle_is_at_rest():
+    model = ph.gallery.double_pendulum()
+    rest = pickle.loads(pickle.dumps(model.equilibrium()))
+    acceleration = ph.JointAcceleration(rest.motion.mechanism.joints[0])
+    assert not rest[acceleration].any()

@@ -9,10 +9,9 @@ import numpy as np
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.derivatives.steps import Functions, TakenSteps, Variation, moved, moved_one
 from phlexible.errors import ModelError
-from phlexible.measure.reader import Reader
-from phlexible.measure.run import RecordedRun
 from phlexible.measure.sensors import EnergyOf, Sensor
 from phlexible.state.instants import GivenFunctions, RecordedGiven
+from phlexible.state.recorded_run import RecordedRun
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.integration.recorder import recording_of
 from phlexible.step.kernels.differentiation import energies_at
@@ -33,8 +32,8 @@ OF_STATES = ("position", "rotation", "eta", "velocity", "theta", "held")
 """Stored tables that sensors read; others are no functions of the state."""
 
 
-class StateReader(Reader):
-    """A reader that refuses what is no function of a single state."""
+class RunOfStates(RecordedRun):
+    """A run that refuses what is no function of a single state."""
 
     @cached_property
     def multipliers(self) -> Array:
@@ -98,8 +97,8 @@ class Sight:
             rows["energy"] = self._energies(states, instants)
         given = self.given.at(instants)
         recording = recording_of(self.assembly.system, {"all": [0]}, self.times[instants], rows, given=given)
-        reader = StateReader(RecordedRun(self.assembly.system, recording))
-        found = [sensor.read(reader) for sensor in sensors]
+        run = RunOfStates(self.assembly.system, recording)
+        found = [sensor.read(run) for sensor in sensors]
         for sensor, values in zip(sensors, found, strict=True):
             if np.isnan(values).any():
                 raise ModelError(

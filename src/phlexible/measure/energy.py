@@ -10,7 +10,7 @@ from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import kept_velocities, rigid_rows
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.display import Html, short_repr, sparkline, table
-from phlexible.measure.run import RecordedRun
+from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.recording import Recording
 from phlexible.state.vectors import split_rigid
 

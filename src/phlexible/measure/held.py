@@ -13,8 +13,8 @@ from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.mechanism.membership import Part, ports_of
 from phlexible.description.ports import Attachment, PlacedBody
 from phlexible.measure.kinematics import ranges_of
-from phlexible.measure.run import RecordedRun
 from phlexible.state.locked_joints import words_of_locked_joints
+from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.redundancy import axes_that_cannot_move, redundancies
 
 INSTANTS = 20  # at which joints that seem stuck are looked at

@@ -10,7 +10,7 @@ from phlexible.description.interactions.functions import Coordinate
 from phlexible.description.joints.joint import Joint
 from phlexible.description.ports import Attachment, MovingFrame, PlacedBody, Port
 from phlexible.errors import ModelError
-from phlexible.measure.run import RecordedRun
+from phlexible.state.recorded_run import RecordedRun
 
 # Where points are and how bodies are turned, over time.
 
@@ -109,16 +109,16 @@ def oriented_body(run: RecordedRun, target: PlacedBody | Attachment) -> int:
     return index
 
 
-# Velocities of points and bodies over time, in world axes, from given flat velocities of the bodies.
+# Velocities of points and bodies over time, in world axes.
 
 
-def velocity(run: RecordedRun, velocities: Array, port: Port) -> Array:
+def velocity(run: RecordedRun, port: Port) -> Array:
     """V + R (w x rho + P deta/dt) of an attachment, shape (N + 1, 3) [m/s]."""
     weights, vectors = run.point(port)
-    return np.asarray(np.einsum("k,tki->ti", weights, vectors.rates(run.instants, velocities)))
+    return np.asarray(np.einsum("k,tki->ti", weights, vectors.rates(run.instants, run.velocities)))
 
 
-def angular_velocity(run: RecordedRun, velocities: Array, target: PlacedBody | Port) -> Array:
+def angular_velocity(run: RecordedRun, target: PlacedBody | Port) -> Array:
     """Rate of turning of what ``rotation`` gives, shape (N + 1, 3) [rad/s].
 
     At an attachment of a flexible body it is R (w + L deta/dt), where L turns the rate of the small
@@ -132,7 +132,7 @@ def angular_velocity(run: RecordedRun, velocities: Array, target: PlacedBody | P
             return np.zeros((run.count, 3))
         return run.recording.frame_angular_velocities[:, run.frame_index(target)].copy()
     index = oriented_body(run, target)
-    turning, elastic_rates = run.spin(index, velocities)
+    turning, elastic_rates = run.spin(index)
     if isinstance(target, Attachment) and target.point.rotations is not None:
         rates = elastic_rates @ target.point.rotations.T
         turning = turning + turning_of_rotation_vector(small_rotation(run, target), rates)
@@ -178,8 +178,8 @@ def translation(run: RecordedRun, joint: Joint) -> Array:
     return _stacked([coordinate_values(run, each) for each in _of_kind(run, joint, False)])
 
 
-def rate(run: RecordedRun, velocities: Array, joint: Joint) -> Array:
-    """d(angle)/dt from flat velocities of the bodies, shape (N + 1,) or (N + 1, 2) [rad/s].
+def rate(run: RecordedRun, joint: Joint) -> Array:
+    """d(angle)/dt, shape (N + 1,) or (N + 1, 2) [rad/s].
 
     Of a joint without an angle the rate of its position [m/s].
 
@@ -188,12 +188,12 @@ def rate(run: RecordedRun, velocities: Array, joint: Joint) -> Array:
     """
     here = run.mechanism.joints[run.joint_index(joint)]
     has_angle = not here.coordinate_names or any("angle" in name for name in here.coordinate_names)
-    return rates(run, velocities, joint, has_angle)
+    return rates(run, joint, has_angle)
 
 
-def rates(run: RecordedRun, velocities: Array, joint: Joint, of_angles: bool) -> Array:
+def rates(run: RecordedRun, joint: Joint, of_angles: bool) -> Array:
     """Rates of the angles or of the positions of a joint, shape (N + 1,) or (N + 1, count)."""
-    return _stacked([coordinate_rates(run, velocities, each) for each in _of_kind(run, joint, of_angles)])
+    return _stacked([coordinate_rates(run, each, run.velocities) for each in _of_kind(run, joint, of_angles)])
 
 
 def coordinate_values(run: RecordedRun, coordinate: Coordinate) -> Array:
@@ -202,7 +202,7 @@ def coordinate_values(run: RecordedRun, coordinate: Coordinate) -> Array:
     wrapped = np.array([coordinate.value(row) for row in y])
     if not coordinate.is_angle:
         return wrapped
-    change, time = coordinate_rates(run, run.recording.velocity, coordinate), run.recording.time
+    change, time = coordinate_rates(run, coordinate, run.recording.velocity), run.time
     steps = np.diff(time) * (change[1:] + change[:-1]) / 2
     expected = wrapped[0] + np.concatenate([[0.0], np.cumsum(steps)])
     turns = np.round((np.unwrap(wrapped - expected) + expected - wrapped) / (2 * np.pi))
@@ -224,7 +224,7 @@ def ranges_of(run: RecordedRun, coordinates: Sequence[Coordinate], instants: Int
     return np.array(found)
 
 
-def coordinate_rates(run: RecordedRun, velocities: Array, coordinate: Coordinate) -> Array:
+def coordinate_rates(run: RecordedRun, coordinate: Coordinate, velocities: Array) -> Array:
     """Its rate from flat velocities of the bodies, shape (N + 1,) [rad/s or m/s]."""
     functions = run.system.coordinate_functions(coordinate)
     changes = functions.rates(run.instants, velocities)

@@ -14,7 +14,7 @@ from phlexible.bodies.flexible.points import MeshPoints
 from phlexible.bodies.flexible.skin import stress_coordinates, stress_shapes, von_mises
 from phlexible.description.ports import PlacedBody
 from phlexible.errors import ModelError, ParameterError
-from phlexible.measure.run import RecordedRun
+from phlexible.state.recorded_run import RecordedRun
 
 MeshedPoints = MeshPoints | PlatePoints
 """Of bodies with a mesh."""

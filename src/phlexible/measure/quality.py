@@ -1,7 +1,7 @@
 """What a motion is worth: balances, joints, lengths of steps, limits of the models (docs/theory.md, 4)."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,8 +17,8 @@ from phlexible.bodies.rod import GREATEST_GOOD_TURN, GREATEST_TURN
 from phlexible.measure.energy import energy_of
 from phlexible.measure.held import stuck_joints, unheld_bodies
 from phlexible.measure.reactions import slack_parts
-from phlexible.measure.run import RecordedRun
 from phlexible.state.forces import coordinate_row
+from phlexible.state.recorded_run import RecordedRun
 from phlexible.step.tables.declarations import MOST_PARTS
 
 # Finds meshed bodies that turned further in their frame than their strain holds (docs/theory.md, 3).
@@ -211,7 +211,7 @@ def missing_stiffening(run: RecordedRun) -> list[str]:
         far = np.flatnonzero(~(away <= FAR * beam.length))
         if not len(far):
             continue
-        spins = run.spin(index, run.recording.velocity)[0]
+        spins = replace(run, is_projected=False).spin(index)[0]
         spin = float(np.linalg.norm(spins[: far[0] + 1], axis=1).max())
         assert isinstance(placed.data, FloatingBody), "beams have a frame"
         lowest = _lowest_frequency(placed.data)

@@ -1,6 +1,5 @@
 """What joints transmit and strings carry over time (docs/theory.md, 8)."""
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +17,7 @@ from phlexible.description.joints.relations import JointRelation
 from phlexible.description.ports import PlacedBody, Port
 from phlexible.errors import ModelError
 from phlexible.measure.kinematics import rotation
-from phlexible.measure.run import RecordedRun
+from phlexible.state.recorded_run import RecordedRun
 
 # What joints transmit: the force lambda dg/dx on each vector x ((8.3); docs/theory.md, 8).
 
@@ -35,15 +34,8 @@ def in_axes(run: RecordedRun, joint: Joint, vectors: Array, axes: Axes) -> Array
     return np.asarray(np.einsum("tji,tj->ti", rotation(run, second), vectors))
 
 
-def element_force(
-    run: RecordedRun, element: ForceElement | Drive | JointRelation, multipliers: Callable[[], Array]
-) -> Array:
+def element_force(run: RecordedRun, element: ForceElement | Drive | JointRelation) -> Array:
     """Forces along the coordinates of an element, drive or relation, shape (N + 1,) or (N + 1, forces) [N or N m].
-
-    Args:
-        run: what moved.
-        element: of the model.
-        multipliers: of all constraints, shape (N + 1, rows); asked for by drives and relations only.
 
     Raises:
         ModelError: it is not part of the model.
@@ -51,7 +43,7 @@ def element_force(
     place = int(run.system.layout.multiplier[len(run.mechanism.joints)])
     for part in (*run.mechanism.drives, *run.mechanism.relations):
         if part is element:
-            return multipliers()[:, place].copy()
+            return run.multipliers[:, place].copy()
         place += 1
     own = [k for k, each in enumerate(run.system.forces) if each.element is element]
     if isinstance(element, Contacts):
@@ -62,7 +54,7 @@ def element_force(
     return forces[:, 0].copy() if len(own) == 1 else forces
 
 
-def required(run: RecordedRun, joint: Joint, multipliers: Callable[[], Array]) -> Array:
+def required(run: RecordedRun, joint: Joint) -> Array:
     """What the drives of a joint needed, along its driven coordinates, (N + 1,) or (N + 1, drives) [N or N m].
 
     Raises:
@@ -77,17 +69,12 @@ def required(run: RecordedRun, joint: Joint, multipliers: Callable[[], Array]) -
         )
     names = list(here.coordinate_names)
     own.sort(key=lambda drive: names.index(drive.coordinate))
-    forces = [element_force(run, drive, multipliers) for drive in own]
+    forces = [element_force(run, drive) for drive in own]
     return forces[0] if len(own) == 1 else np.stack(forces, axis=1)
 
 
-def reaction(run: RecordedRun, joint: Joint, multipliers: Array) -> tuple[Array, Array]:
+def reaction(run: RecordedRun, joint: Joint) -> tuple[Array, Array]:
     """Force [N] and moment [N m] of a joint, with its drives, on its second attachment.
-
-    Args:
-        run: what moved.
-        joint: of the model.
-        multipliers: of all constraints, shape (N + 1, rows).
 
     Returns:
         World axes, about the attachment's point, each of shape (N + 1, 3).
@@ -101,7 +88,7 @@ def reaction(run: RecordedRun, joint: Joint, multipliers: Array) -> tuple[Array,
         begin, end = int(layout.multiplier[number]), int(layout.multiplier[number + 1])
         rows = [system.owners[k].row for k in range(begin, end)]
         functions = system.functions(rows)
-        pulls = functions.forces(run.instants, multipliers[:, begin:end])
+        pulls = functions.forces(run.instants, run.multipliers[:, begin:end])
         places = functions.set.places(run.instants)
         numbers = {vector.key: k for k, vector in enumerate(functions.set.vectors)}
         mine = (v for row in rows for term in row.terms for v in term.vectors() if _is_of(v, here.second))

@@ -1,6 +1,6 @@
 """Section forces, strains and stress along beams and rods over time."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +19,7 @@ from phlexible.description.ports import PlacedBody
 from phlexible.display import short_repr
 from phlexible.elements.sections import UniformSection, fibre_places, fibre_stress, greatest_shear, stress_range
 from phlexible.errors import ModelError
-from phlexible.measure.run import RecordedRun
+from phlexible.state.recorded_run import RecordedRun
 
 # Strains and section forces of rods over time (docs/theory.md, 8).
 
@@ -42,14 +42,8 @@ def strain_places(rod: RodInModel) -> Array:
     return np.concatenate([element.shape.places for element in rod.elements])
 
 
-def rod_forces(run: RecordedRun, velocities: Callable[[], Array], rod: RodInModel) -> Array:
-    """(N, Q_y, Q_z, M_x, M_y, M_z) at ``strain_places``, with their viscous part, shape (T, g, 6) [N, N m].
-
-    Args:
-        run: the recorded motion.
-        velocities: flat velocities that satisfy the joints, (T, all); asked for by viscous rods only.
-        rod: of the model that moved.
-    """
+def rod_forces(run: RecordedRun, rod: RodInModel) -> Array:
+    """(N, Q_y, Q_z, M_x, M_y, M_z) at ``strain_places``, with their viscous part, shape (T, g, 6) [N, N m]."""
     dimension = run.system.dimension
     kept = list(KEPT[dimension])
     rows = [row for each in rod.elements for point in each.functions(dimension) for row in point]
@@ -61,7 +55,7 @@ def rod_forces(run: RecordedRun, velocities: Callable[[], Array], rod: RodInMode
     ]
     strains = strains - natural[:, kept]
     if rod.handle.body.viscosity:
-        rates = functions.rates(run.instants, velocities()).reshape(strains.shape)
+        rates = functions.rates(run.instants, run.velocities).reshape(strains.shape)
         strains = strains + rod.handle.body.viscosity * rates
     forces = np.zeros((run.count, len(natural), 6))
     forces[:, :, kept] = np.einsum("gij,tgj->tgi", stiffness, strains)
@@ -134,21 +128,15 @@ class BeamStress:
     __repr__ = short_repr
 
 
-Velocities = Callable[[], Array]
-"""Flat velocities that satisfy the joints, (T, all velocity counts); asked for by viscous bodies only."""
-
-
-def section_forces(
-    run: RecordedRun, velocities: Velocities, target: PlacedBody | PlacedWhole, x: ArrayLike | None = None
-) -> SectionForces:
+def section_forces(run: RecordedRun, target: PlacedBody | PlacedWhole, x: ArrayLike | None = None) -> SectionForces:
     """See ``Motion.section_forces``."""
     if isinstance(target, PlacedRod):
-        return _forces_of_rod(run, velocities, target, x)
+        return _forces_of_rod(run, target, x)
     columns, places, results = [], [], []
     for index, begin, own, at in _stations_of_parts(run, target, x):
         placed = run.system.bodies[index]
         assert isinstance(placed.held, Beam) and isinstance(placed.data, FloatingBody)
-        rates = run.spin(index, velocities())[1] if placed.data.viscosity else None
+        rates = run.spin(index)[1] if placed.data.viscosity else None
         results.append(section_resultants(placed.held, placed.data, at, run.elastic(index), rates))
         columns.append(own)
         places.append(begin + at)
@@ -159,11 +147,9 @@ def section_forces(
     return SectionForces(run.recording.time, at, *np.moveaxis(forces, 2, 0), *np.moveaxis(moments, 2, 0))
 
 
-def _forces_of_rod(
-    run: RecordedRun, velocities: Velocities, target: PlacedRod, x: ArrayLike | None
-) -> SectionForces:
+def _forces_of_rod(run: RecordedRun, target: PlacedRod, x: ArrayLike | None) -> SectionForces:
     rod = own_rod(run, target)
-    places, forces = strain_places(rod), rod_forces(run, velocities, rod)
+    places, forces = strain_places(rod), rod_forces(run, rod)
     if x is not None:
         at = places_along(target.length, x)
         places, forces = at, between_places(places, forces, at)
@@ -172,13 +158,12 @@ def _forces_of_rod(
 
 def stress(
     run: RecordedRun,
-    velocities: Velocities,
     target: PlacedBody | PlacedWhole,
     x: ArrayLike | None = None,
     fibres: ArrayLike | None = None,
 ) -> BeamStress:
     """See ``Motion.stress``."""
-    forces = section_forces(run, velocities, target, x)
+    forces = section_forces(run, target, x)
     places = None if fibres is None else fibre_places(fibres)
     greatest, smallest, shear = (np.empty_like(forces.normal) for _ in range(3))
     for k, section in enumerate(_sections(run, target, forces.x)):

@@ -30,8 +30,7 @@ from phlexible.measure import (
     section_forces,
 )
 from phlexible.measure.energy import energy_of
-from phlexible.measure.reader import Reader
-from phlexible.measure.run import RecordedRun
+from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.recording import Recording
 from phlexible.state.system import System
 from phlexible.step.integration.measurements import StateMeasurement
@@ -48,7 +47,7 @@ class Sensor(StateMeasurement):
         """SI unit, "1" for plain numbers."""
 
     @abstractmethod
-    def read(self, reader: Reader) -> Array:
+    def read(self, run: RecordedRun) -> Array:
         """Values at the stored instants, shape (N + 1,), or (N + 1, components)."""
 
     @property
@@ -68,7 +67,7 @@ class Sensor(StateMeasurement):
 
     def at_instant(self, system: System, recording: Recording) -> Array:
         """What it measures at one instant, shape (count,); rates as the step has them."""
-        return np.asarray(self.read(Reader(RecordedRun(system, recording), is_projected=False))[0]).ravel()
+        return np.asarray(self.read(RecordedRun(system, recording, is_projected=False))[0]).ravel()
 
 
 def sensors(name: str, given: object) -> list[Sensor]:
@@ -87,11 +86,11 @@ def sensors(name: str, given: object) -> list[Sensor]:
     return list(given)
 
 
-def columns(given: Sequence[Sensor], reader: Reader) -> dict[str, Array]:
+def columns(given: Sequence[Sensor], run: RecordedRun) -> dict[str, Array]:
     """Values by name and unit, one column a component: "position of beam.end x [m]"."""
     found: dict[str, Array] = {}
     for sensor in given:
-        values = sensor.read(reader)
+        values = sensor.read(run)
         flat = values.reshape(len(values), -1)
         names = sensor.components or ([""] if flat.shape[1] == 1 else [str(k) for k in range(flat.shape[1])])
         for name, column in zip(names, flat.T, strict=True):
@@ -181,9 +180,9 @@ class Displacement(PointSensor):
     differentiations = 0
     label = "displacement"
 
-    def read(self, reader: Reader) -> Array:
+    def read(self, run: RecordedRun) -> Array:
         """Shape (N + 1,)."""
-        place = poses.position(reader.run, self.attachment)
+        place = poses.position(run, self.attachment)
         return np.asarray((place - self.attachment.initial_position()) @ self.axis)
 
 
@@ -201,9 +200,9 @@ class Velocity(PointSensor):
     differentiations = 1
     label = "velocity"
 
-    def read(self, reader: Reader) -> Array:
+    def read(self, run: RecordedRun) -> Array:
         """Consistent with the joints, shape (N + 1,)."""
-        return np.asarray(velocities.velocity(reader.run, reader.velocities, self.attachment) @ self.axis)
+        return np.asarray(velocities.velocity(run, self.attachment) @ self.axis)
 
 
 class Acceleration(PointSensor):
@@ -220,10 +219,10 @@ class Acceleration(PointSensor):
     differentiations = 2
     label = "acceleration"
 
-    def read(self, reader: Reader) -> Array:
+    def read(self, run: RecordedRun) -> Array:
         """Shape (N + 1,)."""
-        moving = velocities.velocity(reader.run, reader.velocities, self.attachment) @ self.axis
-        return reader.rate(np.asarray(moving))
+        moving = velocities.velocity(run, self.attachment) @ self.axis
+        return run.rate(np.asarray(moving))
 
 
 class Angle(PointSensor):
@@ -242,13 +241,13 @@ class Angle(PointSensor):
     is_angular = True
     label = "angle"
 
-    def read(self, reader: Reader) -> Array:
+    def read(self, run: RecordedRun) -> Array:
         """Shape (N + 1,)."""
-        turned = poses.rotation(reader.run, self.attachment)
+        turned = poses.rotation(run, self.attachment)
         quaternion = Turn.from_matrix(turned @ self.attachment.placed.rotation.T).as_quat()
         wrapped = 2 * np.arctan2(quaternion[:, :3] @ self.axis, quaternion[:, 3])
-        spin = velocities.angular_velocity(reader.run, reader.velocities, self.attachment) @ self.axis
-        steps = np.diff(reader.time) * (spin[1:] + spin[:-1]) / 2
+        spin = velocities.angular_velocity(run, self.attachment) @ self.axis
+        steps = np.diff(run.time) * (spin[1:] + spin[:-1]) / 2
         expected = wrapped[0] + np.concatenate([[0.0], np.cumsum(steps)])
         return np.asarray(np.unwrap(wrapped - expected) + expected)
 
@@ -272,9 +271,9 @@ class AngularVelocity(PointSensor):
     is_angular = True
     label = "angular velocity"
 
-    def read(self, reader: Reader) -> Array:
+    def read(self, run: RecordedRun) -> Array:
         """Consistent with the joints, shape (N + 1,)."""
-        spin = velocities.angular_velocity(reader.run, reader.velocities, self.attachment)
+        spin = velocities.angular_velocity(run, self.attachment)
         return np.asarray(spin @ self.axis)
 
 
@@ -285,10 +284,10 @@ class AngularAcceleration(PointSensor):
     is_angular = True
     label = "angular acceleration"
 
-    def read(self, reader: Reader) -> Array:
+    def read(self, run: RecordedRun) -> Array:
         """Shape (N + 1,)."""
-        spin = velocities.angular_velocity(reader.run, reader.velocities, self.attachment)
-        return reader.rate(np.asarray(spin @ self.axis))
+        spin = velocities.angular_velocity(run, self.attachment)
+        return run.rate(np.asarray(spin @ self.axis))
 
 
 @dataclass(frozen=True, eq=False)
@@ -335,9 +334,9 @@ class Position(Sensor):
         """Of a point of a body what is measured of it."""
         return QuickShare(self.port, np.eye(3, 6), np.zeros(3)) if isinstance(self.port, Attachment) else None
 
-    def read(self, reader: Reader) -> Array:
+    def read(self, run: RecordedRun) -> Array:
         """Shape (N + 1, 3)."""
-        return poses.position(reader.run, self.port)
+        return poses.position(run, self.port)
 
 
 @dataclass(frozen=True, eq=False)
@@ -370,9 +369,9 @@ class ElasticDisplacement(Sensor):
         """Names of the axes of the body."""
         return XYZ
 
-    def read(self, reader: Reader) -> Array:
+    def read(self, run: RecordedRun) -> Array:
         """Shape (N + 1, 3)."""
-        return poses.elastic_displacement(reader.run, self.attachment)
+        return poses.elastic_displacement(run, self.attachment)
 
 
 @dataclass(frozen=True, eq=False)
@@ -424,9 +423,9 @@ class Rotation(_Orientation):
         """Rows in world axes, columns in body axes."""
         return tuple(a + b for a in XYZ for b in XYZ)
 
-    def read(self, reader: Reader) -> Array:
+    def read(self, run: RecordedRun) -> Array:
         """Shape (N + 1, 3, 3)."""
-        return poses.rotation(reader.run, self.target)
+        return poses.rotation(run, self.target)
 
 
 class Quaternion(_Orientation):
@@ -440,9 +439,9 @@ class Quaternion(_Orientation):
         """Names of the four numbers; the scalar comes last."""
         return (*XYZ, "w")
 
-    def read(self, reader: Reader) -> Array:
+    def read(self, run: RecordedRun) -> Array:
         """Shape (N + 1, 4)."""
-        found = Turn.from_matrix(poses.rotation(reader.run, self.target)).as_quat()
+        found = Turn.from_matrix(poses.rotation(run, self.target)).as_quat()
         jumps = np.where((found[1:] * found[:-1]).sum(axis=1) < 0, -1.0, 1.0)
         found[1:] *= np.cumprod(jumps)[:, None]
         return np.asarray(found)
@@ -533,14 +532,13 @@ class JointSensor(Sensor):
         weights[range(len(chosen)), [2 * k + self.differentiations for k in chosen]] = 1.0
         return QuickShare(self.joint, weights, np.zeros(len(chosen)))
 
-    def read(self, reader: Reader) -> Array:
+    def read(self, run: RecordedRun) -> Array:
         """Shape (N + 1,) of one coordinate, else (N + 1, coordinates).
 
         Raises:
             ModelError: a joint of another model, or one without coordinates.
             ParameterError: a number beyond them.
         """
-        run = reader.run
         own = run.mechanism.joints[run.joint_index(self.joint)].coordinates(run.system.dimension)
         if not own:
             raise ModelError(f"{self.joint} leaves no coordinate free that could be measured")
@@ -550,9 +548,9 @@ class JointSensor(Sensor):
         if self.differentiations == 0:
             values = [coordinates.coordinate_values(run, each) for each in chosen]
         else:
-            values = [coordinates.coordinate_rates(run, reader.velocities, each) for each in chosen]
+            values = [coordinates.coordinate_rates(run, each, run.velocities) for each in chosen]
         if self.differentiations == 2:
-            values = [reader.rate(each) for each in values]
+            values = [run.rate(each) for each in values]
         return values[0] if len(own) == 1 or self.coordinate is not None else np.stack(values, axis=1)
 
 
@@ -648,12 +646,12 @@ class Reaction(Sensor):
         """Names of the axes in which the force is given."""
         return XYZ
 
-    def read(self, reader: Reader) -> Array:
+    def read(self, run: RecordedRun) -> Array:
         """Shape (N + 1, 3)."""
-        return self._in_axes(reader, reactions.reaction(reader.run, self.joint, reader.multipliers)[0])
+        return self._in_axes(run, reactions.reaction(run, self.joint)[0])
 
-    def _in_axes(self, reader: Reader, vectors: Array) -> Array:
-        return reactions.in_axes(reader.run, self.joint, vectors, option("axes", self.axes, Axes))
+    def _in_axes(self, run: RecordedRun, vectors: Array) -> Array:
+        return reactions.in_axes(run, self.joint, vectors, option("axes", self.axes, Axes))
 
 
 class ReactionMoment(Reaction):
@@ -666,9 +664,9 @@ class ReactionMoment(Reaction):
         """Unit of the moment: N m."""
         return "N m"
 
-    def read(self, reader: Reader) -> Array:
+    def read(self, run: RecordedRun) -> Array:
         """Shape (N + 1, 3)."""
-        return self._in_axes(reader, reactions.reaction(reader.run, self.joint, reader.multipliers)[1])
+        return self._in_axes(run, reactions.reaction(run, self.joint)[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -710,9 +708,9 @@ class ElementForce(Sensor):
         """Of a ``Bushing`` there are several."""
         return Availability.NO_FIXED_COUNT
 
-    def read(self, reader: Reader) -> Array:
+    def read(self, run: RecordedRun) -> Array:
         """Shape (N + 1,), or (N + 1, forces)."""
-        return reactions.element_force(reader.run, self.element, lambda: reader.multipliers)
+        return reactions.element_force(run, self.element)
 
 
 # Sensors in bodies and of the whole: section forces, stresses, tensions, energies.
@@ -762,9 +760,9 @@ class SectionForce(_Station):
         """Names of the six numbers, those of ``SectionForces``."""
         return FORCES
 
-    def read(self, reader: Reader) -> Array:
+    def read(self, run: RecordedRun) -> Array:
         """Shape (N + 1, 6)."""
-        found = section_forces.section_forces(reader.run, lambda: reader.velocities, self.body, [self.x])
+        found = section_forces.section_forces(run, self.body, [self.x])
         return np.stack([getattr(found, name)[:, 0] for name in FORCES], axis=1)
 
 
@@ -784,9 +782,9 @@ class Stress(_Station):
         """Unit of the stress: Pa."""
         return "Pa"
 
-    def read(self, reader: Reader) -> Array:
+    def read(self, run: RecordedRun) -> Array:
         """Shape (N + 1,)."""
-        found = section_forces.stress(reader.run, lambda: reader.velocities, self.body, [self.x], None)
+        found = section_forces.stress(run, self.body, [self.x], None)
         high, low = found.greatest[:, 0], found.smallest[:, 0]
         return np.where(np.abs(high) >= np.abs(low), high, low)
 
@@ -826,9 +824,9 @@ class Tension(Sensor):
         """As many as the string has points."""
         return Availability.NO_FIXED_COUNT
 
-    def read(self, reader: Reader) -> Array:
+    def read(self, run: RecordedRun) -> Array:
         """Shape (N + 1, points)."""
-        return tension.tension(reader.run, self.string)
+        return tension.tension(run, self.string)
 
 
 class EnergyKind(Enum):
@@ -874,7 +872,7 @@ class EnergyOf(Sensor):
         """Unit of the energy: J."""
         return "J"
 
-    def read(self, reader: Reader) -> Array:
+    def read(self, run: RecordedRun) -> Array:
         """Shape (N + 1,)."""
-        value: Array = getattr(energy_of(reader.run.recording), option("kind", self.kind, EnergyKind).value)
+        value: Array = getattr(energy_of(run.recording), option("kind", self.kind, EnergyKind).value)
         return value

@@ -10,9 +10,8 @@ from phlexible.algebra.portable import Portable
 from phlexible.description.interactions.feedback import Availability
 from phlexible.description.mechanism.events import Condition
 from phlexible.errors import ParameterError
-from phlexible.measure.reader import Reader
-from phlexible.measure.run import RecordedRun
 from phlexible.measure.sensors import Sensor, sensors
+from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.recording import Recording
 from phlexible.state.system import System
 from phlexible.step.integration.events import STOP
@@ -115,9 +114,9 @@ class WatchedCondition:
         self._last = [values[-1] for values in self._readings(recording)]
 
     def _readings(self, recording: Recording) -> list[Array]:
-        reader, found = Reader(RecordedRun(self._system, recording)), []
+        run, found = RecordedRun(self._system, recording), []
         for number, sensor in enumerate(self._condition.sensors):
-            values = sensor.read(reader)
+            values = sensor.read(run)
             if self._last and sensor.unit == "rad":
                 values = values + 2 * np.pi * np.round((self._last[number] - values[0]) / (2 * np.pi))
             found.append(values)

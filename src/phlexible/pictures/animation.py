@@ -12,11 +12,11 @@ from phlexible.description.ports import Attachment
 from phlexible.errors import MissingExtraError, ParameterError, ResultFileError
 from phlexible.extras import optional
 from phlexible.measure.kinematics import position
-from phlexible.measure.run import RecordedRun
 from phlexible.pictures.artists import draw_arrows, draw_bodies, draw_surroundings, draw_symbols, draw_touched
 from phlexible.pictures.mechanism_plot import figure_height, new_axes, picked_instants, scene_figure
 from phlexible.pictures.scenes import scene_of
 from phlexible.pictures.style import INK, QUIET, house_style
+from phlexible.state.recorded_run import RecordedRun
 
 SECONDS = 8.0
 DOTS_PER_INCH = 125

@@ -15,12 +15,12 @@ from scipy.spatial.transform import Rotation
 from phlexible.algebra.arrays import Array, finite, positive, whole
 from phlexible.errors import ParameterError
 from phlexible.extras import optional
-from phlexible.measure.run import RecordedRun
 from phlexible.pictures.mechanism_plot import picked_instants
 from phlexible.pictures.report_page import visible_skin
 from phlexible.pictures.scene import Arrow, DrawnBody, Scene, Symbol, SymbolKind
 from phlexible.pictures.scenes import moved_scene, scene_of
 from phlexible.pictures.style import rgb
+from phlexible.state.recorded_run import RecordedRun
 
 # A server of viser on this machine: where it is, where its camera stands, how it ends.
 

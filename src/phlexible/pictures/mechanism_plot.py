@@ -12,7 +12,6 @@ from phlexible.description.ports import Attachment
 from phlexible.errors import ParameterError
 from phlexible.measure.energy import busiest, energy_of
 from phlexible.measure.mesh_stress import MeshedPoints
-from phlexible.measure.run import RecordedRun
 from phlexible.pictures.artists import (
     SceneArtists,
     draw_arrows,
@@ -46,6 +45,7 @@ from phlexible.pictures.style import (
     spread_labels,
     upwards,
 )
+from phlexible.state.recorded_run import RecordedRun
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -19,8 +19,8 @@ from phlexible.description.placed_wholes import PlacedWhole
 from phlexible.description.ports import Attachment, PlacedBody, Port
 from phlexible.errors import ParameterError
 from phlexible.measure.kinematics import ranges_of
-from phlexible.measure.run import RecordedRun
 from phlexible.pictures.style import plain_text
+from phlexible.state.recorded_run import RecordedRun
 
 Thing = TypeVar("Thing")
 

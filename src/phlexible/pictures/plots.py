@@ -11,7 +11,6 @@ from phlexible.description.ports import Attachment
 from phlexible.errors import ModelError
 from phlexible.measure.energy import Energy, energy_of
 from phlexible.measure.kinematics import elastic_displacement
-from phlexible.measure.run import RecordedRun
 from phlexible.pictures.style import (
     COLORS,
     INK,
@@ -26,6 +25,7 @@ from phlexible.pictures.style import (
     picture_path,
     plain_text,
 )
+from phlexible.state.recorded_run import RecordedRun
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

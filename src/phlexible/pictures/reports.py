@@ -18,8 +18,6 @@ from phlexible.linear.linearize import Linearization
 from phlexible.linear.modes import Modes
 from phlexible.measure.energy import Energy, busiest
 from phlexible.measure.quality import MotionCheck
-from phlexible.measure.reader import Reader
-from phlexible.measure.run import RecordedRun
 from phlexible.measure.sensors import Sensor, columns, sensors as checked_sensors
 from phlexible.pictures.panels import Moved, Panel, default_panels
 from phlexible.pictures.report_page import (
@@ -36,6 +34,7 @@ from phlexible.pictures.report_page import (
 from phlexible.pictures.scene import PALETTE
 from phlexible.pictures.scenes import MISES, PHASES, node_fields, scene_of, scene_of_modes
 from phlexible.pictures.summaries import figures, model_parts
+from phlexible.state.recorded_run import RecordedRun
 
 # Curves of a report: fewer points than steps, with all peaks.
 
@@ -201,7 +200,7 @@ def motion_page(
 
 
 def measured(
-    sensors: Sequence[Sensor], reader: Reader, curves: Mapping[str, ArrayLike] | None
+    sensors: Sequence[Sensor], run: RecordedRun, curves: Mapping[str, ArrayLike] | None
 ) -> dict[str, ArrayLike]:
     """What sensors measured and further curves, by name.
 
@@ -212,11 +211,11 @@ def measured(
         raise ParameterError(f"curves must be values by names, got {curves!r}")
     found: dict[str, ArrayLike] = {}
     for sensor in checked_sensors("sensors", sensors):
-        values = sensor.read(reader)
+        values = sensor.read(run)
         if values.ndim == 1 or values.shape[1:] == (3,):
             found[f"{sensor} [{sensor.unit}]"] = values
         else:
-            found |= columns([sensor], reader)
+            found |= columns([sensor], run)
     return found | dict(curves or {})
 
 

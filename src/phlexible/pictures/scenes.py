@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Self
 
 import numpy as np
@@ -33,12 +32,11 @@ from phlexible.errors import ModelError, PhlexibleError
 from phlexible.linear.linearize import Linearization
 from phlexible.measure.mesh_stress import MeshedPoints, mesh_stress
 from phlexible.measure.reactions import tension
-from phlexible.measure.reader import projected_velocities
-from phlexible.measure.run import RecordedRun
 from phlexible.measure.section_forces import section_forces, stress
 from phlexible.pictures.scene import Anchor, Arrow, DrawnBody, NodeField, Scene, Symbol, SymbolKind, body_colors
 from phlexible.shapes.solids import BALL, BOX_TRIANGLES
 from phlexible.shapes.surfaces import Surface as Triangles, frame_along, revolved
+from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.system import moving_frames
 
 # Ports of a mechanism as anchors of a scene.
@@ -523,11 +521,6 @@ AXIAL, STRESS, MISES = "axial force", "greatest stress", "von Mises stress"
 def node_fields(run: RecordedRun, bodies: Sequence[DrawnBody], instants: IntArray) -> dict[int, list[NodeField]]:
     """Fields of the drawn bodies at chosen instants, by the number of the body; not of those that have none."""
     picked = run.at(instants)
-
-    @cache
-    def velocities() -> Array:
-        return projected_velocities(picked)
-
     found: dict[int, list[NodeField]] = {}
     for number, (placed, drawn) in enumerate(zip(run.system.bodies, bodies, strict=True)):
         try:
@@ -535,9 +528,9 @@ def node_fields(run: RecordedRun, bodies: Sequence[DrawnBody], instants: IntArra
                 found[number] = [_string_tension(picked, placed, len(drawn.skin.positions))]
             elif isinstance(placed.held, Beam):
                 x = np.clip(drawn.skin.positions[:, 0], 0.0, placed.held.length)
-                force = section_forces(picked, velocities, placed, x)
+                force = section_forces(picked, placed, x)
                 found[number] = [NodeField(AXIAL, "N", force.normal)]
-                sigma = stress(picked, velocities, placed, x)
+                sigma = stress(picked, placed, x)
                 largest = np.maximum(np.abs(sigma.greatest), np.abs(sigma.smallest))
                 found[number].append(NodeField(STRESS, "Pa", largest))
             elif (own := _stress_in_mesh(picked, placed, drawn)) is not None:

@@ -11,9 +11,9 @@ from phlexible.description.placed_wholes import PlacedWhole
 from phlexible.description.ports import PlacedBody
 from phlexible.display import beside, described, table, written
 from phlexible.measure.energy import Energy, energy_of
-from phlexible.measure.run import RecordedRun
 from phlexible.pictures.mechanism_plot import plot_mechanism, plot_model
 from phlexible.pictures.style import picture_html
+from phlexible.state.recorded_run import RecordedRun
 
 # A run in a few numbers.
 

@@ -22,7 +22,6 @@ from phlexible.linear.linearize import growth
 from phlexible.linear.mechanics import linear_mechanics
 from phlexible.measure import kinematics as poses
 from phlexible.measure.mesh_stress import MeshStress
-from phlexible.measure.reader import Reader
 from phlexible.measure.section_forces import BeamStress, SectionForces
 from phlexible.measure.sensors import Sensor
 from phlexible.pictures.style import picture_html
@@ -45,8 +44,7 @@ class Equilibrium:
 
     def __init__(self, system: System, point: OperatingPoint, recording: Recording) -> None:
         self._system, self._point = system, point
-        self.motion = Motion(system, recording)
-        self.motion.reader = Reader(self.motion.run, is_at_rest=True)
+        self.motion = Motion(system, recording, is_at_rest=True)
 
     @property
     def state(self) -> State:

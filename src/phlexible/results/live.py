@@ -14,12 +14,11 @@ from phlexible.algebra.arrays import Array, finite, numbers, positive, read_only
 from phlexible.description.interactions.feedback import QuickShare
 from phlexible.display import short_repr
 from phlexible.errors import ConvergenceError, ParameterError
-from phlexible.measure.reader import Reader
-from phlexible.measure.run import RecordedRun
 from phlexible.measure.sensors import Sensor
 from phlexible.pictures.live_view import RunView
 from phlexible.results.motion import Motion
 from phlexible.state.layout import State
+from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.recording import Recording
 from phlexible.state.system import System
 from phlexible.step.integration.halving import MOST_HALVINGS, Pieces, step_failure
@@ -162,7 +161,7 @@ class LiveRun:
     def __init__(self, system: System, stepper: Stepper, state: State, step: float, is_redundant: bool) -> None:
         self._system, self._stepper, self.step_size = system, stepper, step
         self._is_redundant, self._identity = is_redundant, uuid4().hex
-        self._reader: tuple[_Block, Reader] | None = None  # of the last instant that was read
+        self._run: tuple[_Block, RecordedRun] | None = None  # of the last instant that was read
         self.inputs = Inputs(stepper, system.dimension)
         stepper.begin(state)
         self._origin, self._steps, self._halvings = state.time, 0, 0
@@ -272,9 +271,9 @@ class LiveRun:
             if velocity is not None:
                 found = reading.read(rows, velocity, share)
                 return found if len(found) > 1 else found.reshape(())
-        if self._reader is None or self._reader[0] is not self._blocks[-1]:
-            self._reader = self._blocks[-1], Reader(self._instant())
-        return np.asarray(sensor.read(self._reader[1])[0])
+        if self._run is None or self._run[0] is not self._blocks[-1]:
+            self._run = self._blocks[-1], self._instant()
+        return np.asarray(sensor.read(self._run[1])[0])
 
     def _reading(self, sensor: Sensor) -> tuple[QuickShare | None, "QuickReading | None"]:
         """How a sensor is read from the numbers of the state, where it can; found once."""

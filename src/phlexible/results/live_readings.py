@@ -9,9 +9,9 @@ from phlexible.description.interactions.feedback import QuickShare, Source
 from phlexible.description.interactions.functions import PointOf
 from phlexible.description.joints.joint import Joint
 from phlexible.description.ports import Attachment
-from phlexible.measure.run import RecordedRun
 from phlexible.state.functions import VectorCollector, function_set
 from phlexible.state.layout import Layout, offsets
+from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.vectors import CarriedVector
 from phlexible.step.assembly.interactions import coordinate_kind
 from phlexible.step.kernels.laws import POINT, measure

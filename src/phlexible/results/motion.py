@@ -35,8 +35,6 @@ from phlexible.measure.quality import (
     long_steps,
     missing_stiffening,
 )
-from phlexible.measure.reader import Reader
-from phlexible.measure.run import RecordedRun
 from phlexible.measure.section_forces import BeamStress, SectionForces
 from phlexible.measure.sensors import Sensor
 from phlexible.pictures.summaries import Figures, figures, motion_html
@@ -44,6 +42,7 @@ from phlexible.results import tables, vtk_series
 from phlexible.results.motion_pictures import MotionPictures
 from phlexible.state.initial_state import InitialKind
 from phlexible.state.layout import State
+from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.recording import Recording
 from phlexible.state.system import System
 from phlexible.step.integration.clock import Checkpoint
@@ -140,7 +139,6 @@ class Motion(MotionPictures, MeshedMotion):
         mechanism: what moved; ``motion["coupler"]`` is its body of that name.
         recording: the raw numbers.
         run: these with the system that they are of.
-        reader: what sensors read from.
         is_complete: False if the run stopped before its end.
         checkpoint: where the run can go on once it is saved (``model.resume``), or None.
 
@@ -160,17 +158,18 @@ class Motion(MotionPictures, MeshedMotion):
         recording: Recording,
         is_complete: bool = True,
         checkpoint: Checkpoint | None = None,
+        is_at_rest: bool = False,
     ) -> None:
         self.mechanism = system.mechanism
         self.is_complete = is_complete
         self.checkpoint = checkpoint
         self.recording = recording.read_only()
-        self.run = RecordedRun(system, self.recording)
-        self.reader = Reader(self.run)
+        self.run = RecordedRun(system, self.recording, is_at_rest=is_at_rest)
 
     def __reduce__(self) -> tuple[object, ...]:
         """For pickles: without what follows from the rest."""
-        return type(self), (self.run.system, self.recording, self.is_complete, self.checkpoint)
+        arguments = (self.run.system, self.recording, self.is_complete, self.checkpoint, self.run.is_at_rest)
+        return type(self), arguments
 
     @overload
     def __getitem__(self, name: str) -> PlacedBody | PlacedWhole: ...
@@ -184,7 +183,7 @@ class Motion(MotionPictures, MeshedMotion):
         Raises:
             ModelError: no body has the name, or the sensor is of another model.
         """
-        return name.read(self.reader) if isinstance(name, Sensor) else self.mechanism[name]
+        return name.read(self.run) if isinstance(name, Sensor) else self.mechanism[name]
 
     def at(self, time: float) -> State:
         """The state at a stored instant, for ``simulate(initial=...)`` and ``linearize(state=...)``.
@@ -235,7 +234,7 @@ class Motion(MotionPictures, MeshedMotion):
 
     def velocity(self, attachment: Port) -> Array:
         """World velocity, consistent with the joints, shape (N + 1, 3) [m/s]."""
-        return velocities.velocity(self.run, self._velocities, attachment)
+        return velocities.velocity(self.run, attachment)
 
     def rotation(self, target: PlacedBody | Port) -> Array:
         """Body to world of a body, or of the material around an attachment, shape (N + 1, 3, 3)."""
@@ -243,7 +242,7 @@ class Motion(MotionPictures, MeshedMotion):
 
     def angular_velocity(self, target: PlacedBody | Port) -> Array:
         """World axes, consistent with the joints, shape (N + 1, 3) [rad/s]."""
-        return velocities.angular_velocity(self.run, self._velocities, target)
+        return velocities.angular_velocity(self.run, target)
 
     def elastic_displacement(self, attachment: Attachment) -> Array:
         """Displacement in the frame of the body, body axes, shape (N + 1, 3) [m]; zero on rigid bodies.
@@ -284,12 +283,12 @@ class Motion(MotionPictures, MeshedMotion):
             joint: of the model.
             axes: "world", or "body": those of the material at the second attachment.
         """
-        force = reactions.reaction(self.run, joint, self.multipliers)[0]
+        force = reactions.reaction(self.run, joint)[0]
         return reactions.in_axes(self.run, joint, force, option("axes", axes, Axes))
 
     def reaction_moment(self, joint: Joint, axes: Axes | str = Axes.WORLD) -> Array:
         """Moment of a joint on its second attachment about its point, shape (N + 1, 3) [N m]."""
-        moment = reactions.reaction(self.run, joint, self.multipliers)[1]
+        moment = reactions.reaction(self.run, joint)[1]
         return reactions.in_axes(self.run, joint, moment, option("axes", axes, Axes))
 
     def element_force(self, element: ForceElement | Drive | JointRelation) -> Array:
@@ -297,7 +296,7 @@ class Motion(MotionPictures, MeshedMotion):
         of a ``Gear``; positive where it enlarges the coordinate [N or N m]. Of a ``Bushing`` the forces along and
         about its axes, shape (N + 1, 6), (N + 1, 3) in the plane.
         """
-        return reactions.element_force(self.run, element, lambda: self.multipliers)
+        return reactions.element_force(self.run, element)
 
     def required(self, joint: Joint) -> Array:
         """Inverse dynamics: the force or torque that the drives of a joint needed, shape (N + 1,) [N or N m].
@@ -309,7 +308,7 @@ class Motion(MotionPictures, MeshedMotion):
         Raises:
             ModelError: a joint of another model, or one without a drive.
         """
-        return reactions.required(self.run, joint, lambda: self.multipliers)
+        return reactions.required(self.run, joint)
 
     @property
     def multipliers(self) -> Array:
@@ -320,7 +319,7 @@ class Motion(MotionPictures, MeshedMotion):
 
         Those of redundant joints are not unique; these are the smallest ones (``RedundancyWarning``).
         """
-        return self.reader.multipliers
+        return self.run.multipliers
 
     def angle(self, joint: Joint) -> Array:
         """Angle of a joint's second port relative to the first, over full turns, shape (N + 1,) [rad].
@@ -335,11 +334,11 @@ class Motion(MotionPictures, MeshedMotion):
 
     def translation_rate(self, joint: Joint) -> Array:
         """d(translation)/dt, consistent with the joints, shape (N + 1,) or (N + 1, 2) [m/s]."""
-        return coordinates.rates(self.run, self._velocities, joint, False)
+        return coordinates.rates(self.run, joint, False)
 
     def rate(self, joint: Joint) -> Array:
         """d(angle)/dt, consistent with the joints, shape (N + 1,) [rad/s]; of a joint without angle [m/s]."""
-        return coordinates.rate(self.run, self._velocities, joint)
+        return coordinates.rate(self.run, joint)
 
     def section_forces(self, body: PlacedBody | PlacedWhole, x: ArrayLike | None = None) -> SectionForces:
         """Normal force, shear, torsion and bending moments along a beam or rod, local axes of its sections.
@@ -357,7 +356,7 @@ class Motion(MotionPictures, MeshedMotion):
             ModelError: not a beam of this model.
             ParameterError: stations off the beam.
         """
-        return section_forces.section_forces(self.run, lambda: self._velocities, body, x)
+        return section_forces.section_forces(self.run, body, x)
 
     def stress(
         self,
@@ -376,7 +375,7 @@ class Motion(MotionPictures, MeshedMotion):
         Raises:
             ModelError, ParameterError: as ``section_forces``; a ``Section`` without fibres.
         """
-        return section_forces.stress(self.run, lambda: self._velocities, body, x, fibres)
+        return section_forces.stress(self.run, body, x, fibres)
 
     @property
     def step_error(self) -> Array:
@@ -422,7 +421,7 @@ class Motion(MotionPictures, MeshedMotion):
 
     def to_dataframe(self, sensors: Sequence[Sensor]) -> "pandas.DataFrame":
         """What sensors measured, a column a component with its unit, over time (needs ``phlexible[xarray]``)."""
-        return tables.to_dataframe(self.reader, sensors)
+        return tables.to_dataframe(self.run, sensors)
 
     def to_csv(self, path: FilePath, sensors: Sequence[Sensor]) -> None:
         """The same as text, comma-separated, all digits.
@@ -430,7 +429,7 @@ class Motion(MotionPictures, MeshedMotion):
         Raises:
             ResultFileError: the file cannot be written.
         """
-        tables.to_csv(self.reader, file_path("path", path), sensors)
+        tables.to_csv(self.run, file_path("path", path), sensors)
 
     def sensitivity(
         self,
@@ -499,8 +498,3 @@ class Motion(MotionPictures, MeshedMotion):
 
     def __repr__(self) -> str:
         return f"Motion({self.run.count} instants to t = {self.time[-1]:g} s, {self.mechanism!r})"
-
-    @property
-    def _velocities(self) -> Array:
-        """Flat velocities that satisfy the joints, computed once for the whole motion."""
-        return self.reader.velocities

@@ -11,7 +11,6 @@ from phlexible.description.joints.joint import Joint
 from phlexible.description.placed_wholes import PlacedWhole
 from phlexible.description.ports import Attachment, PlacedBody
 from phlexible.measure import kinematics as poses, section_forces
-from phlexible.measure.reader import Reader
 from phlexible.measure.section_forces import SectionForces
 from phlexible.measure.sensors import Sensor
 from phlexible.pictures import animation, mechanism_plot, plots, section_plot
@@ -29,8 +28,6 @@ FilePath = str | PathLike[str]
 class Drawn(ReportedMotion, Protocol):
     """What pictures ask of a motion."""
 
-    @property
-    def reader(self) -> Reader: ...
     @property
     def time(self) -> Array: ...
     def reaction(self, joint: Joint) -> Array: ...
@@ -66,7 +63,7 @@ class MotionPictures:
             ResultFileError: the file cannot be written.
         """
         target = html_path(path)
-        write_page(target, motion_page(self, frames, points, measured(sensors, self.reader, curves), title))
+        write_page(target, motion_page(self, frames, points, measured(sensors, self.run, curves), title))
 
     def show(
         self: Drawn,
@@ -82,7 +79,7 @@ class MotionPictures:
             height: of the page [pixels].
         """
         pixels = whole("height", height)
-        return InlinePage(motion_page(self, frames, points, measured(sensors, self.reader, None), None), pixels)
+        return InlinePage(motion_page(self, frames, points, measured(sensors, self.run, None), None), pixels)
 
     def live(self: Drawn, *, port: int = 0, frames: int | None = None) -> MotionView:
         """Shows the motion in a browser on this machine, with a slider of time; needs ``phlexible[live]``.

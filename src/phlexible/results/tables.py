@@ -7,10 +7,9 @@ import numpy as np
 
 from phlexible.errors import ResultFileError
 from phlexible.extras import optional
-from phlexible.measure.reader import Reader
-from phlexible.measure.run import RecordedRun
 from phlexible.measure.sensors import Sensor, columns, sensors
 from phlexible.results.files.fields import FIELDS, labels
+from phlexible.state.recorded_run import RecordedRun
 
 if TYPE_CHECKING:
     import pandas
@@ -49,23 +48,23 @@ def to_xarray(run: RecordedRun) -> "xarray.Dataset":
 TIME = "time [s]"
 
 
-def to_dataframe(reader: Reader, given: Sequence[Sensor]) -> "pandas.DataFrame":
+def to_dataframe(run: RecordedRun, given: Sequence[Sensor]) -> "pandas.DataFrame":
     """A column a component, by name and unit; the index is time."""
     frames = optional("pandas", "xarray")
-    found: pandas.DataFrame = frames.DataFrame(columns(sensors("sensors", given), reader))
-    found.index = frames.Index(reader.time, name=TIME)
+    found: pandas.DataFrame = frames.DataFrame(columns(sensors("sensors", given), run))
+    found.index = frames.Index(run.time, name=TIME)
     return found
 
 
-def to_csv(reader: Reader, path: str, given: Sequence[Sensor]) -> None:
+def to_csv(run: RecordedRun, path: str, given: Sequence[Sensor]) -> None:
     """The same as comma-separated text; names that hold commas stand in quotation marks.
 
     Raises:
         ResultFileError: the file cannot be written.
     """
-    found = columns(sensors("sensors", given), reader)
+    found = columns(sensors("sensors", given), run)
     heads = ",".join(f'"{name}"' if "," in name else name for name in (TIME, *found))
     try:
-        np.savetxt(path, np.column_stack([reader.time, *found.values()]), "%.17g", ",", header=heads, comments="")
+        np.savetxt(path, np.column_stack([run.time, *found.values()]), "%.17g", ",", header=heads, comments="")
     except OSError as error:
         raise ResultFileError(f"{path} cannot be written: {error.strerror or error}") from error

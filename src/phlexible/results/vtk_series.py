@@ -15,10 +15,10 @@ from phlexible.description.ports import PlacedBody
 from phlexible.errors import ParameterError, ResultFileError
 from phlexible.extras import optional
 from phlexible.measure.mesh_stress import MeshedPoints, stress_at
-from phlexible.measure.run import RecordedRun
 from phlexible.pictures.scene import DrawnBody
 from phlexible.pictures.scenes import scene_of
 from phlexible.results.progress import progress_bar, shown
+from phlexible.state.recorded_run import RecordedRun
 
 MOST_INSTANTS = 200
 """Where nothing else is asked for: as many as a film of 8 s has."""

@@ -14,7 +14,6 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ResultFileError
-from phlexible.measure.run import RecordedRun
 from phlexible.results.files.description import describe, differences, rebuild
 from phlexible.results.files.fields import FIELDS, labels
 from phlexible.results.files.journal import (
@@ -28,6 +27,7 @@ from phlexible.results.files.journal import (
     unpacked,
 )
 from phlexible.results.files.writing import FileLock, replacing
+from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.recording import Recording
 from phlexible.state.system import System, system_of
 from phlexible.step.integration.clock import Checkpoint

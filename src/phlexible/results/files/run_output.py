@@ -9,12 +9,12 @@ from typing import Any, Self
 import numpy as np
 
 from phlexible.errors import ResultFileError
-from phlexible.measure.run import RecordedRun
 from phlexible.results.files.description import describe
 from phlexible.results.files.files import SavedRun, load_for_resume, real_path, write
 from phlexible.results.files.journal import UnfinishedFile
 from phlexible.results.files.writing import FileLock, refuse_existing, uninterrupted
 from phlexible.results.motion import Motion
+from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.recording import LateReactions, Recording, concatenated, with_late_reactions
 from phlexible.state.system import System
 from phlexible.step.integration.clock import Checkpoint

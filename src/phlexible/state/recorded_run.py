@@ -1,0 +1,447 @@
+"""A recorded run: its numbers by bodies and joints, consistent velocities and multipliers (docs/theory.md, 2)."""
+
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array, IntArray, read_only
+from phlexible.algebra.sparse import lu_factors
+from phlexible.bodies.body import fingerprint
+from phlexible.bodies.mechanics import absolute
+from phlexible.bodies.mechanics.floating import mass_matrix, split_velocity
+from phlexible.description.interactions.functions import PointOf
+from phlexible.description.joints.joint import Joint
+from phlexible.description.mechanism.mechanism import Mechanism
+from phlexible.description.ports import Attachment, MovingFrame, PlacedBody, Port
+from phlexible.display import short_repr
+from phlexible.errors import ModelError, ParameterError, SingularMatrixError
+from phlexible.state.functions import ConstraintSet
+from phlexible.state.instants import Instants
+from phlexible.state.recording import Recording
+from phlexible.state.redundancy import redundancies
+from phlexible.state.system import System
+from phlexible.state.vectors import VectorSet
+
+LEAST = 3
+"""Instants that a difference of second order takes."""
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedRun:
+    """A system and the recording of T = N + 1 instants; what follows from them is computed once, when asked for.
+
+    Attributes:
+        is_redundant: whether joints hold a motion twice at the start; None: to be computed.
+        is_projected: whether ``velocities`` are brought onto the joints, or those that the steps have.
+        is_at_rest: whether the instants are those of an equilibrium, whose rates are zero.
+    """
+
+    system: System
+    recording: Recording
+    is_redundant: bool | None = None
+    is_projected: bool = True
+    is_at_rest: bool = False
+
+    __repr__ = short_repr
+
+    def __getstate__(self) -> dict[str, object]:
+        """Without what follows from the rest."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """The mechanism that moved."""
+        return self.system.mechanism
+
+    @property
+    def count(self) -> int:
+        """Number of stored instants."""
+        return len(self.recording.time)
+
+    @cached_property
+    def instants(self) -> Instants:
+        """States at all stored instants."""
+        return self.recording.instants()
+
+    @property
+    def time(self) -> Array:
+        """Stored instants, shape (N + 1,) [s]."""
+        return self.recording.time
+
+    @cached_property
+    def velocities(self) -> Array:
+        """Flat velocities that satisfy the joints, shape (N + 1, all)."""
+        return read_only(_projected_velocities(self) if self.is_projected else self.recording.velocity)
+
+    @cached_property
+    def multipliers(self) -> Array:
+        """Of all rows of joints and drives, of redundant joints the smallest ones, shape (N + 1, rows)."""
+        return read_only(_smallest_multipliers(self))
+
+    def rate(self, values: Array) -> Array:
+        """Time derivative by differences of second order between the stored instants, along the first axis.
+
+        Raises:
+            ParameterError: fewer than three instants.
+        """
+        if self.is_at_rest:
+            return np.zeros_like(values)
+        if self.count < LEAST:
+            raise ParameterError(
+                f"accelerations are differences of at least {LEAST} stored instants, and here "
+                f"{'is only one' if self.count == 1 else f'are {self.count}'}; measure velocities or forces, or"
+                " read motion[sensor] of a longer motion (of a live run: run.motion)"
+            )
+        return np.asarray(np.gradient(values, self.time, axis=0, edge_order=2))
+
+    def at(self, instants: slice | IntArray) -> "RecordedRun":
+        """The chosen instants only; a slice does not copy."""
+        rec = self.recording
+        cut = {f.name: getattr(rec, f.name)[instants] for f in fields(rec) if f.name != "work_names"}
+        return replace(self, recording=replace(rec, **cut))
+
+    @cached_property
+    def has_redundant_joints(self) -> bool:
+        """Whether joints hold a motion twice at the first instant, so that their forces are not unique."""
+        if self.is_redundant is not None:
+            return self.is_redundant
+        return bool(redundancies(self.system, self.recording.state(0), self.instants.at(slice(0, 1))))
+
+    @cached_property
+    def phases(self) -> "list[tuple[RecordedRun, IntArray]]":
+        """Parts of the run in which the same constraints hold, each with their rows among all; all of it first.
+
+        An instant at which something happens belongs to what was before.
+        """
+        held = self.recording.held
+        if not held.size:
+            return [(self, np.arange(len(self.system.owners)))]
+        changes = np.flatnonzero((np.isnan(held[1:]) != np.isnan(held[:-1])).any(axis=1)) + 1
+        found = []
+        for begin, end in pairwise([0, *changes.tolist(), self.count]):
+            phase, recording = self.system.phase(held[begin]), self.recording.rows(slice(begin, end))
+            own = replace(recording, multipliers=recording.multipliers[:, phase.rows], held=held[begin:end, :0])
+            found.append((RecordedRun(phase.system, own), phase.rows))
+        return found
+
+    def gaps(self) -> Array:
+        """What constraints demand to vanish, angles of relations over full turns, shape (T, rows) [m or rad].
+
+        Of those that events hold or release zero where they do not hold.
+        """
+        rows, recorded = self.system.rows, self.recording.theta
+        if isinstance(rows, ConstraintSet):
+            found = rows.values(self.instants, recorded[:, recorded.shape[1] - len(rows.places) :])
+        else:
+            found = rows.values(self.instants)
+        switches = self.system.row_switches
+        switched = np.flatnonzero(switches >= 0)
+        found[:, switched] = np.nan_to_num(found[:, switched] - self.recording.held[:, switches[switched]])
+        return found
+
+    def body_index(self, target: PlacedBody | Attachment) -> int:
+        """Index of a body, or of the body of an attachment.
+
+        A handle of another model is accepted where name and data agree, so that a script that
+        builds its model again can read a loaded file.
+
+        Raises:
+            ModelError: the body is not in the model.
+        """
+        if not isinstance(target, PlacedBody | Attachment):
+            raise ModelError(f"expected a body of the model or an attachment such as beam.end, got {target!r}")
+        placed = target.placed if isinstance(target, Attachment) else target
+        if (known := self.system.index.get(placed)) is not None:
+            return known
+        for index, body in enumerate(self.system.bodies):
+            if _looks_same(body, placed):
+                return index
+        names = ", ".join(body.name for body in self.system.bodies)
+        raise ModelError(f"{placed.name!r} is not a body of this model; it has: {names}")
+
+    def own(self, port: Port) -> Port:
+        """The port on this system's body where it is one of another model's equal body.
+
+        Raises:
+            ModelError: the body is not in the model, or no joint of the model uses the frame.
+        """
+        if not isinstance(port, Port):
+            raise ModelError(f"expected a point such as beam.end or ground.at(...), got {port!r}")
+        if isinstance(port, MovingFrame):
+            if not port.is_fixed:
+                self.frame_index(port)
+            return port
+        placed = self.system.bodies[self.body_index(port)]
+        if placed is port.placed:
+            return port
+        placed.locate(port.location)
+        return Attachment(placed, port.location)
+
+    def frame_index(self, frame: MovingFrame) -> int:
+        """Index of a moving frame among those of the recording.
+
+        Raises:
+            ModelError: no joint of the model uses the frame.
+        """
+        for index, candidate in enumerate(self.system.moving_frames):
+            if candidate is frame:
+                return index
+        raise ModelError(f"moving frame {frame} is not used by a joint of this model, so it was not recorded")
+
+    def joint_index(self, joint: Joint) -> int:
+        """Index of a joint; one of another model is accepted where exactly one joint here reads the same.
+
+        Raises:
+            ModelError: the joint is not in the model.
+        """
+        joints = self.mechanism.joints
+        for index, candidate in enumerate(joints):
+            if candidate is joint:
+                return index
+        alike = [k for k, candidate in enumerate(joints) if str(candidate) == str(joint)]
+        if isinstance(joint, Joint) and len(alike) == 1:
+            return alike[0]
+        names = ", ".join(str(candidate) for candidate in joints) or "none"
+        raise ModelError(f"{joint} is not a joint of this model; it has: {names}")
+
+    def elastic(self, index: int) -> Array:
+        """Elastic coordinates of one body, shape (T, n)."""
+        rec = self.recording
+        return self.system.layout.elastic(index, rec.position, rec.eta)
+
+    def reference_point(self, index: int) -> Array:
+        """Origin of the frame of one floating body, shape (T, 3) [m] (2.7)."""
+        centre, eta = self.system.centres[index], self.elastic(index)
+        local = centre[:, 0] + eta @ centre[:, 1:].T
+        turned = np.einsum("tij,tj->ti", self.recording.rotation[:, index], local)
+        return np.asarray(self.recording.position[:, index] - turned)
+
+    def spin(self, index: int) -> tuple[Array, Array]:
+        """w (T, 3) and deta/dt (T, n) of one floating body."""
+        own = self.velocities[:, self.system.layout.place(index)]
+        return split_velocity(self.system.frames[index], own)[1:]
+
+    def point(self, port: Port) -> tuple[Array, VectorSet]:
+        """Weights and vectors whose sum a port is."""
+        parts = self.system.resolver.parts(PointOf(self.own(port)))
+        vectors = VectorSet(tuple(vector for _, vector in parts), self.system.layout)
+        return np.array([weight for weight, _ in parts]), vectors
+
+
+def _looks_same(a: PlacedBody, b: PlacedBody) -> bool:
+    return (
+        a.name == b.name and a.data.mass == b.data.mass and np.array_equal(fingerprint(a.data), fingerprint(b.data))
+    )
+
+
+# Velocities that satisfy the joints: nu - M^-1 G^T (G M^-1 G^T)^-1 (G nu + g_t) (4.15).
+#
+# The step enforces g = 0 and not its derivative (docs/theory.md, 4), so the stored nu misses it by O(h^2). The
+# nearest consistent velocities in the mass metric are reported, never fed back.
+
+DENSE_ROWS = 200
+"""Up to this many joint functions G M^-1 G^T is a dense matrix for each instant."""
+
+CHUNK_NUMBERS = 4_000_000
+"""About this many numbers are held at a time."""
+
+DEPENDENT = 1e-12
+"""Eigenvalues of G M^-1 G^T, its diagonal scaled to 1, below this fraction of the largest are zero."""
+
+PROJECTION_RELAXATION, REFINEMENTS = 1e-10, 5
+
+
+@dataclass(frozen=True, eq=False)
+class BodyRows:
+    """The rows of G that touch one body, at T instants.
+
+    Attributes:
+        columns: of the body's velocities that they touch, among all.
+        place: of all the body's velocities.
+        rows: their numbers.
+        constraint: shape (T, rows, columns).
+        response: M^-1 of their transpose, shape (T, velocity count, rows).
+    """
+
+    columns: IntArray
+    place: slice
+    rows: IntArray
+    constraint: Array
+    response: Array
+
+    @property
+    def schur(self) -> Array:
+        """This body's part of G M^-1 G^T, shape (T, rows, rows)."""
+        own = self.columns - self.place.start
+        return np.asarray(self.constraint @ self.response[:, own])
+
+
+def _projected_velocities(run: RecordedRun) -> Array:
+    """Flat velocities that satisfy the joints, shape (N + 1, sum of velocity counts)."""
+    if not run.recording.held.size:
+        return _projection_of_phase(run)
+    return np.concatenate([_projection_of_phase(phase) for phase, _ in run.phases])
+
+
+def _projection_of_phase(run: RecordedRun) -> Array:
+    if not run.system.owners:
+        return run.recording.velocity
+    is_redundant = run.has_redundant_joints
+    return np.concatenate([_projected(run.at(part), is_redundant) for part in chunks(run)])
+
+
+def chunks(run: RecordedRun) -> list[slice]:
+    """Instants in parts of about CHUNK_NUMBERS numbers each."""
+    rows = len(run.system.owners)
+    widths = [placed.data.velocity_count for placed in run.system.bodies]
+    frames = run.system.layout.frames
+    squares = sum(w**2 if k < frames else 3 * w for k, w in enumerate(widths))
+    step = max(1, CHUNK_NUMBERS // (4 * squares + min(rows, DENSE_ROWS) ** 2 + 60 * rows))
+    return [slice(k, k + step) for k in range(0, run.count, step)]
+
+
+def body_rows(run: RecordedRun) -> list[BodyRows]:
+    """G by bodies, with the answers of their masses."""
+    functions, layout = run.system.rows, run.system.layout
+    entries = functions.matrix_entries(run.instants)
+    rows, columns = functions.pattern
+    owner = np.searchsorted(layout.velocity, columns, side="right") - 1
+    found = []
+    for body in np.unique(owner):
+        mine = np.flatnonzero(owner == body)
+        own_rows, row_place = np.unique(rows[mine], return_inverse=True)
+        own_columns, column_place = np.unique(columns[mine], return_inverse=True)
+        constraint = np.zeros((run.count, len(own_rows), len(own_columns)))
+        constraint[:, row_place, column_place] = entries[:, mine]
+        place = layout.place(int(body))
+        response = _response(run, int(body), constraint, own_columns - place.start)
+        found.append(BodyRows(own_columns, place, own_rows, constraint, response))
+    return found
+
+
+def _response(run: RecordedRun, body: int, constraint: Array, columns: IntArray) -> Array:
+    """M^-1 G^T of one body, shape (T, velocity count, rows)."""
+    width = run.system.bodies[body].data.velocity_count
+    if body < run.system.layout.frames:
+        masses = mass_matrix(run.system.frames[body], run.elastic(body))
+        right = np.zeros((run.count, width, constraint.shape[1]))
+        right[:, columns] = constraint.transpose(0, 2, 1)
+        return np.asarray(np.linalg.solve(masses, right), dtype=np.float64)
+    units = np.zeros((width, len(columns)))
+    units[columns, np.arange(len(columns))] = 1.0
+    mass = absolute.mass_matrix(run.system.nodal[body - run.system.layout.frames])
+    answers = lu_factors(mass).solve(units)
+    return np.asarray(np.einsum("jw,trw->tjr", answers, constraint))
+
+
+def dense_schur(parts: list[BodyRows], instants: int, rows: int) -> Array:
+    """G M^-1 G^T, shape (T, rows, rows)."""
+    total = np.zeros((instants, rows, rows))
+    for part in parts:
+        total[:, part.rows[:, None], part.rows] += part.schur
+    return total
+
+
+def sparse_schur(parts: list[BodyRows], rows: int, instant: int) -> sparse.csc_array:
+    """G M^-1 G^T of one instant."""
+    indices = [np.array(np.meshgrid(p.rows, p.rows, indexing="ij")).reshape(2, -1) for p in parts]
+    values = np.concatenate([part.schur[instant].ravel() for part in parts])
+    row, column = np.concatenate(indices, axis=1)
+    return sparse.coo_array((values, (row, column)), shape=(rows, rows)).tocsc()
+
+
+def _projected(run: RecordedRun, is_redundant: bool) -> Array:
+    result = run.recording.velocity.copy()
+    gap = run.system.rows.rates(run.instants, result)
+    parts = body_rows(run)
+    impulses = _impulses(parts, gap, is_redundant)
+    for part in parts:
+        result[:, part.place] -= np.einsum("tjr,tr->tj", part.response, impulses[:, part.rows])
+    return result
+
+
+def _impulses(parts: list[BodyRows], gap: Array, is_redundant: bool) -> Array:
+    """(G M^-1 G^T)^-1 gap, shape (T, rows); of redundant joints one of the solutions."""
+    instants, rows = gap.shape
+    if rows > DENSE_ROWS:
+        return np.stack([_sparse_impulses(parts, gap, t, is_redundant) for t in range(instants)])
+    total = dense_schur(parts, instants, rows)
+    if not is_redundant:
+        try:
+            return np.asarray(np.linalg.solve(total, gap[..., None])[..., 0])
+        except np.linalg.LinAlgError:  # a singular position
+            pass
+    size = np.sqrt(np.einsum("trr->tr", total))
+    size[size == 0] = 1.0
+    inverse = np.linalg.pinv(total / (size[:, :, None] * size[:, None, :]), rcond=DEPENDENT, hermitian=True)
+    return np.asarray((inverse @ (gap / size)[..., None])[..., 0] / size)
+
+
+def _sparse_impulses(parts: list[BodyRows], gap: Array, instant: int, is_redundant: bool) -> Array:
+    matrix, right = sparse_schur(parts, gap.shape[1], instant), gap[instant]
+    if not is_redundant:
+        with suppress(SingularMatrixError):  # at a singular position
+            return np.asarray(lu_factors(matrix).solve(right))
+    factors = lu_factors(matrix + PROJECTION_RELAXATION * sparse.diags_array(matrix.diagonal()))
+    solution = np.zeros_like(right)
+    for _ in range(REFINEMENTS):
+        solution += factors.solve(right - matrix @ solution)
+    return np.asarray(solution)
+
+
+# Multipliers of redundant joints: of all that do the same to the bodies, the smallest ones.
+#
+# The step leaves the part of the multipliers open that moves nothing, ``G^T lambda = 0``. Like the
+# velocities they are settled where they are reported and not fed back: at each instant the part in the
+# null space of G^T goes, orthogonal in the metric of ``state/redundancy.py``.
+
+RELAXATION, SWEEPS = 1e-9, 4
+
+
+def _smallest_multipliers(run: RecordedRun) -> Array:
+    """Multipliers of all rows of joints and drives, shape (N + 1, rows); as recorded unless redundant."""
+    if not run.recording.held.size:
+        return _of_phase(run)
+    result, begin = np.zeros_like(run.recording.multipliers), 0
+    for phase, rows in run.phases:
+        result[begin : begin + phase.count, rows] = _of_phase(phase)
+        begin += phase.count
+    return result
+
+
+def _of_phase(run: RecordedRun) -> Array:
+    recorded = run.recording.multipliers
+    if not recorded.shape[1] or not run.has_redundant_joints:
+        return recorded
+    lengths = run.system.gap_lengths
+    parts = [_without_null_space(run.at(part), recorded[part] * lengths, lengths) for part in chunks(run)]
+    return np.concatenate(parts) / lengths
+
+
+def _without_null_space(run: RecordedRun, forces: Array, lengths: Array) -> Array:
+    """Weighted multipliers (T, rows) without their part in the null space of the weighted G^T."""
+    parts = body_rows(run)
+    count = len(lengths)
+    if count > DENSE_ROWS:
+        scale = sparse.diags_array(1 / lengths)
+        totals = (scale @ sparse_schur(parts, count, t) @ scale for t in range(run.count))
+        return np.array([_swept(total, force) for total, force in zip(totals, forces, strict=True)])
+    total = dense_schur(parts, run.count, count) / np.outer(lengths, lengths)
+    values, vectors = np.linalg.eigh(total)
+    along = np.einsum("trk,tr->tk", vectors, forces)
+    along[values < DEPENDENT * values[:, -1:]] = 0
+    return np.asarray(np.einsum("trk,tk->tr", vectors, along))
+
+
+def _swept(total: sparse.csc_array, force: Array) -> Array:
+    """``force`` less the limit of ((S + e I)^-1 e)^k force: its part in the null space of S."""
+    relaxation = RELAXATION * float(total.diagonal().max())
+    factors = lu_factors(total + relaxation * sparse.eye_array(len(force)))
+    part = force
+    for _ in range(SWEEPS):
+        part = relaxation * factors.solve(part)
+    return force - part
