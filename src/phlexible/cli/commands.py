@@ -22,7 +22,7 @@ from phlexible.cli.programs import (
     parse_settings,
     parse_sweep,
 )
-from phlexible.cli.simulation import RESULTS, Order, carry_out, html_file
+from phlexible.cli.simulation import FILMS, PAGES, PICTURES, RESULTS, Order, carry_out, prepare_file
 from phlexible.gallery.table import ENTRIES, TOPICS
 from phlexible.model import Model
 from phlexible.pictures.modes import mode_sweep
@@ -47,6 +47,7 @@ def show_sweep(
     Raises:
         UsageError: no such model or parameter, or one that is set and swept.
     """
+    prepare_file("--plot", plot, PICTURES)
     entry = gallery_entry(name)
     parameters = parse_settings(entry.function, settings)
     key, values = parse_sweep(entry.function, sweep)
@@ -81,9 +82,14 @@ def show_modes(
     """Prints the lowest modes; writes a picture of all or of one, and a film of one, if paths are given.
 
     Raises:
-        UsageError: the number of a mode that is not among them, from 1.
+        UsageError: the number of a mode that is not among them, from 1, or files that cannot be written as asked.
     """
+    prepare_file("--plot", plot, PICTURES)
+    prepare_file("--animate", animation, FILMS)
+    prepare_file("--report", report, PAGES)
     modes = program.model.linearize(at=at).modes(count)
+    if chosen is not None and chosen > len(modes.frequencies):
+        raise UsageError(f"--mode must be 1 to {len(modes.frequencies)}, got {chosen}; see --count")
     console.print(f"[bold]{program.name}[/bold], {at.replace('_', ' ')}: {modes.rigid_modes} rigid modes")
     table = Table(box=None, pad_edge=False)
     for head in ("mode", "frequency [rad/s]", "[Hz]", "damping ratio"):
@@ -91,8 +97,6 @@ def show_modes(
     for number, (omega, ratio) in enumerate(zip(modes.frequencies, modes.damping_ratios, strict=True)):
         table.add_row(f"{number + 1}", f"{omega:.6f}", f"{omega / (2 * np.pi):.6f}", f"{ratio:.3g}")
     console.print(table)
-    if chosen is not None and chosen > len(modes.frequencies):
-        raise UsageError(f"--mode must be 1 to {len(modes.frequencies)}, got {chosen}; see --count")
     if plot is not None:
         modes.plot(None if chosen is None else chosen - 1, plot)
         console.print(f"wrote {plot}")
@@ -267,8 +271,6 @@ def modes(
             return
         program = find_program(model, set_)
         kind = program.operating_point if at is None else at.value.replace("-", "_")
-        if report is not None:
-            html_file("--report", report)
         show_modes(program, count, kind, plot, animate, mode, report, Console(highlight=False))
 
 
@@ -283,9 +285,10 @@ def report(
 ) -> None:
     """Write a page with a 3D view, linked plots and checks of a run; it needs no network."""
     with one_line_failures(debug):
+        prepare_file("--output", output, PAGES)
+        motion = Motion.load(results)
         target = results.with_suffix(".html") if output is None else output
-        html_file("--output", target)
-        Motion.load(results).report(target, frames=frames, title=results.stem)
+        motion.report(target, frames=frames, title=results.stem)
         print(f"wrote {target}")
 
 
@@ -299,8 +302,8 @@ def live(
         list[str], typer.Option("--set", metavar="KEY=VALUE", help="Change a parameter; may be repeated.")
     ] = [],  # noqa: B006  # typer reads it
     step: Annotated[float | None, typer.Option(help="Time step of a model [s].")] = None,
-    speed: Annotated[float, typer.Option(help="Seconds of a model in one second.", min=1e-9)] = 1.0,
-    port: Annotated[int, typer.Option(help="Of the page; 0: any that is free.", min=0)] = 0,
+    speed: Annotated[float, typer.Option(help="Seconds of a model in one second.", min=1e-9, max=1e9)] = 1.0,
+    port: Annotated[int, typer.Option(help="Of the page; 0: any that is free.", min=0, max=65535)] = 0,
     debug: Debug = False,
 ) -> None:
     """Show a motion, or a model that runs, in a browser on this machine; Ctrl-C ends it (phlexible[live])."""
@@ -320,6 +323,7 @@ def fmu(
 ) -> None:
     """Write a model as an FMU for co-simulation (FMI 3.0)."""
     with one_line_failures(debug):
+        prepare_file("--output", output, (".fmu",))
         print(f"wrote {write_fmu(model, output)}")
 
 

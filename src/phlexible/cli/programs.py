@@ -1,6 +1,7 @@
 """What ``phlexible run`` runs: a model of the gallery or a user's file, with ``--set key=value``."""
 
 import inspect
+import math
 import runpy
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -45,6 +46,10 @@ def parse_settings(function: Callable[..., object], settings: Sequence[str]) -> 
     return values
 
 
+MOST_SWEPT = 100_000
+"""Values of a parameter."""
+
+
 def parse_sweep(function: Callable[..., object], text: str) -> tuple[str, tuple[float, ...]]:
     """Name and values of "key=start:stop:count", both ends included.
 
@@ -61,11 +66,12 @@ def parse_sweep(function: Callable[..., object], text: str) -> tuple[str, tuple[
     try:
         first, last, count = numbers.split(":")
         start, stop, steps = float(first), float(last), int(count)
-        if steps < 2:
+        if not (2 <= steps <= MOST_SWEPT and math.isfinite(stop - start)):
             raise ValueError
     except ValueError:
         raise UsageError(
-            f"--sweep takes key=start:stop:count with a count of at least 2, such as {able[0]}=0:1:21, got {text!r}"
+            f"--sweep takes key=start:stop:count with a count of 2 to {MOST_SWEPT}, such as {able[0]}=0:1:21,"
+            f" got {text!r}"
         ) from None
     return name, tuple(start + (stop - start) * k / (steps - 1) for k in range(steps))
 

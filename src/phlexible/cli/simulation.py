@@ -1,6 +1,7 @@
 """Runs a program, writes the files that were asked for, prints a short table."""
 
 import math
+import os
 import time
 import warnings
 from dataclasses import dataclass
@@ -212,8 +213,7 @@ def _prepare_files(order: Order) -> None:
         ("--animate", order.animation, FILMS),
         ("--report", order.report, PAGES),
     ):
-        if path is not None:
-            _prepare_file(option, path, suffixes)
+        prepare_file(option, path, suffixes)
     if order.resume and order.out is None:
         raise UsageError("--resume continues the run in a results file: say which with --out")
     if order.resume and order.overwrite:
@@ -224,19 +224,24 @@ def _prepare_files(order: Order) -> None:
         )
 
 
-def html_file(option: str, path: Path) -> None:
-    """Makes the folder of a page.
+def prepare_file(option: str, path: Path | None, suffixes: tuple[str, ...]) -> None:
+    """Makes the folder of a file that an option asks for.
 
     Raises:
-        UsageError: another ending.
+        UsageError: another ending, or no file can be written there.
     """
-    _prepare_file(option, path, PAGES)
-
-
-def _prepare_file(option: str, path: Path, suffixes: tuple[str, ...]) -> None:
+    if path is None:
+        return
     if path.suffix.lower() not in suffixes:
         raise UsageError(f"{option} {path}: the name must end with {' or '.join(suffixes)}")
-    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{option} {path}: the folder cannot be made: {error}") from error
+    if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise UsageError(
+            f"{option} {path}: {'is a folder' if path.is_dir() else 'cannot be written'}; name another"
+        )
 
 
 def _simulate(program: Program, order: Order) -> tuple[Motion, int]:
