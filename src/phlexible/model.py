@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self, overload
 
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import file_path, flag, non_negative, option, positive
+from phlexible.algebra.arrays import file_path, flag, non_negative, option, positive, text
 from phlexible.bodies.stress_space import Stress
 from phlexible.description.mechanism.mechanism import Mechanism, warn_of_unused_parts
 from phlexible.description.ports import PlacedBody
@@ -242,6 +242,8 @@ class Model(Mechanism):
         if about is not None:
             if kind is not OperatingKind.GIVEN or state is not None:
                 raise ParameterError("about= takes the place of at= and state=; leave these out")
+            if not isinstance(about, Equilibrium | State):
+                raise ModelError(f"about must be an equilibrium, or a state at rest of the model, got {about!r}")
             kind = OperatingKind.STATIC if isinstance(about, Equilibrium) else kind
             state = about.state if isinstance(about, Equilibrium) else about
         if stress is not None and shape is not Form.STRESS:
@@ -360,7 +362,7 @@ class Model(Mechanism):
                 f" fixed={fixed!r} and weights={weights!r}"
             )
         self._need_bodies()
-        names = [body.name if isinstance(body, PlacedBody) else body for body in fixed]
+        names = [body.name if isinstance(body, PlacedBody) else text("name in fixed=", body) for body in fixed]
         shares = {name: positive(f"weight of {name}", weight) for name, weight in (weights or {}).items()}
         for name in (*names, *shares):
             self[name]

@@ -24,8 +24,8 @@ PAIR = frozenset({"(1, 2)"})
 SHAPE = NONE | VECTOR_FUNCTION
 
 
-def description(name, make, good, takes):
-    return Call(name, lambda s: make, lambda s: good, takes)
+def description(name, make, good, takes, ends="(?!)"):
+    return Call(name, lambda s: make, lambda s: good, takes, ends=ends)
 
 
 BODIES = [
@@ -186,8 +186,9 @@ BODIES = [
     description(
         "RigidBody.from_stl",
         ph.RigidBody.from_stl,
-        {"path": "part.stl", "density": 1.0},
-        {"path": REFUSED, "density": REFUSED, "scale": REFUSED},
+        {"path": "there_is_no.stl", "density": 1.0},
+        {"path": REFUSED, "density": POSITIVE, "scale": POSITIVE},
+        ends="path: cannot read there_is_no.stl",
     ),
     description("Box", ph.Box, {"size": (1.0, 1.0, 1.0)}, {"size": VECTOR, "center": VECTOR | NONE}),
     description(

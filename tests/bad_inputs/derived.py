@@ -86,8 +86,9 @@ DERIVED = [
         "resume until",
         lambda s: s.model.resume,
         lambda s: {"path": "there_is_no_such_file.h5", **RUN, "progress": False},
-        {"stop": REFUSED},
+        {"stop": NONE},
         hinged,
+        ends="there is no file",
     ),
     *(
         Call(

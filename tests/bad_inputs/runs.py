@@ -11,13 +11,14 @@ from bad_inputs.outcomes import (
     COUNT,
     FINITE,
     FLAG,
+    NAMED,
     NON_NEGATIVE,
     NONE,
     POSITIVE,
     REFUSED,
     Call,
 )
-from bad_inputs.wrong_values import ROD, ROPE
+from bad_inputs.wrong_values import FUNCTIONS, ROD, ROPE
 
 POINT = frozenset({"attachment", "ground", "foreign ground"})
 ORIENTED = POINT | {"body"}
@@ -114,9 +115,15 @@ def of(label, function, good, /, **takes):
     return Call(label, function, good, takes, runnable)
 
 
-def asked(name, good, /, **takes):
+def served(port):
+    """A live view of the motion; ports that a server could have are not tried."""
+    is_right = type(port) is int and port in (0, 1)
+    return motion().live(port=70_000 if is_right else port, frames=2)
+
+
+def asked(name, good, /, ends="(?!)", **takes):
     """A method of the motion; ``good`` maps the model to its arguments."""
-    return Call(f"motion.{name}", lambda s: getattr(motion(), name), good, takes, runnable)
+    return Call(f"motion.{name}", lambda s: getattr(motion(), name), good, takes, runnable, ends=ends)
 
 
 def at_end(s):
@@ -141,18 +148,22 @@ RUNS = [
         overwrite=FLAG,
         progress=FLAG | NONE,
     ),
-    of(
+    Call(
         "resume",
         lambda s: s.model.resume,
-        lambda s: {"path": "there_is_no_such_file.h5", "duration": 2e-4, "step": 1e-4, "progress": False},
-        path=REFUSED,
-        duration=REFUSED,
-        step=REFUSED,
-        order=REFUSED,
-        every=REFUSED,
-        numerical_damping=REFUSED,
-        tolerance=REFUSED,
-        progress=REFUSED,
+        lambda s: {"path": "there_is_no_such_file.h5", "duration": 1.0, "step": 0.5, "progress": False},
+        {
+            "path": REFUSED,
+            "duration": POSITIVE,
+            "step": POSITIVE,
+            "order": REFUSED,
+            "every": COUNT,
+            "numerical_damping": NON_NEGATIVE,
+            "tolerance": POSITIVE | NONE,
+            "progress": FLAG | NONE,
+        },
+        runnable,
+        ends="there is no file .*there_is_no_such_file.h5",
     ),
     of(
         "linearize",
@@ -245,7 +256,7 @@ RUNS = [
     of("EnergyOf", lambda s: ph.EnergyOf, lambda s: {}, kind=REFUSED),
     asked("save", lambda s: {}, path=FILE),
     of("Motion.load", lambda s: ph.Motion.load, lambda s: {}, path=REFUSED),
-    of("motion[...]", lambda s: lambda name: motion()[name], lambda s: {}, name=REFUSED),
+    Call("motion[...]", lambda s: lambda name: motion()[name], lambda s: {}, {"name": REFUSED}, runnable, NAMED),
     asked("plot", lambda s: {}, path=FILE | NONE, points=frozenset({"()"})),
     asked("plot_energy", lambda s: {}, path=FILE | NONE, axes=NONE),
     asked("plot_displacement", at_end, attachment=END, path=FILE | NONE, normalized=FLAG, axes=NONE),
@@ -269,19 +280,22 @@ RUNS = [
         points=frozenset({"()"}),
         sensors=frozenset({"()"}),
     ),
-    asked("live", lambda s: {"port": 70_000, "frames": 1}, port=REFUSED, frames=REFUSED),  # no server starts
+    of("motion.live", lambda s: served, lambda s: {}, port=REFUSED),
+    asked("live", lambda s: {"port": 70_000}, ends="port must be at most 65535", frames=NONE),
     of("plot", lambda s: s.model.plot, lambda s: {}, path=FILE | NONE, axes=NONE, labels=FLAG, frames=FLAG),
     asked("plot_section_forces", lambda s: {"body": s.body}, body=BODY, times=COUNT, path=FILE | NONE),
     asked("plot_mechanism", lambda s: {}, times=COUNT, path=FILE | NONE, scale=FINITE),
     asked(
         "animate",
         lambda s: {"path": "film.txt"},
+        ends="path must end in .mp4 or .gif, got 'film.txt'",
         path=REFUSED,
-        trace=REFUSED,
-        scale=REFUSED,
-        seconds=REFUSED,
-        frames_per_second=REFUSED,
-        progress=REFUSED,
+        trace=NONE | POINT,
+        scale=FINITE,
+        seconds=POSITIVE | NONE,
+        frames_per_second=COUNT,
+        progress=NONE
+        | frozenset({"a class", "f raises", *(label for label in FUNCTIONS if label.startswith("f ->"))}),
     ),
     *(
         of(
@@ -352,11 +366,13 @@ RUNS = [
         accelerations=frozenset({"()"}),
     ),
     *(
-        of(
+        Call(
             f"linear.{name}",
             lambda s, name=name: getattr(linear(), name),
             lambda s, name=name: {"x": np.zeros(linear().state_size)} if name == "output_coordinates" else {},
-            name=REFUSED,
+            {"name": REFUSED},
+            runnable,
+            NAMED,
         )
         for name in ("port", "port_slice", "state_slice", "output_coordinates")
     ),
@@ -425,9 +441,9 @@ RUNS = [
         of(
             join.__name__,
             lambda s, join=join: join,
-            lambda s: {
+            lambda s, other=other: {
                 "a": ph.with_prefix(linear(), "a"),
-                "b": ph.with_prefix(linear(), "b"),
+                "b": ph.with_prefix(other(linear()), "b"),
                 "coupling": np.eye(1),
                 "ports": tuple(f"{each}.{linear().ports[0].name}" for each in "ab"),
             },
@@ -436,7 +452,10 @@ RUNS = [
             coupling=REFUSED,
             ports=REFUSED,
         )
-        for join in (ph.gyrator, ph.transformer)
+        for join, other in (
+            (ph.gyrator, lambda model: ph.inverted(model, model.ports[0].name)),
+            (ph.transformer, lambda model: model),
+        )
     ),
     of(
         "mode_sweep",

@@ -6,7 +6,7 @@ import numpy as np
 import skfem
 
 import phlexible as ph
-from bad_inputs.outcomes import COUNT, FINITE, FLAG, NON_NEGATIVE, NONE, POSITIVE, REFUSED, Call
+from bad_inputs.outcomes import COUNT, FINITE, FLAG, NAMED, NON_NEGATIVE, NONE, POSITIVE, REFUSED, Call
 from bad_inputs.wrong_values import FUNCTIONS, STEEL
 
 CALLED_LATER = frozenset({"a class", "f raises", *(label for label in FUNCTIONS if label.startswith("f ->"))})
@@ -79,9 +79,25 @@ STEPPED = [
     of("run.run", lambda s: s.model.start(0.1).run, {"duration": 0.1}, duration=POSITIVE),
     of("run.read", lambda s: s.run.read, {}, sensor=REFUSED),
     of("run.restore", lambda s: s.run.restore, {}, saved=REFUSED),
-    of("run.inputs of a torque", lambda s: lambda value: given(s, "motor", value), {}, value=FINITE),
-    of("run.inputs of a force", lambda s: lambda value: given(s, "push", value), {}, value=REFUSED),
-    of("run.inputs by name", lambda s: lambda name: s.run.inputs[name], {}, name=REFUSED),
+    *(
+        Call(
+            f"run.inputs of {name}",
+            lambda s, name=name: lambda value: given(s, name, value),
+            lambda s: {},
+            {"value": taken},
+            stepped,
+            {"value": name},
+        )
+        for name, taken in (("motor", FINITE), ("push", REFUSED))
+    ),
+    Call(
+        "run.inputs by name",
+        lambda s: lambda name: s.run.inputs[name],
+        lambda s: {},
+        {"name": REFUSED},
+        stepped,
+        NAMED,
+    ),
     at_rest("position", attachment=POINT),
     at_rest("rotation", target=POINT | {"body"}),
     at_rest("angle", joint=JOINT),

@@ -78,9 +78,9 @@ def test_what_is_refused():
     beam = ph.Beam(1.0, ph.RectangularSection(0.02, 0.03), ph.Material(2e11, 7800.0), 2)
     with pytest.raises(ph.ModelError, match="bodies that do not deform"):
         ph.with_momenta(beam.port_hamiltonian())
-    with pytest.raises(ph.ModelError, match="takes what body.port_hamiltonian"):
+    with pytest.raises(ph.ModelError, match="form must be what body.port_hamiltonian"):
         ph.with_momenta(beam)
-    with pytest.raises(ph.ModelError, match="takes what body.port_hamiltonian"):
+    with pytest.raises(ph.ModelError, match="form must be what body.port_hamiltonian"):
         ph.linearized(beam)
     with pytest.raises(ph.AttachmentError, match="1.5"):
         beam.port_hamiltonian(ports={"beyond": 1.5})

@@ -212,7 +212,7 @@ def test_contacts_are_copied_stored_and_warned_of(tmp_path):
 def test_what_is_no_contact_is_refused_by_name():
     model, ball = bouncing()
     ground = model.ground.at((0, 0, 0))
-    with pytest.raises(ph.ParameterError, match="two points do not meet"):
+    with pytest.raises(ph.ParameterError, match="points, which do not meet"):
         ph.Contact(ball.origin, ground, stiffness=1.0)
     with pytest.raises(ph.ParameterError, match=r"exponent must be 1.0 or 1.5"):
         ph.Contact(ball.origin, ph.Plane(ground), stiffness=1.0, exponent=2.0)

@@ -173,7 +173,7 @@ def test_refusals(options, message) -> None:
 def test_refused_bodies() -> None:
     model, _ = cantilever(2)
     hub = model.add(ph.RigidBody(1.0, 1.0), "hub")
-    with pytest.raises(ph.ModelError, match="acts on a beam"):
+    with pytest.raises(ph.ModelError, match="body must be a beam or rod"):
         ph.DistributedForce(hub, (0, 1, 0))
     _, stranger = cantilever(2)
     with pytest.raises(ph.ModelError, match="another model"):

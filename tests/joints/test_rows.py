@@ -95,7 +95,7 @@ def test_a_slider_needs_the_orientation_of_its_line_only():
     [
         (lambda a, b, g: Spherical(g, g), ModelError, "connects the ground with itself"),
         (lambda a, b, g: Spherical(a.origin, a.point((1, 0, 0))), ModelError, "connects a with itself"),
-        (lambda a, b, g: Spherical(a, b.origin), ModelError, "Spherical takes two ports such as beam.end"),
+        (lambda a, b, g: Spherical(a, b.origin), ModelError, "Spherical: first must be a port such as beam.end"),
         (
             lambda a, b, g: Revolute(a.origin, b.origin, axis=(0, 0, 0)),
             ParameterError,

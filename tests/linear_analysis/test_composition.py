@@ -84,7 +84,7 @@ def test_what_has_no_parts_says_so():
     linear = satellite().linearize()
     with pytest.raises(ph.ModelError, match="reduced or eliminated model has no bodies"):
         linear.eliminate_constraints().composed()
-    with pytest.raises(ph.ModelError, match="not in the model that was linearized"):
+    with pytest.raises(ph.ModelError, match="body must be one of the model that was linearized"):
         linear.body_model(satellite()["hub"])
 
 

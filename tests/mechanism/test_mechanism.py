@@ -166,8 +166,8 @@ def test_bad_load_values_are_refused(make, message):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda model: "push", "apply takes a load such as Force"),
-        (lambda model: Revolute(model.ground.at((0, 0, 0)), model["beam"].end), "apply takes a load"),
+        (lambda model: "push", "part must be a load such as Force"),
+        (lambda model: Revolute(model.ground.at((0, 0, 0)), model["beam"].end), "part must be a load"),
         (lambda model: model.loads[0], "is already applied"),
         (lambda model: Force(pendulum()["beam"].end, (0, 0, 0)), "on a body of another model"),
     ],

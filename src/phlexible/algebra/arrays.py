@@ -19,7 +19,7 @@ IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 AnyArray = TypeVar("AnyArray", bound=NDArray[Any])
 
-NO_NUMBERS = (str, bytes, bool, np.bool_, np.complexfloating)
+NO_NUMBERS = (str, bytes, bool, np.bool_, np.complexfloating, np.timedelta64)
 PLAIN = {float, int, np.float64}
 LARGEST = 1e60
 """Of a quantity: the fourth power of a length times a modulus is a number still."""
@@ -143,6 +143,8 @@ def _numbers(value: ArrayLike) -> Array:
     if isinstance(value, list | tuple) and not PLAIN.issuperset(map(type, value)):
         if any(isinstance(each, NO_NUMBERS) for each in value):
             raise TypeError
+    if np.ma.is_masked(value):  # entries without a value
+        raise TypeError
     found = np.array(value)
     if found.dtype.kind == "O":
         return np.array([_number(each) for each in found.ravel()]).reshape(found.shape)

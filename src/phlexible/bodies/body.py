@@ -134,7 +134,7 @@ class NodalBody(Body):
         Raises:
             ModelError: the body does not take one.
         """
-        raise ModelError("it has no frame to turn: give its velocity as a function of s")
+        raise ModelError("it has no frame for an angular_velocity to turn: give its velocity as a function of s")
 
 
 # Numbers of a body that change whenever its coordinates come to mean something else.

@@ -183,8 +183,8 @@ class RigidBody(Body):
         Raises:
             ParameterError: no such file, no triangles in it, or a surface that is not closed.
         """
-        mesh = read_stl(Path(file_path("path", path)), positive("scale", scale))
-        return cls._solid(mesh, density, color)
+        density, scale = positive("density", density), positive("scale", scale)
+        return cls._solid(read_stl(Path(file_path("path", path)), scale), density, color)
 
     @classmethod
     def _solid(cls, shape: Shape, density: float, color: str | None) -> Self:

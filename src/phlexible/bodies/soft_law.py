@@ -410,7 +410,8 @@ class InvariantLaw(Portable, SoftLaw):
         left = float(slopes[0] + 2 * slopes[1] + slopes[2])
         if abs(left) > TOLERANCE * max(abs(float(slope)) for slope in slopes):
             raise ParameterError(
-                f"the undeformed body must have no stress: f'(3) + 2 g'(3) + h'(1) must be 0, got {left:.6g} Pa"
+                "first, second and third must leave the undeformed body without stress:"
+                f" f'(3) + 2 g'(3) + h'(1) must be 0, got {left:.6g} Pa"
             )
         if not (form.shear > 0 and 3 * form.lame + 2 * form.shear > 0):
             raise ParameterError(

@@ -84,7 +84,7 @@ def gradient(
     check_callable("build", build, "parameters")
     check_callable("cost", cost, "model")
     chosen, count = Parameters(parameters, scales), steps_of(duration, step)
-    recipe = Recipe(build, initial, lambda model: checked_cost(cost(model)))
+    recipe = Recipe(build, initial, lambda model: checked_cost(cost(model)), "cost")
     given = chosen.made(chosen.values)
     own = recipe.made(given)
     damping = non_negative("numerical_damping", numerical_damping)

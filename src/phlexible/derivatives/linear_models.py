@@ -142,7 +142,7 @@ def response_derivatives(
             factors = lu_factors(1j * omega * E - A)
         except SingularMatrixError:
             raise PoleError(
-                f"derivatives have no answer at {omega:g} rad/s, where i omega E - A is singular"
+                f"frequencies: derivatives have no answer at {omega:g} rad/s, where i omega E - A is singular"
             ) from None
         rows = (1j * omega) ** levels[:, None] * linear.output_matrix
         states = factors.solve(linear.port_map.toarray().astype(np.complex128))

@@ -81,7 +81,7 @@ class Parameters:
             parts.append(flat)
         self.values: Array = np.concatenate(parts)
         if not len(self.values):
-            raise ParameterError("derivatives need at least one parameter, got none")
+            raise ParameterError("parameters must hold at least one number, got none")
         if not (scales is None or isinstance(scales, Mapping)):
             raise ParameterError(f"scales must be sizes by names of parameters, got {scales!r}")
         sizes = {name: positive(f"scale of {name}", scale) for name, scale in (scales or {}).items()}
@@ -233,11 +233,13 @@ class Recipe(Generic[Measured]):
         build: of parameters.
         start: "undeformed", "quasi_static", or a function of the model that returns a state or an equilibrium.
         measure: of the model.
+        argument: of the user that ``measure`` came in.
     """
 
     build: Build
     start: Start
     measure: Callable[[Any], Measured]
+    argument: str
 
     def made(self, parameters: Any) -> Built[Measured]:
         """The model with these parameters.
@@ -251,13 +253,13 @@ class Recipe(Generic[Measured]):
             raise ParameterError(f"the build function must return a ph.Model, got {model!r}")
         system = system_of(model)
         need_bodies(system)
-        measured = called(self.measure, "the function of the model", model, at="for the model that was built")
+        measured = called(self.measure, self.argument, model, at="for the model that was built")
         return Built(differentiable(system), self._state(model, system), measured)
 
     def _state(self, model: Mechanism, system: System) -> State:
         if not callable(self.start):
             return initial_state(system, option("initial", self.start, InitialKind))
-        given = called(self.start, "the function of the start", model, at="for the model that was built")
+        given = called(self.start, "initial", model, at="for the model that was built")
         state = getattr(given, "state", given)
         if not isinstance(state, State):
             raise ParameterError(

@@ -80,7 +80,9 @@ def sensitivity(
     check_callable("sensors", measured, "model")
     numerical_damping = non_negative("numerical_damping", numerical_damping)
     chosen = Parameters(parameters, scales)
-    recipe = Recipe(build, initial, lambda model: sensors("what the sensors' function returns", measured(model)))
+    recipe = Recipe(
+        build, initial, lambda model: sensors("what the sensors' function returns", measured(model)), "sensors"
+    )
     own = recipe.made(chosen.made(chosen.values))
     run = _taken_again(recording, own, numerical_damping)
     directions = chosen.singles()

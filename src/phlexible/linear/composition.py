@@ -110,7 +110,7 @@ class _Parts:
         linear = self._linear
         index = next((k for k, placed in enumerate(linear.system.bodies) if placed is body), None)
         if index is None:
-            raise ModelError(f"{body!r} is not in the model that was linearized")
+            raise ModelError(f"body must be one of the model that was linearized, got {body!r}")
         begin, end = (int(k) for k in linear.system.layout.velocity[index : index + 2])
         columns, ports = [], []
         for number, (joint, rows) in enumerate(self._joints):

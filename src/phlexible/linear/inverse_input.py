@@ -89,7 +89,7 @@ def inverse_input(
     if size[len(size) * 9 // 10 :].max() > ROUGH * size.max():
         raise ParameterError(
             f"path is too rough for a step of {h:g} s: its acceleration jumps or changes within few steps; smooth"
-            " it at both ends, or take a smaller step"
+            " it at both ends of the duration, or take a smaller step"
         )
     counts = np.flatnonzero(size > NEGLIGIBLE * size.max())
     counts = counts[counts > 0]

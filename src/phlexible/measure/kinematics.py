@@ -33,10 +33,10 @@ def elastic_displacement(run: RecordedRun, attachment: Attachment) -> Array:
         ModelError: no attachment, or one of another model.
     """
     if not isinstance(attachment, Attachment):
-        raise ModelError(f"expected an attachment such as beam.end, got {attachment!r}")
+        raise ModelError(f"attachment must be one such as beam.end, got {attachment!r}")
     if attachment.placed.nodes is not None:
         return position(run, attachment) - attachment.initial_position()
-    return np.asarray(run.elastic(run.body_index(attachment)) @ attachment.point.shapes.T)
+    return np.asarray(run.elastic(run.body_index(attachment, "attachment")) @ attachment.point.shapes.T)
 
 
 def ambiguous_displacement(run: RecordedRun, attachment: Attachment) -> Array:
@@ -102,7 +102,7 @@ def oriented_body(run: RecordedRun, target: PlacedBody | Attachment) -> int:
     Raises:
         ModelError: a point mass, which has no orientation.
     """
-    index = run.body_index(target)
+    index = run.body_index(target, "target")
     placed = run.system.bodies[index]
     if not placed.data.rotates:
         raise ModelError(f"{placed.name} is a {placed.kind} and has no orientation")
@@ -242,7 +242,9 @@ def _of_kind(run: RecordedRun, joint: Joint, angles: bool) -> list[Coordinate]:
     found = [each for each in here.coordinates(run.system.dimension) if each.is_angle == angles]
     if not found:
         kind = "angle" if angles else "position"
-        raise ModelError(f"{joint} has no {kind}; its coordinates: {', '.join(here.coordinate_names) or 'none'}")
+        raise ModelError(
+            f"joint {joint} has no {kind}; its coordinates: {', '.join(here.coordinate_names) or 'none'}"
+        )
     return found
 
 

@@ -73,7 +73,7 @@ def meshed(target: PlacedBody) -> tuple[FlexibleBody, MeshedPoints]:
     """
     body = target.body if isinstance(target, PlacedBody) else None
     if not isinstance(body, FlexibleBody) or not isinstance(body.points, MeshedPoints):
-        raise ModelError(f"stress in a mesh is that of a FlexibleBody.from_mesh, got {target!r}")
+        raise ModelError(f"body must be a FlexibleBody.from_mesh in the model, got {target!r}")
     return body, body.points
 
 

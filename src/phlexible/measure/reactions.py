@@ -49,7 +49,7 @@ def element_force(run: RecordedRun, element: ForceElement | Drive | JointRelatio
     if isinstance(element, Contacts):
         raise ModelError(f"{element} has no force along a coordinate; what it stores is in motion.energy.spring")
     if not own:
-        raise ModelError(f"{element!r} is not applied in this model")
+        raise ModelError(f"element must be applied in this model, got {element!r}")
     forces = run.recording.forces[:, own]
     return forces[:, 0].copy() if len(own) == 1 else forces
 
@@ -189,7 +189,7 @@ def _strains(run: RecordedRun, placed: PlacedBody) -> list[tuple[QuadraticStrain
     """Groups of strains, each with C, shape (N + 1, g)."""
     from phlexible.bodies.mechanics.absolute import strain_values
 
-    index = run.body_index(placed)
+    index = run.body_index(placed, "string")
     data = run.system.bodies[index].data
     if not isinstance(data, AbsoluteBody):
         raise ModelError(

@@ -34,7 +34,7 @@ def own_rod(run: RecordedRun, target: PlacedRod) -> RodInModel:
         if rod.handle is target or (rod.handle.name, rod.handle.body) == (target.name, target.body):
             return rod
     names = ", ".join(rod.handle.name for rod in run.mechanism.rods) or "none"
-    raise ModelError(f"{target.name!r} is not a rod of this model; it has: {names}")
+    raise ModelError(f"body: {target.name!r} is not a rod of this model; it has: {names}")
 
 
 def strain_places(rod: RodInModel) -> Array:
@@ -209,13 +209,13 @@ def element_ends(run: RecordedRun, target: PlacedBody | PlacedWhole) -> Array:
 def _parts(run: RecordedRun, target: PlacedBody | PlacedWhole) -> list[tuple[int, float]]:
     """Indices of the beams that a handle stands for, and where they start on the whole [m]."""
     if not isinstance(target, PlacedBody | PlacedWhole):
-        raise ModelError(f"section forces are those of a beam that model.add returned, got {target!r}")
+        raise ModelError(f"body must be a beam that model.add returned, got {target!r}")
     parts = [(run.body_index(placed), begin) for placed, begin in line_parts(target)]
     for index, _ in parts:
         placed = run.system.bodies[index]
         if not isinstance(placed.body, Beam):
             raise ModelError(
-                f"section forces are those of a Beam, got {placed.name}, a {type(placed.body).__name__}"
+                f"body must be a Beam to have section forces, got {placed.name}, a {type(placed.body).__name__}"
             )
     return parts
 

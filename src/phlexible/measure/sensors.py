@@ -314,7 +314,7 @@ class Position(Sensor):
 
     def __post_init__(self) -> None:
         if not isinstance(self.port, Port):
-            raise ModelError(f"Position takes a point such as beam.end, got {self.port!r}")
+            raise ModelError(f"Position: port must be a point such as beam.end, got {self.port!r}")
 
     def __str__(self) -> str:
         return f"position of {self.port}"
@@ -380,7 +380,7 @@ class _Orientation(Sensor):
 
     def __post_init__(self) -> None:
         if not isinstance(self.target, PlacedBody | Port):
-            raise ModelError(f"{type(self).__name__} takes a body or an attachment, got {self.target!r}")
+            raise ModelError(f"{type(self).__name__}: target must be a body or an attachment, got {self.target!r}")
         if not _has_orientation(self.target):
             raise ModelError(f"{self._name} has no orientation (a point mass or a string) to measure")
 
@@ -693,7 +693,9 @@ class ElementForce(Sensor):
 
     def __post_init__(self) -> None:
         if not isinstance(self.element, ForceElement | Drive):
-            raise ModelError(f"ElementForce takes a spring, damper, motor or drive, got {self.element!r}")
+            raise ModelError(
+                f"ElementForce: element must be a spring, damper, motor or drive, got {self.element!r}"
+            )
 
     def __str__(self) -> str:
         return f"force of {self.element}"
@@ -725,7 +727,7 @@ class _Station(Sensor):
 
     def __post_init__(self) -> None:
         if not isinstance(self.body, PlacedBody | PlacedWhole):
-            raise ModelError(f"{type(self).__name__} takes a beam of the model, got {self.body!r}")
+            raise ModelError(f"{type(self).__name__}: body must be a beam of the model, got {self.body!r}")
         object.__setattr__(self, "x", finite("x", self.x))
 
 

@@ -576,7 +576,7 @@ def linearized(form: FloatingBodyForm) -> LinearPHDAE:
         ModelError: something else.
     """
     if not isinstance(form, FloatingBodyForm):
-        raise ModelError(f"linearized takes what body.port_hamiltonian() returned, got {form!r}")
+        raise ModelError(f"form must be what body.port_hamiltonian() returned, got {form!r}")
     n, rest = form.body.elastic_count, np.zeros(3)
     still = BodyState(
         rest, form.fixed_rotation, np.zeros(n), rest, rest, np.zeros(n), np.zeros(form.stress_space.size)
@@ -610,7 +610,7 @@ def with_momenta(form: FloatingBodyForm) -> "MomentumForm":
         ModelError: a body that deforms, whose M depends on the deformation, or something else.
     """
     if not isinstance(form, FloatingBodyForm):
-        raise ModelError(f"with_momenta takes what body.port_hamiltonian() returned, got {form!r}")
+        raise ModelError(f"form must be what body.port_hamiltonian() returned, got {form!r}")
     if form.body.elastic_count:
         raise ModelError(
             "with_momenta is for bodies that do not deform: Remark 3 holds for u_f = 0; take the form as it is"

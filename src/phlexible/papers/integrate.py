@@ -387,7 +387,7 @@ def integrate(
         (11,)
     """
     chosen = option("method", method, Method)
-    start, lengths = _checked_state(model, x0), _step_lengths(duration, step)
+    start, lengths = _checked_state(model, "x0", x0), _step_lengths(duration, step)
     given = asked_inputs(model, inputs, start)
     quick = fast(model)
     equations = Equations(quick, given.function, start, given.depends_on_state)
@@ -418,7 +418,7 @@ def consistent_state(model: PortHamiltonianModel, x: ArrayLike, inputs: GivenInp
         ParameterError: a wrong shape.
         ModelError: constraints that depend on each other.
     """
-    start = _checked_state(model, x)
+    start = _checked_state(model, "x", x)
     given = asked_inputs(model, inputs, start)
     equations = Equations(fast(model), given.function, start, given.depends_on_state)
     try:
@@ -492,13 +492,13 @@ class _Record:
         )
 
 
-def _checked_state(model: PortHamiltonianModel, x: ArrayLike) -> Array:
+def _checked_state(model: PortHamiltonianModel, argument: str, x: ArrayLike) -> Array:
     check_model("model", model)
-    state = numbers("the state", x, f"numbers of shape ({model.state_size},)")
+    state = numbers(argument, x, f"numbers of shape ({model.state_size},)")
     if state.shape != (model.state_size,) or not np.isfinite(state).all():
         names = ", ".join(f"{block.name} ({block.size})" for block in model.states)
         raise ParameterError(
-            f"the state must be {model.state_size} finite numbers ({names}), got an array of shape {state.shape}"
+            f"{argument} must be {model.state_size} finite numbers ({names}), got an array of shape {state.shape}"
         )
     return state
 

@@ -49,14 +49,14 @@ def animate(
         MissingExtraError: matplotlib, or for .mp4 imageio-ffmpeg, is not installed.
         ResultFileError: the film cannot be written.
     """
-    target = Path(file_path("path", path))
-    if target.suffix.lower() not in (".mp4", ".gif"):
-        raise ParameterError(f"path must end in .mp4 or .gif, got {str(path)!r}")
     length = SECONDS if seconds is None else positive("seconds", seconds)
     scale, frames_per_second = finite("scale", scale), whole("frames_per_second", frames_per_second)
     if progress is not None:
         check_callable("progress", progress, "done", "all")
-    track = None if trace is None else position(run, trace)
+    track = None if trace is None else position(run, run.own(trace, "trace"))
+    target = Path(file_path("path", path))
+    if target.suffix.lower() not in (".mp4", ".gif"):
+        raise ParameterError(f"path must end in .mp4 or .gif, got {str(path)!r}")
     count = max(2, round(length * frames_per_second))
     instants = picked_instants(run.recording.time, count)
     drawn = scene_of(run, instants)

@@ -311,7 +311,7 @@ class LiveRun:
         is_own = isinstance(saved, SavedInstant) and saved.run == self._identity
         blocks = self._until(saved) if is_own else []
         if not blocks:
-            raise ParameterError(f"restore takes what save() of this run gave, up to now; got {saved!r}")
+            raise ParameterError(f"saved must be what save() of this run gave, up to now, got {saved!r}")
         self._stepper.restore(saved.numbers)
         self.inputs.put(saved.inputs)
         self._steps, self._blocks, self._velocities = saved.steps, blocks, None

@@ -70,7 +70,7 @@ def stored_state(recording: Recording, time: float) -> State:
     nearest = int(np.argmin(np.abs(times - time)))
     if abs(times[nearest] - time) > SAME * max(float(times[-1] - times[0]), 1e-300):
         around = ", ".join(f"{each:.9g}" for each in times[max(0, nearest - 1) : nearest + 2])
-        raise ParameterError(f"no instant is stored at t = {time:g} s; the nearest ones are {around} s")
+        raise ParameterError(f"no instant is stored at time = {time:g} s; the nearest ones are {around} s")
     return recording.state(nearest)
 
 

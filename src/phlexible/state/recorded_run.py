@@ -143,8 +143,8 @@ class RecordedRun:
         found[:, switched] = np.nan_to_num(found[:, switched] - self.recording.held[:, switches[switched]])
         return found
 
-    def body_index(self, target: PlacedBody | Attachment) -> int:
-        """Index of a body, or of the body of an attachment.
+    def body_index(self, target: PlacedBody | Attachment, argument: str = "body") -> int:
+        """Index of a body, or of the body of an attachment, in an argument of the user.
 
         A handle of another model is accepted where name and data agree, so that a script that
         builds its model again can read a loaded file.
@@ -153,7 +153,7 @@ class RecordedRun:
             ModelError: the body is not in the model.
         """
         if not isinstance(target, PlacedBody | Attachment):
-            raise ModelError(f"expected a body of the model or an attachment such as beam.end, got {target!r}")
+            raise ModelError(f"{argument} must be a body of the model or an attachment such as beam.end, got {target!r}")
         placed = target.placed if isinstance(target, Attachment) else target
         if (known := self.system.index.get(placed)) is not None:
             return known
@@ -161,28 +161,28 @@ class RecordedRun:
             if _looks_same(body, placed):
                 return index
         names = ", ".join(body.name for body in self.system.bodies)
-        raise ModelError(f"{placed.name!r} is not a body of this model; it has: {names}")
+        raise ModelError(f"{argument}: {placed.name!r} is not a body of this model; it has: {names}")
 
-    def own(self, port: Port) -> Port:
-        """The port on this system's body where it is one of another model's equal body.
+    def own(self, port: Port, argument: str = "attachment") -> Port:
+        """The port, in an argument of users, on this system's body where it is one of another model's equal body.
 
         Raises:
             ModelError: the body is not in the model, or no joint of the model uses the frame.
         """
         if not isinstance(port, Port):
-            raise ModelError(f"expected a point such as beam.end or ground.at(...), got {port!r}")
+            raise ModelError(f"{argument} must be a point such as beam.end or ground.at(...), got {port!r}")
         if isinstance(port, MovingFrame):
             if not port.is_fixed:
-                self.frame_index(port)
+                self.frame_index(port, argument)
             return port
-        placed = self.system.bodies[self.body_index(port)]
+        placed = self.system.bodies[self.body_index(port, argument)]
         if placed is port.placed:
             return port
         placed.locate(port.location)
         return Attachment(placed, port.location)
 
-    def frame_index(self, frame: MovingFrame) -> int:
-        """Index of a moving frame among those of the recording.
+    def frame_index(self, frame: MovingFrame, argument: str = "target") -> int:
+        """Index of a moving frame, in an argument of the user, among those of the recording.
 
         Raises:
             ModelError: no joint of the model uses the frame.
@@ -190,7 +190,7 @@ class RecordedRun:
         for index, candidate in enumerate(self.system.moving_frames):
             if candidate is frame:
                 return index
-        raise ModelError(f"moving frame {frame} is not used by a joint of this model, so it was not recorded")
+        raise ModelError(f"{argument}: {frame} is not used by a joint of this model, so it was not recorded")
 
     def joint_index(self, joint: Joint) -> int:
         """Index of a joint; one of another model is accepted where exactly one joint here reads the same.

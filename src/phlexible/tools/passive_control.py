@@ -102,7 +102,7 @@ def energy_shaping(
     _check_model(model)
     name = optional_text("name", name)
     if not any(joint is each for each in model.joints):
-        raise ModelError(f"{joint} is not connected in this model")
+        raise ModelError(f"joint must be one of the model, got {joint!r}; call model.connect(joint) first")
     if len(joint.coordinate_names) != 1:
         raise ModelError(
             f"energy is shaped in a joint with one coordinate, {joint} has {len(joint.coordinate_names)}"
@@ -267,7 +267,7 @@ def shared_energy_shaping(
     k, d = positive("stiffness", stiffness), non_negative("damping", damping)
     for joint in targets:
         if not any(joint is each for each in model.joints):
-            raise ModelError(f"{joint!r} is not connected in this model")
+            raise ModelError(f"targets: {joint!r} is not connected in this model")
         if len(joint.coordinate_names) != 1:
             raise ModelError(
                 f"energy is shaped in joints with one coordinate, {joint} has {len(joint.coordinate_names)}"

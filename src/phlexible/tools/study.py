@@ -81,7 +81,7 @@ def _grid(parameters: Mapping[str, Sequence[Any]]) -> tuple[list[Parameters], di
             raise ParameterError(f"{name} must be a list of values such as [1.0, 2.0], got {values!r}")
         axes[text("parameter", name)] = values.tolist() if isinstance(values, np.ndarray) else list(values)
     if not axes:
-        raise ParameterError("a study needs at least one parameter, got {}")
+        raise ParameterError("parameters must have at least one name with its values, got {}")
     return [dict(zip(axes, values, strict=True)) for values in product(*axes.values())], axes
 
 

@@ -114,14 +114,14 @@ class ReducedBasis:
     columns: ArrayLike
 
     def __post_init__(self) -> None:
-        columns = numbers("a basis", self.columns, "an array of numbers")
+        columns = numbers("modes as a basis", self.columns, "an array of numbers")
         if columns.ndim != 2 or not 1 <= columns.shape[1] <= columns.shape[0]:
             raise ParameterError(
-                "a basis must have shape (n, k), one column for each of 1 <= k <= n coordinates, "
+                "modes as a basis must have shape (n, k), one column for each of 1 <= k <= n coordinates, "
                 f"got shape {columns.shape}"
             )
         if not np.isfinite(columns).all():
-            raise ParameterError("a basis must be finite")
+            raise ParameterError("modes as a basis must be finite")
         columns.flags.writeable = False
         object.__setattr__(self, "columns", columns)
 

@@ -253,17 +253,19 @@ class Touchable(ABC):
 
     def __post_init__(self) -> None:
         hold_own(self)
-        for port in self._values():
+        for name, port in self._named_ports().items():
             if not isinstance(port, Attachment | MovingFrame):
-                raise ModelError(f"{type(self).__name__} takes a port such as ground.at((0, 0, 0)), got {port!r}")
+                raise ModelError(
+                    f"{type(self).__name__}: {name} must be a port such as ground.at((0, 0, 0)), got {port!r}"
+                )
 
     @property
     def ports(self) -> tuple[Port, ...]:
         """The ports that carry the surface."""
-        return tuple(value for value in self._values() if isinstance(value, Attachment | MovingFrame))
+        return tuple(port for port in self._named_ports().values() if isinstance(port, Attachment | MovingFrame))
 
-    def _values(self) -> list[Any]:
-        return [getattr(self, each.name) for each in fields(self) if each.name in PORTS]
+    def _named_ports(self) -> dict[str, Any]:
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.name in PORTS}
 
     @property
     def carrier(self) -> Port:
@@ -272,8 +274,7 @@ class Touchable(ABC):
 
     def moved(self, change: Callable[[Port], Port]) -> Self:
         """The same on other ports."""
-        ports = {each.name: getattr(self, each.name) for each in fields(self) if each.name in PORTS}
-        return replace(self, **{name: change(port) for name, port in ports.items()})
+        return replace(self, **{name: change(port) for name, port in self._named_ports().items()})
 
     @property
     @abstractmethod
@@ -381,7 +382,7 @@ class Surface(Touchable):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.shape, Sphere | Cylinder | Box):
-            raise ModelError(f"Surface takes a Sphere, Cylinder or Box, got {self.shape!r}")
+            raise ModelError(f"Surface: shape must be a Sphere, Cylinder or Box, got {self.shape!r}")
         if self.shape.center is not None:
             raise ModelError(f"{self.shape!r} has a center of its own; give Surface the port that is there instead")
         flag("inside", self.inside)
@@ -519,7 +520,7 @@ class Contact(ForceElement):
         others = self.second.ports if isinstance(self.second, Touchable) else (self.second,)
         for port in self.touchers:
             for other in others:
-                check_ports(self, port, other)
+                check_ports(self, first=port, second=other)
         object.__setattr__(self, "name", optional_text("name", self.name))
         law = OneSided(self.stiffness, self.damping, self.exponent)
         for name in ("stiffness", "damping", "exponent"):
@@ -531,7 +532,9 @@ class Contact(ForceElement):
             if self.second.needs_radius and not self.radius:
                 raise ParameterError(f"{self}: points slip through edges; give radius= of the sphere that touches")
         elif not self.radius:
-            raise ParameterError(f"{self}: two points do not meet; give radius=, the sum of both radii")
+            raise ParameterError(
+                f"{self}: first and second are points, which do not meet; give radius=, the sum of both radii"
+            )
         elif self.friction:
             raise ParameterError(
                 f"{self}: friction needs to know where they touch; give Surface({self.second}, Sphere(...))"
@@ -613,7 +616,7 @@ def nodes_of(target: Toucher) -> Iterator[Port]:
         yield from (target.at(x) for x in places)
     else:
         raise ModelError(
-            f"Contact takes a port such as {target.name}.origin, or a string, rod or beam, got {target!r}"
+            f"Contact: first must be a port such as {target.name}.origin, or a string, rod or beam, got {target!r}"
         )
 
 
@@ -685,7 +688,7 @@ class Contacts(ForceElement):
                 object.__setattr__(self, name, _listed(name, value))
         owners = {each.owner for each in self.members}
         if len(owners) < 2 or not self.first or (self.second is not None and not self.second):
-            raise ModelError(f"{self}: no pairs of bodies: give two bodies or more")
+            raise ModelError(f"{self}: no pairs of bodies: give two or more as first, or others as second")
         expect(self, *self.every_port)
 
     @property

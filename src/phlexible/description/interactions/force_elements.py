@@ -340,7 +340,7 @@ class SpringDamper(ForceElement):
     name: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        check_ports(self, self.first, self.second)
+        check_ports(self, first=self.first, second=self.second)
         for name in ("stiffness", "damping"):
             object.__setattr__(self, name, non_negative(name, getattr(self, name)))
         if self.length is not None:
@@ -414,10 +414,10 @@ class JointElement(ForceElement):
         if isinstance(self.force, Feedback):
             self.force.check_size(1, str(self))
         elif callable(self.force):
-            check_callable(f"force of {self}", self.force, "time")
-            number_at(self.force, f"force of {self}", 0.0)
+            check_callable(f"value of {self}", self.force, "time")
+            number_at(self.force, f"value of {self}", 0.0)
         else:
-            object.__setattr__(self, "force", finite("force or torque", self.force))
+            object.__setattr__(self, "force", finite(f"value of {self}", self.force))
         object.__setattr__(self, "breakpoints", times("breakpoints", self.breakpoints))
         expect(self, *self.ports)
 
@@ -521,7 +521,7 @@ class Bushing(ForceElement):
     name: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        check_ports(self, self.first, self.second)
+        check_ports(self, first=self.first, second=self.second)
         for port in (self.first, self.second):
             if not port.has_orientation:
                 raise ModelError(f"{self}: {port} has no orientation (a point mass); use SpringDamper")

@@ -465,7 +465,7 @@ class KinematicPair(ABC):
     coordinate_names: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
-        check_ports(self, self.first, self.second)
+        check_ports(self, first=self.first, second=self.second)
         expect(self, self.first, self.second)
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
@@ -498,33 +498,44 @@ class KinematicPair(ABC):
         names = self.coordinate_names
         if of is None and len(names) == 1:
             return names[0]
-        if isinstance(of, str) and of in names:
-            return of
-        listed = ", ".join(repr(each) for each in names) or "no coordinate"
         if of is None and names:
+            listed = ", ".join(map(repr, names))
             raise ModelError(f"{self} has several coordinates; say which with of=: {listed}")
-        raise ModelError(f"{self} has no coordinate {'' if of is None else of!r}; it has: {listed}")
+        return self.named_coordinate(of, "of")
+
+    def named_coordinate(self, name: object, argument: str) -> str:
+        """The name, which came in an argument of the user.
+
+        Raises:
+            ModelError: no coordinate has it.
+        """
+        if isinstance(name, str) and name in self.coordinate_names:
+            return name
+        listed = ", ".join(map(repr, self.coordinate_names)) or "none"
+        raise ModelError(f"{argument}: {self} has no coordinate {name!r}; it has: {listed}")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.first}, {self.second})"
 
 
-def check_ports(part: object, first: object, second: object) -> None:
-    """Refuses ports that are none, both on the ground, or on one body.
+def check_ports(part: object, **ports: object) -> None:
+    """Refuses two ports, by the names of their arguments, that are none, both on the ground, or on one body.
 
     Raises:
         ModelError: says which.
     """
-    for port in (first, second):
+    for name, port in ports.items():
         if not isinstance(port, Port):
             raise ModelError(
-                f"{type(part).__name__} takes two ports such as beam.end or ground.at(...), got {port!r}"
+                f"{type(part).__name__}: {name} must be a port such as beam.end or ground.at(...), got {port!r}"
             )
-    bodies = [port.placed for port in (first, second) if isinstance(port, Attachment)]
+    bodies = [port.placed for port in ports.values() if isinstance(port, Attachment)]
     if not bodies:
-        raise ModelError(f"{part} connects the ground with itself; one port must be on a body")
+        raise ModelError(f"{part} connects the ground with itself; {' or '.join(ports)} must be on a body")
     if len(bodies) == 2 and bodies[0] is bodies[1]:
-        raise ModelError(f"{part} connects {bodies[0].name} with itself")
+        raise ModelError(
+            f"{part} connects {bodies[0].name} with itself; {' or '.join(ports)} must be on another body"
+        )
 
 
 def expect(part: object, *ports: Port) -> None:

@@ -49,7 +49,9 @@ class JointFriction(ForceElement):
     def _check_radius(self) -> None:
         turns = self.coordinate.endswith("angle")
         if turns and self.coefficient and self.radius is None:
-            raise ParameterError(f"{self}: a force makes a moment by an arm; give radius= of the bearing")
+            raise ParameterError(
+                f"{self}: coefficient needs an arm, by which a force makes a moment; give radius= of the bearing"
+            )
         if self.radius is not None and not (turns and self.coefficient):
             where = "with a coefficient" if turns else "of an angle, and not of a position"
             raise ParameterError(f"{self}: radius is of a bearing, {where}, got radius={self.radius:g}")

@@ -313,7 +313,7 @@ class DistributedForce(Load):
         )
         if not is_beam:
             raise ModelError(
-                f"{type(self).__name__} acts on a beam or rod that model.add returned, got {self.body!r}"
+                f"{type(self).__name__}: body must be a beam or rod that model.add returned, got {self.body!r}"
             )
         super().__post_init__()
         object.__setattr__(self, "axes", option("axes", self.axes, Axes))
@@ -326,8 +326,8 @@ class DistributedForce(Load):
         begin, end = self.extent
         if not 0 <= begin < end <= self._length * (1 + ROUND_OFF):
             raise ParameterError(
-                f"{self} must act within 0 <= start < end <= {self._length:g} (the length of the beam),"
-                f" got {begin:g} to {end:g}"
+                f"{self} must act within 0 <= start < end <= {self._length:g} (the length of the beam; of a table"
+                f" at=), got {begin:g} to {end:g}"
             )
         self.entries()
         if callable(self.value):
@@ -395,7 +395,7 @@ class DistributedForce(Load):
     def _check_table(self) -> None:
         if callable(self.value):
             raise ParameterError(
-                f"{self}: at= are the places of a table of values, got the function {self.value!r}"
+                f"value of {self} must be a table for the places at=, got the function {self.value!r}"
             )
         assert self.at is not None
         places, table = numbers("at", self.at), numbers(f"value of {self}", self.value, "a table (k, 3)")
@@ -403,7 +403,7 @@ class DistributedForce(Load):
             raise ParameterError(f"{self}: a table begins and ends where its places at= do; leave start and end")
         if places.ndim != 1 or len(places) < 2 or table.shape != (len(places), 3):
             raise ParameterError(
-                f"{self}: a table needs at least two places at= and as many rows of three numbers,"
+                f"value of {self} must be a table, with at least two places at= and as many rows of three numbers,"
                 f" got shapes {places.shape} and {table.shape}"
             )
         if not (np.isfinite(places).all() and np.isfinite(table).all() and (np.diff(places) > 0).all()):
@@ -431,7 +431,8 @@ class _ForceAt:
             return [self.weight * numbers("component", component, largest=ANY_SIZE) for component in value]  # type: ignore[union-attr]
         except (TypeError, ParameterError):
             raise ParameterError(
-                f"{self.load} at x = {self.x:g} m must be a function f(x, t) of three numbers, got {value!r}"
+                f"value of {self.load} at x = {self.x:g} m must be a function f(x, t) of three numbers,"
+                f" got {value!r}"
             ) from None
 
 

@@ -253,7 +253,7 @@ class Joint(KinematicPair):
             got = list(given) or "neither"
             raise ParameterError(f"{what} of {self} takes angle= or position=, one target, got {got}")
         ((kind, target),) = given.items()
-        return kind, self.coordinate_name(kind if of is None else of), target
+        return kind, self.named_coordinate(kind, kind) if of is None else self.coordinate_name(of), target
 
     def _need_orientation(self) -> None:
         self._need_orientation_of(self.first)

@@ -381,8 +381,8 @@ class Universal(Joint):
         second = unit_vector("second_axis", self.second_axis)
         if abs(first @ second) > 1e-12:
             raise ParameterError(
-                f"the axes of a Universal must be perpendicular, got {self.axis!r} and {self.second_axis!r}"
-                f" (cosine {first @ second:.3g})"
+                f"axis and second_axis of a Universal must be perpendicular, got {self.axis!r}"
+                f" and {self.second_axis!r} (cosine {first @ second:.3g})"
             )
         return first, second - (first @ second) * first
 

@@ -144,7 +144,7 @@ class Gear(JointRelation):
     @property
     def parts(self) -> tuple[RelationPart, ...]:
         """The angles of both joints with their factors."""
-        return angle_of(self.joint_a, 1.0, self), angle_of(self.joint_b, -self.ratio, self)
+        return angle_of(self, "joint_a", 1.0), angle_of(self, "joint_b", -self.ratio)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -183,7 +183,7 @@ class Rack(JointRelation):
     @property
     def parts(self) -> tuple[RelationPart, ...]:
         """Position of the rack, angle of the pinion."""
-        return position_of(self.rack, 1.0, self), angle_of(self.pinion, -self.radius, self)
+        return position_of(self, "rack", 1.0), angle_of(self, "pinion", -self.radius)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -211,9 +211,8 @@ class Screw(JointRelation):
     @property
     def parts(self) -> tuple[RelationPart, ...]:
         """The position and the angle with their factors."""
-        slide = self.joint if self.slide is None else self.slide
-        turning = angle_of(self.joint, -self.lead / 6.283185307179586, self)
-        return position_of(slide, 1.0, self), turning
+        turning = angle_of(self, "joint", -self.lead / 6.283185307179586)
+        return position_of(self, "joint" if self.slide is None else "slide", 1.0), turning
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -246,23 +245,24 @@ class Belt(JointRelation):
     def parts(self) -> tuple[RelationPart, ...]:
         """The angles of both pulleys with their factors."""
         other = self.radius_b if self.is_crossed else -self.radius_b
-        return angle_of(self.joint_a, self.radius_a, self), angle_of(self.joint_b, other, self)
+        return angle_of(self, "joint_a", self.radius_a), angle_of(self, "joint_b", other)
 
 
-def angle_of(joint: KinematicPair, factor: float, relation: JointRelation) -> RelationPart:
-    """The angle of a joint as a part."""
-    return _part(joint, "angle", factor, relation)
+def angle_of(relation: JointRelation, argument: str, factor: float) -> RelationPart:
+    """The angle of the joint in an argument of a relation, as a part."""
+    return _part(relation, argument, "angle", factor)
 
 
-def position_of(joint: KinematicPair, factor: float, relation: JointRelation) -> RelationPart:
-    """The position of a joint as a part."""
-    return _part(joint, "position", factor, relation)
+def position_of(relation: JointRelation, argument: str, factor: float) -> RelationPart:
+    """The position of the joint in an argument of a relation, as a part."""
+    return _part(relation, argument, "position", factor)
 
 
-def _part(joint: object, name: str, factor: float, relation: JointRelation) -> RelationPart:
+def _part(relation: JointRelation, argument: str, name: str, factor: float) -> RelationPart:
+    joint, kind = getattr(relation, argument), type(relation).__name__
     if not isinstance(joint, KinematicPair):
-        raise ModelError(f"{type(relation).__name__} takes joints such as Revolute(a, b), got {joint!r}")
-    return RelationPart(joint, joint.coordinate_name(name), factor)
+        raise ModelError(f"{kind}: {argument} must be a joint such as Revolute(a, b), got {joint!r}")
+    return RelationPart(joint, joint.named_coordinate(name, f"{kind}: {argument}"), factor)
 
 
 def not_zero(name: str, value: float) -> float:

@@ -199,8 +199,10 @@ class Rolling:
     def __post_init__(self) -> None:
         hold_own(self)
         if not isinstance(self.plane, Plane):
-            raise ModelError(f"Rolling takes a Plane, got {self.plane!r}")
-        check_ports(self, self.wheel, self.plane.port)
+            raise ModelError(
+                f"Rolling: plane must be a Plane such as Plane(ground.at((0, 0, 0))), got {self.plane!r}"
+            )
+        check_ports(self, wheel=self.wheel, plane=self.plane.port)
         object.__setattr__(self, "radius", positive("radius", self.radius))
         object.__setattr__(self, "name", optional_text("name", self.name))
         if self.axis is not None:

@@ -354,7 +354,7 @@ def removed(
             part = there[names.index(one_of("part", part, names))]
         whole = next((own for compound, own in given if compound is part), None)
         if whole is None and not any(part is each for each in there):
-            raise ModelError(f"{described(part)} is not in this model")
+            raise ModelError(f"part to remove: {described(part)} is not in this model")
         gone |= set(whole) if whole is not None else {part, *_parts_of(part, others)}
     for rest in (*wholes, *others, *mechanism.events):
         if rest not in gone and (lost := next((each for each in _references(rest) if each in gone), None)):

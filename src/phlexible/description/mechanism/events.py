@@ -83,7 +83,7 @@ def event(
         ModelError: a joint that leaves nothing free to lock or is driven, or something that is not in the model.
     """
     if not isinstance(when, Condition):
-        when = non_negative("the time of an event", when)
+        when = non_negative("when, the time of an event,", when)
     if (lock is None) == (release is None):
         raise ParameterError("at takes either lock= or release=; for both, call it twice")
     if release is not None:
@@ -94,7 +94,7 @@ def event(
     if not isinstance(lock, Joint):
         raise ModelError(f"lock takes a joint or a relation such as Gear(a, b, ratio), got {lock!r}")
     if not any(lock is each for each in known):
-        raise ModelError(f"{lock} is not connected in this model; call model.connect(joint) first")
+        raise ModelError(f"lock={lock} is not connected in this model; call model.connect(joint) first")
     if not lock.coordinate_names:
         raise ModelError(f"{lock} leaves no coordinate free that could be locked")
     for drive in (each for each in known if isinstance(each, Drive) and each.joint is lock):

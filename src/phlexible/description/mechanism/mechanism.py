@@ -198,6 +198,9 @@ class Parts:
         known = ", ".join([*wholes, *self._bodies]) or "no body yet"
         raise ModelError(f"no body is named {name!r}; the model has: {known}")
 
+    def __iter__(self) -> None:  # or Python would call [0], [1], ...
+        raise TypeError("a model is no sequence; its bodies are model.bodies")
+
     def joint(self, name: str) -> Joint:
         """The joint of a name, ``Revolute(..., name="elbow")``.
 
@@ -406,7 +409,7 @@ class Mechanism(Parts):
         if not isinstance(parts, list | tuple) or not parts:
             raise ParameterError(f"parts must be a list of names of bodies, got {parts!r}")
         if missing := [each for each in parts if not (isinstance(each, str) and each in self._bodies)]:
-            raise ModelError(f"no body is named {missing[0]!r}")
+            raise ModelError(f"parts: no body is named {missing[0]!r}")
         return [self._bodies[each] for each in parts]
 
     def connect(self, joint: JointType) -> JointType:
@@ -480,7 +483,7 @@ class Mechanism(Parts):
             return part
         if not isinstance(part, Load | ForceElement | Drive):
             raise ModelError(
-                "apply takes a load such as Force(beam.end, f), a force element such as SpringDamper(a, b, k), or"
+                "part must be a load such as Force(beam.end, f), a force element such as SpringDamper(a, b, k), or"
                 f" what joint.spring, motor or drive make, got {described(part)}"
             )
         return self._apply(part)

@@ -260,7 +260,7 @@ def body_deformations(linear: Linearization, body: PlacedBody, basis: Array) -> 
     """
     index = next((k for k, placed in enumerate(linear.system.bodies) if placed is body), None)
     if index is None:
-        raise ModelError(f"{body!r} is not in the model that was linearized")
+        raise ModelError(f"body must be one of the model that was linearized, got {body!r}")
     count = body.data.elastic_count
     if not count or isinstance(body.data, AbsoluteBody):
         raise ModelError(f"{body!r} has no elastic coordinates in a frame of its own")
