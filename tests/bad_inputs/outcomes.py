@@ -75,6 +75,11 @@ def outcome(call: Call, argument: str, label: str, here: Any = None) -> str:
     """Whether a value is refused, warned of or accepted; what else was raised, in words."""
     here = call.make_stage() if here is None else here
     value = simple_values()[label] if label in simple_values() else wrong_values(here)[label]
+    return tried(call, argument, label, value, here)
+
+
+def tried(call: Call, argument: str, label: str, value: Any, here: Any) -> str:
+    """What comes of a value, in the same words."""
     function, arguments = call.function(here), {**call.good(here), argument: value}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

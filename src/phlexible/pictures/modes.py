@@ -488,7 +488,7 @@ def mode_sweep(
     try:
         if isinstance(values, str | bytes | Mapping | Set):
             raise TypeError
-        given = list(values)
+        given = list(np.asarray(values) if hasattr(values, "__array__") else values)
     except TypeError:
         raise ParameterError(f"values must be numbers (k,), got {values!r}") from None
     numbers = np.array([finite("values", value) for value in given])

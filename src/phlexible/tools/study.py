@@ -356,8 +356,10 @@ def finished_runs(
     Raises:
         ParameterError: an executor of another kind.
     """
-    if executor is None or (isinstance(executor, int) and not isinstance(executor, bool) and executor > 0):
-        return _own_processes(task, runs, executor or cores(), lock)
+    if executor is None or (
+        isinstance(executor, int | np.integer) and not isinstance(executor, bool) and executor > 0
+    ):
+        return _own_processes(task, runs, cores() if executor is None else int(executor), lock)
     if callable(getattr(executor, "submit", None)):
         return _submitted(task, runs, executor)
     if callable(getattr(executor, "map", None)):
