@@ -121,7 +121,7 @@ def test_a_body_of_another_model_is_refused_unless_it_is_the_same_one():
     stranger = Mechanism().add(RigidBody(1.0, (1.0, 1.0, 1.0)), "two")
     with pytest.raises(ModelError, match="'two' is not a body of this model; it has: one, two"):
         position(run, stranger.origin)
-    with pytest.raises(ModelError, match="target must be a body of the model"):
+    with pytest.raises(ModelError, match="body must be a body of the model"):
         elastic_coordinates(run, "two")
     with pytest.raises(ModelError, match="moving frame 1 is not used by a joint"):
         position(run, mechanism.ground.moving(lambda t: (t, 0, 0)))
