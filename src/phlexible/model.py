@@ -294,8 +294,8 @@ class Model(Mechanism):
         check_periods(self, step)
         warn_of_unused_parts(self, stacklevel=3)
         system, kind = self._numbers.system(self), _initial(initial)
-        for text in stiff_strings(system, step):
-            warnings.warn(text, StepWarning, stacklevel=2)
+        for message in stiff_strings(system, step):
+            warnings.warn(message, StepWarning, stacklevel=2)
         state, _, is_redundant = _first_instant(self._numbers, system, kind, stacklevel=2)
         make = self._numbers.stepper_maker(system, Scheme.CONSERVING)
         return LiveRun(system, make(2, damping, is_redundant), state, step, is_redundant)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, overload
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -488,7 +488,7 @@ def mode_sweep(
     try:
         if isinstance(values, str | bytes | Mapping | Set):
             raise TypeError
-        given = list(np.asarray(values) if hasattr(values, "__array__") else values)
+        given: list[Any] = list(np.asarray(values)) if hasattr(values, "__array__") else list(values)
     except TypeError:
         raise ParameterError(f"values must be numbers (k,), got {values!r}") from None
     numbers = np.array([finite("values", value) for value in given])
