@@ -153,7 +153,9 @@ class RecordedRun:
             ModelError: the body is not in the model.
         """
         if not isinstance(target, PlacedBody | Attachment):
-            raise ModelError(f"{argument} must be a body of the model or an attachment such as beam.end, got {target!r}")
+            raise ModelError(
+                f"{argument} must be a body of the model or an attachment such as beam.end, got {target!r}"
+            )
         placed = target.placed if isinstance(target, Attachment) else target
         if (known := self.system.index.get(placed)) is not None:
             return known
