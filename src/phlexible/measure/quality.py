@@ -17,6 +17,7 @@ from phlexible.bodies.rod import GREATEST_GOOD_TURN, GREATEST_TURN
 from phlexible.measure.energy import energy_of
 from phlexible.measure.held import stuck_joints, unheld_bodies
 from phlexible.measure.reactions import slack_parts
+from phlexible.measure.ringing import ringing_dampers
 from phlexible.state.forces import coordinate_row
 from phlexible.state.recorded_run import RecordedRun
 from phlexible.step.tables.declarations import MOST_PARTS
@@ -316,7 +317,7 @@ def long_steps(run: RecordedRun, steps: int | None = None) -> list[str]:
             f"the motion is too slow for such short steps: round-off of positions changes about {lost:.1g} of "
             "its energy; take longer steps, or place the model closer to the origin"
         )
-    return found
+    return [*found, *ringing_dampers(run)]
 
 
 def lost_in_round_off(run: RecordedRun, steps: int) -> float:
@@ -352,6 +353,35 @@ def alternating_share(run: RecordedRun) -> float:
         energy += 0.5 * float(np.einsum("ti,ij,tj->", part, elastic_mass(placed.data), part))
     stored = record.kinetic + np.abs(record.strain) + np.abs(record.spring)
     return energy / float(stored[1:-1].sum())
+
+
+# Finds runs whose energies do not add up: by far more than the tolerance of steps and round-off leave.
+
+GREATEST_IMBALANCE = 1e-6  # of all energies; 1e-9 and less is what thousands of steps leave
+ROUND_OFF = 1e-14  # of the parts that energies are made of, in each iteration of a step
+
+
+def open_balance(run: RecordedRun, scale: float) -> list[str]:
+    """What says that stored energies do not follow from works and losses, in words; ``scale`` of energies [J]."""
+    record, system = run.recording, run.system
+    error = np.abs(energy_of(record).balance_error)
+    worst = int(np.argmax(error))
+    reach = system.largest_length + float(np.abs(record.position).max(initial=0.0))
+    arms = np.array([1.0 if owner.row.is_angle else reach for owner in system.owners])
+    joints, forces = np.abs(record.multipliers) @ arms, np.abs(record.forces) * (reach + np.abs(record.theta))
+    parts = float((joints + forces.sum(axis=1)).max())
+    steps = max(1, int(record.iterations[-1]))  # or more
+    duration = float(np.ptp(record.time)) or np.inf
+    digit = steps * float(np.finfo(float).eps) * reach / duration  # the last one of places, in a step [m/s]
+    mass = sum(placed.data.mass for placed in system.bodies)
+    floor = steps * (ROUND_OFF * parts + mass * digit**2)
+    if error[worst] <= GREATEST_IMBALANCE * scale + floor:
+        return []
+    return [
+        f"the energies do not add up: at t = {record.time[worst]:.4g} s {error[worst]:.2g} J are missing or too"
+        f" much, {error[worst] / scale:.1g} of all energies, and round-off explains at most {floor:.1g} J; the"
+        " motion is not to be trusted: try a shorter step, and please report it"
+    ]
 
 
 # What a motion is worth, at a glance: balances, joints, steps, limits of the models (docs/theory.md, 4).
@@ -401,11 +431,12 @@ def checked(run: RecordedRun) -> MotionCheck:
     gaps = np.abs(run.gaps()) / run.system.gap_lengths
     slack = [part.text for part in slack_parts(run)]
     limits = [each.text for each in (*large_deflections(run), *large_strains(run))]
+    held = (*unheld_bodies(run), *stuck_joints(run))
     return MotionCheck(
         float(np.abs(energy.balance_error).max()) / scale if scale else 0.0,
         float(gaps.max(initial=0.0)),
         float(record.step_error.max()),
         int(record.halvings[-1]),
         int(record.iterations[-1]),
-        (*long_steps(run), *limits, *missing_stiffening(run), *slack, *unheld_bodies(run), *stuck_joints(run)),
+        (*open_balance(run, scale), *long_steps(run), *limits, *missing_stiffening(run), *slack, *held),
     )

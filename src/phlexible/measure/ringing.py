@@ -1,0 +1,113 @@
+"""Dampers and servos that are too strong for the step: the rate that they shall stop swings about zero instead.
+
+A damper d takes a rate down by exp(-d c h) in a step h, where c is the rate that a unit impulse along its
+coordinate gives. Midpoint steps leave (2 - d c h) / (2 + d c h) of it: beyond d c h = 2 with the other sign, far
+beyond for long.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.sparse import lu_factors
+from phlexible.measure.energy import energy_of
+from phlexible.state.forces import coordinate_row
+from phlexible.state.recorded_run import RecordedRun
+from phlexible.state.system import ScalarForce, System
+
+WINDOW = 33  # instants that follow each other, at the start, in the middle and at the end of a run
+LEAST_WINDOW = 6
+MOST_FORCES = 300  # with dampers; of more none is looked at
+TURNS = 2.0  # d c h from which on a rate changes its sign in each step
+CLEARLY = 2.0  # times that
+SHARE = 0.25  # of the squares of a rate, in what changes its sign from instant to instant
+ENERGY = 1e-6  # of the greatest kinetic energy, in that part
+NEGLIGIBLE = 1e-9  # of all energies, and of what weight does over the size of a body
+RELAXATION = 1e-10  # of the constraints, some of which may say what others do
+
+
+def ringing_dampers(run: RecordedRun) -> list[str]:
+    """Dampers and servos whose rates swing from stored instant to stored instant, in words; mostly none."""
+    damped = [each for each in run.system.forces if each.force.damping > 0 and not each.force.is_strain]
+    if not damped or len(damped) > MOST_FORCES:
+        return []
+    record, energy = run.recording, energy_of(run.recording)
+    stored = record.kinetic + np.abs(energy.strain) + np.abs(energy.gravity) + np.abs(energy.spring)
+    mass = sum(placed.data.mass for placed in run.system.bodies)
+    weight = mass * float(np.linalg.norm(run.mechanism.gravity)) * run.system.body_length
+    least = max(ENERGY * float(record.kinetic.max()), NEGLIGIBLE * (float(stored.max()) + weight))
+    found: dict[str, str] = {}
+    for rows in _windows(record.time):
+        part = run.at(rows)
+        interval = float(part.recording.time[1] - part.recording.time[0])
+        for each, rates in zip(damped, _rates(part, damped).T, strict=True):
+            swing = (rates[2:] - 2 * rates[1:-1] + rates[:-2]) / 4
+            name = str(each.element)
+            if name in found or not _alternates(swing, rates[1:-1]):
+                continue
+            worst = int(np.argmax(np.abs(swing))) + 1
+            compliance, body = _compliance(run.system, part, worst, each)
+            strength = each.force.damping * compliance
+            if strength * interval > CLEARLY * TURNS and swing[worst - 1] ** 2 / (2 * compliance) > least:
+                found[name] = _words(each, body, strength, interval, float(part.recording.time[worst]))
+    return list(found.values())
+
+
+def _words(each: ScalarForce, body: str, strength: float, interval: float, time: float) -> str:
+    return (
+        f"{each.element} damps too strongly for the step: damping over the inertia that it moves, mostly that of"
+        f" {body}, is {strength:.3g} 1/s, {strength * interval:.3g} in the {interval:.3g} s between instants;"
+        f" beyond {TURNS:g} a rate that shall stop changes its sign in each step, as near t = {time:.4g} s. Take"
+        f" steps of {TURNS / strength:.2g} s or less damping; what shall not move takes a drive, a lock or Fixed"
+    )
+
+
+def _windows(time: Array) -> Iterator[slice]:
+    """Of instants that are evenly spaced."""
+    last = len(time)
+    for begin in sorted({0, max(0, (last - WINDOW) // 2), max(0, last - WINDOW)}):
+        intervals = np.diff(time[begin : begin + WINDOW])
+        if len(intervals) >= LEAST_WINDOW and np.ptp(intervals) < 1e-6 * intervals[0]:
+            yield slice(begin, begin + WINDOW)
+
+
+def _rates(run: RecordedRun, forces: Sequence[ScalarForce]) -> Array:
+    """Of their coordinates, shape (T, forces) [rad/s or m/s]."""
+    coordinates = [each.force.coordinate for each in forces]
+    rows = [coordinate.functions() for coordinate in coordinates]
+    functions = run.system.functions([row for own in rows for row in own])
+    y, dy = functions.values(run.instants), functions.rates(run.instants, run.recording.velocity)
+    begins: IntArray = np.cumsum([0, *(len(own) for own in rows)])
+    result = np.zeros((run.count, len(forces)))
+    for k, coordinate in enumerate(coordinates):
+        own = slice(int(begins[k]), int(begins[k + 1]))
+        gradients = np.array([coordinate.gradient(values) for values in y[:, own]])
+        result[:, k] = (gradients * dy[:, own]).sum(axis=1)
+    return result
+
+
+def _alternates(swing: Array, rates: Array) -> bool:
+    """Whether a good part of the rates changes its sign from each instant to the next."""
+    square = float((swing**2).sum())
+    changes = float((swing[1:] * swing[:-1]).sum())
+    return square > SHARE * float((rates**2).sum()) > 0 and changes < -SHARE * square
+
+
+def _compliance(system: System, part: RecordedRun, instant: int, each: ScalarForce) -> tuple[float, str]:
+    """The rate that a unit impulse along the coordinate gives, with the joints; and the body that moves most."""
+    own = slice(instant, instant + 1)
+    at, state = part.instants.at(own), part.recording.state(instant)
+    system = system.phase(part.recording.held[instant]).system
+    row = coordinate_row(system, at, each.force.coordinate)[0]
+    mass, joints = system.mass(state), sparse.csr_array(system.rows.matrix(at))
+    sizes = np.sqrt(np.asarray(joints.power(2).sum(axis=1)).ravel())
+    joints = sparse.csr_array(sparse.diags_array(1 / np.where(sizes > 0, sizes, 1.0)) @ joints)
+    soft = RELAXATION / float(mass.diagonal().max()) * sparse.eye_array(joints.shape[0])
+    whole = sparse.csc_matrix(sparse.block_array([[mass, joints.T], [joints, -soft]]))
+    found = lu_factors(whole).solve(np.concatenate([row, np.zeros(joints.shape[0])]))[: len(row)]
+    momentum = mass @ found
+    places = [system.layout.place(index) for index in range(len(system.bodies))]
+    shares = [float(found[place] @ momentum[place]) for place in places]
+    return float(row @ found), system.bodies[int(np.argmax(shares))].name
