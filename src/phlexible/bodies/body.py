@@ -59,6 +59,10 @@ class Body(ABC):
         """Deformations (n, k) in elastic coordinates of ``self.held(...)`` as those of this description."""
         return columns
 
+    def memory(self, dimension: int) -> tuple[int, float]:
+        """How many elements the body has, and what they take in a run [bytes]; zeros: little."""
+        return 0, 0.0
+
     def port_hamiltonian(
         self,
         variant: str = "full",

@@ -144,6 +144,8 @@ class RodPoints(MaterialPoints):
 # A geometrically exact rod: rigid sections with elastic elements between them (docs/theory.md, 8).
 
 ROUND_OFF = 1e-9
+ELEMENT_MEMORY = 100e3
+"""In a run [bytes]."""
 END_WEIGHTS = np.array([-1 / 8, 1 / 6, -1 / 24])
 """What Gregory's rule adds to the trapezoidal one at each end, so that it is right for cubic polynomials."""
 
@@ -236,6 +238,10 @@ class Rod:
     def node_places(self) -> Array:
         """Where the nodes are along the rod, shape (N,) [m]."""
         return np.linspace(0.0, self.length, self.elements * self.order + 1)
+
+    def memory(self, dimension: int) -> tuple[int, float]:
+        """How many elements the rod has, and what they take in a run [bytes]."""
+        return self.elements, ELEMENT_MEMORY * self.elements * self.order
 
     def nodes(self) -> tuple[RodNode, ...]:
         """The rigid sections, from start to end."""

@@ -286,6 +286,9 @@ def _other_axis(direction: Array) -> Array:
 
 # Hyperelastic string: large motion and large strain, no bending stiffness (Kinon et al. 2023).
 
+ELEMENT_MEMORY = 15e3
+"""In a run [bytes]."""
+
 
 @dataclass(frozen=True)
 class String(NodalBody):
@@ -358,6 +361,10 @@ class String(NodalBody):
     def places_along(self) -> tuple[float, ...]:
         """Its nodes."""
         return tuple(self.mesh.nodes.tolist())
+
+    def memory(self, dimension: int) -> tuple[int, float]:
+        """How many elements the string has, and what they take in a run [bytes]."""
+        return self.elements, ELEMENT_MEMORY * self.elements * self.order
 
     def discretize(self, dimension: int) -> AbsoluteBody:
         """Nodes, mass and strains in the plane (dimension 2) or in space (3)."""

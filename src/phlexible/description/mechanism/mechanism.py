@@ -17,7 +17,7 @@ from phlexible.bodies.beam.beam import SplitBeam
 from phlexible.bodies.body import Body
 from phlexible.bodies.initial_nodes import Field
 from phlexible.bodies.rod import Rod
-from phlexible.bodies.sizes import check_size
+from phlexible.bodies.sizes import refuse_large
 from phlexible.description.ground import Ground, planar_point
 from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.feedback import Feedback
@@ -349,7 +349,7 @@ class Mechanism(Parts):
         """
         if not isinstance(body, Body | SplitBeam | Rod):
             raise ModelError(f"add takes a body such as Beam or RigidBody, got {described(body)}")
-        check_size(body, self._dimension, flag("large", large))
+        refuse_large(*body.memory(self._dimension), "model.add", flag("large", large))
         taken: Mapping[str, object] = ChainMap[str, Any](self._bodies, self._split_beams, self._rods)
         name = free_name(body, name, taken, self._kinds[type(body)])
         if isinstance(body, Rod):
