@@ -4,6 +4,7 @@ import inspect
 import os
 from collections.abc import Callable, Mapping
 from enum import Enum
+from math import isfinite
 from operator import index
 from typing import Any, TypeVar
 
@@ -53,8 +54,10 @@ def finite(name: str, value: float, largest: float = LARGEST) -> float:
         number = _number(value)
     except (TypeError, ValueError, OverflowError):
         raise ParameterError(f"{name} must be one number, got {value!r}") from None
-    if not abs(number) <= largest:
-        raise ParameterError(_not_finite(name, number, value))
+    if not isfinite(number):
+        raise ParameterError(f"{name} must be finite, got {value!r}")
+    if abs(number) > largest:
+        raise ParameterError(_too_large(name, value))
     return number
 
 
@@ -68,7 +71,7 @@ def numbers(name: str, value: ArrayLike, expected: str = "numbers", largest: flo
     except (TypeError, ValueError, OverflowError):
         raise ParameterError(f"{name} must be {expected}, got {value!r}") from None
     if found.size and not np.abs(found).max() <= largest and (np.abs(found[np.isfinite(found)]) > largest).any():
-        raise ParameterError(_not_finite(name, 0.0, value))
+        raise ParameterError(_too_large(name, value))
     return found
 
 
@@ -77,8 +80,8 @@ def vector(name: str, value: ArrayLike, largest: float = LARGEST) -> Array:
     result = numbers(name, value, "three numbers", largest)
     if result.shape != (3,):
         raise ParameterError(f"{name} must have shape (3,), got shape {result.shape}: {value!r}")
-    if not (np.abs(result) <= largest).all():
-        raise ParameterError(_not_finite(name, result, value))
+    if not np.isfinite(result).all():
+        raise ParameterError(f"{name} must be finite, got {value!r}")
     result.flags.writeable = False
     return result
 
@@ -119,10 +122,8 @@ def hold_read_only(record: Any) -> None:
     held.update({name: read_only(each) for name, each in held.items() if isinstance(each, np.ndarray)})
 
 
-def _not_finite(name: str, number: float | Array, value: object) -> str:
-    if np.isfinite(number).all():
-        return f"{name} must be at most {LARGEST:g} in size (its powers would be infinite), got {value!r}"
-    return f"{name} must be finite, got {value!r}"
+def _too_large(name: str, value: object) -> str:
+    return f"{name} must be at most {LARGEST:g} in size (its powers would be infinite), got {value!r}"
 
 
 def _number(value: object) -> float:

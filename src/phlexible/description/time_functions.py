@@ -238,7 +238,6 @@ def numbers_at(function: ScalarFunction, times: Array, name: str) -> Array:
                     return np.array(values[: len(times)])
         except Exception:  # a function for single times may fail in any way here; it is then called one by one
             pass
-            pass
     return np.array([number_at(function, name, float(t)) for t in times], dtype=np.float64)
 
 

@@ -277,9 +277,9 @@ class LiveRun:
 
     def _reading(self, sensor: Sensor) -> tuple[QuickShare | None, "QuickReading | None"]:
         """How a sensor is read from the numbers of the state, where it can; found once."""
-        from phlexible.results.live_readings import quick_reading  # which needs the compiler
-
         if sensor not in self._readings:
+            from phlexible.results.live_readings import quick_reading  # which needs the compiler
+
             if len(self._readings) >= MOST_READINGS:  # of sensors that were made anew for each reading
                 self._readings.clear()
             share = sensor.quick
