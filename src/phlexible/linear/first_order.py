@@ -135,6 +135,17 @@ class EnergyForm:
     free_velocities: int | None
 
     @property
+    def free_ports(self) -> Array:
+        """What inputs add to da/dt of y = P a + N T u, prescribed velocities by inertia, shape (n - k, inputs)."""
+        rates = self.structure - self.dissipation
+        return np.asarray(self.free.T @ (rates @ self.ties @ self.tie_ports + self.ports))
+
+    @property
+    def seen(self) -> Array:
+        """C of outputs that see ``lambda = T du/dt - N^T (J - R) y - N^T B u``, too, shape (outputs, n)."""
+        return np.asarray(self.outputs - self.tie_outputs @ self.ties.T @ (self.structure - self.dissipation))
+
+    @property
     def coupling(self) -> Array | None:
         """L of the free motions ``dv/dt = -D v - L s + ..., ds/dt = L^T v``; None: the model has another form."""
         k = self.free_velocities

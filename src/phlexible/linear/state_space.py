@@ -44,17 +44,15 @@ def prescribed_state_space(model: ObservedPHDAE, accelerations: Sequence[str]) -
         ModelError: outputs that answer to the rate of another input, named with it.
     """
     form = energy_form(model)
-    rates, P, N, T = form.structure - form.dissipation, form.free, form.ties, form.tie_ports
-    is_rate = _chosen(model, accelerations, T)
-    A, B = form.among_free(rates), P.T @ (rates @ N @ T + form.ports)
-    seen = form.tie_outputs @ N.T
-    C = form.outputs @ P - seen @ rates @ P
-    D = form.outputs @ N @ T - seen @ (rates @ N @ T + form.ports)
-    D_rate = form.tie_outputs @ T
+    is_rate = _chosen(model, accelerations, form.tie_ports)
+    prescribed = form.ties @ form.tie_ports
+    A, B, C = form.among_free(form.structure - form.dissipation), form.free_ports, form.seen @ form.free
+    D = form.seen @ prescribed - form.tie_outputs @ form.ties.T @ form.ports
+    D_rate = form.tie_outputs @ form.tie_ports
     later = np.array(model.differentiations, dtype=bool)
     if form.tie_outputs[later].any():
         raise ModelError("rates of joint forces are no outputs of a state space")
-    D_rate[later], D[later], C[later] = (form.outputs @ N @ T)[later], C[later] @ B, C[later] @ A
+    D_rate[later], D[later], C[later] = (form.outputs @ prescribed)[later], C[later] @ B, C[later] @ A
     _check_proper(model, D_rate, is_rate)
     added = np.flatnonzero(is_rate)
     n, k, m = len(A), len(added), B.shape[1]

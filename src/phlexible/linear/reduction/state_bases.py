@@ -106,15 +106,9 @@ def normal_form(model: ObservedPHDAE) -> NormalForm:
 
 
 def normal_form_of_states(form: EnergyForm) -> NormalForm:
-    """That of the states that constraints leave free; inputs that prescribe velocities act by inertia.
-
-    With y = P a + N T u the constraints hold for any u, and ``P^T dy/dt`` leaves ``da/dt``: inputs act on a by
-    ``P^T ((J - R) N T + B)``, and multipliers see it by ``-N^T (J - R) P``.
-    """
-    rates = form.structure - form.dissipation
-    ports = form.free.T @ (rates @ form.ties @ form.tie_ports + form.ports)
-    outputs = (form.outputs - form.tie_outputs @ form.ties.T @ rates) @ form.free
-    return _with_constants(form.among_free(form.structure), form.among_free(form.dissipation), ports, outputs)
+    """That of the states that constraints leave free; inputs that prescribe velocities act by inertia."""
+    structure, dissipation = form.among_free(form.structure), form.among_free(form.dissipation)
+    return _with_constants(structure, dissipation, form.free_ports, form.seen @ form.free)
 
 
 def _with_constants(structure: Array, dissipation: Array, ports: Array, outputs: Array) -> NormalForm:
