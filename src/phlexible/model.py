@@ -443,7 +443,7 @@ class Model(Mechanism):
         breakpoints += [time for element in self.elements for time in element.times]
         breakpoints += [event.when for event in self.events if isinstance(event.when, float)]
         check_periods(self, step)
-        show = shown(progress)
+        shown(progress)  # refused before the run begins
         warn_of_unused_parts(self, stacklevel=4)
         at_start, system = self._numbers.system(self), self._numbers.whole_system(self)
         if options.tolerance is None:
@@ -485,7 +485,7 @@ class Model(Mechanism):
                     conditions=watched,
                 )
                 results.late = run.late
-                with progress_bar(show or progress) as report:
+                with progress_bar(progress) as report:
                     is_complete = run.run(report)
                 motion = results.finish(is_complete)
             except BaseException as error:

@@ -36,13 +36,10 @@ class Lines:
 
 
 @contextmanager
-def progress_bar(show: bool | None, what: str = "simulating") -> Iterator[Callable[[int, int], None]]:
-    """Gives a function of (done, in all); shows nothing where ``show`` is False, lines where it is None."""
-    if show is None:
-        yield Lines(what)
-        return
-    if not show:
-        yield lambda done, count: None
+def progress_bar(progress: bool | None, what: str = "simulating") -> Iterator[Callable[[int, int], None]]:
+    """Gives a function of (done, in all); None: a bar as of ``shown``, lines elsewhere."""
+    if not shown(progress):
+        yield Lines(what) if progress is None else lambda done, count: None
         return
     from rich.progress import Progress
 

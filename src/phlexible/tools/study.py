@@ -614,10 +614,11 @@ def study(
         raise ParameterError(f"build must be a function of the parameters that returns a model, got {build!r}")
     runs, axes = runs_of(parameters)
     _check_parameters(build, runs[0])
-    anew, show, task = flag("overwrite", overwrite), shown(progress), packed_task(build, measure)
+    shown(progress)  # refused before a file is written
+    anew, task = flag("overwrite", overwrite), packed_task(build, measure)
     file = None if output is None else Journal(file_path("output", output), list(runs[0]), anew)
     found: dict[int, Outcome] = {}
-    with file or nullcontext() as journal, progress_bar(show or progress, "runs") as report:
+    with file or nullcontext() as journal, progress_bar(progress, "runs") as report:
         if journal is not None:
             known = {number: journal.known.get(key(each)) for number, each in enumerate(runs)}
             found = {number: outcome for number, outcome in known.items() if outcome and not outcome.is_lost}
