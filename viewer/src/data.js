@@ -5,14 +5,18 @@ const KINDS = { u1: Uint8Array, i2: Int16Array, u4: Uint32Array, f4: Float32Arra
 
 export function readData(document) {
   const head = JSON.parse(document.getElementById("head").textContent);
-  const block = inflated(document.getElementById("block").textContent.trim()).buffer;
-  const cache = new Map();
+  return { head, array: arraysOf(head.arrays, document.getElementById("block").textContent.trim()) };
+}
+
+// Arrays by their numbers, from a compressed block.
+export function arraysOf(entries, text) {
+  const block = inflated(text).buffer, cache = new Map();
   const array = (index) => {
     if (index === null || index === undefined) return null;
-    if (!cache.has(index)) cache.set(index, unpacked(block, head.arrays[index]));
+    if (!cache.has(index)) cache.set(index, unpacked(block, entries[index]));
     return cache.get(index);
   };
-  return { head, array };
+  return array;
 }
 
 function unpacked(block, entry) {

@@ -4,7 +4,7 @@ import {
   Scene, Vector3, WebGLRenderer,
 } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
-import { readData } from "./data.js";
+import { arraysOf, readData } from "./data.js";
 import { Plot, place, short, withUnit } from "./plots.js";
 import { Anchor, Body, Frame } from "./poses.js";
 import { Skin, SoftSurface, StringTube, bodyMesh, colorMap, srgb, tableTexture } from "./skins.js";
@@ -231,7 +231,7 @@ class Report {
 
   key(event) {
     if (event.target.matches("select, input, textarea") && event.key !== "Escape") return;
-    const step = (this.end - this.begin) / (this.clip.count - 1);
+    const step = (this.end - this.begin) / Math.max(1, this.clip.count - 1);
     const selectNext = (id, by = 1) => {
       const box = byId(id);
       box.selectedIndex = (box.selectedIndex + by + box.options.length) % box.options.length;
@@ -335,6 +335,24 @@ class Report {
     byId("time").value = String(Math.round(1000 * share));
     byId("time").setAttribute("aria-valuetext", `${short(this.now)} seconds`);
     byId("now").textContent = this.head.loop ? `${Math.round(360 * share)}°` : `${short(this.now)} s`;
+  }
+
+  // Other instants of the same model, as a live run sends them.
+  receive(moved, block) {
+    const array = arraysOf(moved.arrays, block), origins = array(moved.frames), turns = array(moved.frame_turns);
+    this.times = array(moved.time).values;
+    this.bodies.forEach((body, k) => {
+      body.take(moved.bodies[k], array);
+      if (!body.n) return;
+      const { eta } = this.meshes[k].material.uniforms;
+      eta.value.dispose();
+      eta.value = tableTexture(body.eta.values, 1);
+    });
+    for (const frame of this.moving) Object.assign(frame, { origins, turns });
+    this.arrows.forEach((arrow, k) => (arrow.values = array(moved.arrows[k])));
+    this.begin = this.times[0];
+    this.end = this.times[this.times.length - 1];
+    this.goTo(this.end);
   }
 
   middle(body) {

@@ -9,16 +9,18 @@ export class Body {
     this.whole = entry.whole;
     this.skin = skin;
     this.isString = entry.places !== null;
-    this.origins = array(entry.origins);
-    this.turns = array(entry.turns);
-    this.eta = array(entry.eta);
-    this.places = array(entry.places);
+    this.take(entry, array);
     this.triangles = array(entry.triangles); // of a soft body: between its places
     this.n = this.eta ? this.eta.shape[1] : 0;
     this.fields = entry.fields.map((f) => ({ ...f, values: array(f.values) }));
     this.position = new Vector3();
     this.quaternion = new Quaternion();
     this.amplitudes = new Float32Array(this.n);
+  }
+
+  // Where it is at all frames.
+  take(entry, array) {
+    for (const name of ["origins", "turns", "eta", "places"]) this[name] = array(entry[name]);
   }
 
   // Pose and elastic coordinates at frame a + w; amp enlarges deformations.

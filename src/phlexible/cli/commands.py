@@ -306,7 +306,7 @@ def live(
     port: Annotated[int, typer.Option(help="Of the page; 0: any that is free.", min=0, max=65535)] = 0,
     debug: Debug = False,
 ) -> None:
-    """Show a motion, or a model that runs, in a browser on this machine; Ctrl-C ends it (phlexible[live])."""
+    """Show a motion, or a model that runs, in a browser on this machine; Ctrl-C ends it."""
     with one_line_failures(debug):
         if Path(model).suffix.lower() in RESULTS:
             follow(Path(model), port)

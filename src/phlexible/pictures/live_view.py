@@ -1,33 +1,92 @@
-"""Motions and running models in a browser, drawn by viser."""
+"""Motions and running models in a browser: the page of a report, told by a server of this machine what to show."""
 
+import errno
+import json
 import threading
 import time as clock
-from collections.abc import Callable, MutableMapping
-from contextlib import redirect_stdout
+from collections.abc import MutableMapping
 from dataclasses import replace
-from io import StringIO
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from math import isfinite
 from types import TracebackType
 from typing import Any, Protocol, Self
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from phlexible.algebra.arrays import Array, finite, positive, whole
 from phlexible.errors import ParameterError
-from phlexible.extras import optional
-from phlexible.pictures.mechanism_plot import picked_instants
-from phlexible.pictures.report_page import visible_skin
-from phlexible.pictures.scene import Arrow, DrawnBody, Scene, Symbol, SymbolKind
+from phlexible.pictures.report_page import Packing, asset, moved_data, page, scene_data
+from phlexible.pictures.reports import ReportedMotion, motion_page
+from phlexible.pictures.scene import PALETTE
 from phlexible.pictures.scenes import moved_scene, scene_of
-from phlexible.pictures.style import rgb
 from phlexible.state.recorded_run import RecordedRun
 
-# A server of viser on this machine: where it is, where its camera stands, how it ends.
+# A page of this machine: browsers ask what is new (GET /news?after=3) and tell what was set on it (POST /set).
 
 HERE, LAST_PORT = "127.0.0.1", 65535
-FROM = np.array([0.55, -1.0, 0.45])
-"""Where a camera in space stands of what is drawn, for z upwards."""
-AWAY = 0.95  # of the size of the scene
+PATIENCE = 10.0
+"""How long a browser waits for news before it asks again [s]."""
+MOST_BYTES = 100_000
+"""Of what a browser tells."""
+
+
+class _Server(ThreadingHTTPServer):
+    """Answers browsers of this machine, one thread each."""
+
+    daemon_threads, allow_reuse_address = True, False
+
+    def __init__(self, port: int, view: "Served") -> None:
+        super().__init__((HERE, port), _Answer)
+        self.view = view
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Browsers that leave while they are answered are no fault."""
+
+
+class _Answer(BaseHTTPRequestHandler):
+    server: _Server
+
+    def do_GET(self) -> None:
+        """The page, or what is new."""
+        path, _, query = self.path.partition("?after=")
+        if not self._is_of_this_machine():
+            self._send(403, "text/plain", "this page is for browsers of its own machine")
+        elif path == "/":
+            self._send(200, "text/html; charset=utf-8", self.server.view.page)
+        elif path == "/news" and query.lstrip("-").isdigit():
+            self._send(200, "application/json", json.dumps(self.server.view.news(int(query))))
+        else:
+            self._send(404, "text/plain", "no such page")
+
+    def do_POST(self) -> None:
+        """What was set on the page."""
+        length = self.headers.get("Content-Length", "")
+        try:
+            if not (self._is_of_this_machine() and length.isdigit() and int(length) <= MOST_BYTES):
+                raise ValueError
+            self.server.view.hear(dict(json.loads(self.rfile.read(int(length)))))
+        except (ValueError, TypeError, KeyError):
+            self._send(400, "text/plain", "not understood")
+        else:
+            self._send(200, "application/json", "{}")
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing is written to the terminal."""
+
+    def _is_of_this_machine(self) -> bool:
+        """Other sites that a browser shows can neither read the page nor set anything on it."""
+        hosts = {f"{name}:{self.server.server_port}" for name in (HERE, "localhost")}
+        origin = self.headers.get("Origin", "http://" + self.headers.get("Host", ""))
+        return self.headers.get("Host") in hosts and origin.removeprefix("http://") in hosts
+
+    def _send(self, status: int, kind: str, text: str) -> None:
+        content = text.encode()
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(content)))
+        self.send_header("Cache-Control", "no-store")
+        self.end_headers()
+        self.wfile.write(content)
 
 
 class Served:
@@ -35,33 +94,56 @@ class Served:
 
     Attributes:
         url: to open in a browser.
+        is_open: until it is stopped.
+        page: HTML.
     """
 
-    def __init__(self, port: int, title: str) -> None:
-        if (port := whole("port", port, least=0)) > LAST_PORT:
-            raise ParameterError(f"port must be at most {LAST_PORT}, got {port}")
-        viser = optional("viser", "live")
-        with redirect_stdout(StringIO()):  # it greets
-            self.server: Any = viser.ViserServer(host=HERE, port=port, label=title)
-        self.url = f"http://{HERE}:{self.server.get_port()}"
-        self.is_open = True
+    def __init__(self, port: int, page: str, **news: Any) -> None:
+        self.page, self.is_open = page, True
+        self._changed = threading.Condition()
+        self._news: dict[str, Any] = {**news, "number": 0}
+        self._server = self._begun(port)
+        self.url = f"http://{HERE}:{self._server.server_port}"
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
 
-    def look_at(self, scene: Scene) -> None:
-        """The whole scene in view, from the front in the plane, from above and the side in space."""
-        low, high = scene.corners
-        center = (low + high) / 2
-        away = np.array([0.0, 0.0, 1.0]) if scene.dimension == 2 else FROM / np.linalg.norm(FROM)
-        if scene.dimension == 3 and scene.gravity.any() and np.argmax(np.abs(scene.gravity)) == 1:
-            away = away[[0, 2, 1]] * np.array([1.0, 1.0, -1.0])
-        camera = self.server.initial_camera
-        camera.look_at, camera.position = center, center + AWAY * scene.size * away
+    def news(self, after: int) -> dict[str, Any]:
+        """What pages show, with its number; waits some seconds for a number above ``after``."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self.is_open or self._news["number"] > after, PATIENCE)
+            return {**self._news, "is_open": self.is_open}
+
+    def hear(self, told: dict[str, Any]) -> None:
+        """What was set on a page, called in a thread of the server.
+
+        Raises:
+            ValueError, TypeError, KeyError: nothing that pages tell.
+        """
+        raise NotImplementedError
 
     def stop(self) -> None:
         """The page ends."""
         if self.is_open:
-            self.is_open = False
-            with redirect_stdout(StringIO()):
-                self.server.stop()
+            with self._changed:
+                self.is_open = False
+                self._changed.notify_all()
+            self._server.shutdown()
+            self._server.server_close()
+
+    def _tell(self, **news: Any) -> None:
+        """What pages show from now on, beside what they were told before."""
+        with self._changed:
+            self._news |= {**news, "number": self._news["number"] + 1}
+            self._changed.notify_all()
+
+    def _begun(self, port: int) -> _Server:
+        """A server at the port or the next one that is free; 0: at any."""
+        while True:
+            try:
+                return _Server(port, self)
+            except OSError as error:
+                if error.errno != errno.EADDRINUSE or port == LAST_PORT:
+                    raise ParameterError(f"no page can be shown at port {port}: {error}") from error
+                port += 1
 
     def __enter__(self) -> Self:
         return self
@@ -75,181 +157,13 @@ class Served:
         return f"{type(self).__name__}({self.url if self.is_open else 'stopped'})"
 
 
-# A scene in the browser: handles of viser that are moved from instant to instant.
-
-JOINT, LINE, ARROW = 0.008, 0.004, 0.16
-"""Of the scene: radius of a joint, thickness of strings and springs, length of the largest force."""
-RAIL = 0.2
-"""Of the scene, half of what is shown of a rail."""
-SEE_THROUGH = 0.3
-INK, QUIET, RED = (60, 60, 60), (140, 140, 140), (176, 58, 91)
-STRETCHED = frozenset({SymbolKind.LINK, SymbolKind.SPRING, SymbolKind.DAMPER})
-
-Draw = Callable[[Scene, int], None]
+def _checked(port: int) -> int:
+    if (port := whole("port", port, least=0)) > LAST_PORT:
+        raise ParameterError(f"port must be at most {LAST_PORT}, got {port}")
+    return port
 
 
-class ShownScene:
-    """What is drawn in a server of viser, by names such as "/bodies/coupler".
-
-    Args:
-        server: of viser.
-        scene: the first to be shown; those that follow are of the same model.
-    """
-
-    def __init__(self, server: Any, scene: Scene) -> None:
-        self._server, self._reach = server, scene.reach
-        server.scene.set_up_direction(_up(scene))
-        self._draws: list[Draw] = []
-        self.bodies: dict[str, Any] = {}
-        """Handles of viser by the names of bodies; the surfaces that they touch have names of their own."""
-        for number, body in enumerate(scene.bodies):
-            self._add(body, lambda shown, number=number: shown.bodies[number])  # type: ignore[misc]
-        for number, body in enumerate(scene.surfaces):
-            self._add(body, lambda shown, number=number: shown.surfaces[number], SEE_THROUGH)  # type: ignore[misc]
-        for number, symbol in enumerate(scene.symbols):
-            self._draws.append(self._symbol(symbol, f"/symbols/{number} {symbol.label}"))
-        for number, arrow in enumerate(scene.arrows):
-            self._draws.append(self._arrow(number, arrow, scene))
-        self.show(scene, 0)
-
-    def show(self, scene: Scene, instant: int) -> None:
-        """Moves everything to an instant of a scene."""
-        with self._server.atomic():
-            for draw in self._draws:
-                draw(scene, instant)
-
-    def _add(self, body: DrawnBody, found: Callable[[Scene], DrawnBody], opacity: float | None = None) -> None:
-        kind = "surfaces" if opacity else "bodies"
-        name, color = f"/{kind}/{body.name}", _color(body.color)
-        if body.is_nodal and not body.skin.has_surface:
-            self._add_string(name, body, found, color)
-            return
-        dressed = body.skin if body.is_nodal else visible_skin(body.skin, self._reach)
-        is_stiff = body.is_rigid and not body.is_nodal
-        first = replace(body, skin=dressed)
-        handle = self._server.scene.add_mesh_simple(
-            name,
-            (dressed.positions[dressed.vertex_nodes] + dressed.offsets) if is_stiff else first.vertices()[0],
-            dressed.triangles,
-            color=color,
-            side="double",
-            opacity=opacity,
-            flat_shading=is_stiff,
-        )
-        self.bodies[body.name] = handle
-
-        def draw(scene: Scene, instant: int) -> None:
-            now = _at(found(scene), instant)
-            if is_stiff:
-                handle.position, handle.wxyz = now.origins[0], _wxyz(now.rotations[0])
-            else:
-                handle.vertices = replace(now, skin=dressed).vertices()[0].astype(np.float32)
-
-        self._draws.append(draw)
-
-    def _add_string(self, name: str, body: DrawnBody, found: Callable[[Scene], DrawnBody], color: Any) -> None:
-        line = body.skin.lines[0]
-        handle = self._segments(name, _pairs(body.nodes()[0, line]), color, 2 * LINE)
-        self.bodies[body.name] = handle
-
-        def draw(scene: Scene, instant: int) -> None:
-            handle.points = _pairs(_at(found(scene), instant).nodes()[0, line])
-
-        self._draws.append(draw)
-
-    def _symbol(self, symbol: Symbol, name: str) -> Draw:
-        if symbol.kind is SymbolKind.RAIL:
-            return self._rail(symbol, name)
-        if symbol.kind in STRETCHED:
-            handle = self._segments(name, np.zeros((1, 2, 3)), QUIET, LINE)
-
-            def stretch(scene: Scene, instant: int) -> None:
-                assert symbol.other is not None, "such symbols have two ends"
-                ends = [scene.places(anchor)[instant] for anchor in (symbol.anchor, symbol.other)]
-                handle.points = np.array([ends], dtype=np.float32)
-
-            return stretch
-        size = JOINT * self._reach
-        if symbol.kind in (SymbolKind.GROUND, SymbolKind.MOVING_FRAME):
-            mark = self._server.scene.add_box(name, color=QUIET, dimensions=(3 * size, 3 * size, 3 * size))
-        else:
-            mark = self._server.scene.add_icosphere(name, radius=1.4 * size, color=INK, subdivisions=2)
-
-        def move(scene: Scene, instant: int) -> None:
-            mark.position = scene.places(symbol.anchor)[instant]
-
-        return move
-
-    def _rail(self, symbol: Symbol, name: str) -> Draw:
-        handle = self._segments(name, np.zeros((1, 2, 3)), QUIET, LINE)
-
-        def move(scene: Scene, instant: int) -> None:
-            assert symbol.other is not None, "something slides on it"
-            place = scene.places(symbol.anchor)[instant]
-            along = scene.directions(symbol.anchor, symbol.axis)[instant]
-            middle = place + along * ((scene.places(symbol.other)[instant] - place) @ along)
-            ends = middle + RAIL * self._reach * np.outer([-1.0, 1.0], along)
-            handle.points = ends[None].astype(np.float32)
-
-        return move
-
-    def _arrow(self, number: int, arrow: Arrow, scene: Scene) -> Draw:
-        handle = self._segments(f"/loads/{number} {arrow.label}", np.zeros((1, 2, 3)), RED, 1.5 * LINE)
-        length = ARROW * self._reach / (scene.greatest_load[arrow.is_torque] or 1.0)
-
-        def draw(scene: Scene, instant: int) -> None:
-            now = scene.arrows[number]
-            tip = scene.places(now.anchor)[instant]
-            handle.points = np.array([[tip - length * now.values[instant], tip]], dtype=np.float32)
-
-        return draw
-
-    def _segments(self, name: str, points: Array, color: Any, thickness: float) -> Any:
-        return self._server.scene.add_line_segments(
-            name, points.astype(np.float32), color, thickness=thickness * self._reach, thickness_units="world"
-        )
-
-
-def _at(body: DrawnBody, instant: int) -> DrawnBody:
-    one = slice(instant, instant + 1)
-    return replace(body, origins=body.origins[one], rotations=body.rotations[one], eta=body.eta[one])
-
-
-def _pairs(line: Array) -> Array:
-    """Points (m, 3) as segments (m - 1, 2, 3)."""
-    return np.stack([line[:-1], line[1:]], axis=1).astype(np.float32)
-
-
-def _wxyz(rotation: Array) -> Array:
-    return np.asarray(np.roll(Rotation.from_matrix(rotation).as_quat(), 1))
-
-
-def _color(color: str) -> tuple[int, int, int]:
-    red, green, blue = (255 * rgb(color)).round().astype(int).tolist()
-    return red, green, blue
-
-
-def _up(scene: Scene) -> Array:
-    """Against gravity; without it y in the plane and z in space."""
-    if scene.gravity.any():
-        return np.asarray(-scene.gravity / np.linalg.norm(scene.gravity))
-    return np.array([0.0, 1.0, 0.0]) if scene.dimension == 2 else np.array([0.0, 0.0, 1.0])
-
-
-# A recorded motion in a browser: a slider of time moves the bodies.
-
-MOST_FRAMES = 600
-PAUSE = 1 / 30  # [s], between two pictures
-SECONDS = 8.0  # of a whole motion at first
-
-
-class Recorded(Protocol):
-    """What is shown of a motion."""
-
-    @property
-    def run(self) -> RecordedRun: ...
-    @property
-    def time(self) -> Array: ...
+# A recorded motion in a browser: its report, whose slider of time can be moved from Python.
 
 
 class MotionView(Served):
@@ -257,79 +171,57 @@ class MotionView(Served):
 
     Attributes:
         url: to open in a browser.
-        is_playing: whether time runs, ``speed`` seconds of the motion in one.
     """
 
-    def __init__(self, motion: Recorded, port: int, frames: int | None) -> None:
-        self._frames = MOST_FRAMES if frames is None else whole("frames", frames, least=2)
-        super().__init__(port, "phlexible")
-        self._scene = scene_of(motion.run, picked_instants(motion.time, self._frames))
-        self._shown = ShownScene(self.server, self._scene)
-        self.look_at(self._scene)
-        begin, end = float(self._scene.time[0]), float(self._scene.time[-1])
-        gui, span = self.server.gui, (end - begin) or 1.0
-        self._slider = gui.add_slider("time [s]", min=begin, max=end, step=span / 1000, initial_value=begin)
-        self._play = gui.add_checkbox("play", initial_value=False)
-        self._speed = gui.add_number("speed", initial_value=round(span / SECONDS, 6), min=1e-6, step=1e-6)
-        self._slider.on_update(lambda event: self._moved())
-        self._clock = threading.Thread(target=self._run, daemon=True)
-        self._clock.start()
-
-    @property
-    def bodies(self) -> dict[str, object]:
-        """Handles of viser by the names of bodies."""
-        return dict(self._shown.bodies)
+    def __init__(self, motion: ReportedMotion, port: int, frames: int | None) -> None:
+        port, self._frames = _checked(port), frames
+        page = self._page_of(motion)
+        super().__init__(port, page, time=self._span[0], playing=False, version=0)
 
     @property
     def time(self) -> float:
         """Shown now [s]; to be set, between the first and the last instant."""
-        return float(self._slider.value)
+        return float(self._news["time"])
 
     @time.setter
     def time(self, value: float) -> None:
-        low, high = float(self._scene.time[0]), float(self._scene.time[-1])
-        self._slider.value = min(max(finite("time", value), low), high)
+        low, high = self._span
+        self._tell(time=min(max(finite("time", value), low), high))
 
     @property
     def is_playing(self) -> bool:
         """Whether the view plays the motion."""
-        return bool(self._play.value)
+        return bool(self._news["playing"])
 
     def play(self, speed: float | None = None) -> None:
         """Time runs, again from the start after the end.
 
         Args:
-            speed: seconds of the motion in one; None: as before, at first the whole motion in 8 s.
+            speed: seconds of the motion in one; None: as before, at first the whole motion in about 8 s.
         """
-        if speed is not None:
-            self._speed.value = positive("speed", speed)
-        self._play.value = True
+        self._tell(playing=True, **({} if speed is None else {"speed": positive("speed", speed)}))
 
     def pause(self) -> None:
         """Time stands."""
-        self._play.value = False
+        self._tell(playing=False)
 
-    def replace(self, motion: Recorded) -> None:
+    def replace(self, motion: ReportedMotion) -> None:
         """Shows another motion of the same model, such as a run that went on."""
-        self._scene = scene_of(motion.run, picked_instants(motion.time, self._frames))
-        begin, end = float(self._scene.time[0]), float(self._scene.time[-1])
-        self._slider.min, self._slider.max, self._slider.step = begin, end, ((end - begin) or 1.0) / 1000
-        self._moved()
+        self.page = self._page_of(motion)
+        self._tell(version=self._news["version"] + 1)
 
-    def _moved(self) -> None:
-        nearest = int(picked_instants(self._scene.time, [self.time])[0]) if len(self._scene.time) > 1 else 0
-        self._shown.show(self._scene, nearest)
+    def hear(self, told: dict[str, Any]) -> None:
+        """Time, whether it runs, and its speed, by a page that knows the latest news."""
+        time, playing, speed = float(told["time"]), bool(told["playing"]), float(told["speed"])
+        if not (isfinite(time) and isfinite(speed)):
+            raise ValueError
+        with self._changed:
+            if told["number"] == self._news["number"]:
+                self._news |= {"time": time, "playing": playing, "speed": speed}
 
-    def _run(self) -> None:
-        last = clock.monotonic()
-        while self.is_open:
-            clock.sleep(PAUSE)
-            now = clock.monotonic()
-            passed, last = now - last, now
-            if self.is_open and self.is_playing:
-                begin, end = float(self._scene.time[0]), float(self._scene.time[-1])
-                after = self.time + passed * float(self._speed.value)
-                self.time = begin if after > end else after
+    def _page_of(self, motion: ReportedMotion) -> str:
+        self._span = float(motion.time[0]), float(motion.time[-1])
+        return motion_page(motion, self._frames, script=asset("live.js"))
 
 
 # A model that is stepped, in a browser: its inputs are numbers on the page.
@@ -357,46 +249,36 @@ class Stepped(Protocol):
 
 
 class RunView(Served):
-    """A live run in a browser, made by ``LiveRun.live``: a number for each input, and a button that stops it."""
+    """A live run in a browser, made by ``LiveRun.live``: a number for each input, and a button that ends it."""
 
     def __init__(self, stepped: Stepped, port: int) -> None:
-        super().__init__(port, "phlexible")
-        self._stepped = stepped
-        self._scene = replace(scene_of(stepped.instant.run, np.array([0])), arrows=())
-        self._shown = ShownScene(self.server, self._scene)
-        self.look_at(self._scene)
-        gui = self.server.gui
-        self._time = gui.add_text("time [s]", f"{stepped.time:.3f}", disabled=True)
-        self._runs = gui.add_checkbox("runs", initial_value=True)
-        self._has_end = False
-        gui.add_button("end").on_click(lambda event: self._finish())
-        self._numbers = {name: _number(gui, name, value) for name, value in stepped.inputs.items()}
-        for name, number in self._numbers.items():
-            number.on_update(lambda event, name=name: self._give(name))
-        self._given: set[str] = set()
-
-    @property
-    def bodies(self) -> dict[str, object]:
-        """Handles of viser by the names of bodies."""
-        return dict(self._shown.bodies)
-
-    @property
-    def numbers(self) -> dict[str, Any]:
-        """The fields of the inputs on the page, handles of viser, by their names."""
-        return dict(self._numbers)
+        port = _checked(port)
+        self._stepped, self._scene = stepped, replace(scene_of(stepped.instant.run, np.array([0])), arrows=())
+        self._runs, self._has_end = True, False
+        self._given: dict[str, Array] = {}
+        pack = Packing()
+        head = scene_data(self._scene, {}, pack) | {
+            "clips": [{"name": "", "first": 0, "count": 1, "loop": False}],
+            "loop": False,
+            "panels": [],
+            "palette": PALETTE,
+            "inputs": {name: value.tolist() for name, value in stepped.inputs.items()},
+        }
+        super().__init__(port, page("live run", "a model that is stepped", head, pack, [], script=asset("live.js")))
 
     @property
     def is_running(self) -> bool:
-        """Whether the user has not pressed "end" or stopped the page."""
+        """Whether nobody has pressed "end" or stopped the page."""
         return self.is_open and not self._has_end
 
     def update(self) -> None:
         """Draws where the run is now; for those who step it themselves."""
-        self._shown.show(moved_scene(self._scene, self._stepped.instant.run, np.array([0])), 0)
-        self._time.value = f"{self._stepped.time:.3f}"
+        pack = Packing()
+        moved = moved_data(moved_scene(self._scene, self._stepped.instant.run, np.array([0])), pack)
+        self._tell(moved={**moved, "arrays": pack.entries}, block=pack.text())
 
     def run(self, duration: float | None = None, speed: float = 1.0) -> None:
-        """Steps the run and draws it until the duration is over or somebody presses "end"; it rests without "runs".
+        """Steps the run and draws it until the duration is over or somebody presses "end"; it rests when paused.
 
         Args:
             duration: in the time of the run [s]; None: without end.
@@ -409,7 +291,7 @@ class RunView(Served):
         end = np.inf if duration is None else self._stepped.time + positive("duration", duration)
         speed, last = positive("speed", speed), clock.monotonic()
         while self.is_running and self._stepped.time < end:
-            if self._runs.value:
+            if self._runs:
                 self._take_inputs()
                 self._stepped.advance(min(self._stepped.time + speed / PICTURES, end))
                 self.update()
@@ -417,21 +299,18 @@ class RunView(Served):
             clock.sleep(max(0.0, last + 1 / PICTURES - now))
             last = clock.monotonic()
 
-    def _finish(self) -> None:
-        self._has_end = True
-
-    def _give(self, name: str) -> None:
-        """Inputs are set between steps, in the thread that steps."""
-        self._given.add(name)
+    def hear(self, told: dict[str, Any]) -> None:
+        """New values of inputs, whether the run goes on, or that it ends."""
+        for name, value in dict(told.get("inputs", {})).items():
+            numbers = np.array(value, dtype=np.float64)
+            if numbers.shape != self._stepped.inputs[name].shape or not np.isfinite(numbers).all():
+                raise ValueError
+            self._given[name] = numbers
+        self._runs = bool(told.get("runs", self._runs))
+        self._has_end = self._has_end or bool(told.get("end"))
 
     def _take_inputs(self) -> None:
+        """Inputs are set between steps, in the thread that steps."""
         while self._given:
-            name = self._given.pop()
-            self._stepped.inputs[name] = np.atleast_1d(self._numbers[name].value)
-
-
-def _number(gui: Any, name: str, value: Array) -> Any:
-    if len(value) == 1:
-        return gui.add_number(name, initial_value=float(value[0]))
-    x, y, z = (float(each) for each in value)
-    return gui.add_vector3(name, initial_value=(x, y, z), step=1e-3)
+            name, value = self._given.popitem()
+            self._stepped.inputs[name] = value

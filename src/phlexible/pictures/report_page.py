@@ -53,7 +53,12 @@ class Packing:
         return self._add(array.astype(f"<{kind}"), kind, [], [])
 
     def coarse(self, values: Array) -> int:
-        """16 bits for the numbers of each column, the last axes: enough for what eyes see. First axis: time."""
+        """16 bits for the numbers of each column, the last axes: enough for what eyes see. First axis: time.
+
+        Numbers of one instant have no range and are stored in single precision.
+        """
+        if len(values) == 1:
+            return self.exact(np.asarray(values, dtype=np.float32))
         flat = np.asarray(values, dtype=np.float64).reshape(len(values), -1)
         low, high = flat.min(axis=0), flat.max(axis=0)
         scale = np.where(high > low, (high - low) / STEPS, 1.0)
@@ -175,14 +180,16 @@ Tree = dict[str, Any]
 
 def scene_data(scene: Scene, fields: Mapping[int, Sequence[NodeField]], pack: Packing) -> Tree:
     """The head of a report about the scene; ``fields`` by the number of their body."""
+    moved = moved_data(scene, pack)
     skins: list[Tree] = []
     known: dict[int, int] = {}
     ranges = _ranges(fields)
     bodies = []
-    shown = (*scene.bodies, *scene.surfaces)
-    turns = _quaternions(np.stack([body.rotations for body in shown], axis=1)) if shown else np.zeros((0, 0, 4))
-    for number, body in enumerate(shown):
-        entry = _body(body, turns[:, number], pack)
+    for number, body in enumerate((*scene.bodies, *scene.surfaces)):
+        is_soft = body.is_nodal and body.skin.coordinates is not None
+        entry: Tree = {"name": body.name, "whole": body.whole, "kind": body.kind, "color": body.color}
+        entry |= moved["bodies"][number]
+        entry["triangles"] = pack.exact(body.skin.triangles) if is_soft else None
         entry["fields"] = [
             {"name": each.name, "values": pack.shades(each.values, *ranges[each.name][:2])}
             for each in fields.get(number, ())
@@ -190,7 +197,7 @@ def scene_data(scene: Scene, fields: Mapping[int, Sequence[NodeField]], pack: Pa
         entry["skin"] = None if body.is_nodal else _skin_number(scene, body, skins, known, pack)
         bodies.append(entry)
     low, high = scene.corners
-    return {
+    return moved | {
         "dimension": scene.dimension,
         "up": _up(scene).tolist(),
         "low": low.tolist(),
@@ -198,11 +205,8 @@ def scene_data(scene: Scene, fields: Mapping[int, Sequence[NodeField]], pack: Pa
         "size": scene.size,
         "reach": scene.reach,
         "string_radius": STRING_RADIUS * scene.reach,
-        "time": pack.exact(scene.time),
         "bodies": bodies,
         "skins": skins,
-        "frames": pack.coarse(scene.frames) if scene.frames.size else None,
-        "frame_turns": pack.coarse(_quaternions(scene.frame_turns)) if scene.frames.size else None,
         "paths": pack.exact(scene.paths.astype(np.float32)) if len(scene.paths) > 1 and scene.frames.size else None,
         "frame_count": int(scene.frames.shape[1]),
         "symbols": [
@@ -220,9 +224,9 @@ def scene_data(scene: Scene, fields: Mapping[int, Sequence[NodeField]], pack: Pa
                 "label": arrow.label,
                 "is_torque": arrow.is_torque,
                 "anchor": _anchor(scene, arrow.anchor, pack),
-                "values": pack.coarse(arrow.values),
+                "values": values,
             }
-            for arrow in scene.arrows
+            for arrow, values in zip(scene.arrows, moved["arrows"], strict=True)
         ],
         "greatest_load": [load or 1.0 for load in scene.greatest_load],
         "fields": [
@@ -236,15 +240,24 @@ def scene_data(scene: Scene, fields: Mapping[int, Sequence[NodeField]], pack: Pa
     }
 
 
-def _body(body: DrawnBody, turns: Array, pack: Packing) -> Tree:
-    common: Tree = {"name": body.name, "whole": body.whole, "kind": body.kind, "color": body.color}
+def moved_data(scene: Scene, pack: Packing) -> Tree:
+    """What differs from instant to instant: of bodies and surfaces, frames and arrows."""
+    shown = (*scene.bodies, *scene.surfaces)
+    turns = _quaternions(np.stack([body.rotations for body in shown], axis=1)) if shown else np.zeros((0, 0, 4))
+    return {
+        "time": pack.exact(scene.time),
+        "bodies": [_moved_body(body, turns[:, number], pack) for number, body in enumerate(shown)],
+        "frames": pack.coarse(scene.frames) if scene.frames.size else None,
+        "frame_turns": pack.coarse(_quaternions(scene.frame_turns)) if scene.frames.size else None,
+        "arrows": [pack.coarse(arrow.values) for arrow in scene.arrows],
+    }
+
+
+def _moved_body(body: DrawnBody, turns: Array, pack: Packing) -> Tree:
     if body.is_nodal:
-        triangles = pack.exact(body.skin.triangles) if body.skin.coordinates is not None else None
-        own: Tree = {"places": pack.coarse(body.nodes()), "triangles": triangles}
-        return common | own | {"origins": None, "turns": None, "eta": None}
-    return common | {
+        return {"places": pack.coarse(body.nodes()), "origins": None, "turns": None, "eta": None}
+    return {
         "places": None,
-        "triangles": None,
         "origins": pack.coarse(body.origins),
         "turns": pack.coarse(turns),
         "eta": pack.coarse(body.eta) if body.eta.shape[1] else None,
@@ -376,8 +389,10 @@ def asset(name: str) -> str:
     return files("phlexible.pictures").joinpath("assets", name).read_text(encoding="utf-8")
 
 
-def page(title: str, subtitle: str, head: Mapping[str, Any], pack: Packing, sections: Sequence[str]) -> str:
-    """One HTML page that holds everything and asks the network for nothing."""
+def page(
+    title: str, subtitle: str, head: Mapping[str, Any], pack: Packing, sections: Sequence[str], script: str = ""
+) -> str:
+    """One HTML page that holds everything and asks the network for nothing; a script may follow the viewer."""
     numbers = json.dumps({**head, "arrays": pack.entries}, separators=(",", ":"))
     places = {
         "TITLE": escape(title),
@@ -386,6 +401,7 @@ def page(title: str, subtitle: str, head: Mapping[str, Any], pack: Packing, sect
         "HEAD": numbers.replace("<", "\\u003c"),  # "<!--<script>" would swallow the rest of the page
         "BLOCK": pack.text(),
         "LOADER": asset("loader.js"),
+        "SCRIPT": script,
         "VIEWER": compressed(asset("viewer.js").encode()),
         "SECTIONS": "\n".join(sections),
         "ABOUT": escape(f"Made by phlexible {__version__}. The 3D view uses three.js (MIT licence)."),

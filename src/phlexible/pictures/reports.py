@@ -151,8 +151,9 @@ def motion_page(
     points: Sequence[Attachment] = (),
     curves: Mapping[str, ArrayLike] | None = None,
     title: str | None = None,
+    script: str = "",
 ) -> str:
-    """The page as text; see ``Motion.report``.
+    """The page as text, see ``Motion.report``; a script may follow the viewer.
 
     Raises:
         ParameterError: a count below 2, or curves of another length.
@@ -196,6 +197,7 @@ def motion_page(
             section("Model", model_tree(model_parts(motion.mechanism), intro)),
             section("Versions", versions()),
         ],
+        script,
     )
 
 

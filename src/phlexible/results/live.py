@@ -355,7 +355,7 @@ class LiveRun:
         self._blocks = [self._blocks[-1].last]
 
     def live(self, *, port: int = 0) -> RunView:
-        """Shows the run in a browser on this machine, with a field for each input; needs ``phlexible[live]``.
+        """Shows the run in a browser on this machine, with a field for each input.
 
         ``view = sim.live()``, then open ``view.url``; ``view.run(10.0)`` steps it in the time of a clock,
         ``view.update()`` draws it after steps of your own, ``view.stop()`` ends the page.
@@ -364,7 +364,6 @@ class LiveRun:
             port: of the server, or the next one that is free; 0: any.
 
         Raises:
-            MissingExtraError: viser is not installed.
             ParameterError: no such port.
         """
         return RunView(self, port)

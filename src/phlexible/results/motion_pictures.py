@@ -82,16 +82,15 @@ class MotionPictures:
         return InlinePage(motion_page(self, frames, points, measured(sensors, self.run, None), None), pixels)
 
     def live(self: Drawn, *, port: int = 0, frames: int | None = None) -> MotionView:
-        """Shows the motion in a browser on this machine, with a slider of time; needs ``phlexible[live]``.
+        """Shows the report of the motion in a browser on this machine, which follows ``view``, and ``view`` it.
 
         ``view = motion.live()``, then open ``view.url``; ``view.play()``, ``view.time = 0.2``, ``view.stop()``.
 
         Args:
             port: of the server, or the next one that is free; 0: any.
-            frames: instants, evenly spread; None: at most 600.
+            frames: instants of the 3D view, evenly spread; None: at most 600, fewer of large models.
 
         Raises:
-            MissingExtraError: viser is not installed.
             ParameterError: numbers out of range.
         """
         return MotionView(self, port, frames)

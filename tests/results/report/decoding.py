@@ -13,10 +13,10 @@ KINDS = {"u1": "u1", "i2": "<i2", "u4": "<u4", "f4": "<f4"}
 
 
 class Decoded:
-    """The head and the arrays of a page."""
+    """The head and the arrays of a page, or of a file that holds one."""
 
-    def __init__(self, path: Path) -> None:
-        self.page = path.read_text(encoding="utf-8")
+    def __init__(self, page: Path | str) -> None:
+        self.page = page if isinstance(page, str) else page.read_text(encoding="utf-8")
         self.head = json.loads(self.element("head"))
         self.block = zlib.decompress(base64.b64decode(self.element("block")))
 

@@ -208,3 +208,54 @@ def test_modes_in_the_browser(browser, tmp_path):
     assert run("return document.getElementById('caption').textContent").startswith("mode 4")
     assert run("return report.begin") > 0
     assert complaints(browser) == []
+
+
+def test_a_live_motion_and_its_page_follow_each_other(browser):
+    motion = ph.gallery.crane().simulate(0.5, 2e-2, progress=False)
+    with motion.live() as view:
+        browser.get(view.url)
+        view.time = motion.time[10]
+        wait(browser, f"Math.abs(report.now - {motion.time[10]}) < 1e-6")
+        browser.execute_script("report.goTo(0.4)")
+        heard(lambda: view.time == pytest.approx(0.4))
+        view.play(speed=0.001)
+        wait(browser, "report.playing && report.rate === 0.001 && report.now > 0.4")
+        view.pause()
+        wait(browser, "!report.playing")
+        browser.execute_script("report.kept = true")
+        view.replace(motion)
+        wait(browser, "window.report && report.kept === undefined && report.now > 0.4")
+    wait(browser, "document.getElementById('caption').textContent === 'stopped'")
+    assert not [each for each in browser.get_log("browser") if "Uncaught" in each["message"]]
+
+
+def test_a_live_run_is_drawn_and_takes_what_is_set_on_its_page(browser):
+    model = ph.Model(gravity=(0, 0, -9.81))
+    arm = model.add(ph.Beam(0.5, ph.CircularSection(0.01), ph.Material(2e9, 7800.0), elements=2), "arm")
+    hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), arm.start, axis=(0, 1, 0)))
+    model.apply(hinge.torque(0.0, name="motor"))
+    sim = model.start(step=1e-3)
+    with sim.live() as view:
+        browser.get(view.url)
+        wait(browser, "document.querySelector('#inputs input') !== null")
+        view.run(0.05)
+        place = "report.bodies[0].node(report.bodies[0].nodeCount - 1, 0, 0, 0, report.camera.up.clone()).z"
+        height = sim.instant.position(arm.end)[0, 2]
+        wait(browser, f"Math.abs(report.now - {sim.time}) < 1e-6 && Math.abs({place} - {height}) < 1e-4")
+        field = "const field = document.querySelector('#inputs input'); field.value = 3; field.onchange()"
+        browser.execute_script(field)
+        heard(lambda: view._given)
+        view.run(0.01)
+        assert sim.inputs["motor"] == 3.0
+        browser.execute_script("report.toggle()")
+        heard(lambda: not view._runs)
+        browser.execute_script("[...document.querySelectorAll('#inputs button')].at(-1).click()")
+        heard(lambda: not view.is_running)
+
+
+def heard(condition) -> None:
+    """What is set on a page reaches its view."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
