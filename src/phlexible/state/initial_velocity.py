@@ -135,6 +135,7 @@ def undeformed(system: System) -> State:
 BoolArray = NDArray[np.bool_]
 
 TOLERANCE = 1e-7
+"""Of rates that make up one of a joint, by which it may be missed."""
 ROUND_OFF = 1e-14
 SOON, SHORT = 1e-2, 1e-3  # [s]
 
@@ -207,19 +208,33 @@ def check_velocity(system: System, state: State, is_deformed: bool = False, at: 
         VelocityError: names the worst joint, its residual and the nearest velocities that fit.
     """
     here = system.at(state) if at is None else at
-    matrix, drive = system.rows.small_matrix(here), system.rows.drift(here)[0]
-    residual = matrix @ state.velocity + drive
+    residual, scale = missed_rates(system, here, state.velocity)
     worst = float(np.abs(residual).max(initial=0.0))
-    scale = float((abs(matrix) @ np.abs(state.velocity) + np.abs(drive)).max(initial=0.0))
     fastest = float(np.abs(state.velocity).max(initial=0.0))  # of a string's nodes, far from the joint
     allowed = TOLERANCE * scale + ROUND_OFF * fastest
-    if worst <= allowed or (drive.any() and worst <= allowed + _noise(system, state)):
+    if worst <= allowed or (system.rows.drift(here)[0].any() and worst <= allowed + _noise(system, state)):
         return
     rigid = np.flatnonzero(system.layout.is_rigid)
     nearest = state.velocity.copy()
-    nearest[rigid] += _smallest(system.small_mass(state, here), matrix, -residual, rigid)
+    nearest[rigid] += _smallest(system.small_mass(state, here), system.rows.small_matrix(here), -residual, rigid)
     is_given = given_velocity(system, state)[1]
     raise _contradiction(system, replace(state, velocity=nearest), residual, bool(is_given.any()), is_deformed)
+
+
+def missed_rates(system: System, at: Instants, velocity: Array, before: Array | float = 0.0) -> tuple[Array, float]:
+    """Rates at which velocities open the joints, and the largest sum of what one of them is made of [m/s, rad/s].
+
+    Args:
+        at: the pose as an instant.
+        velocity: nu.
+        before: nu that it was made from, whose round-off is in it.
+
+    Returns:
+        G nu + g_t, shape (constraints,), and the greatest of |G| (|nu| + |before|) + |g_t|.
+    """
+    matrix, drift = system.rows.small_matrix(at), system.rows.drift(at)[0]
+    sums = abs(matrix) @ (np.abs(velocity) + np.abs(before)) + np.abs(drift)
+    return matrix @ velocity + drift, float(sums.max(initial=0.0))
 
 
 def _noise(system: System, state: State) -> float:

@@ -12,16 +12,13 @@ from phlexible.bodies.mechanics.any_body import elastic_force, viscous_force
 from phlexible.bodies.mechanics.floating import quadratic_velocity_forces
 from phlexible.errors import SingularMatrixError, VelocityError
 from phlexible.state.forces import element_pulls, element_state, gravity_forces, load_forces
-from phlexible.state.initial_velocity import residual_unit
+from phlexible.state.initial_velocity import TOLERANCE, missed_rates, residual_unit
 from phlexible.state.instants import Instants
 from phlexible.state.layout import State
 from phlexible.state.recording import Reactions
 from phlexible.state.system import Phase, System
 
 # Velocities brought back onto the joints where the step changes (4.15; docs/theory.md, 4).
-
-FITTING = 1e-7
-"""Of rates that make up one of a joint, by which it may be missed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,16 +64,15 @@ def check_fit(phase: Phase, state: State, before: Array, cause: str) -> None:
     Raises:
         VelocityError: names the cause and the constraint that is missed most.
     """
-    system, at = phase.system, phase.system.at(state)
-    matrix, drift = system.rows.small_matrix(at), system.rows.drift(at)[0]
-    residual = np.abs(matrix @ state.velocity + drift)
-    size = abs(matrix) @ (np.abs(state.velocity) + np.abs(before)) + np.abs(drift)
-    if residual.max(initial=0.0) <= FITTING * size.max(initial=0.0):
+    system = phase.system
+    residual, scale = missed_rates(system, system.at(state), state.velocity, before)
+    worst = float(np.abs(residual).max(initial=0.0))
+    if worst <= TOLERANCE * scale:
         return
-    owner = system.owners[int(residual.argmax())]
+    owner = system.owners[int(np.abs(residual).argmax())]
     raise VelocityError(
         f"{cause}: joints, drives and moving frames that hold from then on contradict each other; {owner.joint}"
-        f" ({owner.row.label}) is violated by {residual.max():.6g} {residual_unit(owner)}; release one of them then"
+        f" ({owner.row.label}) is violated by {worst:.6g} {residual_unit(owner)}; release one of them then"
     )
 
 
