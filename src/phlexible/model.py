@@ -143,14 +143,14 @@ class Model(Mechanism):
             0.02
         """
         kind = _initial(initial)
-        chosen = option("scheme", scheme, Scheme)
+        option("scheme", scheme, Scheme)
         duration = positive("duration", duration)
         step, every = _steps(step, every, output_step, tolerance)
         if step > duration:
             raise ParameterError(f"step must not be longer than duration = {duration:g}, got {step:g}; swap them?")
         file = None if output is None else file_path("output", output)
         results = partial(RunOutput, path=file, overwrite=flag("overwrite", overwrite))
-        options = StepOptions(chosen, order, every, numerical_damping, tolerance)
+        options = StepOptions(order, every, numerical_damping, tolerance)
         return self._run(duration, step, options, progress, results, kind, _stop(stop))
 
     def resume(
@@ -186,7 +186,7 @@ class Model(Mechanism):
         """
         duration, step = positive("duration", duration), positive("step", step)
         results = partial(RunOutput, path=file_path("path", path), is_resumed=True)
-        options = StepOptions(Scheme.CONSERVING, order, every, numerical_damping, tolerance)
+        options = StepOptions(order, every, numerical_damping, tolerance)
         return self._run(duration, step, options, progress, results, InitialKind.UNDEFORMED, _stop(stop))
 
     def linearize(
@@ -297,8 +297,8 @@ class Model(Mechanism):
         for message in stiff_strings(system, step):
             warnings.warn(message, StepWarning, stacklevel=2)
         state, _, is_redundant = _first_instant(self._numbers, system, kind, stacklevel=2)
-        make = self._numbers.stepper_maker(system, Scheme.CONSERVING)
-        return LiveRun(system, make(2, damping, is_redundant), state, step, is_redundant)
+        stepper = self._numbers.stepper(system, 2, damping, is_redundant)
+        return LiveRun(system, stepper, state, step, is_redundant)
 
     def equilibrium(self, state: State | None = None) -> Equilibrium:
         """A pose at rest in which gravity, loads, springs, prestress and joints balance, near the initial one.
@@ -325,8 +325,7 @@ class Model(Mechanism):
         """
         system = self._numbers.system(self)
         point = operating_point(system, OperatingKind.STATIC, state)
-        make = self._numbers.stepper_maker(system, Scheme.CONSERVING)
-        stepper = make(2, 0.0, check_redundancy(system, point.state))
+        stepper = self._numbers.stepper(system, 2, 0.0, check_redundancy(system, point.state))
         return Equilibrium(system, point, standing(system, stepper, point.state))
 
     def assemble(
@@ -469,8 +468,7 @@ class Model(Mechanism):
                 at = system.at(initial)
                 is_redundant = check_redundancy(at_start, initial, at)
                 watched = watched_conditions(system, stop, recording)
-            make = self._numbers.stepper_maker(system, options.scheme)
-            stepper = make(options.order, options.numerical_damping, is_redundant)
+            stepper = self._numbers.stepper(system, options.order, options.numerical_damping, is_redundant)
             try:
                 run = Simulation(
                     system,

@@ -7,9 +7,8 @@ from fuzz.case import Case
 from phlexible.state.layout import State
 from phlexible.state.redundancy import redundancies
 from phlexible.step.assembly.assembly import assemble
-from phlexible.step.integration.composition import SUBSTEPS
 from phlexible.step.integration.conserving import ConservingStepper
-from phlexible.step.integration.stepper import Storage
+from phlexible.step.integration.stored_rows import Storage
 
 Array = np.ndarray
 Places = tuple[Array, Array]  # positions of the carriers (times, carriers, 3) [m] and their rotations
@@ -30,7 +29,7 @@ class Twin:
         order = case.options.get("order", 2)
         damping = case.options.get("numerical_damping", 0.0)
         is_redundant = bool(redundancies(system, start))
-        self._stepper = ConservingStepper(assemble(system), SUBSTEPS[order], order, damping, is_redundant)
+        self._stepper = ConservingStepper(assemble(system), order, damping, is_redundant)
         self._times, self._step, self._start = motion.time, case.step, start
         speed = np.abs(motion.recording.velocity).max(initial=0.0)
         noise = np.random.default_rng(0).normal(size=start.velocity.shape)

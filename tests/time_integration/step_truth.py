@@ -11,7 +11,7 @@ from phlexible.state.system import system_of
 from phlexible.step.assembly.assembly import assemble
 from phlexible.step.integration.conserving import ConservingStepper
 from phlexible.step.integration.run import Simulation
-from phlexible.step.integration.stepper import Storage
+from phlexible.step.integration.stored_rows import Storage
 
 PARTS = 16  # of a step, for the truth
 

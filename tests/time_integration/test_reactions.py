@@ -8,7 +8,7 @@ import pytest
 
 import phlexible as ph
 from phlexible.step.integration.conserving import ConservingStepper
-from phlexible.step.integration.stepper import Advance, no_rows
+from phlexible.step.integration.stored_rows import Advance
 
 INSTANTS = 10  # at which runs are compared, and both ends
 
@@ -85,7 +85,7 @@ def halving(monkeypatch, duration, step):
         if not is_bad.any():
             return original(self, instants, size, storage)
         if not (done := int(np.argmax(is_bad))):
-            return Advance(0, False, no_rows(), np.zeros(0), 0.0)
+            return Advance(0, False, {"position": np.zeros((0, 0, 3))}, np.zeros(0), 0.0)
         return original(self, instants[: done + 1], size, storage)
 
     monkeypatch.setattr(ConservingStepper, "advance", advance)

@@ -15,9 +15,8 @@ from phlexible.state.layout import Layout, State
 from phlexible.state.redundancy import redundancies
 from phlexible.state.system import System
 from phlexible.step.assembly.assembly import Assembly, assemble
-from phlexible.step.integration.composition import SUBSTEPS
 from phlexible.step.integration.conserving import ConservingStepper
-from phlexible.step.integration.stepper import Storage
+from phlexible.step.integration.stored_rows import Storage
 from phlexible.step.kernels.differentiation import ADJOINT, DIRECT, RESIDUALS, differentiate
 from phlexible.step.kernels.loop import RELAXATION
 from phlexible.step.tables.declarations import CONTACT, COUNT, DIAGONAL, NEIGHBOURS, ROW, SIZE, VISIT
@@ -222,7 +221,7 @@ def take_steps(assembly: Assembly, state: State, step: float, count: int, dampin
     """
     is_redundant = bool(redundancies(assembly.system, state))
     times: Array = np.asarray(state.time + step * np.arange(count + 1), dtype=np.float64)
-    stepper = ConservingStepper(assembly, SUBSTEPS[2], 2, damping, is_redundant)
+    stepper = ConservingStepper(assembly, 2, damping, is_redundant)
     stepper.begin(state)
     first = stepper.now(state.time)
     taken = stepper.advance(times, step, Storage())

@@ -24,10 +24,11 @@ from phlexible.state.system import System
 from phlexible.step.integration.halving import MOST_HALVINGS, Pieces, step_failure
 from phlexible.step.integration.recorder import recording_of
 from phlexible.step.integration.step_words import StepWords
-from phlexible.step.integration.stepper import Stepper, Storage
+from phlexible.step.integration.stored_rows import Storage
 
 if TYPE_CHECKING:
     from phlexible.results.live_readings import QuickReading
+    from phlexible.step.integration.conserving import ConservingStepper
 
 MOST_PIECES = 1024
 """That a step may be halved into: a live run waits for no more."""
@@ -41,7 +42,7 @@ STORAGE = {(goes_on, asks): Storage(1, 0, goes_on, asks) for goes_on in (False, 
 class Inputs(MutableMapping[str, Array]):
     """Values of constant loads, torques and forces by their names; a new value holds from the next step on."""
 
-    def __init__(self, stepper: Stepper, dimension: int) -> None:
+    def __init__(self, stepper: "ConservingStepper", dimension: int) -> None:
         self._known, self._dimension = stepper.inputs, dimension
         self._values = {name: known.value.copy() for name, known in self._known.items()}
         self.is_new = False
@@ -158,7 +159,9 @@ class LiveRun:
         step_size: [s].
     """
 
-    def __init__(self, system: System, stepper: Stepper, state: State, step: float, is_redundant: bool) -> None:
+    def __init__(
+        self, system: System, stepper: "ConservingStepper", state: State, step: float, is_redundant: bool
+    ) -> None:
         self._system, self._stepper, self.step_size = system, stepper, step
         self._is_redundant, self._identity = is_redundant, uuid4().hex
         self._run: tuple[_Block, RecordedRun] | None = None  # of the last instant that was read

@@ -133,9 +133,16 @@ class Assembly:
                 found[name] = Input(3 * k, np.array([value], dtype=np.float64), None)
         return found
 
+    def fresh(self) -> "Assembly":
+        """The same with memory of its own.
+
+        It is made anew where laws are functions of users, who may change what these read.
+        """
+        return assemble(self.system) if self.has_functions else replace(self, memory=self.memory.fresh())
+
     @property
     def has_functions(self) -> bool:
-        """Whether laws are functions of users, who may change what they read."""
+        """Whether laws are functions of users."""
         return any(law.functions for law in self.laws)
 
     @property

@@ -1,6 +1,6 @@
 """The conserving step (docs/theory.md, 4): compiled kernels on the tables of an assembly."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -18,14 +18,14 @@ from phlexible.state.layout import State, same_pose
 from phlexible.state.recording import LateReactions, Recording
 from phlexible.state.redundancy import independent_rows, near_dead_centre
 from phlexible.state.system import Phase, System
-from phlexible.step.assembly.assembly import Assembly, assemble, constraint_columns, work_sources
+from phlexible.step.assembly.assembly import Assembly, constraint_columns, work_sources
 from phlexible.step.assembly.controlled import ControlledValue
 from phlexible.step.integration.composition import SUBSTEPS, substep_times
 from phlexible.step.integration.controllers import Controllers, PythonLaws
 from phlexible.step.integration.implicit_laws import ImplicitLaws, Trial
 from phlexible.step.integration.reactions import check_fit, projection, reactions_in_phase
 from phlexible.step.integration.recorder import recording_of
-from phlexible.step.integration.stepper import Advance, Stepper, Storage, StoredRows
+from phlexible.step.integration.stored_rows import Advance, Storage, StoredRows
 from phlexible.step.kernels.joint_velocities import joint_velocities
 from phlexible.step.kernels.loop import TOUCHING, advance
 from phlexible.step.kernels.newton import CONVERGED, NOT_CONVERGED, SINGULAR
@@ -128,38 +128,39 @@ def _most_compressed(assembly: Assembly) -> str:
     )
 
 
-# The conserving step (docs/theory.md, 4) as a ``Stepper``: compiled kernels on the tables of an assembly.
+# The conserving step (docs/theory.md, 4): compiled kernels on the tables of an assembly.
 
 NOTHING_MOVES = np.zeros((2, 0))
 LEAST_MOTION = 1e-6
 """Of the reach, in a step. Newton's updates may stop at 1e-8 of it, where the round-off of positions is."""
 
 
-class ConservingStepper(Stepper):
-    """Exact in energy, momenta, joints and the path of the centre of mass, for any step.
+class ConservingStepper:
+    """Takes steps from a state that it holds: exact in energy, momenta, joints and the path of the centre of mass.
 
     Args:
-        assembly: what moves.
-        substeps: shares of a step that its parts take; one for order 2.
-        order: of the scheme with these.
+        assembly: what moves; its memory holds the state.
+        order: 2, 4 or 6.
         numerical_damping: gamma_num of (3.4).
         is_redundant: joints hold a motion twice; their forces of least size are taken.
+
+    Attributes:
+        work_sources: names of what can supply work, each with its columns in the table ``work``.
+        layout: what the numbers of a snapshot are; snapshots of other layouts cannot be restored.
     """
 
     def __init__(
         self,
         assembly: Assembly,
-        substeps: Sequence[float] = (1.0,),
         order: int = 2,
         numerical_damping: float = 0.0,
         is_redundant: bool = False,
     ) -> None:
-        self.order = order
         self.work_sources = work_sources(assembly)
         self._constraint_columns = constraint_columns(assembly)
         self._assembly, self._memory = assembly, assembly.memory
         self._counter: Array = self._memory["counter"]
-        self._substeps = np.array(substeps, dtype=np.float64)
+        self._substeps = np.array(SUBSTEPS[order], dtype=np.float64)
         self._damping, self._is_redundant = numerical_damping, is_redundant
         self._controllers = Controllers(assembly)
         reach, mass = assembly.system.reach, float(self._memory["mass"].sum())
@@ -185,7 +186,7 @@ class ConservingStepper(Stepper):
         self._pose: tuple[State, Instants, float] | None = None  # where something was computed last
 
     def begin(self, state: State, at: Instants | None = None) -> None:
-        """Put a state in."""
+        """Start from a state; ``at``: the same as an instant, where the caller has it."""
         self._measured_at = nan
         self._pose = (state, at, np.inf) if at is not None else None
         memory, thetas = self._memory, self._assembly.initial_thetas(state)
@@ -199,7 +200,7 @@ class ConservingStepper(Stepper):
         memory["event_time"][:], memory["event_loss"][:] = np.nan, 0.0
 
     def advance(self, instants: Array, step: float, storage: Storage) -> Advance:
-        """Steps between instants, all of one size; of a single instant only the row.
+        """Steps between instants (count + 1,), all of one size, up to the first that fails; of one instant its row.
 
         Controllers are asked before each step but the first, as ``control`` did. Steps around contacts are taken in
         parts (8.23).
@@ -384,11 +385,15 @@ class ConservingStepper(Stepper):
         return int(taken), int(status), reactions
 
     def now(self, time: float) -> Mapping[str, Array]:
-        """The state as one stored instant."""
+        """The state that it holds, as one stored instant."""
         return self.advance(np.array([time]), 1.0, Storage()).rows
 
     def joint_velocities(self, time: float) -> Array | None:
-        """As ``projected_velocities`` finds them in a motion, by the elimination of a step."""
+        """The velocities brought onto the joints, shape (velocities,); the state stays as it is.
+
+        As ``projected_velocities`` finds them in a motion, by the elimination of a step. None where joints depend
+        on each other, or are related by others.
+        """
         assembly, system, memory = self._assembly, self._assembly.system, self._memory
         if self._is_redundant or system.related or (assembly.moving and system.mechanism.switches):
             return None
@@ -403,7 +408,10 @@ class ConservingStepper(Stepper):
         return found if joint_velocities(memory.header, moving, drift, found) else None
 
     def project(self, time: float) -> None:
-        """Into the state; what moving frames and drives supply is booked as their work, what goes as dissipated."""
+        """Bring velocities back onto the joints, before steps of another length.
+
+        What moving frames and drives supply is booked as their work, what goes as dissipated.
+        """
         memory = self._memory
         state = self._state(time)
         found = projection(self._phase, state, self._instant(state, np.inf))
@@ -420,11 +428,13 @@ class ConservingStepper(Stepper):
 
     @property
     def event_times(self) -> Array:
-        """When each event happened [s]; not a number where it has not yet."""
+        """When each event happened, NaN: not yet, shape (events,) [s]."""
         return np.asarray(self._memory["event_time"])
 
     def happen(self, event: int, time: float) -> None:
-        """Hold and release; the energy that the impulse takes is booked as dissipated.
+        """Hold and release what an event does; velocities are brought onto what holds then.
+
+        The energy that the impulse takes is booked as dissipated.
 
         Raises:
             VelocityError: what holds from then on contradicts each other.
@@ -449,11 +459,23 @@ class ConservingStepper(Stepper):
 
     @property
     def last_reactions(self) -> tuple[Array, Array]:
-        """Of the last step."""
+        """Multipliers and forces of the last step, shape (rows,) and (forces,)."""
         return np.array(self._memory["multiplier"]), np.array(self._memory["force"])
 
     def reactions(self, time: float, end: float, is_projected: bool = True) -> LateReactions:
-        """From accelerations; of strings, whose forces are no reactions, those of the last step."""
+        """What finds multipliers and forces at the state that it holds now, from accelerations (4.23).
+
+        Of strings, whose forces are no reactions, it has those of the last step. Users' functions are asked now, so
+        that the rest can wait until somebody wants to know.
+
+        Args:
+            time: of the state [s].
+            end: functions of time are asked up to here [s].
+            is_projected: velocities satisfy the joints (``project``); if not they are brought back onto them.
+
+        Raises:
+            ValueError: a function that cannot be asked there.
+        """
         assembly, state = self._assembly, self._state(time)
         phase = self._phase
         if self._rows is None or self._rows_of is not phase:
@@ -498,16 +520,16 @@ class ConservingStepper(Stepper):
 
     @property
     def inputs(self) -> Mapping[str, Input]:
-        """Constant loads and prescribed forces."""
+        """Constant loads and prescribed forces by name, with their places in ``give``."""
         return self._assembly.inputs
 
     @property
     def load_values(self) -> int:
-        """Of the loads, then of the prescribed forces."""
+        """Number of loads and then prescribed forces, three values each."""
         return int(self._memory.counts["load_values"])
 
     def give(self, values: Array) -> None:
-        """Add values to all loads in the steps to come."""
+        """Add values to all loads in the steps to come, shape (load values,)."""
         self._given = values
 
     def _values(self, times: Array, ends: Array | None = None) -> Array:
@@ -548,16 +570,19 @@ class ConservingStepper(Stepper):
 
     @property
     def is_controlled(self) -> bool:
-        """Whether there are controllers."""
+        """Whether there are controllers, which are asked before each step."""
         return self._controllers.are_needed
 
     @property
     def numbers_a_step(self) -> int:
-        """Of a stored row and of the functions of time."""
+        """Of a stored row and of the functions of time: they bound how many steps are taken at a time."""
         return len(self._memory.state) + 3 * (self._memory.counts["moving"] + self._memory.counts["load_values"])
 
     def snapshot(self) -> Array:
-        """The state with its ledger, then the angles and the memory of controllers."""
+        """A copy of the state with its ledger, then of the angles and the memory of controllers, shape (numbers,).
+
+        After ``restore`` of it the same steps have the same digits.
+        """
         own = self._controllers
         return np.concatenate([self._memory.state, own.angles, own.memory, self._implicit.memory])
 
@@ -571,11 +596,11 @@ class ConservingStepper(Stepper):
         self._measured_at = nan
 
     def failure(self, time: float, is_singular: bool) -> tuple[str, Array]:
-        """What Newton's method did in the step that failed at a time [s], and the likely cause."""
+        """What Newton's method did in the step that failed at a time [s], and its scaled updates."""
         return failure_words(self._assembly, self._phase.system, self._state(time), is_singular, self.cause)
 
     def trouble(self, limit: float) -> tuple[str, str]:
-        """Of what the ports show."""
+        """Words of a body deformed by more than so many times its size, and of the controllers; or empty ones."""
         return trouble(self._assembly, limit)
 
     def let_interrupt(self) -> None:
@@ -587,45 +612,25 @@ class ConservingStepper(Stepper):
 
     @property
     def cause(self) -> BaseException | None:
-        """What a function of a law raised in the last step."""
+        """What a function of a law raised in the last step; None: nothing."""
         return self._law_error or self._laws.error
 
     @property
     def dependent_steps(self) -> int:
-        """Counted by the kernels."""
+        """Steps so far in which joints depended on each other that were independent at the start."""
         return 0 if self._is_redundant else int(self._counter[1])
 
     @property
     def open_steps(self) -> int:
-        """Counted by the kernels."""
+        """Steps so far that were solved, and whose energies miss the work by more than round-off explains."""
         return int(self._counter[3])
 
     @property
     def has_jumps(self) -> bool:
-        """Of forces of the state."""
+        """Whether ``jumps`` has any."""
         return self._implicit.are_needed and bool(self._implicit.jumps.any())
 
     @property
     def jumps(self) -> Mapping[str, int]:
-        """Of forces of the state."""
+        """Steps so far in which values of a law were none of it, where it jumps, by the name of the law."""
         return self._controllers.by_law(self._implicit.jumps)
-
-
-# The conserving scheme: steppers that share the tables of a system.
-
-
-class ConservingScheme:
-    """Makes steppers of a system, each with memory of its own; the tables of the system are made once.
-
-    Args:
-        system: what moves.
-    """
-
-    def __init__(self, system: System) -> None:
-        self._assembly = assemble(system)
-
-    def __call__(self, order: int, numerical_damping: float, is_redundant: bool) -> "ConservingStepper":
-        """A stepper of an order; its arguments as there."""
-        kept = self._assembly
-        own = assemble(kept.system) if kept.has_functions else replace(kept, memory=kept.memory.fresh())
-        return ConservingStepper(own, SUBSTEPS[order], order, numerical_damping, is_redundant)

@@ -1,7 +1,7 @@
 """What happens in a run and when: times that are given, conditions that are met inside of steps (theory, 8)."""
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from scipy.optimize import brentq
@@ -11,7 +11,10 @@ from phlexible.state.recording import Recording
 from phlexible.state.system import System
 from phlexible.step.integration.clock import SNAP, Clock
 from phlexible.step.integration.recorder import recording_of
-from phlexible.step.integration.stepper import Stepper, Storage
+from phlexible.step.integration.stored_rows import Storage
+
+if TYPE_CHECKING:
+    from phlexible.step.integration.conserving import ConservingStepper
 
 STOP = -1
 """Number of the event that ends the run."""
@@ -44,7 +47,7 @@ class RunEvents:
     """
 
     def __init__(
-        self, system: System, stepper: Stepper, clock: Clock, conditions: Mapping[int, Watching] | None
+        self, system: System, stepper: "ConservingStepper", clock: Clock, conditions: Mapping[int, Watching] | None
     ) -> None:
         self._system, self._stepper, self._clock = system, stepper, clock
         events = system.mechanism.events if system.mechanism.switches else ()

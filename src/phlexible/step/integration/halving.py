@@ -1,9 +1,14 @@
 """How often steps may be halved, and what is said where they are halved without end."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from phlexible.errors import ConvergenceError
-from phlexible.step.integration.stepper import Advance, Stepper
+from phlexible.step.integration.stored_rows import Advance
+
+if TYPE_CHECKING:
+    from phlexible.step.integration.conserving import ConservingStepper
 
 MOST_HALVINGS = 20  # of one step, one inside the other: a step of 1e4 wave times comes down to a hundredth of one
 MOST_PIECES = 2**16  # of halved steps, beyond those that each step may have:
@@ -21,7 +26,7 @@ class Pieces:
         most: of them in a single step; None: ``MOST_PIECES`` beyond those that each step may have.
     """
 
-    def __init__(self, stepper: Stepper, most: int | None = None) -> None:
+    def __init__(self, stepper: "ConservingStepper", most: int | None = None) -> None:
         self._stepper, self._most = stepper, most
         self._count, self._looked_at = 0, 0
 
@@ -63,7 +68,7 @@ class Pieces:
             )
 
 
-def step_failure(stepper: Stepper, start: float, end: float, taken: Advance) -> ConvergenceError:
+def step_failure(stepper: "ConservingStepper", start: float, end: float, taken: Advance) -> ConvergenceError:
     """Of the step between two times [s] that failed, as short as steps may get."""
     stepper.let_interrupt()
     cause = stepper.cause

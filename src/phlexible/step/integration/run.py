@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from math import ceil, log2
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,7 +21,10 @@ from phlexible.step.integration.halving import MOST_HALVINGS, Pieces, step_failu
 from phlexible.step.integration.recorder import OPEN, Recorder, Sink
 from phlexible.step.integration.start import check_jumps
 from phlexible.step.integration.step_words import StepWords
-from phlexible.step.integration.stepper import Advance, Stepper, Storage
+from phlexible.step.integration.stored_rows import Advance, Storage
+
+if TYPE_CHECKING:
+    from phlexible.step.integration.conserving import ConservingStepper
 
 PATIENCE = 4  # pieces of one size that must succeed before pieces of twice the size are tried again
 FIRST_LEVEL = 2  # of steps for a tolerance: four a step of the grid
@@ -60,7 +64,7 @@ class Simulation:
     def __init__(
         self,
         system: System,
-        stepper: Stepper,
+        stepper: "ConservingStepper",
         start: State | tuple[Recording, Checkpoint],
         clock: Clock,
         every: int,

@@ -1,9 +1,8 @@
-"""Schemes by name: what takes the steps of each, how they are asked to, and what is kept of it from run to run."""
+"""How steps are asked for, and what a model keeps from run to run."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -13,7 +12,10 @@ from phlexible.errors import ParameterError
 from phlexible.state.initial_state import KeptStart
 from phlexible.state.system import KeptSystem, System
 from phlexible.step.integration.composition import SUBSTEPS
-from phlexible.step.integration.stepper import Stepper
+
+if TYPE_CHECKING:
+    from phlexible.step.assembly.assembly import Assembly
+    from phlexible.step.integration.conserving import ConservingStepper
 
 LEAST_TOLERANCE = 1e-16
 """Of the longest body: its places have no more digits."""
@@ -25,27 +27,13 @@ class Scheme(Enum):
     CONSERVING = "conserving"
 
 
-StepperMaker = Callable[[int, float, bool], Stepper]
-"""Makes a stepper of an order, with numerical damping, for joints that are redundant or not."""
-
-
-def _conserving(system: System) -> StepperMaker:
-    from phlexible.step.integration.conserving import ConservingScheme
-
-    return ConservingScheme(system)
-
-
-STEPPERS = {Scheme.CONSERVING: _conserving}
-"""What takes the steps of a scheme, made of a system once."""
-
-
 class KeptNumbers:
-    """What a model keeps from run to run until it changes: its system, the tables of schemes, its start."""
+    """What a model keeps from run to run until it changes: its system, the tables of its steps, its start."""
 
     def __init__(self) -> None:
         self._kept, self._kept_whole = KeptSystem(), KeptSystem()
         self.start = KeptStart()
-        self._steppers: dict[Scheme, tuple[System, StepperMaker]] = {}
+        self._assembly: Assembly | None = None
 
     def system(self, mechanism: Mechanism) -> System:
         """Of the mechanism as it is now."""
@@ -56,19 +44,22 @@ class KeptNumbers:
         whole = mechanism.with_locks()
         return self.system(mechanism) if whole is mechanism else self._kept_whole.of(whole)
 
-    def stepper_maker(self, system: System, scheme: Scheme) -> StepperMaker:
-        """What makes steppers of the system."""
-        known = self._steppers.get(scheme)
-        if known is None or known[0] is not system:
-            known = self._steppers[scheme] = (system, STEPPERS[scheme](system))
-        return known[1]
+    def stepper(
+        self, system: System, order: int, numerical_damping: float, is_redundant: bool
+    ) -> "ConservingStepper":
+        """A stepper of the system with memory of its own; the tables of the system are made once."""
+        from phlexible.step.assembly.assembly import assemble  # with the compiler
+        from phlexible.step.integration.conserving import ConservingStepper
+
+        if self._assembly is None or self._assembly.system is not system:
+            self._assembly = assemble(system)
+        return ConservingStepper(self._assembly.fresh(), order, numerical_damping, is_redundant)
 
 
 @dataclass(frozen=True)
 class StepOptions:
     """How steps are taken and stored, as ``Model.simulate`` is told."""
 
-    scheme: Scheme
     order: int
     every: int
     numerical_damping: float

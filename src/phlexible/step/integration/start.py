@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,7 +17,9 @@ from phlexible.state.recording import Recording
 from phlexible.state.system import System
 from phlexible.step.integration.reactions import projection
 from phlexible.step.integration.recorder import recording_of
-from phlexible.step.integration.stepper import Stepper
+
+if TYPE_CHECKING:
+    from phlexible.step.integration.conserving import ConservingStepper
 
 # What moves by itself in a run: frames and drives must not jump, and their rates must be theirs.
 
@@ -89,7 +92,7 @@ def given_state(system: System, state: State) -> State:
     return replace(state, velocity=projection(system.whole_phase, state).velocity)
 
 
-def standing(system: System, stepper: Stepper, state: State) -> Recording:
+def standing(system: System, stepper: "ConservingStepper", state: State) -> Recording:
     """The one instant of a state, with the joint forces that its accelerations ask for."""
     stepper.begin(state)
     recording = recording_of(system, stepper.work_sources, np.array([state.time]), stepper.now(state.time))

@@ -1,9 +1,12 @@
 """What steps met that the user should know: dependent joints, open energies, laws that jump; in words."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from phlexible.errors import RedundancyWarning, StepWarning
-from phlexible.step.integration.stepper import Stepper
+
+if TYPE_CHECKING:
+    from phlexible.step.integration.conserving import ConservingStepper
 
 Told = tuple[str, type[Warning]]
 """Words and the category of their warning."""
@@ -16,7 +19,7 @@ class StepWords:
         stepper: whose steps they are; what it has counted so far was told.
     """
 
-    def __init__(self, stepper: Stepper) -> None:
+    def __init__(self, stepper: "ConservingStepper") -> None:
         self._stepper = stepper
         self._dependent_time: float | None = None
         self._open_time: float | None = None
