@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from phlexible.algebra.arrays import Array, IntArray
@@ -20,6 +21,7 @@ from phlexible.step.integration.stored_rows import Storage
 from phlexible.step.kernels.differentiation import ADJOINT, DIRECT, RESIDUALS, differentiate
 from phlexible.step.kernels.loop import RELAXATION
 from phlexible.step.tables.declarations import CONTACT, COUNT, DIAGONAL, NEIGHBOURS, ROW, SIZE, VISIT
+from phlexible.step.tables.requests import DerivativeRequest, record
 
 # Small changes of states in as many numbers as there are velocities (docs/theory.md, 9).
 #
@@ -168,8 +170,7 @@ class TakenSteps:
         none = np.zeros((0, 0, 0))
         differentiate(
             assembly.memory.header,
-            np.array([self.step, self.damping, 0.0]),
-            np.array([self.count, RESIDUALS, 1, 0, 0], dtype=np.int64),
+            _request(self, RESIDUALS, 1, (0, 0)),
             NOTHING,
             self.states,
             functions.moving,
@@ -296,8 +297,7 @@ def _differentiated(run: TakenSteps, wanted: int, pose: Array, velocity: Array, 
     places, counts = entries(run.assembly)
     done = differentiate(
         run.assembly.memory.header,
-        np.array([run.step, run.damping, run.relaxation]),
-        np.array([run.count, wanted, pose.shape[1], *counts], dtype=np.int64),
+        _request(run, wanted, pose.shape[1], counts),
         places,
         run.states,
         run.functions.moving,
@@ -313,6 +313,12 @@ def _differentiated(run: TakenSteps, wanted: int, pose: Array, velocity: Array, 
             f"the step from t = {at:.9g} s cannot be differentiated: its matrix is singular there (a joint at a"
             " dead point); end the motion before"
         )
+
+
+def _request(run: TakenSteps, wanted: int, changes: int, entry_counts: tuple[int, int]) -> NDArray[np.void]:
+    found = record(DerivativeRequest)
+    found[0] = DerivativeRequest(run.count, run.step, run.damping, run.relaxation, wanted, changes, *entry_counts)
+    return found
 
 
 def entries(assembly: Assembly) -> tuple[IntArray, tuple[int, int]]:

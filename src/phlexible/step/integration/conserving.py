@@ -25,10 +25,11 @@ from phlexible.step.integration.controllers import Controllers, PythonLaws
 from phlexible.step.integration.implicit_laws import ImplicitLaws, Trial
 from phlexible.step.integration.reactions import check_fit, projection, reactions_in_phase
 from phlexible.step.integration.recorder import recording_of
-from phlexible.step.integration.stored_rows import Advance, Storage, StoredRows
+from phlexible.step.integration.stored_rows import Advance, Course, Storage, StoredRows
 from phlexible.step.kernels.joint_velocities import joint_velocities
 from phlexible.step.kernels.loop import TOUCHING, advance
 from phlexible.step.kernels.newton import CONVERGED, NOT_CONVERGED, SINGULAR
+from phlexible.step.tables.requests import StepRequest, record
 
 # What Newton's method did in a step that failed, and the likely cause.
 
@@ -131,6 +132,7 @@ def _most_compressed(assembly: Assembly) -> str:
 # The conserving step (docs/theory.md, 4): compiled kernels on the tables of an assembly.
 
 NOTHING_MOVES = np.zeros((2, 0))
+NOTHING = np.zeros((0, 0))
 LEAST_MOTION = 1e-6
 """Of the reach, in a step. Newton's updates may stop at 1e-8 of it, where the round-off of positions is."""
 
@@ -163,7 +165,8 @@ class ConservingStepper:
         self._substeps = np.array(SUBSTEPS[order], dtype=np.float64)
         self._damping, self._is_redundant = numerical_damping, is_redundant
         self._controllers = Controllers(assembly)
-        reach, mass = assembly.system.reach, float(self._memory["mass"].sum())
+        self._reach, self._error_length = assembly.system.reach, assembly.system.largest_length
+        reach, mass = self._reach, float(self._memory["mass"].sum())
         self._implicit = ImplicitLaws(self._controllers.law_arms(reach), mass, reach)
         self._trials = 0  # of steps, in the last ``advance``
         self._law_error: Exception | None = None  # what one of them raised in the last step
@@ -177,8 +180,7 @@ class ConservingStepper:
         self._held = np.zeros(0)  # values of the controllers during a step
         self._given = np.zeros(0)  # values that are added to loads from outside
         self._steady = assembly.load_values(np.zeros(1)) if assembly.loads_are_steady else None
-        self._single_step: tuple[float, Array, Array] | None = None  # a size of steps with its arguments of kernels
-        self._single_storage: dict[tuple[bool, bool], IntArray] = {}
+        self._request = record(StepRequest)
         self._measured_at = nan  # where compiled code left places and rates of all vectors
         self._rows: IntArray | None = None  # that do not depend on others, of those that held then:
         self._rows_of: Phase | None = None
@@ -205,70 +207,34 @@ class ConservingStepper:
         Controllers are asked before each step but the first, as ``control`` did. Steps around contacts are taken in
         parts (8.23).
         """
-        is_plain = not storage.watches and len(self._substeps) == 1 and not self._implicit.are_needed
-        is_tried = len(instants) == 2 and storage.every == 1 and is_plain
-        if is_tried and (single := self._single(instants, step, storage)) is not None:
-            return single
         if storage.watches:
             every = replace(storage, every=1, phase=0, watches=False)
             return self._thinned(self.advance(instants, step, every), storage)
-        count, times, parts = len(instants) - 1, instants.tolist(), len(self._substeps)
-        ends, middles = substep_times(instants, step, self._substeps)
-        values, moving = self._values(middles, ends), self._assembly.moving_values(ends)
-        rates = self._controllers.moving_rates(instants[:-1]) if storage.asks else np.zeros((count, 0))
-        rows = StoredRows(len(self._memory.state), self._memory.counts["reactions"], count, storage)
         self._trials = 0
-        has_laws, done, status = self._implicit.are_needed and count > 0, 0, CONVERGED
+        count, asks, has_laws = len(instants) - 1, storage.asks, self._implicit.are_needed
+        course = self._course(instants, step, self._substeps)
+        rates = self._controllers.moving_rates(instants[:-1]) if asks else NOTHING
+        rows = StoredRows(self._memory, count, storage)
+        at_once, done, status = 1 if asks or has_laws else count, 0, CONVERGED
         while True:
-            if storage.asks and done and not self._asked(times[done], rates[done]):
+            if asks and done and not self._asked(float(instants[done]), rates[done]):
                 break
-            last = min(done + 1, count) if storage.asks or has_laws else count
-            own, places = slice(done * parts, last * parts), slice(done * parts, last * parts + 1)
-            if is_tried:  # as a whole, and contacts ask for parts of it
-                status, is_tried = TOUCHING, False
-            elif has_laws:
-                status = self._obeying(rows, instants[done : done + 2], step, moving[places], values[own])
-                done += status == CONVERGED
+            ahead = course.steps(done, min(done + at_once, count))
+            if has_laws and count:
+                taken, status = self._obeying(rows, instants[done : done + 2], step, ahead)
             else:
-                taken, status = self._call(
-                    rows, last - done, step, self._substeps, moving[places], values[own], storage.asks
-                )
-                done += taken
+                taken, status = self._enter(rows, step, ahead, measures=asks)
+            done += taken
             if status == TOUCHING:
-                parts_of = self._parts(instants[done : done + 2], step)
-                status = self._call(rows, 1, step, *parts_of, storage.asks, is_around=True)[1]
-                done += status == CONVERGED
+                around = self._around_contacts(instants[done : done + 2], step)
+                taken, status = self._enter(rows, step, around, asks, is_around_contacts=True)
+                done += taken
             if status != CONVERGED or done == count:
                 break
-        self._measured_at = times[done] if storage.asks and done else nan
+        self._measured_at = float(instants[done]) if asks and done else nan
         found = self._memory.rows(rows.numbers)
         error = max(float(found["step_error"].max(initial=0.0)), float(self._memory["step_error"][0]))
         return Advance(done, status == SINGULAR, found, rows.first, error, self._stop is not None, self._trials)
-
-    def _single(self, instants: Array, step: float, storage: Storage) -> Advance | None:
-        """``advance`` of one step with little around it, for live runs; None where contacts ask for parts of it."""
-        memory, assembly = self._memory, self._assembly
-        middles, measures = instants[:1] + 0.5 * step, storage.asks
-        moving = NOTHING_MOVES if not assembly.moving else assembly.moving_values(instants)
-        values = self._values(middles, instants) if self._steady is None else self._steady
-        values = values + self._given if self._steady is not None and self._given.size else values
-        if self._held.size:
-            values = values + self._held
-        if self._single_step is None or self._single_step[0] != step:
-            self._single_step = step, np.array([step]), self._options(step)
-        kept = self._single_storage.get((storage.continues, measures))
-        if kept is None:
-            kept = np.array([1, 1, 0, storage.continues, False, measures, False, False], dtype=np.int64)
-            self._single_storage[storage.continues, measures] = kept
-        numbers, reactions = np.zeros((1, len(memory.state))), np.zeros(memory.counts["reactions"])
-        _, size, options = self._single_step
-        with self._laws.called():
-            taken, status = advance(memory.header, size, options, kept, moving, values, reactions, numbers)
-        if status == TOUCHING:
-            return None
-        self._measured_at = float(instants[1]) if storage.asks and taken else nan
-        found = memory.rows(numbers)
-        return Advance(int(taken), status == SINGULAR, found, reactions, float(found["step_error"].max()))
 
     def _thinned(self, taken: Advance, storage: Storage) -> Advance:
         """All instants as watched; those that are to be stored as rows, with the greatest error between."""
@@ -290,26 +256,25 @@ class ConservingStepper:
             self._stop = raised
         return self._stop is None
 
-    def _obeying(self, rows: StoredRows, instants: Array, step: float, moving: Array, values: Array) -> int:
-        """One step with values of the laws that are those of its mean state (8.22); its status."""
-        memory, controllers, law_values = self._memory, self._controllers, np.zeros_like(values)
-        start = memory.state.copy()
-        self._law_error, status, is_again, reactions = None, NOT_CONVERGED, False, np.zeros(0)
+    def _obeying(self, rows: StoredRows, instants: Array, step: float, course: Course) -> tuple[int, int]:
+        """One step with values of the laws that are those of its mean state (8.22); steps taken, and the status."""
+        memory, controllers, law_values = self._memory, self._controllers, np.zeros_like(course.loads)
+        start, trial = memory.state.copy(), rows.aside()
+        self._law_error, status, is_tried = None, NOT_CONVERGED, False
         most = memory["counter"][0]  # Newton iterations, with those of the longest trial
 
         def take(found: Array) -> Trial | None:
-            nonlocal status, is_again, reactions, most
+            nonlocal status, is_tried, trial, most
             self._trials += 1
             memory.state[:] = start
             controllers.put_laws(found, law_values)
-            steps = partial(self._steps, rows.of_trial, np.zeros((0, 0)))
-            _, status, reactions = steps(step, self._substeps, moving, values + law_values, is_again=is_again)
+            trial = rows.aside()
+            _, status = self._enter(trial, step, course.with_loads(law_values), is_tried=is_tried)
             begin, change = controllers.places_in_step()
-            is_again = status == CONVERGED
+            is_tried = status == CONVERGED
             if status == TOUCHING:
-                shares, parts_moving, parts_values = self._parts(instants, step)
-                loads = parts_values + law_values
-                _, status, reactions = steps(step, shares, parts_moving, loads, is_around=True)
+                around = self._around_contacts(instants, step).with_loads(law_values)
+                _, status = self._enter(trial, step, around, is_around_contacts=True)
                 change = sum(controllers.places_in_step()) - begin
             most = max(most, memory["counter"][0])
             if status != CONVERGED:
@@ -320,69 +285,67 @@ class ConservingStepper:
                 self._law_error, status = error, NOT_CONVERGED
                 return None
 
-        if self._implicit.solve(step, take):
-            error, end = float(memory["step_error"][0]), moving[len(self._substeps) :]
-            memory["counter"][0] = most
-            row = rows.rest if rows.keeps_next else np.zeros((1, len(start)))
-            self._steps(rows.storage(0, measures=False), row, step, self._substeps, end, values)
-            if not rows.keeps_next:
-                memory["step_error"][0] = error
-            self._law_error = None
-            rows.took(1, reactions)
-            return CONVERGED
-        memory.state[:] = start
-        return status if status == SINGULAR else NOT_CONVERGED
+        if not self._implicit.solve(step, take):
+            memory.state[:] = start
+            return 0, status if status == SINGULAR else NOT_CONVERGED
+        error = float(memory["step_error"][0])
+        memory["counter"][0] = most
+        self._enter(rows if rows.keeps_next else rows.aside(1), step, course.steps(1, 1))
+        if not rows.keeps_next:
+            memory["step_error"][0] = error
+        self._law_error = None
+        rows.took(1, trial.first)
+        return 1, CONVERGED
 
-    def _parts(self, instants: Array, step: float) -> tuple[Array, Array, Array]:
-        """Shares of a step around contacts, what moves at the ends of these parts, and loads at their middles."""
-        parts = int(self._memory["parts"][0])
-        shares = np.tile(self._substeps / parts, parts)
+    def _course(self, instants: Array, step: float, shares: Array) -> Course:
+        """What moves and loads between instants, with steps in such shares."""
         ends, middles = substep_times(instants, step, shares)
-        return shares, self._assembly.moving_values(ends), self._values(middles, ends)
+        return Course(shares, self._assembly.moving_values(ends), self._values(middles, ends))
 
-    def _call(
+    def _around_contacts(self, instants: Array, step: float) -> Course:
+        """One step in the parts that contacts asked for."""
+        parts = int(self._memory["parts"][0])
+        return self._course(instants, step, np.tile(self._substeps / parts, parts))
+
+    def _enter(
         self,
         rows: StoredRows,
-        count: int,
         step: float,
-        shares: Array,
-        moving: Array,
-        values: Array,
-        measures: bool,
-        is_around: bool = False,
+        course: Course,
+        measures: bool = False,
+        is_around_contacts: bool = False,
+        is_tried: bool = False,
     ) -> tuple[int, int]:
-        """Compiled code takes so many steps, each in shares of it; how many it took, and the status of the last."""
-        storage = rows.storage(count, measures)
-        taken, status, reactions = self._steps(storage, rows.rest, step, shares, moving, values, is_around)
-        rows.took(taken, reactions)
-        return taken, status
+        """Compiled code takes the steps of a course; how many it took, and the status of the last.
 
-    def _steps(
-        self,
-        storage: IntArray,
-        rows: Array,
-        step: float,
-        shares: Array,
-        moving: Array,
-        values: Array,
-        is_around: bool = False,
-        is_again: bool = False,
-    ) -> tuple[int, int, Array]:
-        """The same with the rows to write into; also the reactions of the first step."""
-        storage[-2:] = is_around, is_again
-        reactions = np.zeros(self._memory.counts["reactions"])
+        Args:
+            rows: receive stored instants and the reactions of the first step.
+            step: size of the steps [s].
+            course: their substeps; without any the state as it is becomes a row.
+            measures, is_around_contacts, is_tried: as in a ``StepRequest``.
+        """
+        sizes = step * course.shares
+        self._request[0] = StepRequest(
+            steps=len(course.loads) // len(sizes),
+            numerical_damping=self._damping,
+            least_speed=LEAST_MOTION * self._reach / (float(sizes.max()) if is_around_contacts else step),
+            is_redundant=self._is_redundant,
+            error_length=self._error_length,
+            every=rows.every,
+            since_stored=rows.since_stored,
+            continues=rows.continues,
+            measures=measures,
+            is_around_contacts=is_around_contacts,
+            is_tried=is_tried,
+        )
+        loads = course.loads + self._held if self._held.size else course.loads
+        reactions = np.zeros(len(rows.first))
         with self._laws.called():
             taken, status = advance(
-                self._memory.header,
-                step * shares,
-                self._options(step * float(shares.max()) if is_around else step),
-                storage,
-                moving,
-                values + self._held if self._held.size else values,
-                reactions,
-                rows,
+                self._memory.header, sizes, self._request, course.moving, loads, reactions, rows.rest
             )
-        return int(taken), int(status), reactions
+        rows.took(taken, reactions)
+        return int(taken), int(status)
 
     def now(self, time: float) -> Mapping[str, Array]:
         """The state that it holds, as one stored instant."""
@@ -533,7 +496,8 @@ class ConservingStepper:
         self._given = values
 
     def _values(self, times: Array, ends: Array | None = None) -> Array:
-        values = self._assembly.load_values(times, ends)
+        kept = self._steady if len(times) == 1 else None
+        values = self._assembly.load_values(times, ends) if kept is None else kept
         return values + self._given if self._given.size else values
 
     def _state(self, time: float) -> State:
@@ -562,11 +526,6 @@ class ConservingStepper:
         found = recording_of(self._assembly.system, self.work_sources, np.array([time]), self.now(time))
         self._memory["step_error"][0] = error
         return found
-
-    def _options(self, step: float) -> Array:
-        system = self._assembly.system
-        scale = LEAST_MOTION * system.reach / step
-        return np.array([self._damping, scale, float(self._is_redundant), system.largest_length])
 
     @property
     def is_controlled(self) -> bool:

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.arrays import Array
+from phlexible.step.tables.memory import Memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +40,7 @@ class Advance:
         reactions: multipliers and forces of the first step.
         error: greatest estimated error of the steps, relative to the longest body (4.22).
         is_stopped: a controller raised an error before the next one: ``let_interrupt`` raises it.
+        trials: of steps that were taken to find forces of the state.
         watched: the ends of all steps, like ``rows``; empty unless they are wanted.
     """
 
@@ -47,29 +50,54 @@ class Advance:
     reactions: Array
     error: float
     is_stopped: bool = False
+    trials: int = 0
     watched: Mapping[str, Array] = field(default_factory=dict)
+
+
+class Course(NamedTuple):
+    """What functions of time prescribe in steps of one size.
+
+    Attributes:
+        shares: of a step that its substeps take, shape (substeps,).
+        moving: given vectors at the ends of all substeps, shape (steps substeps + 1, 3 vectors).
+        loads: at their middles, shape (steps substeps, 3 loads).
+    """
+
+    shares: Array
+    moving: Array
+    loads: Array
+
+    def steps(self, first: int, last: int) -> "Course":
+        """From one step up to another; of two equal numbers what moves where the step begins."""
+        begin, end = first * len(self.shares), last * len(self.shares)
+        return Course(self.shares, self.moving[begin : end + 1], self.loads[begin:end])
+
+    def with_loads(self, more: Array) -> "Course":
+        """The same with more loads."""
+        return Course(self.shares, self.moving, self.loads + more)
 
 
 class StoredRows:
     """Collects rows of the state, each with the mean reactions of the steps beside it.
 
     Args:
-        width: numbers of the state.
-        reactions: multipliers and forces, its last numbers.
+        memory: whose state is stored, with its multipliers and forces, the reactions, as its last numbers.
         count: steps in all; 0: the state as it is.
         storage: which of them are stored.
 
     Attributes:
         numbers: the rows, shape (rows, state numbers).
         first: reactions of the first step.
+        every, since_stored: the next steps store each so many; steps since the last one stored.
+        continues: the step before had the same size, and ended at this state.
     """
 
-    def __init__(self, width: int, reactions: int, count: int, storage: Storage) -> None:
+    def __init__(self, memory: Memory, count: int, storage: Storage) -> None:
         kept = (storage.phase + count) // storage.every if count else 1
-        self.numbers = np.zeros((kept, width))
-        self.first: Array = np.zeros(reactions)
-        self._every, self._phase, self._continues = storage.every, storage.phase, storage.continues
-        self._row, self._open, self._is_first = 0, -1, True
+        self.numbers = np.zeros((kept, len(memory.state)))
+        self.first: Array = np.zeros(memory.counts["reactions"])
+        self.every, self.since_stored, self.continues = storage.every, storage.phase, storage.continues
+        self._memory, self._row, self._open, self._is_first = memory, 0, -1, True
 
     @property
     def rest(self) -> Array:
@@ -79,17 +107,11 @@ class StoredRows:
     @property
     def keeps_next(self) -> bool:
         """Whether the next step is stored."""
-        return (self._phase + 1) % self._every == 0
+        return (self.since_stored + 1) % self.every == 0
 
-    @property
-    def of_trial(self) -> IntArray:
-        """For compiled code: the next step, of which no row is written."""
-        return np.array([1, self._phase + 2, self._phase, self._continues, *4 * [0]], dtype=np.int64)
-
-    def storage(self, count: int, measures: bool) -> IntArray:
-        """What compiled code is to store of the next steps, see ``kernels.loop.advance``."""
-        numbers = [count, self._every, self._phase, self._continues, count == 0, measures, False, False]
-        return np.array(numbers, dtype=np.int64)
+    def aside(self, count: int = 0) -> "StoredRows":
+        """Rows that are not kept: none for the next step, or one for the state as it is."""
+        return StoredRows(self._memory, 1 - count, Storage(2, 0, self.continues))
 
     def took(self, steps: int, reactions: Array) -> None:
         """So many steps more, the first of which had these reactions."""
@@ -101,7 +123,7 @@ class StoredRows:
             own *= 0.5
         if self._is_first:
             self.first[:] = reactions
-        kept, self._phase = divmod(self._phase + steps, self._every)
+        kept, self.since_stored = divmod(self.since_stored + steps, self.every)
         self._row += kept
-        self._open = self._row - 1 if kept and not self._phase else -1
-        self._is_first, self._continues = False, True
+        self._open = self._row - 1 if kept and not self.since_stored else -1
+        self._is_first, self.continues = False, True

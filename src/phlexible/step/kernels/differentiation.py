@@ -21,14 +21,12 @@ RESIDUALS, ADJOINT, DIRECT = range(3)
 
 
 @entry_point
-def differentiate(header, options, how, places, rows, moving, load_values, pose, velocity, equations, work):
+def differentiate(header, request, places, rows, moving, load_values, pose, velocity, equations, work):
     """Residuals of steps that were taken, or what they do to small changes; how many steps could be solved for.
 
     Args:
         header: of the tables; the state in them is moved.
-        options: size of the steps [s], numerical damping gamma, and relaxation of redundant joints.
-        how: number of steps, what is wanted (RESIDUALS, ADJOINT, DIRECT), changes at a time (one of ADJOINT), and
-            how many of ``places`` are (velocity, velocity) and (velocity, auxiliary).
+        request: a ``DerivativeRequest``.
         places: of entries of Newton's matrix: in the blocks, row, column, a line each; (velocity, velocity), then
             (velocity, auxiliary), then (auxiliary, velocity).
         rows: stored instants, one more than steps; multipliers in them are those of the step before.
@@ -41,7 +39,9 @@ def differentiate(header, options, how, places, rows, moving, load_values, pose,
     """
     t, states, given, values = tables_at(header), reals_at(rows), reals_at(moving), reals_at(load_values)
     q, v, f, scratch = reals_at(pose), reals_at(velocity), reals_at(equations), reals_at(work)
-    h, damping, count, wanted, changes = options[0], options[1], how[0], how[1], how[2]
+    asked = request[0]
+    h, damping, count = asked.size, asked.numerical_damping, asked.steps
+    wanted, changes = asked.wanted, asked.changes
     entries, nv, n = len(places), t.velocities, t.unknowns
     tangent, momenta = scratch + 4 * n, scratch + (4 * n + entries)
     for number in range(count):
@@ -61,7 +61,7 @@ def differentiate(header, options, how, places, rows, moving, load_values, pose,
                 copy(t.residual, f + step * n, n)
                 continue
             inertia_matrix(t, sign * h, 0.0)
-            for i in range(how[3]):
+            for i in range(asked.velocity_entries):
                 momenta[i] = t.blocks[places[i, 0]] if is_backwards else momenta[i] + t.blocks[places[i, 0]]
             jacobian(t, sign * h, sign * damping)
             if is_backwards:
@@ -69,9 +69,9 @@ def differentiate(header, options, how, places, rows, moving, load_values, pose,
                     tangent[i] = t.blocks[places[i, 0]]
         if wanted == RESIDUALS:
             continue
-        if not eliminate(t, options[2]):
+        if not eliminate(t, asked.relaxation):
             return number
-        for i in range(how[3]):
+        for i in range(asked.velocity_entries):
             tangent[i] -= momenta[i]
         u, w, x, extra = scratch, scratch + n, scratch + 2 * n, scratch + 3 * n
         if wanted == ADJOINT:
@@ -85,12 +85,12 @@ def differentiate(header, options, how, places, rows, moving, load_values, pose,
             copy(u, f + step * n, n)
             fill(w, n, 0.0)
             fill(x, nv, 0.0)
-            for i in range(how[3]):
+            for i in range(asked.velocity_entries):
                 w[places[i, 2]] += tangent[i] * u[places[i, 1]]
                 x[places[i, 2]] += momenta[i] * u[places[i, 1]]
-            for i in range(how[3], how[3] + how[4]):
+            for i in range(asked.velocity_entries, asked.velocity_entries + asked.auxiliary_entries):
                 w[places[i, 2]] += tangent[i] * u[places[i, 1]]
-            for i in range(how[3] + how[4], entries):
+            for i in range(asked.velocity_entries + asked.auxiliary_entries, entries):
                 w[places[i, 2]] -= tangent[i] * w[places[i, 1]]
             for i in range(nv):
                 w[i] -= v[old * nv + i]
@@ -106,11 +106,11 @@ def differentiate(header, options, how, places, rows, moving, load_values, pose,
             for i in range(n):
                 u[i] = -f[(step * changes + c) * n + i]
             fill(extra, n, 0.0)
-            for i in range(how[3] + how[4], entries):
+            for i in range(asked.velocity_entries + asked.auxiliary_entries, entries):
                 extra[places[i, 1]] += tangent[i] * x[places[i, 2]]
-            for i in range(how[3]):
+            for i in range(asked.velocity_entries):
                 u[places[i, 1]] += momenta[i] * v[old + places[i, 2]] - tangent[i] * x[places[i, 2]]
-            for i in range(how[3], how[3] + how[4]):
+            for i in range(asked.velocity_entries, asked.velocity_entries + asked.auxiliary_entries):
                 u[places[i, 1]] += tangent[i] * extra[places[i, 2]]
             substitute(t, u)
             for i in range(nv):

@@ -35,20 +35,13 @@ NOTICEABLE = 1e-12  # a share of 1e-6, squared, of multipliers that move nothing
 
 
 @entry_point
-def advance(header, sizes, options, storage, moving, load_values, reactions, stored):
+def advance(header, sizes, request, moving, load_values, reactions, stored):
     """Take up to so many steps of one size; (steps done, status of the last).
 
     Args:
         header: of the tables; the state in them is moved.
         sizes: of the substeps that a step consists of, one or more [s]; all of them are taken or none.
-        options: numerical damping gamma, least scale of velocities [m/s] (``solve_step``), whether joints
-            hold a motion twice, so that Newton's matrix needs relaxation, and the length [m] that errors of
-            displacement are measured by.
-        storage: number of steps; store each so many; steps taken since the last one stored; whether the last
-            step before had the same size and ended at this state; whether to store the state before the first;
-            whether controllers measure the state after the last; whether the substeps are those of a step around
-            contacts, otherwise it ends before a step that contacts ask to be taken in ``parts``; whether the first
-            was just tried with other loads: Newton's method begins where it ended.
+        request: a ``StepRequest``: how many steps, how they are taken, and which are stored.
         moving: given vectors at the ends of the substeps, (count substeps + 1, 3 vectors).
         load_values: at the middles of the substeps, (count substeps, 3 loads).
         reactions: receives multipliers and forces of the first step.
@@ -56,17 +49,15 @@ def advance(header, sizes, options, storage, moving, load_values, reactions, sto
             mean of the adjacent steps where both are known.
     """
     t, rows, given, values = tables_at(header), reals_at(stored), reals_at(moving), reals_at(load_values)
-    count, every, phase = storage[0], storage[1], storage[2]
-    continues, write_first = storage[3] != 0, storage[4] != 0
-    damping, least_scale, is_redundant = options[0], options[1], options[2] != 0.0
-    row, kept = 0, -1
+    asked, row, kept = request[0], 0, -1
+    count, is_around = asked.steps, asked.is_around_contacts
     begin_bodies(t)
-    if write_first:
+    if count == 0:
         set_vectors(t.moving0, given, t.moving)
         write_row(t, rows)
         vector_rates(t)
         row = 1
-    is_around, are_equal, longest = storage[6] != 0, len(sizes) == 1, 0.0
+    are_equal, longest = len(sizes) == 1, 0.0
     substeps, total = len(sizes), sizes.sum()
     for part in range(substeps):
         longest = max(longest, abs(sizes[part]))
@@ -81,12 +72,13 @@ def advance(header, sizes, options, storage, moving, load_values, reactions, sto
             set_vectors(t.moving0, given + 3 * t.moving * place, t.moving)
             set_vectors(t.moving1, given + 3 * t.moving * (place + 1), t.moving)
             set_vectors(t.load_value, values + 3 * t.load_values * place, t.load_values)
-            is_first = step == 0 and part == 0 and not continues
+            is_first = place == 0 and not asked.continues
             if is_first or (are_equal and abs(sizes[part] - t.steps_taken[0]) > SAME_SIZE * longest):
                 t.known_velocities[0] = 0.0
             wanted = 0.0 if is_around else longest
-            is_again = storage[7] != 0 and place == 0
-            status = take_step(t, sizes[part], damping, least_scale, is_redundant, wanted, is_again)
+            is_tried = asked.is_tried and place == 0
+            damping, least_speed = asked.numerical_damping, asked.least_speed
+            status = take_step(t, sizes[part], damping, least_speed, asked.is_redundant, wanted, is_tried)
             if status != CONVERGED:
                 if substeps > 1:
                     copy(t.saved_state, t.state, t.state_numbers)
@@ -95,7 +87,7 @@ def advance(header, sizes, options, storage, moving, load_values, reactions, sto
                 t.mean_reaction[i] += sizes[part] / total * t.reaction[i]
             t.steps_taken[1], t.steps_taken[0] = t.steps_taken[0], sizes[part]
             if are_equal:
-                t.step_error[0] = max(t.step_error[0], t.last_error[0] / options[3])
+                t.step_error[0] = max(t.step_error[0], t.last_error[0] / asked.error_length)
         if substeps > 1:
             copy(t.mean_reaction, t.reaction, t.reactions)
         if is_around:
@@ -107,12 +99,12 @@ def advance(header, sizes, options, storage, moving, load_values, reactions, sto
                 own = t.state_numbers * (kept + 1) - t.reactions + i
                 rows[own] = 0.5 * (rows[own] + t.reaction[i])
         kept = -1
-        if (phase + step + 1) % every == 0:
+        if (asked.since_stored + step + 1) % asked.every == 0:
             kept = row
             row += 1
             set_vectors(t.moving0, given + 3 * t.moving * (step + 1) * substeps, t.moving)
             write_row(t, rows + t.state_numbers * kept)
-    if storage[5] != 0:
+    if asked.measures:
         set_vectors(t.moving0, given + 3 * t.moving * count * substeps, t.moving)
         begin_bodies(t)
         begin_ports(t)
@@ -125,32 +117,32 @@ def take_step(
     t: Tables,
     h: float,
     damping: float,
-    least_scale: float,
+    least_speed: float,
     is_redundant: bool,
     longest: float,
-    is_again: bool,
+    is_tried: bool,
 ) -> int:
     """One step from the state, of which ``begin_bodies`` or ``start_from_end`` has told, to the next; its status.
 
     Where contacts ask for parts of steps of the length ``longest`` (0: they are not asked) it is not taken.
-    ``is_again``: the last try is where the first attempt begins.
+    ``is_tried``: the last try is where the first attempt begins.
     """
     begin_ports(t)
     status, t.ledger[0], t.ledger[1] = NOT_CONVERGED, 0.0, 0.0
     attempts = ATTEMPTS if is_redundant else ATTEMPTS + RELAXED_ATTEMPTS
     for attempt in range(attempts if drives_are_smooth(t) else 0):
         is_relaxed = is_redundant or attempt >= ATTEMPTS
-        if attempt > 0 or not is_again:
+        if attempt > 0 or not is_tried:
             guess(t, h, attempt)
         relaxation = RELAXATION if is_relaxed else 0.0
         acceptable = ACCEPTABLE_AT_SINGULAR if attempt >= ATTEMPTS else ACCEPTABLE
-        status, iterations = solve_step(t, h, damping, least_scale, relaxation, acceptable)
+        status, iterations = solve_step(t, h, damping, least_speed, relaxation, acceptable)
         t.counter[0] += iterations
         if status == CONVERGED or status == NEARLY_CONVERGED:
-            status = checked(t, h, damping, ACCEPTABLE * least_scale, is_relaxed, status)
+            status = checked(t, h, damping, ACCEPTABLE * least_speed, is_relaxed, status)
         if status == CONVERGED:
             if is_relaxed:
-                spare_multipliers(t, h, damping, ACCEPTABLE * least_scale)
+                spare_multipliers(t, h, damping, ACCEPTABLE * least_speed)
             break
     if longest > 0.0 and contacts_push(t):
         t.parts[0] = float(parts_around_contacts(t, h, longest, damping))

@@ -117,13 +117,13 @@ def remove_null_space_multipliers(t: Tables) -> float:
 
 @compiled
 def solve_step(
-    t: Tables, h: float, damping: float, least_scale: float, relaxation: float, acceptable: float
+    t: Tables, h: float, damping: float, least_speed: float, relaxation: float, acceptable: float
 ) -> tuple[int, int]:
     """Newton's method from velocity1 and multiplier1; (status, iterations).
 
     Natural monotonicity: a step length t is accepted when the simplified update |J^-1 r| at the
     trial point has fallen to (1 - t / 4) of the update. While it falls fast the factored
-    Jacobian is used again. ``least_scale`` [m/s] keeps the tolerance above round-off at rest.
+    Jacobian is used again. ``least_speed`` [m/s] keeps the tolerance above round-off at rest.
     ``relaxation`` of redundant joints: see ``eliminate``; 0 without. Updates below ``acceptable`` may stall.
     """
     start_norm = velocity_norm(t, t.velocity)
@@ -140,7 +140,7 @@ def solve_step(
         fresh = True
         while iterations < MAXIMAL_ITERATIONS:
             save(t)
-            scale = max(start_norm, velocity_norm(t, t.velocity1), least_scale)
+            scale = max(start_norm, velocity_norm(t, t.velocity1), least_speed)
             t.history[iterations] = size / scale
             iterations += 1
             length = 1.0
