@@ -105,6 +105,8 @@ class Assembly:
 
         Of the path p of a drive cos p, sin p and p.
         """
+        if not self.moving:
+            return np.zeros((len(times), 0))
         values = np.zeros((len(times), len(self.moving), 3))
         turns: dict[int, Array] = {}
         for column, part in enumerate(self.moving):

@@ -162,6 +162,7 @@ class ConservingStepper:
         self._constraint_columns = constraint_columns(assembly)
         self._assembly, self._memory = assembly, assembly.memory
         self._counter: Array = self._memory["counter"]
+        self._step_error: Array = self._memory["step_error"]
         self._substeps = np.array(SUBSTEPS[order], dtype=np.float64)
         self._damping, self._is_redundant = numerical_damping, is_redundant
         self._controllers = Controllers(assembly)
@@ -219,7 +220,7 @@ class ConservingStepper:
         while True:
             if asks and done and not self._asked(float(instants[done]), rates[done]):
                 break
-            ahead = course.steps(done, min(done + at_once, count))
+            ahead = course if at_once == count and not done else course.steps(done, min(done + at_once, count))
             if has_laws and count:
                 taken, status = self._obeying(rows, instants[done : done + 2], step, ahead)
             else:
@@ -233,7 +234,7 @@ class ConservingStepper:
                 break
         self._measured_at = float(instants[done]) if asks and done else nan
         found = self._memory.rows(rows.numbers)
-        error = max(float(found["step_error"].max(initial=0.0)), float(self._memory["step_error"][0]))
+        error = max(found["step_error"].ravel().tolist() + self._step_error.tolist())
         return Advance(done, status == SINGULAR, found, rows.first, error, self._stop is not None, self._trials)
 
     def _thinned(self, taken: Advance, storage: Storage) -> Advance:
@@ -245,8 +246,8 @@ class ConservingStepper:
         for row, (begin, end) in enumerate(pairwise(begins)):
             rows["step_error"][row] = errors[begin:end].max()
         if len(rest := errors[begins[-1] :]):
-            self._memory["step_error"][0] = rest.max()
-        return replace(taken, rows=rows, watched=watched)
+            self._step_error[0] = rest.max()
+        return taken._replace(rows=rows, watched=watched)
 
     def _asked(self, time: float, rates: Array) -> bool:
         """Whether controllers answered; what one raised comes once the steps before are stored."""
@@ -288,11 +289,11 @@ class ConservingStepper:
         if not self._implicit.solve(step, take):
             memory.state[:] = start
             return 0, status if status == SINGULAR else NOT_CONVERGED
-        error = float(memory["step_error"][0])
+        error = float(self._step_error[0])
         memory["counter"][0] = most
         self._enter(rows if rows.keeps_next else rows.aside(1), step, course.steps(1, 1))
         if not rows.keeps_next:
-            memory["step_error"][0] = error
+            self._step_error[0] = error
         self._law_error = None
         rows.took(1, trial.first)
         return 1, CONVERGED
@@ -516,15 +517,15 @@ class ConservingStepper:
 
     def _measure(self, time: float) -> None:
         """Places and rates of all vectors now; the greatest error since the last stored instant stays."""
-        error = float(self._memory["step_error"][0])
+        error = float(self._step_error[0])
         self.now(time)
-        self._memory["step_error"][0] = error
+        self._step_error[0] = error
 
     def _recorded(self, time: float) -> Recording:
         """The state at this instant, for sensors."""
-        error = float(self._memory["step_error"][0])
+        error = float(self._step_error[0])
         found = recording_of(self._assembly.system, self.work_sources, np.array([time]), self.now(time))
-        self._memory["step_error"][0] = error
+        self._step_error[0] = error
         return found
 
     @property

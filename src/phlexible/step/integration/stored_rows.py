@@ -1,7 +1,8 @@
 """What a run tells a stepper and is told by it: which instants are stored, and how far steps came."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -29,8 +30,7 @@ class Storage:
     watches: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class Advance:
+class Advance(NamedTuple):
     """What a number of steps of one size gave.
 
     Attributes:
@@ -51,7 +51,7 @@ class Advance:
     error: float
     is_stopped: bool = False
     trials: int = 0
-    watched: Mapping[str, Array] = field(default_factory=dict)
+    watched: Mapping[str, Array] = MappingProxyType({})
 
 
 class Course(NamedTuple):
