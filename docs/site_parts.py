@@ -20,8 +20,8 @@ INTERNAL = {
     "stress_space with_axial",
     "description.joints": "across parts rows unit_axes unit_axis coordinates",
     "description.interactions": "area at_time availability check_inside check_size continued coordinate "
-    "coordinate_name coordinates direction entries every_port extent forces gaps initial_coordinate is_active "
-    "is_actuator is_lossy is_plain members moved needs_radius parts periods_of_delay places quadrature "
+    "coordinate_name coordinates direction entries extent forces gaps initial_coordinate is_active "
+    "is_actuator is_lossy is_plain members needs_radius parts periods_of_delay quadrature "
     "target_at times touchers",
     "measure": "at_instant availability continued quick read",
     "shapes": "centred placed",

@@ -24,11 +24,11 @@ from phlexible.description.interactions.state_force import ShareOfState, StateLa
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.relations import JointRelation
 from phlexible.description.joints.rolling import RollingRow
-from phlexible.description.mechanism.changes import relocated
 from phlexible.description.mechanism.events import Event
 from phlexible.description.mechanism.membership import joints_of, ports_of
 from phlexible.description.mechanism.wholes import RodInModel
 from phlexible.description.ports import Attachment, MovingFrame, PlacedBody, Port
+from phlexible.description.references import replaced
 from phlexible.description.time_functions import TimePath
 from phlexible.shapes.solids import Shape
 
@@ -140,7 +140,6 @@ class _Copy:
         for placed in model.bodies:
             if placed not in gone:
                 self._new[placed] = self._placed(placed)
-        self._bodies = {placed.name: placed for placed in self.model.bodies}
         for split in model.split_beams:
             if all(part in self._new for part in split.parts):
                 self._new[split] = self.model.group(split.name, [part.name for part in split.parts])
@@ -420,7 +419,7 @@ class _Copy:
     def _applied(self, part: Load | ForceElement | Drive) -> Load | ForceElement | Drive:
         unit = self._change.unit
         if self._change.is_none:
-            return relocated(part, self._bodies, self._new)
+            return replaced(part, self._new)
         match part:
             case ph.Force(value=StateLaw() as law):
                 port, length = self._port(part.attachment), self._change.length

@@ -1,9 +1,16 @@
 """Names of parts, copies, parts that are taken away or replaced: the rest stays what it was."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
 import phlexible as ph
+from phlexible.description.interactions.loads import Load
+from phlexible.description.ports import Attachment
+from phlexible.description.references import references
+from phlexible.measure.sensors import Sensor
 
 STEEL = ph.Material(2e11, 7870.0)
 ROD = ph.Beam(1.0, ph.CircularSection(0.01), STEEL, elements=2)
@@ -128,3 +135,38 @@ def test_names_of_joints_are_kept_in_files(tmp_path):
     motion = pendulum().simulate(0.01, 1e-3, progress=False)
     motion.save(tmp_path / "run.h5")
     assert ph.Motion.load(tmp_path / "run.h5").mechanism.joint("hinge").name == "hinge"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Pulls(Load):
+    """Forces whose places stand in a mapping, in pairs and in a sensor."""
+
+    shares: Mapping[str, tuple[Attachment, float]]
+    tips: Sequence[tuple[Attachment, Sensor | None]] = ()
+
+    def entries(self):
+        return tuple(ph.Force(port, (factor, 0.0, 0.0)) for port, factor in self.shares.values())
+
+    def __str__(self):
+        return "pulls"
+
+
+@pytest.mark.parametrize("field", ["shares", "tips", "sensor"])
+def test_references_are_seen_in_mappings_tuples_and_sensors_of_classes_of_users(field):
+    """A load moves to the bodies of a copy, holds on to its bodies, and belongs to one model."""
+    model = pendulum()
+    rod, ball = model["rod"], model["ball"]
+    seen = {
+        "shares": {"shares": {"a": (rod.end, 1.0), "b": (ball.origin, 2.0)}},
+        "tips": {"shares": {"a": (rod.end, 1.0)}, "tips": [(ball.origin, None)]},
+        "sensor": {"shares": {"a": (rod.end, 1.0)}, "tips": [(rod.end, ph.Position(ball.origin))]},
+    }[field]
+    model.apply(Pulls(**seen))
+    other = model.copy()
+    pulls = other.part("pulls")
+    assert {each.placed for each in references(pulls)} == {other["rod"], other["ball"]}
+    assert {each.placed for each in references(model.part("pulls"))} == {rod, ball}
+    with pytest.raises(ph.ModelError, match="pulls refers to ball; remove it, too"):
+        model.remove("rope", "ball")
+    with pytest.raises(ph.ModelError, match="is on a body of another model"):
+        pendulum().apply(Pulls(**seen))

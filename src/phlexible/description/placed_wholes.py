@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from phlexible.algebra.arrays import finite, vector
 from phlexible.bodies.beam.beam import SplitBeam
 from phlexible.bodies.rod import Rod
-from phlexible.description.ports import Attachment, PlacedBody, shown
+from phlexible.description.ports import Attachment, ModelPart, PlacedBody, shown
 from phlexible.display import described, written
 from phlexible.errors import AttachmentError
 
@@ -18,7 +18,7 @@ from phlexible.errors import AttachmentError
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PlacedWhole(ABC):
+class PlacedWhole(ModelPart, ABC):
     """Parts along one line, from start to end. Compared by identity.
 
     Attributes:

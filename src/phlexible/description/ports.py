@@ -62,11 +62,16 @@ def shown(title: str, rows: Iterable[tuple[str, str]], parts: Sequence[Drawn], c
 
 # Ports: where joints and loads act on a placed body, on the ground or on a moving frame.
 
+
+class ModelPart:
+    """What others refer to: placed bodies, frames, joints, loads, ... (``references``). Compared by identity."""
+
+
 Path = Callable[[float], ArrayLike]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PlacedBody:
+class PlacedBody(ModelPart):
     """A body in a model: its description, its data and its initial pose. Compared by identity.
 
     Attributes:
@@ -149,21 +154,21 @@ class PlacedBody:
     @property
     def start(self) -> "Attachment":
         """The end of a line body at x = 0."""
-        return self._attach(Start())
+        return Attachment(self, Start())
 
     @property
     def end(self) -> "Attachment":
         """The end of a line body at x = length."""
-        return self._attach(End())
+        return Attachment(self, End())
 
     @property
     def origin(self) -> "Attachment":
         """The origin of the body frame."""
-        return self._attach(Origin())
+        return Attachment(self, Origin())
 
     def at(self, x: float) -> "Attachment":
         """The axis point of a line body at distance x [m] from its start."""
-        return self._attach(Along(finite("x", x)))
+        return Attachment(self, Along(finite("x", x)))
 
     def __getitem__(self, name: str) -> "Attachment":
         """The interface of a flexible body with a name, ``part["tip"]``.
@@ -171,23 +176,23 @@ class PlacedBody:
         Raises:
             AttachmentError: the body has no such interface; the message lists those it has.
         """
-        return self._attach(Interface(text("name of an interface", name)))
+        return Attachment(self, Interface(text("name of an interface", name)))
 
     def __iter__(self) -> None:  # or Python would call [0], [1], ...
         raise TypeError("a body is no sequence")
 
     def cut(self, at_end: bool) -> "Attachment":
         """An end of a part of a split beam, for the joint that holds it to the next one."""
-        return self._attach(Cut(at_end))
+        return Attachment(self, Cut(at_end))
 
     def point(self, position: ArrayLike) -> "Attachment":
         """A material point given by its undeformed body coordinates, shape (3,) [m]."""
         x, y, z = vector("position", position).tolist()
-        return self._attach(MaterialPosition((x, y, z)))
+        return Attachment(self, MaterialPosition((x, y, z)))
 
     def node(self, number: int) -> "Attachment":
         """A node of a soft body by the number of its point in the mesh."""
-        return self._attach(Node(whole("number", number, 0)))
+        return Attachment(self, Node(whole("number", number, 0)))
 
     def locate(self, location: Location) -> MaterialPoint:
         """The point there, in the undeformed body, and how elastic coordinates move it.
@@ -213,17 +218,20 @@ class PlacedBody:
         """Its surface and lines at t = 0, undeformed, with its frame in a pose of shapes (3,) [m] and (3, 3)."""
         return drawn(self.held, self.data, None if self.nodes is None else self.elastic, position, rotation)
 
-    def _attach(self, location: Location) -> "Attachment":
-        self.locate(location)
-        return Attachment(self, location)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Attachment:
-    """A material point of a placed body, with the material's orientation around it."""
+    """A material point of a placed body, with the material's orientation around it.
+
+    Raises:
+        AttachmentError: the body has no such place.
+    """
 
     placed: PlacedBody
     location: Location
+
+    def __post_init__(self) -> None:
+        self.placed.locate(self.location)
 
     @property
     def point(self) -> MaterialPoint:
@@ -246,7 +254,7 @@ class Attachment:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MovingFrame:
+class MovingFrame(ModelPart):
     """A point of the ground, or one that moves as a function of time, with an orientation.
 
     Attributes:

@@ -180,7 +180,6 @@ class RecordedRun:
         placed = self.system.bodies[self.body_index(port, argument)]
         if placed is port.placed:
             return port
-        placed.locate(port.location)
         return Attachment(placed, port.location)
 
     def frame_index(self, frame: MovingFrame, argument: str = "target") -> int:

@@ -22,6 +22,7 @@ from phlexible.description.interactions.loads import PointLoad
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.relations import JointRelation, RelationRow
 from phlexible.description.mechanism.mechanism import Mechanism
+from phlexible.description.mechanism.membership import ports_of
 from phlexible.description.ports import MovingFrame, PlacedBody, Port
 from phlexible.description.time_functions import TimePath
 from phlexible.errors import ModelError
@@ -373,9 +374,8 @@ def system_of(mechanism: Mechanism) -> System:
 
 def moving_frames(mechanism: Mechanism) -> tuple[MovingFrame, ...]:
     """Frames of joints and force elements that are not fixed, by first appearance."""
-    ports = [port for joint in mechanism.joints for port in (joint.first, joint.second)]
-    ports += [port for element in mechanism.elements for port in element.every_port]
-    ports += [port for relation in mechanism.relations for port in relation.ports]
+    parts = (*mechanism.joints, *mechanism.elements, *mechanism.relations)
+    ports = (port for part in parts for port in ports_of(part))
     moving = [port for port in ports if isinstance(port, MovingFrame) and not port.is_fixed]
     return tuple({id(frame): frame for frame in moving}.values())
 

@@ -15,6 +15,7 @@ from phlexible.description.interactions.loads import Load
 from phlexible.description.interactions.state_force import CompoundForce
 from phlexible.description.joints.joint import Joint
 from phlexible.description.ports import Attachment, PlacedBody, Port
+from phlexible.description.references import replaced
 from phlexible.errors import EquilibriumError, ModelError, ParameterError
 from phlexible.model import Model
 from phlexible.port_hamiltonian.linear import LinearPHDAE
@@ -59,7 +60,7 @@ class EnergyShaping(CompoundForce):
         """The potential energy U that the controller gives the loop."""
         k, target, c, (a, b) = self.stiffness, self.target, self.offset, self.weight
         around = (target - 1.0, target + 1.0)
-        if not self._turns:
+        if not self.turns:
             return Potential(
                 lambda s: 0.5 * k * (s - target) ** 2 - a * s - c * (s - target),
                 lambda s: k * (s - target) - a - c,
@@ -74,7 +75,8 @@ class EnergyShaping(CompoundForce):
         )
 
     @property
-    def _turns(self) -> bool:
+    def turns(self) -> bool:
+        """Whether the coordinate is an angle."""
         return self.joint.coordinate_names[0].endswith("angle")
 
     def parts(self) -> tuple[Load | ForceElement, ...]:
@@ -117,17 +119,14 @@ def energy_shaping(
     is_flexible = any(placed.data.elastic_count for placed in moved if isinstance(placed.data, FloatingBody))
     place = target
     for _ in range(ITERATIONS if is_flexible and model.gravity.any() else 0):
-        copy = model.replace()
-        own = copy.joints[next(k for k, each in enumerate(model.joints) if each is joint)]
-        element = EnergyShaping(own, target, stiffness, damping, weight, shaped.offset, name)
+        copy = model.copy()
+        element = replaced(shaped, _joints_of_copy(model, copy))
         copy.apply(element)
         rest = copy.equilibrium()
-        turned = element._turns
-        place = float(rest.angle(own) if turned else rest.translation(own))
+        place = float(rest.angle(element.joint) if element.turns else rest.translation(element.joint))
         if abs(place - target) <= CLOSE * max(1.0, abs(target)):
             return shaped
-        offset = shaped.offset + stiffness * (target - place)
-        shaped = EnergyShaping(joint, target, stiffness, damping, weight, offset, name)
+        shaped = replace(shaped, offset=shaped.offset + stiffness * (target - place))
     if place == target:  # rigid, or nothing pulls: the shape is exact
         return shaped
     raise EquilibriumError(f"{joint} does not stay at {target:g}: it came to {place:g}; take more stiffness")
@@ -303,17 +302,21 @@ def shared_energy_shaping(
 def _gaps(model: Model, shapes: Sequence[EnergyShaping]) -> tuple[Array, Equilibrium]:
     """How far from its target each joint comes to rest, and where all is then."""
     copy = model.copy()
-    own = [copy.joints[next(n for n, each in enumerate(model.joints) if each is s.joint)] for s in shapes]
-    copy.apply(SharedShaping(tuple(replace(s, joint=j) for s, j in zip(shapes, own, strict=True))))
+    moved = replaced(SharedShaping(tuple(shapes)), _joints_of_copy(model, copy))
+    copy.apply(moved)
     try:
         rest = copy.equilibrium()
     except EquilibriumError as error:
         raise EquilibriumError(
             f"nothing holds the joints near their targets; take more stiffness than {shapes[0].stiffness:g}"
         ) from error
-    turns = [joint.coordinate_names[0].endswith("angle") for joint in own]
-    found = [rest.angle(j) if turn else rest.translation(j) for j, turn in zip(own, turns, strict=True)]
+    found = [rest.angle(s.joint) if s.turns else rest.translation(s.joint) for s in moved.shapes]
     return np.array([s.target - float(value) for s, value in zip(shapes, found, strict=True)]), rest
+
+
+def _joints_of_copy(model: Model, copy: Model) -> dict[Joint, Joint]:
+    """Joints of a copy of a model by those of the model."""
+    return dict(zip(model.joints, copy.joints, strict=True))
 
 
 # An observer of a linear model whose feedback is passive, whatever the model left out (docs/theory.md, 8).

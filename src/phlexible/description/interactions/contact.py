@@ -1,10 +1,10 @@
 """Contact: surfaces, gaps between them, single contacts and contacts among many (docs/theory.md, 8)."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,6 +31,7 @@ from phlexible.description.interactions.functions import (
 )
 from phlexible.description.placed_wholes import PlacedWhole
 from phlexible.description.ports import Attachment, MovingFrame, PlacedBody, Port
+from phlexible.description.references import references
 from phlexible.description.time_functions import TimePath
 from phlexible.errors import ModelError, ParameterError
 from phlexible.shapes.solids import Box, Cylinder, Shape, Sphere
@@ -253,8 +254,8 @@ class Touchable(ABC):
 
     def __post_init__(self) -> None:
         hold_own(self)
-        for name, port in self._named_ports().items():
-            if not isinstance(port, Attachment | MovingFrame):
+        for name in (each for each in PORTS if hasattr(self, each)):
+            if not isinstance(port := getattr(self, name), Port):
                 raise ModelError(
                     f"{type(self).__name__}: {name} must be a port such as ground.at((0, 0, 0)), got {port!r}"
                 )
@@ -262,19 +263,12 @@ class Touchable(ABC):
     @property
     def ports(self) -> tuple[Port, ...]:
         """The ports that carry the surface."""
-        return tuple(port for port in self._named_ports().values() if isinstance(port, Attachment | MovingFrame))
-
-    def _named_ports(self) -> dict[str, Any]:
-        return {each.name: getattr(self, each.name) for each in fields(self) if each.name in PORTS}
+        return tuple(each for each in references(self) if isinstance(each, Port))
 
     @property
     def carrier(self) -> Port:
         """The first of them."""
         return self.ports[0]
-
-    def moved(self, change: Callable[[Port], Port]) -> Self:
-        """The same on other ports."""
-        return replace(self, **{name: change(port) for name, port in self._named_ports().items()})
 
     @property
     @abstractmethod
@@ -555,12 +549,6 @@ class Contact(ForceElement):
         """The surface's or other sphere's, and the first point."""
         return self._other, self.touchers[0]
 
-    @property
-    def every_port(self) -> tuple[Port, ...]:
-        """All that touch, and what carries the surface."""
-        others = self.second.ports if isinstance(self.second, Touchable) else (self.second,)
-        return (*others, *self.touchers)
-
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
         """One force along each gap (8.17), with friction along the surface (8.18, 8.28).
 
@@ -686,10 +674,11 @@ class Contacts(ForceElement):
         for name in ("first", "second"):
             if (value := getattr(self, name)) is not None or name == "first":
                 object.__setattr__(self, name, _listed(name, value))
-        owners = {each.owner for each in self.members}
+        members = self.members
+        owners = {each.owner for each in members}
         if len(owners) < 2 or not self.first or (self.second is not None and not self.second):
             raise ModelError(f"{self}: no pairs of bodies: give two or more as first, or others as second")
-        expect(self, *self.every_port)
+        expect(self, *dict.fromkeys(port for each in members for port in (each.start, each.end)))
 
     @property
     def members(self) -> tuple[Member, ...]:
@@ -705,11 +694,6 @@ class Contacts(ForceElement):
         """The first and the last port of the group, for what expects two."""
         members = self.members
         return members[0].start, members[-1].end
-
-    @property
-    def every_port(self) -> tuple[Port, ...]:
-        """The ports of all members of the group."""
-        return tuple(dict.fromkeys(port for each in self.members for port in (each.start, each.end)))
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
         """None along a coordinate: pairs change.

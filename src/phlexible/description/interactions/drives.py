@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 from phlexible.algebra.arrays import optional_text
 from phlexible.description.interactions.functions import KinematicPair, Row, expect
-from phlexible.description.ports import Port
+from phlexible.description.ports import ModelPart, Port
 from phlexible.description.time_functions import TimePath
 from phlexible.errors import ModelError
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Drive:
+class Drive(ModelPart):
     """Holds a coordinate of a joint at p(t), with whatever force or torque that takes.
 
     Made by ``joint.drive(angle=...)`` or ``joint.drive(position=...)``. Compared by identity.

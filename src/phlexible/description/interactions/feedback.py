@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
@@ -25,8 +25,7 @@ from phlexible.algebra.arrays import (
 )
 from phlexible.algebra.portable import Portable
 from phlexible.description.interactions.functions import KinematicPair
-from phlexible.description.placed_wholes import PlacedWhole
-from phlexible.description.ports import Attachment, PlacedBody
+from phlexible.description.ports import Attachment
 from phlexible.errors import ModelError, ParameterError
 
 # What a controller can measure beside whole joints and attachments: sensors, which live above.
@@ -78,18 +77,6 @@ class Measurement(ABC):
     def continued(self, before: Array, now: Array) -> Array:
         """Values without the jumps that a single instant cannot know of, such as full turns; shape (count,)."""
         return now
-
-    @property
-    def places(self) -> tuple[Source | PlacedWhole, ...]:
-        """Joints, attachments and bodies that it sits on, for checks."""
-        values = [getattr(self, each.name) for each in fields(self)]  # type: ignore[arg-type]
-        found: list[Source | PlacedWhole] = []
-        for value in values:
-            if isinstance(value, PlacedBody):
-                found.append(value.origin)
-            elif isinstance(value, KinematicPair | Attachment | PlacedWhole):
-                found.append(value)
-        return tuple(found)
 
 
 # Linear controllers ``dx/dt = A x + B u``, ``y = C x + D u``, continuous or discrete (docs/theory.md, 8).
@@ -304,14 +291,12 @@ class Feedback(Portable):
                 raise ModelError(
                     f"forces along coordinates need a joint with one, {item} has {len(item.coordinate_names)}"
                 )
-        places = [place for item in self.measured for place in _places(item)]
         for name, value in (
             ("measured", tuple(self.measured)),
             ("on", tuple(self.on)),
             ("period", _period(self.period, law)),
             ("delay", non_negative("delay", self.delay)),
             ("name", optional_text("name", self.name)),
-            ("_places", tuple(places)),
             ("_law", law),
         ):
             object.__setattr__(self, name, value)
@@ -324,12 +309,6 @@ class Feedback(Portable):
             )
         if self.on:
             self.check_size(sum(map(size_of, self.on)), str(self))
-
-    @property
-    def places(self) -> tuple[Source | PlacedWhole, ...]:
-        """Joints, attachments and bodies that are measured."""
-        found: tuple[Source | PlacedWhole, ...] = self.__dict__["_places"]
-        return found
 
     @property
     def law(self) -> LinearController | None:
@@ -409,10 +388,6 @@ def _check_measured(item: object) -> None:
         raise ParameterError(f"measured takes joints, attachments such as beam.end and sensors, got {item!r}")
     if isinstance(item, KinematicPair) and not item.coordinate_names:
         raise ParameterError(f"measured takes joints that leave a coordinate free, {item} leaves none")
-
-
-def _places(item: KinematicPair | Attachment | Measurement) -> tuple[Source | PlacedWhole, ...]:
-    return item.places if isinstance(item, Measurement) else (item,)
 
 
 def count_of(item: KinematicPair | Attachment | Measurement) -> int:

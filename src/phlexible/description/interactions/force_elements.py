@@ -33,7 +33,7 @@ from phlexible.description.interactions.functions import (
     expect,
     position_along,
 )
-from phlexible.description.ports import Port
+from phlexible.description.ports import ModelPart, Port
 from phlexible.description.time_functions import number_at
 from phlexible.errors import ModelError, ParameterError
 
@@ -263,18 +263,13 @@ class CoordinateForce(Portable):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ForceElement(Portable, ABC):
+class ForceElement(ModelPart, Portable, ABC):
     """What acts between two ports by a law. Compared by identity."""
 
     @property
     @abstractmethod
     def ports(self) -> tuple[Port, Port]:
         """The two ports between which the force acts."""
-
-    @property
-    def every_port(self) -> tuple[Port, ...]:
-        """Also those beside the two where it acts."""
-        return self.ports
 
     @abstractmethod
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:

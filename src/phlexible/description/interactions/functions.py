@@ -9,7 +9,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.rotations import cross
-from phlexible.description.ports import Attachment, MovingFrame, Port
+from phlexible.description.ports import Attachment, ModelPart, MovingFrame, Port
 from phlexible.description.time_functions import Timed, TimeFactor, TimePath
 from phlexible.errors import ModelError, ParameterError
 
@@ -448,7 +448,7 @@ def position_along(first: Port, second: Port, axis: Array, name: str = "position
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class KinematicPair(ABC):
+class KinematicPair(ModelPart, ABC):
     """Two ports that a joint connects, and the coordinates that it leaves free. Compared by identity.
 
     Attributes:

@@ -32,7 +32,7 @@ from phlexible.bodies.rod import Rod, RodNode
 from phlexible.bodies.soft_mesh import SoftPoints, SoftSurface, soft_surface
 from phlexible.description.interactions.feedback import DirectedLoad, Feedback
 from phlexible.description.placed_wholes import PlacedWhole, line_parts
-from phlexible.description.ports import Attachment, PlacedBody
+from phlexible.description.ports import Attachment, ModelPart, PlacedBody
 from phlexible.elements.line_functions import gauss
 from phlexible.errors import ModelError, ParameterError
 
@@ -49,7 +49,7 @@ class Axes(Enum):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Load(Portable, ABC):
+class Load(ModelPart, Portable, ABC):
     """What ``Model.apply`` takes. Compared by identity.
 
     Attributes:

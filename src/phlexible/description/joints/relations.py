@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from phlexible.algebra.arrays import finite, flag, optional_text, positive
 from phlexible.description.interactions.functions import Coordinate, KinematicPair, Row, expect
-from phlexible.description.ports import Port
+from phlexible.description.ports import ModelPart, Port
 from phlexible.errors import ModelError, ParameterError
 
 
@@ -36,7 +36,7 @@ class RelationRow(Row):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JointRelation(ABC):
+class JointRelation(ModelPart, ABC):
     """sum_i factor_i theta_i stays what it is at the initial pose. Lossless; compared by identity."""
 
     name: str | None = field(default=None, kw_only=True)

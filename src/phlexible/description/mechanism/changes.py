@@ -11,29 +11,25 @@ from phlexible.algebra.arrays import text
 from phlexible.bodies.beam.beam import SplitBeam
 from phlexible.bodies.body import Body
 from phlexible.bodies.rod import Rod
-from phlexible.description.interactions.contact import Touchable
 from phlexible.description.interactions.drives import Drive
-from phlexible.description.interactions.feedback import Feedback, Measurement
+from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.force_elements import ForceElement
 from phlexible.description.interactions.functions import receive
 from phlexible.description.interactions.loads import Load
 from phlexible.description.interactions.state_force import CompoundForce, FeedbackShare
 from phlexible.description.joints.joint import Joint
-from phlexible.description.joints.relations import JointRelation, Relation
+from phlexible.description.joints.relations import JointRelation
 from phlexible.description.joints.rolling import Rolling
-from phlexible.description.mechanism.events import Condition, Event
+from phlexible.description.mechanism.events import Event
 from phlexible.description.mechanism.membership import ports_of
 from phlexible.description.mechanism.wholes import RodInModel, parts_by_name
 from phlexible.description.placed_wholes import PlacedRod, PlacedSplitBeam, PlacedWhole
-from phlexible.description.ports import Attachment, MovingFrame, PlacedBody
+from phlexible.description.ports import Attachment, PlacedBody
+from phlexible.description.references import references, replaced
 from phlexible.display import numbered, shortened
 from phlexible.errors import ModelError
 
 # Whatever is on the bodies of one model, on those of another.
-
-Part = TypeVar("Part")
-MOVABLE = (PlacedBody, PlacedWhole, Touchable, Attachment, MovingFrame)
-PART = (Joint, JointRelation, Load, ForceElement, Drive, PlacedWhole)
 
 
 class Held(Protocol):
@@ -92,7 +88,7 @@ def copy_parts(
         ModelError: whatever ``connect`` or ``apply`` of the copy refuse.
     """
     bodies = {placed.name: placed for placed in copy.bodies}
-    parts: dict[object, Any] = {}
+    parts: dict[Any, Any] = {placed: bodies[placed.name] for placed in source.bodies}
     new = instead or {}
     for split in source.split_beams:
         parts[split] = copy.group(split.name, [placed.name for placed in split.parts])
@@ -102,89 +98,14 @@ def copy_parts(
         names = [placed.name for placed in handle.parts]
         parts[handle] = copy.group_rod(handle.name, body, names, rod.stress_free)
     for joint in source.joints:
-        parts[joint] = copy.connect(changed(relocated(new.get(joint, joint), bodies, parts)))
+        parts[joint] = copy.connect(changed(replaced(new.get(joint, joint), parts)))
     for relation in source.relations:
-        parts[relation] = copy.connect(relocated(new.get(relation, relation), bodies, parts))
+        parts[relation] = copy.connect(replaced(new.get(relation, relation), parts))
     for each in (*source.loads, *source.applied_elements, *source.drives):
-        parts[each] = copy.apply(relocated(new.get(each, each), bodies, parts))
+        parts[each] = copy.apply(replaced(new.get(each, each), parts))
     for happens in source.events:
-        for lock in happens.held:
-            if lock not in parts:
-                parts[lock] = relocated(lock, bodies, parts)
-        when = happens.when if isinstance(happens.when, float) else _moved_condition(happens.when, bodies, parts)
-        held, released = (tuple(parts[one] for one in own) for own in (happens.held, happens.released))
-        copy.expect(dataclasses.replace(happens, when=when, held=held, released=released))
-
-
-def _moved_condition(
-    condition: Condition, bodies: Mapping[str, PlacedBody], parts: Mapping[object, object]
-) -> Condition:
-    """A condition (a dataclass) whose sensors, in a field or a tuple, measure the new bodies."""
-    changes: dict[str, Any] = {}
-    for field in dataclasses.fields(condition):  # type: ignore[arg-type]
-        value: Any = getattr(condition, field.name)
-        if isinstance(value, tuple):
-            changes[field.name] = tuple(relocated(each, bodies, parts) for each in value)
-        elif dataclasses.is_dataclass(value):
-            changes[field.name] = relocated(value, bodies, parts)
-    return dataclasses.replace(condition, **changes)  # type: ignore[type-var]
-
-
-def relocated(part: Part, bodies: Mapping[str, PlacedBody], parts: Mapping[object, object]) -> Part:
-    """A copy of a joint or load (a dataclass) whose ports sit at the same locations of new bodies.
-
-    Args:
-        part: its fields may hold attachments and bodies, or joints, loads and split beams with a new one.
-        bodies: the new bodies by name.
-        parts: new joints, loads and split beams by the old ones.
-
-    Raises:
-        AttachmentError: the new body does not have the location.
-    """
-    changes: dict[str, Any] = {}
-    for field in dataclasses.fields(part):  # type: ignore[arg-type]
-        value = getattr(part, field.name)
-        if isinstance(value, Attachment):
-            changes[field.name] = moved(value, bodies)
-        elif isinstance(value, Touchable):
-            changes[field.name] = value.moved(
-                lambda port: moved(port, bodies) if isinstance(port, Attachment) else port
-            )
-        elif isinstance(value, PlacedBody):
-            changes[field.name] = bodies[value.name]
-        elif isinstance(value, tuple) and value and all(isinstance(each, MOVABLE) for each in value):
-            changes[field.name] = tuple(_relocated_place(each, bodies, parts) for each in value)
-        elif isinstance(value, PART) and value in parts:
-            changes[field.name] = parts[value]
-        elif isinstance(part, Relation) and field.name == "terms":
-            changes["terms"] = [(parts[joint], name, factor) for joint, name, factor in part.terms]
-        elif isinstance(value, Feedback):
-            measured = [_relocated_item(item, bodies, parts) for item in value.measured]
-            changes[field.name] = dataclasses.replace(value, measured=measured)
-    return dataclasses.replace(part, **changes)  # type: ignore[type-var]
-
-
-def _relocated_place(place: Any, bodies: Mapping[str, PlacedBody], parts: Mapping[object, object]) -> Any:
-    """Of a list of bodies, ports and surfaces."""
-    if isinstance(place, Touchable):
-        return place.moved(lambda port: moved(port, bodies) if isinstance(port, Attachment) else port)
-    if isinstance(place, Attachment):
-        return moved(place, bodies)
-    return bodies[place.name] if isinstance(place, PlacedBody) else parts.get(place, place)
-
-
-def _relocated_item(item: Any, bodies: Mapping[str, PlacedBody], parts: Mapping[object, object]) -> Any:
-    """What a controller measures: an attachment, a joint, or a sensor on these."""
-    if isinstance(item, Attachment):
-        return moved(item, bodies)
-    return relocated(item, bodies, parts) if isinstance(item, Measurement) else parts[item]
-
-
-def moved(attachment: Attachment, bodies: Mapping[str, PlacedBody]) -> Attachment:
-    """The same location on the body of that name."""
-    placed = bodies[attachment.placed.name]
-    placed.locate(attachment.location)
-    return Attachment(placed, attachment.location)
+        parts |= {lock: replaced(lock, parts) for lock in happens.held if lock not in parts}
+        copy.expect(replaced(happens, parts))
 
 
 # Names of bodies and loads, given or made, and how messages call what a user handed in.
@@ -357,7 +278,7 @@ def removed(
             raise ModelError(f"part to remove: {described(part)} is not in this model")
         gone |= set(whole) if whole is not None else {part, *_parts_of(part, others)}
     for rest in (*wholes, *others, *mechanism.events):
-        if rest not in gone and (lost := next((each for each in _references(rest) if each in gone), None)):
+        if rest not in gone and (lost := next((each for each in _all_references(rest) if each in gone), None)):
             what = rest.name if isinstance(rest, PlacedWhole) else str(rest)
             raise ModelError(f"{what} refers to {described(lost)}; remove it, too")
     return gone
@@ -369,7 +290,7 @@ def _parts_of(part: object, others: Iterable[Named]) -> Iterator[object]:
         yield from part.parts
     if isinstance(part, PlacedSplitBeam):
         for each in others:
-            if isinstance(each, Joint) and {port.placed for port in _attachments(each)} <= {*part.parts}:
+            if isinstance(each, Joint) and _bodies_of(each) <= {*part.parts}:
                 yield each
     share = getattr(part, "value", None)
     if isinstance(share, FeedbackShare):
@@ -379,26 +300,13 @@ def _parts_of(part: object, others: Iterable[Named]) -> Iterator[object]:
                 yield each
 
 
-def _attachments(joint: Joint) -> list[Attachment]:
-    return [port for port in (joint.first, joint.second) if isinstance(port, Attachment)]
+def _bodies_of(joint: Joint) -> set[PlacedBody]:
+    return {each.placed for each in references(joint) if isinstance(each, Attachment)}
 
 
-def _references(value: object) -> Iterator[object]:
-    """Bodies, joints and loads that a part speaks of: in its fields, in those of its sensors and controllers."""
-    if isinstance(value, PlacedWhole):
-        yield from value.parts
-    elif isinstance(value, tuple | list):
-        for each in value:
-            yield from _references_of(each)
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        for field in dataclasses.fields(value):
-            yield from _references_of(getattr(value, field.name))
-
-
-def _references_of(value: object) -> Iterator[object]:
-    if isinstance(value, PlacedBody | PlacedWhole):
-        yield value
-    elif not isinstance(value, Body):
-        if isinstance(value, NAMED):
-            yield value
-        yield from _references(value)
+def _all_references(part: object) -> Iterator[object]:
+    """Bodies and parts that a part refers to, also by others that it refers to."""
+    for each in references(part):
+        one = each.placed if isinstance(each, Attachment) else each
+        yield one
+        yield from _all_references(one)

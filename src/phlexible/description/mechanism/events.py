@@ -9,6 +9,7 @@ from phlexible.algebra.arrays import non_negative
 from phlexible.description.interactions.drives import Drive
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.relations import JointRelation, Relation
+from phlexible.description.ports import ModelPart
 from phlexible.display import distinct
 from phlexible.errors import ModelError, ParameterError
 
@@ -34,7 +35,7 @@ class UnstoredCondition(Condition):
 
 
 @dataclass(frozen=True, eq=False)
-class Event:
+class Event(ModelPart):
     """What happens once in a run; made by ``model.at``.
 
     Attributes:

@@ -1,6 +1,5 @@
 """Checks of what a model is given: bodies where they are placed, parts that belong to it."""
 
-import dataclasses
 from collections.abc import Iterator, Mapping
 from math import pi
 from warnings import warn
@@ -21,7 +20,6 @@ from phlexible.bodies.mechanics.soft import least_volumes
 from phlexible.bodies.soft_body import SoftBody
 from phlexible.bodies.string import String
 from phlexible.description.ground import leaves, planar_point
-from phlexible.description.interactions.contact import Touchable
 from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.force_elements import ForceElement
@@ -31,7 +29,8 @@ from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.joints import Fixed
 from phlexible.description.joints.relations import JointRelation
 from phlexible.description.placed_wholes import PlacedWhole, line_parts
-from phlexible.description.ports import Attachment, MovingFrame, PlacedBody, Port
+from phlexible.description.ports import Attachment, ModelPart, MovingFrame, PlacedBody, Port
+from phlexible.description.references import references, values_in
 from phlexible.errors import AttachmentError, ModelError, ParameterError, SingularMassError, UnitWarning
 
 # Checks of a joint, load, element or drive against the model that it is given to.
@@ -39,36 +38,20 @@ from phlexible.errors import AttachmentError, ModelError, ParameterError, Singul
 Part = Joint | JointRelation | Load | ForceElement | Drive
 
 
-def ports_of(part: Part) -> Iterator[Port]:
-    """Attachments and frames that a part acts on, and those that its controller measures."""
-    for value in _values(part):
-        if isinstance(value, Attachment | MovingFrame):
-            yield value
-        elif isinstance(value, Joint) and not isinstance(part, Joint):
-            yield from (value.first, value.second)
-        elif isinstance(value, PlacedBody | PlacedWhole):
-            yield from (_any_port(placed) for placed, _ in line_parts(value))
+def ports_of(part: ModelPart) -> Iterator[Port]:
+    """Attachments and frames that a part acts on, also by its joints, and those that its controller measures."""
+    for each in references(part):
+        if isinstance(each, Attachment | MovingFrame):
+            yield each
+        elif isinstance(each, Joint):
+            yield from (each.first, each.second)
+        elif isinstance(each, PlacedBody | PlacedWhole):
+            yield from (_any_port(placed) for placed, _ in line_parts(each))
 
 
-def joints_of(part: Part) -> Iterator[Joint]:
+def joints_of(part: ModelPart) -> Iterator[Joint]:
     """Joints that an element or drive acts in, or that a controller measures."""
-    yield from (value for value in _values(part) if isinstance(value, Joint))
-
-
-def _values(part: Part) -> Iterator[object]:
-    if isinstance(part, JointRelation) and part.parts:
-        yield from (each.joint for each in part.parts)
-        return
-    for field in dataclasses.fields(part):
-        value = getattr(part, field.name)
-        yield value
-        if isinstance(value, Touchable):
-            yield from value.ports
-        if isinstance(value, tuple):
-            yield from (each for each in value if isinstance(each, PlacedBody | PlacedWhole | Attachment))
-            yield from (port for each in value if isinstance(each, Touchable) for port in each.ports)
-        if isinstance(value, Feedback):
-            yield from value.places
+    return (each for each in references(part) if isinstance(each, Joint))
 
 
 def clamped_starts(joint: Joint) -> Iterator[Attachment]:
@@ -100,7 +83,7 @@ def check_nodes(part: Part) -> None:
     Raises:
         AttachmentError: names the attachment and the places that would do.
     """
-    watched = [port for value in _values(part) if isinstance(value, Feedback) for port in value.places]
+    watched = {each for value in values_in(part) if isinstance(value, Feedback) for each in references(value)}
     for port in ports_of(part):
         if isinstance(port, Attachment) and port.point.is_watched_only and port not in watched:
             names = ", ".join(map(repr, port.placed.body.port_locations())) or "none"

@@ -309,9 +309,7 @@ def decode(tree: Tree, context: Context) -> Any:
         case {"tuple": values}:
             return tuple(decode(each, context) for each in values)
         case {"attachment": name, "location": location}:
-            placed, place = context.bodies[name], decode(location, context)
-            placed.locate(place)
-            return Attachment(placed, place)
+            return Attachment(context.bodies[name], decode(location, context))
         case {"body": name}:
             return context.wholes[name] if name in context.wholes else context.bodies[name]
         case {"distribution": initial, "at": places}:
