@@ -3,39 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from phlexible.gallery.beams import (
-    chain,
-    flexible_pendulum,
-    free_pair,
-    rotating_cantilever,
-    spatial_beam,
-    spinning_beam,
-    spinning_shaft,
-)
-from phlexible.gallery.contacts import capstan, gripper, wiper
-from phlexible.gallery.machines import (
-    crane,
-    deployable_panels,
-    flexible_pole,
-    gear_train,
-    robot_arm,
-    satellite,
-    solid_crank_slider,
-    wind_turbine,
-)
-from phlexible.gallery.mechanisms import (
-    andrews_squeezer,
-    bricard,
-    crank_slider,
-    four_bar,
-    n_four_bar,
-    spatial_slider_crank,
-)
-from phlexible.gallery.plates import plate_in_spin_up
-from phlexible.gallery.rigid_bodies import bouncing_ball, double_pendulum, dzhanibekov, heavy_top, tippe_top
-from phlexible.gallery.rods import flying_spaghetti, princeton_beam, roll_up
-from phlexible.gallery.soft_bodies import inflated_membrane
-from phlexible.gallery.strings import cable_robot, hanging_cable, string_pendulum, tethered_satellites
+from phlexible import gallery
 from phlexible.model import Model
 
 TOPICS: Mapping[str, str] = {
@@ -145,7 +113,7 @@ TIP = BeamPoint("beam", 1.0)
 
 ENTRIES: tuple[GalleryEntry, ...] = (
     GalleryEntry(
-        crank_slider,
+        gallery.crank_slider,
         duration=0.1,
         step=2e-5,
         points=(MIDDLE_OF_COUPLER,),
@@ -177,28 +145,28 @@ ENTRIES: tuple[GalleryEntry, ...] = (
             ),
         ),
     ),
-    GalleryEntry(solid_crank_slider, duration=0.1, step=2e-5),
-    GalleryEntry(double_pendulum, duration=3.0, step=1e-3),
-    GalleryEntry(flexible_pendulum, duration=2.0, step=5e-4, points=(BeamPoint("beam", 0.5),)),
-    GalleryEntry(flexible_pole, duration=1.0, step=1e-3, points=(BeamPoint("pole", 1.0),)),
-    GalleryEntry(satellite, duration=2.0, step=2e-3, points=(BeamPoint("left panel", 1.0),)),
+    GalleryEntry(gallery.solid_crank_slider, duration=0.1, step=2e-5),
+    GalleryEntry(gallery.double_pendulum, duration=3.0, step=1e-3),
+    GalleryEntry(gallery.flexible_pendulum, duration=2.0, step=5e-4, points=(BeamPoint("beam", 0.5),)),
+    GalleryEntry(gallery.flexible_pole, duration=1.0, step=1e-3, points=(BeamPoint("pole", 1.0),)),
+    GalleryEntry(gallery.satellite, duration=2.0, step=2e-3, points=(BeamPoint("left panel", 1.0),)),
     GalleryEntry(
-        rotating_cantilever,
+        gallery.rotating_cantilever,
         duration=2.0,
         step=1e-2,
         points=(BeamPoint("beam", 1.0),),
         operating_point="steady_rotation",
     ),
     GalleryEntry(
-        spinning_shaft,
+        gallery.spinning_shaft,
         duration=0.1,
         step=5e-4,
         points=(BeamPoint("shaft", 0.5),),
         operating_point="steady_rotation",
     ),
-    GalleryEntry(spatial_beam, duration=0.05, step=1e-5, points=(BeamPoint("beam", 0.5),)),
+    GalleryEntry(gallery.spatial_beam, duration=0.05, step=1e-5, points=(BeamPoint("beam", 0.5),)),
     GalleryEntry(
-        spinning_beam,
+        gallery.spinning_beam,
         duration=20.0,
         step=1e-2,
         points=(TIP,),
@@ -213,32 +181,34 @@ ENTRIES: tuple[GalleryEntry, ...] = (
             ),
         ),
     ),
-    GalleryEntry(plate_in_spin_up, duration=20.0, step=1e-2, operating_point="steady_rotation"),
-    GalleryEntry(string_pendulum, duration=1.0, step=1e-2, operating_point="static"),
-    GalleryEntry(hanging_cable, duration=10.0, step=5e-3, operating_point="static"),
-    GalleryEntry(crane, duration=12.0, step=5e-3, operating_point="static"),
-    GalleryEntry(tethered_satellites, duration=60.0, step=1e-2),
-    GalleryEntry(cable_robot, duration=4.0, step=2e-3, operating_point="static"),
-    GalleryEntry(four_bar, duration=0.1, step=1e-4, points=(BeamPoint("coupler", 0.5),)),
-    GalleryEntry(chain, duration=1.0, step=5e-4, points=(BeamPoint("link 1", 0.5),)),
-    GalleryEntry(free_pair, duration=2.0, step=1e-3, points=(BeamPoint("first", 0.5), BeamPoint("second", 0.5))),
-    GalleryEntry(n_four_bar, duration=10.0, step=1e-3),
-    GalleryEntry(bricard, duration=10.0, step=1e-3),
-    GalleryEntry(spatial_slider_crank, duration=5.0, step=5e-4),
-    GalleryEntry(flying_spaghetti, duration=15.0, step=1e-2),
-    GalleryEntry(inflated_membrane, duration=0.3, step=2e-3),
-    GalleryEntry(roll_up, duration=8.0, step=5e-3, operating_point="static"),
-    GalleryEntry(princeton_beam, duration=1.0, step=1e-3, operating_point="static"),
-    GalleryEntry(heavy_top, duration=5.0, step=1e-3),
-    GalleryEntry(dzhanibekov, duration=20.0, step=1e-2),
-    GalleryEntry(bouncing_ball, duration=4.0, step=2e-4),
-    GalleryEntry(tippe_top, duration=3.0, step=1e-3),
-    GalleryEntry(capstan, duration=0.2, step=2e-3),
-    GalleryEntry(gripper, duration=1.0, step=2e-3),
-    GalleryEntry(wiper, duration=1.0, step=2e-3),
-    GalleryEntry(gear_train, duration=0.1, step=2e-4),
-    GalleryEntry(andrews_squeezer, duration=0.03, step=1e-5),
-    GalleryEntry(wind_turbine, duration=10.0, step=5e-3),
-    GalleryEntry(robot_arm, duration=2.0, step=1e-3, points=(BeamPoint("forearm", 1.0),)),
-    GalleryEntry(deployable_panels, duration=30.0, step=2e-3, points=(BeamPoint("panel 1", 1.0),)),
+    GalleryEntry(gallery.plate_in_spin_up, duration=20.0, step=1e-2, operating_point="steady_rotation"),
+    GalleryEntry(gallery.string_pendulum, duration=1.0, step=1e-2, operating_point="static"),
+    GalleryEntry(gallery.hanging_cable, duration=10.0, step=5e-3, operating_point="static"),
+    GalleryEntry(gallery.crane, duration=12.0, step=5e-3, operating_point="static"),
+    GalleryEntry(gallery.tethered_satellites, duration=60.0, step=1e-2),
+    GalleryEntry(gallery.cable_robot, duration=4.0, step=2e-3, operating_point="static"),
+    GalleryEntry(gallery.four_bar, duration=0.1, step=1e-4, points=(BeamPoint("coupler", 0.5),)),
+    GalleryEntry(gallery.chain, duration=1.0, step=5e-4, points=(BeamPoint("link 1", 0.5),)),
+    GalleryEntry(
+        gallery.free_pair, duration=2.0, step=1e-3, points=(BeamPoint("first", 0.5), BeamPoint("second", 0.5))
+    ),
+    GalleryEntry(gallery.n_four_bar, duration=10.0, step=1e-3),
+    GalleryEntry(gallery.bricard, duration=10.0, step=1e-3),
+    GalleryEntry(gallery.spatial_slider_crank, duration=5.0, step=5e-4),
+    GalleryEntry(gallery.flying_spaghetti, duration=15.0, step=1e-2),
+    GalleryEntry(gallery.inflated_membrane, duration=0.3, step=2e-3),
+    GalleryEntry(gallery.roll_up, duration=8.0, step=5e-3, operating_point="static"),
+    GalleryEntry(gallery.princeton_beam, duration=1.0, step=1e-3, operating_point="static"),
+    GalleryEntry(gallery.heavy_top, duration=5.0, step=1e-3),
+    GalleryEntry(gallery.dzhanibekov, duration=20.0, step=1e-2),
+    GalleryEntry(gallery.bouncing_ball, duration=4.0, step=2e-4),
+    GalleryEntry(gallery.tippe_top, duration=3.0, step=1e-3),
+    GalleryEntry(gallery.capstan, duration=0.2, step=2e-3),
+    GalleryEntry(gallery.gripper, duration=1.0, step=2e-3),
+    GalleryEntry(gallery.wiper, duration=1.0, step=2e-3),
+    GalleryEntry(gallery.gear_train, duration=0.1, step=2e-4),
+    GalleryEntry(gallery.andrews_squeezer, duration=0.03, step=1e-5),
+    GalleryEntry(gallery.wind_turbine, duration=10.0, step=5e-3),
+    GalleryEntry(gallery.robot_arm, duration=2.0, step=1e-3, points=(BeamPoint("forearm", 1.0),)),
+    GalleryEntry(gallery.deployable_panels, duration=30.0, step=2e-3, points=(BeamPoint("panel 1", 1.0),)),
 )
