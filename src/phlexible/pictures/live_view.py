@@ -288,15 +288,16 @@ class RunView(Served):
             ParameterError: numbers that are not positive.
             ConvergenceError: a step fails.
         """
-        end = np.inf if duration is None else self._stepped.time + positive("duration", duration)
+        now = self._stepped.time
+        end = np.inf if duration is None else now + positive("duration", duration)
         speed, last = positive("speed", speed), clock.monotonic()
-        while self.is_running and self._stepped.time < end:
+        while self.is_running and now < end:
             if self._runs:
                 self._take_inputs()
-                self._stepped.advance(min(self._stepped.time + speed / PICTURES, end))
+                now = min(self._stepped.time + speed / PICTURES, end)  # round-off may leave the run just below it
+                self._stepped.advance(now)
                 self.update()
-            now = clock.monotonic()
-            clock.sleep(max(0.0, last + 1 / PICTURES - now))
+            clock.sleep(max(0.0, last + 1 / PICTURES - clock.monotonic()))
             last = clock.monotonic()
 
     def hear(self, told: dict[str, Any]) -> None:

@@ -5,6 +5,7 @@ import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from threading import Timer
 from types import SimpleNamespace
 
 import pytest
@@ -125,6 +126,18 @@ def test_a_live_run_takes_inputs_from_the_page():
             assert moved.array(rope["places"])[:, -1] == pytest.approx(now.position(now["rope"].end), abs=1e-6)
             sim.step()
             view.update()
+
+
+def test_a_run_ends_where_round_off_puts_its_last_step_before_the_end():
+    """0.05 + 0.01 is more than 60 * 1e-3."""
+    sim = pushed().start(step=1e-3)
+    with sim.live() as view:
+        view.run(0.05, speed=10.0)
+        patience = Timer(20.0, view.stop)
+        patience.start()
+        view.run(0.01, speed=10.0)
+        assert view.is_running and sim.time == pytest.approx(0.06)
+        patience.cancel()
 
 
 def test_what_cannot_be_shown_is_refused():
