@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from phlexible.algebra.arrays import Array, called, check_callable, numbers, positive
+from phlexible.description.interactions.sensor import Sensor
 from phlexible.errors import ConvergenceError, MissingExtraError, ModelError, ParameterError
 from phlexible.extras import optional
-from phlexible.measure.sensors import Sensor, sensors
+from phlexible.measure.sensors import sensors
 from phlexible.model import Model
 from phlexible.results.live import LiveRun
 

@@ -13,11 +13,13 @@ import pytest
 import phlexible
 from laws.cases import BODY_CASES, JOINT_CASES, LAW_CASES, LOAD_CASES, SOFT_LAWS
 from laws.elements import ELEMENT_CASES
+from laws.sensors import SENSOR_CASES
 from phlexible.bodies.body import Body
 from phlexible.bodies.soft_law import SoftLaw
 from phlexible.bodies.string_law import StringLaw
 from phlexible.description.interactions.force_elements import ForceElement
 from phlexible.description.interactions.loads import Load
+from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.joints.joint import Joint
 
 
@@ -43,6 +45,10 @@ def whole_package():
 )
 def test_no_class_is_forgotten(kind, cases):
     assert set(concrete(kind)) == set(cases)
+
+
+def test_no_sensor_is_forgotten():
+    assert {each for each in concrete(Sensor) if hasattr(each, "label")} == set(SENSOR_CASES)
 
 
 def test_no_law_is_forgotten():

@@ -8,7 +8,8 @@ from scipy.spatial.transform import Rotation
 
 import phlexible as ph
 from phlexible.description.interactions.functions import DirectionOf, PointOf, perpendicular_axes
-from phlexible.linear.signals import SignalPoint, joint_rows
+from phlexible.linear.signals import JointForce, input_rows
+from phlexible.measure.sensors import JointPosition, LinearPoint
 from phlexible.state.small_motions import centred_motions, world_motions
 
 MASS, INERTIA = 2.0, (0.3, 0.4, 0.5)
@@ -112,17 +113,17 @@ def test_rows_are_the_differences_of_angles_and_displacements(case):
     spun = bent.rotation.copy()
     spun[1] = Rotation.from_rotvec(0.7 * AXIS).as_matrix() @ spun[1]
     bent = replace(bent, rotation=spun)
-    rows = joint_rows(signals_at(system, bent), joint, None, 0)
+    rows = JointPosition(joint).rows(point_of(system, bent))
     x = rng.normal(size=len(state.velocity))
     step = 1e-6
     ends = [coordinates(system, joint, moved(system, bent, sign * step * x)) for sign in (1, -1)]
     expected = (ends[0] - ends[1]) / (2 * step)
-    assert np.array([row.row @ x for row in rows]) == pytest.approx(expected, rel=1e-6, abs=1e-6)
+    assert np.array([row @ x for _, _, row in rows]) == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
 
-def signals_at(system, state):
+def point_of(system, state):
     motion = world_motions(system, state) @ centred_motions(system, state)
-    return SignalPoint(system, system.at(state), motion)
+    return LinearPoint(system, system.at(state), motion)
 
 
 def moved(system, state, x):
@@ -191,7 +192,7 @@ def test_the_axis_turns_with_the_first_body():
     system, state = linear.linearization.system, linear.linearization.point.state
     turn = Rotation.from_rotvec([0, 0.4, 0])
     turned = replace(state, rotation=turn.as_matrix()[None] @ state.rotation)
-    row = joint_rows(signals_at(system, turned), joint, None, None)[0].row
+    (_, row), *_ = input_rows(point_of(system, turned), [JointForce(joint)])
     assert row == pytest.approx([*-AXIS, 0, 0, 0])  # in axes of the body
 
 
@@ -206,7 +207,7 @@ def test_one_coordinate_can_be_picked_and_what_is_refused():
             ph.JointPosition(joint, bad)
     with pytest.raises(ph.ModelError, match="acts in a joint, got 'pin'"):
         ph.JointForce("pin")
-    with pytest.raises(ph.ModelError, match="sits in a joint"):
+    with pytest.raises(ph.ModelError, match="JointRate: joint must be one of the model"):
         ph.JointRate(model["body"])
     fixed, weld = on_the_ground(ph.Fixed)
     with pytest.raises(ph.ModelError, match="leaves no coordinate free"):

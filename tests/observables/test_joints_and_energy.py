@@ -13,11 +13,19 @@ from phlexible.description.joints.joints import Cylindrical, Distance, Fixed, Re
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.errors import ModelError
 from phlexible.measure.energy import energy_of
-from phlexible.measure.kinematics import angle, position, rate
 from phlexible.measure.reactions import reaction
+from phlexible.measure.sensors import JointPosition, JointRate, Position
 
 TIMES = np.linspace(0.0, 2.0, 41)
 AXIS = np.array([2.0, -1.0, 2.0]) / 3
+
+
+def angle(run, joint):
+    return JointPosition(joint).of_kind(run, is_angle=True)
+
+
+def rate(run, joint):
+    return JointRate(joint).of_kind(run, is_angle=True)
 
 
 def test_multipliers_of_point_rows_are_the_force_on_the_second_attachment():
@@ -34,7 +42,7 @@ def test_a_distance_joint_pulls_along_itself():
     mechanism = two_beams()
     joint = mechanism.connect(Distance(mechanism["one"].end, mechanism["two"].at(0.3), length=0.7))
     run = recorded(mechanism, wandering_poses(mechanism), TIMES)
-    between = position(run, joint.second) - position(run, joint.first)
+    between = Position(joint.second).read(run) - Position(joint.first).read(run)
     force, _ = reaction(run, joint)
     assert force == pytest.approx(run.recording.multipliers * between / 0.7, abs=1e-12)
 
@@ -133,7 +141,7 @@ def test_a_joint_of_the_same_model_built_again_is_found():
     run, _ = spinning(Revolute, 1.0)
     again, other = spinning(Revolute, 1.0)
     assert np.array_equal(angle(run, other), angle(again, other))
-    with pytest.raises(ModelError, match="None is not a joint"):
+    with pytest.raises(ModelError, match="joint must be one of the model, got None"):
         angle(run, None)
     twice = two_beams()
     for _ in range(2):

@@ -13,12 +13,11 @@ from phlexible.errors import ModelError
 from phlexible.measure.kinematics import (
     angular_velocity,
     elastic_coordinates,
-    elastic_displacement,
-    position,
     rotation,
     turning_of_rotation_vector,
     velocity,
 )
+from phlexible.measure.sensors import ElasticDisplacement, Position
 
 TIMES = np.linspace(0.0, 2.0, 9)
 
@@ -35,7 +34,7 @@ def test_velocities_are_the_rates_of_positions_and_rotations(dimension):
     run = as_stepped(recorded(mechanism, poses, TIMES))
     off_axis = (0.3, 0.02, 0.0 if dimension == 2 else -0.01)
     for attachment in (mechanism["two"].end, mechanism["one"].point(off_axis)):
-        places = at_once(mechanism, poses, lambda r, a=attachment: position(r, a))
+        places = at_once(mechanism, poses, lambda r, a=attachment: Position(a).read(r))
         expected = [slope(places, time) for time in TIMES]
         assert velocity(run, attachment) == pytest.approx(np.array(expected), abs=1e-9)
     for target in (mechanism["two"], mechanism["two"].end, mechanism["one"].at(0.3)):
@@ -87,9 +86,9 @@ def test_displacement_is_the_way_from_the_undeformed_place_in_the_body_frame():
     run = recorded(mechanism, poses, TIMES)
     end = mechanism["two"].end
     turns, origin = rotation(run, mechanism["two"]), np.array([poses[1](time)[0] for time in TIMES])
-    local = np.einsum("tji,tj->ti", turns, position(run, end) - origin)
-    assert elastic_displacement(run, end) == pytest.approx(local - [0.8, 0, 0], abs=1e-14)
-    assert np.abs(elastic_displacement(run, end)).max() > 1e-3
+    local = np.einsum("tji,tj->ti", turns, Position(end).read(run) - origin)
+    assert ElasticDisplacement(end).read(run) == pytest.approx(local - [0.8, 0, 0], abs=1e-14)
+    assert np.abs(ElasticDisplacement(end).read(run)).max() > 1e-3
     assert run.reference_point(1) == pytest.approx(origin, abs=1e-14)
     etas = np.array([poses[1](time)[2] for time in TIMES])
     assert elastic_coordinates(run, mechanism["two"]) == pytest.approx(etas, abs=1e-16)
@@ -103,10 +102,10 @@ def test_rigid_bodies_and_point_masses():
     poses = [wandering(1, 0), lambda t: (wandering(2, 0)(t)[0], np.eye(3), np.zeros(0))]
     run = recorded(mechanism, poses, TIMES)
     corner = plate.point((0.2, 0.3, 0.0))
-    assert not elastic_displacement(run, corner).any()
-    assert elastic_displacement(run, corner).shape == (len(TIMES), 3)
+    assert not ElasticDisplacement(corner).read(run).any()
+    assert ElasticDisplacement(corner).read(run).shape == (len(TIMES), 3)
     assert rotation(run, corner) == pytest.approx(rotation(run, plate), abs=0)
-    assert position(run, mechanism.joints[0].first) == pytest.approx(np.zeros((len(TIMES), 3)))
+    assert Position(mechanism.joints[0].first).read(run) == pytest.approx(np.zeros((len(TIMES), 3)))
     for refused in (bob, bob.origin):
         with pytest.raises(ModelError, match="bob is a point mass and has no orientation"):
             rotation(run, refused)
@@ -117,11 +116,11 @@ def test_rigid_bodies_and_point_masses():
 def test_a_body_of_another_model_is_refused_unless_it_is_the_same_one():
     mechanism, again = two_beams(), two_beams()
     run = recorded(mechanism, wandering_poses(mechanism), TIMES)
-    assert np.array_equal(position(run, again["two"].end), position(run, mechanism["two"].end))
+    assert np.array_equal(Position(again["two"].end).read(run), Position(mechanism["two"].end).read(run))
     stranger = Mechanism().add(RigidBody(1.0, (1.0, 1.0, 1.0)), "two")
     with pytest.raises(ModelError, match="'two' is not a body of this model; it has: one, two"):
-        position(run, stranger.origin)
+        Position(stranger.origin).read(run)
     with pytest.raises(ModelError, match="body must be a body of the model"):
         elastic_coordinates(run, "two")
     with pytest.raises(ModelError, match="moving frame 1 is not used by a joint"):
-        position(run, mechanism.ground.moving(lambda t: (t, 0, 0)))
+        Position(mechanism.ground.moving(lambda t: (t, 0, 0))).read(run)

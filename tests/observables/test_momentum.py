@@ -13,7 +13,8 @@ from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.elements.sections import RectangularSection
 from phlexible.measure import energy as chunked
 from phlexible.measure.energy import momentum
-from phlexible.measure.kinematics import position, velocity
+from phlexible.measure.kinematics import velocity
+from phlexible.measure.sensors import Position
 from phlexible.state.recorded_run import RecordedRun
 
 TIMES = np.linspace(0.0, 2.0, 5)
@@ -36,8 +37,8 @@ def test_momentum_of_a_beam_is_the_sum_over_its_material(monkeypatch):
                 mass = steel.density * length * width * height * wx * wy * wz / 8
                 v = velocity(run, point)
                 linear += mass * v
-                moment += mass * position(run, point)
-                angular += mass * np.cross(position(run, point), v)
+                moment += mass * Position(point).read(run)
+                angular += mass * np.cross(Position(point).read(run), v)
     total = momentum(run)
     assert total.linear == pytest.approx(linear, rel=1e-9)
     assert total.angular == pytest.approx(angular, rel=1e-6, abs=1e-6)

@@ -8,8 +8,8 @@ from typing import Self
 import numpy as np
 
 from phlexible.algebra.arrays import Array, check_callable, positive
+from phlexible.description.interactions.sensor import Sensor
 from phlexible.errors import ParameterError
-from phlexible.measure.sensors import Sensor
 
 DIFFERENCE = 1e-5
 """Of the greatest reading, in central differences of users' functions."""

@@ -8,8 +8,8 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.derivatives.steps import Functions, TakenSteps, Variation, moved, moved_one
+from phlexible.description.interactions.sensor import Sensor
 from phlexible.errors import ModelError
-from phlexible.measure.sensors import EnergyOf, Sensor
 from phlexible.state.instants import GivenFunctions, RecordedGiven
 from phlexible.state.recorded_run import RecordedRun
 from phlexible.step.assembly.assembly import Assembly
@@ -93,7 +93,7 @@ class Sight:
             shape = (len(instants), *table.shape[1:])
             rows[name] = states[name] if name in OF_STATES else np.broadcast_to(unknown, shape)
         rows["work"] = np.broadcast_to(np.nan, (len(instants), 1))
-        if any(isinstance(sensor, EnergyOf) for sensor in sensors):
+        if any(sensor.is_energy for sensor in sensors):
             rows["energy"] = self._energies(states, instants)
         given = self.given.at(instants)
         recording = recording_of(self.assembly.system, {"all": [0]}, self.times[instants], rows, given=given)
@@ -189,7 +189,7 @@ def _slopes(
 
 
 def _stencil(sensor: Sensor) -> tuple[tuple[float, float], ...]:
-    return OF_ENERGIES if isinstance(sensor, EnergyOf) else CENTRAL
+    return OF_ENERGIES if sensor.is_energy else CENTRAL
 
 
 def _touching(sight: Sight, run: TakenSteps, sensor: Sensor, used: IntArray) -> IntArray:

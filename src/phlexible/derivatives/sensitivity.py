@@ -21,9 +21,10 @@ from phlexible.derivatives.parameters import (
 )
 from phlexible.derivatives.readings import Sight, sight_of, states_at
 from phlexible.derivatives.steps import TakenSteps, Variation, functions_of, moved, state_derivatives, take_steps
+from phlexible.description.interactions.sensor import Sensor
 from phlexible.display import short_repr, sparkline, table
 from phlexible.errors import ParameterError
-from phlexible.measure.sensors import Sensor, sensors
+from phlexible.measure.sensors import sensors
 from phlexible.state.recording import Recording
 
 SAME = 1e-6

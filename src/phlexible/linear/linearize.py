@@ -18,14 +18,14 @@ from phlexible.linear.mechanics import LinearMechanics, linear_mechanics
 from phlexible.linear.signals import (
     Input,
     Output,
-    SignalPoint,
     coordinates,
     input_rows,
     multipliers,
-    output_rows,
+    output_sensors,
     rates,
 )
 from phlexible.linear.symmetric_modes import lowest_symmetric_modes
+from phlexible.measure.sensors import LinearPoint
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.port_hamiltonian.model import Port, StateBlock
 from phlexible.state.forces import element_state
@@ -209,7 +209,7 @@ def linearization(
     Args:
         system: bodies, joints and loads.
         inputs: see ``input_rows``.
-        outputs: see ``output_rows``; None: the velocities that make power with the inputs.
+        outputs: see ``output_sensors``; None: the velocities that make power with the inputs.
         at: what to linearize about.
         state: where to look for it, instead of the initial pose.
 
@@ -219,26 +219,29 @@ def linearization(
     """
     point = operating_point(system, at, state)
     motion = sparse.csr_array(world_motions(system, point.state) @ centred_motions(system, point.state))
-    here = SignalPoint(system, system.at(point.state), motion)
+    here = LinearPoint(system, system.at(point.state), motion)
     given = input_rows(here, inputs)
-    wanted = given if outputs is None else output_rows(here, outputs)
+    ports = tuple(port for port, _ in given)
+    if outputs is None:
+        wanted = [(f"rate to {port.name}", port.output_unit, row, 1) for port, row in given]
+    else:
+        sensors = output_sensors(here, outputs)
+        wanted = [(*row, sensor.differentiations) for sensor in sensors for row in sensor.rows(here)]
     size = int(system.layout.velocity[-1])
     plain, left_out = linear_mechanics(system, point)
     mechanics = replace(
         plain,
-        forces=np.array([signal.row for signal in given]).reshape(-1, size).T,
-        rows=np.array([signal.row for signal in wanted]).reshape(-1, size),
-        differentiations=tuple(signal.differentiations for signal in wanted),
+        forces=np.array([row for _, row in given]).reshape(-1, size).T,
+        rows=np.array([row for _, _, row, _ in wanted]).reshape(-1, size),
+        differentiations=tuple(level for *_, level in wanted),
     )
     if at is OperatingKind.STATIC:
         check_stability(mechanics)
-    output_names = tuple(("rate to " if outputs is None else "") + signal.name for signal in wanted)
-    input_names = tuple(signal.name for signal in given)
-    for kind, found in (("inputs", input_names), ("outputs", output_names)):
+    names, units = tuple(name for name, *_ in wanted), tuple(unit for _, unit, *_ in wanted)
+    for kind, found in (("inputs", tuple(port.name for port in ports)), ("outputs", names)):
         if len(set(found)) < len(found):
             raise ParameterError(f"two {kind} have one name: {', '.join(found)}")
-    ports, units = tuple(signal.port for signal in given), tuple(signal.unit for signal in wanted)
-    return Linearization(system, point, mechanics, coordinates(system), ports, output_names, units, left_out)
+    return Linearization(system, point, mechanics, coordinates(system), ports, names, units, left_out)
 
 
 def displacement_form(

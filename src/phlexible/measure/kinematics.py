@@ -1,7 +1,6 @@
 """Poses, velocities and coordinates of joints over time."""
 
 from collections.abc import Sequence
-from warnings import warn
 
 import numpy as np
 
@@ -13,52 +12,6 @@ from phlexible.errors import ModelError
 from phlexible.state.recorded_run import RecordedRun
 
 # Where points are and how bodies are turned, over time.
-
-NEAR, ALIKE, DIFFERENT = 0.1, 50.0, 0.01
-"""Of a body that hardly moves, by its size, two displacements not too far apart that are not the same."""
-
-
-def position(run: RecordedRun, port: Port) -> Array:
-    """World position of an attachment or of a point of the ground, shape (N + 1, 3) [m]."""
-    weights, vectors = run.point(port)
-    return np.asarray(np.einsum("k,tki->ti", weights, vectors.places(run.instants)))
-
-
-def elastic_displacement(run: RecordedRun, attachment: Attachment) -> Array:
-    """How far a point has moved in the frame of its body, body axes, shape (N + 1, 3) [m]; zero on rigid bodies.
-
-    Of a string: from its place at t = 0, world axes.
-
-    Raises:
-        ModelError: no attachment, or one of another model.
-    """
-    if not isinstance(attachment, Attachment):
-        raise ModelError(f"attachment must be one such as beam.end, got {attachment!r}")
-    if attachment.placed.nodes is not None:
-        return position(run, attachment) - attachment.initial_position()
-    return np.asarray(run.elastic(run.body_index(attachment, "attachment")) @ attachment.point.shapes.T)
-
-
-def ambiguous_displacement(run: RecordedRun, attachment: Attachment) -> Array:
-    """The elastic displacement by its old name, which reads like the displacement of the point in the world.
-
-    Warns where one could be taken for the other: on a body that stays about where it is, where they differ by more
-    than 1 %.
-    """
-    elastic = elastic_displacement(run, attachment)
-    moved = position(run, attachment) - attachment.initial_position()
-    far, bent = float(np.abs(moved).max()), float(np.abs(elastic).max())
-    is_near = far < min(NEAR * attachment.placed.data.size, ALIKE * bent)
-    if is_near and np.abs(moved - elastic).max() > DIFFERENT * max(far, bent):
-        warn(
-            f"displacement({attachment}) is the elastic displacement in the frame of {attachment.placed.name}, in"
-            f" body axes (at most {bent:.3g} m); in the world the point moves by up to {far:.3g} m from its initial"
-            " place: Displacement(port, direction) measures that. Write elastic_displacement for what you get here;"
-            " the old name goes with the next release",
-            FutureWarning,
-            stacklevel=3,
-        )
-    return elastic
 
 
 def elastic_coordinates(run: RecordedRun, placed: PlacedBody) -> Array:
@@ -157,43 +110,13 @@ def turning_of_rotation_vector(vectors: Array, rates: Array) -> Array:
 # Coordinates of joints over time, angles over full turns, and their rates (docs/theory.md, 8).
 
 
-def angle(run: RecordedRun, joint: Joint) -> Array:
-    """Angle of the second port relative to the first about the joint's axis, shape (N + 1,) [rad].
-
-    Of a joint with two angles (``Universal``) shape (N + 1, 2). Zero at the initial pose, counted over
-    full turns: the recorded rate says how many lie between two stored instants.
+def coordinates_of(run: RecordedRun, joint: Joint) -> tuple[Coordinate, ...]:
+    """Of a joint of the run, or of one there that reads the same.
 
     Raises:
-        ModelError: a joint without an angle, or with a port without orientation.
+        ModelError: a joint of another model.
     """
-    return _stacked([coordinate_values(run, each) for each in _of_kind(run, joint, True)])
-
-
-def translation(run: RecordedRun, joint: Joint) -> Array:
-    """Position of the second point along the joint's axis, shape (N + 1,) [m]; (N + 1, 2) of ``Planar``.
-
-    Raises:
-        ModelError: a joint whose points do not move relative to each other.
-    """
-    return _stacked([coordinate_values(run, each) for each in _of_kind(run, joint, False)])
-
-
-def rate(run: RecordedRun, joint: Joint) -> Array:
-    """d(angle)/dt, shape (N + 1,) or (N + 1, 2) [rad/s].
-
-    Of a joint without an angle the rate of its position [m/s].
-
-    Raises:
-        ModelError: a joint without coordinates, or an angle of a port without orientation.
-    """
-    here = run.mechanism.joints[run.joint_index(joint)]
-    has_angle = not here.coordinate_names or any("angle" in name for name in here.coordinate_names)
-    return rates(run, joint, has_angle)
-
-
-def rates(run: RecordedRun, joint: Joint, of_angles: bool) -> Array:
-    """Rates of the angles or of the positions of a joint, shape (N + 1,) or (N + 1, count)."""
-    return _stacked([coordinate_rates(run, each, run.velocities) for each in _of_kind(run, joint, of_angles)])
+    return run.mechanism.joints[run.joint_index(joint)].coordinates(run.system.dimension)
 
 
 def coordinate_values(run: RecordedRun, coordinate: Coordinate) -> Array:
@@ -202,8 +125,12 @@ def coordinate_values(run: RecordedRun, coordinate: Coordinate) -> Array:
     wrapped = np.array([coordinate.value(row) for row in y])
     if not coordinate.is_angle:
         return wrapped
-    change, time = coordinate_rates(run, coordinate, run.recording.velocity), run.time
-    steps = np.diff(time) * (change[1:] + change[:-1]) / 2
+    return over_full_turns(wrapped, coordinate_rates(run, coordinate, run.recording.velocity), run.time)
+
+
+def over_full_turns(wrapped: Array, rate: Array, time: Array) -> Array:
+    """Angles between -pi and pi counted on from the first: their rate says how many turns lie between, (N + 1,)."""
+    steps = np.diff(time) * (rate[1:] + rate[:-1]) / 2
     expected = wrapped[0] + np.concatenate([[0.0], np.cumsum(steps)])
     turns = np.round((np.unwrap(wrapped - expected) + expected - wrapped) / (2 * np.pi))
     return np.asarray(wrapped + 2 * np.pi * turns)
@@ -235,18 +162,3 @@ def coordinate_gradients(run: RecordedRun, coordinate: Coordinate) -> Array:
     """d theta/dy of the functions y of a coordinate, shape (N + 1, functions)."""
     y = run.system.coordinate_functions(coordinate).values(run.instants)
     return np.array([coordinate.gradient(row) for row in y])
-
-
-def _of_kind(run: RecordedRun, joint: Joint, angles: bool) -> list[Coordinate]:
-    here = run.mechanism.joints[run.joint_index(joint)]
-    found = [each for each in here.coordinates(run.system.dimension) if each.is_angle == angles]
-    if not found:
-        kind = "angle" if angles else "position"
-        raise ModelError(
-            f"joint {joint} has no {kind}; its coordinates: {', '.join(here.coordinate_names) or 'none'}"
-        )
-    return found
-
-
-def _stacked(found: list[Array]) -> Array:
-    return found[0] if len(found) == 1 else np.stack(found, axis=1)

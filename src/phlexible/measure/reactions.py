@@ -11,27 +11,13 @@ from phlexible.description.interactions.contact import Contacts
 from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.force_elements import ForceElement
 from phlexible.description.interactions.functions import Vector, WorldAxis
-from phlexible.description.interactions.loads import Axes
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.relations import JointRelation
 from phlexible.description.ports import PlacedBody, Port
 from phlexible.errors import ModelError
-from phlexible.measure.kinematics import rotation
 from phlexible.state.recorded_run import RecordedRun
 
 # What joints transmit: the force lambda dg/dx on each vector x ((8.3); docs/theory.md, 8).
-
-
-def in_axes(run: RecordedRun, joint: Joint, vectors: Array, axes: Axes) -> Array:
-    """World vectors in the axes asked for: those of the material at the second attachment, or the world's.
-
-    Raises:
-        ModelError: body axes of a point mass.
-    """
-    if axes is Axes.WORLD:
-        return vectors
-    second = run.mechanism.joints[run.joint_index(joint)].second
-    return np.asarray(np.einsum("tji,tj->ti", rotation(run, second), vectors))
 
 
 def element_force(run: RecordedRun, element: ForceElement | Drive | JointRelation) -> Array:

@@ -1,73 +1,36 @@
-"""Sensors: what can be measured in motions, equilibria, linear models and tables."""
+"""Sensors: what can be measured in motions, equilibria, linear models, tables and by controllers, a class each."""
 
-from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar
+from warnings import warn
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from scipy.spatial.transform import Rotation as Turn
 
 from phlexible.algebra.arrays import Array, finite, option, unit_vector, whole
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.description.interactions.drives import Drive
-from phlexible.description.interactions.feedback import Availability, QuickShare
 from phlexible.description.interactions.force_elements import ForceElement
-from phlexible.description.interactions.functions import AXES
-from phlexible.description.interactions.loads import Axes
+from phlexible.description.interactions.functions import AXES, Coordinate
+from phlexible.description.interactions.loads import Axes, Force, Load, PointLoad, Torque
+from phlexible.description.interactions.sensor import Availability, Sensor, Share
 from phlexible.description.joints.joint import Joint
+from phlexible.description.joints.joints import Spherical
+from phlexible.description.joints.relations import JointRelation
+from phlexible.description.mechanism.membership import check_belongs, check_plane
 from phlexible.description.placed_wholes import PlacedWhole
 from phlexible.description.ports import Attachment, PlacedBody, Port
 from phlexible.errors import ModelError, ParameterError
-from phlexible.measure import (
-    kinematics as coordinates,
-    kinematics as poses,
-    kinematics as velocities,
-    reactions,
-    reactions as tension,
-    section_forces,
-)
+from phlexible.measure import kinematics, reactions, section_forces
 from phlexible.measure.energy import energy_of
+from phlexible.state.forces import acting, coordinate_row
+from phlexible.state.instants import Instants
 from phlexible.state.recorded_run import RecordedRun
-from phlexible.state.recording import Recording
 from phlexible.state.system import System
-from phlexible.step.integration.measurements import StateMeasurement
-
-# What can be measured: one set of descriptions for motions, equilibria, linear outputs and tables.
-
-
-class Sensor(StateMeasurement):
-    """A quantity of a model; ``motion[sensor]`` is what it measured."""
-
-    @property
-    @abstractmethod
-    def unit(self) -> str:
-        """SI unit, "1" for plain numbers."""
-
-    @abstractmethod
-    def read(self, run: RecordedRun) -> Array:
-        """Values at the stored instants, shape (N + 1,), or (N + 1, components)."""
-
-    @property
-    def components(self) -> tuple[str, ...]:
-        """Names of the components where there are several; empty: one number an instant."""
-        return ()
-
-    @property
-    def availability(self) -> Availability:
-        """Of most sensors at each instant."""
-        return Availability.AT_ONCE
-
-    @property
-    def count(self) -> int:
-        """One, or the components."""
-        return max(1, len(self.components))
-
-    def at_instant(self, system: System, recording: Recording) -> Array:
-        """What it measures at one instant, shape (count,); rates as the step has them."""
-        return np.asarray(self.read(RecordedRun(system, recording, is_projected=False))[0]).ravel()
 
 
 def sensors(name: str, given: object) -> list[Sensor]:
@@ -98,6 +61,100 @@ def columns(given: Sequence[Sensor], run: RecordedRun) -> dict[str, Array]:
     return found
 
 
+@dataclass(frozen=True, eq=False)
+class LinearPoint:
+    """An operating point, where quantities are rows over the small motions.
+
+    Directions are world axes at the operating point; about a steady rotation they turn with it, and rates are those
+    seen in the turning axes.
+
+    Attributes:
+        system: what moves.
+        at: the state.
+        motion: dq of all carriers from x (``small_motions``).
+    """
+
+    system: System
+    at: Instants
+    motion: sparse.csr_array
+
+    def load_row(self, load: Load) -> Array:
+        """The generalized forces of a load at rest, shape (velocities,): also the rate of where it acts.
+
+        Raises:
+            ModelError, ParameterError: a load of another model, or out of the plane of a planar one.
+        """
+        bodies = {placed.name: placed for placed in self.system.bodies}
+        check_belongs(load, bodies, {id(joint): joint for joint in self.system.mechanism.joints})
+        check_plane(load, self.system.dimension)
+        return self._row(load.entries())
+
+    def coordinate_rows(self, joint: Joint) -> list[tuple[bool, Array]]:
+        """Whether each coordinate of a joint turns, and its row (velocities,).
+
+        Of a spherical joint those of small turns about the world axes, in the plane about z.
+
+        Raises:
+            ModelError: a joint of another model, without coordinates, or on a body without orientation.
+        """
+        if not any(joint is other for other in self.system.mechanism.joints):
+            raise ModelError(f"{joint} is not connected in this model")
+        dimension, found = self.system.dimension, list[tuple[bool, Array]]()
+        if isinstance(joint, Spherical):
+            for axis in AXES[2:] if dimension == 2 else AXES:
+                found.append((True, self._turn(joint, axis)))
+        for coordinate in joint.coordinates(dimension):
+            found.append((coordinate.is_angle, self._coordinate_row(coordinate)))
+        if not found:
+            raise ModelError(f"{joint} leaves no coordinate free that a force could act along")
+        return found
+
+    def _row(self, entries: Sequence[PointLoad]) -> Array:
+        total = np.zeros(self.motion.shape[0])
+        for entry in entries:
+            vectors, forces = acting(self.system, self.at, entry, entry.at_time(0.0))
+            total += vectors.jacobian(self.at).T @ forces.ravel()
+        return np.asarray(self.motion.T @ total)
+
+    def _coordinate_row(self, coordinate: Coordinate) -> Array:
+        """d theta/dx."""
+        return np.asarray(self.motion.T @ coordinate_row(self.system, self.at, coordinate)[0])
+
+    def _turn(self, joint: Joint, axis: Array) -> Array:
+        """Of the angle whose rate is (w_b - w_a) . axis."""
+        for port in (joint.first, joint.second):
+            if not port.has_orientation:
+                raise ModelError(f"{joint}: {port} has no orientation (a point mass) to turn")
+        ends = ((joint.first, -axis), (joint.second, axis))
+        return self._row([Torque(port, turn) for port, turn in ends if isinstance(port, Attachment)])
+
+
+def named_rows(
+    point: LinearPoint, joint: Joint, coordinate: int | None, words: tuple[str, str]
+) -> Iterator[tuple[str, bool, Array]]:
+    """Name, whether it turns, and row of one coordinate of a joint, or of all.
+
+    Args:
+        words: for coordinates that turn and for those that slide.
+
+    Raises:
+        ModelError: as of ``coordinate_rows``.
+        ParameterError: a number beyond the coordinates.
+    """
+    found = point.coordinate_rows(joint)
+    check_coordinate(coordinate, len(found), joint)
+    kinds = [words[0] if is_angular else words[1] for is_angular, _ in found]
+    for k, (is_angular, row) in enumerate(found):
+        if coordinate in (None, k):
+            number = f" {kinds[: k + 1].count(kinds[k])}" if kinds.count(kinds[k]) > 1 else ""
+            yield f"{kinds[k]}{number} of {joint}", is_angular, row
+
+
+def linear_unit(is_angular: bool, differentiations: int) -> str:
+    """Unit of an output of a linear model."""
+    return ("rad" if is_angular else "m") + ("", "/s", "/s^2")[differentiations]
+
+
 # Sensors on points and bodies: where they are, how they are turned, how they move.
 #
 # Along a direction, or about it, they measure one number; as outputs of ``Model.linearize`` they mean its small
@@ -122,21 +179,17 @@ class PointSensor(Sensor):
     attachment: Attachment
     direction: ArrayLike = (1.0, 0.0, 0.0)
 
-    differentiations: ClassVar[int]
+    takes = (Attachment, "one such as beam.end")
     is_angular: ClassVar[bool] = False
-    label: ClassVar[str]
 
     def __post_init__(self) -> None:
-        if not isinstance(self.attachment, Attachment):
-            raise ModelError(
-                f"{type(self).__name__} sits on an attachment such as beam.end, got {self.attachment!r}"
-            )
+        super().__post_init__()
         if self.is_angular and not self.attachment.has_orientation:
             raise ModelError(f"{self.attachment} has no orientation (a point mass or a string) to measure")
         object.__setattr__(self, "direction", unit_vector("direction", self.direction))
 
     def __str__(self) -> str:
-        return f"{self.label} of {self.attachment} {axis_name(self.direction)}"
+        return f"{super().__str__()} {axis_name(self.direction)}"
 
     @property
     def axis(self) -> Array:
@@ -145,23 +198,23 @@ class PointSensor(Sensor):
 
     @property
     def unit(self) -> str:
-        """Of a length or an angle, and its rates."""
+        """Unit of a length or an angle, and its rates."""
         return ("rad" if self.is_angular else "m") + ("", "/s", "/s2")[self.differentiations]
 
     @property
-    def availability(self) -> Availability:
-        """Accelerations are differences of a motion."""
-        return Availability.LATER if self.differentiations == 2 else Availability.AT_ONCE
-
-    @property
-    def quick(self) -> QuickShare | None:
+    def share(self) -> Share | None:
         """Along the direction, of what is measured of the attachment."""
         if self.is_angular or self.differentiations == 2:
             return None
         weights = np.zeros((1, 6))
         weights[0, 3 * self.differentiations :][:3] = self.axis
         begin = self.attachment.initial_position() @ self.axis if self.differentiations == 0 else 0.0
-        return QuickShare(self.attachment, weights, np.array([begin]))
+        return self.attachment, weights, np.array([begin])
+
+    def rows(self, point: LinearPoint) -> Iterator[tuple[str, str, Array]]:
+        """One row: that of a unit force or moment along or about the direction."""
+        load = (Torque if self.is_angular else Force)(self.attachment, self.direction)
+        yield str(self), linear_unit(self.is_angular, self.differentiations), point.load_row(load)
 
 
 class Displacement(PointSensor):
@@ -177,12 +230,11 @@ class Displacement(PointSensor):
         -4.905
     """
 
-    differentiations = 0
     label = "displacement"
 
     def read(self, run: RecordedRun) -> Array:
         """Shape (N + 1,)."""
-        place = poses.position(run, self.attachment)
+        place = Position(self.attachment).read(run)
         return np.asarray((place - self.attachment.initial_position()) @ self.axis)
 
 
@@ -202,7 +254,7 @@ class Velocity(PointSensor):
 
     def read(self, run: RecordedRun) -> Array:
         """Consistent with the joints, shape (N + 1,)."""
-        return np.asarray(velocities.velocity(run, self.attachment) @ self.axis)
+        return np.asarray(kinematics.velocity(run, self.attachment) @ self.axis)
 
 
 class Acceleration(PointSensor):
@@ -221,8 +273,7 @@ class Acceleration(PointSensor):
 
     def read(self, run: RecordedRun) -> Array:
         """Shape (N + 1,)."""
-        moving = velocities.velocity(run, self.attachment) @ self.axis
-        return run.rate(np.asarray(moving))
+        return run.rate(np.asarray(kinematics.velocity(run, self.attachment) @ self.axis))
 
 
 class Angle(PointSensor):
@@ -237,19 +288,16 @@ class Angle(PointSensor):
         20.0
     """
 
-    differentiations = 0
     is_angular = True
     label = "angle"
 
     def read(self, run: RecordedRun) -> Array:
         """Shape (N + 1,)."""
-        turned = poses.rotation(run, self.attachment)
+        turned = kinematics.rotation(run, self.attachment)
         quaternion = Turn.from_matrix(turned @ self.attachment.placed.rotation.T).as_quat()
         wrapped = 2 * np.arctan2(quaternion[:, :3] @ self.axis, quaternion[:, 3])
-        spin = velocities.angular_velocity(run, self.attachment) @ self.axis
-        steps = np.diff(run.time) * (spin[1:] + spin[:-1]) / 2
-        expected = wrapped[0] + np.concatenate([[0.0], np.cumsum(steps)])
-        return np.asarray(np.unwrap(wrapped - expected) + expected)
+        spin = kinematics.angular_velocity(run, self.attachment) @ self.axis
+        return kinematics.over_full_turns(wrapped, spin, run.time)
 
     def continued(self, before: Array, now: Array) -> Array:
         """Within half a turn of the value before."""
@@ -273,8 +321,7 @@ class AngularVelocity(PointSensor):
 
     def read(self, run: RecordedRun) -> Array:
         """Consistent with the joints, shape (N + 1,)."""
-        spin = velocities.angular_velocity(run, self.attachment)
-        return np.asarray(spin @ self.axis)
+        return np.asarray(kinematics.angular_velocity(run, self.attachment) @ self.axis)
 
 
 class AngularAcceleration(PointSensor):
@@ -286,8 +333,7 @@ class AngularAcceleration(PointSensor):
 
     def read(self, run: RecordedRun) -> Array:
         """Shape (N + 1,)."""
-        spin = velocities.angular_velocity(run, self.attachment)
-        return run.rate(np.asarray(spin @ self.axis))
+        return run.rate(np.asarray(kinematics.angular_velocity(run, self.attachment) @ self.axis))
 
 
 @dataclass(frozen=True, eq=False)
@@ -312,36 +358,25 @@ class Position(Sensor):
 
     port: Port
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.port, Port):
-            raise ModelError(f"Position: port must be a point such as beam.end, got {self.port!r}")
-
-    def __str__(self) -> str:
-        return f"position of {self.port}"
+    takes = (Port, "an attachment such as beam.end or a point of the ground")
+    label, unit, components = "position", "m", XYZ
 
     @property
-    def unit(self) -> str:
-        """Unit of the coordinates: m."""
-        return "m"
-
-    @property
-    def components(self) -> tuple[str, ...]:
-        """Names of the world axes."""
-        return XYZ
-
-    @property
-    def quick(self) -> QuickShare | None:
+    def share(self) -> Share | None:
         """Of a point of a body what is measured of it."""
-        return QuickShare(self.port, np.eye(3, 6), np.zeros(3)) if isinstance(self.port, Attachment) else None
+        return (self.port, np.eye(3, 6), np.zeros(3)) if isinstance(self.port, Attachment) else None
 
     def read(self, run: RecordedRun) -> Array:
         """Shape (N + 1, 3)."""
-        return poses.position(run, self.port)
+        weights, vectors = run.point(self.port)
+        return np.asarray(np.einsum("k,tki->ti", weights, vectors.places(run.instants)))
 
 
 @dataclass(frozen=True, eq=False)
 class ElasticDisplacement(Sensor):
     """Displacement of a point in the frame of its body, body axes, shape (N + 1, 3) [m]; zero on rigid bodies.
+
+    Of a string: from its place at t = 0, world axes.
 
     Attributes:
         attachment: where it sits.
@@ -352,50 +387,65 @@ class ElasticDisplacement(Sensor):
 
     attachment: Attachment
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.attachment, Attachment):
-            raise ModelError(f"ElasticDisplacement sits on an attachment such as beam.end, got {self.attachment!r}")
-
-    def __str__(self) -> str:
-        return f"elastic displacement of {self.attachment}"
-
-    @property
-    def unit(self) -> str:
-        """Unit of the displacement: m."""
-        return "m"
-
-    @property
-    def components(self) -> tuple[str, ...]:
-        """Names of the axes of the body."""
-        return XYZ
+    takes = (Attachment, "one such as beam.end")
+    label, unit, components = "elastic displacement", "m", XYZ
 
     def read(self, run: RecordedRun) -> Array:
         """Shape (N + 1, 3)."""
-        return poses.elastic_displacement(run, self.attachment)
+        if self.attachment.placed.nodes is not None:
+            return Position(self.attachment).read(run) - self.attachment.initial_position()
+        return np.asarray(
+            run.elastic(run.body_index(self.attachment, "attachment")) @ self.attachment.point.shapes.T
+        )
+
+
+NEAR, ALIKE, DIFFERENT = 0.1, 50.0, 0.01
+"""Of a body that hardly moves, by its size, two displacements not too far apart that are not the same."""
+
+
+def ambiguous_displacement(run: RecordedRun, attachment: Attachment) -> Array:
+    """The elastic displacement by its old name, which reads like the displacement of the point in the world.
+
+    Warns where one could be taken for the other: on a body that stays about where it is, where they differ by more
+    than 1 %.
+    """
+    elastic = ElasticDisplacement(attachment).read(run)
+    moved = Position(attachment).read(run) - attachment.initial_position()
+    far, bent = float(np.abs(moved).max()), float(np.abs(elastic).max())
+    is_near = far < min(NEAR * attachment.placed.data.size, ALIKE * bent)
+    if is_near and np.abs(moved - elastic).max() > DIFFERENT * max(far, bent):
+        warn(
+            f"displacement({attachment}) is the elastic displacement in the frame of {attachment.placed.name}, in"
+            f" body axes (at most {bent:.3g} m); in the world the point moves by up to {far:.3g} m from its initial"
+            " place: Displacement(port, direction) measures that. Write elastic_displacement for what you get here;"
+            " the old name goes with the next release",
+            FutureWarning,
+            stacklevel=3,
+        )
+    return elastic
 
 
 @dataclass(frozen=True, eq=False)
 class _Orientation(Sensor):
     target: PlacedBody | Port
 
+    takes = (PlacedBody | Port, "a body or an attachment")
+    unit = "1"
+
     def __post_init__(self) -> None:
-        if not isinstance(self.target, PlacedBody | Port):
-            raise ModelError(f"{type(self).__name__}: target must be a body or an attachment, got {self.target!r}")
-        if not _has_orientation(self.target):
-            raise ModelError(f"{self._name} has no orientation (a point mass or a string) to measure")
-
-    @property
-    def _name(self) -> str:
-        return self.target.name if isinstance(self.target, PlacedBody) else str(self.target)
-
-    @property
-    def unit(self) -> str:
-        """A plain number."""
-        return "1"
+        super().__post_init__()
+        if isinstance(self.target, PlacedBody):
+            name, turns = self.target.name, isinstance(self.target.data, FloatingBody) and self.target.data.rotates
+        else:
+            name, turns = str(self.target), self.target.has_orientation
+        if not turns:
+            raise ModelError(f"{name} has no orientation (a point mass or a string) to measure")
 
 
 class Rotation(_Orientation):
     """Body to world, of a body or of the material around an attachment, shape (N + 1, 3, 3).
+
+    The components are rows in world axes, columns in body axes.
 
     Attributes:
         target: the body or attachment.
@@ -415,33 +465,21 @@ class Rotation(_Orientation):
                [ 0.   ,  0.   ,  1.   ]])
     """
 
-    def __str__(self) -> str:
-        return f"rotation of {self._name}"
-
-    @property
-    def components(self) -> tuple[str, ...]:
-        """Rows in world axes, columns in body axes."""
-        return tuple(a + b for a in XYZ for b in XYZ)
+    label, components = "rotation", tuple(a + b for a in XYZ for b in XYZ)
 
     def read(self, run: RecordedRun) -> Array:
         """Shape (N + 1, 3, 3)."""
-        return poses.rotation(run, self.target)
+        return kinematics.rotation(run, self.target)
 
 
 class Quaternion(_Orientation):
     """The same as a unit quaternion, scalar last as in SciPy, without jumps of sign, shape (N + 1, 4)."""
 
-    def __str__(self) -> str:
-        return f"quaternion of {self._name}"
-
-    @property
-    def components(self) -> tuple[str, ...]:
-        """Names of the four numbers; the scalar comes last."""
-        return (*XYZ, "w")
+    label, components = "quaternion", (*XYZ, "w")
 
     def read(self, run: RecordedRun) -> Array:
         """Shape (N + 1, 4)."""
-        found = Turn.from_matrix(poses.rotation(run, self.target)).as_quat()
+        found = Turn.from_matrix(kinematics.rotation(run, self.target)).as_quat()
         jumps = np.where((found[1:] * found[:-1]).sum(axis=1) < 0, -1.0, 1.0)
         found[1:] *= np.cumprod(jumps)[:, None]
         return np.asarray(found)
@@ -449,12 +487,6 @@ class Quaternion(_Orientation):
     def continued(self, before: Array, now: Array) -> Array:
         """Of the sign of the value before."""
         return -now if before @ now < 0 else now
-
-
-def _has_orientation(target: PlacedBody | Port) -> bool:
-    if isinstance(target, PlacedBody):
-        return isinstance(target.data, FloatingBody) and target.data.rotates
-    return target.has_orientation
 
 
 def axis_name(direction: ArrayLike) -> str:
@@ -488,12 +520,12 @@ class JointSensor(Sensor):
     joint: Joint
     coordinate: int | None = None
 
-    differentiations: ClassVar[int]
-    label: ClassVar[str]
+    takes = (Joint, "one of the model")
+    words: ClassVar[tuple[str, str]]
+    """What it is called in linear models, of coordinates that turn and of those that slide."""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.joint, Joint):
-            raise ModelError(f"{type(self).__name__} sits in a joint, got {self.joint!r}")
+        super().__post_init__()
         check_coordinate(self.coordinate)
 
     def __str__(self) -> str:
@@ -502,7 +534,7 @@ class JointSensor(Sensor):
 
     @property
     def unit(self) -> str:
-        """Of an angle where the coordinate is one, else of a length; "rad or m" of both."""
+        """Unit of an angle where the coordinate is one, else of a length; "rad or m" of both."""
         names = self.joint.coordinate_names
         own = names if self.coordinate is None else names[self.coordinate : self.coordinate + 1]
         kinds = {"rad" if "angle" in name else "m" for name in own}
@@ -515,22 +547,25 @@ class JointSensor(Sensor):
         return tuple(self.joint.coordinate_names) if self.coordinate is None else ()
 
     @property
-    def availability(self) -> Availability:
-        """Accelerations are differences of a motion."""
-        return Availability.LATER if self.differentiations == 2 else Availability.AT_ONCE
-
-    @property
-    def quick(self) -> QuickShare | None:
+    def share(self) -> Share | None:
         """Some of what is measured of the joint; coordinates beyond its own are refused when they are read."""
-        if self.availability is not Availability.AT_ONCE:
-            return None
         total = len(self.joint.coordinate_names)
         chosen = range(total) if self.coordinate is None else [self.coordinate]
-        if not total or max(chosen) >= total:
+        if self.differentiations == 2 or not total or max(chosen) >= total:
             return None
         weights = np.zeros((len(chosen), 2 * total))
         weights[range(len(chosen)), [2 * k + self.differentiations for k in chosen]] = 1.0
-        return QuickShare(self.joint, weights, np.zeros(len(chosen)))
+        return self.joint, weights, np.zeros(len(chosen))
+
+    def rows(self, point: LinearPoint) -> Iterator[tuple[str, str, Array]]:
+        """One row a coordinate.
+
+        Raises:
+            ModelError: a joint of another model, without coordinates, or on a body without orientation.
+            ParameterError: a number beyond its coordinates.
+        """
+        for name, is_angular, row in named_rows(point, self.joint, self.coordinate, self.words):
+            yield name, linear_unit(is_angular, self.differentiations), row
 
     def read(self, run: RecordedRun) -> Array:
         """Shape (N + 1,) of one coordinate, else (N + 1, coordinates).
@@ -539,19 +574,35 @@ class JointSensor(Sensor):
             ModelError: a joint of another model, or one without coordinates.
             ParameterError: a number beyond them.
         """
-        own = run.mechanism.joints[run.joint_index(self.joint)].coordinates(run.system.dimension)
+        own = kinematics.coordinates_of(run, self.joint)
         if not own:
             raise ModelError(f"{self.joint} leaves no coordinate free that could be measured")
-        if self.coordinate is not None and self.coordinate >= len(own):
-            raise ParameterError(f"coordinate must be below {len(own)} for {self.joint}, got {self.coordinate}")
-        chosen = own if self.coordinate is None else [own[self.coordinate]]
+        check_coordinate(self.coordinate, len(own), self.joint)
+        return self.of(run, own if self.coordinate is None else [own[self.coordinate]])
+
+    def of(self, run: RecordedRun, chosen: Sequence[Coordinate]) -> Array:
+        """Of chosen coordinates, shape (N + 1,) of one, else (N + 1, count)."""
         if self.differentiations == 0:
-            values = [coordinates.coordinate_values(run, each) for each in chosen]
+            values = [kinematics.coordinate_values(run, each) for each in chosen]
         else:
-            values = [coordinates.coordinate_rates(run, each, run.velocities) for each in chosen]
+            values = [kinematics.coordinate_rates(run, each, run.velocities) for each in chosen]
         if self.differentiations == 2:
             values = [run.rate(each) for each in values]
-        return values[0] if len(own) == 1 or self.coordinate is not None else np.stack(values, axis=1)
+        return values[0] if len(values) == 1 else np.stack(values, axis=1)
+
+    def of_kind(self, run: RecordedRun, is_angle: bool) -> Array:
+        """Of the coordinates that turn, or of those that slide, in the same shape.
+
+        Raises:
+            ModelError: a joint of another model, or one without such coordinates.
+        """
+        chosen = [each for each in kinematics.coordinates_of(run, self.joint) if each.is_angle == is_angle]
+        if not chosen:
+            names = ", ".join(self.joint.coordinate_names) or "none"
+            raise ModelError(
+                f"joint {self.joint} has no {'angle' if is_angle else 'position'}; its coordinates: {names}"
+            )
+        return self.of(run, chosen)
 
 
 class JointPosition(JointSensor):
@@ -566,8 +617,8 @@ class JointPosition(JointSensor):
         array([0. , 0.5])
     """
 
-    differentiations = 0
     label = "position"
+    words = ("angle", "displacement")
 
 
 class JointRate(JointSensor):
@@ -583,6 +634,7 @@ class JointRate(JointSensor):
 
     differentiations = 1
     label = "rate"
+    words = ("angular rate", "sliding rate")
 
 
 class JointAcceleration(JointSensor):
@@ -590,16 +642,19 @@ class JointAcceleration(JointSensor):
 
     differentiations = 2
     label = "acceleration"
+    words = ("angular acceleration", "sliding acceleration")
 
 
-def check_coordinate(coordinate: int | None) -> None:
-    """Refuses what is no number of a coordinate.
+def check_coordinate(coordinate: int | None, count: int | None = None, joint: Joint | None = None) -> None:
+    """Refuses what is no number of a coordinate, or a number beyond the ``count`` of a joint.
 
     Raises:
         ParameterError: naming it.
     """
     if coordinate is not None:
         whole("coordinate", coordinate, least=0)
+        if count is not None and coordinate >= count:
+            raise ParameterError(f"coordinate must be below {count} for {joint}, got {coordinate}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -626,47 +681,28 @@ class Reaction(Sensor):
     joint: Joint
     axes: Axes | str = Axes.WORLD
 
-    label: ClassVar[str] = "reaction"
+    takes = (Joint, "one of the model")
+    label, unit, components = "reaction", "N", XYZ
+    _which: ClassVar[int] = 0  # of force and moment
 
     def __post_init__(self) -> None:
-        if not isinstance(self.joint, Joint):
-            raise ModelError(f"{type(self).__name__} takes a joint, got {self.joint!r}")
+        super().__post_init__()
         object.__setattr__(self, "axes", option("axes", self.axes, Axes))
-
-    def __str__(self) -> str:
-        return f"{self.label} of {self.joint}"
-
-    @property
-    def unit(self) -> str:
-        """Unit of the force: N."""
-        return "N"
-
-    @property
-    def components(self) -> tuple[str, ...]:
-        """Names of the axes in which the force is given."""
-        return XYZ
 
     def read(self, run: RecordedRun) -> Array:
         """Shape (N + 1, 3)."""
-        return self._in_axes(run, reactions.reaction(run, self.joint)[0])
-
-    def _in_axes(self, run: RecordedRun, vectors: Array) -> Array:
-        return reactions.in_axes(run, self.joint, vectors, option("axes", self.axes, Axes))
+        vectors = reactions.reaction(run, self.joint)[self._which]
+        if self.axes is Axes.WORLD:
+            return vectors
+        turned = kinematics.rotation(run, run.mechanism.joints[run.joint_index(self.joint)].second)
+        return np.asarray(np.einsum("tji,tj->ti", turned, vectors))
 
 
 class ReactionMoment(Reaction):
     """Its moment about the point of the second attachment, shape (N + 1, 3) [N m]."""
 
-    label = "reaction moment"
-
-    @property
-    def unit(self) -> str:
-        """Unit of the moment: N m."""
-        return "N m"
-
-    def read(self, run: RecordedRun) -> Array:
-        """Shape (N + 1, 3)."""
-        return self._in_axes(run, reactions.reaction(run, self.joint)[1])
+    label, unit = "reaction moment", "N m"
+    _which = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -674,7 +710,7 @@ class ElementForce(Sensor):
     """Force or torque of a spring, damper, motor or drive along its coordinate, shape (N + 1,) [N or N m].
 
     Attributes:
-        element: of the model; of a ``Bushing`` there are several forces.
+        element: of the model; of a ``Bushing`` there are several forces, of a ``Gear`` it is the multiplier.
 
     Raises:
         ModelError: something else.
@@ -689,26 +725,10 @@ class ElementForce(Sensor):
         19.62
     """
 
-    element: ForceElement | Drive
+    element: ForceElement | Drive | JointRelation
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.element, ForceElement | Drive):
-            raise ModelError(
-                f"ElementForce: element must be a spring, damper, motor or drive, got {self.element!r}"
-            )
-
-    def __str__(self) -> str:
-        return f"force of {self.element}"
-
-    @property
-    def unit(self) -> str:
-        """Of a force or a moment."""
-        return "N or N m"
-
-    @property
-    def availability(self) -> Availability:
-        """Of a ``Bushing`` there are several."""
-        return Availability.NO_FIXED_COUNT
+    takes = (ForceElement | Drive | JointRelation, "a spring, damper, motor or drive")
+    label, unit, availability = "force", "N or N m", Availability.NO_FIXED_COUNT
 
     def read(self, run: RecordedRun) -> Array:
         """Shape (N + 1,), or (N + 1, forces)."""
@@ -725,10 +745,14 @@ class _Station(Sensor):
     body: PlacedBody | PlacedWhole
     x: float
 
+    takes = (PlacedBody | PlacedWhole, "a beam of the model")
+
     def __post_init__(self) -> None:
-        if not isinstance(self.body, PlacedBody | PlacedWhole):
-            raise ModelError(f"{type(self).__name__}: body must be a beam of the model, got {self.body!r}")
+        super().__post_init__()
         object.__setattr__(self, "x", finite("x", self.x))
+
+    def __str__(self) -> str:
+        return f"{super().__str__()} at {self.x:g}"
 
 
 class SectionForce(_Station):
@@ -749,18 +773,7 @@ class SectionForce(_Station):
                 -7.992616])
     """
 
-    def __str__(self) -> str:
-        return f"section force of {self.body.name} at {self.x:g}"
-
-    @property
-    def unit(self) -> str:
-        """Units of the six numbers: N of the forces, N m of the moments."""
-        return "N or N m"
-
-    @property
-    def components(self) -> tuple[str, ...]:
-        """Names of the six numbers, those of ``SectionForces``."""
-        return FORCES
+    label, unit, components = "section force", "N or N m", FORCES
 
     def read(self, run: RecordedRun) -> Array:
         """Shape (N + 1, 6)."""
@@ -776,13 +789,7 @@ class Stress(_Station):
         x: along it [m].
     """
 
-    def __str__(self) -> str:
-        return f"stress of {self.body.name} at {self.x:g}"
-
-    @property
-    def unit(self) -> str:
-        """Unit of the stress: Pa."""
-        return "Pa"
+    label, unit = "stress", "Pa"
 
     def read(self, run: RecordedRun) -> Array:
         """Shape (N + 1,)."""
@@ -809,26 +816,17 @@ class Tension(Sensor):
 
     string: PlacedBody
 
+    takes = (PlacedBody, "a string of the model")
+    label, unit, availability = "tension", "N", Availability.NO_FIXED_COUNT
+
     def __post_init__(self) -> None:
-        if not isinstance(self.string, PlacedBody) or not self.string.is_string:
-            raise ModelError(f"Tension takes a string of the model, got {self.string!r}")
-
-    def __str__(self) -> str:
-        return f"tension of {self.string.name}"
-
-    @property
-    def unit(self) -> str:
-        """Unit of the tension: N."""
-        return "N"
-
-    @property
-    def availability(self) -> Availability:
-        """As many as the string has points."""
-        return Availability.NO_FIXED_COUNT
+        super().__post_init__()
+        if not self.string.is_string:
+            raise ModelError(f"Tension: string must be a string of the model, got {self.string!r}")
 
     def read(self, run: RecordedRun) -> Array:
         """Shape (N + 1, points)."""
-        return tension.tension(run, self.string)
+        return reactions.tension(run, self.string)
 
 
 class EnergyKind(Enum):
@@ -863,18 +861,20 @@ class EnergyOf(Sensor):
 
     kind: EnergyKind | str = EnergyKind.TOTAL
 
+    label, unit = "energy", "J"
+    is_energy = True
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", option("kind", self.kind, EnergyKind))
 
     def __str__(self) -> str:
-        return f"{option('kind', self.kind, EnergyKind).value} energy"
-
-    @property
-    def unit(self) -> str:
-        """Unit of the energy: J."""
-        return "J"
+        return f"{self._name} {self.label}"
 
     def read(self, run: RecordedRun) -> Array:
         """Shape (N + 1,)."""
-        value: Array = getattr(energy_of(run.recording), option("kind", self.kind, EnergyKind).value)
+        value: Array = getattr(energy_of(run.recording), self._name)
         return value
+
+    @property
+    def _name(self) -> str:
+        return option("kind", self.kind, EnergyKind).value

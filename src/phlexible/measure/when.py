@@ -7,10 +7,10 @@ import numpy as np
 
 from phlexible.algebra.arrays import ANY_SIZE, Array, check_callable, finite
 from phlexible.algebra.portable import Portable
-from phlexible.description.interactions.feedback import Availability
+from phlexible.description.interactions.sensor import Availability, Sensor
 from phlexible.description.mechanism.events import Condition
 from phlexible.errors import ParameterError
-from phlexible.measure.sensors import Sensor, sensors
+from phlexible.measure.sensors import sensors
 from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.recording import Recording
 from phlexible.state.system import System

@@ -11,7 +11,7 @@ from phlexible.algebra.arrays import check_callable, file_path, finite, positive
 from phlexible.description.ports import Attachment
 from phlexible.errors import MissingExtraError, ParameterError, ResultFileError
 from phlexible.extras import optional
-from phlexible.measure.kinematics import position
+from phlexible.measure.sensors import Position
 from phlexible.pictures.artists import draw_arrows, draw_bodies, draw_surroundings, draw_symbols, draw_touched
 from phlexible.pictures.mechanism_plot import figure_height, new_axes, picked_instants, scene_figure
 from phlexible.pictures.scenes import scene_of
@@ -53,7 +53,7 @@ def animate(
     scale, frames_per_second = finite("scale", scale), whole("frames_per_second", frames_per_second)
     if progress is not None:
         check_callable("progress", progress, "done", "all")
-    track = None if trace is None else position(run, run.own(trace, "trace"))
+    track = None if trace is None else Position(run.own(trace, "trace")).read(run)
     target = Path(file_path("path", path))
     if target.suffix.lower() not in (".mp4", ".gif"):
         raise ParameterError(f"path must end in .mp4 or .gif, got {str(path)!r}")

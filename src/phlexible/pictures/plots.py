@@ -10,7 +10,7 @@ from phlexible.description.joints.joint import Joint
 from phlexible.description.ports import Attachment
 from phlexible.errors import ModelError
 from phlexible.measure.energy import Energy, energy_of
-from phlexible.measure.kinematics import elastic_displacement
+from phlexible.measure.sensors import ElasticDisplacement
 from phlexible.pictures.style import (
     COLORS,
     INK,
@@ -112,7 +112,7 @@ def plot_elastic_displacement(
         MissingExtraError: matplotlib is not installed.
     """
     check_axes(axes)
-    path, values, unit = picture_path(path), elastic_displacement(run, attachment), "[m]"
+    path, values, unit = picture_path(path), ElasticDisplacement(attachment).read(run), "[m]"
     if flag("normalized", normalized):
         size = run.mechanism.bodies[run.body_index(attachment)].data.size
         if size == 0:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, IntArray, numbers, optional_text, whole
+from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.mechanism.changes import counted
 from phlexible.description.ports import Attachment, PlacedBody
 from phlexible.display import table
@@ -18,7 +19,7 @@ from phlexible.linear.linearize import Linearization
 from phlexible.linear.modes import Modes
 from phlexible.measure.energy import Energy, busiest
 from phlexible.measure.quality import MotionCheck
-from phlexible.measure.sensors import Sensor, columns, sensors as checked_sensors
+from phlexible.measure.sensors import columns, sensors as checked_sensors
 from phlexible.pictures.panels import Moved, Panel, default_panels
 from phlexible.pictures.report_page import (
     Packing,

@@ -12,6 +12,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.force_elements import ForceElement
 from phlexible.description.interactions.loads import Axes
+from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.joints.joint import Joint
 from phlexible.description.mechanism.changes import counted
 from phlexible.description.placed_wholes import PlacedWhole
@@ -20,10 +21,9 @@ from phlexible.display import beside, table
 from phlexible.linear.equilibria import OperatingPoint
 from phlexible.linear.linearize import growth
 from phlexible.linear.mechanics import linear_mechanics
-from phlexible.measure import kinematics as poses
 from phlexible.measure.mesh_stress import MeshStress
 from phlexible.measure.section_forces import BeamStress, SectionForces
-from phlexible.measure.sensors import Sensor
+from phlexible.measure.sensors import ambiguous_displacement
 from phlexible.pictures.style import picture_html
 from phlexible.results.motion import Motion
 from phlexible.state.layout import State
@@ -85,7 +85,7 @@ class Equilibrium:
 
     def displacement(self, attachment: Attachment) -> Array:
         """``elastic_displacement`` by its old name; warns where it could be taken for the one in the world."""
-        return self._one(poses.ambiguous_displacement(self.motion.run, attachment))
+        return self._one(ambiguous_displacement(self.motion.run, attachment))
 
     def angle(self, joint: Joint) -> Array:
         """Angle of a joint between -pi and pi, shape () [rad]; (2,) of ``Universal``."""

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, finite, numbers, positive, read_only, whole
-from phlexible.description.interactions.feedback import QuickShare
+from phlexible.description.interactions.sensor import Sensor, Share
 from phlexible.display import short_repr
 from phlexible.errors import ConvergenceError, ParameterError
-from phlexible.measure.sensors import Sensor
 from phlexible.pictures.live_view import RunView
 from phlexible.results.motion import Motion
 from phlexible.state.layout import State
@@ -170,7 +169,7 @@ class LiveRun:
         self._origin, self._steps, self._halvings = state.time, 0, 0
         self._continues = False
         self._blocks = [_Block(np.array([state.time]), stepper.now(state.time))]
-        self._readings: dict[Sensor, tuple[QuickShare | None, QuickReading | None]] = {}
+        self._readings: dict[Sensor, tuple[Share | None, QuickReading | None]] = {}
         self._velocities: Array | None = None  # on the joints, of the last instant once it was asked for
         self._words = StepWords(stepper)
         self._pieces = Pieces(stepper, MOST_PIECES)  # of the last step
@@ -278,15 +277,15 @@ class LiveRun:
             self._run = self._blocks[-1], self._instant()
         return np.asarray(sensor.read(self._run[1])[0])
 
-    def _reading(self, sensor: Sensor) -> tuple[QuickShare | None, "QuickReading | None"]:
+    def _reading(self, sensor: Sensor) -> tuple[Share | None, "QuickReading | None"]:
         """How a sensor is read from the numbers of the state, where it can; found once."""
         if sensor not in self._readings:
             from phlexible.results.live_readings import quick_reading  # which needs the compiler
 
             if len(self._readings) >= MOST_READINGS:  # of sensors that were made anew for each reading
                 self._readings.clear()
-            share = sensor.quick
-            found = None if share is None else quick_reading(self._instant(), share.source)
+            share = sensor.share
+            found = None if share is None else quick_reading(self._instant(), share[0])
             self._readings[sensor] = share, found
         return self._readings[sensor]
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.description.interactions.feedback import QuickShare, Source
 from phlexible.description.interactions.functions import PointOf
+from phlexible.description.interactions.sensor import Share, Source
 from phlexible.description.joints.joint import Joint
 from phlexible.description.ports import Attachment
 from phlexible.state.functions import VectorCollector, function_set
@@ -22,7 +22,7 @@ Tables = tuple[IntArray, IntArray, IntArray, IntArray, IntArray, Array]
 
 
 class QuickReading:
-    """The numbers of a joint or an attachment that a ``QuickShare`` is a share of.
+    """The numbers of a joint or an attachment that a sensor measures a share of.
 
     Args:
         layout: of the numbers of a state.
@@ -40,12 +40,12 @@ class QuickReading:
         self._angles = np.zeros(len(tables[0]))
         self._measured = np.zeros(sum(6 if kind == POINT else 2 for kind in tables[0][:, 0]))
 
-    def is_of_places(self, share: QuickShare) -> bool:
+    def is_of_places(self, share: Share) -> bool:
         """Whether it takes no rates."""
         rates = slice(3, 6) if self._gather is not None else slice(1, None, 2)
-        return not share.weights[:, rates].any()
+        return not share[1][:, rates].any()
 
-    def read(self, rows: Mapping[str, Array], velocity: Array, share: QuickShare) -> Array:
+    def read(self, rows: Mapping[str, Array], velocity: Array, share: Share) -> Array:
         """The share at the last stored instant, shape (count,), angles between -pi and pi.
 
         Args:
@@ -58,7 +58,8 @@ class QuickReading:
         self._angles[:] = np.nan
         measure(self._places, self._rates, *self._tables, self._angles, self._measured)
         numbers = self._measured if self._gather is None else self._gather @ self._measured
-        return np.asarray(share.weights @ numbers - share.offset)
+        _, weights, offset = share
+        return np.asarray(weights @ numbers - offset)
 
 
 def quick_reading(run: RecordedRun, source: Source) -> QuickReading | None:

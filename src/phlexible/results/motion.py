@@ -8,22 +8,20 @@ from typing import TYPE_CHECKING, Any, Self, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, IntArray, file_path, finite, option, whole
+from phlexible.algebra.arrays import Array, IntArray, file_path, finite, whole
 from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.force_elements import ForceElement
 from phlexible.description.interactions.loads import Axes
+from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.relations import JointRelation
 from phlexible.description.placed_wholes import PlacedWhole
 from phlexible.description.ports import Attachment, PlacedBody, Port
 from phlexible.errors import ParameterError
 from phlexible.measure import (
-    kinematics as coordinates,
-    kinematics as poses,
-    kinematics as velocities,
+    kinematics,
     mesh_stress as mesh_stresses,
     reactions,
-    reactions as tensions,
     section_forces,
 )
 from phlexible.measure.energy import Energy, Happened, Momentum, energy_of, happened, momentum
@@ -36,7 +34,16 @@ from phlexible.measure.quality import (
     missing_stiffening,
 )
 from phlexible.measure.section_forces import BeamStress, SectionForces
-from phlexible.measure.sensors import Sensor
+from phlexible.measure.sensors import (
+    ElasticDisplacement,
+    ElementForce,
+    JointPosition,
+    JointRate,
+    Position,
+    Reaction,
+    ReactionMoment,
+    ambiguous_displacement,
+)
 from phlexible.pictures.summaries import Figures, figures, motion_html
 from phlexible.results import tables, vtk_series
 from phlexible.results.motion_pictures import MotionPictures
@@ -230,49 +237,49 @@ class Motion(MotionPictures, MeshedMotion):
 
     def position(self, attachment: Port) -> Array:
         """World position, shape (N + 1, 3) [m]."""
-        return poses.position(self.run, attachment)
+        return self[Position(attachment)]
 
     def velocity(self, attachment: Port) -> Array:
         """World velocity, consistent with the joints, shape (N + 1, 3) [m/s]."""
-        return velocities.velocity(self.run, attachment)
+        return kinematics.velocity(self.run, attachment)
 
     def rotation(self, target: PlacedBody | Port) -> Array:
         """Body to world of a body, or of the material around an attachment, shape (N + 1, 3, 3)."""
-        return poses.rotation(self.run, target)
+        return kinematics.rotation(self.run, target)
 
     def angular_velocity(self, target: PlacedBody | Port) -> Array:
         """World axes, consistent with the joints, shape (N + 1, 3) [rad/s]."""
-        return velocities.angular_velocity(self.run, target)
+        return kinematics.angular_velocity(self.run, target)
 
     def elastic_displacement(self, attachment: Attachment) -> Array:
         """Displacement in the frame of the body, body axes, shape (N + 1, 3) [m]; zero on rigid bodies.
 
         It depends on the frame (docs/conventions.md). That of the point in the world is ``ph.Displacement``.
         """
-        return poses.elastic_displacement(self.run, attachment)
+        return self[ElasticDisplacement(attachment)]
 
     def displacement(self, attachment: Attachment) -> Array:
         """``elastic_displacement`` by its old name; warns where it could be taken for the one in the world."""
-        return poses.ambiguous_displacement(self.run, attachment)
+        return ambiguous_displacement(self.run, attachment)
 
     def elastic_coordinates(self, body: PlacedBody) -> Array:
         """eta of a body, shape (N + 1, n)."""
-        return poses.elastic_coordinates(self.run, body)
+        return kinematics.elastic_coordinates(self.run, body)
 
     def tension(self, string: PlacedBody) -> Array:
         """Tension at the quadrature points of a string (one an element, two if quadratic) [N].
 
         Shape (N + 1, points), from s = 0 on; negative where the string is pressed together.
         """
-        return tensions.tension(self.run, string)
+        return reactions.tension(self.run, string)
 
-    def slack_parts(self) -> list[tensions.SlackPart]:
+    def slack_parts(self) -> list[reactions.SlackPart]:
         """For each string that was pressed together somewhere, the first such element and its time [s]."""
-        return tensions.slack_parts(self.run)
+        return reactions.slack_parts(self.run)
 
     def stretch(self, string: PlacedBody) -> Array:
         """``|dr/ds|`` at the quadrature points of a string, 1 undeformed, shape (N + 1, points)."""
-        return tensions.stretch(self.run, string)
+        return reactions.stretch(self.run, string)
 
     def reaction(self, joint: Joint, axes: Axes | str = Axes.WORLD) -> Array:
         """Force of a joint on its second attachment, shape (N + 1, 3) [N].
@@ -283,20 +290,18 @@ class Motion(MotionPictures, MeshedMotion):
             joint: of the model.
             axes: "world", or "body": those of the material at the second attachment.
         """
-        force = reactions.reaction(self.run, joint)[0]
-        return reactions.in_axes(self.run, joint, force, option("axes", axes, Axes))
+        return self[Reaction(joint, axes)]
 
     def reaction_moment(self, joint: Joint, axes: Axes | str = Axes.WORLD) -> Array:
         """Moment of a joint on its second attachment about its point, shape (N + 1, 3) [N m]."""
-        moment = reactions.reaction(self.run, joint)[1]
-        return reactions.in_axes(self.run, joint, moment, option("axes", axes, Axes))
+        return self[ReactionMoment(joint, axes)]
 
     def element_force(self, element: ForceElement | Drive | JointRelation) -> Array:
         """Force or torque of a spring, damper, motor or drive along its coordinate, shape (N + 1,), the multiplier
         of a ``Gear``; positive where it enlarges the coordinate [N or N m]. Of a ``Bushing`` the forces along and
         about its axes, shape (N + 1, 6), (N + 1, 3) in the plane.
         """
-        return reactions.element_force(self.run, element)
+        return self[ElementForce(element)]
 
     def required(self, joint: Joint) -> Array:
         """Inverse dynamics: the force or torque that the drives of a joint needed, shape (N + 1,) [N or N m].
@@ -326,19 +331,20 @@ class Motion(MotionPictures, MeshedMotion):
 
         Of ``Universal`` both angles, shape (N + 1, 2).
         """
-        return coordinates.angle(self.run, joint)
+        return JointPosition(joint).of_kind(self.run, is_angle=True)
 
     def translation(self, joint: Joint) -> Array:
         """Position of a joint's second point along its axis, shape (N + 1,) [m]; (N + 1, 2) of ``Planar``."""
-        return coordinates.translation(self.run, joint)
+        return JointPosition(joint).of_kind(self.run, is_angle=False)
 
     def translation_rate(self, joint: Joint) -> Array:
         """d(translation)/dt, consistent with the joints, shape (N + 1,) or (N + 1, 2) [m/s]."""
-        return coordinates.rates(self.run, joint, False)
+        return JointRate(joint).of_kind(self.run, is_angle=False)
 
     def rate(self, joint: Joint) -> Array:
         """d(angle)/dt, consistent with the joints, shape (N + 1,) [rad/s]; of a joint without angle [m/s]."""
-        return coordinates.rate(self.run, joint)
+        sensor, names = JointRate(joint), joint.coordinate_names
+        return sensor.of_kind(self.run, is_angle=not names or any("angle" in name for name in names))
 
     def section_forces(self, body: PlacedBody | PlacedWhole, x: ArrayLike | None = None) -> SectionForces:
         """Normal force, shear, torsion and bending moments along a beam or rod, local axes of its sections.

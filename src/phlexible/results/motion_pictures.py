@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Protocol, overload
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, whole
+from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.joints.joint import Joint
 from phlexible.description.placed_wholes import PlacedWhole
 from phlexible.description.ports import Attachment, PlacedBody
-from phlexible.measure import kinematics as poses, section_forces
+from phlexible.measure import section_forces
 from phlexible.measure.section_forces import SectionForces
-from phlexible.measure.sensors import Sensor
+from phlexible.measure.sensors import ambiguous_displacement
 from phlexible.pictures import animation, mechanism_plot, plots, section_plot
 from phlexible.pictures.live_view import MotionView
 from phlexible.pictures.report_page import InlinePage, html_path, write_page
@@ -155,7 +156,7 @@ class MotionPictures:
         axes: "Axes | None" = None,
     ) -> "Figure | Axes":
         """``plot_elastic_displacement`` by its old name; warns where it could be taken for the one in the world."""
-        poses.ambiguous_displacement(self.run, attachment)
+        ambiguous_displacement(self.run, attachment)
         return plots.plot_elastic_displacement(self.run, attachment, path, normalized, axes)
 
     @overload

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from phlexible.description.interactions.sensor import Sensor
 from phlexible.errors import ResultFileError
 from phlexible.extras import optional
-from phlexible.measure.sensors import Sensor, columns, sensors
+from phlexible.measure.sensors import columns, sensors
 from phlexible.results.files.fields import FIELDS, labels
 from phlexible.state.recorded_run import RecordedRun
 

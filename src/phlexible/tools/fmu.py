@@ -17,10 +17,11 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, called, file_path, finite, positive
 from phlexible.description.interactions.functions import KinematicPair
+from phlexible.description.interactions.sensor import Sensor
 from phlexible.display import distinct
 from phlexible.errors import ModelError, ParameterError, PhlexibleError, ResultFileError
 from phlexible.extras import optional
-from phlexible.measure.sensors import JointPosition, JointRate, Sensor, sensors
+from phlexible.measure.sensors import JointPosition, JointRate, sensors
 from phlexible.model import Model
 from phlexible.results.live import LiveRun, SavedInstant
 

@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -25,59 +24,9 @@ from phlexible.algebra.arrays import (
 )
 from phlexible.algebra.portable import Portable
 from phlexible.description.interactions.functions import KinematicPair
+from phlexible.description.interactions.sensor import Availability, Sensor
 from phlexible.description.ports import Attachment
 from phlexible.errors import ModelError, ParameterError
-
-# What a controller can measure beside whole joints and attachments: sensors, which live above.
-
-Source = KinematicPair | Attachment
-
-
-class Availability(Enum):
-    """When a measurement has a value: at each instant, of fixed length; or only later, or of another length."""
-
-    AT_ONCE = "at once"
-    LATER = "only of a motion"
-    NO_FIXED_COUNT = "not of a fixed count of numbers"
-
-
-@dataclass(frozen=True, eq=False)
-class QuickShare:
-    """A measurement that is ``weights @ numbers - offset`` of what is measured at a joint or attachment.
-
-    Attributes:
-        source: the joint (each coordinate and its rate) or the attachment (place, velocity).
-        weights: shape (count, numbers of the source).
-        offset: shape (count,).
-    """
-
-    source: Source
-    weights: Array
-    offset: Array
-
-
-class Measurement(ABC):
-    """A quantity that controllers can measure."""
-
-    @property
-    @abstractmethod
-    def availability(self) -> Availability:
-        """Whether controllers can have it."""
-
-    @property
-    @abstractmethod
-    def count(self) -> int:
-        """Number of values that are measured."""
-
-    @property
-    def quick(self) -> QuickShare | None:
-        """How compiled code measures it; None: it is read from the whole state."""
-        return None
-
-    def continued(self, before: Array, now: Array) -> Array:
-        """Values without the jumps that a single instant cannot know of, such as full turns; shape (count,)."""
-        return now
-
 
 # Linear controllers ``dx/dt = A x + B u``, ``y = C x + D u``, continuous or discrete (docs/theory.md, 8).
 
@@ -261,7 +210,7 @@ class Feedback(Portable):
     """
 
     controller: Controller | Any
-    measured: Sequence[KinematicPair | Attachment | Measurement] = ()
+    measured: Sequence[KinematicPair | Attachment | Sensor] = ()
     on: Sequence[Actuated] = field(default=(), kw_only=True)
     period: float | None = field(default=None, kw_only=True)
     delay: float = field(default=0.0, kw_only=True)
@@ -378,7 +327,7 @@ class Feedback(Portable):
 
 
 def _check_measured(item: object) -> None:
-    if isinstance(item, Measurement):
+    if isinstance(item, Sensor):
         if item.availability is not Availability.AT_ONCE:
             raise ParameterError(
                 f"{item} cannot be measured by a controller: its values are {item.availability.value}"
@@ -390,9 +339,9 @@ def _check_measured(item: object) -> None:
         raise ParameterError(f"measured takes joints that leave a coordinate free, {item} leaves none")
 
 
-def count_of(item: KinematicPair | Attachment | Measurement) -> int:
+def count_of(item: KinematicPair | Attachment | Sensor) -> int:
     """Numbers that are measured of a joint, an attachment or a sensor."""
-    if isinstance(item, Measurement):
+    if isinstance(item, Sensor):
         return item.count
     return 6 if isinstance(item, Attachment) else 2 * len(item.coordinate_names)
 

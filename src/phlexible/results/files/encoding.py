@@ -37,6 +37,7 @@ from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.feedback import Feedback, LinearController
 from phlexible.description.interactions.force_elements import ForceElement, JointElement, Potential
 from phlexible.description.interactions.loads import Axes, DistributedForce, Load, PointLoad, Pressure
+from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.interactions.state_force import FeedbackShare, StateLaw, Whole
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.relations import JointRelation
@@ -45,7 +46,7 @@ from phlexible.description.ports import Attachment, MovingFrame, PlacedBody
 from phlexible.description.time_functions import TimePath
 from phlexible.elements.sections import CircularSection, GeneralSection, RectangularSection, Section, VaryingSection
 from phlexible.errors import ModelError, ResultFileError
-from phlexible.measure.sensors import EnergyKind, Sensor
+from phlexible.measure.sensors import EnergyKind
 from phlexible.shapes.solids import Shape
 
 # Large arrays and whole numbers in descriptions: their bytes as text, to the last digit.

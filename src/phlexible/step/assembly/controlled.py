@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.description.interactions.feedback import Feedback, Measurement
+from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.force_elements import ForceValue
 from phlexible.description.interactions.functions import Coordinate, KinematicPair, PointOf
 from phlexible.description.interactions.loads import PointLoad
+from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.interactions.state_force import FeedbackShare
 from phlexible.description.ports import Attachment
 from phlexible.errors import ModelError
@@ -48,7 +49,7 @@ class Channel:
     begin: int
     end: int
     map: tuple[Array, Array] | None = None
-    reading: Measurement | None = None
+    reading: Sensor | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,14 +150,14 @@ def _controlled(
     channels: list[Channel] = []
     count = 0
     for item in feedback.measured:
-        quick = item.quick if isinstance(item, Measurement) else None
-        source = quick.source if quick is not None else item
-        if isinstance(source, Measurement):
+        share = item.share if isinstance(item, Sensor) else None
+        source = share[0] if share is not None else item
+        if isinstance(source, Sensor):
             channels.append(Channel(count, count, reading=source))
             continue
         own = _measured(source, dimension, name, tables)
         size = 6 if isinstance(source, Attachment) else 2 * len(own)
-        channels.append(Channel(count, count + size, None if quick is None else (quick.weights, quick.offset)))
+        channels.append(Channel(count, count + size, None if share is None else share[1:]))
         measured += own
         count += size
     is_plain = all(channel.map is None and channel.reading is None for channel in channels)

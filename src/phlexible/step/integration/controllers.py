@@ -16,25 +16,24 @@ from phlexible.description.interactions.feedback import Controller, moves
 from phlexible.description.interactions.state_force import StateLaw
 from phlexible.errors import ParameterError
 from phlexible.state.layout import offsets
+from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.recording import Recording
-from phlexible.state.system import System
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.assembly.controlled import ControlledValue, MeasuredCoordinate, MeasuredPoint
 from phlexible.step.assembly.interactions import Function, coordinate_kind
-from phlexible.step.integration.measurements import EARLY, StateMeasurement
+from phlexible.step.integration.measurements import EARLY
 from phlexible.step.kernels.laws import POINT, measure
 from phlexible.step.tables.declarations import ANGLE, MOVING
 
 # Controllers that read sensors, are sampled, come late, or have states of their own (docs/theory.md, 8).
 
-Read = Callable[[], Recording]
+Read = Callable[[], RecordedRun]
 
 
 class SampledController:
     """One controller with what it remembers from sample to sample.
 
     Args:
-        system: what moves.
         value: the controller.
         begin: of what compiled code measures for it.
 
@@ -42,8 +41,8 @@ class SampledController:
         size: of the numbers that it remembers.
     """
 
-    def __init__(self, system: System, value: ControlledValue, begin: int) -> None:
-        self._system, self.value, self._begin = system, value, begin
+    def __init__(self, value: ControlledValue, begin: int) -> None:
+        self.value, self._begin = value, begin
         feedback, law = value.feedback, value.feedback.law
         self._count = feedback.count
         self._states = law.order if law is not None else 0
@@ -68,7 +67,7 @@ class SampledController:
         Args:
             time: [s].
             numbers: what compiled code measured for all controllers.
-            read: gives the whole state.
+            read: gives the whole state as a run of one instant.
 
         Raises:
             ParameterError: the controller returned something else than finite numbers of its size.
@@ -117,8 +116,8 @@ class SampledController:
             values = own[channel.begin : channel.end]
             if channel.map is not None:
                 values = channel.map[0] @ values - channel.map[1]
-            elif isinstance(channel.reading, StateMeasurement):
-                values = channel.reading.at_instant(self._system, read())
+            elif channel.reading is not None:
+                values = np.asarray(channel.reading.read(read())[0]).ravel()
                 if not is_first:
                     values = channel.reading.continued(self._readings[place : place + len(values)], values)
             found[place : place + len(values)] = values
@@ -192,7 +191,7 @@ class Controllers:
         self._laws = tuple(each for each in spans if isinstance(each[0].feedback, StateLaw))
         self._calls = tuple(each for each in spans if each not in self._laws and _is_plain(each[0]))
         others = [each for each in spans if each not in self._laws and not _is_plain(each[0])]
-        self._sampled = tuple(SampledController(assembly.system, each[0], each[2]) for each in others)
+        self._sampled = tuple(SampledController(each[0], each[2]) for each in others)
         ends = np.cumsum([0, *(each.size for each in self._sampled)]).tolist()
         self.memory = np.zeros(ends[-1])
         for one, begin, end in zip(self._sampled, ends, ends[1:], strict=False):
@@ -233,7 +232,7 @@ class Controllers:
                 result[:, column] = np.cross(frame_angular_velocities(frame, times), turned)
         return result
 
-    def hold(self, time: float, moving_rates: Array, held: Array, read: Read) -> None:
+    def hold(self, time: float, moving_rates: Array, held: Array, read: Callable[[], Recording]) -> None:
         """Ask the controllers at a time, and write what they return.
 
         Args:
@@ -254,10 +253,15 @@ class Controllers:
                 held[column] = answer
             else:
                 held[each.column : each.column + each.size] = checked_values(each, answer, time)
-        if self._sampled:
-            read = cache(read)
+        if not self._sampled:
+            return
+
+        @cache
+        def run() -> RecordedRun:
+            return RecordedRun(self._assembly.system, read(), is_projected=False)
+
         for sampled in self._sampled:
-            values = sampled(time, measured, read)
+            values = sampled(time, measured, run)
             for target in sampled.value.targets:
                 target.write(values, held)
 

@@ -1,0 +1,106 @@
+"""What every sensor says of itself; the sensors stand in ``measure``, where runs can be read."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import fields
+from enum import Enum
+from types import UnionType
+from typing import Any, ClassVar, TypeAlias
+
+from phlexible.algebra.arrays import Array
+from phlexible.description.interactions.functions import KinematicPair
+from phlexible.description.placed_wholes import PlacedWhole
+from phlexible.description.ports import Attachment, PlacedBody
+from phlexible.errors import ModelError
+
+Source: TypeAlias = KinematicPair | Attachment
+"""What controllers can measure beside sensors."""
+
+Share: TypeAlias = tuple[Source, Array, Array]
+"""A source, weights (count, numbers of the source) and offset (count,): ``weights @ numbers - offset``.
+
+The numbers of a joint are each coordinate and its rate, those of an attachment its place and velocity.
+"""
+
+
+class Availability(Enum):
+    """When a sensor has a value: at each instant, of fixed length; or only later, or of another length."""
+
+    AT_ONCE = "at once"
+    LATER = "only of a motion"
+    NO_FIXED_COUNT = "not of a fixed count of numbers"
+
+
+class Sensor(ABC):
+    """A quantity of a model; ``motion[sensor]`` is what it measured.
+
+    A subclass is a frozen dataclass whose first field is what the quantity belongs to. It says all there is to know
+    of the quantity: how it is read from states, its rows in a linear model, its share in a controller.
+    """
+
+    takes: ClassVar[tuple[type | UnionType, str]]
+    """Classes of the first field, and the words for them in messages."""
+    label: ClassVar[str]
+    """The quantity in words."""
+    differentiations: ClassVar[int] = 0
+    """How often it is differentiated in time: 0 of places, 1 of velocities, 2 of accelerations."""
+    is_energy: ClassVar[bool] = False
+    """Whether it takes the energies of a state, which are polynomials of degree four in stiff directions."""
+
+    def __post_init__(self) -> None:
+        kinds, words = self.takes
+        if not isinstance(self._subject, kinds):
+            name = fields(self)[0].name  # type: ignore[arg-type]  # of dataclasses
+            raise ModelError(f"{type(self).__name__}: {name} must be {words}, got {self._subject!r}")
+
+    def __str__(self) -> str:
+        subject = self._subject
+        return f"{self.label} of {subject.name if isinstance(subject, PlacedBody | PlacedWhole) else subject}"
+
+    @property
+    @abstractmethod
+    def unit(self) -> str:
+        """SI unit of the values, "1" for plain numbers."""
+
+    @abstractmethod
+    def read(self, run: Any) -> Array:
+        """Values at the stored instants of a ``RecordedRun``, shape (N + 1,), or (N + 1, components)."""
+
+    def rows(self, point: Any) -> Iterator[tuple[str, str, Array]]:
+        """Name, unit and row (velocities,) over the small motions about a ``LinearPoint`` of each component.
+
+        The output is the row times the small motions, differentiated ``differentiations`` times.
+
+        Raises:
+            ModelError: a quantity that linear models do not have, or one of another model.
+        """
+        raise ModelError(f"outputs are sensors such as Velocity(beam.end), got {self!r}")
+
+    @property
+    def share(self) -> Share | None:
+        """How compiled code measures it in controllers and live runs; None: it is read from the whole state."""
+        return None
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """Names of the components where there are several; empty: one number an instant."""
+        return ()
+
+    @property
+    def availability(self) -> Availability:
+        """When it has values: of accelerations, which are differences of a motion, not at an instant."""
+        return Availability.LATER if self.differentiations == 2 else Availability.AT_ONCE
+
+    @property
+    def count(self) -> int:
+        """How many numbers it measures at an instant: one, or the components."""
+        return max(1, len(self.components))
+
+    def continued(self, before: Array, now: Array) -> Array:
+        """Values without the jumps that a single instant cannot know of, such as full turns; shape (count,)."""
+        return now
+
+    @property
+    def _subject(self) -> Any:
+        """The first field; None where there is none."""
+        return next((getattr(self, each.name) for each in fields(self)), None)  # type: ignore[arg-type]
