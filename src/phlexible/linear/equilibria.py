@@ -10,22 +10,17 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.sparse import lu_factors
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.mechanics.absolute import assembled_forms, places, strain_gradients, strains
-from phlexible.bodies.mechanics.any_body import elastic_force, gross_force, stiffness_matrix
+from phlexible.bodies.mechanics.any_body import gross_force, stiffness_matrix
 from phlexible.description.interactions.contact import Contacts
 from phlexible.errors import EquilibriumError, ModelError, SingularMatrixError
 from phlexible.state.forces import (
     applied_forces,
+    body_forces,
     constraint_stiffness,
-    element_pulls,
-    element_state,
-    element_stiffness,
     load_stiffness,
-    prescribed_parts,
-    stiffness_of_loads,
     weights_and_loads,
 )
 from phlexible.state.initial_velocity import check_closure, undeformed, with_initial_velocity
-from phlexible.state.instants import Instants
 from phlexible.state.layout import State
 from phlexible.state.quasi_static import QuasiStaticMotion, quasi_static_motion
 from phlexible.state.redundancy import check_redundancy, independent_rows, smallest_multipliers_at
@@ -42,7 +37,7 @@ def newton_step(
     matrix: sparse.csr_array,
     force: Array,
     gap: Array,
-    compliance: Array | None = None,
+    compliance: Array,
 ) -> tuple[Array, Array] | None:
     """dx and lambda of ``K dx - G^T lambda = f``, ``G dx + D lambda = -g`` (7.17); None: singular.
 
@@ -51,9 +46,9 @@ def newton_step(
         matrix: G, rows that do not repeat others, shape (rows, velocities).
         force: f, without those of constraints, shape (velocities,).
         gap: g, shape (rows,).
-        compliance: the diagonal of D, shape (rows,); None: zero.
+        compliance: the diagonal of D, shape (rows,).
     """
-    own = None if compliance is None else sparse.diags_array(compliance)
+    own = sparse.diags_array(compliance) if compliance.any() else None
     saddle = sparse.block_array([[stiffness, -matrix.T], [matrix, own]]) if matrix.shape[0] else stiffness
     try:
         solution = lu_factors(saddle).solve(np.concatenate([force, -gap]))
@@ -64,18 +59,44 @@ def newton_step(
     return solution[: len(force)], solution[len(force) :]
 
 
-# Static equilibrium by Newton's method with loads that are raised step by step.
+# Static equilibrium by Newton's method, for what a descent does not reach in useful time.
 #
-# For bodies that are far stiffer in some ways than in others, such as slender rods under large rotation: there a
+# Bodies that are far stiffer in some ways than in others, such as slender rods under large rotation: there a
 # descent is held up in a narrow curved valley of the potential energy, and Newton's iterates pass beside it.
+# Loads are raised.
+#
+# Strings that end up taut: the stress S of a string is an unknown beside x; forces balance with S, and
+# ``W'(C) + W''(C) dC = S`` is demanded divided by W'' (docs/theory.md, 7). The stretch of a stiff cable, of which
+# an iteration spoils the square of its step and round-off the last digits, then costs neither iterations nor digits
+# of the shape; a slack one may start with any tension.
 
-FIRST_SHARE, LEAST_SHARE = 0.25, 1 / 128
-ITERATIONS = 30
-LONGEST_TURN = 0.5  # of a body in one iteration [rad]
-SMALL = 1e-9  # motion in one iteration [rad, of the length of the model]
+FIRST_SHARE, LEAST_SHARE = 0.25, 1 / 128  # of the loads
+SETTLED = 1e-9  # motion in one iteration that does not become smaller any more: round-off is reached
+MOST = 10.0  # times the loads: the first stress of a shape that is too long
+
+Stresses = dict[int, list[Array]]
+"""W'(C) of each group of strains, by the number of the body."""
 
 
-def raised_equilibrium(system: System, state: State, kept: IntArray) -> tuple[State, Array] | None:
+@dataclass(frozen=True)
+class _Limits:
+    """Of Newton's method; motions in one iteration in rad or of the length of the model.
+
+    Attributes:
+        iterations: at most.
+        longest: larger motions are cut to it.
+        small: smaller ones are the last.
+    """
+
+    iterations: int
+    longest: float
+    small: float
+
+
+RAISED, TAUT = _Limits(30, 0.5, 1e-9), _Limits(80, 0.3, 1e-12)
+
+
+def _raised_equilibrium(system: System, state: State, kept: IntArray) -> tuple[State, Array] | None:
     """The equilibrium under all loads by way of those under smaller shares, and its multipliers; None: not found.
 
     Args:
@@ -87,7 +108,7 @@ def raised_equilibrium(system: System, state: State, kept: IntArray) -> tuple[St
     while step >= LEAST_SHARE:
         aim = min(1.0, share + step)
         with np.errstate(all="ignore"):
-            solved = _solved(system, *found, kept, aim)
+            solved = _solved(system, *found, kept, aim, RAISED, {})
         if solved is None:
             step /= 2
         elif aim == 1.0:
@@ -98,81 +119,33 @@ def raised_equilibrium(system: System, state: State, kept: IntArray) -> tuple[St
 
 
 def _solved(
-    system: System, state: State, multipliers: Array, kept: IntArray, share: float
+    system: System,
+    state: State,
+    multipliers: Array,
+    kept: IntArray,
+    share: float,
+    limits: _Limits,
+    stresses: Stresses,
 ) -> tuple[State, Array] | None:
-    length, multipliers = system.largest_length, multipliers.copy()
-    for _ in range(ITERATIONS):
-        at = system.at(state)
-        matrix, gap = system.rows.matrix(at)[kept], system.rows.values(at)[0][kept]
-        stiffness = _stiffness(system, state, share) - constraint_stiffness(system, state, multipliers)
-        step = newton_step(stiffness, matrix, _forces(system, state, share), gap)
-        if step is None:
-            return None
-        change, multipliers[kept] = step
-        turn = float(np.abs(change[system.layout.spin[2]]).max(initial=0.0))
-        move = float(np.abs(change[system.layout.linear]).max(initial=0.0)) / length
-        state = displaced(system, state, change * min(1.0, LONGEST_TURN / max(turn, move, 1e-300)))
-        if max(turn, move) < SMALL:
-            return state, multipliers
-    return None
-
-
-def _forces(system: System, state: State, share: float) -> Array:
-    """A share of what is applied, all of what bodies, springs and rods answer, shape (velocities,)."""
-    at, still = system.at(state), np.zeros(int(system.layout.velocity[-1]))
-    result = share * weights_and_loads(system, at)
-    if system.forces:
-        elements = element_state(system, at)
-        prescribed = share * prescribed_parts(system, at)
-        result += elements.rows.T @ element_pulls(system, elements, elements.theta, still, prescribed)
-    for index, placed in enumerate(system.bodies):
-        own = system.layout.place(index)
-        result[own][placed.data.rigid_count :] -= elastic_force(placed.data, system.elastic(state, index))
-    return np.asarray(result)
-
-
-def _stiffness(system: System, state: State, share: float) -> sparse.csr_array:
-    """Less the derivative of ``_forces``; prescribed parts of elements count whole, which only slows Newton."""
-    blocks = [stiffness_matrix(p.data, system.elastic(state, k)) for k, p in enumerate(system.bodies)]
-    loads, elements = stiffness_of_loads(system, state), element_stiffness(system, state)
-    return sparse.csr_array(sparse.block_diag(blocks, "csr") - elements - share * loads)
-
-
-# Static equilibrium of models with strings that end up taut: Newton's method with tensions of their own.
-#
-# The stress S of a string is an unknown beside x: forces balance with S, and ``W'(C) + W''(C) dC = S`` is demanded
-# divided by W'' (docs/theory.md, 7). The stretch of a stiff cable, of which an iteration spoils the square of its
-# step and round-off the last digits, then costs neither iterations nor digits of the shape; a slack one may start
-# with any tension.
-
-TAUT_ITERATIONS = 80
-LONGEST_STEP = 0.3  # of the largest length, or in radians
-SMALL_UPDATE = 1e-12
-MOST = 10.0  # times the loads: the first stress of a shape that is too long
-
-Stresses = dict[int, list[Array]]
-"""W'(C) of each group of strains, by the number of the body."""
-
-
-def taut_equilibrium(system: System, state: State, kept: IntArray) -> tuple[State, Array] | None:
-    """The equilibrium in which no string is compressed, and its multipliers; None: not found.
+    """The equilibrium under a share of the loads in which no string with a stress is compressed; None: not found.
 
     Args:
-        system: with strings.
-        state: where it starts, at rest.
+        system: what is loaded.
+        state, multipliers: where Newton's method starts.
         kept: rows of G that do not repeat others.
+        share: of the loads.
+        limits: of the iterations.
+        stresses: of strings that have some as unknowns, where they start; changed.
     """
-    multipliers, last = np.zeros(int(system.layout.multiplier[-1])), np.inf
-    stresses = _first_stresses(system, state)
-    for _ in range(TAUT_ITERATIONS):
+    multipliers, last = multipliers.copy(), np.inf
+    for _ in range(limits.iterations):
         at = system.at(state)
         matrix, gap = system.rows.matrix(at)[kept], system.rows.values(at)[0][kept]
-        force, stiffness = _taut_forces(system, state, at, stresses), _tangent(system, state, stresses, multipliers)
         widths, misses, compliances = _stretches(system, state, stresses)
         step = newton_step(
-            stiffness,
+            _stiffness(system, state, multipliers, share, stresses),
             sparse.csr_array(sparse.vstack([matrix, -widths.T])),
-            force,
+            applied_forces(system, state, at, share) - body_forces(system, state, leave_out=stresses),
             np.concatenate([gap, misses]),
             np.concatenate([np.zeros(len(gap)), compliances]),
         )
@@ -180,15 +153,33 @@ def taut_equilibrium(system: System, state: State, kept: IntArray) -> tuple[Stat
             return None
         change, answers = step
         multipliers[kept] = answers[: len(gap)]
-        size = _size(system, stresses, change)
-        share = min(1.0, LONGEST_STEP / max(size, 1e-300))
-        _approach(stresses, answers[len(gap) :], share)
-        state = displaced(system, state, share * change)
-        if size < SMALL_UPDATE or (size < 1e3 * SMALL_UPDATE and size >= 0.5 * last):  # round-off is reached
+        size = _size(system, change)
+        part = min(1.0, limits.longest / max(size, 1e-300))
+        _approach(stresses, answers[len(gap) :], part)
+        state = displaced(system, state, part * change)
+        if size < limits.small or (size < SETTLED and size >= 0.5 * last):
             is_taut = all((each >= 0).all() for groups in stresses.values() for each in groups)
             return (state, multipliers) if is_taut else None
         last = size
     return None
+
+
+def _stiffness(
+    system: System, state: State, multipliers: Array, share: float = 1.0, stresses: Stresses | None = None
+) -> sparse.csr_array:
+    """Derivative of what bodies and joints resist with less a share of the loads; strings at given stresses."""
+    blocks = []
+    for index, placed in enumerate(system.bodies):
+        body, eta = placed.data, system.elastic(state, index)
+        if stresses and index in stresses and isinstance(body, AbsoluteBody):
+            groups = zip(body.strains, stresses[index], strict=True)
+            blocks.append(sum(assembled_forms(body, group, group.weights * stress) for group, stress in groups))
+        else:
+            blocks.append(stiffness_matrix(body, eta))
+    elastic = sparse.csr_array(sparse.block_diag(blocks, "csr"))
+    return sparse.csr_array(
+        elastic - load_stiffness(system, state, share) - constraint_stiffness(system, state, multipliers)
+    )
 
 
 def _first_stresses(system: System, state: State) -> Stresses:
@@ -204,29 +195,6 @@ def _first_stresses(system: System, state: State) -> Stresses:
                 for group in body.strains
             ]
     return result
-
-
-def _taut_forces(system: System, state: State, at: Instants, stresses: Stresses) -> Array:
-    """Loads, and what everything but strings pulls."""
-    force = applied_forces(system, state, at)
-    for index, placed in enumerate(system.bodies):
-        if index not in stresses:
-            own = system.layout.place(index)
-            force[own][placed.data.rigid_count :] -= elastic_force(placed.data, system.elastic(state, index))
-    return force
-
-
-def _tangent(system: System, state: State, stresses: Stresses, multipliers: Array) -> sparse.csr_array:
-    blocks = []
-    for index, placed in enumerate(system.bodies):
-        body, eta = placed.data, system.elastic(state, index)
-        if index in stresses and isinstance(body, AbsoluteBody):
-            groups = zip(body.strains, stresses[index], strict=True)
-            blocks.append(sum(assembled_forms(body, group, group.weights * stress) for group, stress in groups))
-        else:
-            blocks.append(stiffness_matrix(body, eta))
-    elastic = sparse.csr_array(sparse.block_diag(blocks, "csr"))
-    return elastic - load_stiffness(system, state) - constraint_stiffness(system, state, multipliers)
 
 
 def _stretches(system: System, state: State, stresses: Stresses) -> tuple[sparse.csr_array, Array, Array]:
@@ -255,12 +223,10 @@ def _approach(stresses: Stresses, aims: Array, share: float) -> None:
             begin += len(stress)
 
 
-def _size(system: System, stresses: Stresses, change: Array) -> float:
+def _size(system: System, change: Array) -> float:
     """How far anything moves, in lengths of the model or radians."""
-    layout, length = system.layout, system.largest_length
-    parts = [change[layout.linear].ravel() / length, change[layout.spin[2]]]
-    parts += [change[layout.place(index)] / length for index in stresses]
-    return max(float(np.abs(part).max(initial=0.0)) for part in parts)
+    move = float(np.abs(change[system.layout.linear]).max(initial=0.0)) / system.largest_length
+    return max(move, float(np.abs(change[system.layout.spin[2]]).max(initial=0.0)))
 
 
 # Static equilibrium by pseudo-transient continuation: an implicit gradient flow ending as Newton's method.
@@ -286,27 +252,22 @@ def static_equilibrium(system: System, state: State) -> tuple[State, Array]:
     length = system.largest_length
     kept = independent_rows(system, state)
     multipliers = np.zeros(int(system.layout.multiplier[-1]))
-    if system.mechanism.rods and (raised := raised_equilibrium(system, state, kept)) is not None:
-        return _with_smallest(system, *raised, kept)
-    if (
-        any(placed.is_string for placed in system.bodies)
-        and (taut := taut_equilibrium(system, state, kept)) is not None
-    ):
-        return _with_smallest(system, *taut, kept)
+    found = _raised_equilibrium(system, state, kept) if system.mechanism.rods else None
+    if found is None and any(placed.is_string for placed in system.bodies):
+        found = _solved(system, state, multipliers, kept, 1.0, TAUT, _first_stresses(system, state))
+    if found is not None:
+        return _with_smallest(system, *found, kept)
     start = first = best = 0.0
     best_state, best_multipliers = state, multipliers.copy()
     for iteration in range(CONTINUATION_ITERATIONS):
         at = system.at(state)
         mass, matrix = system.mass(state), system.rows.matrix(at)
-        elastic, gross, tangent = _elasticity(system, state)
         applied, gap = applied_forces(system, state, at), system.rows.values(at)[0]
         weight = 1 / np.sqrt(mass.diagonal())
-        force = applied - elastic
+        force = applied - body_forces(system, state)
         given = weights_and_loads(system, at)  # without springs, which may balance them alone
-        parts = (applied, given, gross, matrix.T @ multipliers)
-        stiffness = sparse.csr_array(
-            tangent - load_stiffness(system, state) - constraint_stiffness(system, state, multipliers)
-        )
+        parts = (applied, given, body_forces(system, state, gross_force), matrix.T @ multipliers)
+        stiffness = _stiffness(system, state, multipliers)
         size = max(float(np.linalg.norm(weight * each)) for each in parts)
         round_off = float(np.linalg.norm(weight * round_off_of_forces(system, state, stiffness)))
         size = max(size, round_off / ACCEPTED)
@@ -326,12 +287,13 @@ def static_equilibrium(system: System, state: State) -> tuple[State, Array]:
         shift = max(start * min(1.0, residual / first) ** 1.5, SMALLEST_SHIFT * start)
         change = np.full(len(force), np.nan)  # if all steps are singular
         for _ in range(40):
-            if step := newton_step(stiffness + shift * mass, matrix[kept], force, gap[kept]):
+            if step := newton_step(stiffness + shift * mass, matrix[kept], force, gap[kept], np.zeros(len(kept))):
                 change, multipliers[kept] = step
                 if change @ (stiffness @ change + shift * (mass @ change)) >= 0:
                     break
             shift = max(4 * shift, 1e-6 * start)
-        state = displaced(system, state, change * _length_of_step(system, change, length))
+        part = min(1.0, LONGEST_CONTINUATION_TURN / max(_size(system, change), 1e-300))
+        state = displaced(system, state, part * change)
     if not best <= ACCEPTED:
         raise EquilibriumError(
             f"no static equilibrium found near the given pose: forces miss by {best:.2g} of their size; "
@@ -345,24 +307,6 @@ def _with_smallest(system: System, state: State, multipliers: Array, kept: IntAr
     if len(kept) < len(multipliers):
         multipliers = smallest_multipliers_at(system, state, multipliers)
     return state, multipliers
-
-
-def _elasticity(system: System, state: State) -> tuple[Array, Array, sparse.csr_array]:
-    """dV/dq (flat like the velocities), the size of its parts, and d2V/dq2."""
-    force, gross, blocks = *np.zeros((2, int(system.layout.velocity[-1]))), []
-    for index, placed in enumerate(system.bodies):
-        own, eta, rigid = system.layout.place(index), system.elastic(state, index), placed.data.rigid_count
-        force[own][rigid:] = elastic_force(placed.data, eta)
-        gross[own][rigid:] = gross_force(placed.data, eta)
-        blocks.append(stiffness_matrix(placed.data, eta))
-    return force, gross, sparse.csr_array(sparse.block_diag(blocks, "csr"))
-
-
-def _length_of_step(system: System, change: Array, length: float) -> float:
-    """At most 1; no body turns or moves too far at once."""
-    move = float(np.abs(change[system.layout.linear]).max(initial=0.0)) / length
-    largest = max(move, float(np.abs(change[system.layout.spin[2]]).max(initial=0.0)))
-    return min(1.0, LONGEST_CONTINUATION_TURN / largest) if largest > 0 else 1.0
 
 
 # What a model is linearized about: the given pose, a static equilibrium, a steady rotation.

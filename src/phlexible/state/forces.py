@@ -1,6 +1,6 @@
 """Gravity, loads and forces of elements of one state, and how they change as bodies move (7.2, 7.3)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +8,8 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.sparse import Matrix, is_small
+from phlexible.bodies.body import BodyData
+from phlexible.bodies.mechanics.any_body import elastic_force
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.force_elements import CoordinateForce
 from phlexible.description.interactions.functions import AXES, Coordinate, DirectionOf, PointOf, Vector
@@ -254,20 +256,26 @@ def element_state(system: System, at: Instants) -> ElementState:
     return ElementState(np.array(theta), functions, functions.matrix(at), drift, gradients, hessians)
 
 
-def applied_forces(system: System, state: State, at: Instants | None = None) -> Array:
+def applied_forces(system: System, state: State, at: Instants | None = None, share: float = 1.0) -> Array:
     """Gravity, all loads and force elements at the state's time, shape (velocities,) [N, N m, ...].
 
     ``nu @ applied_forces`` is their power. Functions of the state count; controllers, which have no value before
     they run, give none.
 
+    Args:
+        system: what is loaded.
+        state: where.
+        at: the state as an instant, where the caller has it.
+        share: of gravity, loads and what is prescribed; springs and dampers count whole.
+
     Raises:
         ModelError: a kind of load that has no force at an instant of rest.
     """
     here = system.at(state) if at is None else at
-    result = weights_and_loads(system, here)
+    result = share * weights_and_loads(system, here)
     if system.forces:
         elements = element_state(system, here)
-        prescribed = prescribed_parts(system, here)
+        prescribed = share * prescribed_parts(system, here)
         pulls = element_pulls(system, elements, elements.theta, state.velocity, prescribed)
         result += elements.rows.T @ pulls
     return result
@@ -304,6 +312,21 @@ def element_pulls(
         force.resistance(float(each), float(rate)) for force, each, rate in zip(forces, theta, rates, strict=True)
     ]
     return np.asarray(np.array(stored, dtype=np.float64) + np.array(lost, dtype=np.float64) + prescribed)
+
+
+def body_forces(
+    system: System,
+    state: State,
+    of: Callable[[BodyData, Array], Array] = elastic_force,
+    leave_out: Container[int] = (),
+) -> Array:
+    """What a function of (body, eta) has of all bodies but some, in the places of nu, shape (velocities,)."""
+    result = np.zeros(int(system.layout.velocity[-1]))
+    for index, placed in enumerate(system.bodies):
+        if index not in leave_out:
+            own = system.layout.place(index)
+            result[own][placed.data.rigid_count :] = of(placed.data, system.elastic(state, index))
+    return result
 
 
 def gravity_forces(system: System) -> Array:
@@ -422,13 +445,14 @@ def function_stiffness(
     return sparse.csr_array(curvature + lever_stiffness(at, functions.set, forces))
 
 
-def load_stiffness(system: System, state: State) -> sparse.csr_array:
-    """d(applied forces)/dq, shape (velocities,) * 2.
+def load_stiffness(system: System, state: State, share: float = 1.0) -> sparse.csr_array:
+    """d(applied forces)/dq with a share of the loads, shape (velocities,) * 2.
 
-    Exact for forces and force elements; of moments only the turn of their levers is taken.
+    Exact for forces and force elements; of moments only the turn of their levers is taken, and of elements what is
+    prescribed counts whole.
     """
-    total = stiffness_of_loads(system, state) + element_stiffness(system, state)
-    return sparse.csr_array(total + law_stiffness(system, system.at(state)) if has_laws(system) else total)
+    total = share * stiffness_of_loads(system, state) + element_stiffness(system, state)
+    return sparse.csr_array(total + share * law_stiffness(system, system.at(state)) if has_laws(system) else total)
 
 
 def stiffness_of_loads(system: System, state: State) -> sparse.csr_array:

@@ -21,10 +21,10 @@ from scipy.linalg import lu_factor, lu_solve
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.sparse import Matrix, block_matrix, lu_factors
 from phlexible.bodies.absolute_body import AbsoluteBody
-from phlexible.bodies.mechanics.any_body import elastic_force, stiffness_matrix
+from phlexible.bodies.mechanics.any_body import stiffness_matrix
 from phlexible.bodies.mechanics.floating import inertia_forces, inertia_slope
 from phlexible.errors import ModelError, SingularMatrixError
-from phlexible.state.forces import applied_forces, load_stiffness, small_constraint_stiffness
+from phlexible.state.forces import applied_forces, body_forces, load_stiffness, small_constraint_stiffness
 from phlexible.state.initial_pose import rigid_moments
 from phlexible.state.initial_velocity import check_velocity, with_rigid_velocity
 from phlexible.state.instants import Given, Instants
@@ -241,7 +241,7 @@ def _residual(problem: _Problem, motion: QuasiStaticMotion) -> _Residual:
     system, state, at = problem.system, motion.state, motion.at
     mass, matrix = system.small_mass(state, at), system.rows.small_matrix(at)
     rigid = system.layout.is_rigid
-    inertia, elastic = (np.zeros(len(motion.acceleration)) for _ in range(2))
+    inertia, elastic = np.zeros(len(motion.acceleration)), body_forces(system, state)
     for index, placed in enumerate(system.bodies):
         own, eta = system.layout.place(index), system.elastic(state, index)
         acceleration = motion.acceleration[own]
@@ -251,7 +251,6 @@ def _residual(problem: _Problem, motion: QuasiStaticMotion) -> _Residual:
             nu = turning(system, index, state.velocity[own])
             own_mass = mass[own, own] if isinstance(mass, np.ndarray) else system.body_mass(state, index)
             inertia[own] = inertia_forces(system.frames[index], eta, nu, acceleration, own_mass)
-        elastic[own][placed.data.rigid_count :] = elastic_force(placed.data, eta)
     applied = problem.share * applied_forces(system, state, at)
     constraint = matrix.T @ motion.multipliers
     balance = inertia + elastic - applied - constraint
