@@ -21,10 +21,11 @@ from phlexible.description.time_functions import TimePath, at_all_times, numbers
 from phlexible.state.layout import State, offsets
 from phlexible.state.system import System
 from phlexible.state.vectors import CarriedVector
-from phlexible.step.assembly.bodies import Tables, TypeTables, place_tables, velocity_weights
+from phlexible.step.assembly.bodies import BlockPlaces, Tables, TypeTables, place_tables, velocity_weights
 from phlexible.step.assembly.controlled import ControlledValue, controlled_values
 from phlexible.step.assembly.families import ContactGroupTables, RodTables, SoftTables
 from phlexible.step.assembly.interactions import (
+    CoupledTables,
     ForceData,
     Function,
     Interaction,
@@ -183,17 +184,70 @@ class Assembly:
 def assemble(system: System, with_segments: bool = True) -> Assembly:
     """The tables of a system, with a state of zeros.
 
+    First everything that acts is listed, which numbers its vectors, chords and functions in the order in which they
+    are asked for. Then bodies and what couples them are nodes and edges of a graph, whose elimination gives each
+    pair of nodes its block in Newton's matrix. Then tables are filled, which refer to these numbers and blocks.
+
     Args:
         system: what moves.
         with_segments: long bodies in segments; without them all their blocks are dense.
     """
-    layout = system.layout
-    tables = InteractionTables(layout, system.resolver)
+    parts = _numbered(system, with_segments)
+    schedule = _scheduled(system, parts)
+    memory = _filled(system, parts, schedule)
+    connect(memory)
+    return Assembly(
+        system,
+        memory,
+        tuple(parts.tables.moving),
+        tuple(parts.prescribed),
+        parts.controlled,
+        len(system.forces),
+        tuple(parts.coupled.vectors),
+        parts.coupled.chords,
+        parts.laws,
+        parts.soft,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Bodies and what acts on them, with all vectors, chords and functions numbered.
+
+    Attributes:
+        tables: constraints and laws in the order of their multipliers and forces, and loads.
+        prescribed, controlled, soft: as of an ``Assembly``.
+        rods, contact_groups: families with tables of their own.
+        types: of floating bodies; the blocks of their coordinates are dense or have segments.
+        places: where the parts of each floating body's block are in it.
+        masses: of each pair of carriers.
+        coupled: what the functions couple.
+    """
+
+    tables: InteractionTables
+    prescribed: list[tuple[ForceValue, str]]
+    controlled: tuple[ControlledValue, ...]
+    soft: SoftTables
+    rods: RodTables
+    contact_groups: ContactGroupTables
+    types: TypeTables
+    places: list[BlockPlaces]
+    masses: list[tuple[int, int, float]]
+    coupled: CoupledTables
+
+    @property
+    def laws(self) -> tuple[ForceData, ...]:
+        """Of all forces."""
+        return tuple(each.force for each in self.tables.interactions if each.force is not None)
+
+
+def _numbered(system: System, with_segments: bool) -> Parts:
+    """Functions of constraints, elements, strains, relations, then of loads, contacts among many, controllers."""
+    layout, tables, rods = system.layout, InteractionTables(system.layout, system.resolver), RodTables(system)
     for begin, end in zip(layout.multiplier[:-1], layout.multiplier[1:], strict=True):
         owners = system.owners[begin:end]
         tables.interactions.append(Interaction(tuple(tables.function(owner.row) for owner in owners)))
     prescribed: list[tuple[ForceValue, str]] = []
-    rods = RodTables(system)
     for place, each in enumerate(system.forces):
         element, force = each
         number = -1
@@ -216,37 +270,54 @@ def assemble(system: System, with_segments: bool = True) -> Assembly:
     contact_groups = ContactGroupTables(system, tables.collector)
     controlled = controlled_values(system, prescribed, tables)
     types = TypeTables(system.frames, system.floating, with_segments)
-    places = types.places()
     coupled = tables.finished(frozenset(b for b, kind in enumerate(types.type_of) if types.bands[kind]))
-    masses = _masses(system)
-    soft = SoftTables(system)
-    node = layout.cluster.tolist()
-    edges = {(node[a], node[b]) for a, b, _ in masses if node[a] != node[b]} | coupled.edges()
-    edges |= soft.edges(layout) | rods.edges()
-    lengths = {b: own.length for b, own in enumerate(places)}
-    schedule = block_schedule(coupled.node_sizes(), edges, coupled.waits(), lengths)
-    blocks = Places(layout, schedule)
+    return Parts(
+        tables,
+        prescribed,
+        controlled,
+        SoftTables(system),
+        rods,
+        contact_groups,
+        types,
+        types.places(),
+        _masses(system),
+        coupled,
+    )
+
+
+def _scheduled(system: System, parts: Parts) -> BlockSchedule:
+    """The elimination of the graph of bodies and of what couples them."""
+    node, coupled = system.layout.cluster.tolist(), parts.coupled
+    edges = {(node[a], node[b]) for a, b, _ in parts.masses if node[a] != node[b]} | coupled.edges()
+    edges |= parts.soft.edges(system.layout) | parts.rods.edges()
+    lengths = {b: own.length for b, own in enumerate(parts.places)}
+    return block_schedule(coupled.node_sizes(), edges, coupled.waits(), lengths)
+
+
+def _filled(system: System, parts: Parts, schedule: BlockSchedule) -> Memory:
+    """All tables, with the numbers of the functions and the places of the blocks."""
+    layout, blocks = system.layout, Places(system.layout, schedule)
+    places, types, coupled = parts.places, parts.types, parts.coupled
     apart, is_long = np.zeros((2, len(schedule.size)), dtype=np.int64)
     apart[: layout.frames] = system.dimension
     apart[[b for b in coupled.coupled_translations() if b < layout.frames]] = 0
-    apart[rods.sections()] = 0
+    apart[parts.rods.sections()] = 0
     is_long[: layout.frames] = [types.bands[kind] is not None for kind in types.type_of]
-    laws = tuple(each.force for each in tables.interactions if each.force is not None)
-    counts, given = _merged(
+    counts, tables = _merged(
         types,
         coupled.tables(blocks),
-        _carrier_tables(system, masses, blocks),
+        _carrier_tables(system, parts.masses, blocks),
         _node_tables(schedule, apart, is_long),
         place_tables(places, [schedule.places[b, b] for b in range(layout.frames)]),
-        soft.tables(blocks),
-        rods.tables(schedule.places),
-        contact_groups.tables(),
+        parts.soft.tables(blocks),
+        parts.rods.tables(schedule.places),
+        parts.contact_groups.tables(),
     )
-    given |= law_tables(laws, coupled.constraint_count, len(system.loads))
-    given |= {"row_length": system.gap_lengths, "row_switch": system.row_switches}
+    tables |= law_tables(parts.laws, coupled.constraint_count, len(system.loads))
+    tables |= {"row_length": system.gap_lengths, "row_switch": system.row_switches}
     counts |= {
         "dimension": system.dimension,
-        "load_values": len(system.loads) + len(prescribed),
+        "load_values": len(system.loads) + len(parts.prescribed),
         "switches": len(system.mechanism.switches),
         "events": len(system.mechanism.events) if system.mechanism.switches else 0,
         "sources": len(system.loads) + counts["interactions"],
@@ -254,20 +325,7 @@ def assemble(system: System, with_segments: bool = True) -> Assembly:
         "border_numbers": max((own.strides[0] for own in places), default=0) * max(coupled.node_sizes(), default=1),
         "reactions": counts["rows"] + counts["forces"],
     }
-    memory = Memory(counts, given)
-    connect(memory)
-    return Assembly(
-        system,
-        memory,
-        tuple(tables.moving),
-        tuple(prescribed),
-        controlled,
-        len(system.forces),
-        tuple(coupled.vectors),
-        coupled.chords,
-        laws,
-        soft,
-    )
+    return Memory(counts, tables)
 
 
 def _bearing(system: System, force: CoordinateForce) -> tuple[int, int] | None:
