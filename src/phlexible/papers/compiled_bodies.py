@@ -13,7 +13,7 @@ from phlexible.papers.floating_forms import (
     PrintedForm,
     ZerothOrderForm,
 )
-from phlexible.papers.kernels.floating_form import DESCRIPTOR, EFFORTS, FLOWS, OUTPUTS, body_products
+from phlexible.papers.kernels.floating_form import DESCRIPTOR, EFFORTS, FLOWS, OUTPUTS, BodyTables, body_products
 from phlexible.port_hamiltonian.model import Matrix, Port, PortHamiltonianModel, StateBlock
 
 FACTORS: dict[type[FloatingBodyForm], tuple[float, ...]] = {
@@ -58,28 +58,28 @@ class CompiledBody(PortHamiltonianModel):
                 column += len(body.rotation_axes)
         self._distributed = column
         converts, resists = isinstance(form, ConstantMassForm) and n > 0, body.viscosity != 0
-        self._tables = (
-            np.array(FACTORS[type(form)], dtype=np.float64),
-            np.array([body.mass, body.viscosity]),
-            _block(body.first_moments),
-            _block(body.second_moments),
-            np.abs(body.second_moments).max(axis=(2, 3)) > 0,
-            _block(space.rows),
-            _block(space.squares),
-            _block(space.factors),
-            _block(space.compliance),
-            _block(body.damping if body.damping.any() else np.zeros((0, 0))),
-            _block(np.linalg.inv(space.compliance) if resists else np.zeros((0, 0))),
-            _block(np.linalg.inv(elastic_mass(body)) if converts else np.zeros((0, 0))),
-            _block(form.gravity),
-            _block(form.fixed_rotation.ravel()),
-            form.kept,
-            _block(np.array([p.position for p in points]).reshape(len(points), 3)),
-            _block(np.array([p.shapes for p in points]).reshape(len(points), 3, n)),
-            _block(np.array(turned).reshape(len(turned), 3, n)),
-            np.array(forces, dtype=np.int64).reshape(len(points), body.dimension),
-            np.array(moments, dtype=np.int64).reshape(len(turned), len(body.rotation_axes)),
-            np.array(body.rotation_axes, dtype=np.int64),
+        self._tables = BodyTables(
+            factors=np.array(FACTORS[type(form)], dtype=np.float64),
+            constants=np.array([body.mass, body.viscosity]),
+            first=_block(body.first_moments),
+            second=_block(body.second_moments),
+            filled=np.abs(body.second_moments).max(axis=(2, 3)) > 0,
+            rows=_block(space.rows),
+            squares=_block(space.squares),
+            weights=_block(space.factors),
+            compliance=_block(space.compliance),
+            damping=_block(body.damping if body.damping.any() else np.zeros((0, 0))),
+            elasticity=_block(np.linalg.inv(space.compliance) if resists else np.zeros((0, 0))),
+            inverse_mass=_block(np.linalg.inv(elastic_mass(body)) if converts else np.zeros((0, 0))),
+            gravity=_block(form.gravity),
+            fixed=_block(form.fixed_rotation.ravel()),
+            kept=form.kept,
+            positions=_block(np.array([p.position for p in points]).reshape(len(points), 3)),
+            shapes=_block(np.array([p.shapes for p in points]).reshape(len(points), 3, n)),
+            turns=_block(np.array(turned).reshape(len(turned), 3, n)),
+            forces=np.array(forces, dtype=np.int64).reshape(len(points), body.dimension),
+            moments=np.array(moments, dtype=np.int64).reshape(len(turned), len(body.rotation_axes)),
+            axes=np.array(body.rotation_axes, dtype=np.int64),
         )
 
     @property
@@ -116,7 +116,7 @@ class CompiledBody(PortHamiltonianModel):
         form, body, n = self.form, self.form.body, self.form.body.elastic_count
         first, second = body.first_moments, body.second_moments
         eta = x[:, form.state_slice("displacement")] if n else np.zeros((len(x), 0))
-        xi = np.hstack([np.ones((len(x), 1)), self._tables[0][7] * eta])
+        xi = np.hstack([np.ones((len(x), 1)), self._tables.factors[7] * eta])
         full = np.zeros((len(z), 18 + 2 * n + self.form.stress_space.size))
         full[:, self.form.kept] = z
         v, w, rate = np.split(full[:, 12 + n : 18 + 2 * n], (3, 6), axis=1)
@@ -193,7 +193,7 @@ class CompiledBody(PortHamiltonianModel):
 
     def _product(self, what: int, x: Array, z: Array, u: Array, size: int) -> Array:
         result = np.empty((len(x), size))
-        body_products(what, *self._tables, _block(x), _block(z), _block(u), result)
+        body_products(what, tuple(self._tables), _block(x), _block(z), _block(u), result)
         return result
 
 

@@ -4,9 +4,13 @@ What ``papers/floating_forms.py`` writes as matrices E, J, R, B and efforts z, h
 port-Hamiltonian form ask for little else. The variants differ in a few factors, see ``FACTORS``.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
+from phlexible.algebra.arrays import Array, IntArray
 from phlexible.step.compilation.compiled import FAST, entry_point
 
 EFFORTS, DESCRIPTOR, FLOWS, OUTPUTS = 0, 1, 2, 3
@@ -64,24 +68,58 @@ def rigid_momenta(mass, first, v, w, xi, products, linear, angular, center, work
         angular[a] += trace * w[a] - work[a]
 
 
-@entry_point
-def body_products(
-    what, factors, constants, first, second, filled, rows, squares, weights, compliance, damping, elasticity,
-    inverse_mass, gravity, fixed, kept, positions, shapes, turns, forces, moments, axes, x, z, u, out
-):  # fmt: skip
-    """Efforts of states x, E z (DESCRIPTOR), (J - R) z + B u (FLOWS) or B^T z (OUTPUTS) into ``out``, (T, ...).
+class BodyTables(NamedTuple):
+    """What compiled products know of a body, in the order in which they unpack it.
 
-    Args:
+    Attributes:
         factors: see ``FACTORS``; shape (8,).
         constants: mass, viscosity.
         first, second, filled: S, W and which W[a, b] are not zero.
         rows, squares, weights, compliance: of the stress space.
         damping, elasticity: C, and M_sigma^-1 (empty without viscosity).
         inverse_mass: of the elastic coordinates (empty: v_f is du_f/dt).
+        gravity: world axes, shape (3,).
         fixed: rotation of a body that has none, shape (9,).
         kept: places of the states among all.
         positions, shapes, turns, forces, moments, axes: of the ports, see ``PortPoints``.
     """
+
+    factors: Array
+    constants: Array
+    first: Array
+    second: Array
+    filled: NDArray[np.bool_]
+    rows: Array
+    squares: Array
+    weights: Array
+    compliance: Array
+    damping: Array
+    elasticity: Array
+    inverse_mass: Array
+    gravity: Array
+    fixed: Array
+    kept: IntArray
+    positions: Array
+    shapes: Array
+    turns: Array
+    forces: IntArray
+    moments: IntArray
+    axes: IntArray
+
+
+@entry_point
+def body_products(what, body, x, z, u, out):
+    """Efforts of states x, E z (DESCRIPTOR), (J - R) z + B u (FLOWS) or B^T z (OUTPUTS) into ``out``, (T, ...).
+
+    Args:
+        what: one of these.
+        body: a plain tuple of its ``BodyTables``, which Numba takes at a third of the cost of one with names.
+        x, z, u: states, efforts or rates, and inputs, (T, ...).
+    """
+    (
+        factors, constants, first, second, filled, rows, squares, weights, compliance, damping, elasticity,
+        inverse_mass, gravity, fixed, kept, positions, shapes, turns, forces, moments, axes,
+    ) = body  # fmt: skip
     n, s, d = shapes.shape[2], len(compliance), forces.shape[1]
     q, nu, size = 12 + n, 18 + n, 18 + 2 * n + s
     mass, viscosity = constants[0], constants[1]
