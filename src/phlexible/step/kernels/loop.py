@@ -252,19 +252,35 @@ def step_error(t: Tables, h: float) -> float:
 
 @compiled
 def remember(t: Tables, h: float) -> None:
-    """Velocities for the guess of the next step, and which guess was the best for each in this one."""
-    is_known, weights = t.known_velocities[0] > 1.0, predictor_weights(t, h)
-    for i in range(t.velocities):
-        best, least = LINE, 0.0
-        for kind in range(3 if is_known else 0):
-            guessed = predicted(kind, weights, t.velocity[i], t.previous_velocity[i], t.earlier_velocity[i])
-            miss = abs(t.velocity1[i] - guessed)
-            if kind == LINE or miss < least:
-                best, least = kind, miss
-        t.best_guess[i] = float(best)
+    """Velocities for the guess of the next step, and which guess was the best in this one.
+
+    For the components of a point in space together, so that the axes of the world do not matter to what is found
+    where a step is so long that it has several solutions; for spins and elastic rates, in axes of the body, each.
+    """
+    weights = predictor_weights(t, h)
+    for b in range(t.carriers):
+        begin = t.velocity_start[b]
+        remember_best_guess(t, weights, begin, begin + t.dimension)
+        for i in range(begin + t.dimension, begin + t.width_of[b]):
+            remember_best_guess(t, weights, i, i + 1)
     t.known_velocities[0] = min(t.known_velocities[0] + 1.0, 2.0)
     copy(t.previous_velocity, t.earlier_velocity, t.velocities)
     copy(t.velocity, t.previous_velocity, t.velocities)
+
+
+@compiled
+def remember_best_guess(t: Tables, weights: Vector, begin: int, end: int) -> None:
+    """Of velocities from ``begin`` to ``end``, in which all of them are predicted in the same way."""
+    best, least = LINE, 0.0
+    for kind in range(3 if t.known_velocities[0] > 1.0 else 0):
+        miss = 0.0
+        for i in range(begin, end):
+            guessed = predicted(kind, weights, t.velocity[i], t.previous_velocity[i], t.earlier_velocity[i])
+            miss += (t.velocity1[i] - guessed) ** 2
+        if kind == LINE or miss < least:
+            best, least = kind, miss
+    for i in range(begin, end):
+        t.best_guess[i] = float(best)
 
 
 @compiled
