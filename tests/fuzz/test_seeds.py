@@ -2,7 +2,10 @@
 
 import pytest
 
-from fuzz.outcomes import outcome_of_seed
+import phlexible as ph
+from formulas import formula
+from fuzz.case import EQUILIBRIUM, Case
+from fuzz.outcomes import outcome_of, outcome_of_seed
 from fuzz.told import smallest
 
 SEEDS, BATCH = 200, 25
@@ -21,3 +24,14 @@ def test_random_mechanisms_obey_the_laws(first):
             programs.append(smallest(case, outcome, seed, 20.0) if case else "")
     assert not programs, "\n".join(programs)
     assert kinds.count("fine") >= FINE * BATCH
+
+
+def test_what_is_let_go_at_its_equilibrium_may_move():
+    model = ph.Model(dimension=2)
+    bob = model.add(ph.PointMass(1.0), "bob", position=(1.0, 0, 0))
+    model.apply(ph.SpringDamper(model.ground.at((0, 0, 0)), bob.origin, stiffness=100.0, length=1.0))
+    model.connect(ph.Slider(model.ground.at((0, 0, 0)), bob.origin, axis=(1, 0, 0)))
+    force = formula("lambda time: np.array([{force}, 0.0, 0.0]) * (time <= 0)", force=1.0)
+    model.apply(ph.Force(bob.origin, force))
+    case = Case(model, 0.01, 10, {"initial": EQUILIBRIUM})
+    assert outcome_of(case, seed=1).kind == "fine"
