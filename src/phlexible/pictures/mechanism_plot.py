@@ -247,12 +247,15 @@ def prepare_axes(axes: Any, scene: Scene) -> None:
 
 def _fill(axes: Any, figure: Any, reach: Array, below: float) -> None:
     """Axes in space as large as their part of the figure allows, with the numbers beside them."""
+    from matplotlib.transforms import Bbox
+
     renderer = axes.get_figure(root=True).canvas.get_renderer()
     room, zoom = figure.bbox, 1.0
     for _ in range(2):  # numbers and labels do not grow
         axes.set_box_aspect(reach, zoom=zoom)
         axes.draw(renderer)  # nothing is in them yet; so labels find their places
-        own, square = axes.get_tightbbox(renderer), axes.bbox
+        parts = (axes, axes.xaxis, axes.yaxis, axes.zaxis)  # before Matplotlib 3.11.1 axes leave their labels out
+        own, square = Bbox.union([part.get_tightbbox(renderer) for part in parts]), axes.bbox
         middle = np.array([square.x0 + square.x1, square.y0 + square.y1]) / 2
         free = min(square.y1, room.y1 - LEGEND * room.height) - middle[1]
         sides = (
