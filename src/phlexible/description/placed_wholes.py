@@ -1,20 +1,23 @@
 """Handles of several bodies in a row that users see as one: beams in parts, rods."""
 
 from abc import ABC, abstractmethod
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import finite, vector
-from phlexible.bodies.beam.beam import SplitBeam
-from phlexible.bodies.rod import Rod
+from phlexible.bodies.beam.beam import Beam, SplitBeam
+from phlexible.bodies.rod import Rod, RodNode
 from phlexible.description.ports import Attachment, ModelPart, PlacedBody, shown
 from phlexible.display import described, written
 from phlexible.errors import AttachmentError
 
 # Handles of several bodies in a row that users see as one: beams in parts, rods.
+
+ROUND_OFF = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,29 +28,43 @@ class PlacedWhole(ModelPart, ABC):
         name: unique in its model.
         parts: from start to end.
         body: the immutable description.
+        kind: what messages call it.
+        along: what messages call a place along it.
     """
 
     name: str
     parts: tuple[PlacedBody, ...]
     body: SplitBeam | Rod
-
-    @property
-    @abstractmethod
-    def length(self) -> float:
-        """Of the whole [m]."""
+    kind: ClassVar[str]
+    along: ClassVar[str]
 
     @property
     @abstractmethod
     def starts(self) -> tuple[float, ...]:
         """Where each part begins along the whole [m]."""
 
-    @abstractmethod
+    @property
+    def length(self) -> float:
+        """Of the whole [m]."""
+        return self.body.length
+
     def part_at(self, x: float) -> tuple[PlacedBody, float]:
         """The part that holds x and the distance from its start; at a cut the part that begins there.
 
         Raises:
             AttachmentError: x lies outside 0 <= x <= length.
         """
+        x, whole = finite(self.along, x), self.length
+        if not -ROUND_OFF * whole <= x <= (1 + ROUND_OFF) * whole:
+            raise AttachmentError(
+                f"{self.along} must lie in 0 <= {self.along} <= {whole:g} (the length of the {self.kind}),"
+                f" got {x!r}"
+            )
+        starts = self.starts
+        number = max(bisect_right(starts, x * (1 + ROUND_OFF)) - 1, 0)
+        placed = self.parts[number]
+        assert isinstance(placed.body, Beam | RodNode)
+        return placed, min(max(x - starts[number], 0.0), placed.body.length)
 
     @property
     def start(self) -> Attachment:
@@ -73,13 +90,16 @@ class PlacedWhole(ModelPart, ABC):
         placed, local = self.part_at(x)
         return placed.at(local)
 
-    @abstractmethod
     def point(self, position: ArrayLike) -> Attachment:
         """A material point given by undeformed coordinates of the straight whole, shape (3,) [m].
 
         Raises:
             AttachmentError: x lies outside 0 <= x <= length.
         """
+        x, y, z = (float(each) for each in vector("position", position))
+        placed, local = self.part_at(x)
+        begin = placed.body.before if isinstance(placed.body, RodNode) else 0.0
+        return placed.point((local - begin, y, z))
 
     @abstractmethod
     def nodes(self) -> tuple[Attachment, ...]:
@@ -109,15 +129,7 @@ def line_parts(target: PlacedBody | PlacedWhole) -> Iterator[tuple[PlacedBody, f
         yield target, 0.0
 
 
-def coordinates(position: ArrayLike) -> tuple[float, float, float]:
-    """Three numbers."""
-    x, y, z = (float(each) for each in vector("position", position))
-    return x, y, z
-
-
 # The handle of a rod: one body to joints, loads and observables.
-
-ROUND_OFF = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -132,11 +144,7 @@ class PlacedRod(PlacedWhole):
     """
 
     body: Rod
-
-    @property
-    def length(self) -> float:
-        """Of the rod [m]."""
-        return self.body.length
+    kind, along = "rod", "s"
 
     @property
     def starts(self) -> tuple[float, ...]:
@@ -147,26 +155,6 @@ class PlacedRod(PlacedWhole):
     def nodes(self) -> tuple[Attachment, ...]:
         """Of all sections."""
         return tuple(part.origin for part in self.parts)
-
-    def point(self, position: ArrayLike) -> Attachment:
-        """A material point given by its coordinates in the straight rod, shape (3,) [m]; moves as ``at(x)`` does.
-
-        Raises:
-            AttachmentError: x lies outside 0 <= x <= length.
-        """
-        x, y, z = coordinates(position)
-        placed, _ = self.part_at(x)
-        return placed.point((x - self.body.node_places[self.parts.index(placed)], y, z))
-
-    def part_at(self, x: float) -> tuple[PlacedBody, float]:
-        """The section whose piece holds s = x, and the distance from where the piece begins [m]."""
-        x = finite("s", x)
-        whole = self.length
-        if not -ROUND_OFF * whole <= x <= (1 + ROUND_OFF) * whole:
-            raise AttachmentError(f"s must lie in 0 <= s <= {whole:g} (the length of the rod), got {x!r}")
-        starts = np.array(self.starts)
-        number = int(np.clip(np.searchsorted(starts, x, side="right") - 1, 0, len(self.parts) - 1))
-        return self.parts[number], max(x, 0.0) - float(starts[number])
 
 
 # The handle of a beam that was added in parts: one beam to joints, loads and observables.
@@ -185,11 +173,7 @@ class PlacedSplitBeam(PlacedWhole):
     """
 
     body: SplitBeam
-
-    @property
-    def length(self) -> float:
-        """Of the whole beam [m]."""
-        return self.body.length
+    kind, along = "beam", "x"
 
     @property
     def starts(self) -> tuple[float, ...]:
@@ -199,22 +183,3 @@ class PlacedSplitBeam(PlacedWhole):
     def nodes(self) -> tuple[Attachment, ...]:
         """Cuts and ends."""
         return tuple(self.at(x) for x in (*self.starts, self.length))
-
-    def point(self, position: ArrayLike) -> Attachment:
-        """A material point given by undeformed coordinates in the frame of the whole beam, shape (3,) [m].
-
-        Raises:
-            AttachmentError: x lies outside 0 <= x <= length.
-        """
-        x, y, z = coordinates(position)
-        placed, local = self.part_at(x)
-        return placed.point((local, y, z))
-
-    def part_at(self, x: float) -> tuple[PlacedBody, float]:
-        """The part that holds x and the distance from its start; at a cut the part that begins there."""
-        x = finite("x", x)
-        whole, length = self.length, self.body.part.length
-        if not -ROUND_OFF * whole <= x <= (1 + ROUND_OFF) * whole:
-            raise AttachmentError(f"x must lie in 0 <= x <= {whole:g} (the length of the beam), got {x!r}")
-        number = int(np.clip(np.floor(x / length * (1 + ROUND_OFF)), 0, len(self.parts) - 1))
-        return self.parts[number], float(np.clip(x - number * length, 0.0, length))
