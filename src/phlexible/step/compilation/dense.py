@@ -56,21 +56,27 @@ def add_rows(x: Reals, rows: int, b: Reals, stride: int, c: Reals, count: int) -
 
 
 @compiled
+def pivot_row(a: Reals, k: int, n: int, stride: int) -> int:
+    """The row from k on of an (n, n) block with the largest entry in column k; -1: none, or one is not finite."""
+    largest, pivot = 0.0, k
+    for i in range(k, n):
+        value = abs(a[i * stride + k])
+        if value > largest:
+            largest, pivot = value, i
+    return pivot if 0.0 < largest < 1e300 else -1
+
+
+@compiled
 def factor(a: Reals, n: int, stride: int, pivots: Integers) -> bool:
     """LU of the (n, n) block a, whose rows begin ``stride`` apart, in place; False where it is singular or not
     finite."""
     for begin in range(0, n, PANEL):
         end = min(begin + PANEL, n)
         for k in range(begin, end):
-            largest, pivot = 0.0, k
-            for i in range(k, n):
-                value = abs(a[i * stride + k])
-                if value > largest:
-                    largest, pivot = value, i
-            if not 0.0 < largest < 1e300:
+            pivot, top = pivot_row(a, k, n, stride), a + k * stride
+            if pivot < 0:
                 return False
             pivots[k] = pivot
-            top = a + k * stride
             if pivot != k:
                 _swap(top, a + pivot * stride, n)
             inverse = 1.0 / top[k]
@@ -193,12 +199,8 @@ def inversion_of(n: int) -> Any:
     @compiled
     def invert(a: Reals, stride: int, pivots: Integers) -> bool:
         for k in range(n):
-            largest, pivot, top = 0.0, k, a + k * stride
-            for i in range(k, n):
-                value = abs(a[i * stride + k])
-                if value > largest:
-                    largest, pivot = value, i
-            if not 0.0 < largest < 1e300:
+            pivot, top = pivot_row(a, k, n, stride), a + k * stride
+            if pivot < 0:
                 return False
             pivots[k] = pivot
             if pivot != k:
