@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from html import escape
 from types import FunctionType, NoneType, UnionType
-from typing import Any, ForwardRef, Literal, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, ForwardRef, Literal, TypeVar, Union, get_args, get_origin
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -205,6 +205,8 @@ def said(annotation: Any) -> str:
         case TypeVar():
             return annotation.__name__
     origin, given = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return said(given[0])
     if origin in (Union, UnionType):
         return _union(given)
     if origin is Literal:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, option
+from phlexible.algebra.fields import convert_fields
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.initial_nodes import Field, InitialNodes
@@ -30,6 +31,9 @@ OUTLINE_POINTS = 33
 
 class Body(ABC):
     """An immutable description that a user writes down once and places any number of times."""
+
+    def __post_init__(self) -> None:
+        convert_fields(self)
 
     @property
     def paint(self) -> str | None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from warnings import warn
 
-from phlexible.algebra.arrays import finite, non_negative, positive
+from phlexible.algebra.fields import Finite, NonNegative, Positive, convert_fields
 from phlexible.display import short_repr
 from phlexible.elements.sections import AnySection, GeneralSection, UniformSection, VaryingSection, sampled
 from phlexible.errors import ParameterError, UnitWarning
@@ -33,18 +33,15 @@ class Material:
         80.77
     """
 
-    youngs_modulus: float
-    density: float
-    poissons_ratio: float = 0.3
-    viscosity: float = 0.0
+    youngs_modulus: Positive
+    density: Positive
+    poissons_ratio: Finite = 0.3
+    viscosity: NonNegative = 0.0
 
     __repr__ = short_repr
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "youngs_modulus", positive("youngs_modulus", self.youngs_modulus))
-        object.__setattr__(self, "density", positive("density", self.density))
-        object.__setattr__(self, "poissons_ratio", finite("poissons_ratio", self.poissons_ratio))
-        object.__setattr__(self, "viscosity", non_negative("viscosity", self.viscosity))
+        convert_fields(self)
         if not -1 < self.poissons_ratio <= 0.5:
             raise ParameterError(f"poissons_ratio must lie in (-1, 0.5], got {self.poissons_ratio!r}")
         if self.youngs_modulus < SOFTEST and self.density > LIGHTEST:

@@ -4,12 +4,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, line_plane_or_space, positive
+from phlexible.algebra.arrays import Array, line_plane_or_space
+from phlexible.algebra.fields import Positive
 from phlexible.bodies.body import Body
 from phlexible.bodies.floating_body import FloatingBody, no_strain
 from phlexible.bodies.locations import Location, MaterialPoint, MaterialPoints, Origin
 from phlexible.errors import AttachmentError
-from phlexible.shapes.surfaces import optional_color
+from phlexible.shapes.surfaces import Color
 
 
 @dataclass(frozen=True)
@@ -31,12 +32,8 @@ class PointMass(Body):
         -4.905
     """
 
-    mass: float
-    color: str | None = field(default=None, kw_only=True)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "mass", positive("mass", self.mass))
-        object.__setattr__(self, "color", optional_color(self.color))
+    mass: Positive
+    color: Color = field(default=None, kw_only=True)
 
     def discretize(self, dimension: int) -> FloatingBody:
         """S = 0, W = 0 and no rotation, so that only ``m |v|^2 / 2`` remains."""

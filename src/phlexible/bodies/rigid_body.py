@@ -3,12 +3,13 @@
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, file_path, numbers, plane_or_space, positive, vector
+from phlexible.algebra.fields import Positive, Vector
 from phlexible.bodies.body import Body, BodyData
 from phlexible.bodies.floating_body import FloatingBody, no_strain
 from phlexible.bodies.locations import Location, MaterialPoint, MaterialPoints, MaterialPosition, Origin
@@ -16,7 +17,7 @@ from phlexible.bodies.skin import Skin, line_skin, solid_skin
 from phlexible.display import short_repr
 from phlexible.errors import AttachmentError, ParameterError
 from phlexible.shapes.solids import Box, Cylinder, Shape, Sphere, read_stl
-from phlexible.shapes.surfaces import Surface, optional_color
+from phlexible.shapes.surfaces import Color, Surface
 
 # What a rigid body of unknown shape may look like: a box of its inertia, or rods to where joints hold it.
 
@@ -85,6 +86,23 @@ ROUND_OFF = 1e-12
 INERTIA = "I_zz, three numbers or a matrix (3, 3)"
 
 
+def _inertia(name: str, value: ArrayLike) -> Array:
+    """The checked inertia: shape () or (3, 3), read-only."""
+    given = numbers(name, value, INERTIA)
+    if given.shape not in ((), (3,), (3, 3)):
+        raise ParameterError(f"inertia must be {INERTIA}, got {value!r}")
+    if not np.isfinite(given).all():
+        raise ParameterError(f"inertia must be finite, got {value!r}")
+    if given.ndim == 0:
+        if given <= 0:
+            raise ParameterError(f"inertia must be positive, got {value!r}")
+    else:
+        given = np.diag(given) if given.ndim == 1 else given
+        _check_matrix(given)
+    given.flags.writeable = False
+    return given
+
+
 @dataclass(frozen=True, eq=False)
 class RigidBody(Body):
     """A rigid body; its frame has the origin where the user wants it.
@@ -109,19 +127,16 @@ class RigidBody(Body):
         10.0
     """
 
-    mass: float
-    inertia: ArrayLike
-    center: ArrayLike = (0.0, 0.0, 0.0)
+    mass: Positive
+    inertia: Annotated[ArrayLike, _inertia]
+    center: Vector = (0.0, 0.0, 0.0)
     shape: Shape | None = field(default=None, kw_only=True)
-    color: str | None = field(default=None, kw_only=True)
+    color: Color = field(default=None, kw_only=True)
 
     __repr__ = short_repr
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "mass", positive("mass", self.mass))
-        object.__setattr__(self, "inertia", _inertia(self.inertia))
-        object.__setattr__(self, "center", vector("center", self.center))
-        object.__setattr__(self, "color", optional_color(self.color))
+        super().__post_init__()
         if not isinstance(self.shape, Shape | None):
             raise ParameterError(f"shape must be a Box, Cylinder, Sphere or TriangleMesh, got {self.shape!r}")
 
@@ -265,23 +280,6 @@ class RigidPoints(MaterialPoints):
         """From the origin to the center of mass; the origin alone where they coincide."""
         places = [np.zeros(3)] if not self.center.any() else [np.zeros(3), self.center]
         return np.array(places), np.zeros((len(places), 3, 0))
-
-
-def _inertia(value: ArrayLike) -> Array:
-    """The checked inertia: shape () or (3, 3), read-only."""
-    given = numbers("inertia", value, INERTIA)
-    if given.shape not in ((), (3,), (3, 3)):
-        raise ParameterError(f"inertia must be {INERTIA}, got {value!r}")
-    if not np.isfinite(given).all():
-        raise ParameterError(f"inertia must be finite, got {value!r}")
-    if given.ndim == 0:
-        if given <= 0:
-            raise ParameterError(f"inertia must be positive, got {value!r}")
-    else:
-        given = np.diag(given) if given.ndim == 1 else given
-        _check_matrix(given)
-    given.flags.writeable = False
-    return given
 
 
 def _check_matrix(inertia: Array) -> None:

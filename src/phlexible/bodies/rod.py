@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, line_plane_or_space, option, positive, vector, whole
+from phlexible.algebra.arrays import Array, line_plane_or_space, vector
+from phlexible.algebra.fields import Count, Positive, convert_fields, option_of, set_fields
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.bodies.beam.mesh import Theory, moments_at, stiffness_at
 from phlexible.bodies.body import Body, BodyData
@@ -42,7 +43,7 @@ from phlexible.elements.sections import (
     sections_at,
 )
 from phlexible.errors import AttachmentError, ParameterError
-from phlexible.shapes.surfaces import optional_color, outline_of
+from phlexible.shapes.surfaces import Color, outline_of
 
 # A rigid cross-section of a rod, with the mass of the length around it.
 
@@ -205,26 +206,19 @@ class Rod:
         array([1., 0., 1.])
     """
 
-    length: float
+    length: Positive
     section: AnySection | Callable[[float], UniformSection]
     material: Material | None = None
-    elements: int = 16
-    order: int = 1
-    stress_free: StressFree | Literal["shape", "straight"] = StressFree.SHAPE
-    color: str | None = field(default=None, kw_only=True)
+    elements: Count = 16
+    order: Count = 1
+    stress_free: Annotated[StressFree | Literal["shape", "straight"], option_of(StressFree)] = StressFree.SHAPE
+    color: Color = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        for name, value in (
-            ("length", positive("length", self.length)),
-            ("elements", whole("elements", self.elements)),
-            ("order", whole("order", self.order)),
-            ("stress_free", option("stress_free", self.stress_free, StressFree)),
-            ("color", optional_color(self.color)),
-        ):
-            object.__setattr__(self, name, value)
+        convert_fields(self)
         if self.order not in (1, 2):
             raise ParameterError(f"order must be 1 (two nodes an element) or 2 (three nodes), got {self.order!r}")
-        object.__setattr__(self, "section", section_along(self.section, self.length, self.elements))
+        set_fields(self, section=section_along(self.section, self.length, self.elements))
         check_material(self._section, self.material)
 
     @property

@@ -1,12 +1,13 @@
 """Soft bodies: membranes and solids of large deformation in absolute coordinates (docs/theory.md, 5)."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, IntArray, non_negative, option, plane_or_space, positive, vector, whole
+from phlexible.algebra.arrays import Array, IntArray, option, plane_or_space, vector
+from phlexible.algebra.fields import Count, NonNegative, Positive, set_fields
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.body import BodyData, NodalBody
 from phlexible.bodies.flexible.given_mesh import check_elements, check_given, element_mesh, given_mesh
@@ -26,7 +27,7 @@ from phlexible.bodies.soft_mesh import (
 )
 from phlexible.display import short_repr
 from phlexible.errors import ParameterError
-from phlexible.shapes.surfaces import optional_color
+from phlexible.shapes.surfaces import Color
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -89,6 +90,10 @@ def _split(faces: IntArray) -> IntArray:
 # Soft bodies: membranes and solids of large deformation in absolute coordinates (docs/theory.md, 5).
 
 
+def _plane_name(name: str, value: object) -> str:
+    return option(name, value, PlaneState).value
+
+
 @dataclass(frozen=True, eq=False)
 class SoftBody(NodalBody):
     """A membrane or a solid that deforms as much as it likes: the positions of its nodes are its coordinates.
@@ -124,18 +129,18 @@ class SoftBody(NodalBody):
 
     mesh: Any
     law: SoftLaw
-    density: float
-    thickness: float | None = None
-    order: int = 2
-    plane: PlaneState | str = PlaneState.STRESS
-    viscosity: float = 0.0
+    density: Positive
+    thickness: Positive | None = None
+    order: Count = 2
+    plane: Annotated[PlaneState | str, _plane_name] = PlaneState.STRESS
+    viscosity: NonNegative = 0.0
     interfaces: Any = None
-    color: str | None = None
+    color: Color = None
 
     __repr__ = short_repr
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "order", whole("order", self.order))
+        super().__post_init__()
         if self.order not in (1, 2):
             raise ParameterError(f"order must be 1 (linear) or 2 (quadratic), got {self.order!r}")
         given = None
@@ -144,11 +149,7 @@ class SoftBody(NodalBody):
             check_given(given)
             if given.kind.dimension == 3:
                 check_elements(element_mesh(given, self.order))
-            object.__setattr__(self, "mesh", SoftMesh.of(given, self.order))
-        object.__setattr__(self, "density", positive("density", self.density))
-        object.__setattr__(self, "viscosity", non_negative("viscosity", self.viscosity))
-        object.__setattr__(self, "plane", option("plane", self.plane, PlaneState).value)
-        object.__setattr__(self, "color", optional_color(self.color))
+            set_fields(self, mesh=SoftMesh.of(given, self.order))
         if not isinstance(self.law, SoftLaw):
             raise ParameterError(
                 "law must be a stored energy such as NeoHookean(youngs_modulus=1e6, poissons_ratio=0.45), got "
@@ -157,7 +158,7 @@ class SoftBody(NodalBody):
         self._check_thickness()
         self.law.constitution(self._plane)
         self.soft_mesh.quadrature(self.soft_mesh.strain_degree)
-        object.__setattr__(self, "interfaces", node_groups(self.interfaces, self.mesh, given))
+        set_fields(self, interfaces=node_groups(self.interfaces, self.mesh, given))
 
     @property
     def nodes(self) -> Array:
@@ -274,6 +275,5 @@ class SoftBody(NodalBody):
         if self.soft_mesh.is_sheet:
             if self.thickness is None:
                 raise ParameterError(f"thickness must be given for a sheet of {self.soft_mesh.kind.value}s [m]")
-            object.__setattr__(self, "thickness", positive("thickness", self.thickness))
         elif self.thickness is not None:
             raise ParameterError(f"thickness is for sheets, and a mesh of {self.soft_mesh.kind.value}s is solid")

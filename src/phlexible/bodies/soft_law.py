@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, IntArray, called, check_callable, finite, positive
+from phlexible.algebra.arrays import Array, IntArray, called, check_callable, finite
+from phlexible.algebra.fields import Finite, Positive, convert_fields
 from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_derivatives import disagreement
 from phlexible.bodies.flexible.mesh_matrices import PlaneState
@@ -305,12 +306,11 @@ class _ModulusLaw(SoftLaw):
         ParameterError: a number is not finite or out of its range.
     """
 
-    youngs_modulus: float
-    poissons_ratio: float
+    youngs_modulus: Positive
+    poissons_ratio: Finite
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "youngs_modulus", positive("youngs_modulus", self.youngs_modulus))
-        object.__setattr__(self, "poissons_ratio", finite("poissons_ratio", self.poissons_ratio))
+        convert_fields(self)
         if not -1 < self.poissons_ratio <= 0.5:
             raise ParameterError(f"poissons_ratio must lie in (-1, 0.5], got {self.poissons_ratio!r}")
 

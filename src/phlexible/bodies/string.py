@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.optimize import brentq
 
-from phlexible.algebra.arrays import Array, IntArray, line_plane_or_space, non_negative, positive, vector, whole
+from phlexible.algebra.arrays import Array, IntArray, line_plane_or_space, vector
+from phlexible.algebra.fields import Count, NonNegative, Positive
 from phlexible.algebra.sparse import lu_factors
 from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
 from phlexible.bodies.body import BodyData, NodalBody
@@ -26,7 +27,7 @@ from phlexible.bodies.skin import Skin
 from phlexible.bodies.string_law import StringLaw
 from phlexible.display import short_repr
 from phlexible.errors import AttachmentError, EquilibriumError, ParameterError
-from phlexible.shapes.surfaces import optional_color
+from phlexible.shapes.surfaces import Color
 
 if TYPE_CHECKING:
     from phlexible.papers.string_form import StringForm
@@ -321,26 +322,19 @@ class String(NodalBody):
         array([0.   , 0.   , 5.886])
     """
 
-    length: float
-    line_density: float
-    elements: int
+    length: Positive
+    line_density: Positive
+    elements: Count
     law: StringLaw
-    order: int = 1
-    viscosity: float = 0.0
-    diameter: float | None = field(default=None, kw_only=True)
-    color: str | None = field(default=None, kw_only=True)
+    order: Count = 1
+    viscosity: NonNegative = 0.0
+    diameter: Positive | None = field(default=None, kw_only=True)
+    color: Color = field(default=None, kw_only=True)
 
     __repr__ = short_repr
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "length", positive("length", self.length))
-        object.__setattr__(self, "line_density", positive("line_density", self.line_density))
-        object.__setattr__(self, "viscosity", non_negative("viscosity", self.viscosity))
-        if self.diameter is not None:
-            object.__setattr__(self, "diameter", positive("diameter", self.diameter))
-        object.__setattr__(self, "color", optional_color(self.color))
-        for name in ("elements", "order"):
-            object.__setattr__(self, name, whole(name, getattr(self, name)))
+        super().__post_init__()
         if self.order not in (1, 2):
             raise ParameterError(f"order must be 1 (linear) or 2 (quadratic), got {self.order!r}")
         if not isinstance(self.law, StringLaw):

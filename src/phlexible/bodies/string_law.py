@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, called, check_callable, finite, positive
+from phlexible.algebra.arrays import Array, called, check_callable, finite
+from phlexible.algebra.fields import Positive, convert_fields
 from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_derivatives import disagreement, mean_of
 from phlexible.errors import ParameterError
@@ -20,6 +21,9 @@ from phlexible.errors import ParameterError
 
 class StringLaw(ABC):
     """A stored energy W(C) per unit of undeformed length [J/m = N]; C = ``|dr/ds|^2`` (3), C = 1 undeformed."""
+
+    def __post_init__(self) -> None:
+        convert_fields(self)
 
     @property
     @abstractmethod
@@ -68,10 +72,7 @@ class LogarithmicLaw(StringLaw):
         0.1
     """
 
-    axial_stiffness: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "axial_stiffness", positive("axial_stiffness", self.axial_stiffness))
+    axial_stiffness: Positive
 
     @property
     def modulus(self) -> float:
@@ -113,10 +114,7 @@ class LinearLaw(StringLaw):
         2000.0
     """
 
-    axial_stiffness: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "axial_stiffness", positive("axial_stiffness", self.axial_stiffness))
+    axial_stiffness: Positive
 
     @property
     def modulus(self) -> float:
@@ -148,10 +146,7 @@ class StVenantKirchhoffLaw(StringLaw):
         ParameterError: EA is not finite and positive.
     """
 
-    axial_stiffness: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "axial_stiffness", positive("axial_stiffness", self.axial_stiffness))
+    axial_stiffness: Positive
 
     @property
     def modulus(self) -> float:

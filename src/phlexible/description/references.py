@@ -2,7 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
+from types import FunctionType, NoneType
 from typing import Any, TypeVar
+
+import numpy as np
 
 from phlexible.bodies.beam.beam import SplitBeam
 from phlexible.bodies.body import Body
@@ -11,8 +14,11 @@ from phlexible.description.ports import Attachment, ModelPart, PlacedBody
 
 Value = TypeVar("Value")
 
-CLOSED = (str, bytes, int, float, Body, SplitBeam, Rod, PlacedBody)
-"""Nothing in them refers to a part: numbers, text, bodies. Nor are arrays and functions of users looked into."""
+CLOSED = (str, bytes, int, float, NoneType, np.ndarray, FunctionType, PlacedBody, Body, SplitBeam, Rod)
+"""Nothing in them refers to a part: numbers, text, bodies. Nor are objects that users call looked into."""
+
+
+ENDS = (*CLOSED, ModelPart, Attachment)
 
 
 def values_in(value: object) -> Iterator[object]:
@@ -22,7 +28,7 @@ def values_in(value: object) -> Iterator[object]:
     """
     for each in _direct(value):
         yield each
-        if not isinstance(each, ModelPart | Attachment):
+        if not isinstance(each, ENDS):
             yield from values_in(each)
 
 

@@ -4,12 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from math import cosh, exp, inf, pi, sqrt
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, called, check_callable, finite, non_negative, numbers, positive
+from phlexible.algebra.arrays import Array, called, check_callable, finite, numbers, positive
+from phlexible.algebra.fields import NonNegative, Positive, convert_fields, set_fields
 from phlexible.elements.line_functions import gauss
 from phlexible.errors import ParameterError
 
@@ -74,16 +75,19 @@ class Section:
         about_z = about_y if second_moment_z is None else positive("second_moment_z", second_moment_z)
         polar = about_y + about_z
         twist = polar if torsion_constant is None else positive("torsion_constant", torsion_constant)
-        object.__setattr__(self, "area", positive("area", area))
-        object.__setattr__(self, "second_moment_y", about_y)
-        object.__setattr__(self, "second_moment_z", about_z)
-        object.__setattr__(self, "torsion_constant", twist)
-        along_y = _optional("shear_area_y", shear_area_y)
-        along_z = _optional("shear_area_z", shear_area_z)
-        object.__setattr__(self, "shear_area_y", along_y)
-        object.__setattr__(self, "shear_area_z", along_y if along_z is None else along_z)
-        object.__setattr__(self, "shear_center", _place("shear_center", shear_center))
-        object.__setattr__(self, "mass_center", _place("mass_center", mass_center))
+        along_y = None if shear_area_y is None else positive("shear_area_y", shear_area_y)
+        along_z = along_y if shear_area_z is None else positive("shear_area_z", shear_area_z)
+        set_fields(
+            self,
+            area=positive("area", area),
+            second_moment_y=about_y,
+            second_moment_z=about_z,
+            torsion_constant=twist,
+            shear_area_y=along_y,
+            shear_area_z=along_z,
+            shear_center=yz_place("shear_center", shear_center),
+            mass_center=yz_place("mass_center", mass_center),
+        )
 
     def shear_areas(self, poissons_ratio: float) -> tuple[float, float]:
         """A_s along y and along z [m2].
@@ -127,12 +131,11 @@ class CircularSection:
         (0.00031416, 7.854e-09)
     """
 
-    diameter: float
-    shear_coefficient: float | None = None
+    diameter: Positive
+    shear_coefficient: Positive | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "diameter", positive("diameter", self.diameter))
-        object.__setattr__(self, "shear_coefficient", _optional("shear_coefficient", self.shear_coefficient))
+        convert_fields(self)
 
     def shear_areas(self, poissons_ratio: float) -> tuple[float, float]:
         """A_s along y and along z [m2]."""
@@ -189,14 +192,12 @@ class RectangularSection:
         25.0
     """
 
-    width: float
-    height: float
-    shear_coefficient: float | None = None
+    width: Positive
+    height: Positive
+    shear_coefficient: Positive | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "width", positive("width", self.width))
-        object.__setattr__(self, "height", positive("height", self.height))
-        object.__setattr__(self, "shear_coefficient", _optional("shear_coefficient", self.shear_coefficient))
+        convert_fields(self)
 
     def shear_areas(self, poissons_ratio: float) -> tuple[float, float]:
         """A_s along y and along z [m2]."""
@@ -257,11 +258,8 @@ def thickness(section: CrossSection) -> float:
     return sqrt(12 * min(section.second_moment_y, section.second_moment_z) / section.area)
 
 
-def _optional(name: str, value: float | None) -> float | None:
-    return None if value is None else positive(name, value)
-
-
-def _place(name: str, value: Place) -> Place:
+def yz_place(name: str, value: ArrayLike) -> Place:
+    """Where something is in a section, two numbers."""
     found = numbers(name, value, "two numbers (y, z) [m]")
     if found.shape != (2,):
         raise ParameterError(f"{name} must be two numbers (y, z) [m], got {value!r}")
@@ -272,6 +270,23 @@ def _place(name: str, value: Place) -> Place:
 
 Matrix = tuple[tuple[float, ...], ...]
 ROUND_OFF = 1e-9
+
+
+def _symmetric(name: str, value: ArrayLike) -> Matrix:
+    matrix = numbers(name, value, "a 6 x 6 array of numbers")
+    if matrix.shape != (6, 6):
+        raise ParameterError(f"{name} must have shape (6, 6), got shape {matrix.shape}")
+    if not np.isfinite(matrix).all():
+        raise ParameterError(f"{name} must be finite")
+    scale = np.sqrt(np.abs(np.diag(matrix)))
+    away = np.abs(matrix - matrix.T)
+    if (away > ROUND_OFF * np.maximum(np.outer(scale, scale), np.abs(matrix))).any():
+        row, column = np.unravel_index(int(np.argmax(away)), away.shape)
+        raise ParameterError(
+            f"{name} must be symmetric, got {matrix[row, column]!r} at ({row}, {column}) and"
+            f" {matrix[column, row]!r} at ({column}, {row})"
+        )
+    return tuple(tuple(row) for row in ((matrix + matrix.T) / 2).tolist())
 
 
 @dataclass(frozen=True)
@@ -301,14 +316,12 @@ class GeneralSection:
         310.0
     """
 
-    stiffness: ArrayLike | Matrix
-    mass: ArrayLike | Matrix
-    viscosity: float = 0.0
+    stiffness: Annotated[ArrayLike | Matrix, _symmetric]
+    mass: Annotated[ArrayLike | Matrix, _symmetric]
+    viscosity: NonNegative = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("stiffness", "mass"):
-            object.__setattr__(self, name, _symmetric(name, getattr(self, name)))
-        object.__setattr__(self, "viscosity", non_negative("viscosity", self.viscosity))
+        convert_fields(self)
         if not _is_positive(self.stiffness_matrix):
             raise ParameterError("stiffness must be positive definite: some strain of the section costs no energy")
         self._check_mass()
@@ -367,23 +380,6 @@ def flat_mass(moments: Array) -> Array:
     return np.asarray(result + np.triu(result, 1).T)
 
 
-def _symmetric(name: str, value: ArrayLike) -> Matrix:
-    matrix = numbers(name, value, "a 6 x 6 array of numbers")
-    if matrix.shape != (6, 6):
-        raise ParameterError(f"{name} must have shape (6, 6), got shape {matrix.shape}")
-    if not np.isfinite(matrix).all():
-        raise ParameterError(f"{name} must be finite")
-    scale = np.sqrt(np.abs(np.diag(matrix)))
-    away = np.abs(matrix - matrix.T)
-    if (away > ROUND_OFF * np.maximum(np.outer(scale, scale), np.abs(matrix))).any():
-        row, column = np.unravel_index(int(np.argmax(away)), away.shape)
-        raise ParameterError(
-            f"{name} must be symmetric, got {matrix[row, column]!r} at ({row}, {column}) and"
-            f" {matrix[column, row]!r} at ({column}, {row})"
-        )
-    return tuple(tuple(row) for row in ((matrix + matrix.T) / 2).tolist())
-
-
 def _is_positive(matrix: Array) -> bool:
     """Whether a symmetric matrix, scaled to a unit diagonal, is safely positive definite."""
     diagonal = np.diag(matrix)
@@ -428,7 +424,6 @@ class VaryingSection:
 
     def __post_init__(self) -> None:
         places = _ascending("places", self.places)
-        object.__setattr__(self, "places", tuple(places.tolist()))
         given = self.sections
         if not isinstance(given, list | tuple) or not all(isinstance(each, UniformSection) for each in given):
             raise ParameterError(f"sections must be a list of sections, one for each place, got {given!r}")
@@ -438,10 +433,10 @@ class VaryingSection:
                 f"sections must be of one class, one for each of the {len(places)} places, got {len(given)} of"
                 f" {', '.join(kinds)}; give a Section by its numbers where kinds change"
             )
-        object.__setattr__(self, "sections", tuple(given))
+        set_fields(self, places=tuple(places.tolist()), sections=tuple(given))
         if self.breaks is not None:
             breaks = _ascending("breaks", self.breaks)
-            object.__setattr__(self, "breaks", tuple(breaks.tolist()))
+            set_fields(self, breaks=tuple(breaks.tolist()))
             pieces = len(breaks) - 1
             between = places.reshape(pieces, -1) if len(places) % pieces == 0 else np.full((pieces, 1), inf)
             if (between < breaks[:-1, None]).any() or (between > breaks[1:, None]).any():

@@ -4,11 +4,13 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, IntArray, numbers, positive, unit_vector, vector
+from phlexible.algebra.arrays import Array, IntArray, hold_read_only, numbers, vector
+from phlexible.algebra.fields import Positive, UnitVector, Vector, convert_fields, set_fields
 from phlexible.display import short_repr
 from phlexible.errors import ParameterError
 from phlexible.shapes.surfaces import SolidMoments, Surface, enclosed, frame_along, open_edges, revolved
@@ -29,11 +31,10 @@ class Shape(ABC):
         center: of the shape from the origin of the body, shape (3,) [m]; None: the center of mass.
     """
 
-    center: ArrayLike | None = field(default=None, kw_only=True)
+    center: Vector | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        if self.center is not None:
-            object.__setattr__(self, "center", vector("center", self.center))
+        convert_fields(self)
 
     @abstractmethod
     def centred(self) -> Surface:
@@ -48,6 +49,13 @@ class Shape(ABC):
         return self.centred().moved(center_of_mass if self.center is None else np.asarray(self.center))
 
 
+def _edges(name: str, value: ArrayLike) -> Array:
+    size = vector(name, value)
+    if not (size > 0).all():
+        raise ParameterError(f"{name} must be three positive edges, got {value!r}")
+    return size
+
+
 @dataclass(frozen=True, eq=False)
 class Box(Shape):
     """A box with edges along the body axes.
@@ -59,16 +67,9 @@ class Box(Shape):
         ParameterError: edges that are not three positive numbers.
     """
 
-    size: ArrayLike
+    size: Annotated[ArrayLike, _edges]
 
     __repr__ = short_repr
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        size = vector("size", self.size)
-        if not (size > 0).all():
-            raise ParameterError(f"size must be three positive edges, got {self.size!r}")
-        object.__setattr__(self, "size", size)
 
     def centred(self) -> Surface:
         """Twelve triangles."""
@@ -95,17 +96,11 @@ class Cylinder(Shape):
         ParameterError: numbers that are not positive, or an axis that is zero.
     """
 
-    radius: float
-    length: float
-    axis: ArrayLike = (0.0, 0.0, 1.0)
+    radius: Positive
+    length: Positive
+    axis: UnitVector = (0.0, 0.0, 1.0)
 
     __repr__ = short_repr
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("radius", "length"):
-            object.__setattr__(self, name, positive(name, getattr(self, name)))
-        object.__setattr__(self, "axis", unit_vector("axis", self.axis))
 
     def centred(self) -> Surface:
         """A prism of many sides."""
@@ -129,13 +124,9 @@ class Sphere(Shape):
         ParameterError: a radius that is not positive.
     """
 
-    radius: float
+    radius: Positive
 
     __repr__ = short_repr
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "radius", positive("radius", self.radius))
 
     def centred(self) -> Surface:
         """Rings of triangles."""
@@ -169,8 +160,6 @@ class TriangleMesh(Shape):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.center is None:
-            object.__setattr__(self, "center", np.zeros(3))
         vertices = numbers("vertices", self.vertices, "points (v, 3)")
         if vertices.ndim != 2 or vertices.shape[1] != 3 or not np.isfinite(vertices).all():
             raise ParameterError(f"vertices must be finite points of shape (v, 3), got shape {vertices.shape}")
@@ -179,9 +168,9 @@ class TriangleMesh(Shape):
             raise ParameterError(f"triangles must be numbers of vertices (t, 3), got shape {corners.shape}")
         if (corners != np.round(corners)).any() or corners.min() < 0 or corners.max() >= len(vertices):
             raise ParameterError(f"triangles must be numbers 0 to {len(vertices) - 1} of vertices")
-        for name, array in (("vertices", vertices), ("triangles", corners.astype(np.int64))):
-            array.flags.writeable = False
-            object.__setattr__(self, name, array)
+        center = np.zeros(3) if self.center is None else self.center
+        set_fields(self, center=center, vertices=vertices, triangles=corners.astype(np.int64))
+        hold_read_only(self)
 
     def centred(self) -> Surface:
         """As given."""

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from math import sqrt
+from typing import Annotated
 
 import numpy as np
 
@@ -32,7 +33,7 @@ NAMED = {
 """Of the pictures' own palette, which is told apart by readers who do not tell red from green."""
 
 
-def optional_color(value: object) -> str | None:
+def optional_color(name: str, value: object) -> str | None:
     """The colour as "#rrggbb" in lower case, or None.
 
     Raises:
@@ -45,7 +46,10 @@ def optional_color(value: object) -> str | None:
             return NAMED[value.lower()]
         if re.fullmatch(r"#[0-9a-fA-F]{6}", value):
             return value.lower()
-    raise ParameterError(f'color must be "#rrggbb" or one of {", ".join(NAMED)}, got {value!r}')
+    raise ParameterError(f'{name} must be "#rrggbb" or one of {", ".join(NAMED)}, got {value!r}')
+
+
+Color = Annotated[str | None, optional_color]
 
 
 # Surfaces of triangles, and the mass that a closed one holds.

@@ -7,7 +7,8 @@ from itertools import combinations_with_replacement
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, IntArray, numbers
+from phlexible.algebra.arrays import Array, IntArray, numbers, read_only
+from phlexible.algebra.fields import set_fields
 from phlexible.bodies.beam.mesh import BeamInertia, BeamMesh, Component, Family, momentum_rows
 from phlexible.bodies.beam.strain import linear_stiffness
 from phlexible.bodies.floating_body import StrainEnergy
@@ -122,8 +123,7 @@ class ReducedBasis:
             )
         if not np.isfinite(columns).all():
             raise ParameterError("modes as a basis must be finite")
-        columns.flags.writeable = False
-        object.__setattr__(self, "columns", columns)
+        set_fields(self, columns=read_only(columns))
 
     @property
     def array(self) -> Array:

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, flag, non_negative, option, plane_or_space, positive, whole
+from phlexible.algebra.arrays import Array, option, plane_or_space, whole
+from phlexible.algebra.fields import Count, Flag, NonNegative, Positive, option_of, set_fields
 from phlexible.bodies.beam.bases import (
     Axial,
     BeamBasis,
@@ -60,7 +61,7 @@ from phlexible.elements.sections import (
     sections_at,
 )
 from phlexible.errors import ParameterError
-from phlexible.shapes.surfaces import optional_color, outline_of
+from phlexible.shapes.surfaces import Color, outline_of
 
 STATIONS, FEWEST_AND_MOST = 4, (8, 64)
 """Of a drawn beam: so many an element, within these numbers."""
@@ -69,6 +70,19 @@ MATRICES = 45
 """Dense ones over all coordinates of a beam, measured in a run of one in space with 300 elements."""
 
 ROUND_OFF = 1e-9
+
+
+def _basis(name: str, modes: object) -> int | ReducedBasis | None:
+    """Arrays become values; a number stays one."""
+    if modes is None or isinstance(modes, ReducedBasis):
+        return modes
+    if isinstance(modes, list | tuple) or (isinstance(modes, np.ndarray) and modes.ndim):
+        return ReducedBasis(modes)
+    return whole(name, modes)
+
+
+BeamFrame = Annotated[Frame | Literal["auto", "cantilever", "simply_supported", "mean_axis"], option_of(Frame)]
+BeamTheory = Annotated[Theory | Literal["euler_bernoulli", "timoshenko"], option_of(Theory)]
 
 
 @dataclass(frozen=True)
@@ -113,36 +127,25 @@ class Beam(Body):
         array([45.46, 45.46])
     """
 
-    length: float
+    length: Positive
     section: AnySection | Callable[[float], UniformSection]
     material: Material | None = None
-    elements: int = 8
-    frame: Frame | Literal["auto", "cantilever", "simply_supported", "mean_axis"] = Frame.AUTO
-    strain: Strain | Literal["von_karman", "linear"] = Strain.VON_KARMAN
-    rotary_inertia: bool = True
-    modes: int | ArrayLike | ReducedBasis | None = None
-    damping_ratio: float = 0.0
-    theory: Theory | Literal["euler_bernoulli", "timoshenko"] = Theory.EULER_BERNOULLI
+    elements: Count = 8
+    frame: BeamFrame = Frame.AUTO
+    strain: Annotated[Strain | Literal["von_karman", "linear"], option_of(Strain)] = Strain.VON_KARMAN
+    rotary_inertia: Flag = True
+    modes: Annotated[int | ArrayLike | ReducedBasis | None, _basis] = None
+    damping_ratio: NonNegative = 0.0
+    theory: BeamTheory = Theory.EULER_BERNOULLI
     masses: Sequence[LumpedMass] = ()
-    color: str | None = field(default=None, kw_only=True)
+    color: Color = field(default=None, kw_only=True)
 
     __repr__ = short_repr
 
     def __post_init__(self) -> None:
-        for name, value in (
-            ("length", positive("length", self.length)),
-            ("elements", whole("elements", self.elements)),
-            ("frame", option("frame", self.frame, Frame)),
-            ("strain", option("strain", self.strain, Strain)),
-            ("rotary_inertia", flag("rotary_inertia", self.rotary_inertia)),
-            ("modes", _basis(self.modes)),
-            ("damping_ratio", non_negative("damping_ratio", self.damping_ratio)),
-            ("color", optional_color(self.color)),
-            ("theory", option("theory", self.theory, Theory)),
-            ("masses", _masses(self.masses, self.length)),
-            ("section", section_along(self.section, self.length, self.elements)),
-        ):
-            object.__setattr__(self, name, value)
+        super().__post_init__()
+        section = section_along(self.section, self.length, self.elements)
+        set_fields(self, masses=_masses(self.masses, self.length), section=section)
         check_material(self._section, self.material)
         if (across := least_width(self._section)) > self.length:
             raise ParameterError(
@@ -407,15 +410,6 @@ class SplitBeam:
         """How many elements all parts have, and what they take in a run [bytes]."""
         elements, needed = self.part.memory(dimension)
         return self.count * elements, self.count * needed
-
-
-def _basis(modes: object) -> int | ReducedBasis | None:
-    """Arrays become values; a number stays one."""
-    if modes is None or isinstance(modes, ReducedBasis):
-        return modes
-    if isinstance(modes, list | tuple) or (isinstance(modes, np.ndarray) and modes.ndim):
-        return ReducedBasis(modes)
-    return whole("modes", modes)
 
 
 def _masses(masses: object, length: float) -> tuple[LumpedMass, ...]:

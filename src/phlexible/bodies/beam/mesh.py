@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, IntArray, finite, numbers, positive
+from phlexible.algebra.arrays import Array, IntArray, numbers
+from phlexible.algebra.fields import Finite, Positive, convert_fields
 from phlexible.bodies.material import Material
 from phlexible.elements.line_functions import (
     gauss,
@@ -17,12 +19,30 @@ from phlexible.elements.line_functions import (
     lagrange_slopes,
     lagrange_values,
 )
-from phlexible.elements.sections import AnySection, GeneralSection, UniformSection, VaryingSection, sections_at
+from phlexible.elements.sections import (
+    AnySection,
+    GeneralSection,
+    UniformSection,
+    VaryingSection,
+    sections_at,
+    yz_place,
+)
 from phlexible.errors import ParameterError
 
 # A mass that sits on a beam and moves with its cross-section.
 
 ROUND_OFF = 1e-12
+
+
+def _inertia(name: str, value: ArrayLike) -> tuple[float, ...]:
+    inertia = numbers(name, value, "one or three moments of inertia [kg m2]")
+    if inertia.ndim == 0:
+        inertia = float(inertia) * np.array([0.5, 0.5, 1.0])
+    if inertia.shape != (3,) or not np.isfinite(inertia).all():
+        raise ParameterError(f"{name} must be one number or three [kg m2], got {value!r}")
+    if (inertia.sum() / 2 - inertia).min() < -ROUND_OFF * np.abs(inertia).max():
+        raise ParameterError(f"{name} must obey J_x <= J_y + J_z and the like, got {value!r}")
+    return tuple(inertia.tolist())
 
 
 @dataclass(frozen=True)
@@ -48,26 +68,13 @@ class LumpedMass:
         0.5
     """
 
-    x: float
-    mass: float
-    inertia: ArrayLike | tuple[float, ...] = 0.0
-    offset: ArrayLike | tuple[float, ...] = (0.0, 0.0)
+    x: Finite
+    mass: Positive
+    inertia: Annotated[ArrayLike | tuple[float, ...], _inertia] = 0.0
+    offset: Annotated[ArrayLike | tuple[float, ...], yz_place] = (0.0, 0.0)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "x", finite("x", self.x))
-        object.__setattr__(self, "mass", positive("mass", self.mass))
-        inertia = numbers("inertia", self.inertia, "one or three moments of inertia [kg m2]")
-        if inertia.ndim == 0:
-            inertia = float(inertia) * np.array([0.5, 0.5, 1.0])
-        if inertia.shape != (3,) or not np.isfinite(inertia).all():
-            raise ParameterError(f"inertia must be one number or three [kg m2], got {self.inertia!r}")
-        if (inertia.sum() / 2 - inertia).min() < -ROUND_OFF * np.abs(inertia).max():
-            raise ParameterError(f"inertia must obey J_x <= J_y + J_z and the like, got {self.inertia!r}")
-        object.__setattr__(self, "inertia", tuple(inertia.tolist()))
-        offset = numbers("offset", self.offset, "two numbers (y, z) [m]")
-        if offset.shape != (2,):
-            raise ParameterError(f"offset must be two numbers (y, z) [m], got {self.offset!r}")
-        object.__setattr__(self, "offset", tuple(finite("offset", each) for each in offset))
+        convert_fields(self)
 
     @property
     def moments(self) -> Array:

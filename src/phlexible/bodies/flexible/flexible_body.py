@@ -159,7 +159,7 @@ class FlexibleBody(Body):
             flag("modal_derivatives", modal_derivatives),
         )
         folder = Folder(None if cache is None else Path(file_path("cache", cache)))
-        looks = optional_color(color)
+        looks = optional_color("color", color)
         given = given_mesh(mesh)
         check_given(given)
         is_plate = theory is not None
@@ -236,7 +236,7 @@ class FlexibleBody(Body):
             ParameterError: shapes that do not fit, matrices that are not symmetric or of no free body, a mass
                 matrix that moves a rigid body wrongly, or names and numbers out of range.
         """
-        looks = optional_color(color)
+        looks = optional_color("color", color)
         model = nodal_model(mass, stiffness, nodes, damping, whole("modal", modal, 0))
         choice = Choice(
             None if modes is None else whole("modes", modes, 0),

@@ -4,14 +4,21 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
-from phlexible.algebra.arrays import Array, flag, hold_own, non_negative, optional_text, positive, unit_vector
-from phlexible.description.interactions.force_elements import CoordinateForce, Coulomb, ForceElement, OneSided
+from phlexible.algebra.arrays import Array, flag, hold_own, unit_vector
+from phlexible.algebra.fields import Name, NonNegative, Positive, convert_fields, set_fields
+from phlexible.description.interactions.force_elements import (
+    CoordinateForce,
+    Coulomb,
+    Exponent,
+    ForceElement,
+    OneSided,
+)
 from phlexible.description.interactions.functions import (
     AXES,
     Chord,
@@ -253,6 +260,7 @@ class Touchable(ABC):
     """What points and spheres touch. Made of ports and of directions in world axes at the initial pose."""
 
     def __post_init__(self) -> None:
+        convert_fields(self)
         hold_own(self)
         for name in (each for each in PORTS if hasattr(self, each)):
             if not isinstance(port := getattr(self, name), Port):
@@ -443,11 +451,10 @@ class Capsule(Touchable):
 
     start: Port
     end: Port
-    radius: float
+    radius: Positive
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "radius", positive("radius", self.radius))
         if np.linalg.norm(self.end.initial_position() - self.start.initial_position()) == 0:
             raise ModelError(f"{self} has no length: {self.start} and {self.end} coincide")
 
@@ -502,26 +509,20 @@ class Contact(ForceElement):
 
     first: Toucher
     second: Touchable | Port
-    stiffness: float
-    radius: float = 0.0
-    damping: float = 0.0
-    friction: float = 0.0
-    exponent: float = 1.0
-    friction_speed: float = 1e-3
-    name: str | None = field(default=None, kw_only=True)
+    stiffness: Positive
+    radius: NonNegative = 0.0
+    damping: NonNegative = 0.0
+    friction: NonNegative = 0.0
+    exponent: Exponent = 1.0
+    friction_speed: Positive = 1e-3
+    name: Name = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         others = self.second.ports if isinstance(self.second, Touchable) else (self.second,)
         for port in self.touchers:
             for other in others:
                 check_ports(self, first=port, second=other)
-        object.__setattr__(self, "name", optional_text("name", self.name))
-        law = OneSided(self.stiffness, self.damping, self.exponent)
-        for name in ("stiffness", "damping", "exponent"):
-            object.__setattr__(self, name, getattr(law, name))
-        for name in ("radius", "friction"):
-            object.__setattr__(self, name, non_negative(name, getattr(self, name)))
-        object.__setattr__(self, "friction_speed", positive("friction_speed", self.friction_speed))
+        super().__post_init__()
         if isinstance(self.second, Touchable):
             if self.second.needs_radius and not self.radius:
                 raise ParameterError(f"{self}: points slip through edges; give radius= of the sphere that touches")
@@ -630,6 +631,18 @@ class Member(NamedTuple):
     owner: object
 
 
+def _listed(name: str, value: Sequence[Touching]) -> tuple[Touching, ...]:
+    if isinstance(value, Touching) or not isinstance(value, Sequence):
+        raise ModelError(f"{name} of Contacts takes a list of ports, capsules and lines, got {value!r}")
+    for each in value:
+        if not isinstance(each, Touching):
+            raise ModelError(f"{name} of Contacts takes ports, capsules, strings, rods and beams, got {each!r}")
+        for port in each.ports if isinstance(each, Capsule) else (each,):
+            if isinstance(port, MovingFrame) and not port.is_fixed:
+                raise ParameterError(f"Contacts: {port} moves as a function of time; use Contact with a Surface")
+    return tuple(value)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Contacts(ForceElement):
     """Many spheres and lines that push each other apart where they meet (8.32).
@@ -654,26 +667,19 @@ class Contacts(ForceElement):
         ModelError: no pairs of bodies, or parts that are none.
     """
 
-    first: Sequence[Touching]
-    second: Sequence[Touching] | None = None
-    stiffness: float = field(kw_only=True)
-    radius: float = field(kw_only=True)
-    second_radius: float | None = field(default=None, kw_only=True)
-    damping: float = field(default=0.0, kw_only=True)
-    exponent: float = field(default=1.0, kw_only=True)
-    name: str | None = field(default=None, kw_only=True)
+    first: Annotated[Sequence[Touching], _listed]
+    second: Annotated[Sequence[Touching], _listed] | None = None
+    stiffness: Positive = field(kw_only=True)
+    radius: Positive = field(kw_only=True)
+    second_radius: NonNegative | None = field(default=None, kw_only=True)
+    damping: NonNegative = field(default=0.0, kw_only=True)
+    exponent: Exponent = field(default=1.0, kw_only=True)
+    name: Name = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "name", optional_text("name", self.name))
-        law = OneSided(self.stiffness, self.damping, self.exponent)
-        for name in ("stiffness", "damping", "exponent"):
-            object.__setattr__(self, name, getattr(law, name))
-        object.__setattr__(self, "radius", positive("radius", self.radius))
-        given = self.radius if self.second_radius is None else non_negative("second_radius", self.second_radius)
-        object.__setattr__(self, "second_radius", given)
-        for name in ("first", "second"):
-            if (value := getattr(self, name)) is not None or name == "first":
-                object.__setattr__(self, name, _listed(name, value))
+        super().__post_init__()
+        if self.second_radius is None:
+            set_fields(self, second_radius=self.radius)
         members = self.members
         owners = {each.owner for each in members}
         if len(owners) < 2 or not self.first or (self.second is not None and not self.second):
@@ -730,18 +736,6 @@ class Contacts(ForceElement):
 
     def __repr__(self) -> str:
         return self.name or f"Contacts({len(self.first)}{'' if self.second is None else f', {len(self.second)}'})"
-
-
-def _listed(name: str, value: Sequence[Touching]) -> tuple[Touching, ...]:
-    if isinstance(value, Touching) or not isinstance(value, Sequence):
-        raise ModelError(f"{name} of Contacts takes a list of ports, capsules and lines, got {value!r}")
-    for each in value:
-        if not isinstance(each, Touching):
-            raise ModelError(f"{name} of Contacts takes ports, capsules, strings, rods and beams, got {each!r}")
-        for port in each.ports if isinstance(each, Capsule) else (each,):
-            if isinstance(port, MovingFrame) and not port.is_fixed:
-                raise ParameterError(f"Contacts: {port} moves as a function of time; use Contact with a Surface")
-    return tuple(value)
 
 
 def _pieces(each: Touching, radius: float, side: int) -> Iterator[Member]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from phlexible.algebra.arrays import optional_text
+from phlexible.algebra.fields import Name, convert_fields
 from phlexible.description.interactions.functions import KinematicPair, Row, expect
 from phlexible.description.ports import ModelPart, Port
 from phlexible.description.time_functions import TimePath
@@ -25,10 +25,10 @@ class Drive(ModelPart):
     joint: KinematicPair
     coordinate: str
     path: TimePath
-    name: str | None = None
+    name: Name = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "name", optional_text("name", self.name))
+        convert_fields(self)
         expect(self, self.first, self.second)
 
     @property

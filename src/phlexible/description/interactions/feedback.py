@@ -17,11 +17,10 @@ from phlexible.algebra.arrays import (
     check_callable,
     finite,
     hold_own,
-    non_negative,
     numbers,
-    optional_text,
     positive,
 )
+from phlexible.algebra.fields import Name, NonNegative, convert_fields, set_fields
 from phlexible.algebra.portable import Portable
 from phlexible.description.interactions.functions import KinematicPair
 from phlexible.description.interactions.sensor import Availability, Sensor
@@ -213,11 +212,12 @@ class Feedback(Portable):
     measured: Sequence[KinematicPair | Attachment | Sensor] = ()
     on: Sequence[Actuated] = field(default=(), kw_only=True)
     period: float | None = field(default=None, kw_only=True)
-    delay: float = field(default=0.0, kw_only=True)
+    delay: NonNegative = field(default=0.0, kw_only=True)
     target: ArrayLike | Callable[[float], ArrayLike] | None = field(default=None, kw_only=True)
-    name: str | None = field(default=None, kw_only=True)
+    name: Name = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
+        convert_fields(self)
         hold_own(self)
         law = linear_law(self.controller)
         if law is None:
@@ -240,15 +240,7 @@ class Feedback(Portable):
                 raise ModelError(
                     f"forces along coordinates need a joint with one, {item} has {len(item.coordinate_names)}"
                 )
-        for name, value in (
-            ("measured", tuple(self.measured)),
-            ("on", tuple(self.on)),
-            ("period", _period(self.period, law)),
-            ("delay", non_negative("delay", self.delay)),
-            ("name", optional_text("name", self.name)),
-            ("_law", law),
-        ):
-            object.__setattr__(self, name, value)
+        set_fields(self, period=_period(self.period, law), _law=law)
         self._check_delay()
         self._check_target()
         if law is not None and law.inputs != self.count:

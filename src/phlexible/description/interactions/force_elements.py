@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,12 +14,9 @@ from phlexible.algebra.arrays import (
     called,
     check_callable,
     finite,
-    non_negative,
     numbers,
-    optional_text,
-    positive,
-    times,
 )
+from phlexible.algebra.fields import Finite, Name, NonNegative, Positive, Times, convert_fields, set_fields
 from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_derivatives import disagreement
 from phlexible.description.interactions.feedback import Feedback
@@ -43,6 +41,13 @@ STRETCHES = 16
 AGREEMENT = 1e-5
 ROUND_OFF = 1e-9
 CURVATURE_STEP = 6e-6
+
+
+def _range(name: str, value: ArrayLike) -> tuple[float, ...]:
+    found = numbers(name, value, "two numbers (low, high)")
+    if found.shape != (2,) or not (np.isfinite(found).all() and found[0] < found[1]):
+        raise ParameterError(f"{name} must be two numbers (low, high), got {value!r}")
+    return tuple(found.tolist())
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,19 +79,16 @@ class Potential(Portable):
 
     energy: Callable[[float], float]
     slope: Callable[[float], float]
-    around: tuple[float, float] = (-0.5, 0.5)
+    around: Annotated[tuple[float, float], _range] = (-0.5, 0.5)
 
     def __post_init__(self) -> None:
         for name in ("energy", "slope"):
             check_callable(f"{name} of a Potential", getattr(self, name), "theta")
-        around = numbers("around", self.around, "two numbers (low, high)")
-        if around.shape != (2,) or not (np.isfinite(around).all() and around[0] < around[1]):
-            raise ParameterError(f"around must be two numbers (low, high), got {self.around!r}")
-        object.__setattr__(self, "around", tuple(around.tolist()))
-        places = np.linspace(around[0], around[1], STRETCHES + 1)
+        convert_fields(self)
+        low, high = self.around
+        places = np.linspace(low, high, STRETCHES + 1)
         slopes, energies = (np.array([f(x) for x in places]) for f in (self.slope_at, self.energy_at))
-        width = float(around[1] - around[0])
-        tolerance = AGREEMENT * np.abs(slopes).max() + ROUND_OFF * np.abs(energies).max() / width
+        tolerance = AGREEMENT * np.abs(slopes).max() + ROUND_OFF * np.abs(energies).max() / (high - low)
         if found := disagreement(self.energy_at, self.slope_at, places, float(tolerance)):
             raise ParameterError(
                 f"slope of the Potential is not the derivative of its energy: between {found.begin:.6g} and"
@@ -124,6 +126,15 @@ class Potential(Portable):
 # What pushes on one side only, and what resists motion (docs/theory.md, 8).
 
 
+def _exponent(name: str, value: float) -> float:
+    if finite(name, value) not in (1.0, 1.5):
+        raise ParameterError(f"{name} must be 1.0 or 1.5, got {value!r}")
+    return float(value)
+
+
+Exponent = Annotated[float, _exponent]
+
+
 @dataclass(frozen=True)
 class OneSided:
     """N = max(0, (stiffness + damping dx/dt) x^exponent) where the depth x = side (limit - theta) is positive.
@@ -135,17 +146,13 @@ class OneSided:
         side: 1: it pushes theta up, -1: down.
     """
 
-    stiffness: float
-    damping: float = 0.0
-    exponent: float = 1.0
+    stiffness: Positive
+    damping: NonNegative = 0.0
+    exponent: Exponent = 1.0
     side: float = 1.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "stiffness", positive("stiffness", self.stiffness))
-        object.__setattr__(self, "damping", non_negative("damping", self.damping))
-        object.__setattr__(self, "exponent", finite("exponent", self.exponent))
-        if self.exponent not in (1.0, 1.5):
-            raise ParameterError(f"exponent must be 1.0 or 1.5, got {self.exponent!r}")
+        convert_fields(self)
 
     def depth(self, theta: float, limit: float) -> float:
         """x, zero outside."""
@@ -182,15 +189,13 @@ class Coulomb:
         joint: or None.
     """
 
-    level: float
-    speed: float
-    share: float = 0.0
+    level: NonNegative
+    speed: Positive
+    share: NonNegative = 0.0
     joint: KinematicPair | None = None
 
     def __post_init__(self) -> None:
-        for name in ("level", "share"):
-            object.__setattr__(self, name, non_negative(name, getattr(self, name)))
-        object.__setattr__(self, "speed", positive("speed", self.speed))
+        convert_fields(self)
 
     def force(self, rate: float) -> float:
         """Along the coordinate, against its rate; without the part that follows a joint's force."""
@@ -202,6 +207,15 @@ class Coulomb:
 THREE = "one number or three that are not negative"
 
 ForceValue = float | Callable[[float], float] | Feedback
+
+
+def _potential(name: str, value: object) -> object:
+    if isinstance(value, Potential | None):
+        return value
+    raise ParameterError(f"{name} must be Potential(energy, slope) or None, got {value!r}")
+
+
+AnyPotential = Annotated[Potential | None, _potential]
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,6 +280,9 @@ class CoordinateForce(Portable):
 class ForceElement(ModelPart, Portable, ABC):
     """What acts between two ports by a law. Compared by identity."""
 
+    def __post_init__(self) -> None:
+        convert_fields(self)
+
     @property
     @abstractmethod
     def ports(self) -> tuple[Port, Port]:
@@ -328,20 +345,15 @@ class SpringDamper(ForceElement):
 
     first: Port
     second: Port
-    stiffness: float = 0.0
-    damping: float = 0.0
-    length: float | None = None
-    potential: Potential | None = None
-    name: str | None = field(default=None, kw_only=True)
+    stiffness: NonNegative = 0.0
+    damping: NonNegative = 0.0
+    length: NonNegative | None = None
+    potential: AnyPotential = None
+    name: Name = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         check_ports(self, first=self.first, second=self.second)
-        for name in ("stiffness", "damping"):
-            object.__setattr__(self, name, non_negative(name, getattr(self, name)))
-        if self.length is not None:
-            object.__setattr__(self, "length", non_negative("length", self.length))
-        object.__setattr__(self, "name", optional_text("name", self.name))
-        check_potential(self.potential)
+        super().__post_init__()
         if not (self.stiffness or self.damping or self.potential):
             raise ParameterError(f"{self} has neither stiffness, damping nor potential; give one of them")
         expect(self, self.first, self.second)
@@ -391,29 +403,23 @@ class JointElement(ForceElement):
 
     joint: KinematicPair
     coordinate: str
-    stiffness: float = 0.0
-    damping: float = 0.0
-    rest: float | None = None
-    potential: Potential | None = None
+    stiffness: NonNegative = 0.0
+    damping: NonNegative = 0.0
+    rest: Finite | None = None
+    potential: AnyPotential = None
     force: ForceValue = 0.0
-    breakpoints: Sequence[float] = ()
-    name: str | None = None
+    breakpoints: Times = ()
+    name: Name = None
 
     def __post_init__(self) -> None:
-        for name in ("stiffness", "damping"):
-            object.__setattr__(self, name, non_negative(name, getattr(self, name)))
-        if self.rest is not None:
-            object.__setattr__(self, "rest", finite("rest", self.rest))
-        object.__setattr__(self, "name", optional_text("name", self.name))
-        check_potential(self.potential)
+        super().__post_init__()
         if isinstance(self.force, Feedback):
             self.force.check_size(1, str(self))
         elif callable(self.force):
             check_callable(f"value of {self}", self.force, "time")
             number_at(self.force, f"value of {self}", 0.0)
         else:
-            object.__setattr__(self, "force", finite(f"value of {self}", self.force))
-        object.__setattr__(self, "breakpoints", times("breakpoints", self.breakpoints))
+            set_fields(self, force=finite(f"value of {self}", self.force))
         expect(self, *self.ports)
 
     @property
@@ -458,6 +464,9 @@ class JointElement(ForceElement):
         return kinds
 
 
+# Bushing: an elastic and viscous connection in all six components.
+
+
 def three_numbers(name: str, value: ArrayLike) -> Array:
     """One number for all axes, or three of them; none negative, shape (3,)."""
     found = numbers(name, value, THREE)
@@ -466,17 +475,7 @@ def three_numbers(name: str, value: ArrayLike) -> Array:
     return np.array(np.broadcast_to(found, (3,)))
 
 
-def check_potential(value: object) -> None:
-    """Refuses what is neither None nor a ``Potential``.
-
-    Raises:
-        ParameterError: names it.
-    """
-    if not (value is None or isinstance(value, Potential)):
-        raise ParameterError(f"potential must be Potential(energy, slope) or None, got {value!r}")
-
-
-# Bushing: an elastic and viscous connection in all six components.
+ThreeNumbers = Annotated[ArrayLike, three_numbers]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -509,20 +508,18 @@ class Bushing(ForceElement):
 
     first: Port
     second: Port
-    stiffness: ArrayLike = 0.0
-    damping: ArrayLike = 0.0
-    rotational_stiffness: ArrayLike = 0.0
-    rotational_damping: ArrayLike = 0.0
-    name: str | None = field(default=None, kw_only=True)
+    stiffness: ThreeNumbers = 0.0
+    damping: ThreeNumbers = 0.0
+    rotational_stiffness: ThreeNumbers = 0.0
+    rotational_damping: ThreeNumbers = 0.0
+    name: Name = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         check_ports(self, first=self.first, second=self.second)
         for port in (self.first, self.second):
             if not port.has_orientation:
                 raise ModelError(f"{self}: {port} has no orientation (a point mass); use SpringDamper")
-        for name in ("stiffness", "damping", "rotational_stiffness", "rotational_damping"):
-            object.__setattr__(self, name, three_numbers(name, getattr(self, name)))
-        object.__setattr__(self, "name", optional_text("name", self.name))
+        super().__post_init__()
         expect(self, self.first, self.second)
 
     @property

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from phlexible.algebra.arrays import finite, non_negative, optional_text, positive
+from phlexible.algebra.fields import Finite, Name, NonNegative, Positive
 from phlexible.description.interactions.force_elements import CoordinateForce, Coulomb, ForceElement, OneSided
 from phlexible.description.interactions.functions import KinematicPair, expect
 from phlexible.description.ports import Port
@@ -25,20 +25,15 @@ class JointFriction(ForceElement):
 
     joint: KinematicPair
     coordinate: str
-    coulomb: float = 0.0
-    viscous: float = 0.0
-    stiction_speed: float = 1e-3
-    name: str | None = None
-    coefficient: float = 0.0
-    radius: float | None = None
+    coulomb: NonNegative = 0.0
+    viscous: NonNegative = 0.0
+    stiction_speed: Positive = 1e-3
+    name: Name = None
+    coefficient: NonNegative = 0.0
+    radius: Positive | None = None
 
     def __post_init__(self) -> None:
-        for name in ("coulomb", "viscous", "coefficient"):
-            object.__setattr__(self, name, non_negative(name, getattr(self, name)))
-        object.__setattr__(self, "stiction_speed", positive("stiction_speed", self.stiction_speed))
-        object.__setattr__(self, "name", optional_text("name", self.name))
-        if self.radius is not None:
-            object.__setattr__(self, "radius", positive("radius", self.radius))
+        super().__post_init__()
         if not (self.coulomb or self.viscous or self.coefficient):
             raise ParameterError(
                 f"{self} has neither coulomb nor viscous friction nor a coefficient; give one of them"
@@ -86,23 +81,18 @@ class JointStop(ForceElement):
 
     joint: KinematicPair
     coordinate: str
-    lower: float | None
-    upper: float | None
-    stiffness: float
-    damping: float = 0.0
-    name: str | None = None
+    lower: Finite | None
+    upper: Finite | None
+    stiffness: Positive
+    damping: NonNegative = 0.0
+    name: Name = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "name", optional_text("name", self.name))
-        for name in ("lower", "upper"):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, finite(name, getattr(self, name)))
+        super().__post_init__()
         if self.lower is None and self.upper is None:
             raise ParameterError(f"{self} stops nothing; give lower= or upper=")
         if self.lower is not None and self.upper is not None and not self.lower < self.upper:
             raise ParameterError(f"lower must be less than upper, got {self.lower:g} and {self.upper:g}")
-        object.__setattr__(self, "stiffness", positive("stiffness", self.stiffness))
-        object.__setattr__(self, "damping", non_negative("damping", self.damping))
         expect(self, *self.ports)
 
     @property

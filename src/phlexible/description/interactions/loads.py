@@ -1,12 +1,12 @@
 """Loads: forces and moments on attachments, forces along bodies, pressure on surfaces."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,11 +19,9 @@ from phlexible.algebra.arrays import (
     finite,
     hold_own,
     numbers,
-    option,
-    optional_text,
-    times,
     vector,
 )
+from phlexible.algebra.fields import Name, Times, convert_fields, option_of
 from phlexible.algebra.portable import Portable
 from phlexible.bodies.beam.beam import Beam, SplitBeam
 from phlexible.bodies.flexible.points import FlexiblePoints
@@ -48,6 +46,9 @@ class Axes(Enum):
     BODY = "body"
 
 
+AnyAxes = Annotated[Axes | str, option_of(Axes)]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Load(ModelPart, Portable, ABC):
     """What ``Model.apply`` takes. Compared by identity.
@@ -57,13 +58,12 @@ class Load(ModelPart, Portable, ABC):
         name: key of its work in the energy ledger; None: made from where it acts.
     """
 
-    breakpoints: Sequence[float] = field(default=(), kw_only=True)
-    name: str | None = field(default=None, kw_only=True)
+    breakpoints: Times = field(default=(), kw_only=True)
+    name: Name = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
+        convert_fields(self)
         hold_own(self)
-        object.__setattr__(self, "name", optional_text("name", self.name))
-        object.__setattr__(self, "breakpoints", times("breakpoints", self.breakpoints))
 
     @abstractmethod
     def entries(self) -> tuple["PointLoad", ...]:
@@ -82,7 +82,7 @@ class PointLoad(Load, DirectedLoad):
 
     attachment: Attachment
     value: ArrayLike | Callable[[float], ArrayLike] | Feedback
-    axes: Axes | str = Axes.WORLD
+    axes: AnyAxes = Axes.WORLD
 
     def __post_init__(self) -> None:
         if not isinstance(self.attachment, Attachment):
@@ -90,7 +90,6 @@ class PointLoad(Load, DirectedLoad):
                 f"{type(self).__name__} acts on an attachment of a body such as beam.end, got {self.attachment!r}"
             )
         super().__post_init__()
-        object.__setattr__(self, "axes", option("axes", self.axes, Axes))
         if self.axes is Axes.BODY and not self.attachment.has_orientation:
             raise ModelError(
                 f"{self}: {self.attachment} has no orientation (a point mass, a string); use world axes"
@@ -302,7 +301,7 @@ class DistributedForce(Load):
 
     body: PlacedBody | PlacedWhole
     value: ArrayLike | Distribution
-    axes: Axes | str = Axes.WORLD
+    axes: AnyAxes = Axes.WORLD
     at: ArrayLike | None = field(default=None, kw_only=True)
     start: float | None = field(default=None, kw_only=True)
     end: float | None = field(default=None, kw_only=True)
@@ -316,7 +315,6 @@ class DistributedForce(Load):
                 f"{type(self).__name__}: body must be a beam or rod that model.add returned, got {self.body!r}"
             )
         super().__post_init__()
-        object.__setattr__(self, "axes", option("axes", self.axes, Axes))
         if self.at is not None:
             self._check_table()
         elif callable(self.value):

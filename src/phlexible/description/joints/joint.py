@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from phlexible.algebra.arrays import check_callable, finite, hold_own, non_negative, optional_text
+from phlexible.algebra.arrays import check_callable, finite, hold_own, non_negative
+from phlexible.algebra.fields import Name, convert_fields
 from phlexible.algebra.user_derivatives import SOON
 from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.feedback import Controller, Feedback
@@ -30,12 +31,12 @@ class Joint(KinematicPair):
         name: for ``model.joint(name)``, messages and columns of tables; None: made from the ports.
     """
 
-    name: str | None = field(default=None, kw_only=True)
+    name: Name = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
+        convert_fields(self)
         super().__post_init__()
         hold_own(self)
-        object.__setattr__(self, "name", optional_text("name", self.name))
 
     def __repr__(self) -> str:
         return self.name if isinstance(self.name, str) else super().__repr__()

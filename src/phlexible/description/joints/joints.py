@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, positive, unit_vector
+from phlexible.algebra.arrays import Array, unit_vector
+from phlexible.algebra.fields import Positive, set_fields
 from phlexible.description.interactions.functions import (
     AXES,
     AngleCoordinate,
@@ -189,7 +190,7 @@ class Planar(AxialJoint):
                 f"along of {self} must be at right angles to its axis {self.axis!r}, got {self.along!r}"
                 f" (cosine {along @ normal:.3g})"
             )
-        object.__setattr__(self, "along", along)
+        set_fields(self, along=along)
 
     def across(self, dimension: int) -> tuple[Array, ...]:
         """The directions of both positions."""
@@ -460,12 +461,7 @@ class Distance(Joint):
         array([ 0.,  0., -1.])
     """
 
-    length: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.length is not None:
-            object.__setattr__(self, "length", positive("length", self.length))
-        super().__post_init__()
+    length: Positive | None = None
 
     def rows(self, dimension: int) -> tuple[Row, ...]:
         """1 row ``|point - point|^2`` (8.10)."""

@@ -3,9 +3,10 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
-from phlexible.algebra.arrays import finite, flag, optional_text, positive
+from phlexible.algebra.arrays import finite
+from phlexible.algebra.fields import Flag, Name, Positive, convert_fields
 from phlexible.description.interactions.functions import Coordinate, KinematicPair, Row, expect
 from phlexible.description.ports import ModelPart, Port
 from phlexible.errors import ModelError, ParameterError
@@ -35,14 +36,28 @@ class RelationRow(Row):
         return all(coordinate.is_angle for coordinate, _ in self.parts)
 
 
+def not_zero(name: str, value: float) -> float:
+    """A finite number that is not zero.
+
+    Raises:
+        ParameterError: otherwise.
+    """
+    if finite(name, value) == 0:
+        raise ParameterError(f"{name} must not be zero")
+    return finite(name, value)
+
+
+NotZero = Annotated[float, not_zero]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class JointRelation(ModelPart, ABC):
     """sum_i factor_i theta_i stays what it is at the initial pose. Lossless; compared by identity."""
 
-    name: str | None = field(default=None, kw_only=True)
+    name: Name = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "name", optional_text("name", self.name))
+        convert_fields(self)
         found = self.parts
         for k, part in enumerate(found):
             if any(part.joint is one.joint and part.coordinate == one.coordinate for one in found[:k]):
@@ -75,6 +90,19 @@ class JointRelation(ModelPart, ABC):
         return f"{type(self).__name__}({', '.join(str(part.joint) for part in self.parts)})"
 
 
+def _terms(name: str, value: object) -> tuple[tuple[KinematicPair, str, float], ...]:
+    wanted = f'{name} must be a list such as [(joint, "angle", 2.0), (other, "position", -1.0)]'
+    if not isinstance(value, list | tuple) or not value:
+        raise ParameterError(f"{wanted}, got {value!r}")
+    found = []
+    for term in value:
+        if not (isinstance(term, list | tuple) and len(term) == 3 and isinstance(term[0], KinematicPair)):
+            raise ParameterError(f"{wanted}, got {term!r} in it")
+        joint, coordinate, factor = term
+        found.append((joint, joint.coordinate_name(coordinate), not_zero("factor", factor)))
+    return tuple(found)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Relation(JointRelation):
     """sum_i factor_i theta_i stays constant: any linear relation between coordinates of joints.
@@ -88,20 +116,7 @@ class Relation(JointRelation):
         ModelError: a joint without such a coordinate, or a coordinate twice.
     """
 
-    terms: Sequence[tuple[KinematicPair, str | None, float]]
-
-    def __post_init__(self) -> None:
-        wanted = 'terms must be a list such as [(joint, "angle", 2.0), (other, "position", -1.0)]'
-        if not isinstance(self.terms, list | tuple) or not self.terms:
-            raise ParameterError(f"{wanted}, got {self.terms!r}")
-        found = []
-        for term in self.terms:
-            if not (isinstance(term, list | tuple) and len(term) == 3 and isinstance(term[0], KinematicPair)):
-                raise ParameterError(f"{wanted}, got {term!r} in it")
-            joint, name, factor = term
-            found.append((joint, joint.coordinate_name(name), not_zero("factor", factor)))
-        object.__setattr__(self, "terms", tuple(found))
-        super().__post_init__()
+    terms: Annotated[Sequence[tuple[KinematicPair, str | None, float]], _terms]
 
     @property
     def parts(self) -> tuple[RelationPart, ...]:
@@ -135,11 +150,7 @@ class Gear(JointRelation):
 
     joint_a: KinematicPair
     joint_b: KinematicPair
-    ratio: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "ratio", not_zero("ratio", self.ratio))
-        super().__post_init__()
+    ratio: NotZero
 
     @property
     def parts(self) -> tuple[RelationPart, ...]:
@@ -174,11 +185,7 @@ class Rack(JointRelation):
 
     pinion: KinematicPair
     rack: KinematicPair
-    radius: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", not_zero("radius", self.radius))
-        super().__post_init__()
+    radius: NotZero
 
     @property
     def parts(self) -> tuple[RelationPart, ...]:
@@ -201,12 +208,8 @@ class Screw(JointRelation):
     """
 
     joint: KinematicPair
-    lead: float
+    lead: NotZero
     slide: KinematicPair | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "lead", not_zero("lead", self.lead))
-        super().__post_init__()
 
     @property
     def parts(self) -> tuple[RelationPart, ...]:
@@ -231,15 +234,9 @@ class Belt(JointRelation):
 
     joint_a: KinematicPair
     joint_b: KinematicPair
-    radius_a: float
-    radius_b: float
-    is_crossed: bool = False
-
-    def __post_init__(self) -> None:
-        for name in ("radius_a", "radius_b"):
-            object.__setattr__(self, name, positive(name, getattr(self, name)))
-        flag("is_crossed", self.is_crossed)
-        super().__post_init__()
+    radius_a: Positive
+    radius_b: Positive
+    is_crossed: Flag = False
 
     @property
     def parts(self) -> tuple[RelationPart, ...]:
@@ -263,14 +260,3 @@ def _part(relation: JointRelation, argument: str, name: str, factor: float) -> R
     if not isinstance(joint, KinematicPair):
         raise ModelError(f"{kind}: {argument} must be a joint such as Revolute(a, b), got {joint!r}")
     return RelationPart(joint, joint.named_coordinate(name, f"{kind}: {argument}"), factor)
-
-
-def not_zero(name: str, value: float) -> float:
-    """A finite number that is not zero.
-
-    Raises:
-        ParameterError: otherwise.
-    """
-    if finite(name, value) == 0:
-        raise ParameterError(f"{name} must not be zero")
-    return finite(name, value)

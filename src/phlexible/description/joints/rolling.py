@@ -7,7 +7,8 @@ from enum import Enum
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, hold_own, optional_text, positive, unit_vector
+from phlexible.algebra.arrays import Array, hold_own, unit_vector
+from phlexible.algebra.fields import Name, Positive, convert_fields, set_fields
 from phlexible.description.interactions.contact import GapCoordinate, Plane, RoundedCoordinate
 from phlexible.description.interactions.functions import (
     AXES,
@@ -117,10 +118,6 @@ class RollingRow(JointRelation):
     radius: float
     component: str
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "component", Component(self.component).value)
-        super().__post_init__()
-
     @property
     def parts(self) -> tuple[RelationPart, ...]:
         """No coordinates of joints."""
@@ -191,9 +188,9 @@ class Rolling:
 
     wheel: Port
     plane: Plane
-    radius: float
+    radius: Positive
     axis: ArrayLike | None = None
-    name: str | None = field(default=None, kw_only=True)
+    name: Name = field(default=None, kw_only=True)
     relations: tuple[RollingRow, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -203,12 +200,11 @@ class Rolling:
                 f"Rolling: plane must be a Plane such as Plane(ground.at((0, 0, 0))), got {self.plane!r}"
             )
         check_ports(self, wheel=self.wheel, plane=self.plane.port)
-        object.__setattr__(self, "radius", positive("radius", self.radius))
-        object.__setattr__(self, "name", optional_text("name", self.name))
+        convert_fields(self)
         if self.axis is not None:
             unit_vector("axis", self.axis)
         given = (self.plane.port, self.wheel, self.plane.unit_normal(), self.axis, self.radius)
-        object.__setattr__(self, "relations", tuple(RollingRow(*given, each.value) for each in Component))
+        set_fields(self, relations=tuple(RollingRow(*given, each.value) for each in Component))
 
     def give(self, connect: Callable[[RollingRow], RollingRow], dimension: int) -> tuple[RollingRow, ...]:
         """Its rows to a model, which are returned; in the plane there is one way to roll."""
