@@ -92,7 +92,7 @@ def eigenvectors() -> tuple[float, float]:
     """Greatest relative residual of J Phi = E Phi Lambda and of E Phi = J Phi Lambda as printed; a clamped rod."""
     from scipy.linalg import eig
 
-    from phlexible.papers.elastodynamics import rod
+    from phlexible.papers import rod
 
     model = rod(1.0, 10, 1.0, 1.0, is_clamped=True)
     E, J = model.descriptor.toarray(), model.structure.toarray()

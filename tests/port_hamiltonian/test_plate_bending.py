@@ -7,7 +7,7 @@ from scipy.sparse.linalg import spsolve
 from skfem import Basis, ElementTriP2, MeshQuad, MeshTri, MeshTri2
 
 import phlexible as ph
-from phlexible.papers.plates import bending_plate, thin_plate
+from phlexible.papers import bending_plate, thin_plate
 from phlexible.port_hamiltonian.structure_check import check_structure
 
 THIN, E, RHO = 2e-3, 2.0e11, 8000.0

@@ -52,6 +52,7 @@ def thin_plate(
     corners), and ``boundary rotation`` [rad/s], the rate of dw/dn of clamped edges in the space of their moments.
 
     Args:
+        mesh: of straight triangles, with names of boundaries.
         youngs_modulus, density, thickness: [Pa], [kg/m^3], [m].
         poissons_ratio: between -1 and 1/2, excluded.
         clamped: name of the boundary that neither moves nor turns, but as its port says; None: there is none.
