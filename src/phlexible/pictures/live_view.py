@@ -174,7 +174,8 @@ class MotionView(Served):
     """
 
     def __init__(self, motion: ReportedMotion, port: int, frames: int | None) -> None:
-        port, self._frames = _checked(port), frames
+        self._frames = None if frames is None else whole("frames", frames, least=2)
+        port = _checked(port)
         page = self._page_of(motion)
         super().__init__(port, page, time=self._span[0], playing=False, version=0)
 
