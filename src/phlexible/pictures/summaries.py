@@ -1,7 +1,6 @@
 """Models and motions in a few words and numbers, also in notebooks."""
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -105,15 +104,6 @@ INSTANTS = 5
 NUMBERS = ("instants", "duration [s]", "Newton iterations", "halved steps", "largest balance error [J]")
 
 
-class Shown(Protocol):
-    """What is shown of a motion."""
-
-    @property
-    def run(self) -> RecordedRun: ...
-    @property
-    def energy(self) -> Energy: ...
-
-
 def model_html(mechanism: Mechanism) -> str:
     """A picture of the model as it was put together, and its bodies."""
     title = f"{type(mechanism).__name__}: {counted(mechanism)}"
@@ -134,10 +124,10 @@ def _row(body: PlacedBody | PlacedWhole) -> tuple[str, ...]:
     return body.name, type(body.body).__name__, f"{mass:.4g}", str(count), written(parts[0].place)
 
 
-def motion_html(motion: Shown) -> str:
+def motion_html(run: RecordedRun, energy: Energy) -> str:
     """A picture of some instants, figures of the run, and energies."""
-    facts = figures(motion.run)
+    facts = figures(run)
     rows = [(name, f"{facts[name]:.6g}") for name in NUMBERS]
-    text = table(rows, title=f"Motion of {counted(motion.run.mechanism)}")
-    picture = picture_html(lambda: plot_mechanism(motion.run, min(INSTANTS, motion.run.count)), "the mechanism")
-    return beside(picture, text + motion.energy._repr_html_())
+    text = table(rows, title=f"Motion of {counted(run.mechanism)}")
+    picture = picture_html(lambda: plot_mechanism(run, min(INSTANTS, run.count)), "the mechanism")
+    return beside(picture, text + energy._repr_html_())

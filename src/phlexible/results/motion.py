@@ -496,7 +496,7 @@ class Motion(MotionPictures, MeshedMotion):
 
     def _repr_html_(self) -> str:
         """For notebooks: a picture, the figures of the run and its energies."""
-        return motion_html(self)
+        return motion_html(self.run, self.energy)
 
     def _ipython_key_completions_(self) -> list[str]:
         """Names that notebooks offer after ``motion["``."""

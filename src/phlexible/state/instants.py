@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Protocol, Self
+from typing import Self
 
 import numpy as np
 
@@ -23,40 +23,18 @@ from phlexible.state.layout import State
 Points = slice | IntArray
 
 
-class Given(Protocol):
-    """What moves by itself at T instants, with f moving frames and p paths."""
-
-    @property
-    def frames(self) -> Array:
-        """Origins, world axes, shape (T, f, 3) [m]."""
-
-    @property
-    def frame_rotations(self) -> Array:
-        """Turns since t = 0, shape (T, f, 3, 3)."""
-
-    @property
-    def frame_velocities(self) -> Array:
-        """Shape (T, f, 3) [m/s]."""
-
-    @property
-    def frame_angular_velocities(self) -> Array:
-        """World axes, shape (T, f, 3) [rad/s]."""
-
-    @property
-    def paths(self) -> Array:
-        """p(t) of the drives, shape (T, p) [rad or m]."""
-
-    @property
-    def path_rates(self) -> Array:
-        """dp/dt, shape (T, p)."""
-
-    def at(self, instants: Points) -> "Given":
-        """The chosen instants only."""
-
-
 @dataclass(frozen=True, eq=False)
 class RecordedGiven:
-    """``Given`` as numbers."""
+    """What moves by itself at T instants, as numbers: f moving frames and p paths.
+
+    Attributes:
+        frames: origins, world axes, shape (T, f, 3) [m].
+        frame_rotations: turns since t = 0, shape (T, f, 3, 3).
+        frame_velocities: of the origins, shape (T, f, 3) [m/s].
+        frame_angular_velocities: world axes, shape (T, f, 3) [rad/s].
+        paths: p(t) of the drives, shape (T, p) [rad or m].
+        path_rates: dp/dt, shape (T, p).
+    """
 
     frames: Array
     frame_rotations: Array
@@ -72,7 +50,7 @@ class RecordedGiven:
 
 @dataclass(frozen=True, eq=False)
 class GivenFunctions:
-    """``Given`` from the users' functions, each asked where it is needed, and once.
+    """The same from the users' functions, each asked where it is needed, and once.
 
     Attributes:
         moving: frames.
@@ -156,6 +134,10 @@ class GivenFunctions:
 
     def _stacked(self, arrays: list[Array], *shape: int) -> Array:
         return np.stack(arrays, axis=1) if arrays else np.zeros((len(self.times), 0, *shape))
+
+
+Given = RecordedGiven | GivenFunctions
+"""What moves by itself at some instants: as numbers, or as functions."""
 
 
 @dataclass(frozen=True, eq=False)
