@@ -1,9 +1,13 @@
 """The matrix of the joints, their rates and the slopes of their forces against differences."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy import sparse
 
 from mechanisms import arbitrary_state, crank_slider, moved_along, slope, tangle
+from phlexible.algebra import sparse as sparse_matrices
 from phlexible.state.forces import constraint_stiffness
 from phlexible.state.instants import GivenFunctions, Instants
 
@@ -49,6 +53,19 @@ def test_slope_of_the_joint_forces(model):
     pull = np.random.default_rng(5).normal(size=len(system.owners))
     expected = slope(lambda s: system.rows.matrix(system.at(s)).T @ pull, system, state)
     assert constraint_stiffness(system, state, pull).toarray() == pytest.approx(expected, abs=1e-7)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_large_systems_have_sparse_matrices_with_the_same_entries(model, monkeypatch):
+    system, state = arbitrary_state(model)
+    pull, at = np.random.default_rng(5).normal(size=len(system.owners)), system.at(state)
+    small = system.rows.set.jacobian(at), system.rows.stiffness(at, pull)
+    monkeypatch.setattr(sparse_matrices, "SMALL", -1)
+    other = replace(system)
+    large = other.rows.set.jacobian(at), other.rows.stiffness(other.at(state), pull)
+    for one, wide in zip(small, large, strict=True):
+        assert isinstance(one, np.ndarray) and sparse.issparse(wide)
+        assert wide.toarray() == pytest.approx(one, abs=1e-12)
 
 
 @pytest.mark.parametrize("model", MODELS)

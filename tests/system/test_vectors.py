@@ -36,7 +36,7 @@ def test_positions_of_states_are_centres_of_mass(dimension):
 def test_derivatives_of_vectors(dimension):
     system, state = arbitrary_state(tangle(dimension))
     vectors, at = system.rows.set, system.at(state)
-    jacobian = vectors.jacobian(at).toarray()
+    jacobian = vectors.jacobian(at)
     assert jacobian == pytest.approx(slope(lambda s: vectors.places(system.at(s)).ravel(), system, state), abs=1e-9)
     later, earlier = (system.at(moved_along(system, state, t)) for t in (EPS, -EPS))
     rates = vectors.rates(at, at.velocity)

@@ -28,6 +28,32 @@ def is_small(columns: int) -> bool:
     return columns <= SMALL
 
 
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """Places of the entries of matrices of one shape.
+
+    Attributes:
+        rows, columns: of the entries, shape (entries,).
+        shape: of the matrices.
+    """
+
+    rows: IntArray
+    columns: IntArray
+    shape: tuple[int, int]
+
+    def matrix(self, values: Array) -> Matrix:
+        """The matrix of entries, those of one place added; an array where it is small."""
+        if self._flat is None:
+            return sparse.coo_array((values, (self.rows, self.columns)), self.shape).tocsr()
+        return np.bincount(self._flat, values, self.shape[0] * self.shape[1]).reshape(self.shape)
+
+    @cached_property
+    def _flat(self) -> IntArray | None:
+        """Places in a small matrix."""
+        count, width = self.shape
+        return self.rows * width + self.columns if is_small(width) and is_small(count // 3) else None
+
+
 def block_matrix(blocks: Sequence[Matrix], size: int) -> Matrix:
     """Square blocks along a diagonal of a length; an array where that is small."""
     if is_small(size):

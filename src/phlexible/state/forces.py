@@ -7,7 +7,6 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array
-from phlexible.algebra.sparse import Matrix, is_small
 from phlexible.bodies.body import BodyData
 from phlexible.bodies.mechanics.any_body import elastic_force
 from phlexible.description.interactions.feedback import Feedback
@@ -18,7 +17,7 @@ from phlexible.description.interactions.state_force import ShareOfState, StateLa
 from phlexible.description.ports import Attachment
 from phlexible.description.time_functions import number_at
 from phlexible.errors import ModelError
-from phlexible.state.functions import ConstraintSet, FunctionSet, lever_stiffness, small_function_stiffness
+from phlexible.state.functions import FunctionSet
 from phlexible.state.instants import Instants
 from phlexible.state.layout import State
 from phlexible.state.system import System
@@ -423,26 +422,7 @@ def prescribed_parts(system: System, at: Instants) -> Array:
 
 def constraint_stiffness(system: System, state: State, multipliers: Array) -> sparse.csr_array:
     """d(G^T lambda)/dq at constant multipliers, shape (velocities,) * 2."""
-    return function_stiffness(system.rows, system.at(state), multipliers)
-
-
-def small_constraint_stiffness(system: System, at: Instants, multipliers: Array) -> Matrix:
-    """The same at an instant, as an array where it is small."""
-    if isinstance(system.rows, ConstraintSet):
-        return function_stiffness(system.rows, at, multipliers)
-    if not (is_small(int(system.layout.velocity[-1])) and is_small(len(system.rows.set.vectors))):
-        return function_stiffness(system.rows, at, multipliers)
-    return small_function_stiffness(system.rows, system.row_jacobians, at, multipliers)
-
-
-def function_stiffness(
-    functions: FunctionSet | ConstraintSet, at: Instants, multipliers: Array
-) -> sparse.csr_array:
-    """d(sum of multiplier dw/dq)/dq at constant multipliers."""
-    jacobian = functions.set.jacobian(at)
-    curvature = jacobian.T @ functions.curvature(at, multipliers) @ jacobian
-    forces = functions.forces(at, multipliers[None])[0]
-    return sparse.csr_array(curvature + lever_stiffness(at, functions.set, forces))
+    return sparse.csr_array(system.rows.stiffness(system.at(state), multipliers))
 
 
 def load_stiffness(system: System, state: State, share: float = 1.0) -> sparse.csr_array:
@@ -460,7 +440,7 @@ def stiffness_of_loads(system: System, state: State) -> sparse.csr_array:
     at, size = system.at(state), int(system.layout.velocity[-1])
     total = sparse.csr_array((size, size))
     for load, (vectors, forces) in zip(system.loads, load_forces(system, at), strict=True):
-        total = total + lever_stiffness(at, vectors, forces)
+        total = total + vectors.lever_stiffness(at, forces)
         if isinstance(load, SurfacePressure):
             jacobian = vectors.jacobian(at)
             pressure = float(load.at_time(state.time)[0])
@@ -469,7 +449,7 @@ def stiffness_of_loads(system: System, state: State) -> sparse.csr_array:
             turning = system.vectors(body_triad(load.attachment)).jacobian(at)
             parts = sparse.kron(load.at_time(state.time)[None], sparse.eye_array(3))
             total = total + vectors.jacobian(at).T @ parts @ turning
-    return total
+    return sparse.csr_array(total)
 
 
 def element_stiffness(system: System, state: State, with_curvature: bool = True) -> sparse.csr_array:
@@ -491,7 +471,7 @@ def element_stiffness(system: System, state: State, with_curvature: bool = True)
         )
         bends = sparse.block_diag([p * h for p, h in zip(pulls, elements.hessians, strict=True)], "csr")
         total = total + elements.matrix.T @ bends @ elements.matrix
-        total = total + function_stiffness(elements.functions, at, elements.along_functions(pulls))
+        total = total + elements.functions.stiffness(at, elements.along_functions(pulls))
     return sparse.csr_array(total)
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.algebra.rotations import cross, cross_matrix
-from phlexible.algebra.sparse import Matrix, WeightedSums, is_small, plain_sums, sums_of, weighted_sums
+from phlexible.algebra.rotations import cross
+from phlexible.algebra.sparse import Matrix, Pattern, WeightedSums, is_small, plain_sums, sums_of, weighted_sums
 from phlexible.description.interactions.functions import Chord, Coordinate, Row
 from phlexible.description.joints.relations import RelationRow
 from phlexible.description.time_functions import Timed, TimeFactor, TimePath
@@ -175,26 +175,16 @@ class FunctionSet:
         """sum of multiplier dw/dx on every vector of ``set``, from multipliers (T, M); shape (T, k, 3)."""
         return self._vector_owner.of(multipliers[:, self.parts[0], None] * self.gradients(at))
 
-    def curvature(self, at: Instants, multipliers: Array) -> sparse.csr_array:
-        """sum of multiplier d2w/dx2, between vectors, at one instant, shape (3 k, 3 k)."""
+    def stiffness(self, at: Instants, multipliers: Array) -> Matrix:
+        """d(sum of multiplier dw/dq)/dq at constant multipliers and one instant, shape (velocities,) * 2."""
         values = self._factors(at)[0][0] * multipliers[self._term_owner]
-        one, chords = sparse.eye_array(3), self._chord_matrix
-        size = (len(self.chords),) * 2
-        between = sparse.coo_array((values, (self._first, self._second)), size).tocsr()
-        inner = sparse.csr_array(chords.T @ (between + between.T) @ chords)
-        return sparse.csr_array(sparse.kron(inner, one))
-
-    def vector_curvature(self, at: Instants, multipliers: Array) -> Array:
-        """The same of one component of all vectors, where they are few, shape (k, k)."""
-        between = np.zeros((len(self.chords),) * 2)
-        values = self._factors(at)[0][0] * multipliers[self._term_owner]
-        np.add.at(between, (self._first, self._second), values)
-        chords = self._small_chord_matrix
-        return np.asarray(chords.T @ (between + between.T) @ chords)
-
-    @cached_property
-    def _small_chord_matrix(self) -> Array:
-        return np.asarray(self._chord_matrix.toarray(), dtype=np.float64)
+        chords, jacobian, between = self._chord_matrix, self.set.jacobian(at), self._pairs.matrix(values)
+        inner = chords.T @ (between + between.T) @ chords  # of one component of all vectors
+        if isinstance(jacobian, np.ndarray):
+            bent = (inner @ jacobian.reshape(len(self.set.vectors), 3 * jacobian.shape[1])).reshape(jacobian.shape)
+        else:
+            bent = sparse.kron(inner, sparse.eye_array(3)) @ jacobian
+        return jacobian.T @ bent + self.set.lever_stiffness(at, self.forces(at, multipliers[None])[0])
 
     @cached_property
     def parts(self) -> tuple[IntArray, IntArray]:
@@ -261,10 +251,17 @@ class FunctionSet:
         return factors or any(offset is not None for offset in self.offsets)
 
     @cached_property
-    def _chord_matrix(self) -> sparse.csr_array:
+    def _chord_matrix(self) -> Matrix:
         """Weights, shape (chords, vectors)."""
         entries = [(weight, y, vector) for y, parts in enumerate(self.chords) for weight, vector in parts]
-        return _matrix(entries, (len(self.chords), len(self.set.vectors)))
+        weights, chords, vectors = np.array(entries, dtype=np.float64).reshape(-1, 3).T
+        shape = len(self.chords), len(self.set.vectors)
+        return Pattern(chords.astype(np.int64), vectors.astype(np.int64), shape).matrix(weights)
+
+    @cached_property
+    def _pairs(self) -> Pattern:
+        """Of the chords of each term."""
+        return Pattern(self._first, self._second, (len(self.chords),) * 2)
 
     @cached_property
     def _spread(self) -> WeightedSums:
@@ -447,115 +444,6 @@ def total_weight(parts: Sequence[tuple[float, int]]) -> float:
     return 0.0 if abs(total) <= 1e-14 * max(abs(weight) for weight in weights) else total
 
 
-def lever_stiffness(at: Instants, vectors: VectorSet, forces: Array) -> sparse.csr_array:
-    """How the generalized forces J^T f of constant world forces turn with their bodies, at one instant.
-
-    For dq = (dx, dtheta, deta) with R exp(dtheta), in the places of nu: rows of w and eta of each frame,
-    ``rho x phi`` and ``P^T phi`` with phi = R^T f (7.3).
-    """
-    layout, own = vectors.layout, vectors._on_frames
-    size = int(layout.velocity[-1])
-    local, rotation = vectors.local(at)[0], at.rotation[0][vectors.carrier[own]]
-    values, rows, columns = [np.zeros(0)], [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
-    frame, axis, place = layout.spin
-    for k, number in enumerate(own):
-        b, shapes = int(vectors.carrier[number]), vectors.vectors[number].shapes
-        phi = cross_matrix(rotation[k].T @ forces[number])
-        mine = np.flatnonzero(frame == b)
-        spin, elastic = (
-            place[mine],
-            np.arange(int(layout.velocity[b + 1]) - shapes.shape[1], int(layout.velocity[b + 1])),
-        )
-        blocks = (
-            (spin, spin, (cross_matrix(local[k]) @ phi)[np.ix_(axis[mine], axis[mine])]),
-            (spin, elastic, -(phi @ shapes)[axis[mine]]),
-            (elastic, spin, (shapes.T @ phi)[:, axis[mine]]),
-        )
-        for i, j, block in blocks:
-            values.append(block.ravel())
-            rows.append(np.repeat(i, len(j)))
-            columns.append(np.tile(j, len(i)))
-    triples = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
-    return sparse.coo_array(triples, (size, size)).tocsr()
-
-
-def _matrix(entries: Sequence[tuple[float, int, int]], shape: tuple[int, int]) -> sparse.csr_array:
-    values, rows, columns = zip(*entries, strict=True) if entries else ((), (), ())
-    return sparse.coo_array((values, (rows, columns)), shape, dtype=np.float64).tocsr()
-
-
-# Derivatives of few vectors as arrays: sparse ones take longer to make than to use (docs/theory.md, 7; (7.3)).
-
-
-@dataclass(frozen=True, eq=False)
-class SmallJacobians:
-    """Of k vectors of a system with N velocities, where both are few.
-
-    Attributes:
-        set: the vectors.
-    """
-
-    set: VectorSet
-
-    def jacobian(self, at: Instants) -> Array:
-        """dx/dnu of all vectors at one instant, shape (3 k, N)."""
-        return at.once(self, "jacobian", lambda: self._jacobian(at))
-
-    def lever_stiffness(self, at: Instants, forces: Array) -> Array:
-        """How J^T f of constant forces (k, 3) turns with its bodies, as ``functions.lever_stiffness``, (N, N)."""
-        on, size = self.set._on_frames, self._elastic.shape[2]
-        turned = np.einsum("kji,kj->ki", at.rotation[0][self.set._frame], forces[on])
-        phi = cross_matrix(turned)
-        local, spin, elastic = cross_matrix(self.set.local(at)[0]), self._spin, self._elastic
-        turning = (local @ phi @ spin - phi @ elastic).reshape(-1, size)
-        bending = (phi @ spin).reshape(-1, size)
-        return np.asarray(spin.reshape(-1, size).T @ turning + elastic.reshape(-1, size).T @ bending)
-
-    def _jacobian(self, at: Instants) -> Array:
-        result = self._linear.copy()
-        arms = cross_matrix(self.set.local(at)[0])
-        result[self.set._on_frames] += at.rotation[0][self.set._frame] @ (self._elastic - arms @ self._spin)
-        return result.reshape(-1, result.shape[2])
-
-    @cached_property
-    def _linear(self) -> Array:
-        """What V adds to the vectors, shape (k, 3, N)."""
-        layout, points = self.set.layout, self.set._points
-        result = np.zeros((len(self.set.vectors), 3, int(layout.velocity[-1])))
-        for axis in range(layout.linear.shape[1]):
-            result[points, axis, layout.linear[self.set.carrier[points], axis]] = 1.0
-        return result
-
-    @cached_property
-    def _spin(self) -> Array:
-        """w of the body of each vector on a floating body, shape (on frames, 3, N)."""
-        result = np.zeros((len(self.set._frame), 3, int(self.set.layout.velocity[-1])))
-        frame, axis, place = self.set.layout.spin
-        for k, own in enumerate(self.set._frame):
-            mine = np.flatnonzero(frame == own)
-            result[k, axis[mine], place[mine]] = 1.0
-        return result
-
-    @cached_property
-    def _elastic(self) -> Array:
-        """P of each vector on a floating body, at the places of deta/dt, shape (on frames, 3, N)."""
-        result = np.zeros_like(self._spin)
-        for k, (number, own) in enumerate(zip(self.set._on_frames, self.set._frame, strict=True)):
-            shapes, end = self.set.vectors[number].shapes, int(self.set.layout.velocity[own + 1])
-            result[k, :, end - shapes.shape[1] : end] = shapes
-        return result
-
-
-def small_function_stiffness(
-    functions: FunctionSet, jacobians: SmallJacobians, at: Instants, multipliers: Array
-) -> Array:
-    """d(sum of multiplier dw/dq)/dq at constant multipliers, shape (N, N)."""
-    jacobian = jacobians.jacobian(at)
-    apart = jacobian.reshape(len(functions.set.vectors), 3 * jacobian.shape[1])
-    curvature = jacobian.T @ (functions.vector_curvature(at, multipliers) @ apart).reshape(jacobian.shape)
-    return curvature + jacobians.lever_stiffness(at, functions.forces(at, multipliers[None])[0])
-
-
 # The functions of constraints, where some are relations of coordinates (docs/theory.md, 8).
 #
 # A plain row is a function w of vectors. A relation is sum_i c_i theta_i(w) - constant with the functions w of its
@@ -663,22 +551,15 @@ class ConstraintSet:
         """Of multipliers (T, M) on every vector of ``set``, shape (T, k, 3)."""
         return self.functions.forces(at, self._factors(at) * multipliers[:, self.owner])
 
-    def curvature(self, at: Instants, multipliers: Array) -> sparse.csr_array:
-        """sum of multiplier d2(row)/dx2, between vectors, at one instant, shape (3 k, 3 k)."""
-        total = self.functions.curvature(at, self._factors(at)[0] * multipliers[self.owner])
-        w, gradients = self.functions.values(at)[0], self._vector_gradients(at)
+    def stiffness(self, at: Instants, multipliers: Array) -> Matrix:
+        """d(G^T lambda)/dq at constant multipliers and one instant, shape (velocities,) * 2."""
+        total = self.functions.stiffness(at, self._factors(at)[0] * multipliers[self.owner])
+        w, matrix = self.functions.values(at)[0], self.functions.small_matrix(at)
         for each in self.places:
-            own = gradients[each.place]
-            bend = multipliers[each.row] * each.factor * each.coordinate.hessian(w[each.place])
-            total = total + own.T @ sparse.csr_array(bend) @ own
-        return sparse.csr_array(total)
-
-    def _vector_gradients(self, at: Instants) -> sparse.csr_array:
-        """dw/dx at one instant, shape (functions, 3 k)."""
-        (own, vectors), parts = self.functions.parts, self.functions.gradients(at)[0]
-        columns = 3 * vectors[:, None] + np.arange(3)
-        triples = (parts.ravel(), (np.repeat(own, 3), columns.ravel()))
-        return sparse.coo_array(triples, (self.functions.count, 3 * len(self.set.vectors))).tocsr()
+            own: Matrix = matrix[each.place]
+            bend: Matrix = multipliers[each.row] * each.factor * each.coordinate.hessian(w[each.place])
+            total = total + own.T @ (bend if isinstance(own, np.ndarray) else sparse.csr_array(bend)) @ own
+        return total
 
     def _factors(self, at: Instants) -> Array:
         """d(row)/dw of each function, shape (T, functions)."""

@@ -24,7 +24,7 @@ from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.mechanics.any_body import stiffness_matrix
 from phlexible.bodies.mechanics.floating import inertia_forces, inertia_slope
 from phlexible.errors import ModelError, SingularMatrixError
-from phlexible.state.forces import applied_forces, body_forces, load_stiffness, small_constraint_stiffness
+from phlexible.state.forces import applied_forces, body_forces, load_stiffness
 from phlexible.state.initial_pose import rigid_moments
 from phlexible.state.initial_velocity import check_velocity, with_rigid_velocity
 from phlexible.state.instants import Given, Instants
@@ -374,4 +374,4 @@ def _stiffness(system: System, motion: QuasiStaticMotion, share: float) -> Matri
     result = block_matrix(blocks, int(system.layout.velocity[-1]))
     if system.loads or system.forces:
         result = result - share * load_stiffness(system, state)
-    return result - small_constraint_stiffness(system, motion.at, motion.multipliers)
+    return result - system.rows.stiffness(motion.at, motion.multipliers)

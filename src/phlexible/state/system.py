@@ -30,7 +30,6 @@ from phlexible.state.functions import (
     ConstraintSet,
     CoordinatePlace,
     FunctionSet,
-    SmallJacobians,
     base_rows,
     coordinate_places,
     function_set,
@@ -207,11 +206,6 @@ class System:
             layout=Layout(self.bodies, tuple(self.layout.rows[k] for k in kept)),
         )
         return Phase(system, rows, np.array(kept, dtype=np.int64), len(self.constraints))
-
-    @cached_property
-    def row_jacobians(self) -> SmallJacobians:
-        """Of the vectors of all constraints, where they are few."""
-        return SmallJacobians(self.rows.set)
 
     @cached_property
     def force_functions(self) -> FunctionSet:

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.algebra.rotations import cross, cross_matrix
-from phlexible.algebra.sparse import WeightedSums, weighted_sums
+from phlexible.algebra.rotations import cross
+from phlexible.algebra.sparse import Matrix, Pattern, WeightedSums, weighted_sums
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.description.interactions.functions import (
+    AXES,
     DirectionOf,
     PointOf,
     Vector,
@@ -109,6 +109,28 @@ class VectorResolver:
 
 
 @dataclass(frozen=True, eq=False)
+class Motions:
+    """Components of nu that turn and bend bodies, for each vector on a floating body those that move it.
+
+    Attributes:
+        owner: number of the vector among those on floating bodies, shape (motions,).
+        column: place in nu, shape (motions,).
+        spin: axis of w, zero where it is deta/dt, shape (motions, 3).
+        shape: d rho/d eta, zero where it is w, shape (motions, 3).
+        first, second: motions of one vector that change each other's lever, shape (pairs,).
+        pattern: of the pairs.
+    """
+
+    owner: IntArray
+    column: IntArray
+    spin: Array
+    shape: Array
+    first: IntArray
+    second: IntArray
+    pattern: Pattern
+
+
+@dataclass(frozen=True, eq=False)
 class VectorSet:
     """k vectors, evaluated together.
 
@@ -194,30 +216,72 @@ class VectorSet:
         result[:, self._on_frames] = self._turned(at, cross(spin, inner))
         return result
 
-    def jacobian(self, at: Instants) -> sparse.csr_array:
-        """dx/dnu of all vectors at one instant, shape (3 k, velocities)."""
+    def jacobian(self, at: Instants) -> Matrix:
+        """dx/dnu of all vectors at one instant, shape (3 k, velocities); an array where it is small."""
         assert at.count == 1, "one instant at a time"
-        layout, on = self.layout, np.flatnonzero(self.carrier >= 0)
-        d = layout.linear.shape[1]
-        points = on[self.is_point[on] > 0]
-        entries = [np.ones(d * len(points))]
-        rows = [(3 * points[:, None] + np.arange(d)).ravel()]
-        columns = [layout.linear[self.carrier[points]].ravel()]
-        rotation, arms = at.rotation[0][self._frame], cross_matrix(self.local(at)[0])
-        lever = -rotation @ arms
-        frame, axis, place = layout.spin
-        for k, own in enumerate(self._frame):
-            mine = np.flatnonzero(frame == own)
-            entries.append(lever[k][:, axis[mine]].ravel())
-            rows.append(np.repeat(3 * self._on_frames[k] + np.arange(3), len(mine)))
-            columns.append(np.tile(place[mine], 3))
-            shapes = rotation[k] @ self.vectors[self._on_frames[k]].shapes
-            first = int(layout.velocity[own + 1]) - shapes.shape[1]
-            entries.append(shapes.ravel())
-            rows.append(np.repeat(3 * self._on_frames[k] + np.arange(3), shapes.shape[1]))
-            columns.append(np.tile(np.arange(first, first + shapes.shape[1]), 3))
-        triples = (np.concatenate(entries), (np.concatenate(rows), np.concatenate(columns)))
-        return sparse.coo_array(triples, (3 * len(self.vectors), int(layout.velocity[-1]))).tocsr()
+        motions = self._motions
+        moved = cross(motions.spin, self.local(at)[0][motions.owner]) + motions.shape
+        turned = at.rotation[0][self._frame[motions.owner]] @ moved[:, :, None]
+        return self._pattern.matrix(np.concatenate([np.ones(self._linear[0].size), turned.ravel()]))
+
+    def lever_stiffness(self, at: Instants, forces: Array) -> Matrix:
+        """How the generalized forces J^T f of constant world forces (k, 3) turn with their bodies, at one instant.
+
+        For dq = (dx, dtheta, deta) with R exp(dtheta), in the places of nu: rows of w and eta of each frame,
+        ``rho x phi`` and ``P^T phi`` with phi = R^T f (7.3). An array where it is small.
+        """
+        motions = self._motions
+        first, second = motions.first, motions.second
+        phi = (forces[self._on_frames, None] @ at.rotation[0][self._frame])[motions.owner, 0]
+        bent, along = cross(phi, np.stack([motions.spin, motions.shape]))
+        levers = cross(self.local(at)[0][motions.owner], bent) - along
+        values = (motions.spin[first] * levers[second] + motions.shape[first] * bent[second]).sum(axis=1)
+        return motions.pattern.matrix(values)
+
+    @cached_property
+    def _linear(self) -> tuple[IntArray, IntArray]:
+        """Rows and columns of what V adds to the Jacobian."""
+        d = self.layout.linear.shape[1]
+        rows = 3 * self._points[:, None] + np.arange(d)
+        return rows.ravel(), self.layout.linear[self.carrier[self._points]].ravel()
+
+    @cached_property
+    def _pattern(self) -> Pattern:
+        """Of the Jacobian."""
+        (rows, columns), motions = self._linear, self._motions
+        places = 3 * self._on_frames[motions.owner][:, None] + np.arange(3)
+        return Pattern(
+            np.concatenate([rows, places.ravel()]),
+            np.concatenate([columns, motions.column.repeat(3)]),
+            (3 * len(self.vectors), int(self.layout.velocity[-1])),
+        )
+
+    @cached_property
+    def _motions(self) -> "Motions":
+        frame, axis, place = self.layout.spin
+        none = np.zeros((0, 3))
+        bodies: dict[int, tuple[IntArray, Array]] = {}  # places in nu of those of a body, and axes of w
+        columns, spins, shapes, sizes = [none[:, 0].astype(np.int64)], [none], [none], []
+        for number, body in zip(self._on_frames.tolist(), self._frame.tolist(), strict=True):
+            own = self.vectors[number].shapes
+            if body not in bodies:
+                mine, end = frame == body, int(self.layout.velocity[body + 1])
+                bodies[body] = np.r_[place[mine], end - own.shape[1] : end], AXES[axis[mine]]
+            column, spin = bodies[body]
+            columns.append(column)
+            spins += [spin, np.zeros_like(own.T)]
+            shapes += [np.zeros_like(spin), own.T]
+            sizes.append((len(spin), len(column)))
+        owner = np.repeat(np.arange(len(sizes)), [size for _, size in sizes])
+        pairs, begin = [np.zeros((0, 2), dtype=np.int64)], 0
+        patterns = {size: _touching(*size) for size in set(sizes)}
+        for one in sizes:
+            pairs.append(patterns[one] + begin)
+            begin += one[1]
+        first, second = np.concatenate(pairs).T
+        column, size = np.concatenate(columns), (int(self.layout.velocity[-1]),) * 2
+        pattern = Pattern(column[first], column[second], size)
+        return Motions(owner, column, np.concatenate(spins), np.concatenate(shapes), first, second, pattern)
 
     @cached_property
     def _on_moving(self) -> IntArray:
@@ -260,6 +324,13 @@ class VectorSet:
 
     def _split(self, at: Instants, velocity: Array) -> tuple[Array, Array]:
         return split_rigid(self.layout, velocity)
+
+
+def _touching(spins: int, motions: int) -> IntArray:
+    """Pairs of motions, the first ones of which are turns, that are not both linear in eta, shape (pairs, 2)."""
+    touching = np.ones((motions, motions), dtype=bool)
+    touching[spins:, spins:] = False
+    return np.argwhere(touching)
 
 
 def split_rigid(layout: Layout, velocity: Array) -> tuple[Array, Array]:
