@@ -1,4 +1,4 @@
-"""Sparse matrices: small ones as arrays, factors of large ones, sums of rows, dense parts, nearest solutions."""
+"""Sparse matrices: small ones as arrays, factors of large ones, sums of rows, dense parts."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -71,6 +71,22 @@ def block_diagonal(blocks: Iterable[Matrix], size: int) -> Array:
     return result
 
 
+def block_array(blocks: "Sequence[Sequence[Matrix | None]]") -> Matrix:
+    """A matrix of blocks, None where they are zero; an array where all are."""
+    known = [block for row in blocks for block in row if block is not None]
+    if not all(isinstance(block, np.ndarray) for block in known):
+        return sparse.csc_array(sparse.block_array(blocks))
+    columns = zip(*blocks, strict=True)
+    below = np.cumsum([0, *(next(block.shape[0] for block in row if block is not None) for row in blocks)])
+    beside = np.cumsum([0, *(next(block.shape[1] for block in each if block is not None) for each in columns)])
+    result = np.zeros((below[-1], beside[-1]), np.result_type(*known))
+    for i, row in enumerate(blocks):
+        for j, block in enumerate(row):
+            if block is not None:
+                result[below[i] : below[i + 1], beside[j] : beside[j + 1]] = block
+    return result
+
+
 # Factors of any sparse matrix, by SuperLU, which may write beyond its memory where some columns can have no pivot.
 
 
@@ -98,6 +114,21 @@ def lu_factors(matrix: Any, **options: Any) -> SuperLU:
         return splu(columns, **options)
     except RuntimeError as error:
         raise SingularMatrixError(f"a matrix of {columns.shape[0]} equations is singular: {error}") from None
+
+
+def solver(matrix: Any) -> Callable[[Array], Array]:
+    """What solves with a matrix, an array or sparse, for right sides (N,) or (N, k).
+
+    Raises:
+        SingularMatrixError: it is sparse and has no inverse; answers of a singular array are not finite.
+    """
+    if not isinstance(matrix, np.ndarray):
+        solve: Callable[[Array], Array] = lu_factors(matrix).solve
+        return solve
+    from scipy.linalg import lu_factor, lu_solve
+
+    factors = lu_factor(matrix, check_finite=False)
+    return lambda right: np.asarray(lu_solve(factors, right, check_finite=False))
 
 
 # Factors of large, sparse, positive definite matrices: by the best solver that is installed.
@@ -339,76 +370,3 @@ def _spans(matrix: Array) -> list[tuple[int, int]]:
     is_empty = ~touched.any(axis=0)
     first[is_empty], last[is_empty] = rows, 0
     return list(zip(first.tolist(), last.tolist(), strict=True))
-
-
-# The nearest point of a linear set, also where some of its equations repeat others.
-
-REGULARISATION = 1e-9
-REFINEMENTS = 8
-
-
-def smallest_solution(metric: Matrix, matrix: Matrix, values: Array) -> Array:
-    """x with ``matrix @ x = values`` and least ``x.metric.x``, shape (n,).
-
-    Equations that repeat others are allowed as long as they do not contradict them; where they do,
-    x leaves a residual. Rows and unknowns are scaled, the equations relaxed by 1e-9 and the
-    solution refined against the exact ones.
-
-    Args:
-        metric: symmetric, positive definite, shape (n, n).
-        matrix: shape (rows, n).
-        values: shape (rows,).
-    """
-    return smallest_with_multipliers(metric, matrix, values)[0]
-
-
-def smallest_with_multipliers(metric: Matrix, matrix: Matrix, values: Array) -> tuple[Array, Array]:
-    """The same x, and y (rows,) with ``metric @ x + matrix.T @ y = 0``."""
-    rows, n = matrix.shape
-    if rows == 0 or n == 0:
-        return np.zeros(n), np.zeros(rows)
-    if isinstance(metric, np.ndarray) and isinstance(matrix, np.ndarray):
-        scale, row_scale, exact, solve = _dense_factors(metric, matrix)
-    else:
-        scale, row_scale, exact, solve = _sparse_factors(sparse.csr_array(metric), sparse.csr_array(matrix))
-    right = np.concatenate([np.zeros(n), row_scale * values])
-    solution = np.zeros(n + rows)
-    for _ in range(REFINEMENTS):
-        solution += solve(right - exact @ solution)
-    return scale * solution[:n], row_scale * solution[n:]
-
-
-NearestFactors = tuple[Array, Array, Matrix, Callable[[Array], Array]]
-"""Scales of unknowns and rows, the exact matrix, and what solves with the relaxed one."""
-
-
-def _sparse_factors(metric: sparse.csr_array, matrix: sparse.csr_array) -> NearestFactors:
-    rows, n = matrix.shape
-    scale = 1 / np.sqrt(metric.diagonal())
-    scaled = (matrix @ sparse.diags_array(scale)).tocsr()
-    row_scale = _row_scale(np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel())
-    scaled = (sparse.diags_array(row_scale) @ scaled).tocsr()
-    inertia = sparse.diags_array(scale) @ metric @ sparse.diags_array(scale)
-    exact = sparse.block_array([[inertia, scaled.T], [scaled, None]], format="csc")
-    relaxed = exact - REGULARISATION * sparse.block_diag([sparse.csr_array((n, n)), sparse.eye_array(rows)], "csc")
-    return scale, row_scale, exact, lu_factors(relaxed).solve
-
-
-def _dense_factors(metric: Array, matrix: Array) -> NearestFactors:
-    rows, n = matrix.shape
-    scale = 1 / np.sqrt(metric.diagonal())
-    scaled = matrix * scale
-    row_scale = _row_scale((scaled**2).sum(axis=1))
-    scaled = row_scale[:, None] * scaled
-    exact = np.zeros((n + rows, n + rows))
-    exact[:n, :n] = scale[:, None] * metric * scale
-    exact[:n, n:], exact[n:, :n] = scaled.T, scaled
-    relaxed = exact.copy()
-    relaxed.flat[n * (n + rows + 1) :: n + rows + 1] -= REGULARISATION
-    inverse = np.linalg.inv(relaxed)  # good to what the refinement needs, and NumPy keeps no factors
-    return scale, row_scale, exact, inverse.__matmul__
-
-
-def _row_scale(squares: Array) -> Array:
-    lengths = np.sqrt(squares)
-    return np.asarray(1 / np.where(lengths > 0, lengths, 1.0))

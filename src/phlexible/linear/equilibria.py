@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.algebra.sparse import lu_factors
+from phlexible.algebra.saddle import SaddlePoint
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.mechanics.absolute import assembled_forms, places, strain_gradients, strains
 from phlexible.bodies.mechanics.any_body import gross_force, stiffness_matrix
@@ -48,15 +48,11 @@ def newton_step(
         gap: g, shape (rows,).
         compliance: the diagonal of D, shape (rows,).
     """
-    own = sparse.diags_array(compliance) if compliance.any() else None
-    saddle = sparse.block_array([[stiffness, -matrix.T], [matrix, own]]) if matrix.shape[0] else stiffness
     try:
-        solution = lu_factors(saddle).solve(np.concatenate([force, -gap]))
+        change, pulls = SaddlePoint(stiffness, matrix, compliance).solve(force, -gap)
     except SingularMatrixError:  # of slack strings
         return None
-    if not np.isfinite(solution).all():
-        return None
-    return solution[: len(force)], solution[len(force) :]
+    return (change, -pulls) if np.isfinite(change).all() and np.isfinite(pulls).all() else None
 
 
 # Static equilibrium by Newton's method, for what a descent does not reach in useful time.

@@ -7,11 +7,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, numbers
+from phlexible.algebra.saddle import SaddlePoint, natural_scale
 from phlexible.algebra.sparse import lu_factors
 from phlexible.display import short_repr
 from phlexible.errors import ParameterError, PoleError, SingularMatrixError
 from phlexible.linear.mechanics import LinearMechanics
-from phlexible.linear.null_space import natural_scale
 from phlexible.linear.observed import ObservedPHDAE
 
 ComplexArray = NDArray[np.complex128]
@@ -105,10 +105,7 @@ class _SecondOrder:
             for matrix in (mechanics.stiffness, mechanics.mass, mechanics.velocity + mechanics.damping)
         )
         self._rates = rates if rates.nnz else None
-        G = sparse.csr_array(mechanics.constraint_matrix @ size)
-        lengths = np.sqrt(np.asarray(G.multiply(G).sum(axis=1)).ravel())
-        self._ties = sparse.csr_array(sparse.diags_array(1 / np.where(lengths > 0, lengths, 1.0)) @ G)
-        self._unit = float(abs(self._stiffness).max()) if self._stiffness.nnz else 1.0
+        self._ties = sparse.csr_array(mechanics.constraint_matrix @ size)
         self._forces, self._rows = scale[:, None] * mechanics.forces, mechanics.rows * scale
 
     def answers(self, omega: float) -> ComplexArray:
@@ -127,20 +124,11 @@ class _SecondOrder:
         return x
 
     def _solve(self, dynamic: sparse.csr_array, omega: float) -> ComplexArray:
-        n, rows = self._mechanics.size, self._ties.shape[0]
-        scaled_ties = self._unit * self._ties
-        saddle = (
-            sparse.csr_array(sparse.block_array([[dynamic, scaled_ties.T], [scaled_ties, None]]))
-            if rows
-            else dynamic
-        )
-        right = np.zeros((n + rows, self._forces.shape[1]), dtype=saddle.dtype)
-        right[:n] = self._forces
         try:
-            factors = lu_factors(saddle)
+            x, _ = SaddlePoint(dynamic, self._ties, scale=np.ones(len(self._scale))).solve(self._forces)
         except SingularMatrixError:
             raise _pole(omega) from None
-        return np.asarray(factors.solve(right)[:n])
+        return np.asarray(x)
 
     def _check_pole(self, x: ComplexArray, omega: float) -> None:
         """x.D x over x.K x + w^2 x.M x is twice the relative distance of w from an undamped pole."""

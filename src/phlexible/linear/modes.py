@@ -8,6 +8,7 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, eigs
 
 from phlexible.algebra.arrays import Array, whole
+from phlexible.algebra.saddle import SaddlePoint, natural_scale
 from phlexible.description.ports import Attachment
 from phlexible.display import shortened
 from phlexible.errors import ModelError
@@ -15,7 +16,6 @@ from phlexible.linear.constraint_elimination import without_algebraic_states
 from phlexible.linear.first_order import EnergyForm, IndefiniteEnergyError, energy_form
 from phlexible.linear.linearize import Form, Linearization
 from phlexible.linear.mechanics import LinearMechanics
-from phlexible.linear.null_space import ConstrainedSolver, natural_scale
 from phlexible.linear.observed import ObservedPHDAE
 from phlexible.linear.symmetric_modes import all_symmetric_modes, lowest_symmetric_modes
 from phlexible.state.small_motions import centred_motions, world_motions
@@ -81,16 +81,16 @@ def _arnoldi(mechanics: LinearMechanics, count: int) -> tuple[ComplexArray, Comp
     scale, rng = natural_scale(mass), np.random.default_rng(0)
     shift = _shift(mechanics, scale)
     dynamic = sparse.csr_array(mechanics.stiffness + shift * rates + shift**2 * mass)
-    solver = ConstrainedSolver(dynamic, mechanics.constraint_matrix, scale)
+    solver = SaddlePoint(dynamic, mechanics.constraint_matrix, scale=scale)
 
     def inverse(b: Array) -> Array:
         """(A - shift E)^-1 E b for the states (x, v)."""
         x, v = b[:n], b[n:]
-        moved = solver.solve(-(mass @ v) - rates @ x - shift * (mass @ x))
+        moved, _ = solver.solve(-(mass @ v) - rates @ x - shift * (mass @ x))
         return np.concatenate([moved, shift * moved + x])
 
     start = scale * rng.normal(size=n)
-    start = solver.solve(mass @ start)
+    start, _ = solver.solve(mass @ start)
     first = inverse(inverse(np.concatenate([start, np.zeros(n)])))
     operator = LinearOperator((2 * n, 2 * n), matvec=inverse, dtype=np.float64)
     found, states = eigs(operator, count, which="LM", v0=first, ncv=min(2 * count + 20, 2 * n - 1), tol=0)

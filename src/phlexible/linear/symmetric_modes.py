@@ -12,8 +12,9 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from phlexible.algebra.arrays import Array
+from phlexible.algebra.saddle import SaddlePoint, natural_scale
 from phlexible.linear.mechanics import LinearMechanics
-from phlexible.linear.null_space import ConstrainedSolver, natural_scale, null_space_basis
+from phlexible.linear.null_space import null_space_basis
 
 DENSE = 60
 ZERO = 1e-9
@@ -143,7 +144,7 @@ def _lanczos(mechanics: LinearMechanics, count: int, rigid: _RigidMotions) -> tu
     shift, solver = _shifted_solver(mechanics, count, rigid, rng)
 
     def inverse(b: Array) -> Array:
-        return rigid.removed_from(solver.solve(b))
+        return rigid.removed_from(solver.solve(b)[0])
 
     operator = LinearOperator((n, n), matvec=inverse, dtype=np.float64)
     start = inverse(mass @ (scale * rng.normal(size=n)))
@@ -168,16 +169,16 @@ def _vectors(mechanics: LinearMechanics, count: int) -> int:
 
 def _shifted_solver(
     mechanics: LinearMechanics, count: int, rigid: _RigidMotions, rng: np.random.Generator
-) -> tuple[float, ConstrainedSolver]:
+) -> tuple[float, SaddlePoint]:
     """A shift of the size of the wanted omega^2, by a few rounds of subspace iteration, and its solver."""
     mass, stiffness, scale = mechanics.mass, mechanics.stiffness, natural_scale(mechanics.mass)
     largest = float(np.max(np.abs(stiffness.diagonal()) * scale**2)) or 1.0
     shift = 1e-4 * largest
     block = scale[:, None] * rng.normal(size=(mechanics.size, count + 4))
     for _ in range(SHIFT_ROUNDS):
-        solver = ConstrainedSolver(sparse.csr_array(stiffness + shift * mass), mechanics.constraint_matrix, scale)
+        solver = SaddlePoint(stiffness + shift * mass, mechanics.constraint_matrix, scale=scale)
         for _ in range(2):
-            block = rigid.removed_from(solver.solve(mass @ block))
+            block = rigid.removed_from(solver.solve(mass @ block)[0])
             block = _orthonormal(block, mass)
         values = np.abs(linalg.eigvalsh(block.T @ (stiffness @ block)))
         goal = float(np.sort(values)[count - 1]) / 2

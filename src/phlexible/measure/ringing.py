@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.algebra.sparse import lu_factors
+from phlexible.algebra.saddle import nearest_point
 from phlexible.measure.energy import energy_of
 from phlexible.state.forces import coordinate_row
 from phlexible.state.recorded_run import RecordedRun
@@ -25,7 +25,6 @@ CLEARLY = 2.0  # times that
 SHARE = 0.25  # of the squares of a rate, in what changes its sign from instant to instant
 ENERGY = 1e-6  # of the greatest kinetic energy, in that part
 NEGLIGIBLE = 1e-9  # of all energies, and of what weight does over the size of a body
-RELAXATION = 1e-10  # of the constraints, some of which may say what others do
 
 
 def ringing_dampers(run: RecordedRun) -> list[str]:
@@ -102,11 +101,7 @@ def _compliance(system: System, part: RecordedRun, instant: int, each: ScalarFor
     system = system.phase(part.recording.held[instant]).system
     row = coordinate_row(system, at, each.force.coordinate)[0]
     mass, joints = system.mass(state), sparse.csr_array(system.rows.matrix(at))
-    sizes = np.sqrt(np.asarray(joints.power(2).sum(axis=1)).ravel())
-    joints = sparse.csr_array(sparse.diags_array(1 / np.where(sizes > 0, sizes, 1.0)) @ joints)
-    soft = RELAXATION / float(mass.diagonal().max()) * sparse.eye_array(joints.shape[0])
-    whole = sparse.csc_matrix(sparse.block_array([[mass, joints.T], [joints, -soft]]))
-    found = lu_factors(whole).solve(np.concatenate([row, np.zeros(joints.shape[0])]))[: len(row)]
+    found, _ = nearest_point(mass, joints).solve(row)
     momentum = mass @ found
     places = [system.layout.place(index) for index in range(len(system.bodies))]
     shares = [float(found[place] @ momentum[place]) for place in places]

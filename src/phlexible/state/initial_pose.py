@@ -9,7 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array
-from phlexible.algebra.sparse import lu_factors, smallest_solution
+from phlexible.algebra.saddle import nearest_point, smallest_solution
+from phlexible.algebra.sparse import lu_factors
 from phlexible.bodies.initial_nodes import InitialNodes
 from phlexible.bodies.string import String
 from phlexible.description.interactions.functions import receive
@@ -376,8 +377,7 @@ def _way_down(problem: _Problem, state: State) -> tuple[sparse.csr_array, Array]
     """The metric at a closed pose, and the way along the closed ones to where the nearest would be if all
     were flat."""
     metric, matrix = problem.metric(state), problem.matrix(state)
-    pull = lu_factors(metric).solve(problem.moments(state))
-    return metric, smallest_solution(metric, matrix, matrix @ pull) - pull
+    return metric, nearest_point(metric, matrix).solve(-problem.moments(state))[0]
 
 
 def _reclosed(problem: _Problem, state: State) -> State:

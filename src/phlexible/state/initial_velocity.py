@@ -9,7 +9,8 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.rotations import cross_matrix
-from phlexible.algebra.sparse import Matrix, is_small, smallest_solution
+from phlexible.algebra.saddle import smallest_solution
+from phlexible.algebra.sparse import Matrix, is_small
 from phlexible.bodies.locations import Interface
 from phlexible.bodies.mechanics.floating import split_velocity
 from phlexible.description.joints.joint import Joint

@@ -15,11 +15,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from scipy.linalg import lu_factor, lu_solve
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.algebra.sparse import Matrix, block_matrix, lu_factors
+from phlexible.algebra.saddle import SaddlePoint
+from phlexible.algebra.sparse import Matrix, block_array, block_matrix
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.mechanics.any_body import stiffness_matrix
 from phlexible.bodies.mechanics.floating import inertia_forces, inertia_slope
@@ -90,7 +89,7 @@ class _Residual:
 
     def right_side(self, problem: _Problem, rigid: IntArray) -> Array:
         rows = problem.rows
-        parts = [self.balance, self.acceleration[rows], self.gap[rows], self.pose[rigid]]
+        parts = [self.balance, self.pose[rigid], self.acceleration[rows], self.gap[rows]]
         return -np.concatenate(parts)
 
 
@@ -170,7 +169,7 @@ def _refusal(problem: _Problem, held: QuasiStaticMotion, share: float, error: fl
 def _softest(problem: _Problem, motion: QuasiStaticMotion) -> str:
     """The name of the body that moves most in the motion with the least stiffness, by inverse iteration."""
     system = problem.system
-    solve = _factors(_matrix(problem, motion, np.flatnonzero(system.layout.is_rigid)))
+    solve = _solver(problem, motion, np.flatnonzero(system.layout.is_rigid))
     count = len(motion.acceleration)
     change = np.random.default_rng(0).normal(size=count + len(problem.rows) * 2 + int(system.layout.is_rigid.sum()))
     for _ in range(SOFTENINGS):
@@ -193,7 +192,7 @@ def _solved(problem: _Problem, motion: QuasiStaticMotion, is_searched: bool) -> 
         if not np.isfinite(residual.error) or best_error < GOAL:
             break
         try:
-            solve = _factors(_matrix(problem, motion, rigid))
+            solve = _solver(problem, motion, rigid)
         except (SingularMatrixError, np.linalg.LinAlgError):
             break
         step = solve(residual.right_side(problem, rigid))
@@ -291,45 +290,32 @@ def _with_velocity(problem: _Problem, motion: QuasiStaticMotion) -> QuasiStaticM
 def _moved(problem: _Problem, motion: QuasiStaticMotion, rigid: IntArray, step: Array) -> QuasiStaticMotion:
     """The motion after a step of Newton's method."""
     sizes = np.cumsum([len(motion.acceleration), len(rigid), len(problem.rows)])
-    change, faster, pull, pose_pull = np.split(step, sizes)
+    change, faster, pose_pull, pull = np.split(step, sizes)
     acceleration, multipliers = motion.acceleration.copy(), motion.multipliers.copy()
     pose_multipliers = motion.pose_multipliers.copy()
     acceleration[rigid] += faster
-    multipliers[problem.rows] += pull
+    multipliers[problem.rows] -= pull
     pose_multipliers[problem.rows] += pose_pull
     state = displaced(problem.system, motion.state, change)
     at = problem.system.at(state, given=problem.moving)
     return _with_velocity(problem, QuasiStaticMotion(state, at, acceleration, multipliers, pose_multipliers))
 
 
-def _matrix(problem: _Problem, motion: QuasiStaticMotion, rigid: IntArray) -> Matrix:
-    """Of the changes of (pose, eta), of the acceleration, the multipliers and the pose multipliers."""
+def _solver(problem: _Problem, motion: QuasiStaticMotion, rigid: IntArray) -> Callable[[Array], Array]:
+    """What solves for changes of (pose, eta), of the acceleration, the pose multipliers and less the multipliers.
+
+    Raises:
+        SingularMatrixError: no single step leads on.
+    """
     system, state, at = problem.system, motion.state, motion.at
     matrix = system.rows.small_matrix(at)[problem.rows]
     mass = system.small_mass(state, at)
-    held, mass_rigid = matrix[:, rigid], mass[rigid]
-    stiffness = _stiffness(system, motion, problem.share)
+    held = matrix[:, rigid]
     metric = REGULARISATION * problem.rate * (held**2 @ (1 / mass.diagonal()[rigid])) + np.finfo(float).tiny
-    if not isinstance(matrix, np.ndarray):
-        return sparse.csc_matrix(
-            sparse.block_array(
-                [
-                    [stiffness, mass[:, rigid], -matrix.T, None],
-                    [None, held, None, -sparse.diags_array(metric)],
-                    [matrix, None, None, None],
-                    [mass_rigid, None, None, held.T],
-                ],
-                format="csc",
-            )
-        )
-    rows, n = matrix.shape
-    a, b, c, d = np.cumsum([n, len(rigid), rows, rows])
-    result = np.zeros((d, d))
-    result[:n, :a], result[:n, a:b], result[:n, b:c] = stiffness, mass[:, rigid], -matrix.T
-    result[n : n + rows, a:b], result[n : n + rows, c:] = held, -np.diag(metric)
-    result[n + rows : n + 2 * rows, :a] = matrix
-    result[n + 2 * rows :, :a], result[n + 2 * rows :, c:] = mass_rigid, held.T
-    return result
+    balances = block_array([[_stiffness(system, motion, problem.share), mass[:, rigid]], [mass[rigid], None]])
+    rows = block_array([[None, held], [matrix, None]])
+    whole, size = SaddlePoint(balances, rows, np.concatenate([metric, np.zeros(len(metric))])), balances.shape[0]
+    return lambda right: np.concatenate(whole.solve(right[:size], right[size:]))
 
 
 def _rate(system: System, state: State, at: Instants) -> float:
@@ -338,19 +324,6 @@ def _rate(system: System, state: State, at: Instants) -> float:
     pull, motion = np.linalg.norm(applied_forces(system, state, at) / root), np.linalg.norm(root * state.velocity)
     extent = _extent(system)
     return float(pull / extent + (motion / extent) ** 2) or 1.0
-
-
-def _factors(matrix: Matrix) -> Callable[[Array], Array]:
-    """What solves with a matrix.
-
-    Raises:
-        SingularMatrixError: it is singular.
-    """
-    if isinstance(matrix, np.ndarray):
-        factors = lu_factor(matrix, check_finite=False)
-        return lambda right: np.asarray(lu_solve(factors, right, check_finite=False))
-    solve: Callable[[Array], Array] = lu_factors(matrix).solve
-    return solve
 
 
 def _relative(error: np.floating[Any], scale: np.floating[Any]) -> float:

@@ -8,7 +8,8 @@ import numpy as np
 from scipy import linalg, sparse
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.algebra.sparse import Matrix, is_small, smallest_solution
+from phlexible.algebra.saddle import smallest_solution
+from phlexible.algebra.sparse import Matrix, is_small
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.description.joints.joint import Joint
 from phlexible.display import shortened

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from phlexible.algebra.arrays import Array
+from phlexible.algebra.saddle import SaddlePoint, natural_scale
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.beam.bases import independent
 from phlexible.bodies.mechanics.floating import elastic_tangent
@@ -17,7 +18,6 @@ from phlexible.errors import ModelError, ParameterError, PoleError
 from phlexible.linear.frequency_response import harmonic_answers
 from phlexible.linear.linearize import Linearization
 from phlexible.linear.mechanics import LinearMechanics
-from phlexible.linear.null_space import ConstrainedSolver, natural_scale
 from phlexible.linear.symmetric_modes import SymmetricModes, lowest_symmetric_modes
 
 # What the second-order bases share: rigid motions that forces reach, static answers, orthonormal columns.
@@ -53,12 +53,8 @@ def static_answers(mechanics: LinearMechanics, modes: SymmetricModes, directions
     elastic = modes.squares[modes.squares > 0]
     balanced = directions - mechanics.mass @ (rigid @ (rigid.T @ directions))
     shift = 1e-6 * float(elastic[0]) if rigid.shape[1] and len(elastic) else 0.0
-    solver = ConstrainedSolver(
-        sparse.csr_array(mechanics.stiffness + shift * mechanics.mass),
-        mechanics.constraint_matrix,
-        natural_scale(mechanics.mass),
-    )
-    answers = solver.solve(balanced)
+    stiffness, scale = mechanics.stiffness + shift * mechanics.mass, natural_scale(mechanics.mass)
+    answers, _ = SaddlePoint(stiffness, mechanics.constraint_matrix, scale=scale).solve(balanced)
     return np.asarray(answers - rigid @ (rigid.T @ (mechanics.mass @ answers)))
 
 

@@ -6,7 +6,8 @@ from itertools import pairwise
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.algebra.sparse import lu_factors, smallest_with_multipliers
+from phlexible.algebra.saddle import smallest_with_multipliers
+from phlexible.algebra.sparse import solver
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.mechanics.any_body import elastic_force, viscous_force
 from phlexible.bodies.mechanics.floating import quadratic_velocity_forces
@@ -102,11 +103,7 @@ def reactions(
     applied, pulls = _applied(system, state, at, theta, values)
     mass, matrix = system.small_mass(state, at), system.rows.small_matrix(at)
     forces = applied + _own_forces(system, state)
-    if isinstance(mass, np.ndarray):
-        free = np.linalg.solve(mass, forces)
-    else:
-        free = lu_factors(mass).solve(forces)
-    asked = -(matrix @ free + system.rows.accelerations(at)[0])[rows]
+    asked = -(matrix @ solver(mass)(forces) + system.rows.accelerations(at)[0])[rows]
     change, mu = smallest_with_multipliers(mass, matrix[rows], asked)
     multipliers = np.zeros(matrix.shape[0])
     multipliers[rows] = -mu

@@ -1,7 +1,8 @@
 import numpy as np
+import pytest
 from scipy import sparse
 
-from phlexible.algebra.sparse import smallest_with_multipliers
+from phlexible.algebra.saddle import SaddlePoint, smallest_with_multipliers
 
 
 def test_small_arrays_and_sparse_matrices_have_the_same_smallest_solution():
@@ -17,3 +18,15 @@ def test_small_arrays_and_sparse_matrices_have_the_same_smallest_solution():
         x, y = smallest_with_multipliers(*kinds, values)
         assert np.allclose(x, expected, rtol=1e-9, atol=1e-9)
         assert np.allclose(metric @ x + matrix.T @ y, 0, atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_many_right_sides_are_solved_as_the_whole_matrix_solves_them(kind):
+    rng = np.random.default_rng(1)
+    matrix, rows, compliance = rng.normal(size=(5, 5)), rng.normal(size=(2, 5)), np.array([0.0, 0.3])
+    forces, values = rng.normal(size=(5, 3)), rng.normal(size=(2, 3))
+    whole = np.block([[matrix, rows.T], [rows, -np.diag(compliance)]])
+    expected = np.linalg.solve(whole, np.concatenate([forces, values]))
+    for scale in (None, np.linspace(1e-3, 1e3, 5)):
+        x, y = SaddlePoint(kind(matrix), kind(rows), compliance, scale).solve(forces, values)
+        assert np.concatenate([x, y]) == pytest.approx(expected, rel=1e-9)

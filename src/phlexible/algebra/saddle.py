@@ -1,0 +1,123 @@
+"""Saddle points: unknowns under constraints and their multipliers, scaled, relaxed and refined."""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array
+from phlexible.algebra.sparse import Matrix, block_array, solver
+
+# ``K x + G^T y = f`` and ``G x - D y = g``, factored once for many right sides.
+
+
+class SaddlePoint:
+    """x and y for many f and g.
+
+    Args:
+        matrix: K, shape (n, n), real or complex.
+        rows: G, shape (rows, n), of full rank unless there is a relaxation.
+        compliance: the diagonal of D, shape (rows,); None: zero.
+        scale: sizes of the unknowns, for example ``natural_scale(M)``, shape (n,); rows then have the size of the
+            largest entry of K. None: everything is taken as it is.
+        relaxation: of the scaled rows, which may repeat each other then; the solution is refined against the exact
+            ones. Where they contradict each other it leaves a residual.
+
+    Raises:
+        SingularMatrixError: matrices are sparse, and the whole is exactly singular.
+    """
+
+    def __init__(
+        self,
+        matrix: Matrix,
+        rows: Matrix,
+        compliance: Array | None = None,
+        scale: Array | None = None,
+        relaxation: float = 0.0,
+    ) -> None:
+        count = rows.shape[0]
+        self._scale, self._row_scale = np.ones(matrix.shape[0]) if scale is None else scale, np.ones(count)
+        if scale is not None:
+            matrix = _scaled(scale, matrix, scale)
+            lengths = np.sqrt(rows**2 @ scale**2)
+            self._row_scale = ((count and float(abs(matrix).max())) or 1.0) / np.where(lengths > 0, lengths, 1.0)
+            rows = _scaled(self._row_scale, rows, scale)
+        is_array = isinstance(matrix, np.ndarray) and isinstance(rows, np.ndarray)
+        soft = np.zeros(count) if compliance is None else self._row_scale**2 * compliance
+        self._exact = _whole(matrix, rows, soft)
+        self._refinements = REFINEMENTS if relaxation else 0
+        relaxed = _whole(matrix, rows, soft + relaxation) if relaxation else self._exact
+        # an inverse is as good as the refinement needs, and its products are faster than solutions
+        self._solve = np.linalg.inv(relaxed).__matmul__ if relaxation and is_array else solver(relaxed)
+
+    def solve(self, forces: Array, values: Array | None = None) -> tuple[Array, Array]:
+        """x and y for f, shape (n,) or (n, columns), and g, shape (rows,) or (rows, columns); None: zero."""
+        above = (self._scale * forces.T).T
+        if values is None:
+            below = np.zeros((len(self._row_scale), *forces.shape[1:]))
+        else:
+            below = (self._row_scale * values.T).T
+        right = np.ascontiguousarray(np.concatenate([above, below]), dtype=np.result_type(above, self._exact.dtype))
+        solution = self._solve(right)
+        for _ in range(self._refinements):
+            solution = solution + self._solve(right - self._exact @ solution)
+        x, y = solution[: len(above)], solution[len(above) :]
+        return np.asarray((self._scale * x.T).T), np.asarray((self._row_scale * y.T).T)
+
+
+def _scaled(left: Array, matrix: Matrix, right: Array) -> Matrix:
+    if isinstance(matrix, np.ndarray):
+        return left[:, None] * matrix * right
+    return sparse.csr_array(sparse.diags_array(left) @ matrix @ sparse.diags_array(right))
+
+
+def _whole(matrix: Matrix, rows: Matrix, compliance: Array) -> Any:
+    if not rows.shape[0]:
+        return matrix
+    soft = None
+    if compliance.any():
+        soft = -np.diag(compliance) if isinstance(rows, np.ndarray) else -sparse.diags_array(compliance)
+    return block_array([[matrix, rows.T], [rows, soft]])
+
+
+def natural_scale(mass: Matrix) -> Array:
+    """``1 / sqrt(diag M)``, shape (n,)."""
+    return np.asarray(1 / np.sqrt(mass.diagonal()))
+
+
+# The nearest point of a linear set, also where some of its equations repeat others.
+
+RELAXATION = 1e-9
+REFINEMENTS = 7
+
+
+def nearest_point(metric: Matrix, matrix: Matrix) -> SaddlePoint:
+    """Finds x of least ``x.metric.x / 2 - f.x`` with ``matrix @ x = g``; equations may repeat each other.
+
+    Args:
+        metric: symmetric, positive definite, shape (n, n).
+        matrix: shape (rows, n).
+    """
+    return SaddlePoint(metric, matrix, scale=natural_scale(metric), relaxation=RELAXATION)
+
+
+def smallest_solution(metric: Matrix, matrix: Matrix, values: Array) -> Array:
+    """x with ``matrix @ x = values`` and least ``x.metric.x``, shape (n,).
+
+    Equations that repeat others are allowed as long as they do not contradict them; where they do,
+    x leaves a residual.
+
+    Args:
+        metric: symmetric, positive definite, shape (n, n).
+        matrix: shape (rows, n).
+        values: shape (rows,).
+    """
+    return smallest_with_multipliers(metric, matrix, values)[0]
+
+
+def smallest_with_multipliers(metric: Matrix, matrix: Matrix, values: Array) -> tuple[Array, Array]:
+    """The same x, and y (rows,) with ``metric @ x + matrix.T @ y = 0``."""
+    rows, n = matrix.shape
+    if rows == 0 or n == 0:
+        return np.zeros(n), np.zeros(rows)
+    return nearest_point(metric, matrix).solve(np.zeros(n), values)
