@@ -6,6 +6,7 @@ from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 
 import phlexible as ph
+from phlexible.description.ports import Attachment
 from phlexible.state.initial_velocity import undeformed
 from phlexible.state.system import system_of
 
@@ -34,7 +35,7 @@ def disturbed(model, seed, shift=0.03, turn=0.05):
         wrong.add(placed.body, placed.name, placed.position + move, rotation)
     for joint in model.joints:
         ports = [
-            wrong[port.placed.name]._attach(port.location) if hasattr(port, "placed") else port
+            Attachment(wrong[port.placed.name], port.location) if hasattr(port, "placed") else port
             for port in (joint.first, joint.second)
         ]
         axes = {name: getattr(joint, name) for name in ("axis", "second_axis") if hasattr(joint, name)}
