@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import phlexible as ph
 
@@ -51,3 +52,19 @@ def test_steps_from_an_equilibrium_have_no_gaps_of_joints_to_close(step: float) 
     model.connect(ph.Revolute(beam.end, bar.origin))
     motion = model.simulate(10 * step, step, initial=model.equilibrium())
     assert np.abs(motion.velocity(bar.origin)).max() < 1e-12 / step
+
+
+@pytest.mark.parametrize("length", [1e-3, 1.0, 1e3])
+def test_a_body_may_spin_about_an_axis_through_its_joint(length):
+    """The spin moves neither its reference point nor the joint, but its axis is known to round-off only."""
+    for number in range(10):
+        turn, model = Rotation.random(random_state=number), ph.Model()
+        spin = turn.apply([0.07, 0.0, 0.0])
+        inertia = np.array([1.0, 2.0, 2.5]) * length**2
+        body = ph.RigidBody(1.0, inertia, center=(0.4 * length, 0.0, 0.0))
+        place = (length, -length, 0.3 * length)
+        top = model.add(body, "top", position=place, rotation=turn, angular_velocity=spin)
+        tip = top.point((length, 0.0, 0.0))
+        model.connect(ph.Spherical(model.ground.at(tip.initial_position()), tip))
+        motion = model.simulate(0.1, 0.01, progress=False)
+        assert motion.angular_velocity(top)[-1] == pytest.approx(spin, abs=1e-12)

@@ -211,8 +211,7 @@ def check_velocity(system: System, state: State, is_deformed: bool = False, at: 
     here = system.at(state) if at is None else at
     residual, scale = missed_rates(system, here, state.velocity)
     worst = float(np.abs(residual).max(initial=0.0))
-    fastest = float(np.abs(state.velocity).max(initial=0.0))  # of a string's nodes, far from the joint
-    allowed = TOLERANCE * scale + ROUND_OFF * fastest
+    allowed = TOLERANCE * scale + _round_off(system, here, state.velocity)
     if worst <= allowed or (system.rows.drift(here)[0].any() and worst <= allowed + _noise(system, state)):
         return
     rigid = np.flatnonzero(system.layout.is_rigid)
@@ -220,6 +219,21 @@ def check_velocity(system: System, state: State, is_deformed: bool = False, at: 
     nearest[rigid] += _smallest(system.small_mass(state, here), system.rows.small_matrix(here), -residual, rigid)
     is_given = given_velocity(system, state)[1]
     raise _contradiction(system, replace(state, velocity=nearest), residual, bool(is_given.any()), is_deformed)
+
+
+def _round_off(system: System, at: Instants, velocity: Array) -> float:
+    """Of rates of joints that velocities leave where they cancel or where a spin passes them [m/s, rad/s].
+
+    The axis of a spin is known to round-off, and with it what the spin moves at the end of a lever along it.
+    """
+    sizes = np.abs(velocity)
+    fastest = float(sizes.max(initial=0.0))  # of a string's nodes, far from the joint
+    frame, _, place = system.layout.spin
+    spins = np.zeros(len(system.bodies))
+    np.maximum.at(spins, frame, sizes[place])
+    sizes[place] = spins[frame]
+    levers = float((abs(system.rows.small_matrix(at)) @ sizes).max(initial=0.0))
+    return ROUND_OFF * max(fastest, levers)
 
 
 def missed_rates(system: System, at: Instants, velocity: Array, before: Array | float = 0.0) -> tuple[Array, float]:
