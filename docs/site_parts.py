@@ -23,7 +23,7 @@ INTERNAL = {
     "coordinate_name coordinates direction entries extent forces gaps initial_coordinate is_active "
     "is_actuator is_lossy is_plain members needs_radius parts periods_of_delay quadrature "
     "read rows share target_at times touchers",
-    "measure": "availability continued of of_kind read rows share",
+    "measure": "continued of of_kind read rows share",
     "shapes": "centred placed",
     "description.mechanism": "applied_elements expect group group_rod switches with_locks with_stored",
     "description": "drawn elastic expect receive settle waiting",

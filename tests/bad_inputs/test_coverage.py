@@ -38,7 +38,10 @@ WITHIN = {
 }
 PICTURES = {"plot", "plot_reaction", "TriangleMesh"}  # how things look; a wrong value is seen at once
 # In signatures: what stands for other names, and what ``output_coordinates`` takes like the methods above.
-NO_ARGUMENTS = {"self", "cls", "args", "kwargs", "named", "x of output_coordinates", "ranges of samples", "options"}
+NO_ARGUMENTS = {
+    *("self", "cls", "args", "kwargs", "named", "options"),
+    *("x of output_coordinates", "ranges of samples", "dimension of memory"),
+}
 
 
 def arguments(function):

@@ -38,7 +38,6 @@ def arm_with_a_rope(error=0.0):
     return model
 
 
-@pytest.mark.filterwarnings("ignore:.*damps too strongly:phlexible.errors.StepWarning")
 def test_a_model_that_is_closed_moves_as_before():
     """To round-off: nothing was lost, renamed or changed."""
     model = arm_with_a_rope()

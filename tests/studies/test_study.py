@@ -166,7 +166,7 @@ def test_what_cannot_be_a_study_is_refused(tmp_path):
     for given, message in (
         ((pendulum, GRID, lambda model: lock), "cannot be sent to other processes"),
         ((pendulum, GRID, fall, "all"), "executor must be None"),
-        ((pendulum, {}, fall), "at least one parameter"),
+        ((pendulum, {}, fall), "at least one name with its values"),
         ((pendulum, {"length": 1.0}, fall), "length must be a list of values"),
         ((pendulum, [{"length": 1.0}, {"gravity": 1.0}], fall), "have the same parameters"),
         ((pendulum, 3, fall), "must be a grid"),

@@ -23,7 +23,7 @@ MOST_FORCES = 300  # with dampers; of more none is looked at
 TURNS = 2.0  # d c h from which on a rate changes its sign in each step
 CLEARLY = 2.0  # times that
 SHARE = 0.25  # of the squares of a rate, in what changes its sign from instant to instant
-ENERGY = 1e-6  # of the greatest kinetic energy, in that part
+ENERGY = 1e-2  # of the greatest kinetic energy, in that part: less is seen in rates of light parts only
 NEGLIGIBLE = 1e-9  # of all energies, and of what weight does over the size of a body
 
 
