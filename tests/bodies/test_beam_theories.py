@@ -313,6 +313,23 @@ ROUND = ph.CircularSection(0.02)
 DIAGONAL = np.diag([1.0, 1.0, 1.0, 2.0, 1.0, 1.0])
 
 
+def test_a_general_section_takes_matrices_of_five_printed_digits():
+    exact = matrices_of(THICK, (0.1, 0.03))
+    printed = [
+        np.vectorize(lambda number: float(f"{number:.4e}"))(m) for m in (exact.stiffness_matrix, exact.mass_matrix)
+    ]
+    printed[0][0, 5] *= 1 + 9e-5
+    section = ph.GeneralSection(*printed)
+    mass = section.mass_matrix
+    assert mass == pytest.approx(exact.mass_matrix, rel=1e-4, abs=1e-4 * mass.max())
+    assert mass[3, 3] == mass[4, 4] + mass[5, 5]
+    assert (section.stiffness_matrix == section.stiffness_matrix.T).all()
+    wrong = printed[1].copy()
+    wrong[3, 3] *= 1.001
+    with pytest.raises(ParameterError, match="flat section"):
+        ph.GeneralSection(printed[0], wrong)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [

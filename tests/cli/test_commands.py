@@ -203,6 +203,7 @@ def test_results_are_replaced_only_where_that_is_asked_for(tmp_path: Path) -> No
         (["run", "chain", "--out", "run.csv"], "--out run.csv: the name must end with .h5 or .hdf5"),
         (["run", "chain", "--plot", "run.doc"], "--plot run.doc: the name must end with .png"),
         (["run", "chain", "--animate", "run.avi"], "--animate run.avi: the name must end with .mp4 or .gif"),
+        (["run", "chain", "--overwrite"], "--overwrite replaces the results file of --out: say which"),
         (["run", "chain", "--resume"], "--resume continues the run in a results file: say which with --out"),
         (["run", "chain", "--resume", "--out", "absent.h5"], "absent.h5"),
     ],

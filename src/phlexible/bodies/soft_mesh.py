@@ -14,7 +14,7 @@ from phlexible.bodies.flexible.element_mesh import CellKind, standard_element
 from phlexible.bodies.flexible.given_mesh import CORNERS, GivenMesh
 from phlexible.bodies.locations import Interface, Location, MaterialPoint, MaterialPoints, MaterialPosition, Node
 from phlexible.bodies.soft_law import Constitution, ElementStrains
-from phlexible.display import short_repr
+from phlexible.display import short_repr, written
 from phlexible.errors import AttachmentError, ParameterError
 
 if TYPE_CHECKING:
@@ -315,9 +315,17 @@ def chosen_points(name: str, nodes: Any, mesh: SoftMesh, given: GivenMesh | None
             )
         points = mesh.nodes[chosen]
     else:
-        points = np.unique(np.asarray(nodes))
+        try:
+            points = np.unique(np.asarray(nodes))
+        except (TypeError, ValueError):  # of different kinds, or of different lengths
+            points = np.zeros(0)
         if points.dtype.kind not in "iu" or np.ndim(nodes) != 1:
-            raise ParameterError(f"{name} must be numbers of nodes, a function of places or a name, got {nodes!r}")
+            rigid = (
+                "" if not isinstance(nodes, tuple) else "; groups of soft bodies are means of nodes, never rigid"
+            )
+            raise ParameterError(
+                f"{name} must be numbers of nodes, a function of places or a name, got {written(nodes)}{rigid}"
+            )
         if len(points) and not (0 <= points[0] and points[-1] < len(mesh.number)):
             raise ParameterError(f"{name}: the mesh has nodes 0 .. {len(mesh.number) - 1}, got {points[-1]}")
     points = points[mesh.number[points] >= 0]

@@ -218,6 +218,8 @@ def _prepare_files(order: Order) -> None:
         raise UsageError("--resume continues the run in a results file: say which with --out")
     if order.resume and order.overwrite:
         raise UsageError("--resume keeps the run in the --out file and --overwrite replaces it: leave one out")
+    if order.overwrite and order.out is None:
+        raise UsageError("--overwrite replaces the results file of --out: say which with --out, or leave it out")
     if order.out is not None and order.out.exists() and not (order.resume or order.overwrite):
         raise UsageError(
             f"--out {order.out} exists: add --overwrite to replace it, --resume to go on with it, or name another"

@@ -269,6 +269,8 @@ def yz_place(name: str, value: ArrayLike) -> Place:
 # A cross-section given by its 6 x 6 stiffness and mass matrices, as section analysis programs give them.
 
 Matrix = tuple[tuple[float, ...], ...]
+PRINTED = 1e-4
+"""By which numbers printed to five digits may miss a relation of exact ones: each of two is rounded by 5e-5 of itself."""
 ROUND_OFF = 1e-9
 
 
@@ -280,7 +282,7 @@ def _symmetric(name: str, value: ArrayLike) -> Matrix:
         raise ParameterError(f"{name} must be finite")
     scale = np.sqrt(np.abs(np.diag(matrix)))
     away = np.abs(matrix - matrix.T)
-    if (away > ROUND_OFF * np.maximum(np.outer(scale, scale), np.abs(matrix))).any():
+    if (away > PRINTED * np.maximum(np.abs(matrix), np.abs(matrix.T)) + ROUND_OFF * np.outer(scale, scale)).any():
         row, column = np.unravel_index(int(np.argmax(away)), away.shape)
         raise ParameterError(
             f"{name} must be symmetric, got {matrix[row, column]!r} at ({row}, {column}) and"
@@ -301,7 +303,8 @@ class GeneralSection:
     Attributes:
         stiffness: shape (6, 6), symmetric, positive definite [N, N m, N m2].
         mass: shape (6, 6), that of a flat cross-section: m, the two moments m y and m z, and int rho y^2, int
-            rho z^2, int rho y z [kg/m, kg, kg m].
+            rho z^2, int rho y z [kg/m, kg, kg m]. Five printed digits do: the section is then the flat one of
+            the entries for m, the moments, and J_yy, J_zz, J_yz.
         viscosity: Kelvin-Voigt time tau [s], as of ``Material``.
 
     Raises:
@@ -325,6 +328,7 @@ class GeneralSection:
         if not _is_positive(self.stiffness_matrix):
             raise ParameterError("stiffness must be positive definite: some strain of the section costs no energy")
         self._check_mass()
+        set_fields(self, mass=tuple(tuple(row) for row in flat_mass(self.moments).tolist()))
 
     @property
     def stiffness_matrix(self) -> Array:
@@ -361,7 +365,7 @@ class GeneralSection:
         expected = flat_mass(moments)
         scale = np.sqrt(np.maximum(np.diag(expected), np.finfo(float).tiny))
         away = np.abs(given - expected) / np.outer(scale, scale)
-        if away.max() > ROUND_OFF:
+        if away.max() > PRINTED:
             row, column = np.unravel_index(int(np.argmax(away)), away.shape)
             raise ParameterError(
                 "mass must be that of a flat section: [[m 1, -m [c]], [m [c], J]] with J_xx = J_yy + J_zz; entry"
