@@ -2,7 +2,9 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import Enum
 from functools import partial
+from math import ceil
 from os import PathLike
 from typing import TYPE_CHECKING, Self, overload
 
@@ -33,6 +35,7 @@ from phlexible.results.linear_model import LinearModel
 from phlexible.results.live import LiveRun
 from phlexible.results.motion import Motion
 from phlexible.results.progress import progress_bar, shown
+from phlexible.results.run_error import Repeatable, run_error_of_places
 from phlexible.results.run_warnings import attach_motion, warned
 from phlexible.state.initial_pose import assembled_pose, moved_model
 from phlexible.state.initial_state import InitialKind
@@ -53,6 +56,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SAME_STEP = 1e-9
+COMPARED = (
+    4  # steps in an interval of the output, at least: its instants are those of runs with 2 and 4 times the step
+)
+MOST_RUNS = 6  # to a tolerance of a whole run
+SAFETY = 0.8  # of the tolerance, that the next run aims at
+FASTEST = 16.0  # by which a run has more steps than the one before
+
+
+class ToleranceOf(Enum):
+    """What ``tolerance=`` is for."""
+
+    STEP = "step"
+    RUN = "run"
 
 
 class Model(Mechanism):
@@ -92,6 +108,7 @@ class Model(Mechanism):
         every: int = 1,
         numerical_damping: float = 0.0,
         tolerance: float | None = None,
+        of: ToleranceOf | str = ToleranceOf.STEP,
         output_step: float | None = None,
         output: str | PathLike[str] | None = None,
         overwrite: bool = False,
@@ -117,6 +134,9 @@ class Model(Mechanism):
                 ``step`` is then the interval of the output, which is cut into 2, 4, 8 ... equal steps, rarely
                 changed; momenta, joints and the ledger stay exact. Where the number changes, velocities are
                 projected onto the joints, and the energy lost is booked as dissipated. None: steps as given.
+            of: what the tolerance is for: "step", or "run": the estimated error of all places up to the end,
+                relative to the longest body, met by several runs with equal steps, each judged by runs with twice
+                and four times its steps (``motion.run_error``). It warns where shorter steps do not help.
             output_step: interval between stored instants [s], a multiple of ``step``, in place of ``every``; with a
                 ``tolerance`` in place of ``step``.
             output: results file that is written while the run goes on: ``Motion.load`` reads it at any time,
@@ -144,6 +164,16 @@ class Model(Mechanism):
         """
         kind = _initial(initial)
         option("scheme", scheme, Scheme)
+        if option("of", of, ToleranceOf) is ToleranceOf.RUN:
+            if tolerance is None or every != 1 or stop is not None or output is not None:
+                raise ParameterError(
+                    'of="run" goes with tolerance= and output_step=, and without every=, stop= and output='
+                    " (motion.save writes the file)"
+                )
+            interval, _ = _steps(step, 1, output_step, tolerance)
+            return self._simulated_to(
+                positive("tolerance", tolerance), duration, interval, initial, order, numerical_damping, progress
+            )
         duration = positive("duration", duration)
         step, every = _steps(step, every, output_step, tolerance)
         if step > duration:
@@ -151,7 +181,78 @@ class Model(Mechanism):
         file = None if output is None else file_path("output", output)
         results = partial(RunOutput, path=file, overwrite=flag("overwrite", overwrite))
         options = StepOptions(order, every, numerical_damping, tolerance)
-        return self._run(duration, step, options, progress, results, kind, _stop(stop))
+        motion = self._run(duration, step, options, progress, results, kind, _stop(stop))
+        motion._repeatable = self._again(kind, duration, step, options, stop, motion)
+        return motion
+
+    def _simulated_to(
+        self,
+        tolerance: float,
+        duration: float,
+        interval: float,
+        initial: InitialKind | str | State | Equilibrium,
+        order: int,
+        numerical_damping: float,
+        progress: bool | None,
+    ) -> Motion:
+        """The motion whose error is estimated within the tolerance, or the best one with a warning."""
+        pieces, unresolved, advice = COMPARED, 0, ""
+        for _ in range(MOST_RUNS):
+            motion = self.simulate(
+                duration,
+                interval / pieces,
+                initial=initial,
+                order=order,
+                every=pieces,
+                numerical_damping=numerical_damping,
+                progress=progress,
+            )
+            error = run_error_of_places(motion, motion.repeatable)
+            aim = tolerance * motion.run.system.body_length
+            if error.greatest <= aim:
+                return motion
+            unresolved, advice = unresolved + (error.ratio <= 2), error.advice
+            if unresolved == 2:
+                break
+            longer = (error.greatest / (SAFETY * aim)) ** (1 / order)
+            pieces = COMPARED * ceil(pieces * min(max(longer, 1.2), FASTEST) / COMPARED)
+        text = (
+            f"the error of the run is estimated at {error.greatest:.2g} m, not {aim:.2g} m as asked, with steps of"
+            f" {error.step:.2g} s; {advice or 'take smaller output steps or a larger tolerance'}"
+        )
+        warnings.warn(text, StepWarning, stacklevel=3)
+        return motion
+
+    def _again(
+        self,
+        kind: InitialKind | State,
+        duration: float,
+        step: float,
+        options: StepOptions,
+        stop: When | None,
+        motion: Motion,
+    ) -> Repeatable | str:
+        """How a run is done again with other steps, or why it cannot be."""
+        reasons = {
+            "tolerance= changes steps as it goes": options.tolerance is not None,
+            "stop= ends each run at another instant": stop is not None,
+            "events of model.at change the joints": bool(self.events),
+            "it did not come to its end": not motion.is_complete,
+        }
+        for reason, holds in reasons.items():
+            if holds:
+                return reason
+        system = motion.run.system
+
+        def run(step: float, every: int, duration: float) -> Motion:
+            if self._numbers.whole_system(self) is not system:
+                raise ModelError(
+                    "the model was changed after the run; run_error needs it as it was: simulate again"
+                )
+            again = StepOptions(options.order, every, options.numerical_damping, None)
+            return self._run(duration, step, again, False, partial(RunOutput, path=None), kind, None)
+
+        return Repeatable(run, step, options.every, options.order, duration)
 
     def resume(
         self,

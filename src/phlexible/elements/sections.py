@@ -270,7 +270,7 @@ def yz_place(name: str, value: ArrayLike) -> Place:
 
 Matrix = tuple[tuple[float, ...], ...]
 PRINTED = 1e-4
-"""By which numbers printed to five digits may miss a relation of exact ones: each of two is rounded by 5e-5 of itself."""
+"""What five printed digits may miss of a relation of exact numbers: each of two is rounded by 5e-5 of itself."""
 ROUND_OFF = 1e-9
 
 

@@ -17,7 +17,7 @@ from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.relations import JointRelation
 from phlexible.description.placed_wholes import PlacedWhole
 from phlexible.description.ports import Attachment, PlacedBody, Port
-from phlexible.errors import ParameterError
+from phlexible.errors import ModelError, ParameterError
 from phlexible.measure import (
     kinematics,
     mesh_stress as mesh_stresses,
@@ -47,6 +47,7 @@ from phlexible.measure.sensors import (
 from phlexible.pictures.summaries import Figures, figures, motion_html
 from phlexible.results import tables, vtk_series
 from phlexible.results.motion_pictures import MotionPictures
+from phlexible.results.run_error import Repeatable, RunError, run_error
 from phlexible.state.initial_state import InitialKind
 from phlexible.state.layout import State
 from phlexible.state.recorded_run import RecordedRun
@@ -172,6 +173,9 @@ class Motion(MotionPictures, MeshedMotion):
         self.checkpoint = checkpoint
         self.recording = recording.read_only()
         self.run = RecordedRun(system, self.recording, is_at_rest=is_at_rest)
+        self._repeatable: Repeatable | str = (
+            "a motion from a file, a pickle or a live run has no model to run again"
+        )
 
     def __reduce__(self) -> tuple[object, ...]:
         """For pickles: without what follows from the rest."""
@@ -400,6 +404,40 @@ class Motion(MotionPictures, MeshedMotion):
             True
         """
         return checked(self.run)
+
+    def run_error(self, *sensors: Sensor) -> RunError:
+        """The error of the whole run, estimated from two further runs with steps twice and four times as long.
+
+        They take three quarters of the time of the run. The estimate is of the greatest error of all sensors up to
+        each instant; the last instant alone would tell less, since errors cross zero (docs/accuracy.md).
+
+        Args:
+            sensors: of one unit.
+
+        Raises:
+            ParameterError: no sensors, several units, or a run with too few steps.
+            ModelError: a run that cannot be done again: one with ``tolerance=``, ``stop=`` or events, one that was
+                loaded, resumed or stepped live, or one whose controllers remember what was before.
+
+        Example:
+            >>> crank = ph.gallery.crank_slider()
+            >>> motion = crank.simulate(duration=0.01, step=5e-5, initial="quasi_static")
+            >>> error = motion.run_error(ph.Position(crank["slider"].origin))
+            >>> error.greatest < 1e-4
+            True
+        """
+        return run_error(self, self.repeatable, sensors)
+
+    @property
+    def repeatable(self) -> Repeatable:
+        """How the run is done again with other steps.
+
+        Raises:
+            ModelError: it cannot be.
+        """
+        if isinstance(self._repeatable, str):
+            raise ModelError(f"the error of a run is found by repeating it: {self._repeatable}")
+        return self._repeatable
 
     def long_steps(self, steps: int | None = None) -> list[str]:
         """What says that steps were too long, in words; mostly nothing.

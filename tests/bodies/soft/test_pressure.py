@@ -5,8 +5,8 @@ import pytest
 import skfem
 
 import phlexible as ph
-from phlexible.errors import ParameterError
 from phlexible.bodies.soft_mesh import soft_surface
+from phlexible.errors import ParameterError
 from phlexible.gallery.soft_bodies import disc
 
 

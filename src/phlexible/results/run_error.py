@@ -1,0 +1,198 @@
+"""The error of a whole run, from runs with steps twice and four times as long (docs/accuracy.md)."""
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.description.interactions.feedback import Feedback
+from phlexible.description.interactions.sensor import Sensor
+from phlexible.errors import ModelError, ParameterError
+
+if TYPE_CHECKING:
+    from phlexible.results.motion import Motion
+
+SAME = 1e-9  # of the duration: instants of two runs that are one
+FEWEST = 3  # instants that all three runs have, beside the first
+POINTS = 9  # along a beam
+REPEATED = 10  # stored instants that are run again to see whether the run repeats
+DIFFERENT = 1e-9  # of the greatest number of a sensor
+CLEAR = 3.0  # ratio of the differences from which steps resolve what moves
+
+
+@dataclass(frozen=True, eq=False)
+class Repeatable:
+    """How a run of ``model.simulate`` is done again.
+
+    Attributes:
+        run: (step [s], instants between stored ones, duration [s]) -> the motion from the same start.
+        step: of the run [s].
+        every: so many steps from stored instant to stored instant.
+        order: of the scheme.
+        duration: [s].
+    """
+
+    run: Callable[[float, int, float], "Motion"]
+    step: float
+    every: int
+    order: int
+    duration: float
+
+
+@dataclass(frozen=True, eq=False)
+class RunError:
+    """What a run misses, estimated; print it.
+
+    Attributes:
+        time: instants that all three runs have, shape (k,) [s].
+        curve: estimated error of the run up to each instant, of the worst sensor, shape (k,), not falling.
+        greatest: its last number, in the unit of the sensors.
+        ratio: r, by how much the difference of runs shrinks where the step is halved, of the number with the
+            greatest error: 2^order where steps resolve what moves it, 1 where they do not; NaN: no error at all.
+        step: of the run [s].
+        order: of its scheme.
+        unit: of the sensors.
+    """
+
+    time: Array
+    curve: Array
+    greatest: float
+    ratio: float
+    step: float
+    order: int
+    unit: str
+
+    @property
+    def advice(self) -> str:
+        """What to do where the ratio is below 3; empty where the steps resolve the motion."""
+        if not self.ratio < CLEAR:
+            return ""
+        return (
+            f"halving the step shrinks the differences by {self.ratio:.2g} only, not by {2**self.order}: steps of"
+            f" {self.step:g} s do not resolve something that moves here (vibration, a jump, chaos, or a controller"
+            ' that acts once a step); start with initial="quasi_static", give it damping, or take smaller steps'
+        )
+
+    def __str__(self) -> str:
+        text = f"error up to {self.greatest:.2g} {self.unit} over {self.time[-1]:g} s, ratio {self.ratio:.2g}"
+        return f"{text}; {self.advice}" if self.advice else text
+
+
+def run_error(motion: "Motion", repeatable: Repeatable, sensors: Sequence[Sensor]) -> RunError:
+    """The error of a run for sensors of one unit, from two further runs with 2 and 4 times its step.
+
+    Raises:
+        ParameterError: sensors of several units or none, or a run with too few steps.
+        ModelError: a run that does not repeat.
+    """
+    if not sensors or not all(isinstance(sensor, Sensor) for sensor in sensors):
+        raise ParameterError(f"run_error takes sensors such as ph.Position(beam.end), got {sensors!r}")
+    units = sorted({sensor.unit for sensor in sensors})
+    if len(units) > 1:
+        raise ParameterError(
+            f"sensors of run_error must have one unit, got {', '.join(units)}; ask for each by itself"
+        )
+
+    def read(run: "Motion") -> Array:
+        return np.concatenate([run[sensor].reshape(len(run.time), -1) for sensor in sensors], axis=1)
+
+    return _estimated(motion, repeatable, read, units[0])
+
+
+def run_error_of_places(motion: "Motion", repeatable: Repeatable) -> RunError:
+    """The same for all places of the mechanism [m]: centres of mass, nodes, points along bodies, and turns
+    times the size of the body.
+
+    Raises:
+        ParameterError: a run with too few steps.
+        ModelError: a run that does not repeat.
+    """
+    return _estimated(motion, repeatable, places_of, "m")
+
+
+def places_of(motion: "Motion") -> Array:
+    """World positions of centres of mass, nodes and points along bodies, and turns times sizes, (N + 1, n) [m]."""
+    run = motion.run
+    parts = [run.recording.position]
+    for index in range(run.system.layout.frames):
+        data, rotation = run.system.bodies[index].data, run.recording.rotation[:, index]
+        parts.append(data.size * rotation)
+        if data.elastic_count:
+            positions, shapes = data.points.outline(POINTS)
+            local = positions + np.einsum("kcn,tn->tkc", shapes, run.elastic(index))
+            parts.append(run.reference_point(index)[:, None] + np.einsum("tij,tkj->tki", rotation, local))
+    return np.concatenate([part.reshape(len(motion.time), -1) for part in parts], axis=1)
+
+
+def _estimated(
+    motion: "Motion", repeatable: Repeatable, reading: Callable[["Motion"], Array], unit: str
+) -> RunError:
+    here = repeatable
+    interval = int(np.lcm(here.every, 4))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the motion itself has been warned of
+        _check_repeats(motion, here, reading)
+        middle = here.run(2 * here.step, interval // 2, here.duration)
+        coarse = here.run(4 * here.step, interval // 4, here.duration)
+    rows = _common([motion.time, middle.time, coarse.time])
+    if len(rows[0]) <= FEWEST:
+        raise ParameterError(
+            f"the runs with steps of {here.step:g} s, 2 and 4 times as much share {len(rows[0])} instants of the"
+            f" {here.duration:g} s; store more of them (every=1 or 4), or take smaller steps"
+        )
+    read = [reading(run)[own] for run, own in zip((motion, middle, coarse), rows, strict=True)]
+    near, far = (np.maximum.accumulate(np.abs(first - second)) for first, second in pairwise(read))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = far[-1] / near[-1]  # of each number: what vibrates fast has another one than what moves slowly
+    share = np.array([_share(float(each), here.order) for each in ratios])
+    worst = int(np.argmax(near[-1] * share))
+    curve, ratio = (near * share).max(axis=1), float(ratios[worst])
+    return RunError(motion.time[rows[0]], curve, float(curve[-1]), ratio, here.step, here.order, unit)
+
+
+def _share(ratio: float, order: int) -> float:
+    """Error of a run over its difference to that of twice the step: a geometric series at the ratio that was met,
+    that of the order at the least, all of the difference where the runs do not come closer as steps shrink."""
+    full = 2.0**order
+    if not ratio < full:
+        return 1 / (full - 1)
+    return 1 / (ratio - 1) if ratio > 2 else 1.0
+
+
+def _common(times: Sequence[Array]) -> list[Array]:
+    """Rows of the instants that all runs have."""
+    first, *others = times
+    near = SAME * max(float(first[-1] - first[0]), np.finfo(float).tiny)
+    kept = np.ones(len(first), dtype=bool)
+    for other in others:
+        kept &= np.abs(other[_nearest(other, first)] - first) <= near
+    return [_nearest(time, first[kept]) for time in times]
+
+
+def _nearest(time: Array, wanted: Array) -> Array:
+    after = np.clip(np.searchsorted(time, wanted), 1, len(time) - 1)
+    return np.asarray(after - (wanted - time[after - 1] < time[after] - wanted))
+
+
+def _check_repeats(motion: "Motion", here: Repeatable, reading: Callable[["Motion"], Array]) -> None:
+    """Refuses runs with controllers whose first steps come out differently when they are done again."""
+    laws = [
+        str(part)
+        for part in (*motion.mechanism.loads, *motion.mechanism.elements)
+        if isinstance(getattr(part, "value", None), Feedback)
+    ]
+    last = min(REPEATED, len(motion.time) - 2)
+    if not laws or last < 1:
+        return
+    again = here.run(here.step, here.every, float(motion.time[last] - motion.time[0]))
+    first, second = reading(motion)[: last + 1], reading(again)[: last + 1]
+    if first.shape != second.shape or np.abs(first - second).max() > DIFFERENT * np.abs(first).max():
+        raise ModelError(
+            f"the run does not repeat: {', '.join(laws)} remembers what was before, so that runs with other steps"
+            " say nothing of the error; keep what it remembers in the model, or build a new model for each run and"
+            " compare motions"
+        )
