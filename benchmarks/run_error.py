@@ -37,12 +37,12 @@ def effectivities() -> Iterator[tuple[str, float, float, float, float]]:
         for step in (longest, longest / 2):
             model = build()
             motion = model.simulate(duration, step, every=4, initial=initial)
-            error = run_error_of_places(motion, motion.repeatable)
+            error = run_error_of_places(motion.run, motion.repeatable)
             fine, finest = (
-                places_of(model.simulate(duration, step / parts, every=4 * parts, initial=initial))
+                places_of(model.simulate(duration, step / parts, every=4 * parts, initial=initial).run)
                 for parts in (FINER // 2, FINER)
             )
-            true = float(np.abs(places_of(motion) - finest - (finest - fine) / 3).max())
+            true = float(np.abs(places_of(motion.run) - finest - (finest - fine) / 3).max())
             yield name, step, true, error.greatest / true, error.ratio
 
 

@@ -41,6 +41,7 @@ from phlexible.state.initial_pose import assembled_pose, moved_model
 from phlexible.state.initial_state import InitialKind
 from phlexible.state.instants import Instants
 from phlexible.state.layout import State
+from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.recording import Recording
 from phlexible.state.redundancy import check_redundancy
 from phlexible.state.system import System
@@ -207,7 +208,7 @@ class Model(Mechanism):
                 numerical_damping=numerical_damping,
                 progress=progress,
             )
-            error = run_error_of_places(motion, motion.repeatable)
+            error = run_error_of_places(motion.run, motion.repeatable)
             aim = tolerance * motion.run.system.body_length
             if error.greatest <= aim:
                 return motion
@@ -244,13 +245,13 @@ class Model(Mechanism):
                 return reason
         system = motion.run.system
 
-        def run(step: float, every: int, duration: float) -> Motion:
+        def run(step: float, every: int, duration: float) -> RecordedRun:
             if self._numbers.whole_system(self) is not system:
                 raise ModelError(
                     "the model was changed after the run; run_error needs it as it was: simulate again"
                 )
             again = StepOptions(options.order, every, options.numerical_damping, None)
-            return self._run(duration, step, again, False, partial(RunOutput, path=None), kind, None)
+            return self._run(duration, step, again, False, partial(RunOutput, path=None), kind, None).run
 
         return Repeatable(run, step, options.every, options.order, duration)
 

@@ -54,7 +54,7 @@ def test_a_run_keeps_its_tolerance():
     motion = model.simulate(tolerance=1e-4, of="run", output_step=1e-3, **CRANK)
     exact = model.simulate(step=1e-3 / 512, every=512, **CRANK)
     assert motion.time.shape == (21,)
-    assert 1e-5 < np.abs(places_of(motion) - places_of(exact)).max() / 0.3 < 1.2e-4
+    assert 1e-5 < np.abs(places_of(motion.run) - places_of(exact.run)).max() / 0.3 < 1.2e-4
 
 
 def test_a_run_that_no_step_resolves_warns():

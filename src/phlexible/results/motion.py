@@ -426,7 +426,7 @@ class Motion(MotionPictures, MeshedMotion):
             >>> error.greatest < 1e-4
             True
         """
-        return run_error(self, self.repeatable, sensors)
+        return run_error(self.run, self.repeatable, sensors)
 
     @property
     def repeatable(self) -> Repeatable:

@@ -4,7 +4,6 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,9 +11,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.errors import ModelError, ParameterError
-
-if TYPE_CHECKING:
-    from phlexible.results.motion import Motion
+from phlexible.state.recorded_run import RecordedRun
 
 SAME = 1e-9  # of the duration: instants of two runs that are one
 FEWEST = 3  # instants that all three runs have, beside the first
@@ -29,14 +26,14 @@ class Repeatable:
     """How a run of ``model.simulate`` is done again.
 
     Attributes:
-        run: (step [s], instants between stored ones, duration [s]) -> the motion from the same start.
+        run: (step [s], instants between stored ones, duration [s]) -> the numbers from the same start.
         step: of the run [s].
         every: so many steps from stored instant to stored instant.
         order: of the scheme.
         duration: [s].
     """
 
-    run: Callable[[float, int, float], "Motion"]
+    run: Callable[[float, int, float], RecordedRun]
     step: float
     every: int
     order: int
@@ -82,7 +79,7 @@ class RunError:
         return f"{text}; {self.advice}" if self.advice else text
 
 
-def run_error(motion: "Motion", repeatable: Repeatable, sensors: Sequence[Sensor]) -> RunError:
+def run_error(done: RecordedRun, repeatable: Repeatable, sensors: Sequence[Sensor]) -> RunError:
     """The error of a run for sensors of one unit, from two further runs with 2 and 4 times its step.
 
     Raises:
@@ -97,13 +94,13 @@ def run_error(motion: "Motion", repeatable: Repeatable, sensors: Sequence[Sensor
             f"sensors of run_error must have one unit, got {', '.join(units)}; ask for each by itself"
         )
 
-    def read(run: "Motion") -> Array:
-        return np.concatenate([run[sensor].reshape(len(run.time), -1) for sensor in sensors], axis=1)
+    def read(run: RecordedRun) -> Array:
+        return np.concatenate([sensor.read(run).reshape(len(run.time), -1) for sensor in sensors], axis=1)
 
-    return _estimated(motion, repeatable, read, units[0])
+    return _estimated(done, repeatable, read, units[0])
 
 
-def run_error_of_places(motion: "Motion", repeatable: Repeatable) -> RunError:
+def run_error_of_places(done: RecordedRun, repeatable: Repeatable) -> RunError:
     """The same for all places of the mechanism [m]: centres of mass, nodes, points along bodies, and turns
     times the size of the body.
 
@@ -111,12 +108,11 @@ def run_error_of_places(motion: "Motion", repeatable: Repeatable) -> RunError:
         ParameterError: a run with too few steps.
         ModelError: a run that does not repeat.
     """
-    return _estimated(motion, repeatable, places_of, "m")
+    return _estimated(done, repeatable, places_of, "m")
 
 
-def places_of(motion: "Motion") -> Array:
+def places_of(run: RecordedRun) -> Array:
     """World positions of centres of mass, nodes and points along bodies, and turns times sizes, (N + 1, n) [m]."""
-    run = motion.run
     parts = [run.recording.position]
     for index in range(run.system.layout.frames):
         data, rotation = run.system.bodies[index].data, run.recording.rotation[:, index]
@@ -125,33 +121,33 @@ def places_of(motion: "Motion") -> Array:
             positions, shapes = data.points.outline(POINTS)
             local = positions + np.einsum("kcn,tn->tkc", shapes, run.elastic(index))
             parts.append(run.reference_point(index)[:, None] + np.einsum("tij,tkj->tki", rotation, local))
-    return np.concatenate([part.reshape(len(motion.time), -1) for part in parts], axis=1)
+    return np.concatenate([part.reshape(len(run.time), -1) for part in parts], axis=1)
 
 
 def _estimated(
-    motion: "Motion", repeatable: Repeatable, reading: Callable[["Motion"], Array], unit: str
+    done: RecordedRun, repeatable: Repeatable, reading: Callable[[RecordedRun], Array], unit: str
 ) -> RunError:
     here = repeatable
     interval = int(np.lcm(here.every, 4))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the motion itself has been warned of
-        _check_repeats(motion, here, reading)
+        _check_repeats(done, here, reading)
         middle = here.run(2 * here.step, interval // 2, here.duration)
         coarse = here.run(4 * here.step, interval // 4, here.duration)
-    rows = _common([motion.time, middle.time, coarse.time])
+    rows = _common([done.time, middle.time, coarse.time])
     if len(rows[0]) <= FEWEST:
         raise ParameterError(
             f"the runs with steps of {here.step:g} s, 2 and 4 times as much share {len(rows[0])} instants of the"
             f" {here.duration:g} s; store more of them (every=1 or 4), or take smaller steps"
         )
-    read = [reading(run)[own] for run, own in zip((motion, middle, coarse), rows, strict=True)]
+    read = [reading(run)[own] for run, own in zip((done, middle, coarse), rows, strict=True)]
     near, far = (np.maximum.accumulate(np.abs(first - second)) for first, second in pairwise(read))
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = far[-1] / near[-1]  # of each number: what vibrates fast has another one than what moves slowly
     share = np.array([_share(float(each), here.order) for each in ratios])
     worst = int(np.argmax(near[-1] * share))
     curve, ratio = (near * share).max(axis=1), float(ratios[worst])
-    return RunError(motion.time[rows[0]], curve, float(curve[-1]), ratio, here.step, here.order, unit)
+    return RunError(done.time[rows[0]], curve, float(curve[-1]), ratio, here.step, here.order, unit)
 
 
 def _share(ratio: float, order: int) -> float:
@@ -178,18 +174,18 @@ def _nearest(time: Array, wanted: Array) -> Array:
     return np.asarray(after - (wanted - time[after - 1] < time[after] - wanted))
 
 
-def _check_repeats(motion: "Motion", here: Repeatable, reading: Callable[["Motion"], Array]) -> None:
+def _check_repeats(done: RecordedRun, here: Repeatable, reading: Callable[[RecordedRun], Array]) -> None:
     """Refuses runs with controllers whose first steps come out differently when they are done again."""
     laws = [
         str(part)
-        for part in (*motion.mechanism.loads, *motion.mechanism.elements)
+        for part in (*done.mechanism.loads, *done.mechanism.elements)
         if isinstance(getattr(part, "value", None), Feedback)
     ]
-    last = min(REPEATED, len(motion.time) - 2)
+    last = min(REPEATED, len(done.time) - 2)
     if not laws or last < 1:
         return
-    again = here.run(here.step, here.every, float(motion.time[last] - motion.time[0]))
-    first, second = reading(motion)[: last + 1], reading(again)[: last + 1]
+    again = here.run(here.step, here.every, float(done.time[last] - done.time[0]))
+    first, second = reading(done)[: last + 1], reading(again)[: last + 1]
     if first.shape != second.shape or np.abs(first - second).max() > DIFFERENT * np.abs(first).max():
         raise ModelError(
             f"the run does not repeat: {', '.join(laws)} remembers what was before, so that runs with other steps"
