@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from published import beams, motions, rods, solids
+from published import beams, motions, plates, rods, solids, stability
 from published.number import Number
 
 PAGE = Path(__file__).parent.parent / "docs" / "validation.md"
@@ -20,6 +20,8 @@ GROUPS = {
     "Rods and beams in parts: large deflections, large motions": rods,
     "Mechanisms, tops, strings, contact": motions,
     "Solid bodies from meshes": solids,
+    "Plates": plates,
+    "Buckling": stability,
 }
 
 

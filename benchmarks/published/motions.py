@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 from scipy.optimize import brentq
+from scipy.spatial.transform import Rotation
 from scipy.special import ellipj, ellipk
 
 import phlexible as ph
@@ -25,6 +26,9 @@ BOUNCE = "ball on a spring: fall and half a period (textbook)"
 ELEMENTS = "independent program: classical displacement finite elements in a floating frame"
 EXACT = "independent program: geometrically exact beams"
 KANE = "T. R. Kane, R. R. Ryan, A. K. Banerjee 1987, spin-up; steady stretch rho A w^2 L^3 / (3 EA)"
+ROLLING = "ball that slides until it rolls, sphere (textbook; Capobianco et al. 2021, example of rolling)"
+TURNTABLE = "ball that rolls on a turntable: circles with 2/7 of its speed (S. Earnshaw 1844)"
+SAINT_VENANT = "A. Barre de Saint-Venant 1867, elastic bar on a wall, c = sqrt(E / rho) (Siconos, `ImpactingBar`)"
 ORIGIN = (0.0, 0.0, 0.0)
 
 
@@ -191,7 +195,58 @@ def crank_slider() -> Iterator[Number]:
         yield Number(source, f"crank-slider, least u_y / L, {kind} here", exact, float(bend.min()))
 
 
+def rolling() -> Iterator[Number]:
+    """A ball that spins with 50 rad/s is put on a floor (mu = 0.2); another rolls on a turntable."""
+    radius = 0.1
+    model = ph.Model(gravity=(0, 0, -9.81))
+    ball = model.add(
+        ph.RigidBody.sphere(radius, 500.0), "ball", position=(0, 0, radius), angular_velocity=(0, 50, 0)
+    )
+    floor = ph.Plane(model.ground.at(ORIGIN), normal=(0, 0, 1))
+    model.apply(ph.Contact(ball.origin, floor, stiffness=1e6, radius=radius, friction=0.2))
+    motion = model.simulate(1.0, 1e-3, progress=False)
+    speed = motion.velocity(ball.origin)[:, 0]
+    yield Number(ROLLING, "speed after 0.5 s of sliding, mu g t [m/s]", 0.2 * 9.81 * 0.5, float(speed[500]))
+    yield Number(ROLLING, "speed when it rolls, 2/7 of omega R [m/s]", 2 / 7 * 50 * radius, float(speed[-1]))
+
+    turn = 2.0
+    model = ph.Model(gravity=(0, 0, -9.81))
+    table = model.ground.moving(lambda t: ORIGIN, rotation=lambda t: Rotation.from_rotvec((0, 0, turn * t)))
+    sphere = ph.RigidBody.sphere(radius, 500.0)
+    ball = model.add(sphere, "ball", position=(0.5, 0, radius), velocity=(0, 0.3, 0))
+    model.connect(ph.Rolling(ball.origin, ph.Plane(table, (0, 0, 1)), radius=radius))
+    motion = model.simulate(5.0, 2e-3, progress=False)
+    x, y, _ = motion.velocity(ball.origin).T
+    rate = np.unwrap(np.arctan2(y, x))
+    yield Number(
+        TURNTABLE, "speed of the circle over that of the table", 2 / 7, float((rate[-1] - rate[0]) / 5 / turn)
+    )
+
+
+def bar() -> Iterator[Number]:
+    """1 m of steel flies against a wall with 0.1 m/s; 100 elements."""
+    area, young, density, speed = 3.14e-4, 210e9, 7800.0, 0.1
+    wave = float(np.sqrt(young / density))
+    model = ph.Model(dimension=2)
+    beam = ph.Beam(
+        1.0, ph.Section(area, 1e-9), ph.Material(young, density), 100, frame="mean_axis", strain="linear"
+    )
+    rod = model.add(beam, "bar", position=(5e-5, 0, 0), velocity=(-speed, 0, 0))
+    wall = ph.Plane(model.ground.at(ORIGIN), normal=(1, 0, 0))
+    contact = model.apply(ph.Contact(rod.start, wall, stiffness=1e11))
+    motion = model.simulate(1.2e-3, 2e-6, progress=False)
+    push = motion.element_force(contact)
+    touching = motion.time[np.abs(push) > 1.0]
+    momentum = motion.momentum.linear[:, 0]
+    yield Number(SAINT_VENANT, "time on the wall, 2 L / c [s]", 2 / wave, float(touching[-1] - touching[0]))
+    force = (momentum[-1] - momentum[0]) / (touching[-1] - touching[0])
+    yield Number(SAINT_VENANT, "mean force, E A v / c [N]", young * area * speed / wave, float(force))
+    yield Number(SAINT_VENANT, "speed away from it [m/s]", speed, float(momentum[-1] / (density * area)))
+
+
 CASES = (
+    rolling,
+    bar,
     squeezer,
     heavy_top,
     slider_crank,

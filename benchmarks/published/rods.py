@@ -19,6 +19,8 @@ ANCF = "EXUDYN, `ANCFcantileverTest.py`, converged Kirchhoff beam"
 ROLL_UP = "roll-up by an end moment (closed form; Code_Aster V6.04.138)"
 ELBOW = "J. C. Simo, L. Vu-Quoc 1988, elbow cantilever; 40 elements a leg of EXUDYN"
 SPAGHETTI = "J. C. Simo, L. Vu-Quoc 1986, flying spaghetti; AeroBeams.jl"
+SZE = "K. Y. Sze, X. H. Liu, S. H. Lo 2004, cantilever strip, shell elements S4R (TACS)"
+WANG = "Q. Wang et al. 2017, composite cantilever with coupled bending and torsion (Kynema-FMB)"
 ORIGIN = (0.0, 0.0, 0.0)
 UNIT_MASS = np.diag([1.0, 1.0, 1.0, 2.0, 1.0, 1.0])  # of no influence at rest
 
@@ -39,7 +41,13 @@ def loaded(rod: ph.Rod, force: tuple[float, float, float], dimension: int = 3, s
 
 def elastica() -> Iterator[Number]:
     """Tip of an inextensible cantilever under a dead load P, EI = L = 1."""
-    exact = {1: (0.056433, 0.301721), 2: (0.160642, 0.493457), 5: (0.387628, 0.713792), 10: (0.554996, 0.810609)}
+    exact = {
+        1: (0.056433, 0.301721),
+        2: (0.160642, 0.493457),
+        3: (0.254420, 0.603253),
+        5: (0.387628, 0.713792),
+        10: (0.554996, 0.810609),
+    }
     for load, (back, up) in exact.items():
         rod = ph.Rod(1.0, ph.Section(1e6, 1.0), ph.Material(1.0, 1.0, 0.0), 16, 2)
         x, y, _ = loaded(rod, (0.0, float(load), 0.0), 2)
@@ -76,6 +84,27 @@ def bend() -> Iterator[Number]:
         )
         for axis, exact, ours in zip("xyz", tip, place, strict=True):
             yield Number(SIMO_1986, f"bend, P = {load}, {axis} of the tip", exact, float(ours), 100.0)
+
+
+def strip() -> Iterator[Number]:
+    """10 long, 1 wide, 0.1 thick, nu = 0, up to a force of 4 at its end."""
+    rod = ph.Rod(10.0, ph.RectangularSection(1.0, 0.1), ph.Material(1.2e6, 1.0, 0.0), 16, 2)
+    cases = {0.25: (3.015, 0.563), 0.5: (4.933, 1.604), 0.75: (6.031, 2.541), 1.0: (6.698, 3.286)}
+    for share, (across, back) in cases.items():
+        place = loaded(rod, (0.0, 0.0, 4.0 * share))
+        yield Number(SZE, f"strip, {share} of the load, tip across", across, float(place[2]))
+        yield Number(SZE, "the same, tip back", back, float(10 - place[0]))
+
+
+def composite() -> Iterator[Number]:
+    """10 long, bending and torsion coupled, a force of 150 across at the end; the mass has no influence at rest."""
+    stiffness = np.diag([1368.17e3, 88.56e3, 38.78e3, 16.96e3, 59.12e3, 141.47e3])
+    for (row, column), value in {(3, 4): 17.61e3, (3, 5): -0.351e3, (4, 5): -0.37e3}.items():
+        stiffness[row, column] = stiffness[column, row] = value
+    rod = ph.Rod(10.0, ph.GeneralSection(stiffness, UNIT_MASS), elements=16, order=2)
+    moved = loaded(rod, (0.0, 0.0, 150.0)) - (10.0, 0.0, 0.0)
+    for axis, exact, ours in zip("xyz", (-0.0902726627566, -0.0647488486259, 1.22973648292371), moved, strict=True):
+        yield Number(WANG, f"composite cantilever, tip along {axis}", exact, float(ours))
 
 
 def geradin() -> Iterator[Number]:
@@ -162,4 +191,4 @@ def spaghetti() -> Iterator[Number]:
     yield Number(SPAGHETTI, "the same, highest [m]", 8.9328, float(away[:, 1].max()))
 
 
-CASES = (elastica, parts, bend, geradin, princeton, sheared, kirchhoff, roll_up, elbow, spaghetti)
+CASES = (elastica, parts, bend, strip, composite, geradin, princeton, sheared, kirchhoff, roll_up, elbow, spaghetti)
