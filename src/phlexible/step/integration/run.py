@@ -168,9 +168,30 @@ class Simulation:
         Raises:
             ConvergenceError: a step fails even after halving; what came before is in the sink.
         """
-        is_complete = True
+        clock, stepper = self._clock, self._stepper
+        self._progress = progress
+        k, is_complete = clock.first, True
         try:
-            self._run(progress)
+            while k < clock.count and self.stopped is None:
+                self._occur(clock.instant(k))
+                if self.stopped is not None:
+                    break
+                if self._tolerance is not None and self._before_end is None and clock.full - k <= self._block:
+                    self._before_end = self._checkpoint(k)
+                if stepper.is_controlled and not self._failed:
+                    stepper.control(clock.instant(k))
+                progress(k, clock.count)
+                steps = 0 if self._depth or self._failed else clock.regular_run(k, self._block)
+                if steps := self._events.regular_run(k, steps):
+                    k += self._regular(k, steps)
+                else:
+                    self._irregular(k)
+                    k += 1
+                self._flush(k)
+                stepper.let_interrupt()
+            if self.stopped is not None:
+                self._stop(k, self.stopped)
+            progress(clock.count, clock.count)
             self._end()
         except KeyboardInterrupt:
             is_complete = False
@@ -184,45 +205,6 @@ class Simulation:
         for words, category in self._words.untold():
             warnings.warn(words, category, stacklevel=4)
         return is_complete
-
-    def _run(self, progress: Progress) -> None:
-        clock, stepper = self._clock, self._stepper
-        self._progress = progress
-        k = clock.first
-        while k < clock.count and self.stopped is None:
-            self._occur(clock.instant(k))
-            if self.stopped is not None:
-                break
-            if self._tolerance is not None and self._before_end is None and clock.full - k <= self._block:
-                self._before_end = self._checkpoint(k)
-            if stepper.is_controlled and not self._failed:
-                stepper.control(clock.instant(k))
-            progress(k, clock.count)
-            begin = wall.perf_counter()
-            steps = (
-                0 if self._depth or self._failed else self._events.regular_run(k, clock.regular_run(k, self._block))
-            )
-            if not steps:
-                self._irregular(k)
-                self._failed = False
-                self._pieces.step_done()
-                k += 1
-                if self._tolerance is not None:
-                    self._depth = 0
-            else:
-                done, count = self._regular(k, steps)
-                self._failed = done < count and not self._is_stopped
-                k += done
-                if not count:
-                    self._block = max(1, self._block // GROWTH)
-                is_fast = self._tolerance is not None or wall.perf_counter() - begin < BLOCK_SECONDS / GROWTH
-                if done == self._block and is_fast:
-                    self._block = min(GROWTH * self._block, self._longest_block())
-            self._flush(k)
-            stepper.let_interrupt()
-        if self.stopped is not None:
-            self._stop(k, self.stopped)
-        progress(clock.count, clock.count)
 
     @property
     def stopped(self) -> float | None:
@@ -251,12 +233,13 @@ class Simulation:
             return 1 if self._stepper.is_controlled else FIRST_BLOCK
         return max(16, BLOCK_BYTES // (8 * max(self._stepper.numbers_a_step, 1)))
 
-    def _regular(self, k: int, steps: int) -> tuple[int, int]:
-        """Steps of size h from step k on, ``steps`` or fewer: how many were taken, of how many.
+    def _regular(self, k: int, steps: int) -> int:
+        """Steps of size h from step k on, ``steps`` or fewer: how many were taken.
 
-        (0, 0) where they are to be taken again, shorter or fewer: too long for the tolerance, or a function fails.
+        0 where they are to be taken again, shorter or fewer: too long for the tolerance, or a function fails. Blocks
+        grow while they are fast.
         """
-        every, phase = self._every, self._since_stored
+        begin, every, phase = wall.perf_counter(), self._every, self._since_stored
         if k + steps == self._clock.count and (phase + steps) % every:
             if steps > 1:
                 steps -= 1  # the last instant is stored in any case, by a step of its own
@@ -277,24 +260,35 @@ class Simulation:
                 raise
             self._stepper.restore(before)
             self._last_step, self._continues = was
-            return 0, 0
+            return self._take_fewer()
         instants, done = fine[::parts], taken.steps // parts
         self._continues = done == steps
         if self._tolerance is not None and not self._fits(taken, done == steps, instants):
             self._stepper.restore(before)
-            return 0, 0
+            return self._take_fewer()
         met = self._events.first_met(fine, taken.watched) if taken.watched else None
         if met is not None:  # the steps before it again; the one in which it is met is cut there
             self._stepper.restore(before)
             self._last_step, self._continues = was
-            return self._regular(k, met // parts) if met >= parts else (0, steps)
+            self._failed = met < parts
+            return 0 if self._failed else self._regular(k, met // parts)
         if done:
             self._recorder.next_step(taken.reactions)
             kept = np.arange(every - phase, done + 1, every)
             is_open = bool(len(kept)) and kept[-1] == done
             self._recorder.add(instants[kept], taken.rows, self._halvings, is_open)
             self._since_stored = (self._since_stored + done) % self._every
-        return done, steps
+        self._failed = done < steps and not self._is_stopped
+        is_fast = self._tolerance is not None or wall.perf_counter() - begin < BLOCK_SECONDS / GROWTH
+        if done == self._block and is_fast:
+            self._block = min(GROWTH * self._block, self._longest_block())
+        return done
+
+    def _take_fewer(self) -> int:
+        """Shorter blocks from now on; no step was taken."""
+        self._failed = False
+        self._block = max(1, self._block // GROWTH)
+        return 0
 
     def _fits(self, taken: Advance, is_done: bool, instants: Array) -> bool:
         """Whether steps converged and kept the tolerance; the level for the next ones.
@@ -332,6 +326,10 @@ class Simulation:
         for number, (start, end) in enumerate(pieces):
             self._occur(start)
             self._piece(start, end, 0, is_end=number == len(pieces) - 1, k=k)
+        self._failed = False
+        self._pieces.step_done()
+        if self._tolerance is not None:
+            self._depth = 0
 
     def _piece(self, start: float, end: float, depth: int, is_end: bool, k: int) -> None:
         """One step from start to end, or two halves of it; stores if it ends step k on the grid.
