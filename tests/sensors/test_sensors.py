@@ -95,3 +95,21 @@ def test_what_does_not_fit_is_refused_where_it_is_given():
     motion = model.simulate(0.1, 0.1, progress=False)
     with pytest.raises(ph.ParameterError, match="takes sensors such as"):
         motion.to_dataframe([ball.origin])
+
+
+def test_coordinates_of_joints_go_by_their_names_as_those_of_springs():
+    """In motions, linear models and controllers, by number or by name; other names are refused."""
+    model = ph.Model(dimension=3)
+    rod = model.add(ph.RigidBody(1.0, (1.0, 1.0, 2.0)), "rod", velocity=(0.3, 0, 0), angular_velocity=(0.5, 0, 0))
+    joint = model.connect(ph.Cylindrical(model.ground.at((0, 0, 0)), rod.origin, axis=(1, 0, 0)))
+    motion = model.simulate(0.1, 1e-2, progress=False)
+    for number, name in enumerate(("position", "angle")):
+        np.testing.assert_array_equal(motion[ph.JointRate(joint, name)], motion[ph.JointRate(joint, number)])
+    assert ph.JointPosition(joint, "angle").unit == "rad"
+    signals = [ph.JointPosition(joint, "angle"), ph.JointRate(joint, "position")]
+    linear = model.linearize(inputs=[ph.JointForce(joint, "angle")], outputs=signals)
+    assert [output.split(" of ")[0] for output in linear.outputs] == ["angle", "sliding rate"]
+    assert [name.split(" of ")[0] for name in linear.inputs] == ["torque"]
+    for part in (ph.JointPosition, ph.JointForce):
+        with pytest.raises(ph.ModelError, match="no coordinate 'turn'; it has: 'position', 'angle'"):
+            part(joint, "turn")

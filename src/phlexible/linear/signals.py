@@ -22,7 +22,7 @@ from phlexible.measure.sensors import (
     PointSensor,
     Velocity,
     axis_name,
-    check_coordinate,
+    coordinate_number,
     named_rows,
 )
 from phlexible.port_hamiltonian.model import Port, StateBlock
@@ -102,12 +102,17 @@ class JointForce:
     """
 
     joint: Joint
-    coordinate: int | None = None
+    coordinate: int | str | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.joint, Joint):
             raise ModelError(f"{type(self).__name__} acts in a joint, got {self.joint!r}")
-        check_coordinate(self.coordinate)
+        self.number  # noqa: B018  refused here if it is none
+
+    @property
+    def number(self) -> int | None:
+        """Of the coordinate among those of the joint; None: all of them."""
+        return coordinate_number(self.joint, self.coordinate)
 
 
 Input: TypeAlias = Force | Torque | DistributedForce | JointForce | Joint | Attachment
@@ -138,7 +143,7 @@ def input_rows(point: LinearPoint, inputs: Sequence[Input]) -> list[tuple[Port, 
                     name = item.name or f"{kind} on {item.attachment} {axis_name(item.value)}"
                 rows.append((_input(name, isinstance(item, Torque)), point.load_row(item)))
             case JointForce() | Joint():
-                joint, number = (item, None) if isinstance(item, Joint) else (item.joint, item.coordinate)
+                joint, number = (item, None) if isinstance(item, Joint) else (item.joint, item.number)
                 for name, is_angular, row in named_rows(point, joint, number, ("torque", "force")):
                     rows.append((_input(name, is_angular), row))
             case Attachment():

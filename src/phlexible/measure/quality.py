@@ -20,6 +20,7 @@ from phlexible.measure.reactions import slack_parts
 from phlexible.measure.ringing import ringing_dampers
 from phlexible.state.forces import coordinate_row
 from phlexible.state.recorded_run import RecordedRun
+from phlexible.state.recording import Recording
 from phlexible.step.tables.declarations import MOST_PARTS
 
 # Finds meshed bodies that turned further in their frame than their strain holds (docs/theory.md, 3).
@@ -361,20 +362,41 @@ GREATEST_IMBALANCE = 1e-6  # of all energies; 1e-9 and less is what thousands of
 ROUND_OFF = 1e-14  # of the parts that energies are made of, in each iteration of a step
 
 
-def open_balance(run: RecordedRun, scale: float) -> list[str]:
-    """What says that stored energies do not follow from works and losses, in words; ``scale`` of energies [J]."""
+def energy_parts(run: RecordedRun) -> float:
+    """Size of what energies are differences of [J]: forces times levers, and the last digits of places in motion.
+
+    Their round-off is ``ROUND_OFF`` of it in each iteration of a step.
+    """
     record, system = run.recording, run.system
-    error = np.abs(energy_of(record).balance_error)
-    worst = int(np.argmax(error))
     reach = system.largest_length + float(np.abs(record.position).max(initial=0.0))
     arms = np.array([1.0 if owner.row.is_angle else reach for owner in system.owners])
     joints, forces = np.abs(record.multipliers) @ arms, np.abs(record.forces) * (reach + np.abs(record.theta))
     parts = float((joints + forces.sum(axis=1)).max())
-    steps = max(1, int(record.iterations[-1]))  # or more
     duration = float(np.ptp(record.time)) or np.inf
-    digit = steps * float(np.finfo(float).eps) * reach / duration  # the last one of places, in a step [m/s]
+    digit = (
+        iterations(record) * float(np.finfo(float).eps) * reach / duration
+    )  # the last one of places, in a step [m/s]
     mass = sum(placed.data.mass for placed in system.bodies)
-    floor = steps * (ROUND_OFF * parts + mass * digit**2)
+    return float(parts + mass * digit**2 / ROUND_OFF)
+
+
+def iterations(record: Recording) -> int:
+    """Newton iterations of a run, one at least."""
+    return max(1, int(record.iterations[-1]))
+
+
+def open_balance(run: RecordedRun, scale: float, parts: float) -> list[str]:
+    """What says that stored energies do not follow from works and losses, in words.
+
+    Args:
+        run: to be checked.
+        scale: of energies [J].
+        parts: as of ``energy_parts`` [J].
+    """
+    record = run.recording
+    error = np.abs(energy_of(record).balance_error)
+    worst = int(np.argmax(error))
+    floor = iterations(record) * ROUND_OFF * parts
     if error[worst] <= GREATEST_IMBALANCE * scale + floor:
         return []
     return [
@@ -392,7 +414,8 @@ class MotionCheck:
     """Findings on a motion; printed, one line each.
 
     Attributes:
-        balance_error: of energy, relative to the energies in the balance.
+        balance_error: of energy, relative to the energies in the balance, or, where these are next to none, to what
+            they are differences of (a body at rest has no energy that an error could be compared with).
         joint_gap: greatest gap of a joint or drive, relative to the largest body.
         step_error: greatest estimated error of a step (4.22).
         halvings: steps that were halved.
@@ -428,15 +451,16 @@ def checked(run: RecordedRun) -> MotionCheck:
     energy = energy_of(record)
     stored = energy.kinetic + np.abs(energy.strain) + np.abs(energy.gravity) + np.abs(energy.spring)
     scale = float(stored.max()) + sum(float(np.abs(work).max()) for work in energy.work.values())
+    parts = energy_parts(run)
     gaps = np.abs(run.gaps()) / run.system.gap_lengths
     slack = [part.text for part in slack_parts(run)]
     limits = [each.text for each in (*large_deflections(run), *large_strains(run))]
     held = (*unheld_bodies(run), *stuck_joints(run))
     return MotionCheck(
-        float(np.abs(energy.balance_error).max()) / scale if scale else 0.0,
+        float(np.abs(energy.balance_error).max()) / (max(scale, parts) or 1.0),
         float(gaps.max(initial=0.0)),
         float(record.step_error.max()),
         int(record.halvings[-1]),
         int(record.iterations[-1]),
-        (*open_balance(run, scale), *long_steps(run), *limits, *missing_stiffening(run), *slack, *held),
+        (*open_balance(run, scale, parts), *long_steps(run), *limits, *missing_stiffening(run), *slack, *held),
     )

@@ -507,18 +507,19 @@ class JointSensor(Sensor):
 
     Attributes:
         joint: of the model.
-        coordinate: which of its coordinates, from 0; None: all of them. Sliding comes before turning:
-            Revolute: angle. Prismatic, Slider: displacement. Cylindrical: displacement, angle. Planar: two
-            displacements, angle. Universal: angles about ``axis`` and ``second_axis``. Spherical:
+        coordinate: which of its coordinates: its number, from 0, or its name as ``of=`` of springs takes it
+            ("position", "angle", ...); None: all of them. Sliding comes before turning:
+            Revolute: angle. Prismatic, Slider: position. Cylindrical: position, angle. Planar: two
+            positions, angle. Universal: angles about ``axis`` and ``second_axis``. Spherical:
             of linear models small turns about the world axes (in the plane about z). Fixed, Distance: none.
 
     Raises:
-        ModelError: no joint.
-        ParameterError: a coordinate that is no number from 0 on.
+        ModelError: no joint, or a name that none of its coordinates has.
+        ParameterError: a coordinate that is neither a name nor a number from 0 on.
     """
 
     joint: Joint
-    coordinate: int | None = None
+    coordinate: int | str | None = None
 
     takes = (Joint, "one of the model")
     words: ClassVar[tuple[str, str]]
@@ -526,17 +527,22 @@ class JointSensor(Sensor):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_coordinate(self.coordinate)
+        self.number  # noqa: B018  refused here if it is none
 
     def __str__(self) -> str:
-        number = "" if self.coordinate is None else f" {self.coordinate}"
+        number = "" if self.number is None else f" {self.number}"
         return f"{self.label}{number} of {self.joint}"
+
+    @property
+    def number(self) -> int | None:
+        """Of the coordinate among those of the joint; None: all of them."""
+        return coordinate_number(self.joint, self.coordinate)
 
     @property
     def unit(self) -> str:
         """Unit of an angle where the coordinate is one, else of a length; "rad or m" of both."""
         names = self.joint.coordinate_names
-        own = names if self.coordinate is None else names[self.coordinate : self.coordinate + 1]
+        own = names if self.number is None else names[self.number : self.number + 1]
         kinds = {"rad" if "angle" in name else "m" for name in own}
         rate = ("", "/s", "/s2")[self.differentiations]
         return " or ".join(sorted(kind + rate for kind in kinds)) or "1"
@@ -544,13 +550,13 @@ class JointSensor(Sensor):
     @property
     def components(self) -> tuple[str, ...]:
         """Names of the coordinates."""
-        return tuple(self.joint.coordinate_names) if self.coordinate is None else ()
+        return tuple(self.joint.coordinate_names) if self.number is None else ()
 
     @property
     def share(self) -> Share | None:
         """Some of what is measured of the joint; coordinates beyond its own are refused when they are read."""
         total = len(self.joint.coordinate_names)
-        chosen = range(total) if self.coordinate is None else [self.coordinate]
+        chosen = range(total) if self.number is None else [self.number]
         if self.differentiations == 2 or not total or max(chosen) >= total:
             return None
         weights = np.zeros((len(chosen), 2 * total))
@@ -564,7 +570,7 @@ class JointSensor(Sensor):
             ModelError: a joint of another model, without coordinates, or on a body without orientation.
             ParameterError: a number beyond its coordinates.
         """
-        for name, is_angular, row in named_rows(point, self.joint, self.coordinate, self.words):
+        for name, is_angular, row in named_rows(point, self.joint, self.number, self.words):
             yield name, linear_unit(is_angular, self.differentiations), row
 
     def read(self, run: RecordedRun) -> Array:
@@ -577,8 +583,8 @@ class JointSensor(Sensor):
         own = kinematics.coordinates_of(run, self.joint)
         if not own:
             raise ModelError(f"{self.joint} leaves no coordinate free that could be measured")
-        check_coordinate(self.coordinate, len(own), self.joint)
-        return self.of(run, own if self.coordinate is None else [own[self.coordinate]])
+        check_coordinate(self.number, len(own), self.joint)
+        return self.of(run, own if self.number is None else [own[self.number]])
 
     def of(self, run: RecordedRun, chosen: Sequence[Coordinate]) -> Array:
         """Of chosen coordinates, shape (N + 1,) of one, else (N + 1, count)."""
@@ -645,16 +651,26 @@ class JointAcceleration(JointSensor):
     words = ("angular acceleration", "sliding acceleration")
 
 
-def check_coordinate(coordinate: int | None, count: int | None = None, joint: Joint | None = None) -> None:
-    """Refuses what is no number of a coordinate, or a number beyond the ``count`` of a joint.
+def coordinate_number(joint: Joint, coordinate: int | str | None) -> int | None:
+    """Number of a coordinate of a joint that is called by its number or its name; None: no one of them.
+
+    Raises:
+        ModelError: the joint has no coordinate of this name.
+        ParameterError: neither a name nor a whole number from 0 on.
+    """
+    if isinstance(coordinate, str):
+        return joint.coordinate_names.index(joint.named_coordinate(coordinate, "coordinate"))
+    return None if coordinate is None else whole("coordinate", coordinate, least=0)
+
+
+def check_coordinate(number: int | None, count: int, joint: Joint) -> None:
+    """Refuses a number beyond the ``count`` of coordinates of a joint.
 
     Raises:
         ParameterError: naming it.
     """
-    if coordinate is not None:
-        whole("coordinate", coordinate, least=0)
-        if count is not None and coordinate >= count:
-            raise ParameterError(f"coordinate must be below {count} for {joint}, got {coordinate}")
+    if number is not None and number >= count:
+        raise ParameterError(f"coordinate must be below {count} for {joint}, got {number}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -100,6 +100,6 @@ def _source(item: Measured) -> tuple[Attachment | Joint, tuple[list[int], list[i
         item = item.port
     if isinstance(item, Attachment):
         return item, ([0, 1, 2], [3, 4, 5])
-    joint, chosen = (item.joint, item.coordinate) if isinstance(item, JointPosition) else (item, None)
+    joint, chosen = (item.joint, item.number) if isinstance(item, JointPosition) else (item, None)
     numbers = range(len(joint.coordinate_names)) if chosen is None else [chosen]
     return joint, ([2 * k for k in numbers], [2 * k + 1 for k in numbers])
