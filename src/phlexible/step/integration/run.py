@@ -236,8 +236,8 @@ class Simulation:
     def _regular(self, k: int, steps: int) -> int:
         """Steps of size h from step k on, ``steps`` or fewer: how many were taken.
 
-        0 where they are to be taken again, shorter or fewer: too long for the tolerance, or a function fails. Blocks
-        grow while they are fast.
+        0 where they are to be taken again, shorter or fewer: too long for the tolerance, or a function fails.
+        Blocks grow while they are fast.
         """
         begin, every, phase = wall.perf_counter(), self._every, self._since_stored
         if k + steps == self._clock.count and (phase + steps) % every:
