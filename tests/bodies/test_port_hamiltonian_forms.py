@@ -46,9 +46,10 @@ def test_structure_gradient_and_power(name, dimension, variant, stress):
     if isinstance(BODIES[name], PointMass | RigidBody):
         stress = "discontinuous"  # only beams have moments
     form = BODIES[name].port_hamiltonian(variant, dimension=dimension, gravity=GRAVITY, stress=stress)
-    figures = check_structure(form, random_state(form)[0])
-    assert max(figures.skewness, figures.symmetry, figures.definiteness, figures.power) < 1e-14
-    assert figures.gradient < 1e-9
+    for state in (random_state(form)[0], form.rest_state):
+        figures = check_structure(form, state)
+        assert max(figures.skewness, figures.symmetry, figures.definiteness, figures.power) < 1e-14
+        assert figures.gradient < 1e-9
 
 
 @pytest.mark.parametrize("seed", [0, 1])

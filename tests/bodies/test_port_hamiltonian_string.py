@@ -35,6 +35,15 @@ def test_structure_gradient_and_power(dimension, order, start, end):
 
 
 @pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("dimension", [1, 2, 3])
+def test_it_has_its_structure_undeformed_too_in_any_unit_of_length(law, dimension):
+    """Where forces vanish, the gradient is compared with forces nearby."""
+    for length in (1e-3, 1.0, 1e3):
+        rest = ph.String(length, 0.8, 4, law).port_hamiltonian(dimension=dimension)
+        assert check_structure(rest, rest.initial_state).gradient < 1e-9
+
+
+@pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("order", [1, 2])
 def test_with_its_own_strain_it_obeys_newtons_law(order, law):
     """M dv/dt = weight - dV/dq - C v + end forces, dC/dt = d/dt |dr/ds|^2: no strain state in it."""

@@ -51,6 +51,16 @@ def test_a_sound_model_passes():
     assert figures.power < 1e-15
 
 
+def test_at_rest_where_the_slope_vanishes_it_is_compared_with_slopes_nearby():
+    """A sound model passes there, an effort that does not vanish is found."""
+    rest = np.zeros(3)
+    assert check_structure(Pendulum(), rest).gradient < 1e-9
+    shifted = Pendulum()
+    shifted.effort = lambda x: np.array([x[0], np.sin(x[1] + 1e-6), x[2]])
+    with pytest.raises(StructureError, match="gradient of H in block angle"):
+        check_structure(shifted, rest)
+
+
 @pytest.mark.parametrize(
     ("broken", "message"),
     [
