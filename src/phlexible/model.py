@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self, overload
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import file_path, flag, non_negative, option, positive, text
-from phlexible.bodies.stress_space import Stress
+from phlexible.bodies.stress_space import StressContinuity
 from phlexible.description.mechanism.mechanism import Mechanism, warn_of_unused_parts
 from phlexible.description.ports import PlacedBody
 from phlexible.errors import (
@@ -350,7 +350,7 @@ class Model(Mechanism):
             state = about.state if isinstance(about, Equilibrium) else about
         if stress is not None and shape is not Form.STRESS:
             raise ParameterError(f'stress= belongs to form="stress", not to "{shape}"')
-        space = option("stress", "discontinuous" if stress is None else stress, Stress)
+        space = option("stress", "discontinuous" if stress is None else stress, StressContinuity)
         linear = linearization(self._numbers.system(self), inputs, outputs, kind, state)
         if linear.left_out:
             what = "; ".join(linear.left_out)

@@ -8,7 +8,7 @@ from skfem import MeshTet, MeshTri
 
 import phlexible as ph
 from linear_analysis.four_bar_by_hand import EXACT, exact, four_bar
-from phlexible.linear.first_order import Kind, kind_of_unit
+from phlexible.linear.first_order import StateKind, kind_of_unit
 from phlexible.papers.elastodynamics import rod, solid
 
 STEEL = (2e11, 0.3, 7800.0)
@@ -118,9 +118,9 @@ def test_fig_6_in_the_spaces_of_the_paper(row):
 @pytest.mark.parametrize(
     ("units", "kind"),
     [
-        (("m/s", "rad/s", "kg m/s", "kg m^2/s", "1/s", "m^2/s", "J s"), Kind.VELOCITY),
-        (("m", "rad", "1", "N", "N m", "Pa", "N/m", "N/m^3", "N/kg"), Kind.STRESS),
-        (("", "J^0.5", "kg^0.5 m", "furlong/s"), Kind.UNKNOWN),
+        (("m/s", "rad/s", "kg m/s", "kg m^2/s", "1/s", "m^2/s", "J s"), StateKind.VELOCITY),
+        (("m", "rad", "1", "N", "N m", "Pa", "N/m", "N/m^3", "N/kg"), StateKind.STRESS),
+        (("", "J^0.5", "kg^0.5 m", "furlong/s"), StateKind.UNKNOWN),
     ],
 )
 def test_time_reversal_tells_velocities_from_stresses(units, kind):

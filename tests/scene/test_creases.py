@@ -7,13 +7,13 @@ import phlexible as ph
 from phlexible.bodies.skin import solid_skin
 from phlexible.shapes.creases import creases, joined
 from phlexible.shapes.solids import BALL, ROUND
-from phlexible.shapes.surfaces import Surface, enclosed, open_edges
+from phlexible.shapes.surfaces import Triangulation, enclosed, open_edges
 
 
 def skin_of(shape):
     surface = shape.centred()
     skin = solid_skin(surface)
-    again = Surface(skin.offsets, skin.triangles)
+    again = Triangulation(skin.offsets, skin.triangles)
     assert open_edges(again) == 0
     assert enclosed(again).volume == pytest.approx(enclosed(surface).volume)
     return skin

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from phlexible.shapes.surfaces import Surface, enclosed, open_edges
+from phlexible.shapes.surfaces import Triangulation, enclosed, open_edges
 
 # F. Tonon, Explicit exact formulas for the 3-D tetrahedron inertia tensor in terms of its vertex coordinates,
 # Journal of Mathematics and Statistics 1 (2004), section 4: density 1.
@@ -86,5 +86,5 @@ def test_surfaces_are_closed_and_point_outwards(shape):
 
 
 def test_a_solid_far_from_the_origin_loses_no_digits():
-    far = Surface(CORNERS + 1e6, FACES)
+    far = Triangulation(CORNERS + 1e6, FACES)
     assert enclosed(far).inertia == pytest.approx(np.array(INERTIA), rel=1e-6)

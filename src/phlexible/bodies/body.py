@@ -14,7 +14,7 @@ from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.initial_nodes import Field, InitialNodes
 from phlexible.bodies.locations import Location, Origin, given_locations
 from phlexible.bodies.skin import Skin, line_skin
-from phlexible.bodies.stress_space import Stress, StressSpace, energy_stress
+from phlexible.bodies.stress_space import StressContinuity, StressSpace, energy_stress
 from phlexible.errors import ModelError
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Body(ABC):
                 ``ConstantMassForm``, ``ZerothOrderForm``, ``PrintedForm``.
             dimension: 2: in the plane; 3: in space.
             gravity: acceleration of gravity, world axes, shape (3,) [m/s^2].
-            stress: space of the stress states, see ``Stress``.
+            stress: space of the stress states, see ``StressContinuity``.
             ports: further boundary ports by name: a distance from the start of a beam [m], or body coordinates of a
                 material point, shape (3,) [m].
 
@@ -96,7 +96,7 @@ class Body(ABC):
 
         data = self.discretize(dimension)
         assert isinstance(data, FloatingBody), "bodies without a frame have their own form"
-        space = self.stress_space(data, option("stress", stress, Stress))
+        space = self.stress_space(data, option("stress", stress, StressContinuity))
         places = {**self.port_locations(), **given_locations({} if ports is None else ports, self.port_locations())}
         for location in places.values():
             data.points.locate(location)

@@ -17,7 +17,7 @@ from phlexible.bodies.skin import Skin, line_skin, solid_skin
 from phlexible.display import short_repr
 from phlexible.errors import AttachmentError, ParameterError
 from phlexible.shapes.solids import Box, Cylinder, Shape, Sphere, read_stl
-from phlexible.shapes.surfaces import Color, Surface
+from phlexible.shapes.surfaces import Color, Triangulation
 
 # What a rigid body of unknown shape may look like: a box of its inertia, or rods to where joints hold it.
 
@@ -75,9 +75,9 @@ def _half(size: Array) -> float:
     return float(np.sort(size)[-1]) / 2
 
 
-def _box(size: Array, axes: Array, center: Array) -> Surface:
+def _box(size: Array, axes: Array, center: Array) -> Triangulation:
     box = Box(size).centred()
-    return Surface(center + box.vertices @ axes.T, box.triangles)
+    return Triangulation(center + box.vertices @ axes.T, box.triangles)
 
 
 # A rigid body: six numbers of inertia and no elastic coordinates (docs/theory.md, 2).

@@ -7,7 +7,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.shapes.creases import creases, joined, smoothed
-from phlexible.shapes.surfaces import Outline, Surface
+from phlexible.shapes.surfaces import Outline, Triangulation
 
 NO_LINES: tuple[IntArray, ...] = ()
 
@@ -110,7 +110,7 @@ def tube_skin(positions: Array, shapes: Array, turns: Array, outlines: Sequence[
     )
 
 
-def solid_skin(surface: Surface) -> Skin:
+def solid_skin(surface: Triangulation) -> Skin:
     """A surface that does not deform, on one node at the origin."""
     vertices, triangles = joined(surface.vertices, surface.triangles)
     places, normals, faces = smoothed(vertices, triangles)

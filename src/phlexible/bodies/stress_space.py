@@ -22,7 +22,7 @@ from phlexible.port_hamiltonian.model import StateBlock
 RIGID = 1e-13
 
 
-class Stress(StrEnum):
+class StressContinuity(StrEnum):
     """DISCONTINUOUS: elementwise, its elimination gives the displacement stiffness exactly.
     HERMITE: moments cubic and continuous with slope, normal force and torque linear and continuous,
     the spaces of section 6 of Brugnoli et al. (2020); softer than the displacement stiffness.
@@ -79,7 +79,7 @@ def energy_stress(strain: StrainEnergy, stress: str) -> StressSpace:
     Raises:
         ParameterError: a space other than "discontinuous", which needs a mesh.
     """
-    if stress != Stress.DISCONTINUOUS:
+    if stress != StressContinuity.DISCONTINUOUS:
         raise ParameterError(f'stress must be "discontinuous" for this body, got {stress!r}')
     values, vectors = np.linalg.eigh(strain.stiffness)
     stiff = values > RIGID * values.max(initial=0.0)

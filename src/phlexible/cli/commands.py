@@ -14,7 +14,7 @@ from rich.table import Table
 
 from phlexible.cli.failures import UsageError, one_line_failures
 from phlexible.cli.programs import (
-    Program,
+    ModelToRun,
     defaults_of,
     described,
     find_program,
@@ -70,7 +70,7 @@ def show_sweep(
 
 
 def show_modes(
-    program: Program,
+    program: ModelToRun,
     count: int,
     at: str,
     plot: Path | None,
@@ -160,7 +160,7 @@ class Initial(StrEnum):
     QUASI_STATIC = "quasi-static"
 
 
-class OperatingPoint(StrEnum):
+class OperatingPointOption(StrEnum):
     """What a model is linearized about."""
 
     GIVEN = "given"
@@ -247,7 +247,7 @@ def modes(
     ] = [],  # noqa: B006  # typer reads it
     count: Annotated[int, typer.Option(help="How many modes, rigid ones included.", min=1)] = 6,
     at: Annotated[
-        OperatingPoint | None, typer.Option(help="What the model is linearized about; usual: by the model.")
+        OperatingPointOption | None, typer.Option(help="What the model is linearized about; usual: by the model.")
     ] = None,
     sweep: Annotated[
         str | None,

@@ -125,7 +125,7 @@ MOST_POINTS = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
+class ModelToRun:
     """A model and how to run and judge it.
 
     Attributes:
@@ -147,7 +147,7 @@ class Program:
     operating_point: str = "given"
 
 
-def find_program(name_or_file: str, settings: Sequence[str]) -> Program:
+def find_program(name_or_file: str, settings: Sequence[str]) -> ModelToRun:
     """The program of a gallery name (with hyphens or underscores) or of a path to a Python file.
 
     Raises:
@@ -180,16 +180,16 @@ def gallery_entry(name: str) -> GalleryEntry:
     raise UsageError(f"--sweep changes a parameter of a gallery model; choose {', '.join(entries)}")
 
 
-def _from_gallery(entry: GalleryEntry, parameters: Mapping[str, object]) -> Program:
+def _from_gallery(entry: GalleryEntry, parameters: Mapping[str, object]) -> ModelToRun:
     defaults = defaults_of(entry.function)
     references = tuple(r for r in entry.references if r.holds(parameters, defaults))
     model = entry.function(**parameters)
     numbers = (entry.duration, entry.step)
     points = tuple(each for each in entry.points if isinstance(model[each.body].body, Beam | SplitBeam | Rod))
-    return Program(entry.name, model, *numbers, points, references, entry.operating_point)
+    return ModelToRun(entry.name, model, *numbers, points, references, entry.operating_point)
 
 
-def _from_file(path: Path) -> Program:
+def _from_file(path: Path) -> ModelToRun:
     sys.path.insert(0, str(path.parent.resolve()))  # as python my_model.py does
     try:
         variables = runpy.run_path(str(path), run_name="phlexible_model")
@@ -204,7 +204,7 @@ def _from_file(path: Path) -> Program:
         found = "defines none" if model is None else f"it is {model!r}"
         raise UserFileError(f"{path} must define a phlexible.Model named model, {found}")
     duration, step = (_number(path, name, variables.get(name)) for name in ("duration", "step"))
-    return Program(path.stem, model, duration, step, typical_points(model))
+    return ModelToRun(path.stem, model, duration, step, typical_points(model))
 
 
 def _number(path: Path, name: str, value: object) -> float | None:

@@ -17,7 +17,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.bodies.beam.beam import Beam, SplitBeam
 from phlexible.bodies.rod import Rod
 from phlexible.cli.failures import FAILED, INTERRUPTED, UsageError, complain
-from phlexible.cli.programs import Program
+from phlexible.cli.programs import ModelToRun
 from phlexible.description.ports import Attachment
 from phlexible.errors import (
     ConvergenceError,
@@ -55,7 +55,7 @@ def length_of(model: Model, point: BeamPoint) -> float:
     return body.length
 
 
-def print_summary(console: Console, program: Program, motion: Motion, step: float, wall_time: float) -> None:
+def print_summary(console: Console, program: ModelToRun, motion: Motion, step: float, wall_time: float) -> None:
     """Prints what was computed, how much work it was, how good it is (``motion.check``), and the peaks."""
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="bold")
@@ -89,7 +89,7 @@ def _quality_rows(check: MotionCheck) -> list[tuple[str, str]]:
     ]
 
 
-def _peaks(program: Program, motion: Motion) -> Table:
+def _peaks(program: ModelToRun, motion: Motion) -> Table:
     """Extreme transverse displacements, with the references that hold for them."""
     table = Table(box=None, pad_edge=False)
     table.add_column("peaks of the elastic displacement")
@@ -138,7 +138,7 @@ def _energy_rows(motion: Motion) -> list[tuple[str, str]]:
 # One picture of a run.
 
 
-def draw(program: Program, motion: Motion, path: Path | None) -> "Figure":
+def draw(program: ModelToRun, motion: Motion, path: Path | None) -> "Figure":
     """The picture of what tells most, written to the path if there is one.
 
     Raises:
@@ -187,7 +187,7 @@ class Order:
     overwrite: bool
 
 
-def carry_out(program: Program, order: Order, console: Console) -> int:
+def carry_out(program: ModelToRun, order: Order, console: Console) -> int:
     """Simulates, prints the summary, writes the files.
 
     Returns:
@@ -246,7 +246,7 @@ def prepare_file(option: str, path: Path | None, suffixes: tuple[str, ...]) -> N
         )
 
 
-def _simulate(program: Program, order: Order) -> tuple[Motion, int]:
+def _simulate(program: ModelToRun, order: Order) -> tuple[Motion, int]:
     """The motion, as far as it came, and the exit code."""
     try:
         with warnings.catch_warnings():
@@ -264,7 +264,7 @@ def _simulate(program: Program, order: Order) -> tuple[Motion, int]:
     return motion, 0
 
 
-def _motion(program: Program, order: Order) -> Motion:
+def _motion(program: ModelToRun, order: Order) -> Motion:
     if order.resume and order.out is not None:
         return program.model.resume(order.out, order.duration, order.step, every=order.every)
     return program.model.simulate(
@@ -277,7 +277,7 @@ def _motion(program: Program, order: Order) -> Motion:
     )
 
 
-def _write_files(program: Program, order: Order, motion: Motion, console: Console) -> None:
+def _write_files(program: ModelToRun, order: Order, motion: Motion, console: Console) -> None:
     if order.out is not None and order.out.exists():  # a run without a step leaves none
         console.print(f"wrote {order.out}")
     if order.plot is not None:

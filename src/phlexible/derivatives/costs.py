@@ -18,7 +18,7 @@ Function = Callable[[Array], Array]
 Weight = Callable[[float], float]
 
 
-class Term(ABC):
+class CostTerm(ABC):
     """A number made of what one sensor reads.
 
     Attributes:
@@ -37,7 +37,7 @@ class Term(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class IntegralTerm(Term):
+class IntegralTerm(CostTerm):
     """Integral over time of weight(t) function(reading), by the trapezoidal rule."""
 
     sensor: Sensor
@@ -61,7 +61,7 @@ class IntegralTerm(Term):
 
 
 @dataclass(frozen=True, eq=False)
-class FinalTerm(Term):
+class FinalTerm(CostTerm):
     """function(reading) at the last instant."""
 
     sensor: Sensor
@@ -79,7 +79,7 @@ class FinalTerm(Term):
 
 
 @dataclass(frozen=True, eq=False)
-class PeakTerm(Term):
+class PeakTerm(CostTerm):
     """p-norm over time, ``(1/T int |reading|^p dt)^(1/p)``: near the greatest value where p is large."""
 
     sensor: Sensor
@@ -119,7 +119,7 @@ class Cost:
         constant: a number such as a mass, which may depend on parameters.
     """
 
-    terms: tuple[tuple[float, Term], ...] = ()
+    terms: tuple[tuple[float, CostTerm], ...] = ()
     constant: float = 0.0
 
     __array_ufunc__ = None  # numbers of NumPy leave sums and products to this class

@@ -23,12 +23,12 @@ from phlexible.bodies.locations import (
     Start,
 )
 from phlexible.display import beside, described, table, written
-from phlexible.shapes.surfaces import Surface, small_picture
+from phlexible.shapes.surfaces import Triangulation, small_picture
 
 # How placed bodies show themselves in notebooks: a small picture and their parameters.
 
 COLOR = "#0b5394"
-Drawn = tuple[Surface, list[Array]]
+Drawn = tuple[Triangulation, list[Array]]
 """Surface and lines of a body."""
 
 
@@ -45,7 +45,7 @@ def drawn(body: Body, data: BodyData, elastic: Array | None, position: Array, ro
     places = skin.positions if elastic is None else skin.places(elastic[None])[0]
     vertices = position + (places[skin.vertex_nodes] + skin.offsets) @ rotation.T
     lines = [] if skin.has_surface else [position + places[line] @ rotation.T for line in skin.lines]
-    return Surface(vertices, skin.triangles), lines
+    return Triangulation(vertices, skin.triangles), lines
 
 
 def shown(title: str, rows: Iterable[tuple[str, str]], parts: Sequence[Drawn], color: str | None) -> str:
@@ -54,7 +54,7 @@ def shown(title: str, rows: Iterable[tuple[str, str]], parts: Sequence[Drawn], c
     counts = np.cumsum([0, *(len(surface.vertices) for surface, _ in parts)])
     vertices = np.concatenate([surface.vertices for surface, _ in parts])
     triangles = [surface.triangles + first for (surface, _), first in zip(parts, counts[:-1], strict=True)]
-    whole, text = Surface(vertices, np.concatenate(triangles)), table(rows, title=title)
+    whole, text = Triangulation(vertices, np.concatenate(triangles)), table(rows, title=title)
     if not (len(whole.triangles) or lines):
         return text
     return beside(small_picture(whole, lines, color or COLOR, f"picture of {title.partition(':')[0]}"), text)

@@ -23,7 +23,7 @@ SECONDS = {"s": 1, "N": -2, "J": -2, "Pa": -2, "W": -3, "Hz": -1, "kg": 0, "m": 
 FACTOR = re.compile(r"([A-Za-z]+|1)(?:\^([\d.]+))?$")
 
 
-class Kind(IntEnum):
+class StateKind(IntEnum):
     """STRESS: also displacements and forces. VELOCITY: also momenta."""
 
     STRESS = -1
@@ -31,31 +31,31 @@ class Kind(IntEnum):
     VELOCITY = 1
 
 
-def kind_of_unit(unit: str) -> Kind:
+def kind_of_unit(unit: str) -> StateKind:
     """Of quantities with this unit; UNKNOWN where it is empty, foreign, or scaled by roots of energy or mass."""
     power = 0.0
     for place, part in enumerate(unit.split("/")):
         for factor in part.split():
             match = FACTOR.match(factor)
             if match is None or match[1] not in SECONDS:
-                return Kind.UNKNOWN
+                return StateKind.UNKNOWN
             exponent = float(match[2] or 1)
             if exponent % 1:
-                return Kind.UNKNOWN
+                return StateKind.UNKNOWN
             power += (-1 if place else 1) * exponent * SECONDS[match[1]]
     if not unit.split():
-        return Kind.UNKNOWN
-    return Kind.VELOCITY if power % 2 else Kind.STRESS
+        return StateKind.UNKNOWN
+    return StateKind.VELOCITY if power % 2 else StateKind.STRESS
 
 
 def kinds_of_states(model: ObservedPHDAE) -> IntArray:
-    """``Kind`` of each state, shape (order,)."""
+    """``StateKind`` of each state, shape (order,)."""
     units = [block.unit for block in model.states for _ in range(block.size)]
     kinds = np.array([kind_of_unit(unit) for unit in units], dtype=np.int64)
     _from_ports(model, kinds)
     same = _pattern(model.descriptor) + _pattern(model.effort_matrix)
     other = _pattern(model.structure)
-    while (unknown := kinds == Kind.UNKNOWN).any():
+    while (unknown := kinds == StateKind.UNKNOWN).any():
         for links, sign in ((same, 1), (other, -1)):
             votes = np.sign(links @ kinds).astype(np.int64) * sign
             if (votes[unknown] != 0).any():
@@ -71,7 +71,7 @@ def _from_ports(model: ObservedPHDAE, kinds: IntArray) -> None:
     units = [port.input_unit for port in model.ports for _ in range(port.size)]
     inputs = np.array([-kind_of_unit(unit) for unit in units], dtype=np.int64)
     rows = abs(model.port_map).sign() @ inputs
-    unknown = kinds == Kind.UNKNOWN
+    unknown = kinds == StateKind.UNKNOWN
     kinds[unknown] = np.sign(rows[unknown]).astype(np.int64)
 
 
@@ -232,8 +232,8 @@ def _solved(factors: tuple[Array, Array, Array], right: Array) -> Array:
 
 def _split_coordinates(energy: Array, kinds: IntArray) -> tuple[Array, Array, int | None]:
     """U and X with velocities first, and their number; None where velocities are not told from stresses."""
-    groups = [np.flatnonzero(kinds == kind) for kind in (Kind.VELOCITY, Kind.STRESS)]
-    if (kinds == Kind.UNKNOWN).any() or energy[np.ix_(*groups)].any():
+    groups = [np.flatnonzero(kinds == kind) for kind in (StateKind.VELOCITY, StateKind.STRESS)]
+    if (kinds == StateKind.UNKNOWN).any() or energy[np.ix_(*groups)].any():
         return (*_energy_coordinates(energy), None)
     parts = [_energy_coordinates(energy[np.ix_(group, group)]) for group in groups]
     order = np.argsort(np.concatenate(groups))

@@ -10,7 +10,7 @@ from scipy import linalg, sparse
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import elastic_tangent
-from phlexible.bodies.stress_space import Stress, StressSpace
+from phlexible.bodies.stress_space import StressContinuity, StressSpace
 from phlexible.description.ports import PlacedBody
 from phlexible.errors import EquilibriumError, ParameterError
 from phlexible.linear.equilibria import OperatingKind, OperatingPoint, operating_point
@@ -81,7 +81,7 @@ class StressStates:
     blocks: tuple[StateBlock, ...]
 
 
-def stress_states(system: System, state: State, stress: Stress) -> StressStates:
+def stress_states(system: System, state: State, stress: StressContinuity) -> StressStates:
     """Of all bodies, then of all springs.
 
     Raises:
@@ -103,9 +103,9 @@ def stress_states(system: System, state: State, stress: Stress) -> StressStates:
     )
 
 
-def with_stress_space(mechanics: LinearMechanics, system: System, stress: Stress) -> LinearMechanics:
+def with_stress_space(mechanics: LinearMechanics, system: System, stress: StressContinuity) -> LinearMechanics:
     """The second-order form whose elastic stiffness is ``B^T M_s^-1 B``; viscosity follows it."""
-    if stress is Stress.DISCONTINUOUS:
+    if stress is StressContinuity.DISCONTINUOUS:
         return mechanics  # the same stiffness
     changes, viscous = [], []
     for placed in system.bodies:
@@ -122,9 +122,9 @@ def with_stress_space(mechanics: LinearMechanics, system: System, stress: Stress
     )
 
 
-def _space(placed: PlacedBody, body: FloatingBody, stress: Stress) -> StressSpace:
+def _space(placed: PlacedBody, body: FloatingBody, stress: StressContinuity) -> StressSpace:
     """Rigid bodies have none, in any space."""
-    return placed.held.stress_space(body, stress if body.elastic_count else Stress.DISCONTINUOUS)
+    return placed.held.stress_space(body, stress if body.elastic_count else StressContinuity.DISCONTINUOUS)
 
 
 def _springs(system: System, state: State) -> tuple[Array, sparse.csr_array, list[StateBlock]]:
@@ -276,7 +276,7 @@ def kept_multipliers(linear: Linearization) -> tuple[StateBlock, ...]:
     return tuple(names[k] for k in independent_rows(linear.system, linear.point.state))
 
 
-def stress_form(linear: Linearization, stress: Stress) -> LinearPHDAE:
+def stress_form(linear: Linearization, stress: StressContinuity) -> LinearPHDAE:
     """The model with states (v, stress, lambda).
 
     Raises:

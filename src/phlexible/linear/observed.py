@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array
-from phlexible.bodies.stress_space import Stress
+from phlexible.bodies.stress_space import StressContinuity
 from phlexible.errors import ModelError, ParameterError
 from phlexible.linear.linearize import (
     Form,
@@ -52,7 +52,7 @@ class ObservedPHDAE(LinearPHDAE):
             )
 
 
-def observed_linearization(linear: Linearization, form: Form, stress: Stress) -> ObservedPHDAE:
+def observed_linearization(linear: Linearization, form: Form, stress: StressContinuity) -> ObservedPHDAE:
     """The linear model of a mechanism in one of its forms.
 
     Args:

@@ -18,7 +18,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.port_hamiltonian.interconnection import Interconnection, Inverted, Kind, Renamed
+from phlexible.port_hamiltonian.interconnection import ConnectionKind, Interconnection, Inverted, Renamed
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.port_hamiltonian.model import Matrix, MorePorts, Port, PortHamiltonianModel, StateBlock
 
@@ -98,7 +98,7 @@ class Flattened(PortHamiltonianModel):
         end = middle + model.b.state_size
         numbers_a, numbers_b = self._walk(model.a, begin, part), self._walk(model.b, middle, part)
         inner_a, inner_b = numbers_a[model.inner_a], numbers_b[model.inner_b]
-        if model.kind is Kind.TRANSFORMER:
+        if model.kind is ConnectionKind.TRANSFORMER:
             own = self._multipliers(end, model.multipliers)
             self._couple(np.eye(len(own)), inner_b, own, -1.0)
             inner_b = own

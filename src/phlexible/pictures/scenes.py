@@ -24,7 +24,7 @@ from phlexible.description.interactions.functions import KinematicPair
 from phlexible.description.interactions.loads import Axes, Load, PointLoad, SurfacePressure, Torque
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.joints import AxialJoint, Distance, Fixed, Planar, Revolute, Universal
-from phlexible.description.joints.rolling import Component, RollingRow
+from phlexible.description.joints.rolling import RollingCondition, RollingRow
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.ports import Attachment, MovingFrame, PlacedBody, Port
 from phlexible.elements.line_functions import gauss
@@ -35,7 +35,7 @@ from phlexible.measure.reactions import tension
 from phlexible.measure.section_forces import section_forces, stress
 from phlexible.pictures.scene import Anchor, Arrow, DrawnBody, NodeField, Scene, Symbol, SymbolKind, body_colors
 from phlexible.shapes.solids import BALL, BOX_TRIANGLES
-from phlexible.shapes.surfaces import Surface as Triangles, frame_along, revolved
+from phlexible.shapes.surfaces import Triangulation, frame_along, revolved
 from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.system import moving_frames
 
@@ -45,7 +45,7 @@ NOTHING = np.zeros((3, 0))
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
+class AnchorPlaces:
     """Numbers of bodies and moving frames."""
 
     bodies: dict[PlacedBody, int]
@@ -80,7 +80,7 @@ MOST_ARROWS = 13
 """Of a load that acts at many points."""
 
 
-def arrows(mechanism: Mechanism, places: Places, scene: Scene) -> Iterator[Arrow]:
+def arrows(mechanism: Mechanism, places: AnchorPlaces, scene: Scene) -> Iterator[Arrow]:
     """Those of all loads whose values are known: not of controllers, nor of functions that a file left out."""
     for load in mechanism.loads:
         for entry in _some(load):
@@ -122,7 +122,7 @@ def _turned(scene: Scene, anchor: Anchor, values: Array) -> Array:
 NO_AXIS = np.zeros(3)
 
 
-def symbols(mechanism: Mechanism, places: Places, wholes: Sequence[str]) -> Iterator[Symbol]:
+def symbols(mechanism: Mechanism, places: AnchorPlaces, wholes: Sequence[str]) -> Iterator[Symbol]:
     """Those of all joints, elements and drives; cuts of a beam in parts have none."""
     grounded: set[MovingFrame] = set()
     for joint in mechanism.joints:
@@ -145,7 +145,7 @@ def axis_of(joint: KinematicPair) -> Array:
     return NO_AXIS
 
 
-def _of_joint(joint: Joint, places: Places, grounded: set[MovingFrame]) -> Iterator[Symbol]:
+def _of_joint(joint: Joint, places: AnchorPlaces, grounded: set[MovingFrame]) -> Iterator[Symbol]:
     kind = _kind(joint)
     for port in (joint.first, joint.second):
         if isinstance(port, MovingFrame) and port not in grounded and kind is not SymbolKind.RAIL:
@@ -174,7 +174,7 @@ def _kind(joint: Joint) -> SymbolKind:
     return SymbolKind.BALL
 
 
-def _of_element(element: ForceElement, places: Places) -> Iterator[Symbol]:
+def _of_element(element: ForceElement, places: AnchorPlaces) -> Iterator[Symbol]:
     first, second = (places.anchor(port) for port in element.ports)
     match element:
         case JointElement():
@@ -192,12 +192,12 @@ def _of_element(element: ForceElement, places: Places) -> Iterator[Symbol]:
             yield Symbol(kind, str(element), first, NO_AXIS, second)
 
 
-def _in_joint(kind: SymbolKind, label: str, joint: KinematicPair, places: Places) -> Symbol:
+def _in_joint(kind: SymbolKind, label: str, joint: KinematicPair, places: AnchorPlaces) -> Symbol:
     axis = places.direction(joint.first, axis_of(joint))
     return Symbol(kind, label, places.anchor(joint.first), axis)
 
 
-def _is_cut(joint: Joint, places: Places, wholes: Sequence[str]) -> bool:
+def _is_cut(joint: Joint, places: AnchorPlaces, wholes: Sequence[str]) -> bool:
     """Whether a joint only holds two parts of one beam together."""
     ports = joint.first, joint.second
     bodies = [places.bodies[port.placed] for port in ports if isinstance(port, Attachment)]
@@ -215,7 +215,7 @@ MARGIN = 1.08
 KIND = "Surface"
 
 
-def touched_surfaces(mechanism: Mechanism, places: Places, scene: Scene) -> Iterator[DrawnBody]:
+def touched_surfaces(mechanism: Mechanism, places: AnchorPlaces, scene: Scene) -> Iterator[DrawnBody]:
     """Planes and shapes of contacts and of what rolls; a shape that a body has anyway is not drawn again."""
     contacts = [element for element in mechanism.applied_elements if isinstance(element, Contact)]
     rolling = [row for row in mechanism.relations if isinstance(row, RollingRow) and row.component == HEIGHT]
@@ -228,7 +228,7 @@ def touched_surfaces(mechanism: Mechanism, places: Places, scene: Scene) -> Iter
             yield _drawn(surface, places, scene)
 
 
-HEIGHT = Component.HEIGHT.value
+HEIGHT = RollingCondition.HEIGHT.value
 
 
 def _key(surface: Touchable) -> object:
@@ -252,7 +252,7 @@ def _has_shape(body: PointMass | RigidBody) -> bool:
     return isinstance(body, RigidBody) and body.shape is not None
 
 
-def _drawn(surface: Touchable, places: Places, scene: Scene) -> DrawnBody:
+def _drawn(surface: Touchable, places: AnchorPlaces, scene: Scene) -> DrawnBody:
     match surface:
         case Surface():
             triangles = surface.shape.centred()
@@ -270,7 +270,7 @@ def _drawn(surface: Touchable, places: Places, scene: Scene) -> DrawnBody:
     return DrawnBody(name, name, KIND, PAINT, solid_skin(triangles), origins, axes, nothing, False)
 
 
-def _capsule(capsule: Capsule, places: Places) -> Triangles:
+def _capsule(capsule: Capsule, places: AnchorPlaces) -> Triangulation:
     """About its start, in the axes of what carries it."""
     axis = capsule.end.initial_position() - capsule.start.initial_position()
     length, radius = float(np.linalg.norm(axis)), capsule.radius
@@ -281,7 +281,7 @@ def _capsule(capsule: Capsule, places: Places) -> Triangles:
     return revolved(profile, places.direction(capsule.start, axis / length), BALL)
 
 
-def _slab(plane: Plane, places: Places, scene: Scene) -> Triangles:
+def _slab(plane: Plane, places: AnchorPlaces, scene: Scene) -> Triangulation:
     """As wide as what moves above it; half the scene on a body, whose slab is carried along."""
     normal = places.direction(plane.port, plane.unit_normal())
     frame = frame_along(normal)
@@ -301,7 +301,7 @@ def _slab(plane: Plane, places: Places, scene: Scene) -> Triangles:
     thick = THIN * scene.size
     signs = np.array([[x, y, z] for x in (-1.0, 0.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
     corners = np.column_stack([thick * signs[:, 0], middle + half * signs[:, 1:]])
-    return Triangles(corners @ frame.T, BOX_TRIANGLES)
+    return Triangulation(corners @ frame.T, BOX_TRIANGLES)
 
 
 # Scenes of models before a run, and of recorded runs.
@@ -340,7 +340,7 @@ def moved_scene(scene: Scene, run: RecordedRun, instants: IntArray) -> Scene:
     )
     frames, turns = record.frames[instants], record.frame_rotations[instants]
     moved = replace(scene, time=record.time[instants], bodies=bodies, frames=frames, frame_turns=turns, arrows=())
-    return replace(moved, surfaces=tuple(touched_surfaces(run.mechanism, Places.of(run.mechanism), moved)))
+    return replace(moved, surfaces=tuple(touched_surfaces(run.mechanism, AnchorPlaces.of(run.mechanism), moved)))
 
 
 def posed_scene(mechanism: Mechanism, time: Array, poses: Sequence[Pose]) -> Scene:
@@ -377,7 +377,7 @@ def _scene(
     turns: Array,
     paths: Array,
 ) -> Scene:
-    places = Places.of(mechanism)
+    places = AnchorPlaces.of(mechanism)
     parts = {placed: whole.name for whole in mechanism.wholes.values() for placed in whole.parts}
     wholes = [parts.get(placed, placed.name) for placed in mechanism.bodies]
     colors = body_colors(mechanism.bodies, wholes)

@@ -204,7 +204,7 @@ Coupling: TypeAlias = ArrayLike | StateDependent
 PortNames: TypeAlias = tuple[str | Sequence[str], str | Sequence[str]]
 
 
-class Kind(Enum):
+class ConnectionKind(Enum):
     """GYRATOR: u_a = -C y_b, u_b = C^T y_a. TRANSFORMER: u_a = -C u_b, y_b = C^T y_a."""
 
     GYRATOR = "gyrator"
@@ -235,7 +235,7 @@ def gyrator(
             units that do not: inputs of a are outputs of b, and the reverse; a C of the wrong shape or not finite.
         FunctionError: C raises.
     """
-    return _connected(Kind.GYRATOR, a, b, coupling, ports)
+    return _connected(ConnectionKind.GYRATOR, a, b, coupling, ports)
 
 
 @overload
@@ -258,7 +258,7 @@ def transformer(
     Raises:
         ModelError: as of ``gyrator``, but inputs of a have the unit of inputs of b.
     """
-    return _connected(Kind.TRANSFORMER, a, b, coupling, ports)
+    return _connected(ConnectionKind.TRANSFORMER, a, b, coupling, ports)
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,7 +275,7 @@ class Interconnection(PortHamiltonianModel):
         states, ports: of the whole.
     """
 
-    kind: Kind
+    kind: ConnectionKind
     a: PortHamiltonianModel
     b: PortHamiltonianModel
     coupling: StateDependent
@@ -297,7 +297,7 @@ class Interconnection(PortHamiltonianModel):
         port_a = sparse.csr_array(self.a.port_matrix(x_a))[:, self.inner_a]
         port_b = sparse.csr_array(self.b.port_matrix(x_b))[:, self.inner_b]
         j_a, j_b = self.a.structure_matrix(x_a), self.b.structure_matrix(x_b)
-        if self.kind is Kind.GYRATOR:
+        if self.kind is ConnectionKind.GYRATOR:
             across = port_a @ c @ port_b.T
             return sparse.block_array([[j_a, -across], [across.T, j_b]], format="csr")
         force = port_a @ c
@@ -347,7 +347,7 @@ class Interconnection(PortHamiltonianModel):
     @property
     def multipliers(self) -> int:
         """Number of inputs of b that became multipliers."""
-        return len(self.inner_b) if self.kind is Kind.TRANSFORMER else 0
+        return len(self.inner_b) if self.kind is ConnectionKind.TRANSFORMER else 0
 
     def coupling_matrix(self, x_a: Array, x_b: Array) -> Array:
         """C at the states of a and b.
@@ -374,7 +374,7 @@ class Interconnection(PortHamiltonianModel):
 
 
 def _connected(
-    kind: Kind, a: PortHamiltonianModel, b: PortHamiltonianModel, coupling: Coupling, ports: PortNames
+    kind: ConnectionKind, a: PortHamiltonianModel, b: PortHamiltonianModel, coupling: Coupling, ports: PortNames
 ) -> PortHamiltonianModel:
     check_model("a", a)
     check_model("b", b)
@@ -399,7 +399,7 @@ def _connected(
             f"{shape[1]} of {', '.join(names_b)}; got shape {constant.shape}"
         )
     states = (*a.states, *b.states)
-    if kind is Kind.TRANSFORMER:
+    if kind is ConnectionKind.TRANSFORMER:
         units = {b.port(name).input_unit for name in names_b}
         label = f"multiplier of {', '.join(names_a)} and {', '.join(names_b)}"
         states += (StateBlock(label, units.pop() if len(units) == 1 else "", len(inner_b)),)
@@ -414,7 +414,7 @@ def _connected(
     if constant is None or not isinstance(a, LinearPHDAE) or not isinstance(b, LinearPHDAE):
         return whole
     rest = np.zeros(whole.state_size)
-    multipliers = len(inner_b) if kind is Kind.TRANSFORMER else 0
+    multipliers = len(inner_b) if kind is ConnectionKind.TRANSFORMER else 0
     effort_map = sparse.block_diag([a.effort_map, b.effort_map, sparse.eye_array(multipliers)], "csr")
     return LinearPHDAE(
         whole.descriptor_matrix(rest),
@@ -441,7 +441,7 @@ def _columns(model: PortHamiltonianModel, names: list[str]) -> IntArray:
 
 
 def _check_units(
-    kind: Kind, a: PortHamiltonianModel, b: PortHamiltonianModel, names_a: list[str], names_b: list[str]
+    kind: ConnectionKind, a: PortHamiltonianModel, b: PortHamiltonianModel, names_a: list[str], names_b: list[str]
 ) -> None:
     """One unit against one, or the same list on both sides; a port of several units, "", goes unchecked."""
 
@@ -449,13 +449,13 @@ def _check_units(
         found = [getattr(model.port(name), side) for name in names]
         return found if len(set(found)) > 1 else found[:1]
 
-    partner = ("output_unit", "input_unit") if kind is Kind.GYRATOR else ("input_unit", "output_unit")
+    partner = ("output_unit", "input_unit") if kind is ConnectionKind.GYRATOR else ("input_unit", "output_unit")
     for side, other in zip(("input_unit", "output_unit"), partner, strict=True):
         mine, theirs = units(a, names_a, side), units(b, names_b, other)
         if mine != theirs and "" not in (*mine, *theirs):
             hint = {
-                Kind.GYRATOR: "a gyrator joins inputs with outputs; exchange them with inverted(...)",
-                Kind.TRANSFORMER: "a transformer joins inputs with inputs",
+                ConnectionKind.GYRATOR: "a gyrator joins inputs with outputs; exchange them with inverted(...)",
+                ConnectionKind.TRANSFORMER: "a transformer joins inputs with inputs",
             }[kind]
             raise ModelError(
                 f"{side} of {', '.join(names_a)} is {', '.join(mine)}, but {other} of {', '.join(names_b)} "

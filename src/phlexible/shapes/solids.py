@@ -13,7 +13,7 @@ from phlexible.algebra.arrays import Array, IntArray, hold_read_only, numbers, v
 from phlexible.algebra.fields import Positive, UnitVector, Vector, convert_fields, set_fields
 from phlexible.display import short_repr
 from phlexible.errors import ParameterError
-from phlexible.shapes.surfaces import SolidMoments, Surface, enclosed, frame_along, open_edges, revolved
+from phlexible.shapes.surfaces import SolidMoments, Triangulation, enclosed, frame_along, open_edges, revolved
 
 # Shapes of rigid bodies: box, cylinder, sphere, any closed surface.
 
@@ -37,14 +37,14 @@ class Shape(ABC):
         convert_fields(self)
 
     @abstractmethod
-    def centred(self) -> Surface:
+    def centred(self) -> Triangulation:
         """The surface about its own center."""
 
     @abstractmethod
     def moments(self) -> SolidMoments:
         """Of the homogeneous solid, about its own center."""
 
-    def placed(self, center_of_mass: Array) -> Surface:
+    def placed(self, center_of_mass: Array) -> Triangulation:
         """The surface in body axes."""
         return self.centred().moved(center_of_mass if self.center is None else np.asarray(self.center))
 
@@ -71,10 +71,10 @@ class Box(Shape):
 
     __repr__ = short_repr
 
-    def centred(self) -> Surface:
+    def centred(self) -> Triangulation:
         """Twelve triangles."""
         signs = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
-        return Surface(signs * np.asarray(self.size) / 2, BOX_TRIANGLES)
+        return Triangulation(signs * np.asarray(self.size) / 2, BOX_TRIANGLES)
 
     def moments(self) -> SolidMoments:
         """m (b^2 + c^2) / 12."""
@@ -102,7 +102,7 @@ class Cylinder(Shape):
 
     __repr__ = short_repr
 
-    def centred(self) -> Surface:
+    def centred(self) -> Triangulation:
         """A prism of many sides."""
         half, r = self.length / 2, self.radius
         profile = np.array([[-half, 0.0], [-half, r], [half, r], [half, 0.0]])
@@ -128,7 +128,7 @@ class Sphere(Shape):
 
     __repr__ = short_repr
 
-    def centred(self) -> Surface:
+    def centred(self) -> Triangulation:
         """Rings of triangles."""
         polar = np.linspace(0.0, np.pi, BALL // 2 + 1)
         profile = self.radius * np.stack([-np.cos(polar), np.sin(polar)], axis=1)
@@ -172,9 +172,11 @@ class TriangleMesh(Shape):
         set_fields(self, center=center, vertices=vertices, triangles=corners.astype(np.int64))
         hold_read_only(self)
 
-    def centred(self) -> Surface:
+    def centred(self) -> Triangulation:
         """As given."""
-        return Surface(np.asarray(self.vertices, dtype=np.float64), np.asarray(self.triangles, dtype=np.int64))
+        return Triangulation(
+            np.asarray(self.vertices, dtype=np.float64), np.asarray(self.triangles, dtype=np.int64)
+        )
 
     def moments(self) -> SolidMoments:
         """Of what the surface encloses.
@@ -234,7 +236,7 @@ def read_stl(path: Path, scale: float) -> TriangleMesh:
     triangles = found.reshape(-1, 3).astype(np.int64)
     flat = (triangles == np.roll(triangles, 1, axis=1)).any(axis=1)
     triangles = triangles[~flat]
-    surface = Surface(scale * vertices, triangles)
+    surface = Triangulation(scale * vertices, triangles)
     if enclosed(surface).volume < 0:
         triangles = triangles[:, ::-1]
     return TriangleMesh(scale * vertices, triangles)

@@ -56,7 +56,7 @@ Color = Annotated[str | None, optional_color]
 
 
 @dataclass(frozen=True, eq=False)
-class Surface:
+class Triangulation:
     """Triangles whose corners go round counter-clockwise, seen from outside.
 
     Attributes:
@@ -78,9 +78,9 @@ class Surface:
         length = np.linalg.norm(normals, axis=1, keepdims=True)
         return np.asarray(normals / np.where(length > 0, length, 1.0))
 
-    def moved(self, offset: Array) -> "Surface":
+    def moved(self, offset: Array) -> "Triangulation":
         """The same elsewhere; offset of shape (3,) [m]."""
-        return Surface(self.vertices + offset, self.triangles)
+        return Triangulation(self.vertices + offset, self.triangles)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +98,7 @@ class SolidMoments:
     inertia: Array
 
 
-def enclosed(surface: Surface) -> SolidMoments:
+def enclosed(surface: Triangulation) -> SolidMoments:
     """Of the solid inside a closed surface, from its tetrahedra to one point (docs/theory.md, 2).
 
     The volume is negative where the triangles go round the wrong way.
@@ -115,7 +115,7 @@ def enclosed(surface: Surface) -> SolidMoments:
     return SolidMoments(volume, reference + center, np.trace(squares) * np.eye(3) - squares)
 
 
-def open_edges(surface: Surface) -> int:
+def open_edges(surface: Triangulation) -> int:
     """How many edges do not have exactly one triangle on each side; corners at one place count as one."""
     vertices = surface.vertices
     size = float(np.ptp(vertices, axis=0).max(initial=0.0)) or 1.0
@@ -183,7 +183,7 @@ def frame_along(axis: Array) -> Array:
     return np.stack([axis, second, np.cross(axis, second)], axis=1)
 
 
-def revolved(profile: Array, axis: Array, corners: int) -> Surface:
+def revolved(profile: Array, axis: Array, corners: int) -> Triangulation:
     """A profile (k, 2) of places along the axis and radii, turned about the unit axis (3,).
 
     It begins and ends on the axis and goes along it, so that the normals point outwards.
@@ -201,7 +201,7 @@ def revolved(profile: Array, axis: Array, corners: int) -> Surface:
             triangles.append(np.stack([a + here, a + after, b + after], axis=1))
         if profile[k + 1, 1] > 0:
             triangles.append(np.stack([a + here, b + after, b + here], axis=1))
-    return Surface(vertices, np.concatenate(triangles).astype(np.int64))
+    return Triangulation(vertices, np.concatenate(triangles).astype(np.int64))
 
 
 # Surfaces and lines as a small picture in SVG.
@@ -210,7 +210,7 @@ SIZE = 180  # pixels
 MOST_TRIANGLES = 3000
 
 
-def small_picture(surface: Surface, lines: Sequence[Array], color: str, label: str) -> str:
+def small_picture(surface: Triangulation, lines: Sequence[Array], color: str, label: str) -> str:
     """Seen along the axis across which it is least extended; lines of shape (k, 3)."""
     places = np.concatenate([surface.vertices, *lines]) if len(lines) else surface.vertices
     low, high = places.min(axis=0), places.max(axis=0)

@@ -204,7 +204,7 @@ def assembled_pose(system: System, fixed: frozenset[str], weights: Mapping[str, 
     factors = np.ones(int(system.layout.velocity[-1]))
     for index, placed in enumerate(system.bodies):
         factors[system.layout.place(index)] = weights.get(placed.name, 1.0)
-    free = _Problem(system, given, _motions(system, given, fixed), factors)
+    free = _PoseProblem(system, given, _motions(system, given, fixed), factors)
     problem = replace(free, rods=_Rods(system, given)) if system.rod_strains.count else free
     before = free.openness(given)
     state = _nearest(problem, _closed(problem)) if before > CLOSED else given
@@ -244,7 +244,7 @@ class _Rods:
 
 
 @dataclass(frozen=True, eq=False)
-class _Problem:
+class _PoseProblem:
     """What moves, from where, in which ways (columns of ``motions``, over nu), with which weights (over nu), and
     the rods that keep their shape."""
 
@@ -319,7 +319,7 @@ def _motions(system: System, given: State, fixed: frozenset[str]) -> sparse.csr_
     return sparse.csr_array(sparse.block_diag(blocks, "csr"))
 
 
-def _closed(problem: _Problem) -> State:
+def _closed(problem: _PoseProblem) -> State:
     """Levenberg-Marquardt on the scaled gaps: a closed pose, or the one where they are smallest."""
     state, damping = problem.given, 1e-3
     gaps = problem.misses(state)
@@ -344,7 +344,7 @@ def _closed(problem: _Problem) -> State:
     return state
 
 
-def _nearest(problem: _Problem, state: State) -> State:
+def _nearest(problem: _PoseProblem, state: State) -> State:
     """Down along the closed poses to the nearest one; a pose that is not closed stays as it is.
 
     Steps are those of Barzilai and Borwein (1988): a share of the way down that fits the curvature met on the
@@ -373,14 +373,14 @@ def _nearest(problem: _Problem, state: State) -> State:
     return state
 
 
-def _way_down(problem: _Problem, state: State) -> tuple[sparse.csr_array, Array]:
+def _way_down(problem: _PoseProblem, state: State) -> tuple[sparse.csr_array, Array]:
     """The metric at a closed pose, and the way along the closed ones to where the nearest would be if all
     were flat."""
     metric, matrix = problem.metric(state), problem.matrix(state)
     return metric, nearest_point(metric, matrix).solve(-problem.moments(state))[0]
 
 
-def _reclosed(problem: _Problem, state: State) -> State:
+def _reclosed(problem: _PoseProblem, state: State) -> State:
     """A pose that is nearly closed, closed by Newton's method on the shortest way."""
     for _ in range(CLOSINGS):
         if problem.openness(state) <= CLOSED:
@@ -390,7 +390,7 @@ def _reclosed(problem: _Problem, state: State) -> State:
     return state
 
 
-def _with_nearest_velocity(problem: _Problem, state: State) -> State:
+def _with_nearest_velocity(problem: _PoseProblem, state: State) -> State:
     """Given velocities corrected as little as possible where they contradict the joints; others solved."""
     system = problem.system
     moving, at = with_rigid_velocity(system, state), system.at(state)

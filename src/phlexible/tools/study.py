@@ -198,7 +198,7 @@ def _functions(task: bytes) -> Any:
 VERSION = 1
 
 
-class Journal:
+class StudyJournal:
     """Outcomes by the parameters of their runs; a context, in which no other process writes to the file.
 
     Args:
@@ -616,7 +616,7 @@ def study(
     _check_parameters(build, runs[0])
     shown(progress)  # refused before a file is written
     anew, task = flag("overwrite", overwrite), packed_task(build, measure)
-    file = None if output is None else Journal(file_path("output", output), list(runs[0]), anew)
+    file = None if output is None else StudyJournal(file_path("output", output), list(runs[0]), anew)
     found: dict[int, Outcome] = {}
     with file or nullcontext() as journal, progress_bar(progress, "runs") as report:
         if journal is not None:

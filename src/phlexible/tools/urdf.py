@@ -100,7 +100,7 @@ class UrdfModel(Model):
 
 
 @dataclass(eq=False)
-class _Reader:
+class _UrdfReader:
     """A tree of links that becomes a model.
 
     Attributes:
@@ -330,7 +330,7 @@ def from_urdf(
         raise ResultFileError(f"{place} is no URDF file that yourdfpy reads: {error}") from error
     model = UrdfModel(gravity=gravity)
     handler = robot._filename_handler if flag("visuals", visuals) else None
-    _Reader(robot.robot, model, flexible or {}, positions or {}, handler).read(stiffness, is_free)
+    _UrdfReader(robot.robot, model, flexible or {}, positions or {}, handler).read(stiffness, is_free)
     if not model.bodies:
         raise ModelError(f"{place} has no link that moves")
     return model

@@ -7,7 +7,7 @@ from scipy.linalg import eigh
 
 import phlexible as ph
 from bodies.flexible.meshes import BAR, STEEL, bar, ends, grid
-from phlexible.bodies.beam.mesh import BeamMesh, Component
+from phlexible.bodies.beam.mesh import BeamMesh, NodeComponent
 from phlexible.bodies.beam.strain import linear_stiffness
 from phlexible.bodies.flexible.element_mesh import ElementMesh
 from phlexible.bodies.flexible.given_mesh import element_mesh, given_mesh
@@ -160,9 +160,9 @@ def test_a_beam_from_its_matrices_is_the_beam(dimension):
 
 def components(dimension):
     if dimension == 2:
-        return Component.AXIAL, Component.DEFLECTION_Y, Component.SLOPE_Y
-    turns = (Component.TWIST, Component.SLOPE_Z, Component.SLOPE_Y)
-    return (Component.AXIAL, Component.DEFLECTION_Y, Component.DEFLECTION_Z, *turns)
+        return NodeComponent.AXIAL, NodeComponent.DEFLECTION_Y, NodeComponent.SLOPE_Y
+    turns = (NodeComponent.TWIST, NodeComponent.SLOPE_Z, NodeComponent.SLOPE_Y)
+    return (NodeComponent.AXIAL, NodeComponent.DEFLECTION_Y, NodeComponent.DEFLECTION_Z, *turns)
 
 
 MESH, MASS, STIFFNESS, _ = matrices(2)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, IntArray, numbers, read_only
 from phlexible.algebra.fields import set_fields
-from phlexible.bodies.beam.mesh import BeamInertia, BeamMesh, Component, Family, momentum_rows
+from phlexible.bodies.beam.mesh import BeamInertia, BeamMesh, Family, NodeComponent, momentum_rows
 from phlexible.bodies.beam.strain import linear_stiffness
 from phlexible.bodies.floating_body import StrainEnergy
 from phlexible.errors import ParameterError
@@ -88,8 +88,8 @@ def coordinate_units(mesh: BeamMesh, columns: Array, others: str) -> tuple[str, 
 
 def _chord(mesh: BeamMesh) -> list[int]:
     """u = v = 0 and w = theta = 0 at the start, v = 0 and w = 0 at the end."""
-    start = [Component.AXIAL, Component.DEFLECTION_Y, Component.DEFLECTION_Z, Component.TWIST]
-    end = [Component.DEFLECTION_Y, Component.DEFLECTION_Z]
+    start = [NodeComponent.AXIAL, NodeComponent.DEFLECTION_Y, NodeComponent.DEFLECTION_Z, NodeComponent.TWIST]
+    end = [NodeComponent.DEFLECTION_Y, NodeComponent.DEFLECTION_Z]
     present = mesh.components()
     return [mesh.index(0, each) for each in start if each in present] + [
         mesh.index(-1, each) for each in end if each in present

@@ -50,7 +50,7 @@ from phlexible.bodies.locations import End, Location, Start
 from phlexible.bodies.material import Material, all_sections, check_material, section_along
 from phlexible.bodies.mechanics.floating import elastic_mass
 from phlexible.bodies.skin import Skin, tube_skin
-from phlexible.bodies.stress_space import Stress, StressSpace
+from phlexible.bodies.stress_space import StressContinuity, StressSpace
 from phlexible.display import short_repr
 from phlexible.elements.sections import (
     AnySection,
@@ -314,7 +314,7 @@ class Beam(Body):
         """Moments, torque and normal force as states, see ``beam_stress``."""
         points, strain = data.points, Strain(self.strain)
         assert isinstance(points, BeamPoints)
-        if Stress(stress) is Stress.HERMITE:
+        if StressContinuity(stress) is StressContinuity.HERMITE:
             return hermite_stress(points.mesh, points.basis, self._section, self.material, strain)
         return discontinuous_stress(self.element_forces(points), strain)
 

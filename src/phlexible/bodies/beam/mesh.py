@@ -100,7 +100,7 @@ class Theory(StrEnum):
     TIMOSHENKO = "timoshenko"
 
 
-class Component(IntEnum):
+class NodeComponent(IntEnum):
     """Place of a coordinate within its node; the slope is that of the cross-section."""
 
     AXIAL = 0
@@ -208,18 +208,18 @@ class BeamMesh:
         """Coordinates of the free beam."""
         return self.stride * self.elements + self.node_size
 
-    def index(self, node: int, component: Component) -> int:
+    def index(self, node: int, component: NodeComponent) -> int:
         """Number of one coordinate; node -1 is the last."""
         return self.stride * (node % (self.elements + 1)) + component
 
-    def at_nodes(self, component: Component) -> IntArray:
+    def at_nodes(self, component: NodeComponent) -> IntArray:
         """Numbers of one component at all nodes; empty if the nodes do not have it."""
         count = self.elements + 1 if component < self.node_size else 0
         return self.stride * np.arange(count, dtype=np.int64) + component
 
-    def components(self) -> list[Component]:
+    def components(self) -> list[NodeComponent]:
         """What the nodes have."""
-        return list(Component)[: self.node_size]
+        return list(NodeComponent)[: self.node_size]
 
     def families(self) -> IntArray:
         """Family of each coordinate, shape (size,)."""
@@ -228,7 +228,7 @@ class BeamMesh:
 
     def turns(self) -> Array:
         """Which coordinates are angles, shape (size,); the others are displacements."""
-        turning = (Component.SLOPE_Y, Component.SLOPE_Z, Component.TWIST)
+        turning = (NodeComponent.SLOPE_Y, NodeComponent.SLOPE_Z, NodeComponent.TWIST)
         period = [each in turning for each in self.components()] + [True] * (self.stride - self.node_size)
         return np.tile(np.array(period), self.elements + 1)[: self.size]
 
@@ -238,8 +238,8 @@ class BeamMesh:
         for component in self.components():
             motions[self.at_nodes(component), component] = 1.0
         for deflection, slope in (
-            (Component.DEFLECTION_Y, Component.SLOPE_Y),
-            (Component.DEFLECTION_Z, Component.SLOPE_Z),
+            (NodeComponent.DEFLECTION_Y, NodeComponent.SLOPE_Y),
+            (NodeComponent.DEFLECTION_Z, NodeComponent.SLOPE_Z),
         ):
             if slope < self.node_size:
                 motions[self.at_nodes(deflection), slope] = x
@@ -267,19 +267,21 @@ class BeamMesh:
         element, s = self.located(x)
         length = self.element_length
         linear, linear_rate = lagrange_values(s), lagrange_slopes(s, length)
-        axial, stretch = (self._nodal(element, local, (Component.AXIAL,), basis) for local in (linear, linear_rate))
+        axial, stretch = (
+            self._nodal(element, local, (NodeComponent.AXIAL,), basis) for local in (linear, linear_rate)
+        )
         twist, twist_rate = (
-            self._nodal(element, local, (Component.TWIST,), basis) for local in (linear, linear_rate)
+            self._nodal(element, local, (NodeComponent.TWIST,), basis) for local in (linear, linear_rate)
         )
         if self.shears and self.dimension == 3:
             twist += self._inner(element, (4 * s * (1 - s))[:, None], (Inner.TWIST,), basis)
             twist_rate += self._inner(element, (4 - 8 * s)[:, None] / length, (Inner.TWIST,), basis)
-        in_y = self._bending(element, s, (Component.DEFLECTION_Y, Component.SLOPE_Y), Inner.SHEAR_Y, basis)
-        in_z = self._bending(element, s, (Component.DEFLECTION_Z, Component.SLOPE_Z), Inner.SHEAR_Z, basis)
+        in_y = self._bending(element, s, (NodeComponent.DEFLECTION_Y, NodeComponent.SLOPE_Y), Inner.SHEAR_Y, basis)
+        in_z = self._bending(element, s, (NodeComponent.DEFLECTION_Z, NodeComponent.SLOPE_Z), Inner.SHEAR_Z, basis)
         return BeamFields(axial, stretch, *in_y, *in_z, twist, twist_rate)
 
     def _bending(
-        self, element: IntArray, s: Array, components: tuple[Component, ...], shear: Inner, basis: Array
+        self, element: IntArray, s: Array, components: tuple[NodeComponent, ...], shear: Inner, basis: Array
     ) -> tuple[Array, Array, Array, Array, Array]:
         """Deflection, slope, tilt, curvature and shear strain in one plane, each (k, n)."""
         length = self.element_length
@@ -294,7 +296,7 @@ class BeamMesh:
         rate = self._inner(element, lagrange_slopes(s, length), inner, basis)
         return deflection, slope, slope - strain, bend - rate, strain
 
-    def _nodal(self, element: IntArray, local: Array, components: tuple[Component, ...], basis: Array) -> Array:
+    def _nodal(self, element: IntArray, local: Array, components: tuple[NodeComponent, ...], basis: Array) -> Array:
         """Local functions (k, 2 components) of the two nodes, for the coordinates of the basis, (k, n).
 
         Zero where the nodes have no such components (deflection z and twist in the plane).

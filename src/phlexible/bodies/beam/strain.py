@@ -6,7 +6,7 @@ from enum import StrEnum
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.bodies.beam.mesh import BeamMesh, Component, Measure, measures, stiffness_at, strain_fields
+from phlexible.bodies.beam.mesh import BeamMesh, Measure, NodeComponent, measures, stiffness_at, strain_fields
 from phlexible.bodies.floating_body import StrainEnergy
 from phlexible.bodies.material import Material
 from phlexible.bodies.stress_space import StressSpace
@@ -300,10 +300,10 @@ def _nodal_blocks(mesh: BeamMesh, kind: Measure) -> list[StateBlock]:
 
 def _cubics(mesh: BeamMesh, x: Array) -> Array:
     """Hermite functions of all nodes at x, values and slopes in turn, shape (k, 2 nodes)."""
-    columns = np.stack([mesh.at_nodes(c) for c in (Component.DEFLECTION_Y, Component.SLOPE_Y)], axis=1)
+    columns = np.stack([mesh.at_nodes(c) for c in (NodeComponent.DEFLECTION_Y, NodeComponent.SLOPE_Y)], axis=1)
     return mesh.fields(x, np.eye(mesh.size)).deflection_y[:, columns.ravel()]
 
 
 def _linears(mesh: BeamMesh, x: Array) -> Array:
     """Continuous linear functions of the nodes at x, shape (k, nodes)."""
-    return mesh.fields(x, np.eye(mesh.size)).axial[:, mesh.at_nodes(Component.AXIAL)]
+    return mesh.fields(x, np.eye(mesh.size)).axial[:, mesh.at_nodes(NodeComponent.AXIAL)]

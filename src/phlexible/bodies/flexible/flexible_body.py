@@ -30,7 +30,7 @@ from phlexible.bodies.flexible.given_mesh import (
     warn_of_stiff_elements,
 )
 from phlexible.bodies.flexible.inertia import MEAN_AXIS, mesh_moments
-from phlexible.bodies.flexible.interfaces import Interface, InterfaceSpec, given_interfaces
+from phlexible.bodies.flexible.interfaces import InterfaceSpec, MeshInterface, given_interfaces
 from phlexible.bodies.flexible.kept_on_disk import Folder, KeptShapes
 from phlexible.bodies.flexible.mesh_matrices import (
     ElementMaterials,
@@ -55,7 +55,7 @@ from phlexible.bodies.flexible.skin import mesh_skin
 from phlexible.bodies.flexible.stiffening import MeshStrain, condensed_strain, derivative_loads, linear_strain
 from phlexible.bodies.flexible.structure import mesh_unknowns
 from phlexible.bodies.floating_body import FloatingBody
-from phlexible.bodies.locations import Interface as InterfaceLocation, Location
+from phlexible.bodies.locations import Interface, Location
 from phlexible.bodies.material import Material
 from phlexible.bodies.skin import Skin
 from phlexible.errors import ParameterError
@@ -320,7 +320,7 @@ class FlexibleBody(Body):
 
     def port_locations(self) -> dict[str, Location]:
         """The interfaces."""
-        return {name: InterfaceLocation(name) for name in self.interfaces}
+        return {name: Interface(name) for name in self.interfaces}
 
     def summary(self) -> str:
         """Mass, centre, inertia, and what the retained coordinates are and carry, as lines of text."""
@@ -346,7 +346,7 @@ class FlexibleBody(Body):
 def _body_of_mesh(
     mesh: ElementMesh,
     materials: ElementMaterials,
-    interfaces: tuple[Interface, ...],
+    interfaces: tuple[MeshInterface, ...],
     choice: Choice,
     folder: Folder,
 ) -> tuple[FloatingBody, KeptShapes]:

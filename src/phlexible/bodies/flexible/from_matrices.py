@@ -11,7 +11,7 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array, IntArray, called, check_callable, numbers, option, text
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.bodies.flexible.inertia import nodal_moments, rigid_momenta
-from phlexible.bodies.flexible.interfaces import Interface, InterfaceKind, InterfaceSpec, chosen_points
+from phlexible.bodies.flexible.interfaces import InterfaceKind, InterfaceSpec, MeshInterface, chosen_points
 from phlexible.bodies.flexible.points import NodePoints
 from phlexible.bodies.flexible.retained import Choice, Condensed, condensed, interface_motion, retained_body
 from phlexible.bodies.flexible.stiffening import condensed_strain, linear_strain, projected
@@ -104,7 +104,9 @@ def nodal_model(
     return NodalModel(M, K, C, unknowns, kept, in_space)
 
 
-def nodal_interfaces(interfaces: Mapping[str, InterfaceSpec] | None, model: NodalModel) -> tuple[Interface, ...]:
+def nodal_interfaces(
+    interfaces: Mapping[str, InterfaceSpec] | None, model: NodalModel
+) -> tuple[MeshInterface, ...]:
     """The interfaces that a user named: equal weights of nodes; one node with rotations is enough.
 
     Raises:
@@ -115,7 +117,7 @@ def nodal_interfaces(interfaces: Mapping[str, InterfaceSpec] | None, model: Noda
     return tuple(_interface(text("name of an interface", name), s, model) for name, s in (interfaces or {}).items())
 
 
-def _interface(name: str, spec: InterfaceSpec, model: NodalModel) -> Interface:
+def _interface(name: str, spec: InterfaceSpec, model: NodalModel) -> MeshInterface:
     nodes: Any = spec
     kind = InterfaceKind.AVERAGE
     if isinstance(spec, tuple) and len(spec) == 2 and isinstance(spec[1], str):
@@ -145,7 +147,7 @@ def _interface(name: str, spec: InterfaceSpec, model: NodalModel) -> Interface:
         raise ParameterError(
             f"interface {name!r}: its nodes lie on one line and have no rotations of their own; take more nodes"
         )
-    return Interface(name, kind, position, members, np.zeros(3), rows)
+    return MeshInterface(name, kind, position, members, np.zeros(3), rows)
 
 
 def _matrix(name: str, value: MatrixLike, size: int | None) -> sparse.csr_array:
@@ -192,7 +194,7 @@ INERTIAL = "inertial"
 
 def body_of_matrices(
     model: NodalModel,
-    interfaces: tuple[Interface, ...],
+    interfaces: tuple[MeshInterface, ...],
     choice: Choice,
     geometric: GeometricStiffness | None,
     viscosity: float,
@@ -225,7 +227,7 @@ def body_of_matrices(
 def _strain(
     model: NodalModel,
     found: Condensed,
-    interfaces: tuple[Interface, ...],
+    interfaces: tuple[MeshInterface, ...],
     choice: Choice,
     geometric: GeometricStiffness | None,
 ) -> StrainEnergy:
@@ -250,7 +252,7 @@ def _strain(
 
 def _labelled(
     model: NodalModel,
-    interfaces: tuple[Interface, ...],
+    interfaces: tuple[MeshInterface, ...],
     choice: Choice,
     geometric: Mapping[str, object],
 ) -> dict[int, sparse.csr_array]:

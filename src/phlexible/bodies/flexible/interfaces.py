@@ -38,7 +38,7 @@ class InterfaceKind(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Interface:
+class MeshInterface:
     """A part of a mesh.
 
     Attributes:
@@ -61,7 +61,7 @@ class Interface:
 
 def given_interfaces(
     interfaces: Mapping[str, InterfaceSpec] | None, given: GivenMesh, mesh: ElementMesh, thickness: float
-) -> tuple[Interface, ...]:
+) -> tuple[MeshInterface, ...]:
     """The interfaces that a user named.
 
     Raises:
@@ -91,7 +91,7 @@ def named_specs(interfaces: Mapping[str, InterfaceSpec] | None) -> list[tuple[st
     return found
 
 
-def refuse_shared_nodes(found: tuple[Interface, ...]) -> None:
+def refuse_shared_nodes(found: tuple[MeshInterface, ...]) -> None:
     """Nodes that move as one belong to one interface."""
     rigid = [each for each in found if each.kind is not InterfaceKind.AVERAGE]
     for k, first in enumerate(rigid):
@@ -105,14 +105,14 @@ def refuse_shared_nodes(found: tuple[Interface, ...]) -> None:
 
 def _interface(
     name: str, nodes: Any, kind: InterfaceKind, given: GivenMesh, mesh: ElementMesh, thickness: float
-) -> Interface:
+) -> MeshInterface:
     if kind is InterfaceKind.HINGED:
         raise ParameterError(f'interface {name!r}: "hinged" is for plates, others are "average" or "rigid"')
     facets = facets_of(name, nodes, given, mesh)
     measures, squares, outward = _area(mesh, facets)
     rows = _mean_rows(name, measures, squares, mesh)
     position = measures[:3].sum(axis=1) / measures[3].sum()
-    return Interface(name, kind, position, mesh.facet_nodes(facets), thickness * outward, rows)
+    return MeshInterface(name, kind, position, mesh.facet_nodes(facets), thickness * outward, rows)
 
 
 def vertices_of(given: GivenMesh, points: IntArray) -> BoolArray:
@@ -287,7 +287,9 @@ class TiedStructure:
         return np.asarray(self.columns.T @ (self.untied.mass @ accelerations))
 
 
-def tied_structure(full: ElasticStructure, unknowns: Unknowns, interfaces: tuple[Interface, ...]) -> TiedStructure:
+def tied_structure(
+    full: ElasticStructure, unknowns: Unknowns, interfaces: tuple[MeshInterface, ...]
+) -> TiedStructure:
     """Nodes of rigid interfaces follow displacement and rotation of their position."""
     r, size = full.rigid.shape[1], len(full.rigid)
     rigid_ones = [each for each in interfaces if each.kind is not InterfaceKind.AVERAGE]
@@ -316,7 +318,7 @@ def tied_structure(full: ElasticStructure, unknowns: Unknowns, interfaces: tuple
 
 
 def turning_work(
-    interfaces: tuple[Interface, ...], unknowns: Unknowns, forces: Array, turned: Array, with_averaged: bool
+    interfaces: tuple[MeshInterface, ...], unknowns: Unknowns, forces: Array, turned: Array, with_averaged: bool
 ) -> Array:
     """Work of nodal forces on what linear ties leave out of turns, theta x (theta x xi) / 2 (3.16), (n, n, n).
 
@@ -344,7 +346,7 @@ def turning_work(
     return result
 
 
-def turning_displacements(interfaces: tuple[Interface, ...], unknowns: Unknowns, turned: Array) -> Array:
+def turning_displacements(interfaces: tuple[MeshInterface, ...], unknowns: Unknowns, turned: Array) -> Array:
     """What linear ties leave out of turns, (theta_i x (theta_j x xi) + theta_j x (theta_i x xi)) / 2, (N, pairs).
 
     Of averaged interfaces too, as if they moved as one.
@@ -365,7 +367,7 @@ def turning_displacements(interfaces: tuple[Interface, ...], unknowns: Unknowns,
     return result
 
 
-def _bound(interface: Interface, unknowns: Unknowns) -> IntArray:
+def _bound(interface: MeshInterface, unknowns: Unknowns) -> IntArray:
     """Unknowns that follow a rigid interface; a hinged one lets rotations free."""
     members = unknowns.of_nodes(interface.nodes)
     return members if interface.kind is InterfaceKind.RIGID else members[unknowns.component[members] < 3]

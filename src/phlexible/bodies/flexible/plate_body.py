@@ -12,9 +12,9 @@ from phlexible.bodies.flexible.element_mesh import ElementMesh
 from phlexible.bodies.flexible.given_mesh import GivenMesh
 from phlexible.bodies.flexible.inertia import mesh_moments
 from phlexible.bodies.flexible.interfaces import (
-    Interface,
     InterfaceKind,
     InterfaceSpec,
+    MeshInterface,
     chosen_nodes,
     facets_of,
     named_specs,
@@ -51,7 +51,7 @@ ON_A_LINE = 1e-9
 
 def plate_interfaces(
     interfaces: Mapping[str, InterfaceSpec] | None, given: GivenMesh, mesh: ElementMesh, thickness: float
-) -> tuple[Interface, ...]:
+) -> tuple[MeshInterface, ...]:
     """The interfaces that a user named: nodes that cover elements are an area, others edges.
 
     Raises:
@@ -67,7 +67,7 @@ def plate_interfaces(
 
 def _interface(
     name: str, nodes: Any, kind: InterfaceKind, given: GivenMesh, mesh: ElementMesh, thickness: float
-) -> Interface:
+) -> MeshInterface:
     cells = _cells(name, nodes, given, mesh)
     if len(cells):
         members = np.unique(mesh.element_nodes[cells])
@@ -84,7 +84,7 @@ def _interface(
             f"interface {name!r} lies on one line and is hinged, so that it has no rotation; take a Revolute on a "
             '"rigid" one, or hinge more edges together'
         )
-    return Interface(name, kind, position, members, area, rows)
+    return MeshInterface(name, kind, position, members, area, rows)
 
 
 def _cells(name: str, nodes: Any, given: GivenMesh, mesh: ElementMesh) -> IntArray:
@@ -291,7 +291,7 @@ def body_of_plate(
     mesh: ElementMesh,
     materials: ElementMaterials,
     section: PlateSection,
-    interfaces: tuple[Interface, ...],
+    interfaces: tuple[MeshInterface, ...],
     choice: Choice,
     folder: Folder,
 ) -> tuple[FloatingBody, KeptShapes]:

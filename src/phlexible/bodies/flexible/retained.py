@@ -9,7 +9,7 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, numbers
 from phlexible.bodies.flexible.inertia import frame_rows
-from phlexible.bodies.flexible.interfaces import Interface, TiedStructure, tied_structure, turning_work
+from phlexible.bodies.flexible.interfaces import MeshInterface, TiedStructure, tied_structure, turning_work
 from phlexible.bodies.flexible.points import FlexiblePoints, InterfaceMotion, NodePoints
 from phlexible.bodies.flexible.stiffening import MeshStrain, condensed_strain, linear_strain
 from phlexible.bodies.flexible.structure import ElasticStructure, HeldStructure, Unknowns
@@ -371,7 +371,7 @@ class Condensed:
 SecondOrder = Callable[[TiedStructure, HeldStructure, Array], Array]
 
 
-def interface_motion(interfaces: tuple[Interface, ...], moved: Array, turned: Array) -> InterfaceMotion:
+def interface_motion(interfaces: tuple[MeshInterface, ...], moved: Array, turned: Array) -> InterfaceMotion:
     """How the interfaces move and turn with the retained shapes, by rows (k, 3, n)."""
     places = np.array([each.position for each in interfaces]).reshape(-1, 3)
     areas = np.array([each.area for each in interfaces]).reshape(-1, 3)
@@ -382,7 +382,7 @@ def condensed(
     mass: sparse.csr_array,
     stiffness: sparse.csr_array,
     unknowns: Unknowns,
-    interfaces: tuple[Interface, ...],
+    interfaces: tuple[MeshInterface, ...],
     choice: Choice,
     second_order: SecondOrder | None = None,
 ) -> Condensed:

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.flexible.element_mesh import ElementMesh
-from phlexible.bodies.flexible.interfaces import Interface, TiedStructure, turning_displacements
+from phlexible.bodies.flexible.interfaces import MeshInterface, TiedStructure, turning_displacements
 from phlexible.bodies.flexible.mesh_matrices import ElementMaterials, quadratic_loads
 from phlexible.bodies.flexible.structure import HeldStructure, Unknowns
 from phlexible.bodies.floating_body import StrainEnergy
@@ -108,7 +108,7 @@ def derivative_loads(
     mesh: ElementMesh,
     materials: ElementMaterials,
     unknowns: Unknowns,
-    interfaces: tuple[Interface, ...],
+    interfaces: tuple[MeshInterface, ...],
     tied: TiedStructure,
     held: HeldStructure,
     shapes: Array,

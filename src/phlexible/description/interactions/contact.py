@@ -21,6 +21,7 @@ from phlexible.description.interactions.force_elements import (
 )
 from phlexible.description.interactions.functions import (
     AXES,
+    BilinearTerm,
     Chord,
     Coordinate,
     DirectionOf,
@@ -28,7 +29,6 @@ from phlexible.description.interactions.functions import (
     PointOf,
     PositionCoordinate,
     Row,
-    Term,
     WorldAxis,
     between,
     check_ports,
@@ -85,7 +85,7 @@ class RoundedCoordinate(GapCoordinate):
     def functions(self) -> tuple[Row, ...]:
         """(x_b - x_a).d_i."""
         chord = between(self.first, self.second)
-        return tuple(Row((Term(1.0, chord, single(d)),), 0.0, self.name) for d in self.directions)
+        return tuple(Row((BilinearTerm(1.0, chord, single(d)),), 0.0, self.name) for d in self.directions)
 
     def _left(self, y: Array) -> Array:
         zones = np.array(self.zones)
@@ -123,7 +123,7 @@ class SegmentCoordinate(GapCoordinate):
     def functions(self) -> tuple[Row, ...]:
         """r.r, r.s, s.s."""
         r, s = between(self.first, self.second), between(self.first, self.end)
-        return tuple(Row((Term(1.0, a, b),), 0.0, self.name) for a, b in ((r, r), (r, s), (s, s)))
+        return tuple(Row((BilinearTerm(1.0, a, b),), 0.0, self.name) for a, b in ((r, r), (r, s), (s, s)))
 
     def _place(self, y: Array) -> float:
         return float(np.clip(y[1] / y[2], 0.0, 1.0))
@@ -158,7 +158,7 @@ class SlidingCoordinate(PositionCoordinate):
     def functions(self) -> tuple[Row, ...]:
         """(x_b - x_a) . d with the normal d, then with directions along the plane."""
         chord = between(self.first, self.second)
-        along = [Row((Term(1.0, chord, single(d)),), 0.0, "along the plane") for d in self.across]
+        along = [Row((BilinearTerm(1.0, chord, single(d)),), 0.0, "along the plane") for d in self.across]
         return (*super().functions(), *along)
 
     def gradient(self, y: Array) -> Array:
@@ -209,7 +209,9 @@ class RubbingCoordinate(GapCoordinate):
         if len(self.carriers) == 1 and _turns(self.carriers[0]):
             parts += [(0.0, DirectionOf(self.carriers[0], axis)) for axis in AXES[: self.dimension]]
         chord = Chord(tuple(parts))
-        along = (Row((Term(1.0, chord, single(WorldAxis(e))),), 0.0, "sliding") for e in AXES[: self.dimension])
+        along = (
+            Row((BilinearTerm(1.0, chord, single(WorldAxis(e))),), 0.0, "sliding") for e in AXES[: self.dimension]
+        )
         return (*self.gap.functions(), *along)
 
     @property

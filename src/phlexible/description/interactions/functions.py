@@ -74,7 +74,7 @@ def single(vector: Vector) -> Chord:
 
 
 @dataclass(frozen=True, eq=False)
-class Term:
+class BilinearTerm:
     """coefficient * (first . second), times a prescribed function of time in the rows of drives."""
 
     coefficient: float
@@ -99,7 +99,7 @@ class Row:
         offset: subtracted too; of driven positions.
     """
 
-    terms: tuple[Term, ...]
+    terms: tuple[BilinearTerm, ...]
     constant: float
     label: str
     offset: Timed | None = None
@@ -135,12 +135,12 @@ def coincident_points(a: Port, b: Port, dimension: int) -> tuple[Row, ...]:
 
 def along_fixed_axis(a: Port, b: Port, axis: Array, label: str) -> Row:
     """(x_b - x_a) . axis = 0 with an axis that never turns."""
-    return Row((Term(1.0, between(a, b), single(WorldAxis(axis))),), 0.0, label)
+    return Row((BilinearTerm(1.0, between(a, b), single(WorldAxis(axis))),), 0.0, label)
 
 
 def along_turning_axis(a: Port, b: Port, axis: Array, label: str) -> Row:
     """(x_b - x_a) . d_a = 0 with a direction that turns with a."""
-    return Row((Term(1.0, between(a, b), single(DirectionOf(a, axis))),), 0.0, label)
+    return Row((BilinearTerm(1.0, between(a, b), single(DirectionOf(a, axis))),), 0.0, label)
 
 
 def perpendicular(a: Port, axis_a: Array, b: Port, axis_b: Array, label: str) -> Row:
@@ -165,15 +165,15 @@ def locked_turn(a: Port, b: Port, axes: Sequence[Array], label: str) -> Row:
     )
 
 
-def product(first: Vector, second: Vector, coefficient: float = 1.0) -> Term:
+def product(first: Vector, second: Vector, coefficient: float = 1.0) -> BilinearTerm:
     """The term coefficient * (first . second) of two vectors."""
-    return Term(coefficient, single(first), single(second))
+    return BilinearTerm(coefficient, single(first), single(second))
 
 
 def constant_distance(a: Port, b: Port, length: float, label: str) -> Row:
     """|x_b - x_a|^2 = length^2, divided by 2 length so that it is a length."""
     chord, factor = between(a, b), 1 / (2 * length)
-    return Row((Term(factor, chord, chord),), factor * length**2, label)
+    return Row((BilinearTerm(factor, chord, chord),), factor * length**2, label)
 
 
 def perpendicular_axes(axis: Array) -> tuple[Array, Array]:
@@ -277,8 +277,8 @@ class PositionCoordinate(LinearCoordinate):
         """y = (x_b - x_a) . d."""
         return (Row(self._terms(), 0.0, self.name),)
 
-    def _terms(self) -> tuple[Term, ...]:
-        return (Term(1.0, between(self.first, self.second), single(self.direction)),)
+    def _terms(self) -> tuple[BilinearTerm, ...]:
+        return (BilinearTerm(1.0, between(self.first, self.second), single(self.direction)),)
 
     def driven_row(self, path: TimePath) -> Row:
         """y - p(t)."""
@@ -299,7 +299,7 @@ class SineCoordinate(PositionCoordinate):
 
     axes: tuple[DirectionOf, DirectionOf, DirectionOf, DirectionOf]
 
-    def _terms(self) -> tuple[Term, ...]:
+    def _terms(self) -> tuple[BilinearTerm, ...]:
         a1, a2, b1, b2 = self.axes
         return product(a2, b1, 0.5), product(a1, b2, -0.5)
 
@@ -318,7 +318,7 @@ class StrainCoordinate(LinearCoordinate):
         unit_of_strain: "1", or "1/m" of a curvature.
     """
 
-    terms: tuple[Term, ...]
+    terms: tuple[BilinearTerm, ...]
     unit_of_strain: str
 
     def functions(self) -> tuple[Row, ...]:
@@ -349,7 +349,7 @@ class DistanceCoordinate(Coordinate):
     def functions(self) -> tuple[Row, ...]:
         """y = |x_b - x_a|^2."""
         chord = between(self.first, self.second)
-        return (Row((Term(1.0, chord, chord),), 0.0, self.name),)
+        return (Row((BilinearTerm(1.0, chord, chord),), 0.0, self.name),)
 
     def value(self, y: Array) -> float:
         """sqrt(y)."""
@@ -390,8 +390,8 @@ class DistanceCoordinate(Coordinate):
 class AngleCoordinate(Coordinate):
     """atan2(s, c) with c and s sums of dot products of directions; zero at the initial pose [rad]."""
 
-    cosine: tuple[Term, ...]
-    sine: tuple[Term, ...]
+    cosine: tuple[BilinearTerm, ...]
+    sine: tuple[BilinearTerm, ...]
 
     def functions(self) -> tuple[Row, ...]:
         """y = (c, s)."""
@@ -414,8 +414,8 @@ class AngleCoordinate(Coordinate):
         """s cos p(t) - c sin p(t), the sine of theta - p (8.15)."""
         cosine, sine = Timed(path, TimeFactor.COSINE), Timed(path, TimeFactor.SINE)
         terms = (
-            *(Term(s.coefficient, s.first, s.second, cosine) for s in self.sine),
-            *(Term(-c.coefficient, c.first, c.second, sine) for c in self.cosine),
+            *(BilinearTerm(s.coefficient, s.first, s.second, cosine) for s in self.sine),
+            *(BilinearTerm(-c.coefficient, c.first, c.second, sine) for c in self.cosine),
         )
         return Row(terms, 0.0, f"driven {self.name}")
 

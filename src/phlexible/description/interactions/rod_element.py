@@ -18,12 +18,12 @@ from phlexible.algebra.arrays import Array
 from phlexible.bodies.rod import ElementShape, Rod, StressFree
 from phlexible.description.interactions.force_elements import CoordinateForce, ForceElement
 from phlexible.description.interactions.functions import (
+    BilinearTerm,
     Chord,
     DirectionOf,
     PointOf,
     Row,
     StrainCoordinate,
-    Term,
     product,
 )
 from phlexible.description.ports import Attachment, PlacedBody, Port
@@ -94,7 +94,7 @@ class RodElement(ForceElement):
         ):
             for i, k in enumerate(kept):
                 terms = tuple(
-                    Term(share * term.coefficient, term.first, term.second)
+                    BilinearTerm(share * term.coefficient, term.first, term.second)
                     for share, row in zip(shares[i:, i], rows[i:], strict=True)
                     if share != 0
                     for term in row.terms
@@ -114,11 +114,11 @@ class RodElement(ForceElement):
         kept = np.ix_(KEPT[dimension], KEPT[dimension])
         return [np.linalg.cholesky(stiffness[kept]) for stiffness in self.stiffness]
 
-    def _terms(self, values: Array, slopes: Array, k: int) -> tuple[Term, ...]:
+    def _terms(self, values: Array, slopes: Array, k: int) -> tuple[BilinearTerm, ...]:
         """Of Gamma_k (k = 0, 1, 2) or K_k-3."""
         if k < 3:
             along = Chord(tuple((float(w), PointOf(n.origin)) for w, n in zip(slopes, self.nodes, strict=True)))
-            return (Term(1.0, Chord(tuple(self._mean(values, k))), along),)
+            return (BilinearTerm(1.0, Chord(tuple(self._mean(values, k))), along),)
         i, j = (k - 2) % 3, (k - 1) % 3
         terms = []
         for a, first in enumerate(self.nodes):  # d_i . d_j of one node is zero

@@ -12,11 +12,11 @@ from phlexible.algebra.fields import Name, Positive, convert_fields, set_fields
 from phlexible.description.interactions.contact import GapCoordinate, Plane, RoundedCoordinate
 from phlexible.description.interactions.functions import (
     AXES,
+    BilinearTerm,
     Coordinate,
     DirectionOf,
     PositionCoordinate,
     Row,
-    Term,
     between,
     check_ports,
     perpendicular_axes,
@@ -29,7 +29,7 @@ from phlexible.description.ports import Port
 from phlexible.errors import ModelError, ParameterError
 
 
-class Component(Enum):
+class RollingCondition(Enum):
     """What a row of rolling holds."""
 
     HEIGHT = "height"
@@ -75,7 +75,7 @@ class RollingCoordinate(GapCoordinate):
     def functions(self) -> tuple[Row, ...]:
         """(x_b - x_a).along, spokes.along, spokes.normal."""
         chord = between(self.first, self.second)
-        rows = [Row((Term(1.0, chord, single(self.along)),), 0.0, self.name)]
+        rows = [Row((BilinearTerm(1.0, chord, single(self.along)),), 0.0, self.name)]
         rows += [Row((product(b, self.along),), 0.0, self.name) for b in self.spokes]
         rows += [Row((product(b, self.normal),), 0.0, self.name) for b in self.spokes]
         return tuple(rows)
@@ -146,10 +146,10 @@ class RollingRow(JointRelation):
             raise ModelError(f"{self} lies flat: its axis must not be the normal of the plane")
         ways = tuple(DirectionOf(self.first, each) for each in perpendicular_axes(normal)[: dimension - 1])
         up = DirectionOf(self.first, normal)
-        component = Component(self.component)
-        if component is Component.HEIGHT:
+        component = RollingCondition(self.component)
+        if component is RollingCondition.HEIGHT:
             return (self._height(axis if dimension == 3 else None, up, ways),)
-        way = ways[component is Component.SECOND]
+        way = ways[component is RollingCondition.SECOND]
         spokes = self._spokes(axis, dimension)
         part = RollingCoordinate("rolling", self.first, self.second, way, up, spokes, self.radius)
         return (RelationRow((), 0.0, f"rolling, {self.component}", None, ((part, 1.0),)),)
@@ -204,7 +204,7 @@ class Rolling:
         if self.axis is not None:
             unit_vector("axis", self.axis)
         given = (self.plane.port, self.wheel, self.plane.unit_normal(), self.axis, self.radius)
-        set_fields(self, relations=tuple(RollingRow(*given, each.value) for each in Component))
+        set_fields(self, relations=tuple(RollingRow(*given, each.value) for each in RollingCondition))
 
     def give(self, connect: Callable[[RollingRow], RollingRow], dimension: int) -> tuple[RollingRow, ...]:
         """Its rows to a model, which are returned; in the plane there is one way to roll."""

@@ -78,7 +78,7 @@ from phlexible.errors import ModelError, ParameterError, UnusedPartWarning
 # What a mechanism consists of: bodies, joints, loads and the rest, by their kinds and by their names.
 
 
-class Parts:
+class MechanismParts:
     """Bodies, the joints between them and the loads on them, to be read; arguments as of ``Mechanism``."""
 
     def __init__(self, gravity: ArrayLike = (0.0, 0.0, 0.0), dimension: int = 3) -> None:
@@ -232,7 +232,7 @@ Applied = TypeVar("Applied", bound=Load | ForceElement | Drive | CompoundForce |
 Part = TypeVar("Part", bound=Load | ForceElement | Drive)
 
 
-class Mechanism(Parts):
+class Mechanism(MechanismParts):
     """Bodies, the joints between them and the loads on them. World axes, SI units.
 
     Args:

@@ -21,7 +21,7 @@ from phlexible.errors import ModelError
 # A rod in a model: rigid sections, each a body, and the elements between them (docs/theory.md, 8).
 
 
-class Section(NamedTuple):
+class SectionToAdd(NamedTuple):
     """Arguments of ``Mechanism.add`` for one section."""
 
     body: RodNode
@@ -54,7 +54,7 @@ def rod_sections(
     velocity: Field | None,
     angular_velocity: ArrayLike | None,
     shape: Field | None,
-) -> list[Section]:
+) -> list[SectionToAdd]:
     """The sections of a rod, from start to end; arguments as of ``Mechanism.add``.
 
     With a velocity alone only the first section has one, and the others follow from joints like those of a rigid
@@ -71,7 +71,7 @@ def rod_sections(
     pose = rod_pose(rod, name, dimension, shape, origin, rotation_matrix(rotation, dimension))
     speeds, spins = _speeds(rod, dimension, pose.positions, origin, velocity, angular_velocity)
     found = zip(rod.nodes(), names, pose.positions, pose.rotations, speeds, spins, strict=True)
-    return [Section(*each) for each in found]
+    return [SectionToAdd(*each) for each in found]
 
 
 def joined(name: str, rod: Rod, nodes: Sequence[PlacedBody], stress_free: Array | None) -> RodInModel:

@@ -14,7 +14,7 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.sparse import lu_factors
 from phlexible.errors import MissingExtraError, ModelError, ParameterError, PoleError, SingularMatrixError
 from phlexible.linear.constraint_elimination import algebraic_states, dynamic_and_multipliers
-from phlexible.linear.first_order import EnergyForm, Kind, energy_form, kinds_of_states, orthonormal_ties
+from phlexible.linear.first_order import EnergyForm, StateKind, energy_form, kinds_of_states, orthonormal_ties
 from phlexible.linear.mechanics import LinearMechanics
 from phlexible.linear.modes import lowest_model_modes
 from phlexible.linear.observed import ObservedPHDAE, dense_model, observed
@@ -327,9 +327,9 @@ class _Answers:
         self._forces = model.port_map.toarray().astype(np.complex128)
         self._multipliers = algebraic_states(model)
         kinds = kinds_of_states(model)
-        kinds[self._multipliers] = Kind.STRESS
-        known = not (kinds == Kind.UNKNOWN).any()
-        self._parts = [kinds == Kind.VELOCITY, kinds == Kind.STRESS] if known else [kinds == kinds]
+        kinds[self._multipliers] = StateKind.STRESS
+        known = not (kinds == StateKind.UNKNOWN).any()
+        self._parts = [kinds == StateKind.VELOCITY, kinds == StateKind.STRESS] if known else [kinds == kinds]
 
     def at(self, omega: float) -> ComplexArray:
         """Shape (order of the model, inputs)."""
