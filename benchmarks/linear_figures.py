@@ -14,7 +14,7 @@ import numpy as np
 import phlexible as ph
 
 ROOT = Path(__file__).parent.parent
-FOUR_BAR = ROOT / "tests" / "linear_analysis" / "four_bar.csv"
+FOUR_BAR = ROOT / "tests" / "linear" / "four_bar.csv"
 PAGE = ROOT / "docs" / "validation.md"
 BEGIN = "<!-- linear figures: written by benchmarks/linear_figures.py -->\n"
 END = "<!-- end of linear figures -->"

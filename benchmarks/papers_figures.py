@@ -14,7 +14,7 @@ from errata import LENGTH, crank_slider
 import phlexible as ph
 
 ROOT = Path(__file__).parent.parent
-FOUR_BAR = ROOT / "tests" / "linear_analysis" / "four_bar.csv"
+FOUR_BAR = ROOT / "tests" / "linear" / "four_bar.csv"
 ALUMINIUM = (7.1e10, 2714.0)
 LINKS = (("crank", 0.108, 1.0774e-4, 11.472, 0.0), ("coupler", 0.2794, 4.0645e-5, 0.616, 0.042))
 LINKS += (("follower", 0.2705, 4.0645e-5, 0.616, 0.042),)

@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from time_integration.step_truth import CASES, with_tolerance  # noqa: E402  # the tests' own measure
+from step.integration.step_truth import CASES, with_tolerance  # noqa: E402  # the tests' own measure
 
 PAGE = ROOT / "docs" / "validation.md"
 BEGIN = "<!-- tolerances: written by benchmarks/tolerance.py -->\n"

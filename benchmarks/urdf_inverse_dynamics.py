@@ -1,7 +1,7 @@
 """Inverse dynamics of a rigid UR5 by pinocchio, for the test of ``from_urdf``.
 
 Needs pinocchio (``pip install pin``, in an environment of its own; phlexible is not needed). ``--write`` writes the
-numbers that tests/exchange/test_urdf.py compares with.
+numbers that tests/tools/test_urdf.py compares with.
 """
 
 import json

@@ -18,7 +18,7 @@ from matplotlib.patches import Circle, FancyArrowPatch, Rectangle
 import phlexible as ph
 
 IMAGES = Path(__file__).parent / "images"
-FOUR_BAR = Path(__file__).parent.parent / "tests" / "linear_analysis" / "four_bar.csv"
+FOUR_BAR = Path(__file__).parent.parent / "tests" / "linear" / "four_bar.csv"
 REFERENCE = Path(__file__).parent.parent / "tests" / "gallery" / "reference" / "crank_slider_von_karman.csv"
 ENLARGEMENT = 3
 BODY, FORCE, MOMENT, AXIS, MUTED = "#c9d7e8", "#c1272d", "#1b7f3b", "#1f3a5f", "0.45"

@@ -7,7 +7,7 @@ import phlexible as ph
 from bad_inputs.outcomes import FINITE, FLAG, NAME, NON_NEGATIVE, NONE, POSITIVE, REFUSED, VECTOR, Call
 from bad_inputs.wrong_values import FUNCTIONS
 
-ROBOT = Path(__file__).parent.parent / "exchange" / "ur5.urdf"
+ROBOT = Path(__file__).parent.parent / "tools" / "ur5.urdf"
 MAPPING = frozenset({"{}"})
 CALLED_LATER = frozenset({"a class", "f raises", *(label for label in FUNCTIONS if label.startswith("f ->"))})
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import phlexible as ph
+from papers.histories import collocate, integrate_discrete_gradient
 from phlexible.bodies.mechanics.absolute import elastic_force, mass_matrix, viscous_matrix
 from phlexible.papers.collocation import GAUSS_LEGENDRE_1, GAUSS_LEGENDRE_2
 from phlexible.port_hamiltonian.structure_check import check_structure
-from reference.histories import collocate, integrate_discrete_gradient
 
 BOUNDARIES = ["force", "velocity", "fixed"]
 LAWS = [ph.LogarithmicLaw(20.0), ph.LinearLaw(20.0), ph.StVenantKirchhoffLaw(20.0)]

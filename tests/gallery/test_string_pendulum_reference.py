@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import phlexible as ph
+from papers.histories import collocate, integrate_discrete_gradient
 from phlexible.gallery.strings import string_pendulum
 from phlexible.papers.collocation import GAUSS_LEGENDRE_1
-from reference.histories import collocate, integrate_discrete_gradient
 
 REFERENCE = np.genfromtxt(Path(__file__).parent / "reference" / "string_pendulum.csv", delimiter=",", names=True)
 PLATEAU = -3.403761620753

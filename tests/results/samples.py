@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from observables.synthetic import recorded, wandering
+from measure.synthetic import recorded, wandering
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.bodies.point_mass import PointMass

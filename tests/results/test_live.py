@@ -7,8 +7,8 @@ import pytest
 
 import phlexible as ph
 from laws.test_halving import torn_rod
+from measure.test_state_force import bead
 from phlexible.step.integration.step_words import StepWords
-from sensors.test_state_force import bead
 from whole_models.test_redundant_motion import parallelogram
 
 

@@ -1,0 +1,208 @@
+"""A beam in parts: one handle, fixed parts, and large deflections against the elastica."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.interpolate import CubicSpline
+
+import phlexible as ph
+from phlexible.description.interactions.functions import PointOf
+from phlexible.linear.equilibria import static_equilibrium
+from phlexible.state.initial_velocity import undeformed
+from phlexible.state.system import system_of
+
+REFERENCE = Path(__file__).parents[2] / "gallery" / "reference"
+LENGTH = 1.2
+BEAM = ph.Beam(LENGTH, ph.CircularSection(0.02), ph.Material(7e10, 2700.0), elements=6)
+
+
+def test_the_handle_is_one_beam() -> None:
+    model = ph.Model(dimension=2)
+    body = model.add(BEAM.split(3), "arm", position=(0.1, 0.2, 0.0), rotation=np.pi / 2)
+    assert [placed.name for placed in model.bodies] == ["arm part 1", "arm part 2", "arm part 3"]
+    assert model["arm"] is body and model["arm part 2"] is body.parts[1]
+    assert body.body.length == pytest.approx(LENGTH)
+    assert [placed.body.elements for placed in body.parts] == [2, 2, 2]
+    assert [str(joint) for joint in model.joints] == [
+        "Fixed(arm part 1.end, arm part 2.start)",
+        "Fixed(arm part 2.end, arm part 3.start)",
+    ]
+    for port, x in [
+        (body.start, 0),
+        (body.end, LENGTH),
+        (body.origin, 0),
+        *((body.at(x), x) for x in (0.1, 0.4, 0.8, 1)),
+    ]:
+        assert port.initial_position() == pytest.approx([0.1, 0.2 + x, 0.0], abs=1e-12)
+    assert body.at(0.8).placed is body.parts[2]
+    assert body.point((0.5, 0.01, 0.0)).initial_position() == pytest.approx([0.09, 0.7, 0.0])
+    assert sum(placed.data.mass for placed in body.parts) == pytest.approx(BEAM.discretize(2).mass)
+
+
+def test_how_many_elements_a_part_has() -> None:
+    assert [BEAM.split(n).part.elements for n in (1, 2, 4, 6, 8)] == [6, 3, 2, 1, 1]
+    assert BEAM.split(4, elements=5).part.elements == 5
+
+
+def test_refusals() -> None:
+    for parts in (0, 1.5, -1, "two", True):
+        with pytest.raises(ph.ParameterError, match="parts must be a whole number"):
+            BEAM.split(parts)
+    with pytest.raises(ph.ParameterError, match="elements must be"):
+        BEAM.split(2, elements=0)
+    model = ph.Model()
+    body = model.add(BEAM.split(2), "arm")
+    with pytest.raises(ph.ModelError, match="'arm' is already"):
+        model.add(BEAM, "arm")
+    with pytest.raises(ph.ModelError, match="'arm part 2' is already"):
+        model.add(BEAM, "arm part 2")
+    other = ph.Model()
+    other.add(BEAM, "arm part 2")
+    with pytest.raises(ph.ModelError, match="'arm part 2' is already in the model; give 'arm' another"):
+        other.add(BEAM.split(2), "arm")
+    assert len(other.bodies) == 1
+    for x in (-0.1, LENGTH + 0.1):
+        with pytest.raises(ph.AttachmentError, match="0 <= x <= 1.2"):
+            body.at(x)
+    with pytest.raises(ph.ModelError, match="the model has: arm, arm part 1"):
+        model["leg"]
+    with pytest.raises(ph.ModelError, match=r"split\(2\)"):
+        model.replace(arm=BEAM)
+
+
+def test_parts_are_replaced_together() -> None:
+    model = ph.Model()
+    model.add(BEAM.split(2), "arm")
+    heavy = ph.Beam(LENGTH, ph.CircularSection(0.02), ph.Material(7e10, 5400.0), elements=6)
+    copy = model.replace(arm=heavy.split(2))
+    assert copy["arm"].end.placed is copy.bodies[1]
+    assert copy["arm"].body.part.material.density == 5400.0
+    assert [placed.data.mass for placed in copy.bodies] == pytest.approx([2 * p.data.mass for p in model.bodies])
+
+
+def test_a_file_knows_the_handle(tmp_path) -> None:
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    body = model.add(BEAM.split(2), "arm")
+    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), body.start))
+    motion = model.simulate(0.01, 1e-3, progress=False)
+    motion.save(tmp_path / "run.h5")
+    loaded = ph.Motion.load(tmp_path / "run.h5")
+    assert np.array_equal(loaded.position(loaded["arm"].at(0.7)), motion.position(body.at(0.7)))
+    assert np.array_equal(loaded.section_forces(loaded["arm"]).normal, motion.section_forces(body).normal)
+
+
+def test_a_given_rotation_spins_all_parts() -> None:
+    """A free beam that turns: its invariants are those of the uncut beam."""
+    figures = []
+    for body in (BEAM, BEAM.split(3)):
+        model = ph.Model()
+        model.add(body, "arm", position=(-LENGTH / 2, 0, 0), velocity=(0, -3.0, 0), angular_velocity=(0, 0, 5.0))
+        motion = model.simulate(0.1, 1e-3, progress=False)
+        assert motion.momentum.linear == pytest.approx(np.zeros((101, 3)), abs=1e-11)
+        figures.append([motion.energy.total[-1], *motion.momentum.angular[-1]])
+    assert figures[1] == pytest.approx(figures[0], rel=1e-11, abs=1e-11)
+
+
+def deflected_tip(load: float, parts: int, frame: str = "simply_supported", out: float = 0.0) -> np.ndarray:
+    """(u, w) / L of a slender cantilever under the dead end load P = load EI / L^2.
+
+    ``out``: in space, with the load turned by this angle out of the xy plane.
+    """
+    slender = ph.Section(area=1.0, second_moment_y=1e-8)
+    beam = ph.Beam(1.0, slender, ph.Material(1e8, 1.0), elements=parts, frame=frame)
+    model = ph.Model(dimension=3 if out else 2)
+    body = model.add(beam.split(parts), "beam")
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), body.start))
+    model.apply(ph.Force(body.end, (0.0, load * np.cos(out), load * np.sin(out))))
+    system = system_of(model)
+    state, _ = static_equilibrium(system, undeformed(system))
+    tip = system.vectors([PointOf(body.end)]).places(system.at(state))[0, 0]
+    assert abs(-np.sin(out) * tip[1] + np.cos(out) * tip[2]) < 0.04 / parts**2
+    return np.array([1 - tip[0], np.hypot(tip[1], tip[2])])
+
+
+@pytest.mark.parametrize(
+    ("load", "tip"),
+    [
+        (1, (0.056433, 0.301721)),
+        (2, (0.160642, 0.493457)),
+        (3, (0.254420, 0.603253)),
+        (4, (0.328941, 0.669964)),
+        (5, (0.387628, 0.713792)),
+        (10, (0.554996, 0.810609)),
+    ],
+)
+def test_with_eight_parts_the_tip_is_on_the_elastica_within_one_per_cent(load, tip) -> None:
+    """Both deflections of the inextensible elastica, as integrated to 1e-12 (Mattiasson 1981)."""
+    assert deflected_tip(load, 8) == pytest.approx(tip, rel=0.01)
+
+
+@pytest.mark.parametrize("frame", ["cantilever", "mean_axis"])
+def test_the_frame_of_the_parts_does_not_matter(frame) -> None:
+    assert deflected_tip(2, 8, frame) == pytest.approx(deflected_tip(2, 8), rel=1e-2)
+
+
+def test_a_beam_bends_in_any_plane_alike() -> None:
+    assert deflected_tip(2, 4, out=0.6) == pytest.approx(deflected_tip(2, 4), rel=1e-2)
+    assert deflected_tip(2, 8, out=0.6) == pytest.approx(deflected_tip(2, 8), rel=5e-3)
+
+
+def test_the_error_falls_with_the_cube_of_the_parts() -> None:
+    errors = [np.linalg.norm(deflected_tip(2, parts) - (0.160642, 0.493457)) for parts in (4, 8, 16)]
+    orders = np.log2(np.array(errors[:-1]) / errors[1:])
+    assert orders[1] == pytest.approx(3, abs=0.2)
+    assert orders[0] > 2.5
+
+
+def bend_of_crank_slider(parts: int | None, duration: float) -> tuple[np.ndarray, np.ndarray]:
+    """Times and the distance of the coupler's middle from its chord over its length."""
+    length, radius, speed = 0.3, 0.15, 150.0
+    steel, rod = ph.Material(2e11, 7870.0), ph.CircularSection(6e-3)
+    beam = ph.Beam(length, rod, steel, elements=8, frame="simply_supported", rotary_inertia=False)
+    model = ph.Model(dimension=2)
+    coupler = model.add(beam if parts is None else beam.split(parts), "coupler", position=(radius, 0, 0))
+    slider = model.add(ph.PointMass(0.033378), "slider", position=(radius + length, 0, 0))
+    pin = model.ground.moving(lambda t: (radius * np.cos(speed * t), radius * np.sin(speed * t), 0.0))
+    model.connect(ph.Revolute(pin, coupler.start))
+    model.connect(ph.Revolute(coupler.end, slider.origin))
+    model.connect(ph.Slider(model.ground.at((0, 0, 0)), slider.origin, axis=(1, 0, 0)))
+    motion = model.simulate(duration, 2e-5, progress=False)
+    start, middle, end = (motion.position(p) for p in (coupler.start, coupler.at(length / 2), coupler.end))
+    chord = (end - start) / np.linalg.norm(end - start, axis=1)[:, None]
+    return motion.time, np.cross(chord, middle - start)[:, 2] / length
+
+
+def test_parts_come_closer_to_the_geometrically_exact_crank_slider() -> None:
+    """The remaining error of the uncut beam is one of geometry; in parts the frames take it over."""
+    duration = 0.06
+    time, bend = np.loadtxt(
+        REFERENCE / "crank_slider_geometrically_exact.csv", delimiter=",", skiprows=1, usecols=(0, 1)
+    ).T
+    time, bend = time[time <= duration], bend[time <= duration]
+    errors = []
+    for parts in (None, 2, 4):
+        instants, found = bend_of_crank_slider(parts, duration)
+        errors.append(np.abs(CubicSpline(instants, found)(time) - bend).max() / np.abs(bend).max())
+    assert errors[0] < 5e-3
+    assert errors[1] < errors[0] / 3
+    assert errors[2] < 1e-3
+
+
+@pytest.mark.filterwarnings("ignore::phlexible.LargeDeflectionWarning")
+@pytest.mark.filterwarnings("ignore::phlexible.LargeStrainWarning")
+@pytest.mark.filterwarnings("ignore::phlexible.StepWarning")
+def test_a_whip_in_free_flight_keeps_energy_and_momenta() -> None:
+    """Parts that bend far in space: the directions at the cuts stay in the exact step."""
+    rubber = ph.Beam(1.0, ph.CircularSection(0.02), ph.Material(1e7, 1000.0), elements=4)
+    model = ph.Model()
+    body = model.add(rubber.split(4), "whip")
+    load = model.apply(ph.Force(body.end, lambda t: (0.0, 3.0 * (t < 0.1), 2.0 * (t < 0.1)), breakpoints=[0.1]))
+    motion = model.simulate(0.5, 2e-3, progress=False)
+    free = motion.time > 0.1 + 1e-9
+    start, end = motion.position(body.start)[-1], motion.position(body.end)[-1]
+    assert np.linalg.norm(end - start) < 0.9
+    assert np.ptp(motion.energy.total[free]) < 1e-11 * motion.energy.total.max()
+    for momentum in (motion.momentum.linear[free], motion.momentum.angular[free]):
+        assert np.ptp(momentum, axis=0).max() < 1e-11 * np.linalg.norm(momentum, axis=1).max()
+    assert motion.energy.work[str(load)][-1] == pytest.approx(motion.energy.total[-1], rel=1e-11)

@@ -1,0 +1,167 @@
+"""Reactions, joint angles and the ledger."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from measure.synthetic import as_stepped, recorded, two_beams, wandering, wandering_poses
+from phlexible.bodies.point_mass import PointMass
+from phlexible.bodies.rigid_body import RigidBody
+from phlexible.description.joints.joints import Cylindrical, Distance, Fixed, Revolute, Spherical, Universal
+from phlexible.description.mechanism.mechanism import Mechanism
+from phlexible.errors import ModelError
+from phlexible.measure.energy import energy_of
+from phlexible.measure.reactions import reaction
+from phlexible.measure.sensors import JointPosition, JointRate, Position
+
+TIMES = np.linspace(0.0, 2.0, 41)
+AXIS = np.array([2.0, -1.0, 2.0]) / 3
+
+
+def angle(run, joint):
+    return JointPosition(joint).of_kind(run, is_angle=True)
+
+
+def rate(run, joint):
+    return JointRate(joint).of_kind(run, is_angle=True)
+
+
+def test_multipliers_of_point_rows_are_the_force_on_the_second_attachment():
+    mechanism = two_beams()
+    mechanism.connect(Spherical(mechanism.ground.at((0, 0, 0)), mechanism["one"].start))
+    joint = mechanism.connect(Spherical(mechanism["one"].end, mechanism["two"].start))
+    run = recorded(mechanism, wandering_poses(mechanism), TIMES)
+    force, moment = reaction(run, joint)
+    assert force == pytest.approx(run.recording.multipliers[:, 3:])
+    assert not moment.any()
+
+
+def test_a_distance_joint_pulls_along_itself():
+    mechanism = two_beams()
+    joint = mechanism.connect(Distance(mechanism["one"].end, mechanism["two"].at(0.3), length=0.7))
+    run = recorded(mechanism, wandering_poses(mechanism), TIMES)
+    between = Position(joint.second).read(run) - Position(joint.first).read(run)
+    force, _ = reaction(run, joint)
+    assert force == pytest.approx(run.recording.multipliers * between / 0.7, abs=1e-12)
+
+
+def test_reaction_moment_does_the_work_of_the_direction_rows():
+    """lambda . dg/dt = force . velocity of the point + moment . turning of the second port."""
+    mechanism = Mechanism()
+    center = np.array([0.1, 0.2, -0.3])
+    plate = mechanism.add(RigidBody(1.0, (1.0, 1.0, 1.0), center), "plate", (0.3, 0.1, 0.0))
+    joint = mechanism.connect(Fixed(mechanism.ground.at((0.3, 0.1, 0)), plate.point((0, 0, 0))))
+    run = recorded(mechanism, [wandering(4, 0)], TIMES)
+    rates = run.system.rows.rates(run.instants, run.recording.velocity)
+    power = (run.recording.multipliers * rates).sum(axis=1)
+    V, spin = np.split(run.recording.velocity, 2, axis=1)
+    turn = run.recording.rotation[:, 0]
+    v = V - np.einsum("tij,tj->ti", turn, np.cross(spin, center))
+    w = np.einsum("tij,tj->ti", turn, spin)
+    force, moment = reaction(run, joint)
+    assert power == pytest.approx((force * v + moment * w).sum(axis=1), abs=1e-11)
+    assert np.abs(moment).max() > 0.1
+
+
+def spinning(kind, speed, dimension=3, swap=False, axis=AXIS):
+    """A body that turns about an axis through the origin of the ground by speed * t + t^2."""
+    mechanism = Mechanism(dimension=dimension)
+    start = Rotation.from_rotvec([0.0, 0.0, 0.4] if dimension == 2 else [0.4, -0.2, 0.7]).as_matrix()
+    plate = mechanism.add(RigidBody(1.0, (1.0, 1.0, 1.0)), "plate", rotation=start)
+    ports = (mechanism.ground.at((0, 0, 0)), plate.origin)
+    joint = mechanism.connect(kind(*(ports[::-1] if swap else ports), axis=axis))
+    turn = Rotation.from_rotvec
+
+    def pose(t):
+        return np.zeros(3), turn(axis * (speed * t + t**2)).as_matrix() @ start, np.zeros(0)
+
+    return recorded(mechanism, [pose], TIMES), joint
+
+
+@pytest.mark.parametrize("kind", [Revolute, Cylindrical])
+@pytest.mark.parametrize("swap", [False, True])
+def test_angles_count_full_turns_about_the_axis(kind, swap):
+    run, joint = spinning(kind, 40.0, swap=swap)  # 2 rad between stored instants
+    sign = -1 if swap else 1
+    assert angle(run, joint) == pytest.approx(sign * (40 * TIMES + TIMES**2), abs=1e-10)
+    assert rate(as_stepped(run), joint) == pytest.approx(sign * (40 + 2 * TIMES), abs=1e-5)
+
+
+def test_angles_are_right_where_instants_are_more_than_a_turn_apart():
+    run, joint = spinning(Revolute, 50.0)
+    few = run.at(slice(None, None, 8))  # 20 rad between stored instants
+    assert angle(few, joint) == pytest.approx((50 * TIMES + TIMES**2)[::8], abs=1e-10)
+
+
+@pytest.mark.parametrize("swap", [False, True])
+def test_angles_of_a_universal_joint_are_turns_about_its_axes(swap):
+    """exp(alpha e1) exp(beta e2) of the second port relative to the first, over full turns."""
+    one, two = Rotation.from_rotvec([0.4, -0.2, 0.7]).as_matrix()[:2]
+    mechanism, turn = Mechanism(), Rotation.from_rotvec
+    plate = mechanism.add(RigidBody(1.0, (1.0, 1.0, 1.0)), "plate")
+    ports = (mechanism.ground.at((0, 0, 0)), plate.origin)
+    joint = mechanism.connect(Universal(*(ports[::-1] if swap else ports), axis=one, second_axis=two))
+    expected = np.stack([9 * TIMES + TIMES**2, -6 * TIMES], axis=1)
+    slopes = np.stack([9 + 2 * TIMES, np.full(len(TIMES), -6.0)], axis=1)
+
+    def pose(t):
+        relative = turn((9 * t + t**2) * one) * turn(-6 * t * two)
+        return np.zeros(3), (relative.inv() if swap else relative).as_matrix(), np.zeros(0)
+
+    run = recorded(mechanism, [pose], TIMES)
+    assert angle(run, joint) == pytest.approx(expected, abs=1e-10)
+    assert rate(as_stepped(run), joint) == pytest.approx(slopes, abs=1e-5)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_angles_in_the_plane(sign):
+    run, joint = spinning(Revolute, 3.0, dimension=2, axis=np.array([0, 0, sign]))
+    assert angle(run, joint) == pytest.approx(3 * TIMES + TIMES**2, abs=1e-12)
+
+
+def test_joints_without_an_angle_are_refused():
+    mechanism = Mechanism(dimension=2)
+    bob = mechanism.add(PointMass(1.0), "bob")
+    pin = mechanism.connect(Revolute(mechanism.ground.at((0, 0, 0)), bob.origin))
+    run = recorded(mechanism, [lambda t: (np.zeros(3), np.eye(3), np.zeros(0))], TIMES)
+    with pytest.raises(ModelError, match=r"bob.origin has no orientation"):
+        angle(run, pin)
+    beams = two_beams()
+    ball = beams.connect(Spherical(beams["one"].end, beams["two"].start))
+    other = recorded(beams, wandering_poses(beams), TIMES)
+    with pytest.raises(ModelError, match=r"Spherical\(one.end, two.start\) has no angle"):
+        rate(other, ball)
+    with pytest.raises(ModelError, match=r"is not a joint of this model; it has: Spherical\(one.end"):
+        reaction(other, pin)
+
+
+def test_a_joint_of_the_same_model_built_again_is_found():
+    run, _ = spinning(Revolute, 1.0)
+    again, other = spinning(Revolute, 1.0)
+    assert np.array_equal(angle(run, other), angle(again, other))
+    with pytest.raises(ModelError, match="joint must be one of the model, got None"):
+        angle(run, None)
+    twice = two_beams()
+    for _ in range(2):
+        alike = twice.connect(Spherical(twice["one"].end, twice["two"].start))
+    ambiguous = recorded(twice, wandering_poses(twice), TIMES)
+    shares = ambiguous.recording.multipliers.reshape(len(TIMES), 2, 3)  # two joints on one point
+    assert reaction(ambiguous, alike)[0] == pytest.approx(shares.mean(axis=1))
+    with pytest.raises(ModelError, match="is not a joint of this model"):
+        reaction(ambiguous, Spherical(twice["one"].end, twice["two"].start))
+
+
+def test_the_ledger_adds_up():
+    mechanism = two_beams()
+    run = recorded(mechanism, wandering_poses(mechanism), TIMES)
+    energy, rec = energy_of(run.recording), run.recording
+    assert energy.total == pytest.approx(rec.kinetic + rec.strain + rec.gravity + rec.spring)
+    assert list(energy.work) == ["force on beam.end", "moving frame 1"]
+    assert energy.work["moving frame 1"] == pytest.approx(rec.work[:, 1])
+    assert energy.supplied == pytest.approx(rec.work.sum(axis=1))
+    balanced = replace(rec, dissipated=rec.work.sum(axis=1) - energy.total + energy.total[0])
+    assert np.abs(energy_of(balanced).balance_error).max() < 1e-15
+    silent = replace(rec, work=np.zeros((len(TIMES), 0)), work_names=())
+    assert not energy_of(silent).supplied.any()

@@ -1,0 +1,126 @@
+"""Positions, rotations and velocities of synthetic motions against differences and closed forms."""
+
+import numpy as np
+import pytest
+
+from measure.synthetic import as_stepped, recorded, slope, two_beams, vee, wandering, wandering_poses
+from phlexible.bodies.point_mass import PointMass
+from phlexible.bodies.rigid_body import RigidBody
+from phlexible.description.interactions.functions import DirectionOf
+from phlexible.description.joints.joints import Spherical
+from phlexible.description.mechanism.mechanism import Mechanism
+from phlexible.errors import ModelError
+from phlexible.measure.kinematics import (
+    angular_velocity,
+    elastic_coordinates,
+    rotation,
+    turning_of_rotation_vector,
+    velocity,
+)
+from phlexible.measure.sensors import ElasticDisplacement, Position
+
+TIMES = np.linspace(0.0, 2.0, 9)
+
+
+def at_once(mechanism, poses, quantity):
+    """The quantity as a function of one time."""
+    return lambda time: quantity(recorded(mechanism, poses, np.array([time])))[0]
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_velocities_are_the_rates_of_positions_and_rotations(dimension):
+    mechanism = two_beams(dimension)
+    poses = wandering_poses(mechanism)
+    run = as_stepped(recorded(mechanism, poses, TIMES))
+    off_axis = (0.3, 0.02, 0.0 if dimension == 2 else -0.01)
+    for attachment in (mechanism["two"].end, mechanism["one"].point(off_axis)):
+        places = at_once(mechanism, poses, lambda r, a=attachment: Position(a).read(r))
+        expected = [slope(places, time) for time in TIMES]
+        assert velocity(run, attachment) == pytest.approx(np.array(expected), abs=1e-9)
+    for target in (mechanism["two"], mechanism["two"].end, mechanism["one"].at(0.3)):
+        turns = at_once(mechanism, poses, lambda r, target=target: rotation(r, target))
+        expected = [vee(slope(turns, time) @ turns(time).T) for time in TIMES]
+        found = angular_velocity(run, target)
+        assert found == pytest.approx(np.array(expected), abs=1e-9)
+
+
+def test_rotations_are_orthogonal_and_those_of_a_clamped_start_are_the_frames():
+    mechanism = two_beams()
+    run = recorded(mechanism, wandering_poses(mechanism), TIMES)
+    turns = rotation(run, mechanism["one"].end)
+    assert turns @ turns.transpose(0, 2, 1) == pytest.approx(np.tile(np.eye(3), (len(TIMES), 1, 1)), abs=1e-14)
+    assert rotation(run, mechanism["one"].start) == pytest.approx(rotation(run, mechanism["one"]), abs=1e-14)
+    assert np.abs(turns - rotation(run, mechanism["one"])).max() > 1e-3
+
+
+def test_directions_of_joints_turn_with_the_material_to_first_order_in_the_slopes():
+    mechanism = two_beams()
+    end = mechanism["two"].end
+    axis = np.array([0.6, 0.0, 0.8])
+
+    def gap(amplitude):
+        poses = [wandering(k, end.placed.data.elastic_count, amplitude=amplitude) for k in range(2)]
+        run = recorded(mechanism, poses, TIMES)
+        local = end.placed.rotation.T @ axis
+        exact, rigid = rotation(run, end) @ local, rotation(run, end.placed) @ local
+        assert np.abs(exact - rigid).max() > amplitude / 10
+        found = run.system.vectors([DirectionOf(end, axis)]).places(run.instants)[:, 0]
+        return np.abs(found - exact).max()
+
+    assert gap(1e-3) < 1e-4
+    assert gap(1e-3) / gap(1e-4) == pytest.approx(100, rel=0.05)
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-9, 0.0099, 0.0101, 0.5, 3.0])
+def test_turning_of_a_rotation_vector_that_grows_along_itself_and_across(size):
+    theta = np.array([[0.0, 0.0, size]])
+    assert turning_of_rotation_vector(theta, np.array([[0, 0, 1.0]]))[0] == pytest.approx([0, 0, 1], abs=1e-15)
+    across = turning_of_rotation_vector(theta, np.array([[1.0, 0, 0]]))[0]
+    closed = [np.sin(size) / size, (1 - np.cos(size)) / size, 0] if size > 1e-3 else [1, size / 2, 0]
+    assert across == pytest.approx(closed, abs=1e-12)
+
+
+def test_displacement_is_the_way_from_the_undeformed_place_in_the_body_frame():
+    mechanism = two_beams()
+    poses = wandering_poses(mechanism)
+    run = recorded(mechanism, poses, TIMES)
+    end = mechanism["two"].end
+    turns, origin = rotation(run, mechanism["two"]), np.array([poses[1](time)[0] for time in TIMES])
+    local = np.einsum("tji,tj->ti", turns, Position(end).read(run) - origin)
+    assert ElasticDisplacement(end).read(run) == pytest.approx(local - [0.8, 0, 0], abs=1e-14)
+    assert np.abs(ElasticDisplacement(end).read(run)).max() > 1e-3
+    assert run.reference_point(1) == pytest.approx(origin, abs=1e-14)
+    etas = np.array([poses[1](time)[2] for time in TIMES])
+    assert elastic_coordinates(run, mechanism["two"]) == pytest.approx(etas, abs=1e-16)
+
+
+def test_rigid_bodies_and_point_masses():
+    mechanism = Mechanism()
+    plate = mechanism.add(RigidBody(1.0, (1.0, 1.0, 1.0), center=(0.1, 0, 0)), "plate")
+    bob = mechanism.add(PointMass(1.0), "bob")
+    mechanism.connect(Spherical(mechanism.ground.at((0, 0, 0)), bob.origin))
+    poses = [wandering(1, 0), lambda t: (wandering(2, 0)(t)[0], np.eye(3), np.zeros(0))]
+    run = recorded(mechanism, poses, TIMES)
+    corner = plate.point((0.2, 0.3, 0.0))
+    assert not ElasticDisplacement(corner).read(run).any()
+    assert ElasticDisplacement(corner).read(run).shape == (len(TIMES), 3)
+    assert rotation(run, corner) == pytest.approx(rotation(run, plate), abs=0)
+    assert Position(mechanism.joints[0].first).read(run) == pytest.approx(np.zeros((len(TIMES), 3)))
+    for refused in (bob, bob.origin):
+        with pytest.raises(ModelError, match="bob is a point mass and has no orientation"):
+            rotation(run, refused)
+        with pytest.raises(ModelError, match="bob is a point mass"):
+            angular_velocity(run, refused)
+
+
+def test_a_body_of_another_model_is_refused_unless_it_is_the_same_one():
+    mechanism, again = two_beams(), two_beams()
+    run = recorded(mechanism, wandering_poses(mechanism), TIMES)
+    assert np.array_equal(Position(again["two"].end).read(run), Position(mechanism["two"].end).read(run))
+    stranger = Mechanism().add(RigidBody(1.0, (1.0, 1.0, 1.0)), "two")
+    with pytest.raises(ModelError, match="'two' is not a body of this model; it has: one, two"):
+        Position(stranger.origin).read(run)
+    with pytest.raises(ModelError, match="body must be a body of the model"):
+        elastic_coordinates(run, "two")
+    with pytest.raises(ModelError, match="moving frame 1 is not used by a joint"):
+        Position(mechanism.ground.moving(lambda t: (t, 0, 0))).read(run)

@@ -1,0 +1,116 @@
+"""Rates of joint functions of recordings against their differences, and what the projection keeps."""
+
+import numpy as np
+import pytest
+from scipy.linalg import block_diag
+from scipy.spatial.transform import Rotation
+
+from measure.synthetic import recorded, slope, two_beams, wandering_poses
+from phlexible.bodies.mechanics.floating import mass_matrix
+from phlexible.description.joints.joints import (
+    Cylindrical,
+    Distance,
+    Fixed,
+    Planar,
+    Prismatic,
+    Revolute,
+    Slider,
+    Spherical,
+    Universal,
+)
+from phlexible.description.mechanism.mechanism import Mechanism
+from phlexible.state import recorded_run as projection
+from phlexible.state.recorded_run import RecordedRun
+
+TIMES = np.linspace(0.0, 2.0, 7)
+SPATIAL = (Fixed, Revolute, Prismatic, Cylindrical, Universal, Spherical, Planar, Slider, Distance)
+IN_THE_PLANE = (Fixed, Revolute, Prismatic, Spherical, Slider, Distance)
+
+
+def moving_ground(mechanism: Mechanism):
+    if mechanism.dimension == 2:
+        return mechanism.ground.moving(lambda t: (np.cos(t), np.sin(2 * t), 0), lambda t: np.sin(t))
+    turn = Rotation.from_rotvec
+    return mechanism.ground.moving(
+        lambda t: (np.cos(t), np.sin(2 * t), t), lambda t: turn([0.3 * t, np.sin(t), 0.4])
+    )
+
+
+def jointed(kind, dimension, ground=""):
+    mechanism = two_beams(dimension)
+    one, two = mechanism.bodies
+    first, second = one.end, two.at(0.3)
+    if ground == "first":
+        first = moving_ground(mechanism)
+    if ground == "second":
+        second = moving_ground(mechanism)
+    mechanism.connect(kind(first, second))
+    return mechanism
+
+
+def rates_of_joint_functions(run: RecordedRun, velocities: np.ndarray) -> np.ndarray:
+    return run.system.rows.rates(run.instants, velocities)
+
+
+@pytest.mark.parametrize("ground", ["", "first", "second"])
+@pytest.mark.parametrize(
+    ("kind", "dimension"), [(kind, 3) for kind in SPATIAL] + [(kind, 2) for kind in IN_THE_PLANE]
+)
+def test_rates_of_joint_functions_are_their_differences(kind, dimension, ground):
+    mechanism = jointed(kind, dimension, ground)
+    poses = wandering_poses(mechanism)
+    run = recorded(mechanism, poses, TIMES)
+
+    def values(time):
+        one = recorded(mechanism, poses, np.array([time]))
+        return one.system.rows.values(one.instants)[0]
+
+    expected = [slope(values, time) for time in TIMES]
+    assert rates_of_joint_functions(run, run.recording.velocity) == pytest.approx(np.array(expected), abs=2e-9)
+
+
+@pytest.mark.parametrize("dense_rows", [200, 0])
+@pytest.mark.parametrize("chunk", [4_000_000, 20_000])
+def test_projected_velocities_satisfy_the_joints_and_are_the_nearest(dense_rows, chunk, monkeypatch):
+    monkeypatch.setattr(projection, "DENSE_ROWS", dense_rows)
+    monkeypatch.setattr(projection, "CHUNK_NUMBERS", chunk)
+    mechanism = jointed(Revolute, 3)
+    mechanism.connect(Slider(moving_ground(mechanism), mechanism["one"].at(0.1)))
+    run = recorded(mechanism, wandering_poses(mechanism), TIMES)
+    before = run.recording.velocity.copy()
+    after = run.velocities
+    assert np.abs(rates_of_joint_functions(run, before)).max() > 0.1
+    assert np.abs(rates_of_joint_functions(run, after)).max() < 1e-12
+    assert np.array_equal(run.recording.velocity, before)
+    for k, change in enumerate(after - before):  # M (after - before) must be a combination of rows
+        masses = [mass_matrix(data, run.elastic(index)[k]) for index, data in enumerate(run.system.frames)]
+        impulse = block_diag(*masses) @ change
+        rows = run.system.rows.matrix(run.instants.at(slice(k, k + 1))).toarray()
+        rest = impulse - rows.T @ np.linalg.lstsq(rows.T, impulse)[0]
+        assert np.abs(rest).max() < 1e-11 * np.abs(impulse).max()
+
+
+def test_velocities_that_satisfy_the_joints_stay():
+    mechanism = two_beams()
+    one, two = mechanism.bodies
+    mechanism.connect(Spherical(one.at(0.0), two.at(0.0)))
+    poses = wandering_poses(mechanism)
+    poses[1] = lambda t, free=poses[1]: (poses[0](t)[0], *free(t)[1:])  # cantilevers: no elastic part there
+    run = recorded(mechanism, poses, TIMES)
+    assert run.velocities == pytest.approx(run.recording.velocity, abs=1e-10)
+
+
+def test_a_singular_position_has_the_smallest_impulses():
+    mechanism = two_beams()
+    one, two = mechanism.bodies
+    for _ in range(2):
+        mechanism.connect(Spherical(one.end, two.end))  # the same rows twice
+    run = recorded(mechanism, wandering_poses(mechanism), TIMES)
+    after = run.velocities
+    assert np.abs(rates_of_joint_functions(run, after)).max() < 1e-6
+
+
+def test_without_joints_nothing_is_projected():
+    mechanism = two_beams()
+    run = recorded(mechanism, wandering_poses(mechanism), TIMES)
+    assert np.shares_memory(run.velocities, run.recording.velocity)

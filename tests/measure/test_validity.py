@@ -1,0 +1,114 @@
+"""Runs that are out of the depth of a model or of a step say so, name the body and what to do."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+from measure.synthetic import recorded, two_beams, wandering_poses
+from phlexible.linear.mechanics import body_matrices
+from phlexible.measure.quality import alternating_share
+from phlexible.state.recorded_run import RecordedRun
+
+
+def clamped(modulus=2e8, gravity=9.81, **options):
+    """A soft strip of 1 m, clamped, under its weight."""
+    model = ph.Model(gravity=(0, -gravity, 0), dimension=2)
+    strip = ph.Beam(1.0, ph.RectangularSection(0.02, 0.02), ph.Material(modulus, 1000.0), elements=4, **options)
+    placed = model.add(strip, "strip")
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), placed.start))
+    return model
+
+
+def messages(run):
+    """Category and text of each warning."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        motion = run()
+    return motion, [(each.category, str(each.message)) for each in caught]
+
+
+def test_a_beam_that_bends_too_far_is_told_to_be_cut():
+    motion, found = messages(lambda: clamped().simulate(0.6, 2e-3))
+    assert [category for category, _ in found] == [ph.LargeDeflectionWarning]
+    text = found[0][1]
+    assert text.startswith("strip bends further") and "beam.split(" in text
+    deflection = np.linalg.norm(motion.elastic_displacement(motion["strip"].end)[:, 1:], axis=1).max()
+    assert f"deflection up to {deflection:.2g} of its length" in text
+    assert motion.check().findings == (text,) and text in str(motion.check())
+
+
+def test_a_cut_beam_and_a_stiff_one_are_not():
+    for model in (clamped(modulus=5e9), clamped(gravity=0.5)):
+        motion, found = messages(lambda model=model: model.simulate(0.3, 2e-3))
+        assert not found and motion.check().is_clean
+
+
+def test_gigapascal_in_place_of_pascal_show_as_strain():
+    motion, found = messages(lambda: clamped(modulus=210.0).simulate(0.2, 1e-3))
+    texts = [text for category, text in found if category is ph.LargeStrainWarning]
+    assert len(texts) == 1 and "Young's modulus is 210 Pa" in texts[0]
+    assert set(texts) <= set(motion.check().findings)
+
+
+def test_long_steps_are_told():
+    _, found = messages(lambda: ph.gallery.heavy_top().simulate(0.5, 1e-2))
+    assert [category for category, _ in found] == [ph.StepWarning] and "motion.step_error" in found[0][1]
+    _, found = messages(lambda: ph.gallery.heavy_top().simulate(0.5, 1e-3))
+    assert not found
+
+
+def test_motions_so_slow_that_round_off_of_positions_shows_are_told():
+    """Two hinged bars that turn at so many rad/s. The estimate is the error of the balance to a factor of 20."""
+    for rate, far, is_told in ((1e-6, 0.0, True), (1e-3, 100.0, True), (1.0, 0.0, False), (1.0, 100.0, False)):
+        model, pin = ph.Model(dimension=2), np.array([far, 0, 0])
+        bar = ph.RigidBody(1.0, 0.1, center=(0.5, 0, 0))
+        first = model.add(bar, None, pin, velocity=(0, 0, 0), angular_velocity=(0, 0, rate))
+        second = model.add(bar, None, pin + (1, 0, 0), velocity=(0, rate, 0), angular_velocity=(0, 0, -2 * rate))
+        model.connect(ph.Revolute(model.ground.at(pin), first.origin))
+        model.connect(ph.Revolute(first.point((1, 0, 0)), second.origin))
+        motion, found = messages(lambda model=model: model.simulate(0.02, 1e-5))
+        error = np.abs(motion.energy.balance_error).max() / motion.energy.kinetic[0]
+        assert (error > 1e-10) == is_told
+        assert [category for category, _ in found] == [ph.StepWarning] * is_told
+        if is_told:
+            lost = float(found[0][1].split("changes about ")[1].split(" ")[0])
+            assert lost / 20 < error < 20 * lost
+
+
+def test_vibrations_that_alternate_from_step_to_step_are_told():
+    """A rod whose end is pulled suddenly rings along its axis, much faster than the step."""
+    model = clamped(modulus=1e9, gravity=0.0)
+    model.apply(ph.Force(model["strip"].end, (1e4, 0, 0)))
+    _, found = messages(lambda: model.simulate(0.2, 5e-3))
+    assert any(category is ph.StepWarning and "change their sign in every step" in text for category, text in found)
+    _, found = messages(lambda: model.simulate(0.02, 2e-5))
+    assert not found
+
+
+def test_the_share_that_alternates_is_the_energy_of_what_changes_its_sign():
+    """Elastic rates that alternate by a beside others that grow evenly, which are no part of it."""
+    mechanism, rng = two_beams(), np.random.default_rng(3)
+    run = recorded(mechanism, wandering_poses(mechanism), np.arange(6) * 1e-3)
+    layout, beam = run.system.layout, run.system.bodies[0].data
+    count = beam.elastic_count
+    amplitude, trend = rng.normal(size=(2, 2, count))
+    mass = body_matrices(beam, np.zeros(count), np.zeros(6 + count)).mass
+    mass = mass[-count:, -count:]
+    velocity = run.recording.velocity.copy()
+    for k in range(2):
+        rates = [(-1) ** n * amplitude[k] + n * trend[k] for n in range(6)]
+        velocity[:, layout.place(k)][:, -count:] = rates
+    energy = 0.5 * sum(a @ mass @ a for a in amplitude)
+    parts = energy * np.array([1.0, 2.0, 1.0])[:, None] * np.ones(6)
+    record = replace(run.recording, velocity=velocity, kinetic=parts[0], strain=-parts[1], spring=parts[2])
+    assert alternating_share(RecordedRun(run.system, record)) == pytest.approx(1 / 4, rel=1e-12)
+
+
+def test_a_check_says_what_was_kept():
+    check = ph.gallery.double_pendulum().simulate(0.5, 1e-3).check()
+    assert check.is_clean and "nothing was found" in str(check)
+    assert check.balance_error < 1e-13 and check.joint_gap < 1e-13 and 0 < check.step_error < 1e-5
+    assert check.halvings == 0 and check.iterations > 500

@@ -1,0 +1,118 @@
+"""The block elimination solves Newton's system like a dense solver, for chains, hubs and loops."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+from phlexible.algebra.elimination import block_schedule
+from phlexible.state.initial_velocity import undeformed
+from phlexible.state.layout import State
+from phlexible.state.system import system_of
+from step.kernels.newton import Newton
+
+BODY = ph.RigidBody(2.0, (0.03, 0.04, 0.05), center=(0.1, -0.05, 0.0))
+
+
+def chain(model, bodies):
+    for a, b in pairwise(bodies):
+        model.connect(ph.Revolute(a.point((1, 0, 0)), b.origin))
+
+
+def loop(model, bodies):
+    chain(model, bodies)
+    model.connect(ph.Spherical(bodies[-1].point((1, 0, 0)), bodies[0].origin))
+
+
+def hub(model, bodies):
+    for k, other in enumerate(bodies[1:]):
+        model.connect(ph.Spherical(bodies[0].point((0.1 * k, 1, 0)), other.origin))
+        model.connect(ph.Distance(bodies[0].point((0.3 * k, 1, 0)), other.point((1, 1, 0))))
+
+
+def grid(model, bodies):
+    chain(model, bodies)
+    for a, b in zip(bodies[:-3], bodies[3:], strict=True):
+        model.connect(ph.Distance(a.origin, b.point((0, 1, 0))))
+
+
+@pytest.mark.parametrize("topology", [chain, loop, hub, grid])
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_solution_is_that_of_a_dense_solver(topology, dimension):
+    rng = np.random.default_rng(3)
+    model = ph.Model(dimension=dimension)
+    bodies = [
+        model.add(BODY, position=(k, 0.3 * k * k, 0.0)) if k % 2 else model.add(ph.RigidBody(1.0, (1, 1, 1)))
+        for k in range(7)
+    ]
+    topology(model, bodies)
+    layout = system_of(model).layout
+    state = State(
+        0.0,
+        np.array([b.position for b in bodies]),
+        np.array([b.rotation for b in bodies]),
+        np.zeros(0),
+        rng.normal(size=int(layout.velocity[-1])),
+    )
+    newton = Newton(model, state, 0.1)
+    unknowns = rng.normal(size=newton.velocities + newton.rows)
+    matrix = newton.matrix(unknowns)
+    right, solution = newton.residual(unknowns), newton.solution(unknowns)
+    assert np.abs(matrix @ solution - right).max() <= 1e-11 * np.abs(matrix).max() * np.abs(solution).max()
+    assert solution == pytest.approx(np.linalg.solve(matrix, right), rel=1e-7, abs=1e-9)
+
+
+def beam(length=1.0):
+    steel = ph.Material(youngs_modulus=2e9, density=2000.0)
+    return ph.Beam(length, ph.RectangularSection(0.05, 0.03), steel, elements=2)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_springs_between_elastic_bodies_and_strings_are_eliminated_too(dimension):
+    """Auxiliary unknowns between beams, rigid bodies that meet directly, nodes that share mass."""
+    model = ph.Model(dimension=dimension)
+    a, b = model.add(beam(), "a"), model.add(beam(), "b", position=(1.2, 0.3, 0))
+    body = model.add(BODY, "body", position=(2.5, 0, 0))
+    rope = model.add(ph.String(0.9, 0.6, 3, ph.LinearLaw(20.0)), "rope", position=(1, 1, 0))
+    for first, second in ((a.end, b.start), (b.end, body.origin), (body.point((1, 0, 0)), rope.end)):
+        model.apply(ph.SpringDamper(first, second, 300.0, 20.0, 0.4))
+    model.apply(ph.SpringDamper(rope.start, model.ground.at((0, 1, 0)), 300.0))
+    pin = model.connect(ph.Revolute(a.start, body.point((0, 0.5, 0))))
+    model.apply(pin.spring(80.0, rest=0.3))
+    rng, system = np.random.default_rng(3), system_of(model)
+    state = initial_state_of(system, rng)
+    newton = Newton(model, state, 0.02)
+    assert len(newton.auxiliaries) > 0
+    unknowns = rng.normal(size=newton.velocities + newton.rows)
+    matrix, right, solution = newton.matrix(unknowns), newton.residual(unknowns), newton.solution(unknowns)
+    assert solution == pytest.approx(np.linalg.solve(matrix, right), rel=1e-7, abs=1e-9)
+
+
+def initial_state_of(system, rng):
+    """As placed, at random velocities; joints may be open."""
+    state = undeformed(system)
+    return replace(state, velocity=rng.normal(size=len(state.velocity)))
+
+
+def test_a_chain_is_eliminated_without_fill():
+    links = 2000
+    edges = [(k, links + j) for j in range(links) for k in (j - 1, j) if k >= 0]
+    waits = [[] for _ in range(links)] + [[k for k in (j - 1, j) if k >= 0] for j in range(links)]
+    schedule = block_schedule([6] * links + [3] * links, edges, waits, {})
+    assert max(len(schedule.later[node]) for node in range(links, 2 * links)) <= 1  # joints meet one later joint
+    assert schedule.length == links * (36 + 9) + (2 * links - 1) * 2 * 18 + (links - 1) * 2 * 9
+    assert sorted(schedule.order) == list(range(2 * links))
+
+
+def test_joints_wait_for_the_nodes_that_they_hold():
+    """A floating body, a string of nodes 1 to 6, joints 7 (ground), 8 (body and node) and 9 (two nodes)."""
+    joints = {7: [1], 8: [0, 6], 9: [2, 4]}
+    edges = [(k, k + 1) for k in range(1, 6)] + [(node, joint) for joint in joints for node in joints[joint]]
+    waits = [[] for _ in range(7)] + list(joints.values())
+    schedule = block_schedule([6] + [3] * 9, edges, waits, {})
+    place = {int(node): index for index, node in enumerate(schedule.order)}
+    assert sorted(place) == list(range(10))
+    for joint, nodes in joints.items():
+        assert all(place[node] < place[joint] for node in nodes)

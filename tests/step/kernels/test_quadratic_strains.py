@@ -1,0 +1,162 @@
+"""Strings in the compiled step: exact tangent with every law and joint, elimination linear in elements."""
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+from scipy.optimize import approx_fprime
+
+import phlexible as ph
+from phlexible.bodies.mechanics.absolute import (
+    elastic_force,
+    elastic_tangent,
+    mass_matrix,
+    strain_energy,
+    viscous_matrix,
+)
+from phlexible.state.initial_state import initial_state
+from phlexible.state.system import system_of
+from phlexible.step.assembly.assembly import assemble
+from step.kernels.newton import Newton, largest_slope_error
+
+LAWS = {
+    "logarithmic": ph.LogarithmicLaw(20.0),
+    "linear": ph.LinearLaw(20.0),
+    "St. Venant-Kirchhoff": ph.StVenantKirchhoffLaw(20.0),
+    "user": ph.Law(lambda C: 5 * (C - np.log(C) - 1), lambda C: 5 * (1 - 1 / C)),
+}
+PARTNERS = ["ground", "rigid", "beam", "string"]
+
+
+def string(law="logarithmic", order=1, elements=3, viscosity=0.02):
+    return ph.String(0.9, 0.6, elements, LAWS[law], order=order, viscosity=viscosity)
+
+
+def curve(dimension):
+    return lambda s: (1.1 * s, 0.2 * np.sin(3 * s), 0.3 * s**2 * (dimension == 3))
+
+
+def check(model, h=0.05, damping=0.1):
+    """The matrix at velocities far from the start."""
+    rng = np.random.default_rng(7)
+    state = initial_state(system_of(model))
+    start = 0.5 * rng.normal(size=len(state.velocity))
+    newton = Newton(model, dataclasses.replace(state, velocity=start), h, damping)
+    unknowns = np.concatenate([start + 0.5 * rng.normal(size=len(start)), 10 * rng.normal(size=newton.rows)])
+    assert largest_slope_error(newton, unknowns) <= 1e-6
+
+
+@pytest.mark.parametrize(("dimension", "law", "order"), list(itertools.product((2, 3), LAWS, (1, 2))))
+def test_tangent_of_a_free_string(dimension, law, order):
+    model = ph.Model(gravity=(1.0, -9.0, 0), dimension=dimension)
+    placed = model.add(string(law, order), shape=curve(dimension))
+    model.apply(ph.Force(placed.end, (1.0, 2.0, 0.0)))
+    check(model)
+
+
+@pytest.mark.parametrize("partner", PARTNERS)
+@pytest.mark.parametrize("kind", [ph.Spherical, ph.Distance, ph.Slider])
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_tangent_of_joints_on_a_string(dimension, kind, partner):
+    model = ph.Model(gravity=(1.0, -9.0, 0), dimension=dimension)
+    placed = model.add(string(order=2), shape=curve(dimension))
+    place = placed.at(0.45).initial_position() - np.array([0.3, 0.0, 0.0]) * (kind is not ph.Spherical)
+    if partner == "ground":
+        other = model.ground.at(place)
+    elif partner == "rigid":
+        port = np.array([0.1, 0.2, 0.0])
+        other = model.add(ph.RigidBody(2.0, (0.1, 0.1, 0.1)), position=place - port).point(port)
+    elif partner == "beam":
+        beam = ph.Beam(1.0, ph.CircularSection(0.05), ph.Material(2e8, 2000.0), elements=2)
+        other = model.add(beam, position=place - [0.5, 0, 0]).at(0.5)
+    elif kind is ph.Slider:
+        pytest.skip("a slider needs an orientation of its first port")
+    else:
+        other = model.add(string(), "other", shape=lambda s: place + [0, s, 0]).start
+    options = {"axis": (1.0, 0, 0)} if kind is ph.Slider else {}
+    model.connect(kind(other, placed.at(0.45), **options))
+    check(model)
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("order", [1, 2])
+def test_a_short_step_feels_the_forces_of_the_written_out_body(law, order):
+    """At equal velocities residual / h tends to dV/dq + C dq/dt - weight, its slope is M + ..."""
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    placed = model.add(string(law, order), shape=curve(2))
+    h = 1e-6
+    system = system_of(model)
+    state = initial_state(system)
+    rates = np.random.default_rng(3).normal(size=len(state.velocity))
+    newton = Newton(model, dataclasses.replace(state, velocity=rates), h)
+    data, q0 = placed.data, system.elastic(state, 0)
+    q = q0 + h / 2 * rates
+    weight = np.outer(data.nodal_mass.sum(axis=1), (0, -9.81)).ravel()
+    force = elastic_force(data, q) + viscous_matrix(data, q) @ rates - weight
+    assert newton.residual(rates) / h == pytest.approx(force, rel=1e-7, abs=1e-7 * np.abs(force).max())
+    newton.h = h = 1e-3
+    newton.begin(state)
+    found = (newton.matrix(0 * rates) - mass_matrix(data).toarray()) * 2 / h
+    expected = h / 2 * elastic_tangent(data, q0).toarray() + viscous_matrix(data, q0).toarray()
+    assert found == pytest.approx(expected, abs=1e-8 * np.abs(expected).max())
+
+
+def test_work_of_an_elimination_grows_with_the_elements():
+    """Also with a mass on every second node: as many numbers for each element of a longer string."""
+
+    def numbers(elements, beads):
+        model = ph.Model(dimension=3)
+        placed = model.add(string(elements=elements))
+        model.connect(ph.Spherical(model.ground.at((0, 0, 0)), placed.start))
+        for s in placed.body.mesh.nodes[2::2] if beads else []:
+            bead = model.add(ph.PointMass(0.1), position=(s, 0, 0))
+            model.connect(ph.Spherical(placed.at(s), bead.origin))
+        return assemble(system_of(model)).memory.counts["block_numbers"]
+
+    for beads in (False, True):
+        few, many, most = (numbers(elements, beads) for elements in (20, 60, 100))
+        assert most - many == many - few
+        assert most < (200 if beads else 46) * 101
+
+
+class Woven(ph.String):
+    """A string whose strains are products of two different vectors, as those of a rod with directors.
+
+    C = (q_2 - q_0) . (q_2 - 0.2 q_1 - 0.8 q_0) / l^2 and the like: no square, so that the rows differ.
+    """
+
+    def discretize(self, dimension):
+        data = super().discretize(dimension)
+        (group,) = data.strains
+        nodes = np.array([[k, k + 1, k + 2] for k in range(data.node_count - 2)])
+        first, second = np.array([-1.0, 0.0, 1.0]), np.array([-0.8, -0.2, 1.0])
+        count, length = len(nodes), 2 * self.mesh.element_length
+        own = dataclasses.replace(
+            group,
+            nodes=nodes,
+            first=np.tile(first / length, (count, 1)),
+            second=np.tile(second / length, (count, 1)),
+            weights=np.full(count, length / 2),
+            elements=np.arange(count),
+        )
+        return dataclasses.replace(data, strains=(own, group))
+
+
+@pytest.mark.filterwarnings("ignore::phlexible.SlackStringWarning")
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_strains_that_are_no_squares_have_exact_tangents_and_keep_all_invariants(dimension):
+    body = Woven(0.9, 0.6, 5, ph.StVenantKirchhoffLaw(20.0), viscosity=0.0)
+    model = ph.Model(dimension=dimension)
+    placed = model.add(body, shape=curve(dimension), velocity=lambda s: (s, np.sin(5 * s), 0))
+    check(model)
+    motion = model.simulate(2.0, 0.01, progress=False)
+    assert np.ptp(motion.energy.total) <= 1e-12 * motion.energy.total[0]
+    spin = motion.momentum.angular
+    assert np.abs(spin - spin[0]).max() <= 1e-12 * np.abs(spin).max()
+    data, q = placed.data, motion.run.elastic(0)[-1]
+    assert motion.energy.strain[-1] == pytest.approx(strain_energy(data, q))
+    slope = approx_fprime(q, lambda x: strain_energy(data, x), 1e-7)
+    assert elastic_force(data, q) == pytest.approx(slope, abs=1e-5 * np.abs(slope).max())
+    bend = approx_fprime(q, lambda x: elastic_force(data, x), 1e-7)
+    assert elastic_tangent(data, q).toarray() == pytest.approx(bend, abs=1e-5 * np.abs(bend).max())

@@ -1,0 +1,44 @@
+"""Strains of many squares stand in the kernels as the matrix of their sum."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+from bodies.flexible.meshes import bar
+from phlexible.bodies.mechanics.floating import strain_energy
+from phlexible.state.initial_state import initial_state
+from phlexible.state.system import system_of
+from phlexible.step.assembly.bodies import TypeTables
+from step.kernels.newton import Newton, largest_slope_error
+
+BODY = bar((3, 1, 1), modes=2)
+
+
+def test_which_strains_do():
+    """Those of retained shapes in space; those of beams, three squares each, stay squares."""
+    beam = ph.Beam(1.0, ph.RectangularSection(0.05, 0.03), ph.Material(2e9, 2000.0), elements=2).discretize(3)
+    _, tables = TypeTables([BODY.data, beam], [BODY.data, beam]).tables()
+    own = len(BODY.data.strain.rows)
+    assert tables["strain_has_matrix"][:own].mean() > 0.5
+    assert not tables["strain_has_matrix"][own:].any()
+
+
+def test_force_and_tangent_are_those_of_the_squares():
+    """Newton's matrix against differences; the energy that the ledger counts is that of the squares."""
+    model = ph.Model()
+    part = model.add(BODY, "bar", angular_velocity=(30.0, 20.0, 50.0))
+    state = initial_state(system_of(model))
+    rng = np.random.default_rng(3)
+    bent = 0.05 * rng.normal(size=len(state.velocity))
+    newton = Newton(model, dataclasses.replace(state, velocity=state.velocity + bent), 2e-4, 0.1)
+    assert largest_slope_error(newton, state.velocity + bent + 0.1 * rng.normal(size=len(bent))) <= 1e-6
+    model.apply(ph.Force(part["end"], lambda t: (0, 3e3 * np.sin(900 * t), 0)))
+    motion = model.simulate(5e-3, 1e-4, progress=False)
+    eta = motion.elastic_coordinates(part)
+    exact = np.array([strain_energy(BODY.data, each) for each in eta])
+    assert motion.energy.strain == pytest.approx(exact, rel=1e-10, abs=1e-12 * exact.max())
+    linear = ((eta * BODY.frequencies) ** 2).sum(axis=1) / 2
+    assert np.abs(linear - exact).max() > 1e-6 * exact.max()  # squares matter here
+    assert np.abs(motion.energy.balance_error).max() < 1e-12 * motion.energy.kinetic.max()
