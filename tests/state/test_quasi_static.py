@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import phlexible as ph
 from mechanisms import ROD, STEEL, beam, crank_slider
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
@@ -245,6 +246,52 @@ def test_no_unit_of_time_matters(frame):
         found.append(deformed(model).eta)
     assert np.abs(found[0]).max() > 1e-4 * LENGTH
     assert found[1] == pytest.approx(found[0], abs=1e-9 * np.abs(found[0]).max())
+
+
+def rod_model(gravity, joint, dimension=3, **placed):
+    """A steel rod of 1 m along x, with joints to the ground at its start."""
+    model = ph.Model(gravity=(0, -gravity, 0), dimension=dimension)
+    steel = ph.Material(youngs_modulus=2e11, density=7850.0)
+    body = model.add(ph.Rod(1.0, ph.CircularSection(0.01), steel, elements=8, order=2), "rod", **placed)
+    hinge = model.connect(joint(model.ground.at((0, 0, 0)), body.start)) if joint else None
+    return model, body, hinge
+
+
+@pytest.mark.parametrize(("gravity", "dimension"), [(9.81, 3), (200.0, 3), (200.0, 2)])
+def test_a_clamped_rod_starts_in_equilibrium(gravity, dimension):
+    model, body, _ = rod_model(gravity, Fixed, dimension)
+    motion = model.simulate(0.01, 1e-3, initial="quasi_static")
+    tip = motion.position(body.end)
+    assert tip[0] == pytest.approx(model.equilibrium().position(body.end), abs=1e-11)
+    if gravity < 10:  # w L^4 / (8 E I)
+        weight, bending = 7850.0 * np.pi * 0.005**2 * gravity, 2e11 * np.pi * 0.005**4 / 4
+        assert tip[0, 1] == pytest.approx(-weight / (8 * bending), rel=1e-3)
+    assert tip == pytest.approx(np.tile(tip[0], (11, 1)), abs=1e-12)
+
+
+def test_a_rod_that_falls_about_a_pin_does_not_ring():
+    """Its weight less its inertia, w (1 - 3 s / 2 L), bends it as a bar that begins to fall about a pin.
+
+    M(s) = w s (L - s)^2 / (4 L), so that the strain energy is w^2 L^5 / (3360 E I).
+    """
+    model, _, _ = rod_model(9.81, Spherical)
+    bent, straight = (
+        model.simulate(0.05, 1e-3, initial=each).energy.strain for each in ("quasi_static", "undeformed")
+    )
+    weight, bending = 7850.0 * np.pi * 0.005**2 * 9.81, 2e11 * np.pi * 0.005**4 / 4
+    assert bent[0] == pytest.approx(weight**2 / (3360 * bending), rel=2e-3)
+    assert np.ptp(bent) < 0.02 * np.ptp(straight)
+
+
+def test_a_driven_rod_is_stretched_as_it_turns():
+    """By rho w^2 L^3 / (3 E), and goes on turning so."""
+    model, body, _ = rod_model(0.0, None)
+    hinge = model.connect(Revolute(model.ground.at((0, 0, 0)), body.start, axis=(0, 0, 1)))
+    model.apply(hinge.drive(angle=lambda t: 100 * t))
+    motion = model.simulate(0.02, 1e-4, initial="quasi_static")
+    radius = np.linalg.norm(motion.position(body.end), axis=1)
+    assert radius[0] - 1 == pytest.approx(7850.0 * 100**2 / (3 * 2e11), rel=1e-3)
+    assert np.ptp(radius) < 2e-5 * (radius[0] - 1)
 
 
 def test_rigid_models_stay_as_they_are():

@@ -1,6 +1,7 @@
 """The elastic deformation that a rigid motion, the joints and the loads keep up at t = 0 (docs/theory.md, 6).
 
-Unknown are eta, the pose, the multipliers and the rigid accelerations. Demanded are all momentum
+Unknown are eta, the pose, the multipliers and the rigid accelerations. A rod has those of one body, which turns
+with its first section; the poses of its sections are what bends. Demanded are all momentum
 balances, closed joints (g = 0, d2g/dt2 = 0) with rigid velocities from the joints, deta/dt = 0 and
 d2eta/dt2 = 0 (6.8). Where joints leave the pose free, the material of no
 body has moved or turned on average (``nearest_pose``), whatever floating frame describes it.
@@ -15,10 +16,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.rotations import cross_matrix
 from phlexible.algebra.saddle import SaddlePoint
-from phlexible.algebra.sparse import Matrix, block_array, block_matrix
+from phlexible.algebra.sparse import Matrix, block_array, block_matrix, is_small
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.mechanics.any_body import stiffness_matrix
 from phlexible.bodies.mechanics.floating import inertia_forces, inertia_slope
@@ -53,6 +56,7 @@ class QuasiStaticMotion:
         state: the deformed state with deta/dt = 0.
         at: the same as an instant.
         acceleration: dnu/dt, zero for eta, shape (sum of velocity counts,).
+        rigid: the rigid accelerations in it, shape (columns of ``RigidMotions``,).
         multipliers: shape (rows,).
         pose_multipliers: of the closest pose, shape (rows,).
     """
@@ -60,8 +64,83 @@ class QuasiStaticMotion:
     state: State
     at: Instants
     acceleration: Array
+    rigid: Array
     multipliers: Array
     pose_multipliers: Array
+
+
+@dataclass(frozen=True, eq=False)
+class RigidMotions:
+    """Motions at a pose that bend nothing, and the accelerations that come from turning.
+
+    Attributes:
+        basis: shape (velocities, rigid motions).
+        turning: dnu/dt of a rod's sections that comes from its rotation, w x (w x r), shape (velocities,).
+        stiffness: derivative of the inertia of sections to their places, by which rods stiffen or soften, None: no
+            rod; shape (velocities, velocities).
+    """
+
+    basis: Matrix
+    turning: Array
+    stiffness: "Matrix | None"
+
+    @classmethod
+    def of(cls, system: System, state: State, rigid: Array | None = None) -> "RigidMotions":
+        """Of each body with a frame, each node, and each rod as a whole.
+
+        Args:
+            rigid: accelerations, for the stiffness; None: no such.
+        """
+        layout, d = system.layout, system.dimension
+        size = int(layout.velocity[-1])
+        numbers = [[system.index[part] for part in rod.handle.parts] for rod in system.mechanism.rods]
+        kept = layout.is_rigid.copy()
+        for parts in numbers:
+            for index in parts:
+                kept[layout.place(index)] = False
+        single = np.flatnonzero(kept)
+        if not numbers:
+            basis = sparse.csc_array((np.ones(len(single)), (single, np.arange(len(single)))), (size, len(single)))
+            return cls(basis.toarray() if is_small(size) else basis.tocsr(), np.zeros(size), None)
+        turning, entries = np.zeros(size), [(single, np.arange(len(single)), np.ones(len(single)))]
+        slopes: list[tuple[IntArray, IntArray, Array]] = []
+        column = len(single)
+        for parts in numbers:
+            axes = list(system.frames[parts[0]].rotation_axes)
+            first = parts[0]
+            spin = np.zeros(3)
+            spin[axes] = state.velocity[layout.place(first)][d:]
+            world = state.rotation[first] @ spin
+            faster = np.zeros(3)
+            if rigid is not None:
+                faster[axes] = rigid[column + d : column + d + len(axes)]
+            crossed = cross_matrix(world)
+            slope = (crossed @ crossed + cross_matrix(faster))[:d, :d]
+            for index in parts:
+                begin = int(layout.velocity[index])
+                arm = state.position[index] - state.position[first]
+                block = np.zeros((d + len(axes), d + len(axes)))
+                block[:d, :d] = np.eye(d)
+                block[:d, d:] = -cross_matrix(arm)[:d, axes]
+                block[d:, d:] = state.rotation[index].T[np.ix_(axes, axes)]
+                entries.append(_block(begin, column, block))
+                turning[begin : begin + d] = np.cross(world, np.cross(world, arm))[:d]
+                push = system.frames[index].mass * slope
+                slopes += [_block(begin, begin, push), _block(begin, int(layout.velocity[first]), -push)]
+            column += d + len(axes)
+        basis, stiffness = _matrix(entries, size, column), _matrix(slopes, size, size)
+        return cls(basis, turning, stiffness)
+
+
+def _block(row: int, column: int, values: Array) -> tuple[IntArray, IntArray, Array]:
+    rows, columns = np.indices(values.shape)
+    return row + rows.ravel(), column + columns.ravel(), values.ravel()
+
+
+def _matrix(entries: list[tuple[IntArray, IntArray, Array]], rows: int, columns: int) -> Matrix:
+    row, column, values = (np.concatenate(part) for part in zip(*entries, strict=True))
+    result = sparse.coo_array((values, (row, column)), (rows, columns)).tocsr()
+    return result.toarray() if is_small(rows) else result
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,9 +166,9 @@ class _Residual:
     pose: Array
     error: float
 
-    def right_side(self, problem: _Problem, rigid: IntArray) -> Array:
+    def right_side(self, problem: _Problem) -> Array:
         rows = problem.rows
-        parts = [self.balance, self.pose[rigid], self.acceleration[rows], self.gap[rows]]
+        parts = [self.balance, self.pose, self.acceleration[rows], self.gap[rows]]
         return -np.concatenate(parts)
 
 
@@ -107,8 +186,10 @@ def quasi_static_motion(system: System, state: State, at: Instants | None = None
     """
     here = system.at(state) if at is None else at
     independent, rate = independent_rows(system, state, here), _rate(system, state, here)
-    count, rows = int(system.layout.velocity[-1]), int(system.layout.multiplier[-1])
-    start = QuasiStaticMotion(state, here, np.zeros(count), np.zeros(rows), np.zeros(rows))
+    rows = int(system.layout.multiplier[-1])
+    motions = RigidMotions.of(system, state)
+    rigid = np.zeros(motions.basis.shape[1])
+    start = QuasiStaticMotion(state, here, motions.turning, rigid, np.zeros(rows), np.zeros(rows))
     round_off = round_off_of_forces(system, state, _stiffness(system, start, 1.0))
     problem = _Problem(system, state, independent, here.given, 1.0, rate, round_off)
     with np.errstate(all="ignore"):  # a diverging iteration is reported below
@@ -169,9 +250,9 @@ def _refusal(problem: _Problem, held: QuasiStaticMotion, share: float, error: fl
 def _softest(problem: _Problem, motion: QuasiStaticMotion) -> str:
     """The name of the body that moves most in the motion with the least stiffness, by inverse iteration."""
     system = problem.system
-    solve = _solver(problem, motion, np.flatnonzero(system.layout.is_rigid))
+    solve = _solver(problem, motion)
     count = len(motion.acceleration)
-    change = np.random.default_rng(0).normal(size=count + len(problem.rows) * 2 + int(system.layout.is_rigid.sum()))
+    change = np.random.default_rng(0).normal(size=count + len(problem.rows) * 2 + len(motion.rigid))
     for _ in range(SOFTENINGS):
         change = solve(change)
         change /= np.linalg.norm(change)
@@ -186,23 +267,22 @@ def _solved(problem: _Problem, motion: QuasiStaticMotion, is_searched: bool) -> 
     motion = _with_velocity(problem, motion)
     residual = _residual(problem, motion)
     best, best_error, left, since, creeping = motion, residual.error, np.inf, 0, 0
-    rigid = np.flatnonzero(problem.system.layout.is_rigid)
     weight = np.sqrt(problem.system.small_mass(motion.state, motion.at).diagonal())
     for _ in range(ITERATIONS):
         if not np.isfinite(residual.error) or best_error < GOAL:
             break
         try:
-            solve = _solver(problem, motion, rigid)
+            solve = _solver(problem, motion)
         except (SingularMatrixError, np.linalg.LinAlgError):
             break
-        step = solve(residual.right_side(problem, rigid))
+        step = solve(residual.right_side(problem))
         if motion is best:
             left = float(np.linalg.norm(weight * step[: len(weight)]))
         if is_searched and residual.error > ACCEPTED:
-            motion, residual, length = _searched(problem, motion, rigid, step, solve, weight)
+            motion, residual, length = _searched(problem, motion, step, solve, weight)
             creeping = creeping + 1 if length <= SHORTEST else 0
         else:
-            motion = _moved(problem, motion, rigid, step)
+            motion = _moved(problem, motion, step)
             residual = _residual(problem, motion)
         since += 1
         if residual.error < best_error:
@@ -216,7 +296,6 @@ def _solved(problem: _Problem, motion: QuasiStaticMotion, is_searched: bool) -> 
 def _searched(
     problem: _Problem,
     motion: QuasiStaticMotion,
-    rigid: IntArray,
     step: Array,
     solve: Callable[[Array], Array],
     weight: Array,
@@ -225,12 +304,12 @@ def _searched(
     size = float(np.linalg.norm(weight * step[: len(weight)]))
     length, allowed = 1.0, ROUND_OFF * _extent(problem.system)
     while True:
-        trial = _moved(problem, motion, rigid, length * step)
+        trial = _moved(problem, motion, length * step)
         residual = _residual(problem, trial)
         if length <= SHORTEST or not np.isfinite(size):
             return trial, residual, length
         if np.isfinite(residual.error):
-            simplified = solve(residual.right_side(problem, rigid))[: len(weight)]
+            simplified = solve(residual.right_side(problem))[: len(weight)]
             if np.linalg.norm(weight * simplified) <= max((1 - length / 4) * size, allowed):
                 return trial, residual, length
         length /= 2
@@ -239,7 +318,7 @@ def _searched(
 def _residual(problem: _Problem, motion: QuasiStaticMotion) -> _Residual:
     system, state, at = problem.system, motion.state, motion.at
     mass, matrix = system.small_mass(state, at), system.rows.small_matrix(at)
-    rigid = system.layout.is_rigid
+    basis = RigidMotions.of(system, state).basis
     inertia, elastic = np.zeros(len(motion.acceleration)), body_forces(system, state)
     for index, placed in enumerate(system.bodies):
         own, eta = system.layout.place(index), system.elastic(state, index)
@@ -250,7 +329,8 @@ def _residual(problem: _Problem, motion: QuasiStaticMotion) -> _Residual:
             nu = turning(system, index, state.velocity[own])
             own_mass = mass[own, own] if isinstance(mass, np.ndarray) else system.body_mass(state, index)
             inertia[own] = inertia_forces(system.frames[index], eta, nu, acceleration, own_mass)
-    applied = problem.share * applied_forces(system, state, at)
+    loads, elements = _shares(system, problem.share)
+    applied = elements * applied_forces(system, state, at, loads)
     constraint = matrix.T @ motion.multipliers
     balance = inertia + elastic - applied - constraint
     weight = 1 / np.sqrt(mass.diagonal())
@@ -259,15 +339,26 @@ def _residual(problem: _Problem, motion: QuasiStaticMotion) -> _Residual:
     row_weight = 1 / np.sqrt(matrix**2 @ weight**2 + np.finfo(float).tiny)
     change, gap = system.rows.accelerations(at)[0], system.rows.values(at)[0]
     moments = rigid_moments(system, state, problem.given)
-    pose = np.where(rigid, moments + matrix.T @ motion.pose_multipliers, 0.0)
+    pose = basis.T @ (moments + matrix.T @ motion.pose_multipliers)
+    pose_weight = 1 / np.sqrt(_diagonal(basis.T @ mass @ basis))
     acceleration = matrix @ motion.acceleration + change
     error = max(
         _relative(np.linalg.norm(weight * balance), size),
         _relative(np.linalg.norm(row_weight * acceleration), size + np.linalg.norm(row_weight * change)),
         float(system.relative_gaps(gap).max(initial=0.0)),
-        float(np.linalg.norm(weight * pose) / _extent(system)),
+        float(np.linalg.norm(pose_weight * pose) / _extent(system)),
     )
     return _Residual(balance, acceleration, gap, pose, error)
+
+
+def _diagonal(matrix: Matrix) -> Array:
+    return np.asarray(matrix.diagonal())
+
+
+def _shares(system: System, share: float) -> tuple[float, float]:
+    """Of loads, and of loads and force elements together: what holds rods counts whole, other elements are raised
+    with the loads, since a law of theirs may be what pulls."""
+    return (share, 1.0) if system.mechanism.rods else (1.0, share)
 
 
 def turning(system: System, index: int, nu: Array) -> Array:
@@ -284,24 +375,25 @@ def _with_velocity(problem: _Problem, motion: QuasiStaticMotion) -> QuasiStaticM
     """The motion with the share of the rigid velocities at its pose that loads of this share go with."""
     velocity = np.sqrt(problem.share) * with_rigid_velocity(problem.system, motion.state, motion.at).velocity
     state = replace(motion.state, velocity=velocity)
-    return replace(motion, state=state, at=motion.at.moving(velocity[None]))
+    motions = RigidMotions.of(problem.system, state)
+    acceleration = motions.basis @ motion.rigid + motions.turning
+    return replace(motion, state=state, at=motion.at.moving(velocity[None]), acceleration=acceleration)
 
 
-def _moved(problem: _Problem, motion: QuasiStaticMotion, rigid: IntArray, step: Array) -> QuasiStaticMotion:
+def _moved(problem: _Problem, motion: QuasiStaticMotion, step: Array) -> QuasiStaticMotion:
     """The motion after a step of Newton's method."""
-    sizes = np.cumsum([len(motion.acceleration), len(rigid), len(problem.rows)])
+    sizes = np.cumsum([len(motion.acceleration), len(motion.rigid), len(problem.rows)])
     change, faster, pose_pull, pull = np.split(step, sizes)
-    acceleration, multipliers = motion.acceleration.copy(), motion.multipliers.copy()
-    pose_multipliers = motion.pose_multipliers.copy()
-    acceleration[rigid] += faster
+    multipliers, pose_multipliers = motion.multipliers.copy(), motion.pose_multipliers.copy()
     multipliers[problem.rows] -= pull
     pose_multipliers[problem.rows] += pose_pull
     state = displaced(problem.system, motion.state, change)
     at = problem.system.at(state, given=problem.moving)
-    return _with_velocity(problem, QuasiStaticMotion(state, at, acceleration, multipliers, pose_multipliers))
+    moved = QuasiStaticMotion(state, at, motion.acceleration, motion.rigid + faster, multipliers, pose_multipliers)
+    return _with_velocity(problem, moved)
 
 
-def _solver(problem: _Problem, motion: QuasiStaticMotion, rigid: IntArray) -> Callable[[Array], Array]:
+def _solver(problem: _Problem, motion: QuasiStaticMotion) -> Callable[[Array], Array]:
     """What solves for changes of (pose, eta), of the acceleration, the pose multipliers and less the multipliers.
 
     Raises:
@@ -310,9 +402,15 @@ def _solver(problem: _Problem, motion: QuasiStaticMotion, rigid: IntArray) -> Ca
     system, state, at = problem.system, motion.state, motion.at
     matrix = system.rows.small_matrix(at)[problem.rows]
     mass = system.small_mass(state, at)
-    held = matrix[:, rigid]
-    metric = REGULARISATION * problem.rate * (held**2 @ (1 / mass.diagonal()[rigid])) + np.finfo(float).tiny
-    balances = block_array([[_stiffness(system, motion, problem.share), mass[:, rigid]], [mass[rigid], None]])
+    motions = RigidMotions.of(system, state, motion.rigid)
+    held, moved = matrix @ motions.basis, mass @ motions.basis
+    stiffness = _stiffness(system, motion, problem.share)
+    if motions.stiffness is not None:
+        stiffness = stiffness + motions.stiffness
+    metric = (
+        REGULARISATION * problem.rate * (held**2 @ (1 / _diagonal(motions.basis.T @ moved))) + np.finfo(float).tiny
+    )
+    balances = block_array([[stiffness, moved], [moved.T, None]])
     rows = block_array([[None, held], [matrix, None]])
     whole, size = SaddlePoint(balances, rows, np.concatenate([metric, np.zeros(len(metric))])), balances.shape[0]
     return lambda right: np.concatenate(whole.solve(right[:size], right[size:]))
@@ -346,5 +444,6 @@ def _stiffness(system: System, motion: QuasiStaticMotion, share: float) -> Matri
         blocks.append(block)
     result = block_matrix(blocks, int(system.layout.velocity[-1]))
     if system.loads or system.forces:
-        result = result - share * load_stiffness(system, state)
+        loads, elements = _shares(system, share)
+        result = result - elements * load_stiffness(system, state, loads)
     return result - system.rows.stiffness(motion.at, motion.multipliers)
