@@ -74,13 +74,15 @@ class RigidMotions:
     """Motions at a pose that bend nothing, and the accelerations that come from turning.
 
     Attributes:
-        basis: shape (velocities, rigid motions).
+        places: of rigid motions in nu, where there are no rods, shape (rigid motions,).
+        basis: nu of each of them, shape (velocities, rigid motions); None: no rods.
         turning: dnu/dt of a rod's sections that comes from its rotation, w x (w x r), shape (velocities,).
         stiffness: derivative of the inertia of sections to their places, by which rods stiffen or soften, None: no
             rod; shape (velocities, velocities).
     """
 
-    basis: Matrix
+    places: IntArray
+    basis: "Matrix | None"
     turning: Array
     stiffness: "Matrix | None"
 
@@ -100,8 +102,7 @@ class RigidMotions:
                 kept[layout.place(index)] = False
         single = np.flatnonzero(kept)
         if not numbers:
-            basis = sparse.csc_array((np.ones(len(single)), (single, np.arange(len(single)))), (size, len(single)))
-            return cls(basis.toarray() if is_small(size) else basis.tocsr(), np.zeros(size), None)
+            return cls(single, None, np.zeros(size), None)
         turning, entries = np.zeros(size), [(single, np.arange(len(single)), np.ones(len(single)))]
         slopes: list[tuple[IntArray, IntArray, Array]] = []
         column = len(single)
@@ -129,7 +130,29 @@ class RigidMotions:
                 slopes += [_block(begin, begin, push), _block(begin, int(layout.velocity[first]), -push)]
             column += d + len(axes)
         basis, stiffness = _matrix(entries, size, column), _matrix(slopes, size, size)
-        return cls(basis, turning, stiffness)
+        return cls(single, basis, turning, stiffness)
+
+    def columns(self, matrix: Matrix) -> Matrix:
+        """What a matrix (rows, velocities) makes of them, shape (rows, rigid motions)."""
+        return matrix[:, self.places] if self.basis is None else matrix @ self.basis
+
+    def components(self, forces: Array) -> Array:
+        """Power of forces (velocities,) in each of them."""
+        return forces[self.places] if self.basis is None else np.asarray(self.basis.T @ forces)
+
+    def masses(self, mass: Matrix) -> Array:
+        """Of each of them."""
+        if self.basis is None:
+            return np.asarray(mass.diagonal()[self.places])
+        return np.asarray((self.basis.T @ (mass @ self.basis)).diagonal())
+
+    def acceleration(self, rigid: Array) -> Array:
+        """dnu/dt with rigid accelerations."""
+        if self.basis is not None:
+            return np.asarray(self.basis @ rigid + self.turning)
+        result = self.turning.copy()
+        result[self.places] = rigid
+        return result
 
 
 def _block(row: int, column: int, values: Array) -> tuple[IntArray, IntArray, Array]:
@@ -188,7 +211,7 @@ def quasi_static_motion(system: System, state: State, at: Instants | None = None
     independent, rate = independent_rows(system, state, here), _rate(system, state, here)
     rows = int(system.layout.multiplier[-1])
     motions = RigidMotions.of(system, state)
-    rigid = np.zeros(motions.basis.shape[1])
+    rigid = np.zeros(len(motions.places) if motions.basis is None else motions.basis.shape[1])
     start = QuasiStaticMotion(state, here, motions.turning, rigid, np.zeros(rows), np.zeros(rows))
     round_off = round_off_of_forces(system, state, _stiffness(system, start, 1.0))
     problem = _Problem(system, state, independent, here.given, 1.0, rate, round_off)
@@ -318,7 +341,7 @@ def _searched(
 def _residual(problem: _Problem, motion: QuasiStaticMotion) -> _Residual:
     system, state, at = problem.system, motion.state, motion.at
     mass, matrix = system.small_mass(state, at), system.rows.small_matrix(at)
-    basis = RigidMotions.of(system, state).basis
+    motions = RigidMotions.of(system, state)
     inertia, elastic = np.zeros(len(motion.acceleration)), body_forces(system, state)
     for index, placed in enumerate(system.bodies):
         own, eta = system.layout.place(index), system.elastic(state, index)
@@ -339,8 +362,8 @@ def _residual(problem: _Problem, motion: QuasiStaticMotion) -> _Residual:
     row_weight = 1 / np.sqrt(matrix**2 @ weight**2 + np.finfo(float).tiny)
     change, gap = system.rows.accelerations(at)[0], system.rows.values(at)[0]
     moments = rigid_moments(system, state, problem.given)
-    pose = basis.T @ (moments + matrix.T @ motion.pose_multipliers)
-    pose_weight = 1 / np.sqrt(_diagonal(basis.T @ mass @ basis))
+    pose = motions.components(moments + matrix.T @ motion.pose_multipliers)
+    pose_weight = 1 / np.sqrt(motions.masses(mass))
     acceleration = matrix @ motion.acceleration + change
     error = max(
         _relative(np.linalg.norm(weight * balance), size),
@@ -349,10 +372,6 @@ def _residual(problem: _Problem, motion: QuasiStaticMotion) -> _Residual:
         float(np.linalg.norm(pose_weight * pose) / _extent(system)),
     )
     return _Residual(balance, acceleration, gap, pose, error)
-
-
-def _diagonal(matrix: Matrix) -> Array:
-    return np.asarray(matrix.diagonal())
 
 
 def _shares(system: System, share: float) -> tuple[float, float]:
@@ -376,7 +395,7 @@ def _with_velocity(problem: _Problem, motion: QuasiStaticMotion) -> QuasiStaticM
     velocity = np.sqrt(problem.share) * with_rigid_velocity(problem.system, motion.state, motion.at).velocity
     state = replace(motion.state, velocity=velocity)
     motions = RigidMotions.of(problem.system, state)
-    acceleration = motions.basis @ motion.rigid + motions.turning
+    acceleration = motions.acceleration(motion.rigid)
     return replace(motion, state=state, at=motion.at.moving(velocity[None]), acceleration=acceleration)
 
 
@@ -403,13 +422,12 @@ def _solver(problem: _Problem, motion: QuasiStaticMotion) -> Callable[[Array], A
     matrix = system.rows.small_matrix(at)[problem.rows]
     mass = system.small_mass(state, at)
     motions = RigidMotions.of(system, state, motion.rigid)
-    held, moved = matrix @ motions.basis, mass @ motions.basis
+    held, moved = motions.columns(matrix), motions.columns(mass)
     stiffness = _stiffness(system, motion, problem.share)
     if motions.stiffness is not None:
         stiffness = stiffness + motions.stiffness
-    metric = (
-        REGULARISATION * problem.rate * (held**2 @ (1 / _diagonal(motions.basis.T @ moved))) + np.finfo(float).tiny
-    )
+    softness = held**2 @ (1 / motions.masses(mass))
+    metric = REGULARISATION * problem.rate * softness + np.finfo(float).tiny
     balances = block_array([[stiffness, moved], [moved.T, None]])
     rows = block_array([[None, held], [matrix, None]])
     whole, size = SaddlePoint(balances, rows, np.concatenate([metric, np.zeros(len(metric))])), balances.shape[0]
