@@ -316,10 +316,10 @@ def chosen_points(name: str, nodes: Any, mesh: SoftMesh, given: GivenMesh | None
         points = mesh.nodes[chosen]
     else:
         try:
-            points = np.unique(np.asarray(nodes))
+            points, is_list = np.unique(np.asarray(nodes)), np.ndim(nodes) == 1
         except (TypeError, ValueError):  # of different kinds, or of different lengths
-            points = np.zeros(0)
-        if points.dtype.kind not in "iu" or np.ndim(nodes) != 1:
+            points, is_list = np.zeros(0, dtype=np.int64), False
+        if not is_list or points.dtype.kind not in "iu":
             rigid = (
                 "" if not isinstance(nodes, tuple) else "; groups of soft bodies are means of nodes, never rigid"
             )

@@ -247,7 +247,7 @@ class Simulation:
                 every, phase = 1, 0
         if self._tolerance is not None and not self._continues and steps < 2**FIRST_LEVEL:
             self._level = max(self._level, FIRST_LEVEL)  # the error of a step shows after some of one length
-        parts = 2**self._level
+        parts = 1 << self._level
         if self._tolerance is not None:
             steps = min(steps, max(1, MOST_PARTS // parts))
         before, was = self._stepper.snapshot(), (self._last_step, self._continues)
