@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, IntArray, numbers, optional_text, whole
 from phlexible.description.interactions.sensor import Sensor
-from phlexible.description.mechanism.changes import counted
+from phlexible.description.mechanism.parts import counted
 from phlexible.description.ports import Attachment, PlacedBody
 from phlexible.display import table
 from phlexible.errors import ParameterError

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from phlexible.description.mechanism.changes import counted
 from phlexible.description.mechanism.mechanism import Mechanism
+from phlexible.description.mechanism.parts import counted
 from phlexible.description.placed_wholes import PlacedWhole
 from phlexible.description.ports import PlacedBody
 from phlexible.display import beside, described, table, written

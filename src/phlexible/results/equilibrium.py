@@ -14,7 +14,7 @@ from phlexible.description.interactions.force_elements import ForceElement
 from phlexible.description.interactions.loads import Axes
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.joints.joint import Joint
-from phlexible.description.mechanism.changes import counted
+from phlexible.description.mechanism.parts import counted
 from phlexible.description.placed_wholes import PlacedWhole
 from phlexible.description.ports import Attachment, PlacedBody, Port
 from phlexible.display import beside, table

@@ -15,8 +15,7 @@ from phlexible.bodies.initial_nodes import InitialNodes
 from phlexible.bodies.string import String
 from phlexible.description.interactions.functions import receive
 from phlexible.description.joints.joint import Joint
-from phlexible.description.mechanism.changes import copy_parts
-from phlexible.description.mechanism.mechanism import Mechanism
+from phlexible.description.mechanism.mechanism import Mechanism, copy_parts
 from phlexible.description.ports import Attachment, PlacedBody, Port
 from phlexible.errors import JointGapError
 from phlexible.state.initial_velocity import (

@@ -1,19 +1,15 @@
-"""Parts by their names, and copies of a mechanism with parts changed, taken away, or on other bodies."""
+"""Names of new parts, and what becomes of parts in a copy or when others are taken away."""
 
 import dataclasses
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
-
-from numpy.typing import ArrayLike
+from collections.abc import Container, Iterable, Iterator, Mapping
+from typing import Any
 
 from phlexible.algebra.arrays import text
 from phlexible.bodies.beam.beam import SplitBeam
 from phlexible.bodies.body import Body
 from phlexible.bodies.rod import Rod
-from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.feedback import Feedback
-from phlexible.description.interactions.force_elements import ForceElement
 from phlexible.description.interactions.functions import receive
 from phlexible.description.interactions.loads import Load
 from phlexible.description.interactions.state_force import CompoundForce, FeedbackShare
@@ -22,91 +18,12 @@ from phlexible.description.joints.relations import JointRelation
 from phlexible.description.joints.rolling import Rolling
 from phlexible.description.mechanism.events import Event
 from phlexible.description.mechanism.membership import ports_of
-from phlexible.description.mechanism.wholes import RodInModel, parts_by_name
-from phlexible.description.placed_wholes import PlacedRod, PlacedSplitBeam, PlacedWhole
+from phlexible.description.mechanism.parts import NAMED, MechanismParts, Named, named_parts, one_of
+from phlexible.description.placed_wholes import PlacedSplitBeam, PlacedWhole
 from phlexible.description.ports import Attachment, PlacedBody
-from phlexible.description.references import references, replaced
-from phlexible.display import numbered, shortened
+from phlexible.description.references import references
+from phlexible.display import numbered
 from phlexible.errors import ModelError
-
-# Whatever is on the bodies of one model, on those of another.
-
-
-class Held(Protocol):
-    """What a mechanism holds."""
-
-    @property
-    def bodies(self) -> tuple[PlacedBody, ...]: ...
-    @property
-    def split_beams(self) -> tuple[PlacedSplitBeam, ...]: ...
-    @property
-    def rods(self) -> tuple[RodInModel, ...]: ...
-    @property
-    def joints(self) -> tuple[Joint, ...]: ...
-    @property
-    def loads(self) -> tuple[Load, ...]: ...
-    @property
-    def applied_elements(self) -> tuple[ForceElement, ...]: ...
-    @property
-    def drives(self) -> tuple[Drive, ...]: ...
-    @property
-    def relations(self) -> tuple[JointRelation, ...]: ...
-    @property
-    def events(self) -> tuple[Event, ...]: ...
-
-
-class Holder(Held, Protocol):
-    """How it takes more."""
-
-    def group(self, name: str, parts: Sequence[str]) -> PlacedSplitBeam: ...
-    def group_rod(
-        self, name: str, rod: Rod, parts: Sequence[str], stress_free: ArrayLike | None = None
-    ) -> PlacedRod: ...
-    def connect(self, joint: Any) -> Any: ...
-    def apply(self, part: Any) -> Any: ...
-    def expect(self, event: Event) -> None: ...
-
-
-def copy_parts(
-    source: Holder,
-    copy: Holder,
-    changed: Callable[[Joint], Joint] = lambda joint: joint,
-    rods: Mapping[str, Rod] | None = None,
-    instead: Mapping[Any, Any] | None = None,
-) -> None:
-    """Puts all that is on the bodies of a mechanism on those of a copy, which have the same names.
-
-    Args:
-        source: stays as it is.
-        copy: has the bodies and nothing on them.
-        changed: what becomes of each joint before it is connected.
-        rods: new descriptions by name; rods keep the shape in which they store no energy.
-        instead: new parts by those of ``source`` that they stand for, on the bodies of ``source``.
-
-    Raises:
-        AttachmentError: a body of the copy does not have a place where something acts.
-        ModelError: whatever ``connect`` or ``apply`` of the copy refuse.
-    """
-    bodies = {placed.name: placed for placed in copy.bodies}
-    parts: dict[Any, Any] = {placed: bodies[placed.name] for placed in source.bodies}
-    new = instead or {}
-    for split in source.split_beams:
-        parts[split] = copy.group(split.name, [placed.name for placed in split.parts])
-    for rod in source.rods:
-        handle = rod.handle
-        body = (rods or {}).get(handle.name, handle.body)
-        names = [placed.name for placed in handle.parts]
-        parts[handle] = copy.group_rod(handle.name, body, names, rod.stress_free)
-    for joint in source.joints:
-        parts[joint] = copy.connect(changed(replaced(new.get(joint, joint), parts)))
-    for relation in source.relations:
-        parts[relation] = copy.connect(replaced(new.get(relation, relation), parts))
-    for each in (*source.loads, *source.applied_elements, *source.drives):
-        parts[each] = copy.apply(replaced(new.get(each, each), parts))
-    for happens in source.events:
-        parts |= {lock: replaced(lock, parts) for lock in happens.held if lock not in parts}
-        copy.expect(replaced(happens, parts))
-
 
 # Names of bodies and loads, given or made, and how messages call what a user handed in.
 
@@ -135,64 +52,9 @@ def described(value: object) -> str:
     return repr(value)
 
 
-def counted(mechanism: Held) -> str:
-    """ "3 bodies, 4 joints, 1 load", without what there is none of; a rod is one body."""
-    nodes = sum(len(rod.handle.parts) - 1 for rod in mechanism.rods)
-    counts = (
-        (len(mechanism.bodies) - nodes, "body", "bodies"),
-        (len(mechanism.joints), "joint", "joints"),
-        (len(mechanism.loads), "load", "loads"),
-        (len(mechanism.applied_elements), "force element", "force elements"),
-        (len(mechanism.drives), "drive", "drives"),
-        (len(mechanism.relations), "relation", "relations"),
-        (len(mechanism.events), "event", "events"),
-    )
-    found = [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]
-    return ", ".join(found) or "no bodies"
+# What becomes of parts in a copy, and what may be taken away.
 
-
-# Parts of a mechanism by their names, what becomes of them in a copy, and what may be taken away.
-
-Named = Joint | JointRelation | Load | ForceElement | Drive
 Removable = Named | Rolling | CompoundForce | Feedback | Event | PlacedBody | PlacedWhole
-NAMED = (Joint, JointRelation, Load, ForceElement, Drive)
-MOST_NAMED = 6
-
-Found = TypeVar("Found")
-
-
-class Wholes(Held, Protocol):
-    """What has handles of beams in parts and rods."""
-
-    @property
-    def wholes(self) -> Mapping[str, PlacedWhole]: ...
-    def add(self, body: Any, *where: Any, **how: Any) -> Any: ...
-
-
-def is_named_part(value: object) -> bool:
-    """Whether it is a part and no body."""
-    return isinstance(value, NAMED)
-
-
-def named_parts(mechanism: Held) -> tuple[Named, ...]:
-    """All joints, relations, loads, force elements and drives."""
-    own = (mechanism.joints, mechanism.relations, mechanism.loads, mechanism.applied_elements, mechanism.drives)
-    return tuple(each for parts in own for each in parts)
-
-
-def one_of(kind: str, name: str, parts: Sequence[Found]) -> Found:
-    """The one of a name.
-
-    Raises:
-        ModelError: there is none, or there are several; lists the names.
-    """
-    found = [each for each in parts if str(each) == text(f"name of a {kind}", name)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise ModelError(f"{len(found)} parts are named {name!r}; give them names of their own with name=")
-    known = shortened([str(each) for each in parts], MOST_NAMED) if parts else f"no {kind} yet"
-    raise ModelError(f"no {kind} is named {name!r}; the model has: {known}")
 
 
 def check_name(joint: Joint | JointRelation, others: Iterable[Joint | JointRelation]) -> None:
@@ -205,31 +67,7 @@ def check_name(joint: Joint | JointRelation, others: Iterable[Joint | JointRelat
         raise ModelError(f"a joint named {joint.name!r} is already in the model; give another name")
 
 
-def new_bodies(source: Wholes, copy: Wholes, described: Mapping[str, Body | SplitBeam | Rod]) -> None:
-    """Puts the bodies of a mechanism into a copy, at the same places; some with new descriptions.
-
-    Raises:
-        ModelError: an unknown name, or another kind of body.
-    """
-    known = {**{placed.name: placed for placed in source.bodies}, **source.wholes}
-    for name in described:
-        one_of("body", name, [*known])
-    new = parts_by_name(described, source.wholes)
-    for placed in source.bodies:
-        nodes = placed.nodes
-        copy.add(
-            new.get(placed.name, placed.body),
-            placed.name,
-            placed.position,
-            placed.rotation,
-            placed.velocity if nodes is None else nodes.speed,
-            placed.angular_velocity,
-            None if nodes is None else nodes.shape,
-            large=placed.name not in new,
-        )
-
-
-def new_parts(source: Held, given: Mapping[str, Any]) -> dict[Any, Any]:
+def new_parts(source: MechanismParts, given: Mapping[str, Any]) -> dict[Any, Any]:
     """New joints, loads, ... by those they stand for, with the names of these.
 
     Raises:
@@ -253,7 +91,7 @@ def new_parts(source: Held, given: Mapping[str, Any]) -> dict[Any, Any]:
 
 
 def removed(
-    mechanism: Held, parts: Iterable[object], given: Iterable[tuple[object, tuple[Named, ...]]]
+    mechanism: MechanismParts, parts: Iterable[object], given: Iterable[tuple[object, tuple[Named, ...]]]
 ) -> set[object]:
     """All that goes when some parts go.
 

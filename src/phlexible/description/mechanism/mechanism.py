@@ -3,22 +3,21 @@
 import copy as copies
 import dataclasses
 import warnings
-from collections import ChainMap, Counter
-from collections.abc import Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, flag, line_plane_or_space, mapping, text, vector
+from phlexible.algebra.arrays import flag, mapping, text
 from phlexible.algebra.rotations import RotationLike
 from phlexible.bodies.beam.beam import SplitBeam
 from phlexible.bodies.body import Body
 from phlexible.bodies.initial_nodes import Field
 from phlexible.bodies.rod import Rod
 from phlexible.bodies.sizes import refuse_large
-from phlexible.description.ground import Ground, planar_point
 from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.force_elements import ForceElement
@@ -30,18 +29,11 @@ from phlexible.description.joints.joints import Fixed
 from phlexible.description.joints.relations import JointRelation
 from phlexible.description.joints.rolling import Rolling
 from phlexible.description.mechanism.changes import (
-    Named,
     Removable,
     check_name,
-    copy_parts,
-    counted,
     described,
     free_name,
-    is_named_part,
-    named_parts,
-    new_bodies,
     new_parts,
-    one_of,
     removed,
 )
 from phlexible.description.mechanism.events import (
@@ -62,168 +54,21 @@ from phlexible.description.mechanism.membership import (
     ports_of,
     single_velocity,
 )
+from phlexible.description.mechanism.parts import MechanismParts, Named, is_named_part, one_of
 from phlexible.description.mechanism.wholes import (
-    RodInModel,
     grouped,
+    handle_of,
     joined,
     node_names,
     part_places,
+    parts_by_name,
     rod_sections,
 )
 from phlexible.description.placed_wholes import PlacedRod, PlacedSplitBeam, PlacedWhole
 from phlexible.description.ports import PlacedBody
+from phlexible.description.references import replaced
 from phlexible.display import distinct, shortened
 from phlexible.errors import ModelError, ParameterError, UnusedPartWarning
-
-# What a mechanism consists of: bodies, joints, loads and the rest, by their kinds and by their names.
-
-
-class MechanismParts:
-    """Bodies, the joints between them and the loads on them, to be read; arguments as of ``Mechanism``."""
-
-    def __init__(self, gravity: ArrayLike = (0.0, 0.0, 0.0), dimension: int = 3) -> None:
-        self._dimension = dimension = line_plane_or_space(dimension)
-        self._gravity = planar_point("gravity", vector("gravity", gravity), dimension)
-        self.ground = Ground(dimension)
-        self._bodies: dict[str, PlacedBody] = {}
-        self._latest: dict[int, PlacedBody] = {}  # handle of each description, by its identity
-        self._split_beams: dict[str, PlacedSplitBeam] = {}
-        self._rods: dict[str, RodInModel] = {}
-        self._ordered: tuple[PlacedBody, ...] | None = ()
-        self._kinds: Counter[type] = Counter()
-        self._applied: dict[str, Load | ForceElement | Drive] = {}
-        self._joints: dict[int, Joint] = {}
-        self._loads: list[Load] = []
-        self._elements: list[ForceElement] = []
-        self._drives: list[Drive] = []
-        self._relations: list[JointRelation] = []
-        self._events: list[Event] = []
-        self._switches: tuple[Switch, ...] = ()
-        self._given: list[tuple[object, tuple[Named, ...]]] = []  # what was taken apart, and its parts
-
-    def __setstate__(self, state: dict[str, object]) -> None:
-        """From a pickle: joints are known by what they are now."""
-        self.__dict__.update(state)
-        self._joints = {id(joint): joint for joint in self._joints.values()}
-        self._latest = {id(placed.body): placed for placed in self._latest.values()}
-
-    @property
-    def dimension(self) -> int:
-        """2 in the xy plane, 3 in space."""
-        return self._dimension
-
-    @property
-    def gravity(self) -> Array:
-        """Acceleration of gravity, shape (3,) [m/s^2]."""
-        return self._gravity
-
-    @property
-    def bodies(self) -> tuple[PlacedBody, ...]:
-        """The placed bodies: those with a frame, then strings, each in the order they were added."""
-        if self._ordered is None:
-            self._ordered = tuple(sorted(self._bodies.values(), key=lambda placed: placed.nodes is not None))
-        return self._ordered
-
-    @property
-    def split_beams(self) -> tuple[PlacedSplitBeam, ...]:
-        """Handles of beams that were added in parts; the parts are among the bodies."""
-        return tuple(self._split_beams.values())
-
-    @property
-    def rods(self) -> tuple[RodInModel, ...]:
-        """Handles and elements of the rods; their sections are among the bodies."""
-        return tuple(self._rods.values())
-
-    @property
-    def wholes(self) -> Mapping[str, PlacedWhole]:
-        """Handles of beams in parts and of rods by their names."""
-        return {**self._split_beams, **{name: rod.handle for name, rod in self._rods.items()}}
-
-    @property
-    def joints(self) -> tuple[Joint, ...]:
-        """The joints, in the order they were connected."""
-        return tuple(self._joints.values())
-
-    @property
-    def loads(self) -> tuple[Load, ...]:
-        """The loads, in the order they were applied."""
-        return tuple(self._loads)
-
-    @property
-    def elements(self) -> tuple[ForceElement, ...]:
-        """Springs, dampers, motors and forces in joints, in the order they were applied, then those of rods."""
-        return (*self._elements, *(each for rod in self._rods.values() for each in rod.elements))
-
-    @property
-    def applied_elements(self) -> tuple[ForceElement, ...]:
-        """Those that were applied."""
-        return tuple(self._elements)
-
-    @property
-    def drives(self) -> tuple[Drive, ...]:
-        """The drives, in the order they were applied."""
-        return tuple(self._drives)
-
-    @property
-    def relations(self) -> tuple[JointRelation, ...]:
-        """Gears and other relations, in the order they were connected."""
-        return tuple(self._relations)
-
-    @property
-    def constraints(self) -> tuple[Constraint, ...]:
-        """Whatever has functions that vanish: the joints, then the drives, then the relations."""
-        return (*self._joints.values(), *self._drives, *self._relations)
-
-    @property
-    def events(self) -> tuple[Event, ...]:
-        """What happens in a run, in the order of ``at``."""
-        return tuple(self._events)
-
-    @property
-    def switches(self) -> tuple[Switch, ...]:
-        """Constraints that events hold or release, of a mechanism ``with_locks``."""
-        return self._switches
-
-    def __getitem__(self, name: str) -> PlacedBody | PlacedWhole:
-        """The body with a name, or the handle of a rod or of a beam that was added in parts.
-
-        Raises:
-            ModelError: there is none; the message lists the names.
-        """
-        wholes = self.wholes
-        if isinstance(name, str) and name in wholes:
-            return wholes[name]
-        if isinstance(name, str) and name in self._bodies:
-            return self._bodies[name]
-        known = ", ".join([*wholes, *self._bodies]) or "no body yet"
-        raise ModelError(f"no body is named {name!r}; the model has: {known}")
-
-    def __iter__(self) -> None:  # or Python would call [0], [1], ...
-        raise TypeError("a model is no sequence; its bodies are model.bodies")
-
-    def joint(self, name: str) -> Joint:
-        """The joint of a name, ``Revolute(..., name="elbow")``.
-
-        Raises:
-            ModelError: there is none; lists the names.
-        """
-        return one_of("joint", name, self.joints)
-
-    def part(self, name: str) -> Named:
-        """The joint, relation, load, force element or drive of a name, given or made ("force on beam.end").
-
-        Raises:
-            ModelError: there is none, or there are several; lists the names.
-        """
-        return one_of("part", name, named_parts(self))
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(dimension={self._dimension}, {counted(self)})"
-
-    def _ipython_key_completions_(self) -> list[str]:
-        """Names that notebooks offer after ``model["``."""
-        return [*self._split_beams, *self._bodies]
-
 
 # A model as the user writes it: placed bodies, joints and loads, each checked where it is given.
 
@@ -350,7 +195,7 @@ class Mechanism(MechanismParts):
         if not isinstance(body, Body | SplitBeam | Rod):
             raise ModelError(f"add takes a body such as Beam or RigidBody, got {described(body)}")
         refuse_large(*body.memory(self._dimension), "model.add", flag("large", large))
-        taken: Mapping[str, object] = ChainMap[str, Any](self._bodies, self._split_beams, self._rods)
+        taken: Mapping[str, object] = ChainMap[str, Any](self._bodies, self._wholes)
         name = free_name(body, name, taken, self._kinds[type(body)])
         if isinstance(body, Rod):
             where = (position, rotation, velocity, angular_velocity, shape)
@@ -380,9 +225,9 @@ class Mechanism(MechanismParts):
             ModelError: a name that is taken, or bodies that are not in the model or are not equal beams.
             ParameterError: a name that is no text, or no list of names.
         """
-        self._split_beams[name] = grouped(name, self._parts_of(name, parts))
-        self._kinds[type(self._split_beams[name].body)] += 1
-        return self._split_beams[name]
+        self._wholes[name] = split = grouped(name, self._parts_of(name, parts))
+        self._kinds[type(split.body)] += 1
+        return split
 
     def group_rod(
         self, name: str, rod: Rod, parts: Sequence[str], stress_free: ArrayLike | None = None
@@ -399,9 +244,9 @@ class Mechanism(MechanismParts):
             ModelError: a name that is taken, or bodies that are not the sections of this rod.
         """
         natural = None if stress_free is None else np.asarray(stress_free, dtype=np.float64)
-        self._rods[name] = joined(name, rod, self._parts_of(name, parts), natural)
+        self._wholes[name] = joined_rod = joined(name, rod, self._parts_of(name, parts), natural)
         self._kinds[Rod] += 1
-        return self._rods[name].handle
+        return joined_rod.handle
 
     def _parts_of(self, name: str, parts: Sequence[str]) -> list[PlacedBody]:
         if text("name", name) in self._bodies or name in self.wholes:
@@ -602,8 +447,7 @@ class Mechanism(MechanismParts):
         gone = removed(self, parts, self._given)
         self._bodies = {name: each for name, each in self._bodies.items() if each not in gone}
         self._latest = {key: each for key, each in self._latest.items() if each not in gone}
-        self._split_beams = {name: each for name, each in self._split_beams.items() if each not in gone}
-        self._rods = {name: each for name, each in self._rods.items() if each.handle not in gone}
+        self._wholes = {name: each for name, each in self._wholes.items() if handle_of(each) not in gone}
         self._applied = {name: each for name, each in self._applied.items() if each not in gone}
         self._joints = {key: each for key, each in self._joints.items() if each not in gone}
         held: tuple[list[Any], ...] = (self._loads, self._elements, self._drives, self._relations, self._events)
@@ -615,6 +459,74 @@ class Mechanism(MechanismParts):
             port.placed.clamp(is_clamped=port.placed in others)
         self._ordered = None
         return self
+
+
+# Copies of a mechanism: whatever is on the bodies of one, on those of another.
+
+
+def copy_parts(
+    source: Mechanism,
+    copy: Mechanism,
+    changed: Callable[[Joint], Joint] = lambda joint: joint,
+    rods: Mapping[str, Rod] | None = None,
+    instead: Mapping[Any, Any] | None = None,
+) -> None:
+    """Puts all that is on the bodies of a mechanism on those of a copy, which have the same names.
+
+    Args:
+        source: stays as it is.
+        copy: has the bodies and nothing on them.
+        changed: what becomes of each joint before it is connected.
+        rods: new descriptions by name; rods keep the shape in which they store no energy.
+        instead: new parts by those of ``source`` that they stand for, on the bodies of ``source``.
+
+    Raises:
+        AttachmentError: a body of the copy does not have a place where something acts.
+        ModelError: whatever ``connect`` or ``apply`` of the copy refuse.
+    """
+    bodies = {placed.name: placed for placed in copy.bodies}
+    parts: dict[Any, Any] = {placed: bodies[placed.name] for placed in source.bodies}
+    new = instead or {}
+    for split in source.split_beams:
+        parts[split] = copy.group(split.name, [placed.name for placed in split.parts])
+    for rod in source.rods:
+        handle = rod.handle
+        body = (rods or {}).get(handle.name, handle.body)
+        names = [placed.name for placed in handle.parts]
+        parts[handle] = copy.group_rod(handle.name, body, names, rod.stress_free)
+    for joint in source.joints:
+        parts[joint] = copy.connect(changed(replaced(new.get(joint, joint), parts)))
+    for relation in source.relations:
+        parts[relation] = copy.connect(replaced(new.get(relation, relation), parts))
+    for each in (*source.loads, *source.applied_elements, *source.drives):
+        parts[each] = copy.apply(replaced(new.get(each, each), parts))
+    for happens in source.events:
+        parts |= {lock: replaced(lock, parts) for lock in happens.held if lock not in parts}
+        copy.expect(replaced(happens, parts))
+
+
+def new_bodies(source: Mechanism, copy: Mechanism, described: Mapping[str, Body | SplitBeam | Rod]) -> None:
+    """Puts the bodies of a mechanism into a copy, at the same places; some with new descriptions.
+
+    Raises:
+        ModelError: an unknown name, or another kind of body.
+    """
+    known = {**{placed.name: placed for placed in source.bodies}, **source.wholes}
+    for name in described:
+        one_of("body", name, [*known])
+    new = parts_by_name(described, source.wholes)
+    for placed in source.bodies:
+        nodes = placed.nodes
+        copy.add(
+            new.get(placed.name, placed.body),
+            placed.name,
+            placed.position,
+            placed.rotation,
+            placed.velocity if nodes is None else nodes.speed,
+            placed.angular_velocity,
+            None if nodes is None else nodes.shape,
+            large=placed.name not in new,
+        )
 
 
 # Parts that were made on the bodies of a mechanism and never given to it.

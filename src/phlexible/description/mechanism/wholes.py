@@ -44,6 +44,11 @@ class RodInModel(NamedTuple):
         return np.array([element.natural for element in self.elements])
 
 
+def handle_of(whole: PlacedSplitBeam | RodInModel) -> PlacedWhole:
+    """The handle that users have of a beam in parts or of a rod."""
+    return whole.handle if isinstance(whole, RodInModel) else whole
+
+
 def rod_sections(
     rod: Rod,
     name: str,

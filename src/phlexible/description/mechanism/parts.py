@@ -1,0 +1,220 @@
+"""What a mechanism consists of: bodies, joints, loads and the rest, by their kinds and by their names."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import Array, line_plane_or_space, text, vector
+from phlexible.description.ground import Ground, planar_point
+from phlexible.description.interactions.drives import Drive
+from phlexible.description.interactions.force_elements import ForceElement
+from phlexible.description.interactions.loads import Load
+from phlexible.description.joints.joint import Joint
+from phlexible.description.joints.relations import JointRelation
+from phlexible.description.mechanism.events import Constraint, Event, Switch
+from phlexible.description.mechanism.wholes import RodInModel, handle_of
+from phlexible.description.placed_wholes import PlacedSplitBeam, PlacedWhole
+from phlexible.description.ports import PlacedBody
+from phlexible.display import shortened
+from phlexible.errors import ModelError
+
+# Parts by their names.
+
+Named = Joint | JointRelation | Load | ForceElement | Drive
+NAMED = (Joint, JointRelation, Load, ForceElement, Drive)
+MOST_NAMED = 6
+
+Found = TypeVar("Found")
+
+
+def is_named_part(value: object) -> bool:
+    """Whether it is a part and no body."""
+    return isinstance(value, NAMED)
+
+
+def one_of(kind: str, name: str, parts: Sequence[Found]) -> Found:
+    """The one of a name.
+
+    Raises:
+        ModelError: there is none, or there are several; lists the names.
+    """
+    found = [each for each in parts if str(each) == text(f"name of a {kind}", name)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise ModelError(f"{len(found)} parts are named {name!r}; give them names of their own with name=")
+    known = shortened([str(each) for each in parts], MOST_NAMED) if parts else f"no {kind} yet"
+    raise ModelError(f"no {kind} is named {name!r}; the model has: {known}")
+
+
+# A mechanism, to be read.
+
+
+class MechanismParts:
+    """Bodies, the joints between them and the loads on them, to be read; arguments as of ``Mechanism``."""
+
+    def __init__(self, gravity: ArrayLike = (0.0, 0.0, 0.0), dimension: int = 3) -> None:
+        self._dimension = dimension = line_plane_or_space(dimension)
+        self._gravity = planar_point("gravity", vector("gravity", gravity), dimension)
+        self.ground = Ground(dimension)
+        self._bodies: dict[str, PlacedBody] = {}
+        self._latest: dict[int, PlacedBody] = {}  # handle of each description, by its identity
+        self._wholes: dict[str, PlacedSplitBeam | RodInModel] = {}
+        self._ordered: tuple[PlacedBody, ...] | None = ()
+        self._kinds: Counter[type] = Counter()
+        self._applied: dict[str, Load | ForceElement | Drive] = {}
+        self._joints: dict[int, Joint] = {}
+        self._loads: list[Load] = []
+        self._elements: list[ForceElement] = []
+        self._drives: list[Drive] = []
+        self._relations: list[JointRelation] = []
+        self._events: list[Event] = []
+        self._switches: tuple[Switch, ...] = ()
+        self._given: list[tuple[object, tuple[Named, ...]]] = []  # what was taken apart, and its parts
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        """From a pickle: joints are known by what they are now."""
+        self.__dict__.update(state)
+        self._joints = {id(joint): joint for joint in self._joints.values()}
+        self._latest = {id(placed.body): placed for placed in self._latest.values()}
+
+    @property
+    def dimension(self) -> int:
+        """2 in the xy plane, 3 in space."""
+        return self._dimension
+
+    @property
+    def gravity(self) -> Array:
+        """Acceleration of gravity, shape (3,) [m/s^2]."""
+        return self._gravity
+
+    @property
+    def bodies(self) -> tuple[PlacedBody, ...]:
+        """The placed bodies: those with a frame, then strings, each in the order they were added."""
+        if self._ordered is None:
+            self._ordered = tuple(sorted(self._bodies.values(), key=lambda placed: placed.nodes is not None))
+        return self._ordered
+
+    @property
+    def split_beams(self) -> tuple[PlacedSplitBeam, ...]:
+        """Handles of beams that were added in parts; the parts are among the bodies."""
+        return tuple(each for each in self._wholes.values() if isinstance(each, PlacedSplitBeam))
+
+    @property
+    def rods(self) -> tuple[RodInModel, ...]:
+        """Handles and elements of the rods; their sections are among the bodies."""
+        return tuple(each for each in self._wholes.values() if isinstance(each, RodInModel))
+
+    @property
+    def wholes(self) -> Mapping[str, PlacedWhole]:
+        """Handles of beams in parts and of rods by their names."""
+        return {name: handle_of(each) for name, each in self._wholes.items()}
+
+    @property
+    def joints(self) -> tuple[Joint, ...]:
+        """The joints, in the order they were connected."""
+        return tuple(self._joints.values())
+
+    @property
+    def loads(self) -> tuple[Load, ...]:
+        """The loads, in the order they were applied."""
+        return tuple(self._loads)
+
+    @property
+    def elements(self) -> tuple[ForceElement, ...]:
+        """Springs, dampers, motors and forces in joints, in the order they were applied, then those of rods."""
+        return (*self._elements, *(each for rod in self.rods for each in rod.elements))
+
+    @property
+    def applied_elements(self) -> tuple[ForceElement, ...]:
+        """Those that were applied."""
+        return tuple(self._elements)
+
+    @property
+    def drives(self) -> tuple[Drive, ...]:
+        """The drives, in the order they were applied."""
+        return tuple(self._drives)
+
+    @property
+    def relations(self) -> tuple[JointRelation, ...]:
+        """Gears and other relations, in the order they were connected."""
+        return tuple(self._relations)
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """Whatever has functions that vanish: the joints, then the drives, then the relations."""
+        return (*self._joints.values(), *self._drives, *self._relations)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What happens in a run, in the order of ``at``."""
+        return tuple(self._events)
+
+    @property
+    def switches(self) -> tuple[Switch, ...]:
+        """Constraints that events hold or release, of a mechanism ``with_locks``."""
+        return self._switches
+
+    def __getitem__(self, name: str) -> PlacedBody | PlacedWhole:
+        """The body with a name, or the handle of a rod or of a beam that was added in parts.
+
+        Raises:
+            ModelError: there is none; the message lists the names.
+        """
+        wholes = self.wholes
+        if isinstance(name, str) and name in wholes:
+            return wholes[name]
+        if isinstance(name, str) and name in self._bodies:
+            return self._bodies[name]
+        known = ", ".join([*wholes, *self._bodies]) or "no body yet"
+        raise ModelError(f"no body is named {name!r}; the model has: {known}")
+
+    def __iter__(self) -> None:  # or Python would call [0], [1], ...
+        raise TypeError("a model is no sequence; its bodies are model.bodies")
+
+    def joint(self, name: str) -> Joint:
+        """The joint of a name, ``Revolute(..., name="elbow")``.
+
+        Raises:
+            ModelError: there is none; lists the names.
+        """
+        return one_of("joint", name, self.joints)
+
+    def part(self, name: str) -> Named:
+        """The joint, relation, load, force element or drive of a name, given or made ("force on beam.end").
+
+        Raises:
+            ModelError: there is none, or there are several; lists the names.
+        """
+        return one_of("part", name, named_parts(self))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(dimension={self._dimension}, {counted(self)})"
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """Names that notebooks offer after ``model["``."""
+        return [*self._wholes, *self._bodies]
+
+
+def named_parts(mechanism: MechanismParts) -> tuple[Named, ...]:
+    """All joints, relations, loads, force elements and drives."""
+    kinds = (mechanism.joints, mechanism.relations, mechanism.loads, mechanism.applied_elements, mechanism.drives)
+    return tuple(each for parts in kinds for each in parts)
+
+
+def counted(mechanism: MechanismParts) -> str:
+    """ "3 bodies, 4 joints, 1 load", without what there is none of; a rod is one body."""
+    nodes = sum(len(rod.handle.parts) - 1 for rod in mechanism.rods)
+    counts = (
+        (len(mechanism.bodies) - nodes, "body", "bodies"),
+        (len(mechanism.joints), "joint", "joints"),
+        (len(mechanism.loads), "load", "loads"),
+        (len(mechanism.applied_elements), "force element", "force elements"),
+        (len(mechanism.drives), "drive", "drives"),
+        (len(mechanism.relations), "relation", "relations"),
+        (len(mechanism.events), "event", "events"),
+    )
+    found = [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]
+    return ", ".join(found) or "no bodies"
