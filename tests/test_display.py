@@ -144,6 +144,9 @@ def test_names_are_offered(everything):
     steel = ph.Material(2e11, 7800.0)
     model.add(ph.Beam(1.0, ph.CircularSection(0.01), steel, elements=2).split(2), "arm")
     assert model._ipython_key_completions_() == ["arm", "arm part 1", "arm part 2"]
+    rod = ph.Rod(1.0, ph.CircularSection(0.02), ph.Material(1e7, 1000.0, 0.3), elements=1)
+    model.add(rod, "hose", position=(0, 3, 0))
+    assert model._ipython_key_completions_()[:2] == ["arm", "hose"]
     assert everything["motion"]._ipython_key_completions_() == ["coupler", "slider"]
 
 
