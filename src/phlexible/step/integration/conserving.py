@@ -181,7 +181,11 @@ class ConservingStepper:
         self._held = np.zeros(0)  # values of the controllers during a step
         self._given = np.zeros(0)  # values that are added to loads from outside
         self._steady = assembly.load_values(np.zeros(1)) if assembly.loads_are_steady else None
+        self._still: Course | None = None  # of a single step where nothing depends on time
+        if self._steady is not None and not assembly.moving and len(self._substeps) == 1:
+            self._still = Course(self._substeps, np.zeros((2, 0)), self._steady)
         self._request = record(StepRequest)
+        self._requested: StepRequest | None = None  # what is written there
         self._measured_at = nan  # where compiled code left places and rates of all vectors
         self._rows: IntArray | None = None  # that do not depend on others, of those that held then:
         self._rows_of: Phase | None = None
@@ -300,6 +304,8 @@ class ConservingStepper:
 
     def _course(self, instants: Array, step: float, shares: Array) -> Course:
         """What moves and loads between instants, with steps in such shares."""
+        if self._still is not None and len(instants) == 2 and shares is self._substeps and not self._given.size:
+            return self._still
         ends, middles = substep_times(instants, step, shares)
         return Course(shares, self._assembly.moving_values(ends), self._values(middles, ends))
 
@@ -326,7 +332,7 @@ class ConservingStepper:
             measures, is_around_contacts, is_tried: as in a ``StepRequest``.
         """
         sizes = step * course.shares
-        self._request[0] = StepRequest(
+        request = StepRequest(
             steps=len(course.loads) // len(sizes),
             numerical_damping=self._damping,
             least_speed=LEAST_MOTION * self._reach / (float(sizes.max()) if is_around_contacts else step),
@@ -339,6 +345,8 @@ class ConservingStepper:
             is_around_contacts=is_around_contacts,
             is_tried=is_tried,
         )
+        if request != self._requested:  # writing it takes longer than looking
+            self._request[0] = self._requested = request
         loads = course.loads + self._held if self._held.size else course.loads
         reactions = np.zeros(len(rows.first))
         with self._laws.called():
