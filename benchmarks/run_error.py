@@ -24,7 +24,7 @@ MACHINES: list[Case] = [
     ("double pendulum", ph.gallery.double_pendulum, 2.0, 5e-3, "undeformed"),
     ("spin-up", ph.gallery.spinning_beam, 4.0, 2e-2, "undeformed"),
     ("squeezer", ph.gallery.andrews_squeezer, 0.03, 1e-4, "undeformed"),
-    ("free flight", ph.gallery.free_pair, 0.2, 1e-3, "undeformed"),
+    ("free flight", ph.gallery.free_pair, 0.2, 2e-3, "undeformed"),
     ("heavy top", ph.gallery.heavy_top, 0.2, 1e-3, "undeformed"),
     ("string pendulum", ph.gallery.string_pendulum, 0.2, 2e-3, "undeformed"),
     ("turning over", ph.gallery.dzhanibekov, 2.0, 1e-2, "undeformed"),
