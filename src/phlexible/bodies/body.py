@@ -12,7 +12,7 @@ from phlexible.algebra.fields import convert_fields
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.initial_nodes import Field, InitialNodes
-from phlexible.bodies.locations import Location, Origin, given_locations
+from phlexible.bodies.locations import Location, Origin, user_locations
 from phlexible.bodies.skin import Skin, line_skin
 from phlexible.bodies.stress_space import StressContinuity, StressSpace, energy_stress
 from phlexible.errors import ModelError
@@ -97,7 +97,7 @@ class Body(ABC):
         data = self.discretize(dimension)
         assert isinstance(data, FloatingBody), "bodies without a frame have their own form"
         space = self.stress_space(data, option("stress", stress, StressContinuity))
-        places = {**self.port_locations(), **given_locations({} if ports is None else ports, self.port_locations())}
+        places = {**self.port_locations(), **user_locations({} if ports is None else ports, self.port_locations())}
         for location in places.values():
             data.points.locate(location)
         return body_form(data, places, variant, gravity, space)

@@ -69,7 +69,7 @@ class Cut:
 Location = Cut | Start | End | Along | Origin | MaterialPosition | Interface | Node
 
 
-def given_locations(places: Mapping[str, ArrayLike], taken: Iterable[str]) -> dict[str, Location]:
+def user_locations(places: Mapping[str, ArrayLike], taken: Iterable[str]) -> dict[str, Location]:
     """Places that a user names: distances along a line body [m], or body coordinates, shape (3,) [m].
 
     Raises:

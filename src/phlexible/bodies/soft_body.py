@@ -10,8 +10,8 @@ from phlexible.algebra.arrays import Array, IntArray, option, plane_or_space, ve
 from phlexible.algebra.fields import Count, NonNegative, Positive, set_fields
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.body import BodyData, NodalBody
-from phlexible.bodies.flexible.given_mesh import check_elements, check_given, element_mesh, given_mesh
 from phlexible.bodies.flexible.mesh_matrices import PlaneState
+from phlexible.bodies.flexible.user_mesh import check_elements, check_given, element_mesh, user_mesh
 from phlexible.bodies.initial_nodes import Field, InitialNodes
 from phlexible.bodies.locations import Interface, Location
 from phlexible.bodies.skin import Skin
@@ -145,7 +145,7 @@ class SoftBody(NodalBody):
             raise ParameterError(f"order must be 1 (linear) or 2 (quadratic), got {self.order!r}")
         given = None
         if not isinstance(self.mesh, SoftMesh):
-            given = given_mesh(self.mesh, is_flat=False)
+            given = user_mesh(self.mesh, is_flat=False)
             check_given(given)
             if given.kind.dimension == 3:
                 check_elements(element_mesh(given, self.order))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from phlexible.algebra.arrays import Array, IntArray, called, check_callable, numbers, text
 from phlexible.algebra.elimination import clusters
 from phlexible.bodies.flexible.element_mesh import CellKind, standard_element
-from phlexible.bodies.flexible.given_mesh import CORNERS, GivenMesh
+from phlexible.bodies.flexible.user_mesh import CORNERS, UserMesh
 from phlexible.bodies.locations import Interface, Location, MaterialPoint, MaterialPoints, MaterialPosition, Node
 from phlexible.bodies.soft_law import Constitution, ElementStrains
 from phlexible.display import short_repr, written
@@ -46,7 +46,7 @@ class SoftMesh:
     __repr__ = short_repr
 
     @classmethod
-    def of(cls, given: GivenMesh, order: int) -> Self:
+    def of(cls, given: UserMesh, order: int) -> Self:
         """The elements of a mesh that a user gave, with nodes between its points where they are of order 2.
 
         Raises:
@@ -274,7 +274,7 @@ class NodeGroup:
         return result
 
 
-def node_groups(interfaces: object, mesh: SoftMesh, given: GivenMesh | None) -> tuple[NodeGroup, ...]:
+def node_groups(interfaces: object, mesh: SoftMesh, given: UserMesh | None) -> tuple[NodeGroup, ...]:
     """The groups that a user named.
 
     Args:
@@ -297,7 +297,7 @@ def node_groups(interfaces: object, mesh: SoftMesh, given: GivenMesh | None) -> 
     )
 
 
-def chosen_points(name: str, nodes: Any, mesh: SoftMesh, given: GivenMesh | None = None) -> IntArray:
+def chosen_points(name: str, nodes: Any, mesh: SoftMesh, given: UserMesh | None = None) -> IntArray:
     """Points of the mesh that are nodes of elements, ascending, at least one.
 
     Raises:
@@ -334,7 +334,7 @@ def chosen_points(name: str, nodes: Any, mesh: SoftMesh, given: GivenMesh | None
     return np.sort(points).astype(np.int64)
 
 
-def _group(name: str, group: str, given: GivenMesh | None) -> IntArray:
+def _group(name: str, group: str, given: UserMesh | None) -> IntArray:
     found = [] if given is None else [given.node_groups, given.facet_groups]
     for groups in found:
         if group in groups:

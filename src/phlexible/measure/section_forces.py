@@ -24,7 +24,7 @@ from phlexible.state.recorded_run import RecordedRun
 # Strains and section forces of rods over time (docs/theory.md, 8).
 
 
-def own_rod(run: RecordedRun, target: PlacedRod) -> RodInModel:
+def rod_of_run(run: RecordedRun, target: PlacedRod) -> RodInModel:
     """The rod of the run's model that the handle is, or is called like.
 
     Raises:
@@ -148,7 +148,7 @@ def section_forces(run: RecordedRun, target: PlacedBody | PlacedWhole, x: ArrayL
 
 
 def _forces_of_rod(run: RecordedRun, target: PlacedRod, x: ArrayLike | None) -> SectionForces:
-    rod = own_rod(run, target)
+    rod = rod_of_run(run, target)
     places, forces = strain_places(rod), rod_forces(run, rod)
     if x is not None:
         at = places_along(target.length, x)
@@ -197,7 +197,7 @@ def element_ends(run: RecordedRun, target: PlacedBody | PlacedWhole) -> Array:
     Of a rod its quadrature points, between which forces are drawn as lines.
     """
     if isinstance(target, PlacedRod):
-        return strain_places(own_rod(run, target))
+        return strain_places(rod_of_run(run, target))
     ends = []
     for index, begin in _parts(run, target):
         mesh = _mesh(run.system.bodies[index])

@@ -7,10 +7,10 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray, option, positive
 from phlexible.bodies.flexible.element_mesh import ElementMesh
-from phlexible.bodies.flexible.given_mesh import GivenMesh, element_mesh, given_mesh
 from phlexible.bodies.flexible.interfaces import facets_of
 from phlexible.bodies.flexible.mesh_matrices import PlaneState, assembled, element_materials, mass_matrix
 from phlexible.bodies.flexible.plate_elements import UNKNOWNS, PlateTheory, plate_quadrature, plate_section
+from phlexible.bodies.flexible.user_mesh import UserMesh, element_mesh, user_mesh
 from phlexible.bodies.material import Material
 from phlexible.errors import ParameterError
 from phlexible.papers.elastodynamics import named_boundary
@@ -228,7 +228,7 @@ def bending_plate(
     Raises:
         ParameterError: numbers out of range, a solid mesh, no such boundary.
     """
-    given = given_mesh(mesh)
+    given = user_mesh(mesh)
     if given.kind.dimension == 3:
         raise ParameterError("mesh: a plate is made of a plane mesh, this one is solid")
     elements = element_mesh(given, 2)
@@ -265,7 +265,7 @@ def bending_plate(
     )
 
 
-def _boundary_nodes(argument: str, name: str | None, given: GivenMesh, mesh: ElementMesh) -> IntArray:
+def _boundary_nodes(argument: str, name: str | None, given: UserMesh, mesh: ElementMesh) -> IntArray:
     if name is None:
         return np.zeros(0, dtype=np.int64)
     if name not in given.facet_groups:

@@ -53,7 +53,7 @@ def animate(
     scale, frames_per_second = finite("scale", scale), whole("frames_per_second", frames_per_second)
     if progress is not None:
         check_callable("progress", progress, "done", "all")
-    track = None if trace is None else Position(run.own(trace, "trace")).read(run)
+    track = None if trace is None else Position(run.port_in_run(trace, "trace")).read(run)
     target = Path(file_path("path", path))
     if target.suffix.lower() not in (".mp4", ".gif"):
         raise ParameterError(f"path must end in .mp4 or .gif, got {str(path)!r}")

@@ -269,7 +269,7 @@ class RunView(Served):
 
     @property
     def is_running(self) -> bool:
-        """Whether nobody has pressed "end" or stopped the page."""
+        """Whether neither "end" was pressed nor the page stopped."""
         return self.is_open and not self._has_end
 
     def update(self) -> None:

@@ -75,7 +75,7 @@ def quick_reading(run: RecordedRun, source: Source) -> QuickReading | None:
 
 def _of_point(run: RecordedRun, attachment: Attachment) -> QuickReading:
     """A mean of places and velocities of nodes, mostly of one."""
-    parts = run.system.resolver.parts(PointOf(run.own(attachment)))
+    parts = run.system.resolver.parts(PointOf(run.port_in_run(attachment)))
     items = np.array([(POINT, k, 6 * k, -1) for k in range(len(parts))], dtype=np.int64)
     none = np.zeros((0, 2), dtype=np.int64)
     tables = (items, none, none, none, np.zeros(0, dtype=np.int64), np.zeros(0))

@@ -8,9 +8,9 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.flexible.flexible_body import FlexibleBody
-from phlexible.bodies.flexible.given_mesh import vtk_cells
 from phlexible.bodies.flexible.plate_body import PlatePoints
 from phlexible.bodies.flexible.skin import von_mises
+from phlexible.bodies.flexible.user_mesh import vtk_cells
 from phlexible.description.ports import PlacedBody
 from phlexible.errors import ParameterError, ResultFileError
 from phlexible.extras import optional

@@ -167,7 +167,7 @@ def with_rigid_velocity(system: System, state: State, at: Instants | None = None
     Args:
         at: the state as an instant, where the caller has it.
     """
-    given, is_given = given_velocity(system, state)
+    given, is_given = user_velocity(system, state)
     free = np.flatnonzero(system.layout.is_rigid & ~is_given)
     here = system.at(state) if at is None else at
     shift = reference_transform(system, state)
@@ -217,7 +217,7 @@ def check_velocity(system: System, state: State, is_deformed: bool = False, at: 
     rigid = np.flatnonzero(system.layout.is_rigid)
     nearest = state.velocity.copy()
     nearest[rigid] += _smallest(system.small_mass(state, here), system.rows.small_matrix(here), -residual, rigid)
-    is_given = given_velocity(system, state)[1]
+    is_given = user_velocity(system, state)[1]
     raise _contradiction(system, replace(state, velocity=nearest), residual, bool(is_given.any()), is_deformed)
 
 
@@ -264,7 +264,7 @@ def _noise(system: System, state: State) -> float:
     return noise
 
 
-def given_velocity(system: System, state: State) -> tuple[Array, BoolArray]:
+def user_velocity(system: System, state: State) -> tuple[Array, BoolArray]:
     """Velocities of the user in the places of nu, zero elsewhere, and where they are.
 
     Those of translation are velocities of the reference points, world axes.

@@ -165,7 +165,7 @@ class RecordedRun:
         names = ", ".join(body.name for body in self.system.bodies)
         raise ModelError(f"{argument}: {placed.name!r} is not a body of this model; it has: {names}")
 
-    def own(self, port: Port, argument: str = "attachment") -> Port:
+    def port_in_run(self, port: Port, argument: str = "attachment") -> Port:
         """The port, in an argument of users, on this system's body where it is one of another model's equal body.
 
         Raises:
@@ -228,7 +228,7 @@ class RecordedRun:
 
     def point(self, port: Port) -> tuple[Array, VectorSet]:
         """Weights and vectors whose sum a port is."""
-        parts = self.system.resolver.parts(PointOf(self.own(port)))
+        parts = self.system.resolver.parts(PointOf(self.port_in_run(port)))
         vectors = VectorSet(tuple(vector for _, vector in parts), self.system.layout)
         return np.array([weight for weight, _ in parts]), vectors
 

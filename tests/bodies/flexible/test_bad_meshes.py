@@ -61,7 +61,7 @@ def test_parts_that_do_not_hang_together():
     twice = MESH + MESH.translated((1.0, 0, 0))
     refused(r"falls into 2 parts that share no nodes \(of 3, 3 elements\)", twice)
     corner = grid(1.0, 1.0, cells=(1, 1)) + grid(1.0, 1.0, cells=(1, 1)).translated((1.0, 1.0))
-    refused("elements . hang on nodes or edges only, a hinge", corner, thickness=0.1)
+    refused("elements . touch the others in nodes or edges only, as a hinge does", corner, thickness=0.1)
 
 
 def test_nodes_without_elements():

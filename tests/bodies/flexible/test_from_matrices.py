@@ -10,13 +10,13 @@ from bodies.flexible.meshes import BAR, STEEL, bar, ends, grid
 from phlexible.bodies.beam.mesh import BeamMesh, NodeComponent
 from phlexible.bodies.beam.strain import linear_stiffness
 from phlexible.bodies.flexible.element_mesh import ElementMesh
-from phlexible.bodies.flexible.given_mesh import element_mesh, given_mesh
 from phlexible.bodies.flexible.mesh_matrices import (
     PlaneState as Plane,
     element_materials,
     mass_matrix,
     stiffness_matrix,
 )
+from phlexible.bodies.flexible.user_mesh import element_mesh, user_mesh
 from phlexible.bodies.mechanics.floating import elastic_mass
 
 CELLS = (4, 1, 1)
@@ -24,7 +24,7 @@ CELLS = (4, 1, 1)
 
 def matrices(dimension):
     """Mesh, mass, stiffness of a steel bar of second order, unknowns node after node."""
-    given = given_mesh(grid(*BAR[:dimension], cells=CELLS[:dimension]))
+    given = user_mesh(grid(*BAR[:dimension], cells=CELLS[:dimension]))
     mesh = element_mesh(given, 2)
     thickness = BAR[2] if dimension == 2 else 1.0
     materials = element_materials(STEEL, {}, mesh.cell_count, dimension, Plane.STRESS, thickness)

@@ -6,13 +6,13 @@ import pytest
 import phlexible as ph
 from bodies.flexible.meshes import ends, grid
 from bodies.flexible.saint_venant import equilibrium
-from phlexible.bodies.flexible.given_mesh import element_mesh, given_mesh
 from phlexible.bodies.flexible.mesh_matrices import PlaneState as Plane, element_materials, mass_matrix
+from phlexible.bodies.flexible.user_mesh import element_mesh, user_mesh
 
 LENGTH, HIGH, THICK = 1.0, 0.02, 0.01
 SOFT = ph.Material(1e9, 1000.0, 0.3)
 GRID = grid(LENGTH, HIGH, cells=(30, 1))
-MESH = element_mesh(given_mesh(GRID), 2)
+MESH = element_mesh(user_mesh(GRID), 2)
 MATERIALS = element_materials(SOFT, {}, MESH.cell_count, 2, Plane.STRESS, THICK)
 START, END = (np.flatnonzero(where(MESH.nodes.T)) for where in ends(LENGTH).values())
 

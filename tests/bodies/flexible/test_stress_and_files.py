@@ -9,8 +9,8 @@ import skfem
 
 import phlexible as ph
 from bodies.flexible.meshes import BAR, STEEL, bar, ends, grid
-from phlexible.bodies.flexible.given_mesh import element_mesh, given_mesh
 from phlexible.bodies.flexible.skin import mesh_skin
+from phlexible.bodies.flexible.user_mesh import element_mesh, user_mesh
 from phlexible.measure.mesh_stress import stress_at
 
 LENGTH, HIGH, WIDE = BAR
@@ -106,7 +106,7 @@ def test_a_series_for_paraview(tmp_path):
     for node in (0, 7, 30):
         place = motion.position(part.point(part.body.points.nodes[node]))[-1]
         assert last.points[node] == pytest.approx(place, abs=1e-12)
-    mesh = element_mesh(given_mesh(last), 2)
+    mesh = element_mesh(user_mesh(last), 2)
     volume = sum(each.weights.sum() for each in mesh.quadrature(4))
     assert volume == pytest.approx(LENGTH * HIGH * WIDE, rel=1e-3)
     nodes = np.arange(len(part.body.points.nodes))

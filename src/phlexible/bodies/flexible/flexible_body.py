@@ -21,16 +21,8 @@ from phlexible.bodies.flexible.from_matrices import (
     nodal_interfaces,
     nodal_model,
 )
-from phlexible.bodies.flexible.given_mesh import (
-    check_elements,
-    check_given,
-    check_units,
-    element_mesh,
-    given_mesh,
-    warn_of_stiff_elements,
-)
 from phlexible.bodies.flexible.inertia import MEAN_AXIS, mesh_moments
-from phlexible.bodies.flexible.interfaces import InterfaceSpec, MeshInterface, given_interfaces
+from phlexible.bodies.flexible.interfaces import InterfaceSpec, MeshInterface, user_interfaces
 from phlexible.bodies.flexible.kept_on_disk import Folder, KeptShapes
 from phlexible.bodies.flexible.mesh_matrices import (
     ElementMaterials,
@@ -54,6 +46,14 @@ from phlexible.bodies.flexible.retained import (
 from phlexible.bodies.flexible.skin import mesh_skin
 from phlexible.bodies.flexible.stiffening import MeshStrain, condensed_strain, derivative_loads, linear_strain
 from phlexible.bodies.flexible.structure import mesh_unknowns
+from phlexible.bodies.flexible.user_mesh import (
+    check_elements,
+    check_given,
+    check_units,
+    element_mesh,
+    user_mesh,
+    warn_of_stiff_elements,
+)
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.locations import Interface, Location
 from phlexible.bodies.material import Material
@@ -160,7 +160,7 @@ class FlexibleBody(Body):
         )
         folder = Folder(None if cache is None else Path(file_path("cache", cache)))
         looks = optional_color("color", color)
-        given = given_mesh(mesh)
+        given = user_mesh(mesh)
         check_given(given)
         is_plate = theory is not None
         if is_plate and given.kind.dimension == 3:
@@ -183,7 +183,7 @@ class FlexibleBody(Body):
         warn_of_stiff_elements(elements)
         made_of: ElementMaterials | PlateSection = materials
         if not is_plate:
-            found = given_interfaces(interfaces, given, elements, materials.thickness)
+            found = user_interfaces(interfaces, given, elements, materials.thickness)
             data, kept = _body_of_mesh(elements, materials, found, choice, folder)
         else:
             made_of = plate_section(elements, materials, option("theory", theory, PlateTheory))

@@ -12,8 +12,8 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array, BoolArray, IntArray, option, text
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.bodies.flexible.element_mesh import ElementMesh
-from phlexible.bodies.flexible.given_mesh import GivenMesh
 from phlexible.bodies.flexible.structure import ElasticStructure, Unknowns
+from phlexible.bodies.flexible.user_mesh import UserMesh
 from phlexible.errors import ParameterError
 
 # Interfaces: parts of a mesh that joints and loads act on, averaged or held rigid (docs/theory.md, 3).
@@ -59,8 +59,8 @@ class MeshInterface:
     rows: Array
 
 
-def given_interfaces(
-    interfaces: Mapping[str, InterfaceSpec] | None, given: GivenMesh, mesh: ElementMesh, thickness: float
+def user_interfaces(
+    interfaces: Mapping[str, InterfaceSpec] | None, given: UserMesh, mesh: ElementMesh, thickness: float
 ) -> tuple[MeshInterface, ...]:
     """The interfaces that a user named.
 
@@ -104,7 +104,7 @@ def refuse_shared_nodes(found: tuple[MeshInterface, ...]) -> None:
 
 
 def _interface(
-    name: str, nodes: Any, kind: InterfaceKind, given: GivenMesh, mesh: ElementMesh, thickness: float
+    name: str, nodes: Any, kind: InterfaceKind, given: UserMesh, mesh: ElementMesh, thickness: float
 ) -> MeshInterface:
     if kind is InterfaceKind.HINGED:
         raise ParameterError(f'interface {name!r}: "hinged" is for plates, others are "average" or "rigid"')
@@ -115,13 +115,13 @@ def _interface(
     return MeshInterface(name, kind, position, mesh.facet_nodes(facets), thickness * outward, rows)
 
 
-def vertices_of(given: GivenMesh, points: IntArray) -> BoolArray:
+def vertices_of(given: UserMesh, points: IntArray) -> BoolArray:
     """Which corners of elements are among the points of the given mesh, shape (corners,)."""
     used = np.unique(given.corners)
     return np.isin(used, points)
 
 
-def chosen_nodes(name: str, nodes: Any, given: GivenMesh) -> IntArray:
+def chosen_nodes(name: str, nodes: Any, given: UserMesh) -> IntArray:
     """Points of the given mesh that an interface is given by.
 
     Raises:
@@ -130,7 +130,7 @@ def chosen_nodes(name: str, nodes: Any, given: GivenMesh) -> IntArray:
     return chosen_points(name, nodes, given.points, _node_groups(given))
 
 
-def facets_of(name: str, nodes: Any, given: GivenMesh, mesh: ElementMesh) -> IntArray:
+def facets_of(name: str, nodes: Any, given: UserMesh, mesh: ElementMesh) -> IntArray:
     """Facets of the mesh on an interface: on its boundary, or inside it if none is there.
 
     Raises:
@@ -203,13 +203,13 @@ def chosen_points(name: str, nodes: Any, places: Array, groups: Mapping[str, Int
     return numbers.astype(np.int64)
 
 
-def _node_groups(given: GivenMesh) -> dict[str, IntArray]:
+def _node_groups(given: UserMesh) -> dict[str, IntArray]:
     """Points of groups of nodes and of facets."""
     facets = {name: np.unique(corners) for name, corners in given.facet_groups.items()}
     return {**facets, **given.node_groups}
 
 
-def _near_miss(nodes: Any, given: GivenMesh) -> str:
+def _near_miss(nodes: Any, given: UserMesh) -> str:
     low, high = given.points.min(axis=0), given.points.max(axis=0)
     box = ", ".join(f"{a:g} <= {c} <= {b:g}" for a, b, c in zip(low, high, "xyz", strict=True))
     return f"the mesh lies in {box}" + ("; compare with a tolerance, not with ==" if callable(nodes) else "")

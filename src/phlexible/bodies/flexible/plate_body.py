@@ -9,7 +9,6 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.flexible.element_mesh import ElementMesh
-from phlexible.bodies.flexible.given_mesh import GivenMesh
 from phlexible.bodies.flexible.inertia import mesh_moments
 from phlexible.bodies.flexible.interfaces import (
     InterfaceKind,
@@ -39,6 +38,7 @@ from phlexible.bodies.flexible.retained import Choice, condensed, interface_moti
 from phlexible.bodies.flexible.skin import plane_triangles
 from phlexible.bodies.flexible.stiffening import MeshStrain, condensed_strain, linear_strain
 from phlexible.bodies.flexible.structure import Unknowns
+from phlexible.bodies.flexible.user_mesh import UserMesh
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.locations import MaterialPoint
 from phlexible.bodies.skin import Skin
@@ -50,7 +50,7 @@ ON_A_LINE = 1e-9
 
 
 def plate_interfaces(
-    interfaces: Mapping[str, InterfaceSpec] | None, given: GivenMesh, mesh: ElementMesh, thickness: float
+    interfaces: Mapping[str, InterfaceSpec] | None, given: UserMesh, mesh: ElementMesh, thickness: float
 ) -> tuple[MeshInterface, ...]:
     """The interfaces that a user named: nodes that cover elements are an area, others edges.
 
@@ -66,7 +66,7 @@ def plate_interfaces(
 
 
 def _interface(
-    name: str, nodes: Any, kind: InterfaceKind, given: GivenMesh, mesh: ElementMesh, thickness: float
+    name: str, nodes: Any, kind: InterfaceKind, given: UserMesh, mesh: ElementMesh, thickness: float
 ) -> MeshInterface:
     cells = _cells(name, nodes, given, mesh)
     if len(cells):
@@ -87,7 +87,7 @@ def _interface(
     return MeshInterface(name, kind, position, members, area, rows)
 
 
-def _cells(name: str, nodes: Any, given: GivenMesh, mesh: ElementMesh) -> IntArray:
+def _cells(name: str, nodes: Any, given: UserMesh, mesh: ElementMesh) -> IntArray:
     """Elements whose corners are all among the nodes, or those of a group of that name."""
     if isinstance(nodes, str) and nodes in given.element_groups:
         return given.element_groups[nodes]

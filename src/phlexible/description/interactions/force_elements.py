@@ -1,4 +1,4 @@
-"""Force elements: springs, dampers, torques, bushings, one-sided and resisting laws, stored energies of users."""
+"""Force elements: springs, dampers, torques, bushings, one-sided and friction laws, stored energies of users."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence

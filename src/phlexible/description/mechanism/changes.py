@@ -25,7 +25,7 @@ from phlexible.description.references import references
 from phlexible.display import numbered
 from phlexible.errors import ModelError
 
-# Names of bodies and loads, given or made, and how messages call what a user handed in.
+# Names of new bodies, and how messages call a value of the user.
 
 
 def free_name(body: Body | SplitBeam | Rod, name: str | None, taken: Container[str], alike: int) -> str:
@@ -58,7 +58,7 @@ Removable = Named | Rolling | CompoundForce | Feedback | Event | PlacedBody | Pl
 
 
 def check_name(joint: Joint | JointRelation, others: Iterable[Joint | JointRelation]) -> None:
-    """Refuses a name that was given to another joint or relation.
+    """Refuses a name that another joint or relation has.
 
     Raises:
         ModelError: says so.

@@ -442,7 +442,7 @@ class Mechanism(MechanismParts):
             The model.
 
         Raises:
-            ModelError: something that is not in the model, or that others which stay hang on: remove them, too.
+            ModelError: something that is not in the model, or to which parts that stay refer: remove them, too.
         """
         gone = removed(self, parts, self._given)
         self._bodies = {name: each for name, each in self._bodies.items() if each not in gone}
@@ -529,7 +529,7 @@ def new_bodies(source: Mechanism, copy: Mechanism, described: Mapping[str, Body 
         )
 
 
-# Parts that were made on the bodies of a mechanism and never given to it.
+# Parts that were made on the bodies of a mechanism and neither connected nor applied.
 
 MOST_NAMED = 6
 
@@ -544,7 +544,7 @@ def warn_of_unused_parts(mechanism: Mechanism, stacklevel: int) -> None:
         return
     names = [str(part) for part in waiting.values()]
     warnings.warn(
-        f"{shortened(names, MOST_NAMED)} made on bodies of this model and never given to it, so that"
+        f"{shortened(names, MOST_NAMED)} made on bodies of this model and neither connected nor applied, so that"
         " they do nothing: call model.connect(joint), and model.apply(part) for what is no joint",
         UnusedPartWarning,
         stacklevel=stacklevel,

@@ -6,9 +6,9 @@ import skfem
 from scipy.sparse.linalg import eigsh
 
 import phlexible as ph
-from phlexible.bodies.flexible.given_mesh import element_mesh, given_mesh
 from phlexible.bodies.flexible.mesh_matrices import PlaneState as Plane, element_materials, mass_matrix
 from phlexible.bodies.flexible.plate_elements import PlateTheory, plate_mass, plate_section, plate_stiffness
+from phlexible.bodies.flexible.user_mesh import element_mesh, user_mesh
 
 STEEL = ph.Material(2.0e11, 8000.0, 0.3)
 # Leissa's cases of square plates (1973), computed anew by 22 Legendre polynomials a direction.
@@ -66,7 +66,7 @@ def test_thin_plates_do_not_lock_and_converge_with_the_fourth_power(support):
 def test_plates_with_shear(kind, most, ratio, exact):
     """Mindlin (1951), edges without deflection and turn along them, 8 x 8 elements."""
     lines = np.linspace(0, 1, 9)
-    mesh = element_mesh(given_mesh(kind.init_tensor(lines, lines)), 2)
+    mesh = element_mesh(user_mesh(kind.init_tensor(lines, lines)), 2)
     materials = element_materials(STEEL, {}, mesh.cell_count, 2, Plane.STRESS, ratio)
     section = plate_section(mesh, materials, PlateTheory.MINDLIN)
     x, y = mesh.nodes[:, 0], mesh.nodes[:, 1]

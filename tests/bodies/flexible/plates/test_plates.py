@@ -5,7 +5,6 @@ import pytest
 import skfem
 
 import phlexible as ph
-from phlexible.bodies.flexible.given_mesh import element_mesh, given_mesh
 from phlexible.bodies.flexible.mesh_matrices import PlaneState as Plane, element_materials
 from phlexible.bodies.flexible.plate_body import plate_interfaces
 from phlexible.bodies.flexible.plate_elements import (
@@ -15,6 +14,7 @@ from phlexible.bodies.flexible.plate_elements import (
     plate_stiffness,
     plate_unknowns,
 )
+from phlexible.bodies.flexible.user_mesh import element_mesh, user_mesh
 
 STEEL = ph.Material(2.0e11, 8000.0, 0.3)
 SIDES = (1.2, 0.8, 0.01)
@@ -142,7 +142,7 @@ def test_a_smaller_basis_of_a_plate():
 def test_an_interface_moves_with_the_rigid_body(region):
     """Displacement and rotation of unit rigid motions about its centroid are these motions."""
     mesh = skfem.MeshQuad.init_tensor(np.linspace(0, 1.2, 4), np.linspace(-0.4, 0.4, 3))
-    given = given_mesh(mesh)
+    given = user_mesh(mesh)
     elements = element_mesh(given, 2)
     inside = plate_regions(region)
     (found,) = plate_interfaces({region: inside}, given, elements, 0.01)
@@ -162,9 +162,7 @@ def plate_regions(name):
 
 def test_quadratic_strains_do_not_see_a_turn_in_the_plane():
     """Q(turn, phi) = -B (e_z x phi) of (3.18), for all kinds of strain; smooth fields, so that shear is exact."""
-    mesh = element_mesh(
-        given_mesh(skfem.MeshQuad.init_tensor(np.linspace(0, 1.2, 4), np.linspace(-0.4, 0.4, 3))), 2
-    )
+    mesh = element_mesh(user_mesh(skfem.MeshQuad.init_tensor(np.linspace(0, 1.2, 4), np.linspace(-0.4, 0.4, 3))), 2)
     materials = element_materials(STEEL, {}, mesh.cell_count, 2, Plane.STRESS, 0.2)
     section = plate_section(mesh, materials, PlateTheory.MINDLIN)
     unknowns, rng = plate_unknowns(mesh), np.random.default_rng(0)

@@ -7,8 +7,8 @@ from scipy.spatial.transform import Rotation
 
 import phlexible as ph
 from bodies.flexible.saint_venant import equilibrium
-from phlexible.bodies.flexible.given_mesh import element_mesh, given_mesh
 from phlexible.bodies.flexible.mesh_matrices import PlaneState as Plane, element_materials, mass_matrix
+from phlexible.bodies.flexible.user_mesh import element_mesh, user_mesh
 
 E, RHO = 2.0e11, 8000.0
 STEEL = ph.Material(E, RHO, 0.3)
@@ -80,7 +80,7 @@ def test_a_hinged_plate_against_solid_elements_with_all_nodes():
     """St. Venant-Kirchhoff hexahedra, a quarter of the plate, edges held in the middle surface: 0.5 % at 0.9 h."""
     h, load = 0.02, 45.0
     lines = np.linspace(0, 0.5, 7)
-    mesh = element_mesh(given_mesh(skfem.MeshHex.init_tensor(lines, lines, np.array([-h / 2, h / 2]))), 2)
+    mesh = element_mesh(user_mesh(skfem.MeshHex.init_tensor(lines, lines, np.array([-h / 2, h / 2]))), 2)
     solid = element_materials(STEEL, {}, mesh.cell_count, 3, Plane.STRESS, 1.0)
     x, y, z = mesh.nodes.T
     edge = np.flatnonzero(((x < 1e-9) | (y < 1e-9)) & (np.abs(z) < 1e-9))

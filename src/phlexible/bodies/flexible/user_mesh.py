@@ -57,7 +57,7 @@ VTK_EDGES = (
 
 
 @dataclass(frozen=True, eq=False)
-class GivenMesh:
+class UserMesh:
     """A mesh with its names.
 
     Attributes:
@@ -84,7 +84,7 @@ class GivenMesh:
         return self.cells[:, : CORNERS[self.kind]]
 
 
-def given_mesh(mesh: Any, is_flat: bool = True) -> GivenMesh:
+def user_mesh(mesh: Any, is_flat: bool = True) -> UserMesh:
     """The mesh that a user gave: of scikit-fem, of meshio, or the path of a file that meshio reads.
 
     Args:
@@ -110,7 +110,7 @@ def given_mesh(mesh: Any, is_flat: bool = True) -> GivenMesh:
     )
 
 
-def element_mesh(given: GivenMesh, order: int) -> ElementMesh:
+def element_mesh(given: UserMesh, order: int) -> ElementMesh:
     """The mesh with displacement elements.
 
     Raises:
@@ -151,13 +151,13 @@ def _read(path: str) -> Any:
     return found
 
 
-def _from_skfem(mesh: Any, kind: CellKind, order: int, is_flat: bool) -> GivenMesh:
+def _from_skfem(mesh: Any, kind: CellKind, order: int, is_flat: bool) -> UserMesh:
     places = np.zeros((mesh.doflocs.shape[1], 3))
     places[:, : len(mesh.doflocs)] = mesh.doflocs.T
     _check_flat(places, kind.dimension, is_flat)
     cells = mesh.dofs.element_dofs.T if order == 2 else mesh.t.T
     facets = {name: np.asarray(mesh.facets[:, np.asarray(group)].T) for name, group in _items(mesh.boundaries)}
-    return GivenMesh(
+    return UserMesh(
         kind,
         order,
         places,
@@ -178,7 +178,7 @@ def _items(groups: Any) -> Any:
     return [] if groups is None else [(n, g) for n, g in groups.items() if not n.startswith("skfem:")]
 
 
-def _from_arrays(points: Any, cells: Any) -> GivenMesh:
+def _from_arrays(points: Any, cells: Any) -> UserMesh:
     places, corners = numbers("points of the mesh", points), np.asarray(cells)
     if places.ndim != 2 or places.shape[1] != 3:
         raise ParameterError(f"mesh: its points must have shape (p, 3), got {places.shape}")
@@ -190,10 +190,10 @@ def _from_arrays(points: Any, cells: Any) -> GivenMesh:
     if len(corners) and not (0 <= corners.min() and corners.max() < len(places)):
         raise ParameterError(f"mesh: its cells must name points 0 .. {len(places) - 1}, got {corners.max()}")
     kind = CellKind.TRIANGLE if corners.shape[1] == 3 else CellKind.TETRAHEDRON
-    return GivenMesh(kind, 1, places, corners.astype(np.int64), {}, {}, {})
+    return UserMesh(kind, 1, places, corners.astype(np.int64), {}, {}, {})
 
 
-def _from_meshio(mesh: Any, is_flat: bool) -> GivenMesh:
+def _from_meshio(mesh: Any, is_flat: bool) -> UserMesh:
     points = np.zeros((len(mesh.points), 3))
     points[:, : np.shape(mesh.points)[1]] = mesh.points
     blocks = [
@@ -217,7 +217,7 @@ def _from_meshio(mesh: Any, is_flat: bool) -> GivenMesh:
     elif kind is CellKind.HEXAHEDRON:
         cells = cells[:, hexahedron_order()[:8]]
     elements, facets, nodes = _groups(mesh, numbers, highest)
-    return GivenMesh(kind, order, points, cells, elements, nodes, facets)
+    return UserMesh(kind, order, points, cells, elements, nodes, facets)
 
 
 def _completed(points: Array, cells: IntArray, kind: CellKind) -> tuple[Array, IntArray]:
@@ -321,7 +321,7 @@ LIGHTEST, HEAVIEST = 0.5, 3e4
 """Densities of materials [kg/m3]: aerogels and metals."""
 
 
-def check_given(given: GivenMesh) -> None:
+def check_given(given: UserMesh) -> None:
     """Refuses meshes of several parts; warns of nodes without elements.
 
     Raises:
@@ -365,8 +365,8 @@ def check_elements(mesh: ElementMesh) -> None:
     if count > 1:
         smallest = np.flatnonzero(part == np.bincount(part).argmin())
         raise ParameterError(
-            f"mesh: elements {_listed(smallest)} hang on nodes or edges only, a hinge: parts of one body share "
-            "sides of elements"
+            f"mesh: elements {_listed(smallest)} touch the others in nodes or edges only, as a hinge does:"
+            " parts of one body share sides of elements"
         )
     mapping = mesh.mesh.mapping()
     points = _reference_points(mesh)
