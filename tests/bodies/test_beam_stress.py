@@ -1,4 +1,4 @@
-"""Stress spaces of a beam: elimination gives the displacement stiffness, Hermite moments the theory."""
+"""StressContinuity spaces of a beam: elimination gives the displacement stiffness, Hermite moments the theory."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from scipy.linalg import eigh
 from bodies.forms import beam
 from phlexible.bodies.beam.strain import linear_stiffness
 from phlexible.bodies.body import Body
-from phlexible.bodies.stress_space import Stress
+from phlexible.bodies.stress_space import StressContinuity
 
 
 def eliminated(space, n):
@@ -21,8 +21,8 @@ def test_eliminated_stress_is_the_displacement_stiffness(options, dimension):
     data = body.discretize(dimension)
     expected = linear_stiffness(data.strain)
     for space in (
-        body.stress_space(data, Stress.DISCONTINUOUS),
-        Body.stress_space(body, data, Stress.DISCONTINUOUS),  # of any body, from its strain energy
+        body.stress_space(data, StressContinuity.DISCONTINUOUS),
+        Body.stress_space(body, data, StressContinuity.DISCONTINUOUS),  # of any body, from its strain energy
     ):
         found = eliminated(space, data.elastic_count)
         assert found == pytest.approx(expected, abs=1e-10 * np.abs(expected).max())
@@ -45,7 +45,7 @@ def test_hermite_moments_give_the_frequencies_of_a_cantilever():
     body = beam(frame="cantilever", elements=8, rotary_inertia=False)
     data = body.discretize(2)
     mass = np.einsum("aaij->ij", data.second_moments)[1:, 1:]
-    squares = eigh(eliminated(body.stress_space(data, Stress.HERMITE), data.elastic_count), mass)[0]
+    squares = eigh(eliminated(body.stress_space(data, StressContinuity.HERMITE), data.elastic_count), mass)[0]
     scale = np.sqrt(2e6 * body.section.second_moment_z / (1000 * body.section.area)) / body.length**2
     expected = scale * np.array([1.87510407, 4.69409113]) ** 2
     assert np.sqrt(squares[:2]) == pytest.approx(expected, rel=2e-3)
@@ -57,7 +57,7 @@ def test_hermite_moment_and_force_of_a_stretched_and_bent_beam():
     data = body.discretize(2)
     nodes = np.arange(1, 3) * 0.25
     eta = np.column_stack([0.01 * nodes, 0.02 * nodes**2 / 2, 0.02 * nodes]).ravel()
-    stress = body.stress_space(data, Stress.HERMITE).stress(eta)
+    stress = body.stress_space(data, StressContinuity.HERMITE).stress(eta)
     bending, axial = 2e6 * body.section.second_moment_z, 2e6 * body.section.area
     assert stress[0:6:2] == pytest.approx(np.full(3, 0.02 * bending), rel=1e-9)
     assert stress[6:] == pytest.approx(np.full(3, 0.01 * axial), rel=1e-9)
