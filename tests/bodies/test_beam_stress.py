@@ -1,4 +1,4 @@
-"""StressContinuity spaces of a beam: elimination gives the displacement stiffness, Hermite moments the theory."""
+"""Stress spaces of a beam: elimination gives the displacement stiffness, Hermite moments the theory."""
 
 import numpy as np
 import pytest
