@@ -8,6 +8,8 @@ from scipy import sparse
 from skfem import MeshTri
 
 import phlexible as ph
+from phlexible.linear.first_order import energy_form
+from phlexible.linear.reduction.state_bases import normal_form_of_states, refuse_drifting
 from phlexible.papers.elastodynamics import rod, solid
 from phlexible.port_hamiltonian.model import Port, StateBlock
 
@@ -120,7 +122,62 @@ def test_what_a_method_needs_is_said():
     with pytest.raises(ph.ModelError, match="which states are velocities .* give the states units"):
         unknown.reduce(2, "modal")
     assert unknown.reduce(2, "krylov").error([1.0, 3.0]).peak.max() < 1e-12
-    with pytest.raises(ph.ParameterError, match="order must be odd .* beside 1 rigid motions; got 8"):
-        ph.LinearModel.of(plate(None)).reduce(8, "craig_bampton")
+    with pytest.warns(ph.ReductionWarning, match="order 7, not 8: .* in whole pairs of velocity and stress"):
+        assert ph.LinearModel.of(plate(None)).reduce(8, "craig_bampton").order == 7
     with pytest.raises(ph.ParameterError, match="order must be at most the 2 states"):
         ph.LinearModel.of(oscillator()).reduce(3, "krylov")
+
+
+def long_rod(is_clamped):
+    """Of 40 elements, pulled at an end; without losses."""
+    rods = rod(1.0, 40, 2e11, 7800.0, 1e-4, is_clamped=is_clamped)
+    return ph.LinearModel.of(pushed(rods, 39 if is_clamped else 0))
+
+
+def zero_modes(model):
+    sizes = np.linalg.svd(model.system_matrix.toarray(), compute_uv=False)
+    return int((sizes < 1e-9 * sizes[0]).sum())
+
+
+@pytest.mark.filterwarnings("ignore::phlexible.ReductionWarning")
+@pytest.mark.parametrize("keep_rigid", [False, True])
+@pytest.mark.parametrize("is_clamped", [False, True])
+@pytest.mark.parametrize("frequencies", [None, (4e3, 2e4, 4e4, 5e4, 6e4, 7e4, 8e4)])
+def test_krylov_bases_of_any_order_have_whole_pairs(is_clamped, keep_rigid, frequencies):
+    """A velocity without its stress is a body that drifts: zero modes that the full model does not have."""
+    model = long_rod(is_clamped)
+    errors = []
+    for order in (11, 12) if frequencies is None else range(10, 16):
+        small = model.reduce(order, frequencies=frequencies, keep_rigid=keep_rigid)
+        assert order - 1 <= small.order <= order + (keep_rigid and not is_clamped)
+        assert zero_modes(small) == (0 if is_clamped else 1)
+        assert small.passivity().zero_modes == model.passivity().zero_modes == zero_modes(small)
+        errors.append(small.error(np.linspace(500, 7e3, 20)).peak.max())
+    assert max(errors) < 1e-2
+    if frequencies is not None:  # those that are chosen serve a band that grows with the order
+        assert errors[-1] < errors[0]
+
+
+def test_half_a_pair_is_refused():
+    """Whatever made the basis: here two modes of a clamped rod and the velocity of a third one."""
+    form = energy_form(long_rod(True))
+    normal = normal_form_of_states(form)
+    _, _, right = np.linalg.svd(form.coupling.T)
+    motions = right[-3:].T
+    stresses = np.linalg.qr(form.coupling.T @ motions[:, :2])[0]
+    half = np.block([[motions, np.zeros((40, 2))], [np.zeros((40, 3)), stresses]])
+    with pytest.raises(ph.ModelError, match="1 motion.* that drifts"):
+        refuse_drifting(normal, half)
+    refuse_drifting(normal, half[:, [0, 1, 3, 4]])
+
+
+@pytest.mark.filterwarnings("ignore::phlexible.ReductionWarning")
+@pytest.mark.parametrize("largest", [1500, 10])
+def test_krylov_bases_at_frequency_zero_have_the_static_answer(largest, monkeypatch):
+    """With dense matrices and, where these would be too large, with sparse ones alone."""
+    monkeypatch.setattr("phlexible.linear.reduction.state_bases.LARGEST", largest)
+    small = long_rod(True).reduce(6, frequencies=[0.0, 8e3, 2.4e4])
+    assert small.order == 6 and zero_modes(small) == 0
+    assert small.error([1.0, 10.0]).peak.max() < 1e-11
+    assert small.error(np.linspace(500, 7e3, 20)).peak.max() < 1e-4
+    assert long_rod(True).reduce(7, frequencies=[0.0, 8e3, 2.4e4, 4e4]).order == 6

@@ -136,14 +136,18 @@ def krylov_basis(mechanics: LinearMechanics, count: int, frequencies: Sequence[f
     if basis.shape[1] > count:
         raise ParameterError(f"order must be at least {2 * basis.shape[1]}: the inputs cause as many rigid motions")
     if frequencies is not None:
-        for omega in frequencies:
-            basis = joined(mechanics.mass, basis, _answers(mechanics, modes, omega), count)
+        found = [_answers(mechanics, modes, omega) for omega in frequencies]
+        for k, columns in enumerate(found):  # an equal share for each frequency, and then what is left
+            share = -(-(count - basis.shape[1]) // (len(found) - k))
+            basis = joined(mechanics.mass, basis, columns, basis.shape[1] + share)
+        for columns in found:
+            basis = joined(mechanics.mass, basis, columns, count)
         return basis
     poles = np.sqrt(modes.squares[seen_modes(mechanics, modes)])
     poles = poles[: int(np.ceil(RESONANCES * (count - basis.shape[1])))]
     for pole in poles:
-        answer = real_columns(harmonic_answers(mechanics, pole * (1 + ASIDE)))
-        basis = joined(mechanics.mass, basis, answer[:, : mechanics.forces.shape[1]], count)
+        answer = real_columns(_largest(mechanics, harmonic_answers(mechanics, pole * (1 + ASIDE))))
+        basis = joined(mechanics.mass, basis, answer[:, :1], count)
     grid = frequency_grid(poles)
     answers = [harmonic_answers(mechanics, omega) for omega in grid]
     exact = np.array([mechanics.rows @ x for x in answers])
@@ -154,6 +158,12 @@ def krylov_basis(mechanics: LinearMechanics, count: int, frequencies: Sequence[f
         unused[worst] = False
         basis = joined(mechanics.mass, basis, real_columns(answers[worst]), count)
     return basis
+
+
+def _largest(mechanics: LinearMechanics, answers: ComplexArray) -> ComplexArray:
+    """The answer to the mix of inputs that moves most, shape (n, 1): near a pole, the mode."""
+    _, mixes = np.linalg.eigh(answers.conj().T @ (mechanics.mass @ answers))
+    return np.asarray(answers @ mixes[:, -1:])
 
 
 def _answers(mechanics: LinearMechanics, modes: SymmetricModes, omega: float) -> Array:

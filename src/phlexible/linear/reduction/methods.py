@@ -6,16 +6,20 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import linalg
 
 from phlexible.algebra.arrays import Array, numbers, whole
 from phlexible.display import short_repr
 from phlexible.errors import ModelError, ParameterError, ReductionWarning
 from phlexible.linear.constraint_elimination import without_constraints
+from phlexible.linear.first_order import energy_form
 from phlexible.linear.frequency_response import frequency_response
 from phlexible.linear.mechanics import LinearMechanics
 from phlexible.linear.observed import ObservedPHDAE, mechanical_model
 from phlexible.linear.reduction.bases import craig_bampton_basis, krylov_basis, modal_basis
 from phlexible.linear.reduction.state_bases import (
+    LARGEST,
+    STILL,
     ReductionMethod,
     energy_basis,
     flexible_reduction,
@@ -40,11 +44,15 @@ class PassivityCertificate:
         skewness: of J: what J + J^T misses.
         dissipation: how far R is from positive semi-definite.
         storage: how far the energy matrix E^T Q is from symmetric and positive semi-definite.
+        zero_modes: number of motions and stresses that stay as they are, as rigid motions of a free body do. A
+            reduced model should have no more than the full one. None: not known, of more than 1500 states or
+            of a model whose energy is not positive.
     """
 
     skewness: float
     dissipation: float
     storage: float
+    zero_modes: int | None = None
 
     @property
     def is_passive(self) -> bool:
@@ -59,7 +67,20 @@ def passivity(model: ObservedPHDAE) -> PassivityCertificate:
         errors["skewness"],
         max(errors["dissipation symmetry"], errors.get("dissipation", 0.0)),
         max(errors["storage symmetry"], errors.get("storage", 0.0)),
+        _zero_modes(model),
     )
+
+
+def _zero_modes(model: ObservedPHDAE) -> int | None:
+    """Dimension of null J - R of the states that constraints leave free."""
+    if model.order > LARGEST:
+        return None
+    try:
+        form = energy_form(model)
+    except ModelError:
+        return None
+    sizes = linalg.svdvals(form.among_free(form.structure - form.dissipation))
+    return int((sizes <= STILL * sizes.max(initial=0.0)).sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +189,7 @@ def reduced_model(
         where = "" if frequencies is None else " at the given frequencies"
         warnings.warn(
             f'the reduced model has order {reached}, not {order}: method="{method}" finds no more '
-            f"independent states that inputs reach and outputs see{where}",
+            f"independent states that inputs reach and outputs see{where}, in whole pairs of velocity and stress",
             ReductionWarning,
             stacklevel=3,
         )

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from importlib import import_module
 from typing import TypeAlias
 
@@ -25,6 +26,7 @@ from phlexible.linear.reduction.bases import (
     craig_bampton_basis,
     frequency_grid,
     joined,
+    krylov_basis,
     modal_basis,
     reachable_rigid_motions,
     real_columns,
@@ -155,7 +157,7 @@ def pair_basis(
 
     Raises:
         ModelError: velocities are not told from stresses, or stresses have dynamics of their own.
-        ParameterError: an order that leaves a velocity without its stress.
+        ParameterError: an order that is not above the rigid motions.
     """
     coupling = form.coupling
     if coupling is None:
@@ -168,12 +170,9 @@ def pair_basis(
     outputs = np.asarray(with_prescribed | (form.tie_outputs == 0).all(axis=1))
     mechanics = _mechanics(normal, coupling, inputs, outputs)
     rigid = reachable_rigid_motions(mechanics, undamped_modes(mechanics, mechanics.size)).shape[1]
-    if (order - rigid) % 2:
-        raise ParameterError(
-            f'order must be {"odd" if rigid % 2 else "even"} for method="{method}": velocities and stresses in '
-            f"pairs beside {rigid} rigid motions; got {order}"
-        )
-    count = (order + rigid) // 2
+    if rigid >= order:
+        raise ParameterError(f"order must be above the {rigid} rigid motions, got {order}")
+    count = (order + rigid) // 2  # of an order that leaves a velocity without its stress: the next smaller one
     motions = basis(mechanics, count)
     stresses, sizes, _ = linalg.svd(coupling.T @ motions, full_matrices=False)
     stresses = stresses[:, sizes > DEPENDENT * sizes.max(initial=0.0)]
@@ -286,7 +285,7 @@ def matched_columns(model: ObservedPHDAE, basis: Array, order: int, frequencies:
     """
     answers = _Answers(model)
     for omega in frequencies:
-        basis = joined(model.energy_matrix, basis, answers.columns(answers.at(omega)), order)
+        basis = _joined_pairs(model, basis, answers.pairs(answers.at(omega), omega), order)
     return basis
 
 
@@ -296,7 +295,7 @@ def chosen_columns(model: ObservedPHDAE, basis: Array, order: int, poles: Array)
     poles = poles[: int(np.ceil(RESONANCES * (order - basis.shape[1]) / 2))]
     for pole in poles:
         largest = _largest(model, answers.at(pole * (1 + ASIDE)))
-        basis = joined(model.energy_matrix, basis, answers.columns(largest)[:, :2], order)
+        basis = _joined_pairs(model, basis, answers.pairs(largest, pole)[:1], order)
     grid = frequency_grid(poles)
     found = [answers.at(omega) for omega in grid]
     unused = np.ones(len(grid), dtype=bool)
@@ -305,7 +304,18 @@ def chosen_columns(model: ObservedPHDAE, basis: Array, order: int, poles: Array)
         error = [_error(model, small, omega, x) for omega, x in zip(grid, found, strict=True)]
         worst = int(np.argmax(np.where(unused, error, -1.0)))
         unused[worst] = False
-        basis = joined(model.energy_matrix, basis, answers.columns(found[worst]), order)
+        basis = _joined_pairs(model, basis, answers.pairs(found[worst], grid[worst]), order)
+    return basis
+
+
+def _joined_pairs(model: ObservedPHDAE, basis: Array, pairs: list[Array], most: int) -> Array:
+    """The basis with those pairs (n, 2) whose first column is new to it, at most ``most`` columns; none is cut."""
+    for pair in pairs:
+        if basis.shape[1] + pair.shape[1] > most:
+            break
+        first = joined(model.energy_matrix, basis, pair[:, :1], most)
+        if first.shape[1] > basis.shape[1]:
+            basis = joined(model.energy_matrix, first, pair[:, 1:], most)
     return basis
 
 
@@ -333,27 +343,39 @@ class _Answers:
 
     def at(self, omega: float) -> ComplexArray:
         """Shape (order of the model, inputs)."""
-        x = self._solved(omega)
+        x = self._solved(omega, self._forces)
         x[self._multipliers] = 0.0
         return x
 
-    def columns(self, answers: ComplexArray) -> Array:
-        """Real columns that span answers, the larger parts of each first."""
-        parts = [real_columns(answers * part[:, None]) for part in self._parts]
-        found = np.stack(parts, axis=2).reshape(len(answers), -1)
-        size = np.sqrt(np.abs(np.einsum("ij,ij->j", found, self._model.energy_matrix @ found)))
-        return np.asarray(found[:, size > KRYLOV_ROUND_OFF * size.max(initial=0.0)])
+    def pairs(self, answers: ComplexArray, omega: float) -> list[Array]:
+        """Real columns that span answers, each with its partner, (n, 2): a velocity with its stress.
+
+        Where velocities are not told from stresses, the other part of the answer is the partner. At rest the
+        velocities that belong to the stresses are the displacements.
+        """
+        if len(self._parts) == 1:
+            parts = np.split(real_columns(answers), 2, axis=1)
+        else:
+            moving, stressed = self._parts
+            motions = self._solved(0.0, self._model.descriptor @ answers) if omega == 0 else answers
+            parts = [real_columns(motions * moving[:, None]), real_columns(answers * stressed[:, None])]
+        sizes = [np.sqrt(np.abs(np.einsum("ij,ij->j", part, self._model.energy_matrix @ part))) for part in parts]
+        kept = [size > KRYLOV_ROUND_OFF * size.max(initial=0.0) for size in sizes]
+        return [
+            np.stack([part[:, i] for part, keep in zip(parts, kept, strict=True) if keep[i]], axis=1)
+            for i in np.flatnonzero(kept[0])
+        ]
 
     def outputs(self, omega: float) -> ComplexArray:
         """Of the dynamic states, shape (outputs, inputs)."""
         return np.asarray(self._model.output_matrix @ self.at(omega))
 
-    def _solved(self, omega: float) -> ComplexArray:
+    def _solved(self, omega: float, right: ComplexArray) -> ComplexArray:
         matrix = sparse.csc_matrix(1j * omega * self._model.descriptor - self._system)
         try:
-            x = np.asarray(lu_factors(matrix).solve(self._forces))
+            x = np.asarray(lu_factors(matrix).solve(right))
         except SingularMatrixError:
-            x = np.full(self._forces.shape, np.nan + 0j)
+            x = np.full(right.shape, np.nan + 0j)
         if not np.isfinite(x).all():
             raise PoleError(f"no moments are matched at {omega:.10g} rad/s, an undamped pole; move it aside")
         return x
@@ -471,6 +493,8 @@ def irka_basis(form: NormalForm, order: int) -> Array:
 # Bases of states for models without second-order form, and the methods that there are.
 
 STATE_ROUND_OFF = 1e-10
+STILL = 1e-9  # rates of a reduced model that are none
+DRIFTING = 1e-6  # rates of the full model that are more than round-off
 
 
 class ReductionMethod(StrEnum):
@@ -528,23 +552,50 @@ def state_basis(
         raise ParameterError(f"order must be at most the {len(normal.structure)} states of the model, got {order}")
     prescribed = form.from_energy @ _prescribed_columns(form, normal)
     extra = prescribed.shape[1]
-    if method is ReductionMethod.KRYLOV:
+    if method is ReductionMethod.KRYLOV and form.coupling is None:
         rigid = form.from_energy @ form.free @ normal.rigid
         if rigid.shape[1] >= order:
             raise ParameterError(f"order must be above the {rigid.shape[1]} rigid motions, got {order}")
         first, most = np.hstack([prescribed, rigid]), order + extra
         if frequencies is not None:
-            return StateBasis(matched_columns(model, first, most, frequencies), method, extra)
-        return StateBasis(chosen_columns(model, first, most, seen_poles(model, form, normal)), method, extra)
+            whole = matched_columns(model, first, most, frequencies)
+        else:
+            whole = chosen_columns(model, first, most, seen_poles(model, form, normal))
+        refuse_drifting(normal, form.free.T @ form.to_energy @ whole[:, extra:])
+        return StateBasis(whole, method, extra)
     match method:
         case ReductionMethod.MODAL:
             columns = pair_basis(form, normal, order, method, modal_basis)
         case ReductionMethod.CRAIG_BAMPTON:
             columns = pair_basis(form, normal, order, method, craig_bampton_basis, with_prescribed=False)
+        case ReductionMethod.KRYLOV:
+            columns = pair_basis(form, normal, order, method, partial(krylov_basis, frequencies=frequencies))
         case _:
             columns = energy_basis(normal, order, method)
+    refuse_drifting(normal, columns)
     whole = joined(model.energy_matrix, prescribed, form.from_energy @ form.free @ columns, order + extra)
     return StateBasis(whole, method, extra)
+
+
+def refuse_drifting(normal: NormalForm, basis: Array) -> None:
+    """Nothing may stay as it is in the reduced model that changes in the full one: it would drift, for ever.
+
+    Args:
+        basis: columns over the free states, shape (n, k).
+
+    Raises:
+        ModelError: a basis of velocities without their stresses, or the other way round.
+    """
+    rates = (normal.structure - normal.dissipation) @ basis
+    _, sizes, right = linalg.svd(basis.T @ rates)
+    largest = sizes.max(initial=0.0)
+    still = right[sizes <= STILL * largest].T
+    count = int((np.linalg.norm(rates @ still, axis=0) > DRIFTING * largest).sum())
+    if count:
+        raise ModelError(
+            f"at order {basis.shape[1]} the reduced model has {count} motion{'s' * (count > 1)} that "
+            "drifts, which the full model has not; take an order that is higher or lower by one"
+        )
 
 
 def _prescribed_columns(form: EnergyForm, normal: NormalForm) -> Array:
@@ -632,11 +683,11 @@ def _flexible_columns(
     method: ReductionMethod,
     frequencies: Sequence[float] | None,
 ) -> sparse.csr_array:
-    """V_f over all states, shape (order of the model, at most ``order``)."""
+    """V_f over all states: ``order`` columns or fewer, prescribed ones, rigid motions of flexible states."""
     basis = state_basis(model, order, method, frequencies, beside_rigid=True)
     columns, metric = basis.columns[flexible], model.descriptor[flexible][:, flexible]
     size = np.sqrt(np.abs(np.einsum("ij,ij->j", columns, metric @ columns)))
-    found = joined(metric, np.zeros((len(flexible), 0)), columns[:, size > RIGID], order + basis.prescribed)
+    found = joined(metric, np.zeros((len(flexible), 0)), columns[:, size > RIGID], columns.shape[1])
     return sparse.csr_array(_picked(flexible, model.order) @ found)
 
 
