@@ -326,12 +326,6 @@ RUNS = [
         )
         for kind in (ph.JointForce, ph.JointPosition, ph.JointRate, ph.JointAcceleration)
     ),
-    of(
-        "ElasticDisplacement",
-        lambda s: ph.ElasticDisplacement,
-        lambda s: {},
-        attachment=frozenset({"attachment", "foreign attachment"}),
-    ),
     of("linear.modes", lambda s: linear().modes, lambda s: {}, count=COUNT),
     of(
         "linear.frequency_response",
