@@ -187,9 +187,11 @@ def reduced_model(
             raise ModelError("no input reaches a motion that an output sees, so there is nothing to reduce to")
     if reached < order:
         where = "" if frequencies is None else " at the given frequencies"
+        if method not in (ReductionMethod.BALANCED, ReductionMethod.IRKA):
+            where += ", in whole pairs of velocity and " + ("stress" if model.mechanics is None else "displacement")
         warnings.warn(
             f'the reduced model has order {reached}, not {order}: method="{method}" finds no more '
-            f"independent states that inputs reach and outputs see{where}, in whole pairs of velocity and stress",
+            f"independent states that inputs reach and outputs see{where}",
             ReductionWarning,
             stacklevel=3,
         )
