@@ -1,9 +1,5 @@
 """Vectors, matrices and rows in compiled code are what NumPy says."""
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -37,38 +33,3 @@ def test_operations_are_those_of_numpy():
     assert out[3:12] == pytest.approx((M @ M.T + 3 * M - M).ravel(), rel=1e-14)
     assert out[12:15] == pytest.approx(b, abs=0)
     assert out[15] == pytest.approx(-a @ b + a[0] * b[1] * M[1, 2], rel=1e-14)
-
-
-BEYOND = """
-import numpy as np
-from phlexible.step.compilation.compiled import entry_point
-from phlexible.step.compilation.notation import tables_at
-from phlexible.step.tables.memory import Memory
-from phlexible.step.assembly.assembly import assemble
-from phlexible.state.system import system_of
-import phlexible as ph
-
-@entry_point
-def read(header, k, shift):
-    return (tables_at(header).mass + shift)[k]
-
-model = ph.Model()
-model.add(ph.PointMass(3.0))
-memory = assemble(system_of(model)).memory
-print(read(memory.header, 0, 0))
-for k, shift in ((1, 0), (-1, 0), (0, 1), (0, 2), (5, -4)):
-    try:
-        read(memory.header, k, shift)
-    except IndexError as error:
-        print(error)
-"""
-
-
-def test_the_checked_build_finds_indices_outside_of_tables(tmp_path):
-    program = tmp_path / "program.py"
-    program.write_text(BEYOND)
-    environment = {**os.environ, "PHLEXIBLE_CHECKED": "1"}
-    done = subprocess.run([sys.executable, program], env=environment, capture_output=True, text=True, check=True)
-    lines = [line for line in done.stdout.splitlines() if not line.startswith("phlexible:")]
-    assert lines == ["3.0"] + 5 * ["index outside of a table of a kernel"]
-    assert done.stdout.count("of 1 entries") >= 2

@@ -34,13 +34,41 @@ for seed, wish in enumerate(wishes):
     count += 1
 print("checked", count)
 """
+BEYOND = """
+import numpy as np
+import phlexible as ph
+from phlexible.state.system import system_of
+from phlexible.step.assembly.assembly import assemble
+from phlexible.step.compilation.compiled import entry_point
+from phlexible.step.compilation.notation import tables_at
+
+@entry_point
+def read(header, k, shift):
+    return (tables_at(header).mass + shift)[k]
+
+model = ph.Model()
+model.add(ph.PointMass(3.0))
+memory = assemble(system_of(model)).memory
+print(read(memory.header, 0, 0))
+for k, shift in ((1, 0), (-1, 0), (0, 1), (0, 2), (5, -4)):
+    try:
+        read(memory.header, k, shift)
+    except IndexError as error:
+        print(error)
+"""
 
 
 @pytest.mark.slow
-def test_every_index_is_inside_of_its_table():
+def test_every_index_is_inside_of_its_table_and_one_outside_is_found(tmp_path):
+    """In one process, which compiles the checked kernels once."""
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM + BEYOND)
     environment = {**os.environ, "PHLEXIBLE_CHECKED": "1", "PYTHONPATH": str(Path(__file__).parents[2])}
-    command = [sys.executable, "-c", PROGRAM]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, program], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert int(done.stdout.split()[-1]) > 60
+    lines = [line for line in done.stdout.splitlines() if not line.startswith(("phlexible:", "of 1 entries"))]
     assert "checks of every index" in done.stderr and "can be written" not in done.stderr
+    first = next(k for k, line in enumerate(lines) if line.startswith("checked"))
+    assert int(lines[first].split()[-1]) > 60
+    assert lines[first + 1 :] == ["3.0"] + 5 * ["index outside of a table of a kernel"]
+    assert done.stdout.count("of 1 entries") >= 2
