@@ -1,6 +1,6 @@
 """Numbers that others published, computed again: python benchmarks/validation.py.
 
-Prints the table of docs/validation.md; with ``--write`` puts it there. Takes two minutes on one core; names of
+Prints the table of docs/validation.md; with ``--write`` puts it there. Takes some four minutes on one core; names of
 cases, such as ``elastica``, run these alone.
 """
 
