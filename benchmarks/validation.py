@@ -1,7 +1,7 @@
 """Numbers that others published, computed again: python benchmarks/validation.py.
 
-Prints the table of docs/validation.md; with ``--write`` puts it there. Takes some four minutes on one core; names of
-cases, such as ``elastica``, run these alone.
+Prints the table of docs/validation.md; with ``--write`` puts it there. Takes some four minutes on one core; names
+of cases, such as ``elastica``, run these alone.
 """
 
 import sys
