@@ -57,9 +57,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SAME_STEP = 1e-9
-COMPARED = (
-    4  # steps in an interval of the output, at least: its instants are those of runs with 2 and 4 times the step
-)
+COMPARED = 4
+"""Steps in an interval of the output, at least: its instants are those of runs with 2 and 4 times the step."""
 MOST_RUNS = 6  # to a tolerance of a whole run
 SAFETY = 0.8  # of the tolerance, that the next run aims at
 FASTEST = 16.0  # by which a run has more steps than the one before

@@ -107,7 +107,7 @@ class JointForce:
     def __post_init__(self) -> None:
         if not isinstance(self.joint, Joint):
             raise ModelError(f"{type(self).__name__} acts in a joint, got {self.joint!r}")
-        self.number  # noqa: B018  refused here if it is none
+        coordinate_number(self.joint, self.coordinate)  # refused here if it is none
 
     @property
     def number(self) -> int | None:

@@ -527,7 +527,7 @@ class JointSensor(Sensor):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.number  # noqa: B018  refused here if it is none
+        coordinate_number(self.joint, self.coordinate)  # refused here if it is none
 
     def __str__(self) -> str:
         number = "" if self.number is None else f" {self.number}"

@@ -146,7 +146,7 @@ def krylov_basis(mechanics: LinearMechanics, count: int, frequencies: Sequence[f
     poles = np.sqrt(modes.squares[seen_modes(mechanics, modes)])
     poles = poles[: int(np.ceil(RESONANCES * (count - basis.shape[1])))]
     for pole in poles:
-        answer = real_columns(_largest(mechanics, harmonic_answers(mechanics, pole * (1 + ASIDE))))
+        answer = real_columns(largest_answer(mechanics.mass, harmonic_answers(mechanics, pole * (1 + ASIDE))))
         basis = joined(mechanics.mass, basis, answer[:, :1], count)
     grid = frequency_grid(poles)
     answers = [harmonic_answers(mechanics, omega) for omega in grid]
@@ -160,9 +160,14 @@ def krylov_basis(mechanics: LinearMechanics, count: int, frequencies: Sequence[f
     return basis
 
 
-def _largest(mechanics: LinearMechanics, answers: ComplexArray) -> ComplexArray:
-    """The answer to the mix of inputs that moves most, shape (n, 1): near a pole, the mode."""
-    _, mixes = np.linalg.eigh(answers.conj().T @ (mechanics.mass @ answers))
+def largest_answer(metric: sparse.csr_array, answers: ComplexArray) -> ComplexArray:
+    """The answer to the mix of inputs that gives most energy, shape (n, 1): near a pole, the mode.
+
+    Args:
+        metric: of the energy, shape (n, n).
+        answers: to unit inputs, shape (n, inputs).
+    """
+    _, mixes = np.linalg.eigh(answers.conj().T @ (metric @ answers))
     return np.asarray(answers @ mixes[:, -1:])
 
 

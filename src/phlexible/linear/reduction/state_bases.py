@@ -27,6 +27,7 @@ from phlexible.linear.reduction.bases import (
     frequency_grid,
     joined,
     krylov_basis,
+    largest_answer,
     modal_basis,
     reachable_rigid_motions,
     real_columns,
@@ -294,7 +295,7 @@ def chosen_columns(model: ObservedPHDAE, basis: Array, order: int, poles: Array)
     answers = _Answers(model)
     poles = poles[: int(np.ceil(RESONANCES * (order - basis.shape[1]) / 2))]
     for pole in poles:
-        largest = _largest(model, answers.at(pole * (1 + ASIDE)))
+        largest = largest_answer(model.energy_matrix, answers.at(pole * (1 + ASIDE)))
         basis = _joined_pairs(model, basis, answers.pairs(largest, pole)[:1], order)
     grid = frequency_grid(poles)
     found = [answers.at(omega) for omega in grid]
@@ -379,13 +380,6 @@ class _Answers:
         if not np.isfinite(x).all():
             raise PoleError(f"no moments are matched at {omega:.10g} rad/s, an undamped pole; move it aside")
         return x
-
-
-def _largest(model: ObservedPHDAE, answers: ComplexArray) -> ComplexArray:
-    """The answer to the mix of inputs that gives most energy, shape (order of the model, 1): the mode."""
-    energies = answers.conj().T @ (model.energy_matrix @ answers)
-    _, mixes = np.linalg.eigh(energies)
-    return np.asarray(answers @ mixes[:, -1:])
 
 
 def _error(model: ObservedPHDAE, small: _Answers | None, omega: float, x: ComplexArray) -> float:
