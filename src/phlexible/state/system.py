@@ -405,13 +405,16 @@ class KeptSystem:
         Raises:
             ModelError: as ``system_of``.
         """
-        parts = _parts(mechanism)
-        places = tuple(frame.initial_position().tobytes() for frame in moving_frames(mechanism))
-        known = self._system
-        if known is None or places != self._places or not _are_same(parts, self._parts):
+        known, parts = self._system, _parts(mechanism)
+        if known is None or not _are_same(parts, self._parts) or _places(known) != self._places:
             known = system_of(mechanism)
-            self._parts, self._places, self._system = _parts(mechanism), places, known
+            self._parts, self._places, self._system = _parts(mechanism), _places(known), known
         return known
+
+
+def _places(system: System) -> tuple[bytes, ...]:
+    """Of moving frames at t = 0."""
+    return tuple(frame.initial_position().tobytes() for frame in system.moving_frames)
 
 
 def _parts(mechanism: Mechanism) -> tuple[object, ...]:

@@ -202,9 +202,11 @@ def kept_in(entry: Any) -> Path | None:
 def entry_point(function: Any) -> Any:
     """For the few functions that Python calls: compiled once, then read from the cache.
 
+    Other threads of Python go on while one runs. What it writes is the caller's: two runs have two memories.
+
     Where neither the package nor a folder of the user can be written it is compiled in each process.
     """
-    options = {"fastmath": FAST, "error_model": "numpy", "no_cfunc_wrapper": True}
+    options = {"fastmath": FAST, "error_model": "numpy", "no_cfunc_wrapper": True, "nogil": True}
     if CHECKED:  # another program under the same name: compiled each time
         return njit(**options)(function)
     try:

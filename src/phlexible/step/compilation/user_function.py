@@ -18,6 +18,8 @@ from numba import cfunc, types
 from numba.core.dispatcher import Dispatcher
 from numba.extending import intrinsic
 
+from phlexible.step.compilation.subnormals import call_outside
+
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)
 
 
@@ -30,7 +32,9 @@ def call(typingctx, address, x):
     def generate(context, builder, signature, arguments):
         number = ir.DoubleType()
         pointer = builder.inttoptr(arguments[0], ir.FunctionType(number, [number]).as_pointer())
-        return builder.call(pointer, [context.cast(builder, arguments[1], signature.args[1], types.float64)])
+        return call_outside(
+            builder, pointer, [context.cast(builder, arguments[1], signature.args[1], types.float64)]
+        )
 
     return types.float64(address, types.float64), generate
 

@@ -9,6 +9,7 @@ from math import atan2
 from phlexible.step.compilation.compiled import compiled, entry_point
 from phlexible.step.compilation.dense import copy, fill
 from phlexible.step.compilation.notation import Reals, Tables, dot, matrix, reals_at, tables_at
+from phlexible.step.compilation.subnormals import flush_subnormals, put_back
 from phlexible.step.kernels.elimination import eliminate, substitute, substitute_transposed
 from phlexible.step.kernels.floating_bodies import crossing, one, read, write
 from phlexible.step.kernels.laws import nearest_turn
@@ -37,6 +38,7 @@ def differentiate(header, request, places, rows, moving, load_values, pose, velo
         equations: (steps, changes, unknowns). RESIDUALS: receives them. ADJOINT: receives mu (9.5). DIRECT: dF/dp.
         work: memory for 4 times the unknowns and 3 times the lines of ``places``.
     """
+    register = flush_subnormals()
     t, states, given, values = tables_at(header), reals_at(rows), reals_at(moving), reals_at(load_values)
     q, v, f, scratch = reals_at(pose), reals_at(velocity), reals_at(equations), reals_at(work)
     asked = request[0]
@@ -70,6 +72,7 @@ def differentiate(header, request, places, rows, moving, load_values, pose, velo
         if wanted == RESIDUALS:
             continue
         if not eliminate(t, asked.relaxation):
+            put_back(register)
             return number
         for i in range(asked.velocity_entries):
             tangent[i] -= momenta[i]
@@ -117,6 +120,7 @@ def differentiate(header, request, places, rows, moving, load_values, pose, velo
                 v[new + i] = u[i] - x[i] - v[old + i]
             turn(t, h, u, False, False)
             copy(u, q + new, nv)
+    put_back(register)
     return count
 
 

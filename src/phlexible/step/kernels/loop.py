@@ -3,6 +3,7 @@
 from phlexible.step.compilation.compiled import compiled, entry_point
 from phlexible.step.compilation.dense import copy, fill
 from phlexible.step.compilation.notation import Reals, Tables, Vector, Vectors, dot, reals_at, tables_at, vector
+from phlexible.step.compilation.subnormals import flush_subnormals, put_back
 from phlexible.step.kernels.contact_steps import contacts_push, parts_around_contacts
 from phlexible.step.kernels.ledger import end_step, energies, ledger_closes
 from phlexible.step.kernels.newton import (
@@ -48,6 +49,7 @@ def advance(header, sizes, request, moving, load_values, reactions, stored):
         stored: receives the stored instants, a row each: the state tables. Multipliers and forces are the
             mean of the adjacent steps where both are known.
     """
+    register = flush_subnormals()
     t, rows, given, values = tables_at(header), reals_at(stored), reals_at(moving), reals_at(load_values)
     asked, row, kept = request[0], 0, -1
     count, is_around = asked.steps, asked.is_around_contacts
@@ -82,6 +84,7 @@ def advance(header, sizes, request, moving, load_values, reactions, stored):
             if status != CONVERGED:
                 if substeps > 1:
                     copy(t.saved_state, t.state, t.state_numbers)
+                put_back(register)
                 return step, status
             for i in range(t.reactions if substeps > 1 else 0):
                 t.mean_reaction[i] += sizes[part] / total * t.reaction[i]
@@ -109,6 +112,7 @@ def advance(header, sizes, request, moving, load_values, reactions, stored):
         begin_bodies(t)
         begin_ports(t)
         vector_rates(t)
+    put_back(register)
     return count, CONVERGED
 
 
