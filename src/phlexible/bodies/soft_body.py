@@ -32,6 +32,7 @@ from phlexible.shapes.surfaces import Color
 if TYPE_CHECKING:
     from scipy import sparse
 
+    from phlexible.papers.quadratic_strains import QuadraticStrainModel
     from phlexible.papers.soft_form import SoftForm
 
 # What a soft body looks like: its surface, or of a sheet all of its elements.
@@ -219,18 +220,23 @@ class SoftBody(NodalBody):
         gravity: ArrayLike = (0.0, 0.0, 0.0),
         shape: Field | None = None,
         velocity: Field | None = None,
-    ) -> "SoftForm":
+        stresses: bool = False,
+    ) -> "SoftForm | QuadraticStrainModel":
         """This body alone as a port-Hamiltonian model in positions and velocities of its nodes, see ``SoftForm``.
 
         Args:
             dimension: 2 or 3.
             gravity: acceleration of gravity, world axes, shape (3,) [m/s^2].
             shape, velocity: at t = 0, as in ``model.add``; None: undeformed, at rest.
+            stresses: are states too (of the law of St. Venant and Kirchhoff), see
+                ``phlexible.papers.QuadraticStrainModel``.
 
         Raises:
             ParameterError: numbers of a wrong shape, or out of the plane.
+            ModelError: stresses of another law.
         """
-        from phlexible.papers.soft_form import SoftForm  # the papers' forms are above all bodies
+        from phlexible.papers.quadratic_strains import soft_stress_form  # the papers' forms are above all bodies
+        from phlexible.papers.soft_form import SoftForm
 
         data, fall = self.discretize(dimension), vector("gravity", gravity)
         if fall[dimension:].any():
@@ -239,7 +245,8 @@ class SoftBody(NodalBody):
         rates = np.zeros_like(nodes.positions) if nodes.velocities is None else nodes.velocities
         start = np.concatenate([each[:, :dimension].ravel() for each in (nodes.positions, rates)])
         weights = {each.name: each.weights(self.soft_mesh) for each in self.interfaces}
-        return SoftForm(data, fall[:dimension], weights, start)
+        form = SoftForm(data, fall[:dimension], weights, start)
+        return soft_stress_form(form) if stresses else form
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
         """The surface."""

@@ -2,3 +2,8 @@
 
 from .elastodynamics import rod as rod, solid as solid
 from .plates import bending_plate as bending_plate, thin_plate as thin_plate
+from .quadratic_strains import (
+    QuadraticStrainModel as QuadraticStrainModel,
+    duffing_oscillator as duffing_oscillator,
+    von_karman_beam as von_karman_beam,
+)

@@ -124,6 +124,10 @@ class Equations:
             return np.asarray(x + (shift - np.linalg.solve(slope, rest)) @ ways)
         return np.asarray(x + (shift + np.linalg.solve(forces @ ways.T, rest)) @ ways)
 
+    def rates(self, flows: Array) -> Array:
+        """E^-1 of flows (n,) at the state at rest."""
+        return np.asarray(self._mass_solver_at(self.model.rest_state)(flows[None])[0])
+
     def constraint_ways(self, x: Array) -> tuple[Array, Array]:
         """J and E^-1 J of unit multipliers of constraints on velocities, shapes (constraints, n).
 

@@ -182,6 +182,12 @@ class Flattened(PortHamiltonianModel):
         """State at rest of the whole model."""
         return self.model.rest_state
 
+    @property
+    def coordinates(self) -> IntArray:
+        """Those of all parts."""
+        none = np.zeros(0, dtype=np.int64)
+        return np.concatenate([none, *(part.coordinates + states.start for part, states, _ in self.parts)])
+
     def given_inputs(self, times: Array, x: Array) -> Array:
         """Of the model."""
         return self.model.given_inputs(times, x)

@@ -18,6 +18,7 @@ from phlexible.papers.collocation import GAUSS_LEGENDRE_1, GAUSS_LEGENDRE_2, RAD
 from phlexible.papers.compiled_bodies import fast
 from phlexible.papers.discrete_gradient import DiscreteGradientLoop
 from phlexible.papers.equations import Equations, Inputs, ManyInputs, one_by_one
+from phlexible.papers.linearly_implicit import LinearlyImplicitLoop
 from phlexible.pictures.style import finish, house_style, new_figure, picture_path, plain_text
 from phlexible.port_hamiltonian.model import Port, PortHamiltonianModel, StateBlock, check_model
 from phlexible.results.files.writing import replacing
@@ -123,12 +124,14 @@ def _arguments(name: str, function: Callable[..., Any]) -> int:
 class Method(StrEnum):
     """GAUSS2: order 4, quadratic energies kept exactly. RADAU3: order 5, damps fast motions.
     MIDPOINT: order 2, symmetric. DISCRETE_GRADIENT: order 2, symmetric, power balance exact for any energy.
+    LINEARLY_IMPLICIT: order 2, symmetric, power balance exact, one linear system a step; for quadratic strains.
     """
 
     GAUSS2 = "gauss2"
     RADAU3 = "radau3"
     MIDPOINT = "midpoint"
     DISCRETE_GRADIENT = "discrete_gradient"
+    LINEARLY_IMPLICIT = "linearly_implicit"
 
 
 def stage_loop(method: Method, equations: Equations, initial: Array) -> StageLoop:
@@ -145,6 +148,8 @@ def stage_loop(method: Method, equations: Equations, initial: Array) -> StageLoo
             return StageLoop(equations, GAUSS_LEGENDRE_1, initial, is_projected=False)
         case Method.DISCRETE_GRADIENT:
             return DiscreteGradientLoop(equations, initial)
+        case Method.LINEARLY_IMPLICIT:
+            return LinearlyImplicitLoop(equations, initial)
 
 
 # What ``phlexible.integrate`` returns: states, energies and port values over time, pictures, files.
@@ -353,12 +358,15 @@ def integrate(
     ``"radau3"``              5      Radau IIA, three stages; takes energy from motions faster than the step
     ``"midpoint"``            2      implicit midpoint rule; symmetric in time, constraints too
     ``"discrete_gradient"``   2      the same with a discrete gradient: dH = supplied - dissipated to round-off
+    ``"linearly_implicit"``   2      quadratic strains only: the same exactness by one linear system a step
     ========================  =====  ==========================================================================
 
-    Orders are those of the states; multipliers have order 2 (``gauss2``), 3 (``radau3``), 1 (``midpoint``,
-    ``discrete_gradient``) at the ends of steps. Models of the papers' bodies and what ``transformer``, ``gyrator``,
-    ``inverted``, ``with_prefix`` and ``with_ports`` make of them are taken apart and integrated by their parts;
-    a model of your own needs the methods of ``PortHamiltonianModel`` only.
+    Orders are those of the states; multipliers have order 2 (``gauss2``), 3 (``radau3``), 1 (all others) at the
+    ends of steps. Models of the papers' bodies and what ``transformer``, ``gyrator``, ``inverted``, ``with_prefix``
+    and ``with_ports`` make of them are taken apart and integrated by their parts; a model of your own needs the methods
+    of ``PortHamiltonianModel`` only, for ``linearly_implicit`` its ``coordinates`` too: that scheme takes
+    strings of the law of St. Venant and Kirchhoff, ``SoftBody.port_hamiltonian(stresses=True)`` and
+    ``phlexible.papers.QuadraticStrainModel``, and starts with the strains that it keeps (docs/theory.md, 5).
 
     Args:
         model: with n states and m inputs.
@@ -371,7 +379,8 @@ def integrate(
 
     Raises:
         ParameterError: numbers out of range or of the wrong shape, or no such method.
-        ModelError: no such port, or constraints that depend on each other.
+        ModelError: no such port, constraints that depend on each other, or a model whose strains are not quadratic
+            for ``linearly_implicit``.
         VelocityError: x0 violates the constraints.
         FunctionError: a function of the inputs raised.
         ConvergenceError: Newton's method fails in a step; ``.motion`` is the trajectory so far.
@@ -394,6 +403,8 @@ def integrate(
     _refuse_inconsistent(equations, start)
     record = _Record(chosen, model, equations, start)
     loop = stage_loop(chosen, equations, start)
+    if isinstance(loop, LinearlyImplicitLoop):
+        record.states[0] = loop.started(step, start)
     try:
         for k, length in enumerate(lengths):
             record.add(loop.advance(k * step, length, record.last))

@@ -65,15 +65,22 @@ class SoftForm(PortHamiltonianModel):
 
     def port_matrix(self, x: Array) -> sparse.csr_array:
         """B: forces on interfaces, shared by their nodes."""
-        n, one = self.body.elastic_count, sparse.eye_array(self.body.dimension)
-        columns = [sparse.kron(weights[:, None], one) for weights in self.interfaces.values()]
-        shared = sparse.hstack(columns) if columns else sparse.csr_array((n, 0))
+        n = self.body.elastic_count
+        shared = sparse.hstack([sparse.csr_array((n, 0)), *self.interface_forces.values()])
         return sparse.csr_array(sparse.vstack([sparse.csr_array((n, shared.shape[1])), shared], "csr"))
+
+    @property
+    def interface_forces(self) -> dict[str, sparse.csr_array]:
+        """Forces on the nodes of unit forces on each interface, shape (d N, d) each."""
+        one = sparse.eye_array(self.body.dimension)
+        return {
+            name: sparse.csr_array(sparse.kron(weights[:, None], one)) for name, weights in self.interfaces.items()
+        }
 
     def effort(self, x: Array) -> Array:
         """z = (dV/dq - F, v)."""
         n = self.body.elastic_count
-        return np.concatenate([elastic_force(self.body, x[:n]) - self._weight(), x[n:]])
+        return np.concatenate([elastic_force(self.body, x[:n]) - self.weight, x[n:]])
 
     def force_slope(self, x: Array) -> sparse.csr_array:
         """d((J - R) z)/dx; how R changes with q is left out."""
@@ -85,13 +92,14 @@ class SoftForm(PortHamiltonianModel):
         """H = v M v/2 + V - F q [J]."""
         n = self.body.elastic_count
         kinetic = x[n:] @ (mass_matrix(self.body) @ x[n:]) / 2
-        return float(kinetic + strain_energy(self.body, x[:n]) - x[:n] @ self._weight())
+        return float(kinetic + strain_energy(self.body, x[:n]) - x[:n] @ self.weight)
 
     @property
     def rest_state(self) -> Array:
         """That of t = 0."""
         return self.initial_state
 
-    def _weight(self) -> Array:
+    @property
+    def weight(self) -> Array:
         """Of the nodes, shape (d N,) [N]."""
         return np.outer(self.body.nodal_mass.sum(axis=1), self.gravity).ravel()

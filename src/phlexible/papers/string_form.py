@@ -197,6 +197,11 @@ class StringForm(PortHamiltonianModel):
         return sparse.csr_array(total - viscous)
 
     @property
+    def coordinates(self) -> IntArray:
+        """Those of r."""
+        return np.arange(len(self._kept))
+
+    @property
     def rest_state(self) -> Array:
         """That of t = 0."""
         return self.initial_state

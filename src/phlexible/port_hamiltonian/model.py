@@ -147,6 +147,15 @@ class PortHamiltonianModel(ABC):
         """A state at which all matrices make sense, shape (n,): where couplings are tried."""
         return np.zeros(self.state_size)
 
+    @property
+    def coordinates(self) -> IntArray:
+        """Numbers of the states q on which J, R and B depend; none: nothing does.
+
+        For ``method="linearly_implicit"``: of models with constant E whose efforts are linear in the other states and
+        do not depend on q, and whose rates of q are efforts (``phlexible.papers.QuadraticStrainModel``).
+        """
+        return np.zeros(0, dtype=np.int64)
+
     def own_state(self, x: Array) -> Array:
         """The state without the multipliers of exchanged ports: what a coupling function gets."""
         return x

@@ -1,0 +1,345 @@
+"""Models with constant mass and strains that are quadratic in their coordinates, with stresses as states."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array, IntArray, numbers, positive
+from phlexible.bodies.mechanics.absolute import mass_matrix
+from phlexible.bodies.soft_law import PAIRS, QuadraticConstitution
+from phlexible.errors import ModelError, ParameterError
+from phlexible.papers.soft_form import SoftForm
+from phlexible.port_hamiltonian.model import Port, PortHamiltonianModel, StateBlock
+
+
+@dataclass(frozen=True, eq=False)
+class ProductTerms:
+    """The quadratic part of strains, ``e_s += factor q_first q_second / 2`` summed; both orders of a product stand.
+
+    Attributes:
+        strain, first, second: numbers of strains and coordinates, shape (terms,).
+        factor: shape (terms,).
+    """
+
+    strain: IntArray
+    first: IntArray
+    second: IntArray
+    factor: Array
+
+
+@dataclass(frozen=True, eq=False)
+class QuadraticStrainModel(PortHamiltonianModel):
+    """``E dx/dt = (J(q) - R(q)) z + B u`` of coordinates q, velocities v and stresses s, everything sparse::
+
+        C s = e(q),  e = e_0 + B_e q + q^T Q q / 2,  L(q) = de/dq,  H = v^T M v / 2 + s^T C s / 2 - f^T q
+        x = (q, v, s)    E = diag(I, M, C)    z = (-f, v, s)    J = [[0, I, 0], [-I, 0, -L^T], [0, L, 0]]
+
+    with viscosity ``tau`` of Kelvin and Voigt: R = tau L^T C^-1 L on v. (Brugnoli, Matignon, Morlier, Nonlinear
+    Dynamics, 2025: their geometrically exact models and those of von Karman have this form;
+    ``integrate(..., method="linearly_implicit")`` is their scheme.)
+
+    Attributes:
+        mass: M, symmetric, positive definite, shape (n, n).
+        stiffness: C^-1, symmetric, positive definite, shape (g, g).
+        constant: e_0, shape (g,).
+        linear: B_e, shape (g, n).
+        quadratic: Q.
+        weight: constant forces f, shape (n,).
+        viscosity: tau [s].
+        start: q and v at t = 0, shape (2 n,).
+        inputs: forces on v of unit inputs, by the names of the ports, each of shape (n, inputs).
+    """
+
+    mass: sparse.csr_array
+    stiffness: sparse.csr_array
+    constant: Array
+    linear: sparse.csr_array
+    quadratic: ProductTerms
+    weight: Array
+    start: Array
+    inputs: dict[str, sparse.csr_array]
+    viscosity: float = 0.0
+    states: tuple[StateBlock, ...] = field(init=False)
+    ports: tuple[Port, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        g, n = self.linear.shape
+        blocks = (StateBlock("position", "", n), StateBlock("velocity", "", n), StateBlock("stress", "", g))
+        object.__setattr__(self, "states", blocks)
+        ports = (Port(name, "N", "m/s", columns.shape[1]) for name, columns in self.inputs.items())
+        object.__setattr__(self, "ports", tuple(ports))
+
+    @property
+    def coordinates(self) -> IntArray:
+        """Those of q."""
+        return np.arange(self.linear.shape[1])
+
+    @property
+    def rest_state(self) -> Array:
+        """That of t = 0."""
+        return self.initial_state
+
+    @property
+    def initial_state(self) -> Array:
+        """x at t = 0, with stresses of its coordinates, shape (2 n + g,)."""
+        n = self.linear.shape[1]
+        return self.state_at(self.start[:n], self.start[n:])
+
+    def state_at(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """x of coordinates and velocities (n,), with the stresses of these coordinates.
+
+        Raises:
+            ParameterError: a wrong shape.
+        """
+        n = self.linear.shape[1]
+        place = numbers("q", q, f"numbers of shape ({n},)").ravel()
+        speed = numbers("v", v, f"numbers of shape ({n},)").ravel()
+        if place.shape != (n,) or speed.shape != (n,):
+            raise ParameterError(f"q and v must have shape ({n},), got {place.shape} and {speed.shape}")
+        return np.concatenate([place, speed, self.stiffness @ self.strains(place, place)])
+
+    def strains(self, first: Array, second: Array) -> Array:
+        """e polarised, e_0 + B_e (x + y)/2 + x^T Q y/2: of x = y = q the strains e(q), shape (g,)."""
+        t = self.quadratic
+        products = t.factor * first[t.first] * second[t.second] / 2
+        bent = np.bincount(t.strain, products, len(self.constant))
+        return np.asarray(self.constant + self.linear @ (first + second) / 2 + bent)
+
+    def strain_gap(self, x: Array) -> Array:
+        """C s - e(q), shape (g,)."""
+        n = self.linear.shape[1]
+        return np.asarray(self.compliance @ x[2 * n :] - self.strains(x[:n], x[:n]))
+
+    def strain_slopes(self, q: Array) -> sparse.csr_array:
+        """L(q), shape (g, n)."""
+        t = self.quadratic
+        entries = (t.factor * q[t.second], (t.strain, t.first))
+        return sparse.csr_array(self.linear + sparse.coo_array(entries, self.linear.shape).tocsr())
+
+    @cached_property
+    def compliance(self) -> sparse.csr_array:
+        """C, shape (g, g)."""
+        return sparse.csr_array(sparse.linalg.inv(sparse.csc_array(self.stiffness)))
+
+    @cached_property
+    def _descriptor(self) -> sparse.csr_array:
+        one = sparse.eye_array(self.linear.shape[1])
+        return sparse.csr_array(sparse.block_diag([one, self.mass, self.compliance], "csr"))
+
+    def descriptor_matrix(self, x: Array) -> sparse.csr_array:
+        """E = diag(I, M, C), constant."""
+        return self._descriptor
+
+    def structure_matrix(self, x: Array) -> sparse.csr_array:
+        """J(q)."""
+        n = self.linear.shape[1]
+        one, slopes = sparse.eye_array(n), self.strain_slopes(x[:n])
+        return sparse.csr_array(
+            sparse.block_array([[None, one, None], [-one, None, -slopes.T], [None, slopes, None]], format="csr")
+        )
+
+    def dissipation_matrix(self, x: Array) -> sparse.csr_array:
+        """R(q): viscosity on v."""
+        g, n = self.linear.shape
+        slopes = self.strain_slopes(x[:n])
+        viscous = self.viscosity * (slopes.T @ self.stiffness @ slopes)
+        rest = [sparse.csr_array((size, size)) for size in (n, g)]
+        return sparse.csr_array(sparse.block_diag([rest[0], viscous, rest[1]], "csr"))
+
+    def port_matrix(self, x: Array) -> sparse.csr_array:
+        """B: forces on v."""
+        g, n = self.linear.shape
+        columns = self._inputs
+        size = columns.shape[1]
+        return sparse.csr_array(sparse.vstack([sparse.csr_array((n, size)), columns, sparse.csr_array((g, size))]))
+
+    @cached_property
+    def _inputs(self) -> sparse.csr_array:
+        """Of all ports, shape (n, m)."""
+        none = sparse.csr_array((self.linear.shape[1], 0))
+        return sparse.csr_array(sparse.hstack([none, *self.inputs.values()], "csr"))
+
+    def effort(self, x: Array) -> Array:
+        """z = (-f, v, s)."""
+        return np.concatenate([-self.weight, x[len(self.weight) :]])
+
+    def flows(self, x: Array, z: Array, u: Array) -> Array:
+        """(J - R) z + B u by blocks."""
+        n, result, pushes = self.linear.shape[1], np.zeros_like(x), (self._inputs @ u.T).T
+        for k, each in enumerate(x):
+            slopes, v, s = self.strain_slopes(each[:n]), z[k, n : 2 * n], z[k, 2 * n :]
+            rates = slopes @ v
+            result[k, :n], result[k, 2 * n :] = v, rates
+            result[k, n : 2 * n] = pushes[k] - z[k, :n] - slopes.T @ (s + self.viscosity * (self.stiffness @ rates))
+        return result
+
+    def defect_slope(self, x: Array, rate: Array, u: Array) -> sparse.csr_array:
+        """-d((J - R) z)/dx; how R changes with q is left out."""
+        n, t = self.linear.shape[1], self.quadratic
+        v, s = x[n : 2 * n], x[2 * n :]
+        structure = (self.structure_matrix(x) - self.dissipation_matrix(x)).tolil()
+        structure[:, :n] = 0.0
+        moved = sparse.coo_array((t.factor * s[t.strain], (t.first + n, t.second)), structure.shape)
+        turned = sparse.coo_array((t.factor * v[t.first], (t.strain + 2 * n, t.second)), structure.shape)
+        return sparse.csr_array(moved - structure.tocsr() - turned)
+
+    def storage(self, x: Array) -> float:
+        """H [J]."""
+        n = self.linear.shape[1]
+        return float(x @ (self._descriptor @ x) / 2 - x[:n] @ x[:n] / 2 - self.weight @ x[:n])
+
+
+def duffing_oscillator(
+    alpha: float, beta: float, position: float = 1.0, velocity: float = 0.0
+) -> QuadraticStrainModel:
+    """d2q/dt2 + alpha q + beta q^3 = 0, unit mass, with strains (q, q^2) and stresses (alpha q, beta q^2/2).
+
+    Args:
+        alpha, beta: of the spring, positive.
+        position, velocity: at t = 0.
+
+    Raises:
+        ParameterError: a stiffness that is not positive.
+    """
+    one, zero = np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    return QuadraticStrainModel(
+        mass=sparse.eye_array(1, format="csr"),
+        stiffness=sparse.diags_array([positive("alpha", alpha), positive("beta", beta) / 2], format="csr"),
+        constant=np.zeros(2),
+        linear=sparse.csr_array(np.array([[1.0], [0.0]])),
+        quadratic=ProductTerms(one, zero, zero, np.array([2.0])),
+        weight=np.zeros(1),
+        start=np.array([position, velocity], dtype=np.float64),
+        inputs={"force": sparse.eye_array(1, format="csr")},
+    )
+
+
+def von_karman_beam(
+    length: float, axial_stiffness: float, bending_stiffness: float, line_density: float, elements: int
+) -> QuadraticStrainModel:
+    """A beam between hinges that do not move, with membrane strain u' + w'^2/2, in the plane.
+
+    q are per node u and w [m] and the slope w' [1]: u linear, w cubic in each element, u and w of the ends left
+    out.
+    Strains are the mean membrane strain of each element and w'' at its two Gauss points, times lengths.
+
+    Args:
+        length: [m].
+        axial_stiffness: EA [N].
+        bending_stiffness: EI [N m^2].
+        line_density: rho A [kg/m].
+        elements: along it.
+
+    Raises:
+        ParameterError: a parameter that is not positive.
+    """
+    if isinstance(elements, bool) or not isinstance(elements, int) or elements < 1:
+        raise ParameterError(f"elements must be a whole number of at least 1, got {elements!r}")
+    size, density = positive("length", length) / elements, positive("line_density", line_density)
+    ea, ei = positive("axial_stiffness", axial_stiffness), positive("bending_stiffness", bending_stiffness)
+    places, weights = np.polynomial.legendre.leggauss(4)
+    places, weights = (places + 1) / 2, weights * size / 2
+    shapes, slopes = _cubics(places, size, 0), _cubics(places, size, 1)
+    bending = _cubics((1 + np.array([-1, 1]) / np.sqrt(3)) / 2, size, 2) * size / 2
+    inertia = density * np.einsum("pi,pj,p->ij", shapes, shapes, weights)
+    stretching = np.einsum("pi,pj,p->ij", slopes, slopes, weights)
+    first: IntArray = 3 * np.arange(elements)[:, None]
+    axial, lateral = first + np.array([0, 3]), first + np.array([1, 2, 4, 5])
+    n = 3 * (elements + 1)
+    mass = _added(axial, density * size / 6 * np.array([[2.0, 1.0], [1.0, 2.0]]), n)
+    mass += _added(lateral, inertia, n)
+    stretched, bent = np.arange(elements), elements + 2 * np.arange(elements)[:, None] + [0, 1]
+    linear = np.zeros((3 * elements, n))
+    linear[stretched[:, None], axial] = [-1.0, 1.0]
+    linear[bent[:, :, None], lateral[:, None]] = bending
+    kept = np.setdiff1d(np.arange(n), [0, 1, n - 3, n - 2])
+    place = np.full(n, -1)
+    place[kept] = np.arange(len(kept))
+    rows, columns = (np.repeat(place[lateral], 4, axis=1).ravel(), np.tile(place[lateral], (1, 4)).ravel())
+    inside = (rows >= 0) & (columns >= 0)
+    terms = ProductTerms(
+        np.repeat(stretched, 16)[inside],
+        rows[inside],
+        columns[inside],
+        np.tile(stretching.ravel(), elements)[inside],
+    )
+    stiffness = np.concatenate([np.full(elements, ea / size), np.full(2 * elements, 2 * ei / size)])
+    return QuadraticStrainModel(
+        mass=sparse.csr_array(mass[kept][:, kept]),
+        stiffness=sparse.diags_array(stiffness, format="csr"),
+        constant=np.zeros(3 * elements),
+        linear=sparse.csr_array(linear[:, kept]),
+        quadratic=terms,
+        weight=np.zeros(len(kept)),
+        start=np.zeros(2 * len(kept)),
+        inputs={"force": sparse.eye_array(len(kept), format="csr")},
+    )
+
+
+def soft_stress_form(form: SoftForm) -> QuadraticStrainModel:
+    """A soft body of the law of St. Venant and Kirchhoff with the second Piola-Kirchhoff stresses as states [Pa].
+
+    Strains are E = (C - 1)/2 at the quadrature points, times their volumes, in the order 11, 22, 33, 23, 13, 12
+    with shear strains twice.
+
+    Raises:
+        ModelError: another law.
+    """
+    body = form.body
+    d, blocks, constants, begin = body.dimension, [], [], 0
+    strain, first, second, factor = [], [], [], []
+    for group in body.elements:
+        if not isinstance(group.law, QuadraticConstitution):
+            raise ModelError(
+                "stresses=True is for soft bodies of the law of St. Venant and Kirchhoff: strains of others are no"
+                " linear functions of stresses"
+            )
+        e, p = group.weights.shape
+        tangent = group.law.tangent(np.eye(3))
+        blocks.append(sparse.kron(sparse.diags_array(1 / group.weights.ravel()), tangent))
+        one = np.tile([0.5, 0.5, 0.5, 0.0, 0.0, 0.0], e * p) * np.repeat(group.weights.ravel(), 6)
+        across = np.tile([0.0, 0.0, 1.0, 0.0, 0.0, 0.0], e * p) * one if group.is_sheet else 0.0
+        constants.append(across - one)
+        k = group.nodes.shape[1]
+        for row, (a, b) in enumerate(PAIRS):
+            if group.is_sheet and row in (2, 3, 4):
+                continue
+            own = np.einsum("ep,epi,epj->epij", group.weights, group.gradients[..., a], group.gradients[..., b])
+            own = own if a == b else own + own.swapaxes(2, 3)
+            for axis in range(d):
+                shape = (e, p, k, k)
+                places = begin + 6 * np.arange(e * p).reshape(e, p) + row
+                strain.append(np.broadcast_to(places[:, :, None, None], shape).ravel())
+                first.append(np.broadcast_to(d * group.nodes[:, None, :, None] + axis, shape).ravel())
+                second.append(np.broadcast_to(d * group.nodes[:, None, None, :] + axis, shape).ravel())
+                factor.append(own.ravel())
+        begin += 6 * e * p
+    terms = ProductTerms(*(np.concatenate(each) for each in (strain, first, second, factor)))
+    return QuadraticStrainModel(
+        mass=mass_matrix(body),
+        stiffness=sparse.csr_array(sparse.block_diag(blocks, "csr")),
+        constant=np.concatenate(constants),
+        linear=sparse.csr_array((begin, body.elastic_count)),
+        quadratic=terms,
+        weight=form.weight,
+        start=form.initial_state,
+        inputs=form.interface_forces,
+        viscosity=body.elements[0].viscosity,
+    )
+
+
+def _cubics(x: Array, size: float, derivative: int) -> Array:
+    """Hermite's functions of value and slope at both ends of 0 <= x <= 1, or a derivative, shape (points, 4)."""
+    rows = np.array([[1.0, 0, -3, 2], [0, size, -2 * size, size], [0, 0, 3, -2], [0, 0, -size, size]])
+    powers = np.polynomial.polynomial.polyder(np.eye(4), derivative) / size**derivative
+    return np.asarray(np.polynomial.polynomial.polyvander(x, 3 - derivative) @ powers @ rows.T)
+
+
+def _added(places: IntArray, block: Array, size: int) -> sparse.csr_array:
+    """The same block of each element, added up, shape (size, size)."""
+    count = places.shape[1]
+    rows, columns = np.repeat(places, count, axis=1).ravel(), np.tile(places, (1, count)).ravel()
+    return sparse.coo_array((np.tile(block.ravel(), len(places)), (rows, columns)), (size, size)).tocsr()
