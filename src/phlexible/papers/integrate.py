@@ -363,8 +363,8 @@ def integrate(
 
     Orders are those of the states; multipliers have order 2 (``gauss2``), 3 (``radau3``), 1 (all others) at the
     ends of steps. Models of the papers' bodies and what ``transformer``, ``gyrator``, ``inverted``, ``with_prefix``
-    and ``with_ports`` make of them are taken apart and integrated by their parts; a model of your own needs the methods
-    of ``PortHamiltonianModel`` only, for ``linearly_implicit`` its ``coordinates`` too: that scheme takes
+    and ``with_ports`` make of them are taken apart and integrated by their parts; a model of your own needs the
+    methods of ``PortHamiltonianModel`` only, for ``linearly_implicit`` its ``coordinates`` too: that scheme takes
     strings of the law of St. Venant and Kirchhoff, ``SoftBody.port_hamiltonian(stresses=True)`` and
     ``phlexible.papers.QuadraticStrainModel``, and starts with the strains that it keeps (docs/theory.md, 5).
 

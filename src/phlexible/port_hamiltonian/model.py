@@ -151,8 +151,8 @@ class PortHamiltonianModel(ABC):
     def coordinates(self) -> IntArray:
         """Numbers of the states q on which J, R and B depend; none: nothing does.
 
-        For ``method="linearly_implicit"``: of models with constant E whose efforts are linear in the other states and
-        do not depend on q, and whose rates of q are efforts (``phlexible.papers.QuadraticStrainModel``).
+        For ``method="linearly_implicit"``: of models with constant E whose efforts are linear in the other states
+        and do not depend on q, and whose rates of q are efforts (``phlexible.papers.QuadraticStrainModel``).
         """
         return np.zeros(0, dtype=np.int64)
 
