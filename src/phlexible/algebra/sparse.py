@@ -248,7 +248,7 @@ def dissected(matrix: sparse.csr_array, places: Array) -> IntArray:
         is_first[half] = True
         rest = members[~is_first[members]]
         touches = np.diff(matrix.indptr)[rest]
-        neighbours = matrix.indices[_ranges(matrix.indptr[rest], touches)]
+        neighbours = matrix.indices[ranges(matrix.indptr[rest], touches)]
         hits = np.add.reduceat(is_first[neighbours].astype(np.int64), np.cumsum(touches) - touches)
         is_first[half] = False
         between, other = rest[hits > 0], rest[hits == 0]
@@ -257,10 +257,10 @@ def dissected(matrix: sparse.csr_array, places: Array) -> IntArray:
     return order
 
 
-def _ranges(starts: IntArray, lengths: IntArray) -> IntArray:
+def ranges(starts: IntArray, lengths: IntArray) -> IntArray:
     """start, start + 1, ... of each range, one after the other."""
     ends = np.cumsum(lengths)
-    return np.arange(ends[-1]) - np.repeat(ends - lengths, lengths) + np.repeat(starts, lengths)
+    return np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - lengths, lengths) + np.repeat(starts, lengths)
 
 
 # Sums of weighted rows, of many functions at once: products with a sparse matrix that never changes.

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Annotated, Literal
 
 import numpy as np
@@ -248,24 +249,24 @@ class Rod:
             for section, w, b, a in found
         )
 
+    def element_shape(self, number: int) -> ElementShape:
+        """One element; they count from 0 at the start."""
+        size, order = self.length / self.elements, self.order
+        points, weights, values, slopes = self._quadrature
+        nodes = tuple(range(order * number, order * (number + 1) + 1))
+        return ElementShape(nodes, size * (number + points), size * weights, values, slopes)
+
+    @cached_property
+    def _quadrature(self) -> tuple[Array, Array, Array, Array]:
+        """Of every element: points (g,) in (0, 1), weights (g,) with sum 1, values and slopes of the nodes there."""
+        size, (points, weights) = self.length / self.elements, gauss(self.order)
+        if self.order == 1:
+            return points, weights, lagrange_values(points), lagrange_slopes(points, size)
+        return points, weights, quadratic_values(points), quadratic_slopes(points, size)
+
     def element_shapes(self) -> tuple[ElementShape, ...]:
         """The elements, from start to end."""
-        size, order = self.length / self.elements, self.order
-        points, weights = gauss(order)
-        if order == 1:
-            values, slopes = lagrange_values(points), lagrange_slopes(points, size)
-        else:
-            values, slopes = quadratic_values(points), quadratic_slopes(points, size)
-        return tuple(
-            ElementShape(
-                tuple(range(order * e, order * (e + 1) + 1)),
-                size * (e + points),
-                size * weights,
-                values,
-                slopes,
-            )
-            for e in range(self.elements)
-        )
+        return tuple(self.element_shape(number) for number in range(self.elements))
 
     @property
     def mass(self) -> float:

@@ -9,8 +9,17 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.rotations import cross
-from phlexible.algebra.sparse import Matrix, Pattern, WeightedSums, is_small, plain_sums, sums_of, weighted_sums
-from phlexible.description.interactions.functions import Chord, Coordinate, Row
+from phlexible.algebra.sparse import (
+    Matrix,
+    Pattern,
+    WeightedSums,
+    is_small,
+    plain_sums,
+    ranges,
+    sums_of,
+    weighted_sums,
+)
+from phlexible.description.interactions.functions import Chord, Coordinate, Row, Vector
 from phlexible.description.joints.relations import RelationRow
 from phlexible.description.time_functions import Timed, TimeFactor, TimePath
 from phlexible.state.instants import GivenFunctions, Instants
@@ -34,6 +43,7 @@ class VectorCollector:
     def __init__(self, resolver: VectorResolver) -> None:
         self._resolver = resolver
         self._numbers: dict[object, int] = {}
+        self._parts: dict[Vector, list[tuple[float, int]]] = {}  # of vectors that chords share
         self._chords: dict[tuple[tuple[float, int], ...], int] = {}
         self.vectors: list[CarriedVector] = []
 
@@ -44,19 +54,21 @@ class VectorCollector:
 
     def vector(self, vector: CarriedVector) -> int:
         """The number of a vector."""
-        if vector.key not in self._numbers:
-            self._numbers[vector.key] = len(self.vectors)
+        number = self._numbers.setdefault(vector.key, len(self.vectors))
+        if number == len(self.vectors):
             self.vectors.append(vector)
-        return self._numbers[vector.key]
+        return number
 
     def chord(self, chord: Chord) -> int:
         """The number of a chord."""
-        parts = [
-            (weight * share, self.vector(carried))
-            for weight, vector in chord.parts
-            for share, carried in self._resolver.parts(vector)
-        ]
+        parts = [(weight * share, number) for weight, vector in chord.parts for share, number in self._of(vector)]
         return self.chord_of(tuple(parts))
+
+    def _of(self, vector: Vector) -> list[tuple[float, int]]:
+        """Weights and numbers of what a vector is the sum of."""
+        if vector not in self._parts:
+            self._parts[vector] = [(share, self.vector(carried)) for share, carried in self._resolver.parts(vector)]
+        return self._parts[vector]
 
     def chord_of(self, parts: tuple[tuple[float, int], ...]) -> int:
         """The number of a chord of numbered vectors."""
@@ -305,40 +317,30 @@ class FunctionSet:
         """Coefficient, source, row and column of everything that adds up to G."""
         frame, axis, spin = self.layout.spin
         begins = np.searchsorted(frame, np.arange(self.layout.frames + 1))
-        shapes: dict[int, tuple[Array, IntArray, IntArray]] = {}  # what is not zero in those of a vector
-        ones, d = np.ones(self.layout.linear.shape[1]), self.layout.linear.shape[1]
-        values: list[Array] = []
-        sources: list[IntArray] = []
-        columns: list[IntArray] = []
-        counts: list[int] = []
-        for number, part in enumerate(self._carried):
-            k = int(self.parts[1][part])
-            vector, before = self.set.vectors[k], len(values)
-            if vector.is_point:
-                values.append(ones)
-                sources.append(9 * number + np.arange(d))
-                columns.append(self.layout.linear[vector.carrier])
-            if vector.carrier < self.layout.frames:
-                own = slice(begins[vector.carrier], begins[vector.carrier + 1])
-                values.append(np.ones(own.stop - own.start))
-                sources.append(9 * number + 3 + axis[own])
-                columns.append(spin[own])
-                if k not in shapes:
-                    i, j = np.nonzero(vector.shapes)
-                    shapes[k] = (vector.shapes[i, j], i, j)
-                own_values, i, j = shapes[k]
-                values.append(own_values)
-                sources.append(9 * number + 6 + i)
-                columns.append(int(self.layout.velocity[vector.carrier + 1]) - vector.shapes.shape[1] + j)
-            counts.append(sum(len(each) for each in values[before:]))
-        none = np.zeros(0, dtype=np.int64)
-        rows = np.repeat(self.parts[0][self._carried], counts) if counts else none
-        return (
-            np.concatenate([np.zeros(0), *values]),
-            np.concatenate([none, *sources]),
-            rows,
-            np.concatenate([none, *columns]),
-        )
+        on = self.parts[1][self._carried]
+        carrier, d = self.set.carrier[on], self.layout.linear.shape[1]
+        points = np.flatnonzero(self.set.is_point[on] > 0)
+        turning = np.flatnonzero(carrier < self.layout.frames)
+        first, spins = begins[carrier[turning]], np.diff(begins)[carrier[turning]]
+        turned = ranges(first, spins)
+        values = [np.ones(d * len(points) + len(turned))]
+        numbers = [np.repeat(points, d), np.repeat(turning, spins)]
+        sources = [np.tile(np.arange(d), len(points)), 3 + axis[turned]]
+        columns = [self.layout.linear[carrier[points]].ravel(), spin[turned]]
+        for number in turning.tolist():
+            shapes = self.set.vectors[on[number]].shapes
+            if not shapes.shape[1]:
+                continue
+            i, j = np.nonzero(shapes)
+            values.append(shapes[i, j])
+            numbers.append(np.full(len(i), number))
+            sources.append(6 + i)
+            columns.append(int(self.layout.velocity[carrier[number] + 1]) - shapes.shape[1] + j)
+        number = np.concatenate(numbers)
+        order = np.argsort(number, kind="stable")
+        number, part = number[order], self._carried[number[order]]
+        source, column = np.concatenate(sources)[order], np.concatenate(columns)[order]
+        return np.concatenate(values)[order], 9 * number + source, self.parts[0][part], column
 
     def _chord_values(self, at: Instants) -> Array:
         """Chords, shape (T, chords, 3)."""

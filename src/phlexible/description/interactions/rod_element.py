@@ -26,7 +26,7 @@ from phlexible.description.interactions.functions import (
     StrainCoordinate,
     product,
 )
-from phlexible.description.ports import Attachment, PlacedBody, Port
+from phlexible.description.ports import PlacedBody, Port
 
 STRAINS = ("stretch", "shear y", "shear z", "twist", "curvature y", "curvature z")
 KEPT = {1: (0,), 2: (0, 1, 5), 3: (0, 1, 2, 3, 4, 5)}
@@ -59,7 +59,7 @@ class RodElement(ForceElement):
     @cached_property
     def shape(self) -> ElementShape:
         """Where its quadrature points are."""
-        return self.rod.element_shapes()[self.number]
+        return self.rod.element_shape(self.number)
 
     @cached_property
     def stiffness(self) -> Array:
@@ -117,19 +117,28 @@ class RodElement(ForceElement):
     def _terms(self, values: Array, slopes: Array, k: int) -> tuple[BilinearTerm, ...]:
         """Of Gamma_k (k = 0, 1, 2) or K_k-3."""
         if k < 3:
-            along = Chord(tuple((float(w), PointOf(n.origin)) for w, n in zip(slopes, self.nodes, strict=True)))
+            along = Chord(tuple((float(w), point) for w, point in zip(slopes, self._points, strict=True)))
             return (BilinearTerm(1.0, Chord(tuple(self._mean(values, k))), along),)
         i, j = (k - 2) % 3, (k - 1) % 3
         terms = []
-        for a, first in enumerate(self.nodes):  # d_i . d_j of one node is zero
+        for a, first in enumerate(self._axes):  # d_i . d_j of one node is zero
             for b in range(a + 1, len(self.nodes)):
-                second, share = self.nodes[b], 0.5 * float(values[a] * slopes[b] - values[b] * slopes[a])
-                terms.append(product(_axis(first, j), _axis(second, i), share))
-                terms.append(product(_axis(first, i), _axis(second, j), -share))
+                second, share = self._axes[b], 0.5 * float(values[a] * slopes[b] - values[b] * slopes[a])
+                terms.append(product(first[j], second[i], share))
+                terms.append(product(first[i], second[j], -share))
         return tuple(terms)
 
+    @cached_property
+    def _points(self) -> list[PointOf]:
+        return [PointOf(node.origin) for node in self.nodes]
+
+    @cached_property
+    def _axes(self) -> list[list[DirectionOf]]:
+        """d_x, d_y, d_z of each node."""
+        return [[DirectionOf(node.origin, node.rotation[:, k]) for k in range(3)] for node in self.nodes]
+
     def _mean(self, values: Array, k: int) -> Sequence[tuple[float, DirectionOf]]:
-        return [(float(share), _axis(node, k)) for share, node in zip(values, self.nodes, strict=True)]
+        return [(float(share), axes[k]) for share, axes in zip(values, self._axes, strict=True)]
 
     def __repr__(self) -> str:
         return f"element {self.number + 1} from {self.nodes[0].name} to {self.nodes[-1].name}"
@@ -152,7 +161,3 @@ def rod_elements(rod: Rod, nodes: Sequence[PlacedBody], stress_free: Array | Non
         )
         for number, shape in enumerate(rod.element_shapes())
     )
-
-
-def _axis(node: PlacedBody, k: int) -> DirectionOf:
-    return DirectionOf(Attachment(node, node.origin.location), node.rotation[:, k])
