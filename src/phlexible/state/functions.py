@@ -336,11 +336,10 @@ class FunctionSet:
             numbers.append(np.full(len(i), number))
             sources.append(6 + i)
             columns.append(int(self.layout.velocity[carrier[number] + 1]) - shapes.shape[1] + j)
-        number = np.concatenate(numbers)
-        order = np.argsort(number, kind="stable")
-        number, part = number[order], self._carried[number[order]]
-        source, column = np.concatenate(sources)[order], np.concatenate(columns)[order]
-        return np.concatenate(values)[order], 9 * number + source, self.parts[0][part], column
+        owner = np.concatenate(numbers)
+        order = np.argsort(owner, kind="stable")  # part after part
+        owner, source, column = owner[order], np.concatenate(sources)[order], np.concatenate(columns)[order]
+        return np.concatenate(values)[order], 9 * owner + source, self.parts[0][self._carried[owner]], column
 
     def _chord_values(self, at: Instants) -> Array:
         """Chords, shape (T, chords, 3)."""

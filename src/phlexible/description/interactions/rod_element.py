@@ -78,9 +78,13 @@ class RodElement(ForceElement):
 
     def functions(self, dimension: int) -> list[list[Row]]:
         """Gamma and K at each quadrature point, those that the dimension has."""
-        kept = KEPT[dimension]
+        return [[point[k] for k in KEPT[dimension]] for point in self._functions]
+
+    @cached_property
+    def _functions(self) -> list[list[Row]]:
+        """All six at each quadrature point."""
         return [
-            [Row(self._terms(values, slopes, k), 0.0, f"{STRAINS[k]} of {self}") for k in kept]
+            [Row(self._terms(values, slopes, k), 0.0, f"{strain} of {self}") for k, strain in enumerate(STRAINS)]
             for values, slopes in zip(self.shape.values, self.shape.slopes, strict=True)
         ]
 
