@@ -258,7 +258,7 @@ class Rod:
 
     @cached_property
     def _quadrature(self) -> tuple[Array, Array, Array, Array]:
-        """Points (g,) in (0, 1) and weights (g,) of every element, values and slopes of its nodes there (g, nodes)."""
+        """Points (g,) in (0, 1) and weights (g,) of an element, values and slopes of its nodes there (g, nodes)."""
         size, (points, weights) = self.length / self.elements, gauss(self.order)
         if self.order == 1:
             return points, weights, lagrange_values(points), lagrange_slopes(points, size)
