@@ -4,9 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, line_plane_or_space, vector
 from phlexible.algebra.fields import Count, Positive, convert_fields, option_of, set_fields
@@ -45,6 +46,9 @@ from phlexible.elements.sections import (
 )
 from phlexible.errors import AttachmentError, ParameterError
 from phlexible.shapes.surfaces import Color, outline_of
+
+if TYPE_CHECKING:
+    from phlexible.papers.rod_form import RodForm
 
 # A rigid cross-section of a rod, with the mass of the length around it.
 
@@ -272,6 +276,32 @@ class Rod:
     def mass(self) -> float:
         """Mass of the rod: that of its nodes, with the sections there [kg]."""
         return float(self._node_weights @ moments_at(self._section, self.material, self.node_places)[:, 0, 0])
+
+    def port_hamiltonian(
+        self,
+        *,
+        dimension: int = 3,
+        gravity: ArrayLike = (0.0, 0.0, 0.0),
+        shape: Field | None = None,
+        velocity: Field | None = None,
+        angular_velocity: ArrayLike | None = None,
+        start: str = "force",
+        end: str = "force",
+    ) -> "RodForm":
+        """This rod alone as a port-Hamiltonian model with strains of its own, see ``RodForm``.
+
+        Args:
+            dimension: 1 (along x), 2 or 3.
+            gravity: acceleration of gravity, world axes, shape (3,) [m/s^2].
+            shape, velocity, angular_velocity: at t = 0, as in ``model.add``; None: straight along x, at rest.
+            start, end: "force": prescribed force and moment; "fixed": clamped.
+
+        Raises:
+            ParameterError: no such option, a shape that the rod cannot have, or numbers out of the line or plane.
+        """
+        from phlexible.papers.rod_form import rod_form  # the papers' forms are above all bodies
+
+        return rod_form(self, dimension, gravity, shape, velocity, angular_velocity, (start, end))
 
     def sections_at(self, x: Array) -> list[UniformSection]:
         """The cross-sections at x (k,) [m]."""

@@ -1,0 +1,486 @@
+"""A geometrically exact rod as a port-Hamiltonian model with strains of its own (docs/theory.md, 8)."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from phlexible.algebra.arrays import Array, IntArray, line_plane_or_space, option, vector
+from phlexible.algebra.rotations import cross_matrix
+from phlexible.bodies.initial_nodes import Field
+from phlexible.bodies.rod import Rod, StressFree
+from phlexible.description.interactions.rod_element import KEPT, STRAIGHT
+from phlexible.description.mechanism.wholes import rod_sections
+from phlexible.errors import ParameterError
+from phlexible.papers.rod_strains import RodStrains
+from phlexible.port_hamiltonian.model import Port, PortHamiltonianModel, StateBlock
+
+# Rigid sections of a rod and how they move, in space: a plane or a line leaves some of their coordinates out.
+
+WIDTH, SPEEDS, STRAINS = 12, 6, 6
+"""Of a section: coordinates (c, d_x, d_y, d_z) and velocities (v, w); of a point: Gamma and K."""
+
+
+@dataclass(frozen=True, eq=False)
+class RodSections:
+    """N rigid sections.
+
+    Attributes:
+        mass: shape (N,) [kg].
+        inertia: about the centres of mass, in the axes of the sections, shape (N, 3, 3) [kg m^2].
+        offsets: of the centres of mass from the axis of the rod, in the axes of the sections, shape (N, 3) [m].
+        lengths: of the rod whose mass they carry, shape (N,) [m].
+    """
+
+    mass: Array
+    inertia: Array
+    offsets: Array
+    lengths: Array
+
+    @classmethod
+    def of(cls, rod: Rod, dimension: int) -> "RodSections":
+        """Those of a rod; in a plane they have no extent across it."""
+        nodes = rod.nodes()
+        bodies = [node.discretize(dimension) for node in nodes]
+        mass = np.array([body.mass for body in bodies])
+        offsets = np.array([body.first_moments[:, 0] for body in bodies]) / mass[:, None]
+        squares = np.array([body.second_moments[:, :, 0, 0] for body in bodies])
+        squares -= mass[:, None, None] * offsets[:, :, None] * offsets[:, None, :]
+        inertia = np.trace(squares, axis1=1, axis2=2)[:, None, None] * np.eye(3) - squares
+        return cls(mass, inertia, offsets, np.array([node.weight for node in nodes]))
+
+    @property
+    def count(self) -> int:
+        """Number N of sections."""
+        return len(self.mass)
+
+    @property
+    def mass_matrix(self) -> sparse.csr_array:
+        """Of all velocities, constant, shape (6 N, 6 N)."""
+        blocks = np.zeros((self.count, SPEEDS, SPEEDS))
+        blocks[:, :3, :3], blocks[:, 3:, 3:] = self.mass[:, None, None] * np.eye(3), self.inertia
+        return _diagonal(blocks)
+
+
+def rates(vectors: Array, speeds: Array) -> Array:
+    """Of the vectors (N, 4, 3) of sections with velocities (N, 6): c' = v and d_i' = W x d_i, shape (N, 4, 3).
+
+    W is the angular velocity in world axes.
+    """
+    turning = np.cross(_world_spin(vectors, speeds)[:, None], vectors[:, 1:])
+    return np.concatenate([speeds[:, None, :3], turning], axis=1)
+
+
+def _world_spin(vectors: Array, speeds: Array) -> Array:
+    """W with W.d_i = w_i, also where the d_i are means of two triads (4.2), shape (N, 3)."""
+    return np.asarray(np.linalg.solve(vectors[:, 1:], speeds[:, 3:, None])[:, :, 0])
+
+
+def resultants(vectors: Array, forces: Array, moments: Array) -> Array:
+    """Of forces (N, 4, 3) on the vectors and moments (N, 3): force and moment along w, shape (N, 6).
+
+    Dual to ``rates``: they have the same power.
+    """
+    whole = moments + np.cross(vectors[:, 1:], forces[:, 1:]).sum(axis=1)
+    along = np.linalg.solve(np.swapaxes(vectors[:, 1:], 1, 2), whole[:, :, None])[:, :, 0]
+    return np.concatenate([forces[:, 0], along], axis=1)
+
+
+def _rate_matrix(vectors: Array) -> sparse.csr_array:
+    """Of ``rates``, shape (12 N, 6 N)."""
+    blocks = np.zeros((len(vectors), 4, 3, SPEEDS))
+    blocks[:, 0, :, :3] = np.eye(3)
+    blocks[:, 1:, :, 3:] = -cross_matrix(vectors[:, 1:]) @ np.linalg.inv(vectors[:, 1:])[:, None]
+    return _diagonal(blocks.reshape(len(vectors), WIDTH, SPEEDS))
+
+
+def _rate_slope(vectors: Array, speeds: Array) -> sparse.csr_array:
+    """d(rates)/d(vectors), shape (12 N, 12 N)."""
+    turning, blocks = _world_spin(vectors, speeds), np.zeros((len(speeds), 4, 3, 4, 3))
+    blocks[:, 1:, :, 1:] = np.einsum("ncb,ik->nickb", cross_matrix(turning), np.eye(3))
+    turned = cross_matrix(vectors[:, 1:]) @ np.linalg.inv(vectors[:, 1:])[:, None]
+    blocks[:, 1:, :, 1:] += np.einsum("nick,nb->nickb", turned, turning)
+    return _diagonal(blocks.reshape(len(speeds), WIDTH, WIDTH))
+
+
+def _resultant_slope(vectors: Array, forces: Array, moments: Array) -> sparse.csr_array:
+    """d(resultants)/d(vectors) of constant forces and moments, shape (6 N, 12 N)."""
+    along = resultants(vectors, forces, moments)[:, 3:]
+    changes = -cross_matrix(forces[:, 1:]) - along[:, :, None, None] * np.eye(3)
+    blocks = np.zeros((len(forces), SPEEDS, 4, 3))
+    inverse = np.linalg.inv(np.swapaxes(vectors[:, 1:], 1, 2))
+    blocks[:, 3:, 1:] = np.einsum("nac,nkcb->nakb", inverse, changes)
+    return _diagonal(blocks.reshape(len(forces), SPEEDS, WIDTH))
+
+
+def _diagonal(blocks: Array) -> sparse.csr_array:
+    count, rows, columns = blocks.shape
+    places = np.arange(count), np.arange(count + 1)
+    return sparse.bsr_array((blocks, *places), shape=(count * rows, count * columns)).tocsr()
+
+
+# A geometrically exact rod as a port-Hamiltonian model with strains of its own (docs/theory.md, 8).
+
+
+class RodEnd(StrEnum):
+    """FORCE: u is force and moment on the end, y its velocities. FIXED: it does not move and has no port."""
+
+    FORCE = "force"
+    FIXED = "fixed"
+
+
+@dataclass(frozen=True, eq=False)
+class RodForm(PortHamiltonianModel):
+    """A rod as ``E dx/dt = (J(q) - R(q)) z(x) + B(q) u``, everything sparse (8.34)::
+
+        x = (c, R, v, w, gamma)    E = diag(I, I, m, J, W)
+        z = (-m g, 0, v, w, sigma)    sigma = C (gamma - gamma_0)
+        J = [[0, A(q), 0], [-A(q)^T, [J w], -L(q)^T W], [0, W L(q), 0]]    R = tau L(q)^T W C L(q) on (v, w)
+
+    of the sections: centres of mass c and velocities v in world axes, R by rows with R' = R [w], angular
+    velocities w in their own axes; of the quadrature points: gamma = (Gamma, K) (8.20) with gamma' = L(q) (v, w),
+    stress resultants sigma and measures W. A plane has (Gamma_x, Gamma_y, K_z) and R by four entries, a line
+    Gamma_x and no R.
+
+    Ports, in world axes: ``start force``, ``start moment``, ``end force``, ``end moment`` act on the axis; a fixed
+    end has none. ``distributed force`` is a force per length at the sections that move, y = M_d v with the lengths
+    M_d that they carry.
+
+    Attributes:
+        dimension: 1, 2 or 3.
+        sections: masses and inertia.
+        strains: gamma as a function of the sections.
+        stiffness: C, zero where the dimension has no strain, shape (g, 6, 6).
+        measures: W, lengths of the quadrature points, shape (g,) [m].
+        natural: gamma_0, shape (g, 6).
+        viscosity: Kelvin-Voigt time tau [s].
+        gravity: shape (3,) [m/s^2].
+        boundaries: at the start and at the end.
+        vectors: (c, d_x, d_y, d_z) of the sections at t = 0, shape (N, 4, 3).
+        speeds: (v, w) at t = 0, shape (N, 6).
+    """
+
+    dimension: int
+    sections: RodSections
+    strains: RodStrains
+    stiffness: Array
+    measures: Array
+    natural: Array
+    viscosity: float
+    gravity: Array
+    boundaries: tuple[RodEnd, RodEnd]
+    vectors: Array
+    speeds: Array
+    states: tuple[StateBlock, ...] = field(init=False)
+    ports: tuple[Port, ...] = field(init=False)
+    _kept: IntArray = field(init=False, repr=False)
+    _inputs: IntArray = field(init=False, repr=False)
+    _at_start: Array = field(init=False, repr=False)
+    _descriptor: sparse.csr_array = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        d, n, axes = self.dimension, self.sections.count, self._rotation_axes
+        ends = dict(zip((0, n - 1), self.boundaries, strict=True))
+        free, turning = [k for k in range(n) if ends.get(k) is not RodEnd.FIXED], range(d if axes else 0)
+        speeds, strains = WIDTH * n, (WIDTH + SPEEDS) * n
+        kept = {
+            "position": [WIDTH * k + i for k in free for i in range(d)],
+            "rotation_rows": [WIDTH * k + 3 + 3 * j + i for k in free for i in turning for j in turning],
+            "velocity": [speeds + SPEEDS * k + i for k in free for i in range(d)],
+            "angular_velocity": [speeds + SPEEDS * k + 3 + i for k in free for i in axes],
+            "strain": [strains + STRAINS * g + i for g in range(len(self.measures)) for i in KEPT[d]],
+        }
+        units = ("m", "1", "m/s", "rad/s", "")
+        blocks = [StateBlock(name, unit, len(at)) for (name, at), unit in zip(kept.items(), units, strict=True)]
+        ports, inputs = [], []
+        for name, k in zip(("start", "end"), (0, n - 1), strict=True):
+            if k in free:
+                ports.append(Port(f"{name} force", "N", "m/s", d))
+                ports += [Port(f"{name} moment", "N m", "rad/s", len(axes))] * bool(axes)
+                inputs += [3 * k + i for i in range(d)] + [3 * (n + k) + i for i in axes]
+        lengths = sparse.diags_array(np.repeat(self.sections.lengths[free], d), format="csr")
+        ports.append(Port("distributed force", "N/m", "m^2/s", d * len(free), lengths))
+        inputs += [3 * (2 * n + k) + i for k in free for i in range(d)]
+        chosen = np.array([place for places in kept.values() for place in places], dtype=np.int64)
+        weights = sparse.diags_array(np.repeat(self.measures, STRAINS))
+        parts = [sparse.eye_array(WIDTH * n), self.sections.mass_matrix, weights]
+        gamma = self.strains.values(self.vectors.reshape(-1, 3))
+        object.__setattr__(self, "states", tuple(block for block in blocks if block.size))
+        object.__setattr__(self, "ports", tuple(ports))
+        object.__setattr__(self, "_kept", chosen)
+        object.__setattr__(self, "_inputs", np.array(inputs, dtype=np.int64))
+        object.__setattr__(self, "_at_start", np.concatenate([self.vectors.ravel(), self.speeds.ravel(), gamma]))
+        whole = sparse.csr_array(sparse.block_diag(parts, "csr"))
+        object.__setattr__(self, "_descriptor", whole[chosen][:, chosen])
+
+    @property
+    def initial_state(self) -> Array:
+        """x at t = 0, strains those of the shape, shape (state_size,)."""
+        return self._at_start[self._kept]
+
+    @property
+    def rest_state(self) -> Array:
+        """That of t = 0."""
+        return self.initial_state
+
+    def positions(self, x: Array) -> Array:
+        """Of the axis at all sections, fixed ones too, shape (N, 3) [m]."""
+        vectors, _, _ = self._split(x)
+        return np.asarray(vectors[:, 0] - np.einsum("ni,nic->nc", self.sections.offsets, vectors[:, 1:]))
+
+    def rotations(self, x: Array) -> Array:
+        """R of all sections, from their axes to the world, shape (N, 3, 3)."""
+        return np.swapaxes(self._split(x)[0][:, 1:], 1, 2)
+
+    def strain_gap(self, x: Array) -> Array:
+        """gamma of the state less that of its sections: zero as long as a scheme keeps it, shape (strains,)."""
+        vectors, _, strains = self._split(x)
+        gap = strains.ravel() - self.strains.values(vectors.reshape(-1, 3))
+        begin = (WIDTH + SPEEDS) * self.sections.count
+        return np.asarray(gap[self._kept[self.state_slice("strain")] - begin])
+
+    def momenta(self, x: Array) -> tuple[Array, Array]:
+        """Linear momentum [kg m/s] and angular momentum about the origin [kg m^2/s], world axes, each (3,)."""
+        vectors, speeds, _ = self._split(x)
+        linear = self.sections.mass[:, None] * speeds[:, :3]
+        spin = np.einsum("nij,nj->ni", self.sections.inertia, speeds[:, 3:])
+        turning = np.cross(vectors[:, 0], linear) + np.einsum("ni,nic->nc", spin, vectors[:, 1:])
+        return linear.sum(axis=0), turning.sum(axis=0)
+
+    def descriptor_matrix(self, x: Array) -> sparse.csr_array:
+        """E, constant."""
+        return self._descriptor
+
+    def structure_matrix(self, x: Array) -> sparse.csr_array:
+        """J(q)."""
+        vectors, speeds, _ = self._split(x)
+        kinematic, strain_rate = _rate_matrix(vectors), self._weighted_strain_rate(vectors)
+        spin = np.zeros((len(speeds), SPEEDS, SPEEDS))
+        spin[:, 3:, 3:] = cross_matrix(np.einsum("nij,nj->ni", self.sections.inertia, speeds[:, 3:]))
+        blocks = [
+            [None, kinematic, None],
+            [-kinematic.T, _diagonal(spin), -strain_rate.T],
+            [None, strain_rate, None],
+        ]
+        return self._chosen(sparse.block_array(blocks, format="csr"))
+
+    def dissipation_matrix(self, x: Array) -> sparse.csr_array:
+        """R: viscosity."""
+        q, g = WIDTH * self.sections.count, STRAINS * len(self.measures)
+        viscous = self._viscous_matrix(self._split(x)[0])
+        return self._chosen(sparse.block_diag([sparse.csr_array((q, q)), viscous, sparse.csr_array((g, g))], "csr"))
+
+    def port_matrix(self, x: Array) -> sparse.csr_array:
+        """B(q)."""
+        vectors, n, nothing = self._split(x)[0], self.sections.count, np.zeros((self.sections.count, 3))
+        units = [np.tile(unit, (n, 1)) for unit in np.eye(3)]
+        pushed = np.stack([resultants(vectors, self._on_axis(unit), nothing) for unit in units], axis=2)
+        turned = np.stack([resultants(vectors, self._on_axis(nothing), unit) for unit in units], axis=2)
+        force, lengths = _diagonal(pushed), sparse.diags_array(np.repeat(self.sections.lengths, 3))
+        columns = sparse.hstack([force, _diagonal(turned), force @ lengths], "csr")[:, self._inputs]
+        above, below = (
+            sparse.csr_array((size, self.port_size)) for size in (WIDTH * n, STRAINS * len(self.measures))
+        )
+        return sparse.csr_array(sparse.vstack([above, columns, below], "csr")[self._kept])
+
+    def effort(self, x: Array) -> Array:
+        """z."""
+        _, speeds, strains = self._split(x)
+        return np.concatenate([self._weight.ravel(), speeds.ravel(), self._stresses(strains).ravel()])[self._kept]
+
+    def discrete_effort(self, x0: Array, x1: Array) -> Array:
+        """z at the mean: H is quadratic, so that it takes exactly H(x1) - H(x0)."""
+        return self.effort((x0 + x1) / 2)
+
+    def storage(self, x: Array) -> float:
+        """H = sum m v.v/2 + w.J w/2 - m g.c + sum W (gamma - gamma_0).C (gamma - gamma_0)/2 [J]."""
+        vectors, speeds, strains = self._split(x)
+        kinetic = speeds.ravel() @ (self.sections.mass_matrix @ speeds.ravel()) / 2
+        stored = self.measures @ (self._stresses(strains) * (strains - self.natural)).sum(axis=1) / 2
+        return float(kinetic + stored + (self._weight * vectors).sum())
+
+    def flows(self, x: Array, z: Array, u: Array) -> Array:
+        """(J - R) z + B u by blocks."""
+        result = np.empty_like(x)
+        q, n = WIDTH * self.sections.count, self.sections.count
+        for k, each in enumerate(x):
+            vectors, speeds, _ = self._split(each)
+            efforts = np.zeros(len(self._at_start))
+            efforts[self._kept] = z[k]
+            pull, motion, stress = (
+                efforts[:q].reshape(n, 4, 3),
+                efforts[q : q + SPEEDS * n].reshape(n, SPEEDS),
+                None,
+            )
+            moving = rates(vectors, motion)
+            growth = self.strains.rates(vectors.reshape(-1, 3), moving.reshape(-1, 3)).reshape(-1, STRAINS)
+            stress = efforts[q + SPEEDS * n :].reshape(-1, STRAINS) + self.viscosity * self._products(growth)
+            added, moments = self._port_forces(u[k])
+            momenta = resultants(vectors, added - self._vector_forces(vectors, stress) - pull, moments)
+            spin = np.einsum("nij,nj->ni", self.sections.inertia, speeds[:, 3:])
+            momenta[:, 3:] += np.cross(spin, motion[:, 3:])
+            whole = np.concatenate([moving.ravel(), momenta.ravel(), (self.measures[:, None] * growth).ravel()])
+            result[k] = whole[self._kept]
+        return result
+
+    def descriptor_products(self, x: Array, rate: Array) -> Array:
+        """E rate of all rates."""
+        return np.asarray((self._descriptor @ rate.T).T)
+
+    def output_products(self, x: Array, z: Array, wanted: IntArray | slice = slice(None)) -> Array:
+        """B^T z: velocities of the axis and angular velocities."""
+        result, n = np.empty((len(x), self.port_size)), self.sections.count
+        for k, each in enumerate(x):
+            vectors, efforts = self._split(each)[0], np.zeros(len(self._at_start))
+            efforts[self._kept] = z[k]
+            motion = efforts[WIDTH * n : (WIDTH + SPEEDS) * n].reshape(n, SPEEDS)
+            moving = rates(vectors, motion)
+            axis = moving[:, 0] - np.einsum("ni,nic->nc", self.sections.offsets, moving[:, 1:])
+            lengths = self.sections.lengths[:, None]
+            result[k] = np.array([axis, _world_spin(vectors, motion), lengths * axis]).ravel()[self._inputs]
+        return result[:, wanted]
+
+    def force_slope(self, x: Array, u: Array | None = None) -> sparse.csr_array:
+        """d((J - R) z + B u)/dx; how R changes with q is left out."""
+        vectors, speeds, strains = self._split(x)
+        stress, inertia = self._stresses(strains), self.sections.inertia
+        added, moments = self._port_forces(np.zeros(self.port_size) if u is None else u)
+        forces = added - self._vector_forces(vectors, stress) - self._weight
+        kinematic, flat = _rate_matrix(vectors), vectors.reshape(-1, 3)
+        strain_rate, slope = self._weighted_strain_rate(vectors), _rate_slope(vectors, speeds)
+        weights = sparse.diags_array(np.repeat(self.measures, STRAINS))
+        loads = (self.measures[:, None] * stress).ravel()
+        geometric = _resultant_slope(vectors, forces, moments) - kinematic.T @ self.strains.curvature(loads)
+        spin = np.zeros((len(speeds), SPEEDS, SPEEDS))
+        spin[:, 3:, 3:] = cross_matrix(np.einsum("nij,nj->ni", inertia, speeds[:, 3:]))
+        spin[:, 3:, 3:] -= cross_matrix(speeds[:, 3:]) @ inertia
+        gyroscopic = _diagonal(spin) - self._viscous_matrix(vectors)
+        moving = self.strains.slopes(rates(vectors, speeds).reshape(-1, 3)) + self.strains.slopes(flat) @ slope
+        blocks = [
+            [slope, kinematic, None],
+            [geometric, gyroscopic, -strain_rate.T @ _diagonal(self.stiffness)],
+            [weights @ moving, strain_rate, None],
+        ]
+        blocks[2][2] = sparse.csr_array((strain_rate.shape[0],) * 2)
+        return self._chosen(sparse.block_array(blocks, format="csr"))
+
+    def defect_slope(self, x: Array, rate: Array, u: Array) -> sparse.csr_array:
+        """-d((J - R) z + B u)/dx: E is constant."""
+        return -self.force_slope(x, u)
+
+    @property
+    def _rotation_axes(self) -> tuple[int, ...]:
+        return {1: (), 2: (2,), 3: (0, 1, 2)}[self.dimension]
+
+    @property
+    def _weight(self) -> Array:
+        """dH/dq: -m g on the centres of mass, shape (N, 4, 3)."""
+        weight = np.zeros((self.sections.count, 4, 3))
+        weight[:, 0] = -np.outer(self.sections.mass, self.gravity)
+        return weight
+
+    def _split(self, x: Array) -> tuple[Array, Array, Array]:
+        """Vectors (N, 4, 3), velocities (N, 6) and strains (g, 6)."""
+        whole, n = self._at_start.copy(), self.sections.count
+        whole[self._kept] = x
+        vectors, speeds, strains = np.split(whole, np.cumsum([WIDTH * n, SPEEDS * n]))
+        return vectors.reshape(n, 4, 3), speeds.reshape(n, SPEEDS), strains.reshape(-1, STRAINS)
+
+    def _chosen(self, whole: sparse.csr_array) -> sparse.csr_array:
+        return sparse.csr_array(whole[self._kept][:, self._kept])
+
+    def _products(self, strains: Array) -> Array:
+        return np.asarray(np.einsum("gij,gj->gi", self.stiffness, strains))
+
+    def _stresses(self, strains: Array) -> Array:
+        """sigma, shape (g, 6)."""
+        return self._products(strains - self.natural)
+
+    def _vector_forces(self, vectors: Array, stress: Array) -> Array:
+        """Forces on the vectors that do the work of stresses, shape (N, 4, 3)."""
+        loads = (self.measures[:, None] * stress).ravel()
+        return self.strains.forces(vectors.reshape(-1, 3), loads).reshape(-1, 4, 3)
+
+    def _weighted_strain_rate(self, vectors: Array) -> sparse.csr_array:
+        """W L(q), shape (6 g, 6 N)."""
+        weights = sparse.diags_array(np.repeat(self.measures, STRAINS))
+        return sparse.csr_array(weights @ self.strains.slopes(vectors.reshape(-1, 3)) @ _rate_matrix(vectors))
+
+    def _viscous_matrix(self, vectors: Array) -> sparse.csr_array:
+        """tau L^T W C L, shape (6 N, 6 N)."""
+        if not self.viscosity:
+            return sparse.csr_array((SPEEDS * len(vectors),) * 2)
+        rate = self.strains.slopes(vectors.reshape(-1, 3)) @ _rate_matrix(vectors)
+        stiffness = _diagonal(self.viscosity * self.measures[:, None, None] * self.stiffness)
+        return sparse.csr_array(rate.T @ stiffness @ rate)
+
+    def _on_axis(self, forces: Array) -> Array:
+        """Forces (N, 3) on the axis as forces on the vectors, shape (N, 4, 3)."""
+        shares = np.hstack([np.ones((self.sections.count, 1)), -self.sections.offsets])
+        return shares[:, :, None] * forces[:, None]
+
+    def _port_forces(self, u: Array) -> tuple[Array, Array]:
+        """Inputs as forces on the vectors (N, 4, 3) and moments (N, 3) of the sections."""
+        given = np.zeros((3, self.sections.count, 3))
+        given.reshape(-1)[self._inputs] = u
+        force, moment, density = given
+        return self._on_axis(force + self.sections.lengths[:, None] * density), moment
+
+
+# The one place that makes the port-Hamiltonian form of a rod.
+
+
+def rod_form(
+    rod: Rod,
+    dimension: int,
+    gravity: ArrayLike,
+    shape: Field | None,
+    velocity: Field | None,
+    angular_velocity: ArrayLike | None,
+    boundaries: tuple[str, str],
+) -> RodForm:
+    """The form of a rod in dimension 1, 2 or 3; arguments as of ``Rod.port_hamiltonian``.
+
+    Raises:
+        ParameterError: no such dimension or boundary, a shape that the rod cannot have, or numbers of a wrong shape
+            or out of the line or plane.
+    """
+    dimension, fall = line_plane_or_space(dimension), vector("gravity", gravity)
+    if fall[dimension:].any():
+        raise ParameterError(f"gravity must stay in a model of dimension {dimension}, got {fall.tolist()}")
+    kinds = (option("start", boundaries[0], RodEnd), option("end", boundaries[1], RodEnd))
+    speed: Field = np.zeros(3) if velocity is None else velocity
+    if angular_velocity is None and not callable(speed) and np.ndim(speed) < 2:
+        angular_velocity = np.zeros(3)
+    placed = rod_sections(rod, "rod", dimension, (), np.zeros(3), None, speed, angular_velocity, shape)
+    sections = RodSections.of(rod, dimension)
+    turns = np.array([each.rotation for each in placed])
+    arms = np.einsum("nij,nj->ni", turns, sections.offsets)
+    spins = np.array([each.angular_velocity for each in placed])
+    centres = np.array([each.position for each in placed]) + arms
+    speeds = np.array([each.velocity for each in placed]) + np.cross(spins, arms)
+    vectors = np.concatenate([centres[:, None], np.swapaxes(turns, 1, 2)], axis=1)
+    elements = rod.element_shapes()
+    strains = RodStrains.of(elements, sections.offsets)
+    places, measures = (np.concatenate([getattr(e, name) for e in elements]) for name in ("places", "measures"))
+    natural = strains.values(vectors.reshape(-1, 3)).reshape(-1, STRAINS)
+    if rod.stress_free is StressFree.STRAIGHT:
+        natural = np.tile(STRAIGHT, (len(places), 1))
+    kept = np.ix_(range(len(places)), KEPT[dimension], KEPT[dimension])
+    stiffness = np.zeros((len(places), STRAINS, STRAINS))
+    stiffness[kept] = rod.stiffness_at(places)[kept]
+    return RodForm(
+        dimension=dimension,
+        sections=sections,
+        strains=strains,
+        stiffness=stiffness,
+        measures=measures,
+        natural=natural,
+        viscosity=rod.viscosity,
+        gravity=fall,
+        boundaries=kinds,
+        vectors=vectors,
+        speeds=np.hstack([speeds, np.einsum("nji,nj->ni", turns, spins)]),
+    )
