@@ -211,6 +211,20 @@ BODIES = [
             "color": NONE,
         },
     ),
+    description(
+        "Rod.port_hamiltonian",
+        ph.Rod(1.0, ph.CircularSection(0.01), STEEL, 2).port_hamiltonian,
+        {},
+        {
+            "dimension": COUNT,
+            "gravity": VECTOR,
+            "shape": NONE,
+            "velocity": SHAPE | VECTOR | {"3 x 3"},
+            "angular_velocity": NONE | VECTOR,
+            "start": REFUSED,
+            "end": REFUSED,
+        },
+    ),
     *(
         description(
             law.__name__,

@@ -422,9 +422,9 @@ def slopes_along(places: Array, values: Array) -> Array:
 def _check_turns(name: str, turn: float) -> None:
     if turn > GREATEST_TURN:
         raise ParameterError(
-            f"{name}: neighbouring sections turn by {turn:.3g} rad against each other, where elements hold up to"
-            f" {GREATEST_TURN:g} and are good up to {GREATEST_GOOD_TURN:g}; take more elements, and join two rods"
-            " with Fixed at a corner"
+            f"{name}: neighbouring sections of this shape turn by {turn:.3g} rad against each other, where"
+            f" elements hold up to {GREATEST_TURN:g} and are good up to {GREATEST_GOOD_TURN:g}; take more"
+            " elements, and join two rods with Fixed at a corner"
         )
 
 

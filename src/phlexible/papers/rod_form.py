@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, IntArray, line_plane_or_space, option, vector
+from phlexible.algebra.arrays import Array, IntArray, line_plane_or_space, numbers, option, vector
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.bodies.initial_nodes import Field
 from phlexible.bodies.rod import Rod, StressFree
@@ -451,8 +451,8 @@ def rod_form(
     if fall[dimension:].any():
         raise ParameterError(f"gravity must stay in a model of dimension {dimension}, got {fall.tolist()}")
     kinds = (option("start", boundaries[0], RodEnd), option("end", boundaries[1], RodEnd))
-    speed: Field = np.zeros(3) if velocity is None else velocity
-    if angular_velocity is None and not callable(speed) and np.ndim(speed) < 2:
+    speed = np.zeros(3) if velocity is None else velocity if callable(velocity) else numbers("velocity", velocity)
+    if angular_velocity is None and not callable(speed) and speed.ndim < 2:
         angular_velocity = np.zeros(3)
     placed = rod_sections(rod, "rod", dimension, (), np.zeros(3), None, speed, angular_velocity, shape)
     sections = RodSections.of(rod, dimension)
