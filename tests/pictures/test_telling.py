@@ -21,7 +21,7 @@ def falling(body):
 @pytest.mark.parametrize("body", [ph.Rod(1.0, SECTION, RUBBER, 6), ph.Beam(1.0, SECTION, RUBBER, 4).split(2)])
 def test_rods_and_beams_in_parts_show_their_ends(body) -> None:
     motion, placed = falling(body)
-    panel = next(panel for panel in default_panels(motion, [], most=9) if panel.label == "position [m]")
+    panel = next(panel for panel in default_panels(motion.run, [], most=9) if panel.label == "position [m]")
     curves = dict(panel.curves)
     assert "y of thing, end" in curves and all("node" not in name and "part" not in name for name in curves)
     assert np.array_equal(curves["y of thing, end"], motion.position(placed.end)[:, 1])
@@ -29,7 +29,7 @@ def test_rods_and_beams_in_parts_show_their_ends(body) -> None:
 
 def test_a_pinned_beam_shows_its_middle() -> None:
     motion, placed = falling(ph.Beam(1.0, SECTION, RUBBER, 4))
-    panel = next(panel for panel in default_panels(motion, [], most=9) if panel.label == "position [m]")
+    panel = next(panel for panel in default_panels(motion.run, [], most=9) if panel.label == "position [m]")
     assert np.array_equal(dict(panel.curves)["y of thing"], motion.position(placed.at(0.5))[:, 1])
 
 
@@ -41,7 +41,7 @@ def test_a_plate_shows_how_far_its_softest_point_bends_from_its_first_interface(
     )
     model.connect(ph.Fixed(model.ground.at((0, 0, 0)), plate["start"]))
     motion = model.simulate(4e-3, 1e-3, progress=False)
-    panel = default_panels(motion, [], most=1)[0]
+    panel = default_panels(motion.run, [], most=1)[0]
     assert panel.label == "deflection / length [%]"
     ((name, values),) = [curve for curve in panel.curves if curve[0].startswith("$u_z$")]
     assert name == f"$u_z$ of plate, {np.hypot(1, 0.25):.3g} m from start"
@@ -59,7 +59,7 @@ def test_a_soft_body_shows_the_node_that_goes_farthest() -> None:
     model.connect(ph.Spherical(model.ground.at((0, 0, 0)), sheet.node(0)))
     model.connect(ph.Spherical(model.ground.at((0, 1, 0)), sheet.node(3)))
     motion = model.simulate(0.05, 5e-3, progress=False)
-    panel = next(panel for panel in default_panels(motion, [], most=9) if panel.label == "position [m]")
+    panel = next(panel for panel in default_panels(motion.run, [], most=9) if panel.label == "position [m]")
     places = {k: motion.position(sheet.node(k)) for k in range(4)}
     farthest = max(places, key=lambda k: np.linalg.norm(places[k] - places[k][0], axis=1).max())
     assert np.array_equal(dict(panel.curves)[f"y of sheet, node {farthest}"], places[farthest][:, 1])
@@ -78,8 +78,10 @@ def test_of_many_joints_and_bodies_only_the_liveliest_are_read_and_they_are_show
     motion = model.simulate(0.1, 5e-3, progress=False)
     angles = {joint: motion.angle(joint) for joint in model.joints}
     asked: list[object] = []
-    monkeypatch.setattr(type(motion), "angle", lambda self, joint: asked.append(joint) or angles[joint])
-    panels = {panel.label: panel for panel in default_panels(motion, [], most=9)}
+    monkeypatch.setattr(
+        ph.JointPosition, "of_kind", lambda self, run, is_angle: asked.append(self.joint) or angles[self.joint]
+    )
+    panels = {panel.label: panel for panel in default_panels(motion.run, [], most=9)}
     assert len(asked) == MOST_ASKED
     curves = panels["angle of joints [rad]"].curves
     liveliest = sorted(angles.values(), key=np.ptp)[-len(curves) :]

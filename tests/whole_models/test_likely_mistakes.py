@@ -59,7 +59,7 @@ def test_pictures_take_the_names_of_joints_and_films_say_how_fast_they_are():
     arm = model.add(ph.RigidBody(2.0, 0.1, center=(0.3, 0, 0)), "arm")
     model.connect(ph.Revolute(model.ground.at((0, 0, 0)), arm.origin, name="elbow"))
     motion = model.simulate(0.1, 1e-3, progress=False)
-    panels = {panel.label: panel for panel in default_panels(motion, [], most=9)}
+    panels = {panel.label: panel for panel in default_panels(motion.run, [], most=9)}
     assert [name for name, _ in panels["angle of joints [rad]"].curves] == ["elbow"]
     words = [speed_in_words(speed) for speed in (1.0, 0.1, 2.5)]
     assert words == ["real time", "10 times slower", "2.5 times as fast"]

@@ -1,25 +1,14 @@
-"""Motions and running models in a browser: the page of a report, told by a server of this machine what to show."""
+"""Pages in a browser that a server of this machine tells what to show."""
 
 import errno
 import json
 import threading
-import time as clock
-from collections.abc import MutableMapping
-from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from math import isfinite
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
-import numpy as np
-
-from phlexible.algebra.arrays import Array, finite, positive, whole
+from phlexible.algebra.arrays import whole
 from phlexible.errors import ParameterError
-from phlexible.pictures.report_page import Packing, asset, moved_data, page, scene_data
-from phlexible.pictures.reports import ReportedMotion, motion_page
-from phlexible.pictures.scene import PALETTE
-from phlexible.pictures.scenes import moved_scene, scene_of
-from phlexible.state.recorded_run import RecordedRun
 
 # A page of this machine: browsers ask what is new (GET /news?after=3) and tell what was set on it (POST /set).
 
@@ -157,162 +146,12 @@ class Served:
         return f"{type(self).__name__}({self.url if self.is_open else 'stopped'})"
 
 
-def _checked(port: int) -> int:
+def checked_port(port: int) -> int:
+    """A number from 0 on that a port can have.
+
+    Raises:
+        ParameterError: another number.
+    """
     if (port := whole("port", port, least=0)) > LAST_PORT:
         raise ParameterError(f"port must be at most {LAST_PORT}, got {port}")
     return port
-
-
-# A recorded motion in a browser: its report, whose slider of time can be moved from Python.
-
-
-class MotionView(Served):
-    """A motion in a browser, made by ``Motion.live``.
-
-    Attributes:
-        url: to open in a browser.
-    """
-
-    def __init__(self, motion: ReportedMotion, port: int, frames: int | None) -> None:
-        self._frames = None if frames is None else whole("frames", frames, least=2)
-        port = _checked(port)
-        page = self._page_of(motion)
-        super().__init__(port, page, time=self._span[0], playing=False, version=0)
-
-    @property
-    def time(self) -> float:
-        """Shown now [s]; to be set, between the first and the last instant."""
-        return float(self._news["time"])
-
-    @time.setter
-    def time(self, value: float) -> None:
-        low, high = self._span
-        self._tell(time=min(max(finite("time", value), low), high))
-
-    @property
-    def is_playing(self) -> bool:
-        """Whether the view plays the motion."""
-        return bool(self._news["playing"])
-
-    def play(self, speed: float | None = None) -> None:
-        """Time runs, again from the start after the end.
-
-        Args:
-            speed: seconds of the motion in one; None: as before, at first the whole motion in about 8 s.
-        """
-        self._tell(playing=True, **({} if speed is None else {"speed": positive("speed", speed)}))
-
-    def pause(self) -> None:
-        """Time stands."""
-        self._tell(playing=False)
-
-    def replace(self, motion: ReportedMotion) -> None:
-        """Shows another motion of the same model, such as a run that went on."""
-        self.page = self._page_of(motion)
-        self._tell(version=self._news["version"] + 1)
-
-    def hear(self, told: dict[str, Any]) -> None:
-        """Time, whether it runs, and its speed, by a page that knows the latest news."""
-        time, playing, speed = float(told["time"]), bool(told["playing"]), float(told["speed"])
-        if not (isfinite(time) and isfinite(speed)):
-            raise ValueError
-        with self._changed:
-            if told["number"] == self._news["number"]:
-                self._news |= {"time": time, "playing": playing, "speed": speed}
-
-    def _page_of(self, motion: ReportedMotion) -> str:
-        self._span = float(motion.time[0]), float(motion.time[-1])
-        return motion_page(motion, self._frames, script=asset("live.js"))
-
-
-# A model that is stepped, in a browser: its inputs are numbers on the page.
-
-PICTURES = 30.0  # in a second
-
-
-class Instant(Protocol):
-    """One instant of a run."""
-
-    @property
-    def run(self) -> RecordedRun: ...
-
-
-class Stepped(Protocol):
-    """What is asked of a run that is stepped by hand."""
-
-    @property
-    def time(self) -> float: ...
-    @property
-    def inputs(self) -> MutableMapping[str, Array]: ...
-    @property
-    def instant(self) -> Instant: ...
-    def advance(self, to: float) -> None: ...
-
-
-class RunView(Served):
-    """A live run in a browser, made by ``LiveRun.live``: a number for each input, and a button that ends it."""
-
-    def __init__(self, stepped: Stepped, port: int) -> None:
-        port = _checked(port)
-        self._stepped, self._scene = stepped, replace(scene_of(stepped.instant.run, np.array([0])), arrows=())
-        self._runs, self._has_end = True, False
-        self._given: dict[str, Array] = {}
-        pack = Packing()
-        head = scene_data(self._scene, {}, pack) | {
-            "clips": [{"name": "", "first": 0, "count": 1, "loop": False}],
-            "loop": False,
-            "panels": [],
-            "palette": PALETTE,
-            "inputs": {name: value.tolist() for name, value in stepped.inputs.items()},
-        }
-        super().__init__(port, page("live run", "a model that is stepped", head, pack, [], script=asset("live.js")))
-
-    @property
-    def is_running(self) -> bool:
-        """Whether neither "end" was pressed nor the page stopped."""
-        return self.is_open and not self._has_end
-
-    def update(self) -> None:
-        """Draws where the run is now; for those who step it themselves."""
-        pack = Packing()
-        moved = moved_data(moved_scene(self._scene, self._stepped.instant.run, np.array([0])), pack)
-        self._tell(moved={**moved, "arrays": pack.entries}, block=pack.text())
-
-    def run(self, duration: float | None = None, speed: float = 1.0) -> None:
-        """Steps the run and draws it until the duration is over or somebody presses "end"; it rests when paused.
-
-        Args:
-            duration: in the time of the run [s]; None: without end.
-            speed: seconds of the run in one; what takes longer to compute is slower.
-
-        Raises:
-            ParameterError: numbers that are not positive.
-            ConvergenceError: a step fails.
-        """
-        now = self._stepped.time
-        end = np.inf if duration is None else now + positive("duration", duration)
-        speed, last = positive("speed", speed), clock.monotonic()
-        while self.is_running and now < end:
-            if self._runs:
-                self._take_inputs()
-                now = min(self._stepped.time + speed / PICTURES, end)  # round-off may leave the run just below it
-                self._stepped.advance(now)
-                self.update()
-            clock.sleep(max(0.0, last + 1 / PICTURES - clock.monotonic()))
-            last = clock.monotonic()
-
-    def hear(self, told: dict[str, Any]) -> None:
-        """New values of inputs, whether the run goes on, or that it ends."""
-        for name, value in dict(told.get("inputs", {})).items():
-            numbers = np.array(value, dtype=np.float64)
-            if numbers.shape != self._stepped.inputs[name].shape or not np.isfinite(numbers).all():
-                raise ValueError
-            self._given[name] = numbers
-        self._runs = bool(told.get("runs", self._runs))
-        self._has_end = self._has_end or bool(told.get("end"))
-
-    def _take_inputs(self) -> None:
-        """Inputs are set between steps, in the thread that steps."""
-        while self._given:
-            name, value = self._given.popitem()
-            self._stepped.inputs[name] = value

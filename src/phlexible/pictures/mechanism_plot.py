@@ -20,7 +20,7 @@ from phlexible.pictures.artists import (
     draw_symbols,
     draw_touched,
 )
-from phlexible.pictures.panels import Moved, Panel, default_panels
+from phlexible.pictures.panels import Panel, default_panels
 from phlexible.pictures.plots import draw_energy, note_below
 from phlexible.pictures.scene import Scene
 from phlexible.pictures.scenes import mesh_fields, scene_at_start, scene_of
@@ -389,13 +389,12 @@ LEFT = 0.52  # of the width, a mechanism beside its graphs
 
 
 def plot_overview(
-    run: RecordedRun, motion: Moved, points: Sequence[Attachment], path: str | PathLike[str] | None = None
+    run: RecordedRun, points: Sequence[Attachment], path: str | PathLike[str] | None = None
 ) -> "Figure":
     """The mechanism at some instants, what tells most about the motion, and the energies since the start.
 
     Args:
         run: what was recorded.
-        motion: the same, to be asked.
         points: whose deflections are shown, if there are any.
         path: of the file to write; None: none.
 
@@ -409,7 +408,7 @@ def plot_overview(
         instants = np.append(instants, busiest(run.recording))  # the last is drawn in the colours of its stress
     drawn = scene_of(run, instants)
     colors = StressColors(mesh_fields(run, drawn.bodies, instants))
-    panels = default_panels(motion, points)
+    panels = default_panels(run, points)
     count, reach = len(panels) + 1, box_of(drawn)
     with house_style():
         if drawn.dimension == 2 and reach[0] > WIDE * reach[1]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,9 +16,11 @@ from phlexible.bodies.soft_mesh import SoftPoints
 from phlexible.description.joints.joint import Joint
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.placed_wholes import PlacedWhole
-from phlexible.description.ports import Attachment, PlacedBody, Port
+from phlexible.description.ports import Attachment, PlacedBody
 from phlexible.errors import ParameterError
-from phlexible.measure.kinematics import ranges_of
+from phlexible.measure.kinematics import angular_velocity, ranges_of, rotation
+from phlexible.measure.reactions import tension
+from phlexible.measure.sensors import ElasticDisplacement, JointPosition, Position
 from phlexible.pictures.style import plain_text
 from phlexible.state.recorded_run import RecordedRun
 
@@ -45,24 +47,7 @@ class Panel:
     curves: tuple[tuple[str, Array], ...]
 
 
-class Moved(Protocol):
-    """What is asked of a motion."""
-
-    @property
-    def run(self) -> RecordedRun: ...
-    @property
-    def mechanism(self) -> Mechanism: ...
-    @property
-    def time(self) -> Array: ...
-    def position(self, attachment: Port) -> Array: ...
-    def elastic_displacement(self, attachment: Attachment) -> Array: ...
-    def tension(self, string: PlacedBody) -> Array: ...
-    def angle(self, joint: Joint) -> Array: ...
-    def rotation(self, target: PlacedBody) -> Array: ...
-    def angular_velocity(self, target: PlacedBody) -> Array: ...
-
-
-def default_panels(motion: Moved, points: Sequence[Attachment], most: int = 2) -> list[Panel]:
+def default_panels(run: RecordedRun, points: Sequence[Attachment], most: int = 2) -> list[Panel]:
     """The first few of: deflection of points, tension of strings, angles of joints, spins, positions.
 
     Raises:
@@ -70,18 +55,18 @@ def default_panels(motion: Moved, points: Sequence[Attachment], most: int = 2) -
     """
     if not isinstance(points, list | tuple) or not all(isinstance(point, Attachment) for point in points):
         raise ParameterError(f"points must be a list of attachments such as [beam.end], got {points!r}")
-    makers: tuple[Callable[[Moved, Sequence[Attachment]], Panel | None], ...]
+    makers: tuple[Callable[[RecordedRun, Sequence[Attachment]], Panel | None], ...]
     makers = (_deflections, _tensions, _angles, _spins, _positions)
-    return list(islice(_made(makers, motion, points), most))
+    return list(islice(_made(makers, run, points), most))
 
 
 def _made(
-    makers: Sequence[Callable[[Moved, Sequence[Attachment]], Panel | None]],
-    motion: Moved,
+    makers: Sequence[Callable[[RecordedRun, Sequence[Attachment]], Panel | None]],
+    run: RecordedRun,
     points: Sequence[Attachment],
 ) -> Iterator[Panel]:
     for make in makers:
-        if (panel := make(motion, points)) is not None:
+        if (panel := make(run, points)) is not None:
             yield panel
 
 
@@ -98,10 +83,10 @@ def _panel(label: str, curves: list[tuple[str, Array]], size: float | None = Non
     return Panel(label, tuple(kept))
 
 
-def _deflections(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
-    curves, across = [], "yz"[: motion.mechanism.dimension - 1]
-    seen = [(in_words(point), point, motion.elastic_displacement(point)) for point in points] or _softest_points(
-        motion
+def _deflections(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
+    curves, across = [], "yz"[: run.mechanism.dimension - 1]
+    seen = [(in_words(point), point, ElasticDisplacement(point).read(run)) for point in points] or _softest_points(
+        run
     )
     for name, point, moved in seen:
         percent = 100 * moved / point.placed.data.size
@@ -109,19 +94,19 @@ def _deflections(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
     return _panel("deflection / length [%]", curves, size=1.0)
 
 
-def _tensions(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
+def _tensions(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
     curves = []
-    for placed in motion.mechanism.bodies:
+    for placed in run.mechanism.bodies:
         if placed.is_string:
-            name, tension = plain_text(placed.name), motion.tension(placed)
-            curves += [(f"{name}, start", tension[:, 0]), (f"{name}, end", tension[:, -1])]
+            name, tensions = plain_text(placed.name), tension(run, placed)
+            curves += [(f"{name}, start", tensions[:, 0]), (f"{name}, end", tensions[:, -1])]
     return _panel("tension [N]", curves)
 
 
-def _angles(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
+def _angles(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
     curves = []
-    for joint in _liveliest_joints(motion):
-        angle = motion.angle(joint)
+    for joint in _liveliest_joints(run):
+        angle = JointPosition(joint).of_kind(run, is_angle=True)
         port = joint.second if isinstance(joint.second, Attachment) else joint.first
         name = plain_text(joint.name or (port.placed.name if isinstance(port, Attachment) else port))
         if angle.ndim == 1:
@@ -131,26 +116,26 @@ def _angles(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
     return _panel("angle of joints [rad]", _told_apart(curves), size=1.0)
 
 
-def _liveliest_joints(motion: Moved) -> list[Joint]:
+def _liveliest_joints(run: RecordedRun) -> list[Joint]:
     """Those with an angle; of many the few that turn most."""
     found = [
         joint
-        for joint in motion.mechanism.joints
+        for joint in run.mechanism.joints
         if any(name.endswith("angle") for name in joint.coordinate_names)
         and joint.first.has_orientation
         and joint.second.has_orientation
     ]
     if len(found) <= MOST_ASKED:
         return found
-    each = [[c for c in joint.coordinates(motion.mechanism.dimension) if c.is_angle] for joint in found]
-    ranges = ranges_of(motion.run, [c for own in each for c in own], _glances(motion))
+    each = [[c for c in joint.coordinates(run.mechanism.dimension) if c.is_angle] for joint in found]
+    ranges = ranges_of(run, [c for own in each for c in own], _glances(run))
     begins = np.cumsum([0, *(len(own) for own in each)])[:-1]
     return _most(found, np.maximum.reduceat(ranges, begins))
 
 
-def _glances(motion: Moved) -> IntArray:
+def _glances(run: RecordedRun) -> IntArray:
     """A few instants, evenly spread."""
-    return np.unique(np.linspace(0, len(motion.time) - 1, GLANCES).round().astype(np.int64))
+    return np.unique(np.linspace(0, len(run.time) - 1, GLANCES).round().astype(np.int64))
 
 
 def _most(things: Sequence[Thing], sizes: Array) -> list[Thing]:
@@ -158,44 +143,44 @@ def _most(things: Sequence[Thing], sizes: Array) -> list[Thing]:
     return [things[k] for k in np.sort(np.argsort(-sizes, kind="stable")[:MOST_ASKED])]
 
 
-def _spins(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
+def _spins(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
     """Of bodies that turn freely, in body axes; about z in the plane."""
-    mechanism, curves = motion.mechanism, []
+    mechanism, curves = run.mechanism, []
     if mechanism.joints:
         return None
     for placed in _alone(mechanism)[:2]:
         if placed.data.rotates:
-            spin = motion.angular_velocity(placed)
-            local = np.einsum("tji,tj->ti", motion.rotation(placed), spin)
+            spin = angular_velocity(run, placed)
+            local = np.einsum("tji,tj->ti", rotation(run, placed), spin)
             axes = "xyz" if mechanism.dimension == 3 else "z"
             name = f" of {plain_text(placed.name)}" if len(mechanism.bodies) > 1 else ""
             curves += [(f"$\\omega_{axis}${name}", local[:, "xyz".index(axis)]) for axis in axes]
     return _panel("spin in body axes [rad/s]", curves)
 
 
-def _positions(motion: Moved, points: Sequence[Attachment]) -> Panel | None:
+def _positions(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
     """Of bodies, of both ends of rods and of beams in parts, of the node of a soft body that moves most."""
-    mechanism = motion.mechanism
-    alone, wholes = _liveliest_bodies(motion, _alone(mechanism)), list(mechanism.wholes.values())
+    mechanism = run.mechanism
+    alone, wholes = _liveliest_bodies(run, _alone(mechanism)), list(mechanism.wholes.values())
     places = [(placed.name, _middle(placed)) for placed in alone if isinstance(placed.data, FloatingBody)]
-    soft = [_liveliest(motion, placed) for placed in alone if isinstance(placed.data.points, SoftPoints)]
+    soft = [_liveliest(run, placed) for placed in alone if isinstance(placed.data.points, SoftPoints)]
     places += [(in_words(port), port) for port in soft]
     places += [(f"{whole.name}, {end}", port) for whole in wholes for end, port in _ends(whole)]
     curves = [
         (f"{'xyz'[k]} of {plain_text(name)}", place[:, k])
         for name, port in places
-        for place in [motion.position(port)]
+        for place in [Position(port).read(run)]
         for k in range(mechanism.dimension)
     ]
     sizes = [placed.data.size for placed in alone] + [whole.length for whole in wholes]
     return _panel("position [m]", curves, max(sizes, default=0.0) or None)
 
 
-def _liveliest_bodies(motion: Moved, bodies: list[PlacedBody]) -> list[PlacedBody]:
+def _liveliest_bodies(run: RecordedRun, bodies: list[PlacedBody]) -> list[PlacedBody]:
     """Of many bodies the few whose carriers, centres of mass or first nodes, go farthest."""
     if len(bodies) <= MOST_ASKED:
         return bodies
-    system, places = motion.run.system, motion.run.recording.position[_glances(motion)]
+    system, places = run.system, run.recording.position[_glances(run)]
     carriers = [int(system.layout.carrier[system.index[placed]]) for placed in bodies]
     return _most(bodies, np.linalg.norm(np.ptp(places[:, carriers], axis=0), axis=1))
 
@@ -222,15 +207,15 @@ def _middle(placed: PlacedBody) -> Attachment:
     return placed.origin
 
 
-def _softest_points(motion: Moved) -> list[tuple[str, Attachment, Array]]:
+def _softest_points(run: RecordedRun) -> list[tuple[str, Attachment, Array]]:
     """Of the first bodies with a mesh, with their displacement (N + 1, 3) as seen from the first interface [m]."""
     found = []
-    for placed in motion.mechanism.bodies:
+    for placed in run.mechanism.bodies:
         points = placed.data.points
         if isinstance(points, FlexiblePoints) and points.shapes.shape[2]:
             point = _softest(placed, points)
             seen = _seen_from_interface(points, point.point.position[None], point.point.shapes[None])[0]
-            eta = motion.run.elastic(motion.run.body_index(placed))
+            eta = run.elastic(run.body_index(placed))
             name = in_words(point)
             if points.interfaces.names:
                 away = float(np.linalg.norm(point.point.position - points.interfaces.positions[0]))
@@ -276,11 +261,11 @@ def in_words(port: Attachment) -> str:
     return name
 
 
-def _liveliest(motion: Moved, placed: PlacedBody) -> Attachment:
+def _liveliest(run: RecordedRun, placed: PlacedBody) -> Attachment:
     """The node of a soft body that goes farthest from where it was."""
     points = placed.data.points
     assert isinstance(points, SoftPoints), "asked for soft bodies"
-    places = motion.run.elastic(motion.run.body_index(placed)).reshape(len(motion.time), -1, points.dimension)
+    places = run.elastic(run.body_index(placed)).reshape(len(run.time), -1, points.dimension)
     away = np.linalg.norm(places - places[0], axis=2).max(axis=0)
     return placed.node(int(points.mesh.nodes[away.argmax()]))
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from os import PathLike
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,10 +17,10 @@ from phlexible.display import table
 from phlexible.errors import ParameterError
 from phlexible.linear.linearize import Linearization
 from phlexible.linear.modes import Modes
-from phlexible.measure.energy import Energy, busiest
-from phlexible.measure.quality import MotionCheck
+from phlexible.measure.energy import Energy, busiest, energy_of
+from phlexible.measure.quality import checked
 from phlexible.measure.sensors import columns, sensors as checked_sensors
-from phlexible.pictures.panels import Moved, Panel, default_panels
+from phlexible.pictures.panels import Panel, default_panels
 from phlexible.pictures.report_page import (
     Packing,
     findings,
@@ -63,12 +63,12 @@ def kept_instants(curves: Sequence[Array], count: int = MOST_POINTS) -> Any:
 
 
 def panels_of(
-    motion: Moved, energy: Energy, points: Sequence[Any], curves: Mapping[str, ArrayLike], pack: Packing
+    run: RecordedRun, points: Sequence[Any], curves: Mapping[str, ArrayLike], pack: Packing
 ) -> list[dict[str, Any]]:
     """Energies since the start, what tells most, and the curves that somebody chose."""
-    chosen = [Panel(name, tuple(_components(name, values, len(motion.time)))) for name, values in curves.items()]
-    found = [_energies(energy, motion.time, pack)]
-    found += [_packed(panel, motion.time, pack) for panel in [*chosen, *default_panels(motion, points, most=3)]]
+    chosen = [Panel(name, tuple(_components(name, values, run.count))) for name, values in curves.items()]
+    found = [_energies(energy_of(run.recording), run.time, pack)]
+    found += [_packed(panel, run.time, pack) for panel in [*chosen, *default_panels(run, points, most=3)]]
     return found
 
 
@@ -134,20 +134,9 @@ FRAME_BYTES = 6_000_000
 """Of all frames before they are compressed; a larger model has fewer of them."""
 
 
-class ReportedMotion(Moved, Protocol):
-    """What a report asks of a motion."""
-
-    @property
-    def run(self) -> RecordedRun: ...
-    @property
-    def energy(self) -> Energy: ...
-    @property
-    def is_complete(self) -> bool: ...
-    def check(self) -> MotionCheck: ...
-
-
 def motion_page(
-    motion: ReportedMotion,
+    run: RecordedRun,
+    is_complete: bool,
     frames: int | None = None,
     points: Sequence[Attachment] = (),
     curves: Mapping[str, ArrayLike] | None = None,
@@ -160,7 +149,7 @@ def motion_page(
         ParameterError: a count below 2, or curves of another length.
     """
     heading = optional_text("title", title) or "motion"
-    run, pack = motion.run, Packing()
+    pack = Packing()
     instants = _instants(run, None if frames is None else whole("frames", frames, least=2))
     scene = scene_of(run, instants)
     head: dict[str, Any] = scene_data(scene, node_fields(run, scene.bodies, instants), pack)
@@ -168,34 +157,34 @@ def motion_page(
     head["loop"] = False
     head["opens_at"] = int(np.abs(instants - busiest(run.recording)).argmin())
     head["opens_with"] = next((k for k, each in enumerate(head["fields"]) if each["name"] == MISES), None)
-    head["panels"] = panels_of(motion, motion.energy, points, curves or {}, pack)
+    head["panels"] = panels_of(run, points, curves or {}, pack)
     head["palette"] = PALETTE
-    checked = motion.check()
+    check = checked(run)
     facts = figures(run)
-    state = "" if motion.is_complete else ", which ended early"
+    state = "" if is_complete else ", which ended early"
     subtitle = (
-        f"{counted(motion.mechanism)}; {run.count} stored instants to t = {motion.time[-1]:g} s{state};"
-        f" energy balance off by {checked.balance_error:.0e} of the energies"
+        f"{counted(run.mechanism)}; {run.count} stored instants to t = {run.time[-1]:g} s{state};"
+        f" energy balance off by {check.balance_error:.0e} of the energies"
     )
     shown = f"{len(instants)} of {run.count} stored instants are in the 3D view; plots keep every peak."
     numbers = [(name, f"{value:.6g}" if isinstance(value, float) else str(value)) for name, value in facts.items()]
     checks = [
-        ("energy balance", f"{checked.balance_error:.1e} of the energies in it"),
-        ("joints", f"{checked.joint_gap:.1e}, greatest gap over the largest body"),
-        ("error of a step", f"{checked.step_error:.1e}, greatest estimate, of the longest body"),
-        ("Newton iterations", f"{checked.iterations}, {checked.halvings} halved steps"),
+        ("energy balance", f"{check.balance_error:.1e} of the energies in it"),
+        ("joints", f"{check.joint_gap:.1e}, greatest gap over the largest body"),
+        ("error of a step", f"{check.step_error:.1e}, greatest estimate, of the longest body"),
+        ("Newton iterations", f"{check.iterations}, {check.halvings} halved steps"),
     ]
-    gravity = ", ".join(f"{each:g}" for each in motion.mechanism.gravity)
-    intro = f"dimension {motion.mechanism.dimension}, gravity ({gravity}) m/s²"
+    gravity = ", ".join(f"{each:g}" for each in run.mechanism.gravity)
+    intro = f"dimension {run.mechanism.dimension}, gravity ({gravity}) m/s²"
     return page(
         heading,
         subtitle,
         head,
         pack,
         [
-            section("Check", table(checks) + findings(checked.findings), is_open=not checked.is_clean),
+            section("Check", table(checks) + findings(check.findings), is_open=not check.is_clean),
             section("Summary", table(numbers) + f"<p>{shown}</p>"),
-            section("Model", model_tree(model_parts(motion.mechanism), intro)),
+            section("Model", model_tree(model_parts(run.mechanism), intro)),
             section("Versions", versions()),
         ],
         script,

@@ -1,10 +1,11 @@
 """A run that is stepped from outside: inputs that change between steps, states that are kept and put back."""
 
+import time as clock
 import warnings
 from collections.abc import Iterator, Mapping, MutableMapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import numpy as np
@@ -14,7 +15,10 @@ from phlexible.algebra.arrays import Array, finite, numbers, positive, read_only
 from phlexible.description.interactions.sensor import Sensor, Share
 from phlexible.display import short_repr
 from phlexible.errors import ConvergenceError, ParameterError
-from phlexible.pictures.live_view import RunView
+from phlexible.pictures.live_view import Served, checked_port
+from phlexible.pictures.report_page import Packing, asset, moved_data, page, scene_data
+from phlexible.pictures.scene import PALETTE
+from phlexible.pictures.scenes import moved_scene, scene_of
 from phlexible.results.motion import Motion
 from phlexible.state.layout import State
 from phlexible.state.recorded_run import RecordedRun
@@ -356,7 +360,7 @@ class LiveRun:
         """Keep the last instant only, in very long runs; ``motion`` begins there."""
         self._blocks = [self._blocks[-1].last]
 
-    def live(self, *, port: int = 0) -> RunView:
+    def live(self, *, port: int = 0) -> "RunView":
         """Shows the run in a browser on this machine, with a field for each input.
 
         ``view = sim.live()``, then open ``view.url``; ``view.run(10.0)`` steps it in the time of a clock,
@@ -429,3 +433,77 @@ class LiveRun:
         stepper.project(end)
         self._continues = False
         return {**row, **stepper.now(end)}, reactions
+
+
+# A run that is stepped, in a browser: its inputs are numbers on the page.
+
+PICTURES = 30.0  # in a second
+
+
+class RunView(Served):
+    """A live run in a browser, made by ``LiveRun.live``: a number for each input, and a button that ends it."""
+
+    def __init__(self, stepped: LiveRun, port: int) -> None:
+        port = checked_port(port)
+        self._stepped, self._scene = stepped, replace(scene_of(stepped.instant.run, np.array([0])), arrows=())
+        self._runs, self._has_end = True, False
+        self._given: dict[str, Array] = {}
+        pack = Packing()
+        head = scene_data(self._scene, {}, pack) | {
+            "clips": [{"name": "", "first": 0, "count": 1, "loop": False}],
+            "loop": False,
+            "panels": [],
+            "palette": PALETTE,
+            "inputs": {name: value.tolist() for name, value in stepped.inputs.items()},
+        }
+        super().__init__(port, page("live run", "a model that is stepped", head, pack, [], script=asset("live.js")))
+
+    @property
+    def is_running(self) -> bool:
+        """Whether neither "end" was pressed nor the page stopped."""
+        return self.is_open and not self._has_end
+
+    def update(self) -> None:
+        """Draws where the run is now; for those who step it themselves."""
+        pack = Packing()
+        moved = moved_data(moved_scene(self._scene, self._stepped.instant.run, np.array([0])), pack)
+        self._tell(moved={**moved, "arrays": pack.entries}, block=pack.text())
+
+    def run(self, duration: float | None = None, speed: float = 1.0) -> None:
+        """Steps the run and draws it until the duration is over or somebody presses "end"; it rests when paused.
+
+        Args:
+            duration: in the time of the run [s]; None: without end.
+            speed: seconds of the run in one; what takes longer to compute is slower.
+
+        Raises:
+            ParameterError: numbers that are not positive.
+            ConvergenceError: a step fails.
+        """
+        now = self._stepped.time
+        end = np.inf if duration is None else now + positive("duration", duration)
+        speed, last = positive("speed", speed), clock.monotonic()
+        while self.is_running and now < end:
+            if self._runs:
+                self._take_inputs()
+                now = min(self._stepped.time + speed / PICTURES, end)  # round-off may leave the run just below it
+                self._stepped.advance(now)
+                self.update()
+            clock.sleep(max(0.0, last + 1 / PICTURES - clock.monotonic()))
+            last = clock.monotonic()
+
+    def hear(self, told: dict[str, Any]) -> None:
+        """New values of inputs, whether the run goes on, or that it ends."""
+        for name, value in dict(told.get("inputs", {})).items():
+            numbers = np.array(value, dtype=np.float64)
+            if numbers.shape != self._stepped.inputs[name].shape or not np.isfinite(numbers).all():
+                raise ValueError
+            self._given[name] = numbers
+        self._runs = bool(told.get("runs", self._runs))
+        self._has_end = self._has_end or bool(told.get("end"))
+
+    def _take_inputs(self) -> None:
+        """Inputs are set between steps, in the thread that steps."""
+        while self._given:
+            name, value = self._given.popitem()
+            self._stepped.inputs[name] = value

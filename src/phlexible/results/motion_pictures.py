@@ -1,23 +1,24 @@
 """Pictures, films and reports of a motion."""
 
 from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
 from os import PathLike
-from typing import TYPE_CHECKING, Protocol, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from numpy.typing import ArrayLike
 
-from phlexible.algebra.arrays import Array, whole
+from phlexible.algebra.arrays import finite, positive, whole
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.joints.joint import Joint
 from phlexible.description.placed_wholes import PlacedWhole
 from phlexible.description.ports import Attachment, PlacedBody
-from phlexible.measure import section_forces
-from phlexible.measure.section_forces import SectionForces
+from phlexible.measure import reactions, section_forces
 from phlexible.measure.sensors import ambiguous_displacement
 from phlexible.pictures import animation, mechanism_plot, plots, section_plot
-from phlexible.pictures.live_view import MotionView
-from phlexible.pictures.report_page import InlinePage, html_path, write_page
-from phlexible.pictures.reports import ReportedMotion, measured, motion_page
+from phlexible.pictures.live_view import Served, checked_port
+from phlexible.pictures.report_page import InlinePage, asset, html_path, write_page
+from phlexible.pictures.reports import measured, motion_page
+from phlexible.state.recorded_run import RecordedRun
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,21 +27,84 @@ if TYPE_CHECKING:
 FilePath = str | PathLike[str]
 
 
-class Drawn(ReportedMotion, Protocol):
-    """What pictures ask of a motion."""
+# A recorded motion in a browser: its report, whose slider of time can be moved from Python.
+
+
+class MotionView(Served):
+    """A motion in a browser, made by ``Motion.live``.
+
+    Attributes:
+        url: to open in a browser.
+    """
+
+    def __init__(self, motion: "MotionPictures", port: int, frames: int | None) -> None:
+        self._frames = None if frames is None else whole("frames", frames, least=2)
+        port = checked_port(port)
+        page = self._page_of(motion)
+        super().__init__(port, page, time=self._span[0], playing=False, version=0)
 
     @property
-    def time(self) -> Array: ...
-    def reaction(self, joint: Joint) -> Array: ...
-    def reaction_moment(self, joint: Joint) -> Array: ...
-    def section_forces(self, body: PlacedBody | PlacedWhole, x: ArrayLike | None = None) -> SectionForces: ...
+    def time(self) -> float:
+        """Shown now [s]; to be set, between the first and the last instant."""
+        return float(self._news["time"])
+
+    @time.setter
+    def time(self, value: float) -> None:
+        low, high = self._span
+        self._tell(time=min(max(finite("time", value), low), high))
+
+    @property
+    def is_playing(self) -> bool:
+        """Whether the view plays the motion."""
+        return bool(self._news["playing"])
+
+    def play(self, speed: float | None = None) -> None:
+        """Time runs, again from the start after the end.
+
+        Args:
+            speed: seconds of the motion in one; None: as before, at first the whole motion in about 8 s.
+        """
+        self._tell(playing=True, **({} if speed is None else {"speed": positive("speed", speed)}))
+
+    def pause(self) -> None:
+        """Time stands."""
+        self._tell(playing=False)
+
+    def replace(self, motion: "MotionPictures") -> None:
+        """Shows another motion of the same model, such as a run that went on."""
+        self.page = self._page_of(motion)
+        self._tell(version=self._news["version"] + 1)
+
+    def hear(self, told: dict[str, Any]) -> None:
+        """Time, whether it runs, and its speed, by a page that knows the latest news."""
+        time, playing, speed = float(told["time"]), bool(told["playing"]), float(told["speed"])
+        if not (isfinite(time) and isfinite(speed)):
+            raise ValueError
+        with self._changed:
+            if told["number"] == self._news["number"]:
+                self._news |= {"time": time, "playing": playing, "speed": speed}
+
+    def _page_of(self, motion: "MotionPictures") -> str:
+        self._span = float(motion.run.time[0]), float(motion.run.time[-1])
+        return motion_page(motion.run, motion.is_complete, self._frames, script=asset("live.js"))
+
+
+# Pictures, films and reports of a motion.
 
 
 class MotionPictures:
-    """The part of ``Motion`` that draws."""
+    """The part of ``Motion`` that draws.
+
+    Attributes:
+        run: the numbers with the system that they are of.
+        is_complete: False if the run stopped before its end.
+    """
+
+    run: RecordedRun
+    is_complete: bool
 
     def report(
-        self: Drawn,
+        self,
         path: FilePath,
         *,
         frames: int | None = None,
@@ -64,10 +128,13 @@ class MotionPictures:
             ResultFileError: the file cannot be written.
         """
         target = html_path(path)
-        write_page(target, motion_page(self, frames, points, measured(sensors, self.run, curves), title))
+        write_page(
+            target,
+            motion_page(self.run, self.is_complete, frames, points, measured(sensors, self.run, curves), title),
+        )
 
     def show(
-        self: Drawn,
+        self,
         *,
         height: int = 760,
         frames: int | None = 200,
@@ -80,9 +147,11 @@ class MotionPictures:
             height: of the page [pixels].
         """
         pixels = whole("height", height)
-        return InlinePage(motion_page(self, frames, points, measured(sensors, self.run, None), None), pixels)
+        return InlinePage(
+            motion_page(self.run, self.is_complete, frames, points, measured(sensors, self.run, None), None), pixels
+        )
 
-    def live(self: Drawn, *, port: int = 0, frames: int | None = None) -> MotionView:
+    def live(self, *, port: int = 0, frames: int | None = None) -> MotionView:
         """Shows the report of the motion in a browser on this machine, which follows ``view``, and ``view`` it.
 
         ``view = motion.live()``, then open ``view.url``; ``view.play()``, ``view.time = 0.2``, ``view.stop()``.
@@ -96,22 +165,22 @@ class MotionPictures:
         """
         return MotionView(self, port, frames)
 
-    def plot(self: Drawn, path: FilePath | None = None, points: Sequence[Attachment] = ()) -> "Figure":
+    def plot(self, path: FilePath | None = None, points: Sequence[Attachment] = ()) -> "Figure":
         """The run at a glance: the mechanism at some instants, what tells most, the energies since the start.
 
         Args:
             path: of the file to write, ``.png``, ``.pdf`` or ``.svg``; None: none.
             points: whose deflections are shown beside; none: what moves is chosen.
         """
-        return mechanism_plot.plot_overview(self.run, self, points, path)
+        return mechanism_plot.plot_overview(self.run, points, path)
 
     @overload
-    def plot_energy(self: Drawn, path: FilePath | None = None, *, axes: None = None) -> "Figure": ...
+    def plot_energy(self, path: FilePath | None = None, *, axes: None = None) -> "Figure": ...
 
     @overload
-    def plot_energy(self: Drawn, path: FilePath | None = None, *, axes: "Axes") -> "Axes": ...
+    def plot_energy(self, path: FilePath | None = None, *, axes: "Axes") -> "Axes": ...
 
-    def plot_energy(self: Drawn, path: FilePath | None = None, *, axes: "Axes | None" = None) -> "Figure | Axes":
+    def plot_energy(self, path: FilePath | None = None, *, axes: "Axes | None" = None) -> "Figure | Axes":
         """Energies since the start, supplied and dissipated work, and below them the balance error.
 
         Args:
@@ -123,7 +192,7 @@ class MotionPictures:
 
     @overload
     def plot_elastic_displacement(
-        self: Drawn,
+        self,
         attachment: Attachment,
         path: FilePath | None = None,
         normalized: bool = False,
@@ -133,11 +202,11 @@ class MotionPictures:
 
     @overload
     def plot_elastic_displacement(
-        self: Drawn, attachment: Attachment, path: FilePath | None = None, normalized: bool = False, *, axes: "Axes"
+        self, attachment: Attachment, path: FilePath | None = None, normalized: bool = False, *, axes: "Axes"
     ) -> "Axes": ...
 
     def plot_elastic_displacement(
-        self: Drawn,
+        self,
         attachment: Attachment,
         path: FilePath | None = None,
         normalized: bool = False,
@@ -148,7 +217,7 @@ class MotionPictures:
         return plots.plot_elastic_displacement(self.run, attachment, path, normalized, axes)
 
     def plot_displacement(
-        self: Drawn,
+        self,
         attachment: Attachment,
         path: FilePath | None = None,
         normalized: bool = False,
@@ -160,33 +229,31 @@ class MotionPictures:
         return plots.plot_elastic_displacement(self.run, attachment, path, normalized, axes)
 
     @overload
-    def plot_reaction(
-        self: Drawn, joint: Joint, path: FilePath | None = None, *, axes: None = None
-    ) -> "Figure": ...
+    def plot_reaction(self, joint: Joint, path: FilePath | None = None, *, axes: None = None) -> "Figure": ...
 
     @overload
-    def plot_reaction(self: Drawn, joint: Joint, path: FilePath | None = None, *, axes: "Axes") -> "Axes": ...
+    def plot_reaction(self, joint: Joint, path: FilePath | None = None, *, axes: "Axes") -> "Axes": ...
 
     def plot_reaction(
-        self: Drawn, joint: Joint, path: FilePath | None = None, *, axes: "Axes | None" = None
+        self, joint: Joint, path: FilePath | None = None, *, axes: "Axes | None" = None
     ) -> "Figure | Axes":
         """Force of a joint on its second attachment over time, and in a figure of its own its moment."""
-        force, moment = self.reaction(joint), self.reaction_moment(joint)
+        force, moment = reactions.reaction(self.run, joint)
         return plots.plot_reaction(self.run, joint, force, moment, path, axes)
 
     def plot_section_forces(
-        self: Drawn,
+        self,
         body: PlacedBody | PlacedWhole,
         times: int | Sequence[float] = 4,
         path: FilePath | None = None,
     ) -> "Figure":
         """Section forces along a beam at some times [s], or at so many, and their range over all times."""
-        forces = self.section_forces(body, section_forces.element_ends(self.run, body))
+        forces = section_forces.section_forces(self.run, body, section_forces.element_ends(self.run, body))
         return section_plot.plot_section_forces(forces, times, path, body.name)
 
     @overload
     def plot_mechanism(
-        self: Drawn,
+        self,
         times: int | Sequence[float] = 6,
         path: FilePath | None = None,
         scale: float = 1.0,
@@ -196,7 +263,7 @@ class MotionPictures:
 
     @overload
     def plot_mechanism(
-        self: Drawn,
+        self,
         times: int | Sequence[float] = 6,
         path: FilePath | None = None,
         scale: float = 1.0,
@@ -205,7 +272,7 @@ class MotionPictures:
     ) -> "Axes": ...
 
     def plot_mechanism(
-        self: Drawn,
+        self,
         times: int | Sequence[float] = 6,
         path: FilePath | None = None,
         scale: float = 1.0,
@@ -216,7 +283,7 @@ class MotionPictures:
         return mechanism_plot.plot_mechanism(self.run, times, path, scale, axes)
 
     def animate(
-        self: Drawn,
+        self,
         path: FilePath,
         *,
         trace: Attachment | None = None,

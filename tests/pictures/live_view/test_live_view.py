@@ -151,7 +151,8 @@ def test_what_cannot_be_shown_is_refused():
 def test_the_command_follows_a_file_and_runs_a_model(tmp_path, monkeypatch):
     """Both until somebody ends them; the file grows meanwhile."""
     from phlexible.cli import commands as live
-    from phlexible.pictures.live_view import MotionView, RunView
+    from phlexible.results.live import RunView
+    from phlexible.results.motion_pictures import MotionView
 
     model, path, ends = pushed(), tmp_path / "run.h5", []
     model.simulate(0.02, 5e-3, output=path, progress=False)
