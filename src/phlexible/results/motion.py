@@ -3,26 +3,18 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self, overload
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, IntArray, file_path, finite, whole
-from phlexible.description.interactions.drives import Drive
-from phlexible.description.interactions.force_elements import ForceElement
-from phlexible.description.interactions.loads import Axes
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.joints.joint import Joint
-from phlexible.description.joints.relations import JointRelation
-from phlexible.description.placed_wholes import PlacedWhole
-from phlexible.description.ports import Attachment, PlacedBody, Port
+from phlexible.description.ports import PlacedBody, Port
 from phlexible.errors import ModelError, ParameterError
 from phlexible.measure import (
     kinematics,
-    mesh_stress as mesh_stresses,
     reactions,
-    section_forces,
 )
 from phlexible.measure.energy import Energy, Happened, Momentum, energy_of, happened, momentum
 from phlexible.measure.quality import (
@@ -33,20 +25,13 @@ from phlexible.measure.quality import (
     long_steps,
     missing_stiffening,
 )
-from phlexible.measure.section_forces import BeamStress, SectionForces
 from phlexible.measure.sensors import (
-    ElasticDisplacement,
-    ElementForce,
-    JointPosition,
     JointRate,
-    Position,
-    Reaction,
-    ReactionMoment,
-    ambiguous_displacement,
 )
 from phlexible.pictures.summaries import Figures, figures, motion_html
 from phlexible.results import tables, vtk_series
 from phlexible.results.motion_pictures import MotionPictures
+from phlexible.results.readings import Readings
 from phlexible.results.run_error import Repeatable, RunError, run_error
 from phlexible.state.initial_state import InitialKind
 from phlexible.state.layout import State
@@ -82,63 +67,12 @@ def stored_state(recording: Recording, time: float) -> State:
     return recording.state(nearest)
 
 
-# What a motion answers about bodies from meshes.
-
-
-class MeshedMotion:
-    """The part of ``Motion`` for meshes.
-
-    Attributes:
-        run: the numbers with the system that they are of.
-    """
-
-    run: RecordedRun
-
-    def mesh_stress(
-        self, body: PlacedBody, nodes: Sequence[int] | None = None, every: int = 1
-    ) -> mesh_stresses.MeshStress:
-        """Stress of a meshed body at nodes, ``motion.mesh_stress(part).von_mises``.
-
-        The mean of the elements around each node, so that peaks at notches need a fine mesh there.
-
-        Args:
-            body: of ``FlexibleBody.from_mesh``.
-            nodes: numbers of ``body.points.nodes``; None: those of the surface at corners of elements.
-            every: each so many instants.
-
-        Raises:
-            ModelError: a body without a mesh, or of another model.
-            ParameterError: numbers out of range.
-        """
-        return mesh_stresses.mesh_stress(self.run, body, nodes, whole("every", every))
-
-    def export(self, path: str | PathLike[str], every: int | None = None, *, progress: bool | None = None) -> None:
-        """Writes a series of VTK files for ParaView (needs ``phlexible[mesh]``).
-
-        Meshed bodies with all nodes, their elastic displacement (world axes) and von Mises stress; other bodies as
-        their surface or lines.
-
-        Args:
-            path: of the index, ending in ``.pvd``; the ``.vtu`` files lie beside it. It is whole after each
-                instant: what was written before a stop can be opened.
-            every: each so many instants; None: as many as leave at most 200.
-            progress: a bar; None: on a terminal.
-
-        Raises:
-            ParameterError: another ending.
-            MissingExtraError: meshio is not installed.
-            ResultFileError: a file cannot be written.
-        """
-        chosen = None if every is None else whole("every", every)
-        vtk_series.export(self.run, file_path("path", path), chosen, progress)
-
-
 # Motion: what a simulation returns, and the one object that users ask about it.
 
 FilePath = str | PathLike[str]
 
 
-class Motion(MotionPictures, MeshedMotion):
+class Motion(MotionPictures, Readings):
     """States of a mechanism at the instants 0 .. N, and everything computed from them.
 
     First axis is time; vectors have shape (N + 1, 3), also in the plane; SI units, angles in radians.
@@ -181,20 +115,6 @@ class Motion(MotionPictures, MeshedMotion):
         """For pickles: without what follows from the rest."""
         arguments = (self.run.system, self.recording, self.is_complete, self.checkpoint, self.run.is_at_rest)
         return type(self), arguments
-
-    @overload
-    def __getitem__(self, name: str) -> PlacedBody | PlacedWhole: ...
-
-    @overload
-    def __getitem__(self, name: Sensor) -> Array: ...
-
-    def __getitem__(self, name: str | Sensor) -> PlacedBody | PlacedWhole | Array:
-        """What a sensor measured, ``motion[ph.Position(beam.end)]``; or the body with a name, for its ports.
-
-        Raises:
-            ModelError: no body has the name, or the sensor is of another model.
-        """
-        return name.read(self.run) if isinstance(name, Sensor) else self.mechanism[name]
 
     def at(self, time: float) -> State:
         """The state at a stored instant, for ``simulate(initial=...)`` and ``linearize(state=...)``.
@@ -239,85 +159,17 @@ class Motion(MotionPictures, MeshedMotion):
         """Short steps that were taken around contacts since t = 0, shape (N + 1,)."""
         return self.recording.contact_steps
 
-    def position(self, attachment: Port) -> Array:
-        """World position, shape (N + 1, 3) [m]."""
-        return self[Position(attachment)]
-
     def velocity(self, attachment: Port) -> Array:
         """World velocity, consistent with the joints, shape (N + 1, 3) [m/s]."""
         return kinematics.velocity(self.run, attachment)
-
-    def rotation(self, target: PlacedBody | Port) -> Array:
-        """Body to world of a body, or of the material around an attachment, shape (N + 1, 3, 3)."""
-        return kinematics.rotation(self.run, target)
 
     def angular_velocity(self, target: PlacedBody | Port) -> Array:
         """World axes, consistent with the joints, shape (N + 1, 3) [rad/s]."""
         return kinematics.angular_velocity(self.run, target)
 
-    def elastic_displacement(self, attachment: Attachment) -> Array:
-        """Displacement in the frame of the body, body axes, shape (N + 1, 3) [m]; zero on rigid bodies.
-
-        It depends on the frame (docs/conventions.md). That of the point in the world is ``ph.Displacement``.
-        """
-        return self[ElasticDisplacement(attachment)]
-
-    def displacement(self, attachment: Attachment) -> Array:
-        """``elastic_displacement`` by its old name; warns where it could be taken for the one in the world."""
-        return ambiguous_displacement(self.run, attachment)
-
-    def elastic_coordinates(self, body: PlacedBody) -> Array:
-        """eta of a body, shape (N + 1, n)."""
-        return kinematics.elastic_coordinates(self.run, body)
-
-    def tension(self, string: PlacedBody) -> Array:
-        """Tension at the quadrature points of a string (one an element, two if quadratic) [N].
-
-        Shape (N + 1, points), from s = 0 on; negative where the string is pressed together.
-        """
-        return reactions.tension(self.run, string)
-
     def slack_parts(self) -> list[reactions.SlackPart]:
         """For each string that was pressed together somewhere, the first such element and its time [s]."""
         return reactions.slack_parts(self.run)
-
-    def stretch(self, string: PlacedBody) -> Array:
-        """``|dr/ds|`` at the quadrature points of a string, 1 undeformed, shape (N + 1, points)."""
-        return reactions.stretch(self.run, string)
-
-    def reaction(self, joint: Joint, axes: Axes | str = Axes.WORLD) -> Array:
-        """Force of a joint on its second attachment, shape (N + 1, 3) [N].
-
-        With that of the drives in the joint; springs, dampers and motors are ``element_force``.
-
-        Args:
-            joint: of the model.
-            axes: "world", or "body": those of the material at the second attachment.
-        """
-        return self[Reaction(joint, axes)]
-
-    def reaction_moment(self, joint: Joint, axes: Axes | str = Axes.WORLD) -> Array:
-        """Moment of a joint on its second attachment about its point, shape (N + 1, 3) [N m]."""
-        return self[ReactionMoment(joint, axes)]
-
-    def element_force(self, element: ForceElement | Drive | JointRelation) -> Array:
-        """Force or torque of a spring, damper, motor or drive along its coordinate, shape (N + 1,), the multiplier
-        of a ``Gear``; positive where it enlarges the coordinate [N or N m]. Of a ``Bushing`` the forces along and
-        about its axes, shape (N + 1, 6), (N + 1, 3) in the plane.
-        """
-        return self[ElementForce(element)]
-
-    def required(self, joint: Joint) -> Array:
-        """Inverse dynamics: the force or torque that the drives of a joint needed, shape (N + 1,) [N or N m].
-
-        Along the driven coordinate, positive where it enlarges it; of a joint with several drives shape (N + 1,
-        drives), in the order of its coordinates. The same over time as ``joint.torque`` or ``joint.force``
-        gives the same motion without the drive. Where a link in between is flexible: docs/inverse_problems.md.
-
-        Raises:
-            ModelError: a joint of another model, or one without a drive.
-        """
-        return reactions.required(self.run, joint)
 
     @property
     def multipliers(self) -> Array:
@@ -330,17 +182,6 @@ class Motion(MotionPictures, MeshedMotion):
         """
         return self.run.multipliers
 
-    def angle(self, joint: Joint) -> Array:
-        """Angle of a joint's second port relative to the first, over full turns, shape (N + 1,) [rad].
-
-        Of ``Universal`` both angles, shape (N + 1, 2).
-        """
-        return JointPosition(joint).of_kind(self.run, is_angle=True)
-
-    def translation(self, joint: Joint) -> Array:
-        """Position of a joint's second point along its axis, shape (N + 1,) [m]; (N + 1, 2) of ``Planar``."""
-        return JointPosition(joint).of_kind(self.run, is_angle=False)
-
     def translation_rate(self, joint: Joint) -> Array:
         """d(translation)/dt, consistent with the joints, shape (N + 1,) or (N + 1, 2) [m/s]."""
         return JointRate(joint).of_kind(self.run, is_angle=False)
@@ -349,43 +190,6 @@ class Motion(MotionPictures, MeshedMotion):
         """d(angle)/dt, consistent with the joints, shape (N + 1,) [rad/s]; of a joint without angle [m/s]."""
         sensor, names = JointRate(joint), joint.coordinate_names
         return sensor.of_kind(self.run, is_angle=not names or any("angle" in name for name in names))
-
-    def section_forces(self, body: PlacedBody | PlacedWhole, x: ArrayLike | None = None) -> SectionForces:
-        """Normal force, shear, torsion and bending moments along a beam or rod, local axes of its sections.
-
-        Those of the discretization, with the viscous part of the stress: normal force, torsion and
-        shear are constant on an element, moments linear.
-
-        Args:
-            body: a beam or rod.
-            x: stations along it, shape (s,) [m]; at a node the values to its right, of a rod linear between the
-                quadrature points of its elements. None: two Gauss points an element, where moments converge
-                fastest; of a rod its quadrature points.
-
-        Raises:
-            ModelError: not a beam of this model.
-            ParameterError: stations off the beam.
-        """
-        return section_forces.section_forces(self.run, body, x)
-
-    def stress(
-        self,
-        body: PlacedBody | PlacedWhole,
-        x: ArrayLike | None = None,
-        fibres: ArrayLike | None = None,
-    ) -> BeamStress:
-        """Greatest and smallest normal stress over the sections of a beam [Pa].
-
-        Args:
-            body: a beam.
-            x: stations, as in ``section_forces``.
-            fibres: points of the section ((y, z), ...), shape (f, 2) [m]; None: the whole outline of a
-                ``CircularSection`` or ``RectangularSection``.
-
-        Raises:
-            ModelError, ParameterError: as ``section_forces``; a ``Section`` without fibres.
-        """
-        return section_forces.stress(self.run, body, x, fibres)
 
     @property
     def step_error(self) -> Array:
@@ -527,6 +331,26 @@ class Motion(MotionPictures, MeshedMotion):
 
         saved = files.load(file_path("path", path))
         return cls(saved.run.system, saved.run.recording, saved.is_complete, saved.checkpoint)
+
+    def export(self, path: str | PathLike[str], every: int | None = None, *, progress: bool | None = None) -> None:
+        """Writes a series of VTK files for ParaView (needs ``phlexible[mesh]``).
+
+        Meshed bodies with all nodes, their elastic displacement (world axes) and von Mises stress; other bodies as
+        their surface or lines.
+
+        Args:
+            path: of the index, ending in ``.pvd``; the ``.vtu`` files lie beside it. It is whole after each
+                instant: what was written before a stop can be opened.
+            every: each so many instants; None: as many as leave at most 200.
+            progress: a bar; None: on a terminal.
+
+        Raises:
+            ParameterError: another ending.
+            MissingExtraError: meshio is not installed.
+            ResultFileError: a file cannot be written.
+        """
+        chosen = None if every is None else whole("every", every)
+        vtk_series.export(self.run, file_path("path", path), chosen, progress)
 
     def summary(self) -> Figures:
         """Sizes, solver work and the ledger at the end, by name; ``print`` shows aligned lines."""

@@ -1,0 +1,190 @@
+"""What motions and equilibria are asked alike: places, forces in joints and bodies, sensors."""
+
+from collections.abc import Sequence
+from typing import overload
+
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import Array, whole
+from phlexible.description.interactions.drives import Drive
+from phlexible.description.interactions.force_elements import ForceElement
+from phlexible.description.interactions.loads import Axes
+from phlexible.description.interactions.sensor import Sensor
+from phlexible.description.joints.joint import Joint
+from phlexible.description.joints.relations import JointRelation
+from phlexible.description.placed_wholes import PlacedWhole
+from phlexible.description.ports import Attachment, PlacedBody, Port
+from phlexible.measure import kinematics, mesh_stress as mesh_stresses, reactions, section_forces
+from phlexible.measure.section_forces import BeamStress, SectionForces
+from phlexible.measure.sensors import (
+    ElasticDisplacement,
+    ElementForce,
+    JointPosition,
+    Position,
+    Reaction,
+    ReactionMoment,
+    ambiguous_displacement,
+)
+from phlexible.state.recorded_run import RecordedRun
+
+
+class Readings:
+    """What is read from the instants 0 .. N of a run. An equilibrium has one instant and no axis of time.
+
+    Attributes:
+        run: the numbers with the system that they are of.
+    """
+
+    run: RecordedRun
+
+    def _shown(self, values: Array) -> Array:
+        """Values (N + 1, ...) as users get them."""
+        return values
+
+    @overload
+    def __getitem__(self, name: str) -> PlacedBody | PlacedWhole: ...
+
+    @overload
+    def __getitem__(self, name: Sensor) -> Array: ...
+
+    def __getitem__(self, name: str | Sensor) -> PlacedBody | PlacedWhole | Array:
+        """What a sensor measured, ``motion[ph.Position(beam.end)]``; or the body with a name, for its ports.
+
+        Raises:
+            ModelError: no body has the name, or the sensor is of another model.
+        """
+        return self._shown(name.read(self.run)) if isinstance(name, Sensor) else self.run.mechanism[name]
+
+    def position(self, attachment: Port) -> Array:
+        """World position, shape (N + 1, 3) [m]."""
+        return self[Position(attachment)]
+
+    def rotation(self, target: PlacedBody | Port) -> Array:
+        """Body to world of a body, or of the material around an attachment, shape (N + 1, 3, 3)."""
+        return self._shown(kinematics.rotation(self.run, target))
+
+    def elastic_displacement(self, attachment: Attachment) -> Array:
+        """Displacement in the frame of the body, body axes, shape (N + 1, 3) [m]; zero on rigid bodies.
+
+        It depends on the frame (docs/conventions.md). That of the point in the world is ``ph.Displacement``.
+        """
+        return self[ElasticDisplacement(attachment)]
+
+    def displacement(self, attachment: Attachment) -> Array:
+        """``elastic_displacement`` by its old name; warns where it could be taken for the one in the world."""
+        return self._shown(ambiguous_displacement(self.run, attachment))
+
+    def elastic_coordinates(self, body: PlacedBody) -> Array:
+        """eta of a body, shape (N + 1, n)."""
+        return self._shown(kinematics.elastic_coordinates(self.run, body))
+
+    def tension(self, string: PlacedBody) -> Array:
+        """Tension at the quadrature points of a string (one an element, two if quadratic) [N].
+
+        Shape (N + 1, points), from s = 0 on; negative where the string is pressed together.
+        """
+        return self._shown(reactions.tension(self.run, string))
+
+    def stretch(self, string: PlacedBody) -> Array:
+        """``|dr/ds|`` at the quadrature points of a string, 1 undeformed, shape (N + 1, points)."""
+        return self._shown(reactions.stretch(self.run, string))
+
+    def reaction(self, joint: Joint, axes: Axes | str = Axes.WORLD) -> Array:
+        """Force of a joint on its second attachment, shape (N + 1, 3) [N].
+
+        With that of the drives in the joint; springs, dampers and motors are ``element_force``.
+
+        Args:
+            joint: of the model.
+            axes: "world", or "body": those of the material at the second attachment.
+        """
+        return self[Reaction(joint, axes)]
+
+    def reaction_moment(self, joint: Joint, axes: Axes | str = Axes.WORLD) -> Array:
+        """Moment of a joint on its second attachment about its point, shape (N + 1, 3) [N m]."""
+        return self[ReactionMoment(joint, axes)]
+
+    def element_force(self, element: ForceElement | Drive | JointRelation) -> Array:
+        """Force or torque of a spring, damper, motor or drive along its coordinate, shape (N + 1,), the multiplier
+        of a ``Gear``; positive where it enlarges the coordinate [N or N m]. Of a ``Bushing`` the forces along and
+        about its axes, shape (N + 1, 6), (N + 1, 3) in the plane.
+        """
+        return self[ElementForce(element)]
+
+    def required(self, joint: Joint) -> Array:
+        """Inverse dynamics: the force or torque that the drives of a joint needed, shape (N + 1,) [N or N m].
+
+        Along the driven coordinate, positive where it enlarges it; of a joint with several drives shape (N + 1,
+        drives), in the order of its coordinates. The same over time as ``joint.torque`` or ``joint.force``
+        gives the same motion without the drive. Where a link in between is flexible: docs/inverse_problems.md.
+
+        Raises:
+            ModelError: a joint of another model, or one without a drive.
+        """
+        return self._shown(reactions.required(self.run, joint))
+
+    def angle(self, joint: Joint) -> Array:
+        """Angle of a joint's second port relative to the first, over full turns, shape (N + 1,) [rad].
+
+        Of ``Universal`` both angles, shape (N + 1, 2).
+        """
+        return self._shown(JointPosition(joint).of_kind(self.run, is_angle=True))
+
+    def translation(self, joint: Joint) -> Array:
+        """Position of a joint's second point along its axis, shape (N + 1,) [m]; (N + 1, 2) of ``Planar``."""
+        return self._shown(JointPosition(joint).of_kind(self.run, is_angle=False))
+
+    def section_forces(self, body: PlacedBody | PlacedWhole, x: ArrayLike | None = None) -> SectionForces:
+        """Normal force, shear, torsion and bending moments along a beam or rod, local axes of its sections.
+
+        Those of the discretization, with the viscous part of the stress: normal force, torsion and
+        shear are constant on an element, moments linear.
+
+        Args:
+            body: a beam or rod.
+            x: stations along it, shape (s,) [m]; at a node the values to its right, of a rod linear between the
+                quadrature points of its elements. None: two Gauss points an element, where moments converge
+                fastest; of a rod its quadrature points.
+
+        Raises:
+            ModelError: not a beam of this model.
+            ParameterError: stations off the beam.
+        """
+        return section_forces.section_forces(self.run, body, x)
+
+    def stress(
+        self,
+        body: PlacedBody | PlacedWhole,
+        x: ArrayLike | None = None,
+        fibres: ArrayLike | None = None,
+    ) -> BeamStress:
+        """Greatest and smallest normal stress over the sections of a beam [Pa].
+
+        Args:
+            body: a beam.
+            x: stations, as in ``section_forces``.
+            fibres: points of the section ((y, z), ...), shape (f, 2) [m]; None: the whole outline of a
+                ``CircularSection`` or ``RectangularSection``.
+
+        Raises:
+            ModelError, ParameterError: as ``section_forces``; a ``Section`` without fibres.
+        """
+        return section_forces.stress(self.run, body, x, fibres)
+
+    def mesh_stress(
+        self, body: PlacedBody, nodes: Sequence[int] | None = None, every: int = 1
+    ) -> mesh_stresses.MeshStress:
+        """Stress of a meshed body at nodes, ``motion.mesh_stress(part).von_mises``.
+
+        The mean of the elements around each node, so that peaks at notches need a fine mesh there.
+
+        Args:
+            body: of ``FlexibleBody.from_mesh``.
+            nodes: numbers of ``body.points.nodes``; None: those of the surface at corners of elements.
+            every: each so many instants.
+
+        Raises:
+            ModelError: a body without a mesh, or of another model.
+            ParameterError: numbers out of range.
+        """
+        return mesh_stresses.mesh_stress(self.run, body, nodes, whole("every", every))
