@@ -18,9 +18,9 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.port_hamiltonian.interconnection import ConnectionKind, Interconnection, Inverted, Renamed
+from phlexible.port_hamiltonian.interconnection import ConnectionKind, Interconnection, Inverted
 from phlexible.port_hamiltonian.linear import LinearPHDAE
-from phlexible.port_hamiltonian.model import Matrix, MorePorts, Port, PortHamiltonianModel, StateBlock
+from phlexible.port_hamiltonian.model import Matrix, MorePorts, Port, PortHamiltonianModel, Renamed, StateBlock
 
 TRIALS = 2
 DENSE = 300
@@ -339,7 +339,7 @@ def _placed(block: Matrix, places: slice, size: int) -> sparse.csr_array:
 
 def _leaf_ports(model: PortHamiltonianModel) -> int:
     """Number of ports of all parts."""
-    if isinstance(model, MorePorts | Renamed | Inverted):
+    if isinstance(model, Renamed | Inverted):
         return _leaf_ports(model.model)
     if isinstance(model, Interconnection):
         return _leaf_ports(model.a) + _leaf_ports(model.b)

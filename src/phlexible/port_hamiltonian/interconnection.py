@@ -16,6 +16,7 @@ from phlexible.port_hamiltonian.model import (
     Matrix,
     Port,
     PortHamiltonianModel,
+    Renamed,
     StateBlock,
     check_model,
     check_names,
@@ -74,53 +75,6 @@ def inverted(model: PortHamiltonianModel, port: str) -> PortHamiltonianModel:
         effort_map,
         exchanged=model.exchanged + result.multipliers,
     )
-
-
-@dataclass(frozen=True, eq=False)
-class Renamed(PortHamiltonianModel):
-    """A model with other names."""
-
-    model: PortHamiltonianModel
-    states: tuple[StateBlock, ...]
-    ports: tuple[Port, ...]
-
-    @property
-    def flaw(self) -> str:
-        """Why ``check_structure`` refuses the model; empty where it holds the laws."""
-        return self.model.flaw
-
-    @property
-    def rest_state(self) -> Array:
-        """State at rest of the model."""
-        return self.model.rest_state
-
-    def own_state(self, x: Array) -> Array:
-        """Of the model."""
-        return self.model.own_state(x)
-
-    def descriptor_matrix(self, x: Array) -> Matrix:
-        """E of the model."""
-        return self.model.descriptor_matrix(x)
-
-    def structure_matrix(self, x: Array) -> Matrix:
-        """J of the model."""
-        return self.model.structure_matrix(x)
-
-    def dissipation_matrix(self, x: Array) -> Matrix:
-        """R of the model."""
-        return self.model.dissipation_matrix(x)
-
-    def port_matrix(self, x: Array) -> Matrix:
-        """B of the model."""
-        return self.model.port_matrix(x)
-
-    def effort(self, x: Array) -> Array:
-        """z of the model."""
-        return self.model.effort(x)
-
-    def storage(self, x: Array) -> float:
-        """H of the model [J]."""
-        return self.model.storage(x)
 
 
 @dataclass(frozen=True, eq=False)

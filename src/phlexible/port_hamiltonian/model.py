@@ -247,7 +247,7 @@ class PortHamiltonianModel(ABC):
             ModelError: a port that the model does not have, or a name that it has already.
         """
         added, sources = self._more_ports(ports)
-        return MorePorts(self, (*self.ports, *added), sources)
+        return MorePorts(self, self.states, (*self.ports, *added), sources)
 
     def _more_ports(
         self, ports: "Mapping[str, Port | PortPart | Sequence[Port | PortPart]]"
@@ -329,23 +329,12 @@ class PortHamiltonianModel(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class MorePorts(PortHamiltonianModel):
-    """A model with more ports, made of those it has; see ``with_ports``.
-
-    Attributes:
-        model: with its own ports.
-        ports: those, then the new ones.
-        sources: the input of the model that each input stands for, shape (inputs,).
-    """
+class Renamed(PortHamiltonianModel):
+    """A model with other names."""
 
     model: PortHamiltonianModel
+    states: tuple[StateBlock, ...]
     ports: tuple[Port, ...]
-    sources: IntArray
-
-    @property
-    def states(self) -> tuple[StateBlock, ...]:  # type: ignore[override]  # an attribute elsewhere
-        """The blocks of states of the model."""
-        return self.model.states
 
     @property
     def flaw(self) -> str:
@@ -374,9 +363,8 @@ class MorePorts(PortHamiltonianModel):
         return self.model.dissipation_matrix(x)
 
     def port_matrix(self, x: Array) -> Matrix:
-        """B of the model with columns once more."""
-        matrix = self.model.port_matrix(x)
-        return (matrix if isinstance(matrix, np.ndarray) else matrix.tocsr())[:, self.sources]
+        """B of the model."""
+        return self.model.port_matrix(x)
 
     def effort(self, x: Array) -> Array:
         """z of the model."""
@@ -385,6 +373,23 @@ class MorePorts(PortHamiltonianModel):
     def storage(self, x: Array) -> float:
         """H of the model [J]."""
         return self.model.storage(x)
+
+
+@dataclass(frozen=True, eq=False)
+class MorePorts(Renamed):
+    """A model with more ports, made of those it has; see ``with_ports``.
+
+    Attributes:
+        ports: those of the model, then the new ones.
+        sources: the input of the model that each input stands for, shape (inputs,).
+    """
+
+    sources: IntArray
+
+    def port_matrix(self, x: Array) -> Matrix:
+        """B of the model with columns once more."""
+        matrix = self.model.port_matrix(x)
+        return (matrix if isinstance(matrix, np.ndarray) else matrix.tocsr())[:, self.sources]
 
 
 def check_model(name: str, value: object) -> None:
