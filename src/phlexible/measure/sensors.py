@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import ClassVar
+from typing import Annotated, ClassVar
 from warnings import warn
 
 import numpy as np
@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.spatial.transform import Rotation as Turn
 
-from phlexible.algebra.arrays import Array, finite, option, unit_vector, whole
+from phlexible.algebra.arrays import Array, option, whole
+from phlexible.algebra.fields import Finite, UnitVector, convert_fields, option_of
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.force_elements import ForceElement
 from phlexible.description.interactions.functions import AXES, Coordinate
-from phlexible.description.interactions.loads import Axes, Force, Load, PointLoad, Torque
+from phlexible.description.interactions.loads import AnyAxes, Axes, Force, Load, PointLoad, Torque
 from phlexible.description.interactions.sensor import Availability, Sensor, Share
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.joints import Spherical
@@ -177,7 +178,7 @@ class PointSensor(Sensor):
     """
 
     attachment: Attachment
-    direction: ArrayLike = (1.0, 0.0, 0.0)
+    direction: UnitVector = (1.0, 0.0, 0.0)
 
     takes = (Attachment, "one such as beam.end")
     is_angular: ClassVar[bool] = False
@@ -186,7 +187,6 @@ class PointSensor(Sensor):
         super().__post_init__()
         if self.is_angular and not self.attachment.has_orientation:
             raise ModelError(f"{self.attachment} has no orientation (a point mass or a string) to measure")
-        object.__setattr__(self, "direction", unit_vector("direction", self.direction))
 
     def __str__(self) -> str:
         return f"{super().__str__()} {axis_name(self.direction)}"
@@ -210,6 +210,12 @@ class PointSensor(Sensor):
         weights[0, 3 * self.differentiations :][:3] = self.axis
         begin = self.attachment.initial_position() @ self.axis if self.differentiations == 0 else 0.0
         return self.attachment, weights, np.array([begin])
+
+    def read(self, run: RecordedRun) -> Array:
+        """Consistent with the joints, shape (N + 1,)."""
+        moved = kinematics.angular_velocity if self.is_angular else kinematics.velocity
+        rate = np.asarray(moved(run, self.attachment) @ self.axis)
+        return run.rate(rate) if self.differentiations == 2 else rate
 
     def rows(self, point: LinearPoint) -> Iterator[tuple[str, str, Array]]:
         """One row: that of a unit force or moment along or about the direction."""
@@ -252,10 +258,6 @@ class Velocity(PointSensor):
     differentiations = 1
     label = "velocity"
 
-    def read(self, run: RecordedRun) -> Array:
-        """Consistent with the joints, shape (N + 1,)."""
-        return np.asarray(kinematics.velocity(run, self.attachment) @ self.axis)
-
 
 class Acceleration(PointSensor):
     """Its second rate [m/s2]; of motions by differences of second order between stored instants.
@@ -270,10 +272,6 @@ class Acceleration(PointSensor):
 
     differentiations = 2
     label = "acceleration"
-
-    def read(self, run: RecordedRun) -> Array:
-        """Shape (N + 1,)."""
-        return run.rate(np.asarray(kinematics.velocity(run, self.attachment) @ self.axis))
 
 
 class Angle(PointSensor):
@@ -319,10 +317,6 @@ class AngularVelocity(PointSensor):
     is_angular = True
     label = "angular velocity"
 
-    def read(self, run: RecordedRun) -> Array:
-        """Consistent with the joints, shape (N + 1,)."""
-        return np.asarray(kinematics.angular_velocity(run, self.attachment) @ self.axis)
-
 
 class AngularAcceleration(PointSensor):
     """Its second rate [rad/s2]; of motions by differences of second order between stored instants."""
@@ -330,10 +324,6 @@ class AngularAcceleration(PointSensor):
     differentiations = 2
     is_angular = True
     label = "angular acceleration"
-
-    def read(self, run: RecordedRun) -> Array:
-        """Shape (N + 1,)."""
-        return run.rate(np.asarray(kinematics.angular_velocity(run, self.attachment) @ self.axis))
 
 
 @dataclass(frozen=True, eq=False)
@@ -695,15 +685,11 @@ class Reaction(Sensor):
     """
 
     joint: Joint
-    axes: Axes | str = Axes.WORLD
+    axes: AnyAxes = Axes.WORLD
 
     takes = (Joint, "one of the model")
     label, unit, components = "reaction", "N", XYZ
     _which: ClassVar[int] = 0  # of force and moment
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "axes", option("axes", self.axes, Axes))
 
     def read(self, run: RecordedRun) -> Array:
         """Shape (N + 1, 3)."""
@@ -759,13 +745,9 @@ FORCES = ("normal", "shear_y", "shear_z", "torsion", "moment_y", "moment_z")
 @dataclass(frozen=True, eq=False)
 class _Station(Sensor):
     body: PlacedBody | PlacedWhole
-    x: float
+    x: Finite
 
     takes = (PlacedBody | PlacedWhole, "a beam of the model")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "x", finite("x", self.x))
 
     def __str__(self) -> str:
         return f"{super().__str__()} at {self.x:g}"
@@ -875,13 +857,13 @@ class EnergyOf(Sensor):
         96.2361
     """
 
-    kind: EnergyKind | str = EnergyKind.TOTAL
+    kind: Annotated[EnergyKind | str, option_of(EnergyKind)] = EnergyKind.TOTAL
 
     label, unit = "energy", "J"
     is_energy = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "kind", option("kind", self.kind, EnergyKind))
+        convert_fields(self)
 
     def __str__(self) -> str:
         return f"{self._name} {self.label}"

@@ -8,6 +8,7 @@ from types import UnionType
 from typing import Any, ClassVar, TypeAlias
 
 from phlexible.algebra.arrays import Array
+from phlexible.algebra.fields import convert_fields
 from phlexible.description.interactions.functions import KinematicPair
 from phlexible.description.placed_wholes import PlacedWhole
 from phlexible.description.ports import Attachment, PlacedBody
@@ -52,6 +53,7 @@ class Sensor(ABC):
         if not isinstance(self._subject, kinds):
             name = fields(self)[0].name  # type: ignore[arg-type]  # of dataclasses
             raise ModelError(f"{type(self).__name__}: {name} must be {words}, got {self._subject!r}")
+        convert_fields(self)
 
     def __str__(self) -> str:
         subject = self._subject
