@@ -393,7 +393,7 @@ def _carrier_tables(
     weight = np.zeros((carriers, 3))
     for a, _, mass in masses:
         weight[a] += mass * gravity
-    pairs = np.array([(a, b) for a, b, _ in masses], dtype=np.int64).reshape(-1, 2)
+    first, second = np.array([(a, b) for a, b, _ in masses], dtype=np.int64).reshape(-1, 2).T
     totals = {
         "frames": len(frames),
         "carriers": carriers,
@@ -411,12 +411,12 @@ def _carrier_tables(
         "width_of": widths,
         "rigid_of": rigid,
         "axes_of": axes,
-        "mass_first": pairs[:, 0],
-        "mass_second": pairs[:, 1],
-        "mass_block": blocks.of_carriers(pairs[:, 0], pairs[:, 1]),
+        "mass_first": first,
+        "mass_second": second,
+        "mass_block": blocks.of_carriers(first, second),
         "carrier_block": blocks.of_carriers(np.arange(carriers), np.arange(carriers)),
         "carrier_stride": blocks.strides,
-        "mass": np.array([mass for _, _, mass in masses], dtype=np.float64),
+        "mass": [mass for _, _, mass in masses],
         "velocity_weight": np.concatenate(weights),
         "weight": weight,
     }
@@ -451,9 +451,9 @@ def _node_tables(schedule: BlockSchedule, apart: IntArray, is_long: IntArray) ->
         "neighbour": neighbour,
         "neighbour_size": schedule.size[neighbour],
         "neighbour_row": schedule.row_start[neighbour],
-        "upper": np.array([places[pair] for pair in flat], dtype=np.int64),
-        "lower": np.array([places[b, a] for a, b in flat], dtype=np.int64),
-        "target": np.array(targets, dtype=np.int64),
+        "upper": [places[pair] for pair in flat],
+        "lower": [places[b, a] for a, b in flat],
+        "target": targets,
     }
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.sparse import patches
@@ -14,7 +14,16 @@ from phlexible.state.layout import offsets
 
 # Long bodies: coordinates in segments that couple with the next ones only (docs/theory.md, 4).
 
-Tables = dict[str, Array | IntArray]
+Tables = dict[str, ArrayLike]
+"""By name; ``Memory`` makes arrays of them, of the types that their declarations say."""
+
+
+def columns(names: Sequence[str], rows: Sequence[Sequence[int]]) -> Tables:
+    """Tables of whole numbers, one entry of each in a row."""
+    table = np.array(rows, dtype=np.int64).reshape(-1, len(names))
+    return {name: table[:, k] for k, name in enumerate(names)}
+
+
 FEWEST = 40  # elastic coordinates; dense blocks of fewer are as fast
 SMALLEST = 6  # coordinates of a segment
 
@@ -94,15 +103,12 @@ def dense_places(rigid_count: int, elastic_count: int) -> BlockPlaces:
 
 def place_tables(places: Sequence[BlockPlaces], starts: Sequence[int]) -> tuple[dict[str, int], Tables]:
     """Counts (none) and tables of frames whose blocks begin at ``starts``."""
-    strides = np.array([own.strides for own in places], dtype=np.int64).reshape(-1, 3)
     lines = [own.lines + start for own, start in zip(places, starts, strict=True)]
     return {}, {
-        "corner_stride": strides[:, 0],
-        "side_stride": strides[:, 1],
-        "bottom_stride": strides[:, 2],
-        "side": np.array([own.side + start for own, start in zip(places, starts, strict=True)], dtype=np.int64),
-        "bottom": np.array([own.bottom + start for own, start in zip(places, starts, strict=True)], dtype=np.int64),
-        "line": np.concatenate(lines) if lines else np.zeros(0, dtype=np.int64),
+        **columns(("corner_stride", "side_stride", "bottom_stride"), [own.strides for own in places]),
+        "side": [own.side + start for own, start in zip(places, starts, strict=True)],
+        "bottom": [own.bottom + start for own, start in zip(places, starts, strict=True)],
+        "line": np.concatenate(lines) if lines else [],
     }
 
 
@@ -151,7 +157,12 @@ def _segments(reach: IntArray) -> tuple[int, ...]:
 
 MANY = 4.0
 """Entries of all squares of a strain, over those of a matrix in their place, from which on it is cheaper."""
-PATCH = ("first", "second", "row", "rows", "column", "columns", "number")
+PATCH = tuple(f"patch_{name}" for name in ("first", "second", "row", "rows", "column", "columns", "number"))
+OF_TYPE = (
+    *("elastic_count", "viscosity", "first_moment", "segment_count", "strain_start", "strain_count"),
+    *(f"{name}_{number}" for name in ("patch", "stiffness", "damping") for number in ("start", "count")),
+)
+STRAIN = (*(f"strain_{name}" for name in ("row", "first", "last", "has_matrix")), "square_start", "square_count")
 
 
 class TypeTables:
@@ -205,66 +216,45 @@ class TypeTables:
 
     def tables(self) -> tuple[dict[str, int], Tables]:
         """Counts and tables."""
-        rows: dict[str, list[float]] = {}
+        rows: dict[str, list[float]] = {name: [] for name in OF_TYPE}
         inertia = []
         for body, band in zip(self._types, self.bands, strict=True):
             for name, value in self._row(body, band).items():
-                rows.setdefault(name, []).append(value)
+                rows[name].append(value)
             rigid = np.zeros((3, 3))
             if body.elastic_count == 0 and body.rotates:
                 axes = list(body.rotation_axes)
                 rigid[np.ix_(axes, axes)] = mass_matrix(body, np.zeros(0))[body.dimension :, body.dimension :]
             inertia.append(rigid)
-        strains = np.array(self._strains, dtype=np.int64).reshape(-1, 6)
-        squares = np.array(self._squares, dtype=np.int64).reshape(-1, 3)
-        names = (
-            "elastic_count",
-            "patch_start",
-            "patch_count",
-            "stiffness_start",
-            "stiffness_count",
-            "damping_start",
-            "damping_count",
-            "first_moment",
-            "segment_count",
-            "strain_start",
-            "strain_count",
-        )
-        tables: Tables = {name: np.array(rows.get(name, []), dtype=np.int64) for name in names}
-        tables |= _segment_tables(self.bands)
-        patch_table = np.array(self._patches, dtype=np.int64).reshape(-1, 7)
-        tables |= {f"patch_{name}": patch_table[:, k] for k, name in enumerate(PATCH)}
-        strain_names = ("row", "first", "last", "has_matrix")
-        tables |= {f"strain_{name}": strains[:, k] for k, name in enumerate(strain_names)}
-        tables |= {"square_start": strains[:, 4], "square_count": strains[:, 5]}
-        square_names = ("square_row", "square_first", "square_last")
-        tables |= {name: squares[:, k] for k, name in enumerate(square_names)}
-        counts, own = np.array(tables["strain_count"]), np.array(self.type_of, dtype=np.int64)
-        of_type = np.array(
-            [sum(strains[s : s + n, 5]) for s, n in zip(tables["strain_start"], counts, strict=True)]
-        )
-        first_square = [int(strains[s, 4]) if n else 0 for s, n in zip(tables["strain_start"], counts, strict=True)]
-        strain_starts, square_starts = (
-            offsets(list(counts[own])),
-            offsets(list(of_type[own] if len(own) else [])),
-        )
-        tables |= {
-            "type_of": own,
-            "viscosity": np.array(rows.get("viscosity", []), dtype=np.float64),
-            "rigid_inertia": np.array(inertia).reshape(-1, 3, 3),
-            "strain_weight": np.array(self._weights, dtype=np.float64),
-            "square_factor": np.array(self._factors, dtype=np.float64),
-            "type_number": np.concatenate(self._numbers) if self._numbers else np.zeros(0),
-            "frame_strain": strain_starts[:-1] - np.array(tables["strain_start"], dtype=np.int64)[own],
-            "frame_square": square_starts[:-1] - np.array(first_square, dtype=np.int64)[own],
+        first, counts = ([int(k) for k in rows[name]] for name in ("strain_start", "strain_count"))
+        of_type = [self._strains[start : start + count] for start, count in zip(first, counts, strict=True)]
+        first_square = [strains[0][4] if strains else 0 for strains in of_type]
+        squares = [sum(strain[5] for strain in strains) for strains in of_type]
+        strain_starts = offsets([counts[kind] for kind in self.type_of])
+        square_starts = offsets([squares[kind] for kind in self.type_of])
+        tables: Tables = {
+            **rows,
+            **_segment_tables(self.bands),
+            **columns(PATCH, self._patches),
+            **columns(STRAIN, self._strains),
+            **columns(("square_row", "square_first", "square_last"), self._squares),
+            "type_of": self.type_of,
+            "rigid_inertia": inertia,
+            "strain_weight": self._weights,
+            "square_factor": self._factors,
+            "type_number": np.concatenate(self._numbers) if self._numbers else [],
+            "frame_strain": [start - first[kind] for start, kind in zip(strain_starts, self.type_of, strict=False)],
+            "frame_square": [
+                start - first_square[kind] for start, kind in zip(square_starts, self.type_of, strict=False)
+            ],
         }
         totals = {
             "types": len(self._types),
             "planes": 2 if all(body.dimension == 2 for body in self._types) else 9,
             "patches": len(self._patches),
-            "segments": len(tables["segment_first"]),
-            "strains": len(strains),
-            "squares": len(squares),
+            "segments": sum(len(band.ends) for band in self.bands if band is not None),
+            "strains": len(self._strains),
+            "squares": len(self._squares),
             "frame_strains": int(strain_starts[-1]),
             "frame_squares": int(square_starts[-1]),
             "type_numbers": self._length,
@@ -349,9 +339,8 @@ def _segment_tables(bands: Sequence[Band | None]) -> Tables:
     counts = [0 if band is None else len(band.ends) for band in bands]
     known = [band for band in bands if band is not None]
     rows = [row for band in known for row in zip(band.begins, band.sizes, band.strides, strict=True)]
-    table = np.array(rows, dtype=np.int64).reshape(-1, 3)
-    tables: Tables = {"segment_start": offsets(counts)[:-1]}
-    return tables | {f"segment_{name}": table[:, k] for k, name in enumerate(("first", "rows", "stride"))}
+    tables = columns(("segment_first", "segment_rows", "segment_stride"), rows)
+    return tables | {"segment_start": offsets(counts)[:-1]}
 
 
 def _supports(touched: NDArray[np.bool_]) -> list[tuple[int, int]]:

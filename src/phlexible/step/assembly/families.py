@@ -28,7 +28,7 @@ from phlexible.description.ports import Port
 from phlexible.state.functions import VectorCollector
 from phlexible.state.layout import Layout, offsets
 from phlexible.state.system import System
-from phlexible.step.assembly.bodies import Tables
+from phlexible.step.assembly.bodies import Tables, columns
 from phlexible.step.assembly.interactions import Places
 from phlexible.step.compilation.user_function import UserFunction, user_function
 from phlexible.step.tables.declarations import (
@@ -102,11 +102,11 @@ class RodTables:
         }
         return totals, {
             "rod_first": offsets(counts)[:-1],
-            "rod_count": np.array(counts, dtype=np.int64),
-            "rod_force": np.array([point.force for point in points], dtype=np.int64),
+            "rod_count": counts,
+            "rod_force": [point.force for point in points],
             "rod_pair": offsets([count**2 for count in counts])[:-1],
-            "rod_node": np.array([b for point in points for b in point.sections], dtype=np.int64),
-            "rod_block": np.array(blocks, dtype=np.int64),
+            "rod_node": [b for point in points for b in point.sections],
+            "rod_block": blocks,
             "rod_value": np.concatenate([np.zeros(0), *(point.values for point in points)]),
             "rod_slope": np.concatenate([np.zeros(0), *(point.slopes for point in points)]),
             "rod_share": np.concatenate([np.zeros((0, 3, 3)), *(self._quarters(point.shares) for point in points)]),
@@ -208,25 +208,25 @@ class SoftTables:
         }
         counts, faces = self._faces(places)
         return totals | counts, faces | {
-            "soft_law": _integers([_kind(law) for law in laws]),
-            "soft_sheet": _integers([own.is_sheet for own, _ in self.groups]),
-            "soft_function": _integers([KINDS[type(each)] for each in self._functions]),
-            "soft_energy": _integers([energy for energy, _ in addresses]),
-            "soft_derivative": _integers([slope for _, slope in addresses]),
-            "soft_group": _integers(group),
+            "soft_law": [_kind(law) for law in laws],
+            "soft_sheet": [own.is_sheet for own, _ in self.groups],
+            "soft_function": [KINDS[type(each)] for each in self._functions],
+            "soft_energy": [energy for energy, _ in addresses],
+            "soft_derivative": [slope for _, slope in addresses],
+            "soft_group": group,
             "soft_first": offsets(count)[:-1],
-            "soft_count": _integers(count),
+            "soft_count": count,
             "soft_point": offsets(points)[:-1],
-            "soft_point_count": _integers(points),
+            "soft_point_count": points,
             "soft_slope": offsets([k * q for k, q in zip(count, points, strict=True)])[:-1],
             "soft_pair": offsets([k * k for k in count])[:-1],
             "soft_node": np.concatenate([np.zeros(0, dtype=np.int64), *nodes]),
             "soft_block": np.concatenate([np.zeros(0, dtype=np.int64), *blocks]),
-            "soft_lame": np.array([law.lame for law in laws], dtype=np.float64),
-            "soft_shear": np.array([law.shear for law in laws], dtype=np.float64),
-            "soft_viscosity": np.array([own.viscosity for own, _ in self.groups], dtype=np.float64),
-            "soft_first_number": np.array([a for a, _ in numbers], dtype=np.float64),
-            "soft_second_number": np.array([b for _, b in numbers], dtype=np.float64),
+            "soft_lame": [law.lame for law in laws],
+            "soft_shear": [law.shear for law in laws],
+            "soft_viscosity": [own.viscosity for own, _ in self.groups],
+            "soft_first_number": [a for a, _ in numbers],
+            "soft_second_number": [b for _, b in numbers],
             "soft_weight": np.concatenate([np.zeros(0), *weights]),
             "soft_gradient": np.concatenate([np.zeros((0, 3)), *gradients]),
         }
@@ -259,12 +259,12 @@ class SoftTables:
             "load_face": first,
             "load_face_count": count,
             "face_first": offsets(sizes)[:-1],
-            "face_count": _integers(sizes),
-            "face_point_count": _integers(points),
-            "face_shape": _integers(starts),
+            "face_count": sizes,
+            "face_point_count": points,
+            "face_shape": starts,
             "face_pair": offsets([m * m for m in sizes])[:-1],
-            "face_node": _integers([node for face in nodes for node in face]),
-            "face_block": _integers(blocks),
+            "face_node": [node for face in nodes for node in face],
+            "face_block": blocks,
             "face_number": np.concatenate([np.zeros((0, 3)), *shapes]),
         }
 
@@ -290,10 +290,6 @@ def _numbers(function: ScalarFunction) -> tuple[float, float]:
     return 0.0, 0.0
 
 
-def _integers(values: object) -> IntArray:
-    return np.array(values, dtype=np.int64)
-
-
 # Contacts among many as tables of the kernels (docs/theory.md, 8).
 
 ROOM = 24
@@ -313,9 +309,7 @@ class ContactGroupTables:
     def __init__(self, system: System, collector: VectorCollector) -> None:
         self._contact_groups = [each for each in system.mechanism.elements if isinstance(each, Contacts)]
         self._members: list[tuple[int, Member]] = [
-            (number, member)
-            for number, contact_group in enumerate(self._contact_groups)
-            for member in contact_group.members
+            (number, member) for number, each in enumerate(self._contact_groups) for member in each.members
         ]
         self._places = [
             tuple(self._number(system, collector, port) for port in (member.start, member.end))
@@ -329,12 +323,11 @@ class ContactGroupTables:
         """Counts and tables."""
         owners: dict[object, int] = {}
         members = [member for _, member in self._members]
-        radius = _reals([member.radius for member in members])
-        contact_group = _contact_group_integers([number for number, _ in self._members])
+        radius = np.array([member.radius for member in members], dtype=np.float64)
+        contact_group = np.array([number for number, _ in self._members], dtype=np.int64)
         skins = [
             SKIN * float(radius[contact_group == number].mean()) for number in range(len(self._contact_groups))
         ]
-        places = np.array(self._places, dtype=np.int64).reshape(-1, 2)
         totals = {
             "contact_groups": len(self._contact_groups),
             "members": len(members),
@@ -342,23 +335,12 @@ class ContactGroupTables:
         }
         return totals, {
             "member_contact_group": contact_group,
-            "member_side": _contact_group_integers([member.side for member in members]),
-            "member_body": _contact_group_integers(
-                [owners.setdefault(member.owner, len(owners)) for member in members]
-            ),
-            "member_start": places[:, 0],
-            "member_end": places[:, 1],
+            "member_side": [member.side for member in members],
+            "member_body": [owners.setdefault(member.owner, len(owners)) for member in members],
+            **columns(("member_start", "member_end"), self._places),
             "member_radius": radius,
-            "contact_group_skin": _reals(skins),
-            "contact_group_stiffness": _reals([contact_group.stiffness for contact_group in self._contact_groups]),
-            "contact_group_damping": _reals([contact_group.damping for contact_group in self._contact_groups]),
-            "contact_group_exponent": _reals([contact_group.exponent for contact_group in self._contact_groups]),
+            "contact_group_skin": skins,
+            "contact_group_stiffness": [each.stiffness for each in self._contact_groups],
+            "contact_group_damping": [each.damping for each in self._contact_groups],
+            "contact_group_exponent": [each.exponent for each in self._contact_groups],
         }
-
-
-def _contact_group_integers(values: list[int]) -> IntArray:
-    return np.array(values, dtype=np.int64)
-
-
-def _reals(values: list[float]) -> Array:
-    return np.array(values, dtype=np.float64)

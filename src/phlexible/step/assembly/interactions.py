@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.arrays import IntArray
 from phlexible.algebra.elimination import BlockSchedule
 from phlexible.bodies.absolute_body import QuadraticStrains
 from phlexible.bodies.string_law import Law, LinearLaw, LogarithmicLaw, StringLaw, StVenantKirchhoffLaw
@@ -26,7 +26,7 @@ from phlexible.description.time_functions import Timed, TimePath
 from phlexible.state.functions import VectorCollector, total_weight
 from phlexible.state.layout import Layout, offsets
 from phlexible.state.vectors import CarriedVector, VectorResolver
-from phlexible.step.assembly.bodies import Tables, support
+from phlexible.step.assembly.bodies import Tables, columns, support
 from phlexible.step.compilation.user_function import UserFunction, user_function
 from phlexible.step.tables.declarations import (
     ANGLE,
@@ -237,32 +237,30 @@ def law_tables(laws: Sequence[ForceData], constraints: int, loads: int) -> Table
     """The tables of all forces; prescribed parts follow the values of ``loads`` loads."""
     coordinates = [CONSTRAINT] * constraints + [law.coordinate for law in laws]
     addresses = [(0, 0) if f is None else (f[0].address, f[1].address) for f in (law.functions for law in laws)]
-    table = np.array(addresses, dtype=np.int64).reshape(-1, 2)
     return {
-        "coordinate_of": np.array(coordinates, dtype=np.int64),
-        "energy_of": np.array([law.energy for law in laws], dtype=np.int64),
-        "energy_address": table[:, 0],
-        "slope_address": table[:, 1],
-        "force_value": np.array([law.value + loads if law.value >= 0 else -1 for law in laws], dtype=np.int64),
-        "force_stiffness": np.array([law.stiffness for law in laws], dtype=np.float64),
-        "force_damping": np.array([law.damping for law in laws], dtype=np.float64),
-        "force_rest": np.array([law.rest for law in laws], dtype=np.float64),
-        "force_modulus": np.array([law.modulus for law in laws], dtype=np.float64),
-        "force_weight": np.array([law.weight for law in laws], dtype=np.float64),
-        "push_side": np.array([law.contact.side if law.contact else 0.0 for law in laws], dtype=np.float64),
-        "push_exponent": np.array([law.contact.exponent if law.contact else 1.0 for law in laws], dtype=np.float64),
-        "push_damping": np.array([law.contact.damping if law.contact else 0.0 for law in laws], dtype=np.float64),
-        "friction": np.array([law.friction.level if law.friction else 0.0 for law in laws], dtype=np.float64),
-        "friction_speed": np.array([law.friction.speed if law.friction else 1.0 for law in laws], dtype=np.float64),
-        "bearing": np.array([law.bearing[0] if law.bearing else -1 for law in laws], dtype=np.int64),
-        "bearing_rows": np.array([law.bearing[1] if law.bearing else 0 for law in laws], dtype=np.int64),
-        "bearing_share": np.array([law.friction.share if law.friction else 0.0 for law in laws], dtype=np.float64),
-        "slip_points": np.array([law.slip.points if law.slip else 0 for law in laws], dtype=np.int64),
-        "slip_turning": np.array([law.slip.turning if law.slip else 0 for law in laws], dtype=np.int64),
-        "slip_radius": np.array([law.slip.radius if law.slip else law.radius for law in laws], dtype=np.float64),
-        "force_row": np.array([law.row for law in laws], dtype=np.int64),
-        "force_factor": np.array([law.factor for law in laws], dtype=np.float64),
-        "force_energy": np.array([law.energy_size for law in laws], dtype=np.float64),
+        "coordinate_of": coordinates,
+        "energy_of": [law.energy for law in laws],
+        **columns(("energy_address", "slope_address"), addresses),
+        "force_value": [law.value + loads if law.value >= 0 else -1 for law in laws],
+        "force_stiffness": [law.stiffness for law in laws],
+        "force_damping": [law.damping for law in laws],
+        "force_rest": [law.rest for law in laws],
+        "force_modulus": [law.modulus for law in laws],
+        "force_weight": [law.weight for law in laws],
+        "push_side": [law.contact.side if law.contact else 0.0 for law in laws],
+        "push_exponent": [law.contact.exponent if law.contact else 1.0 for law in laws],
+        "push_damping": [law.contact.damping if law.contact else 0.0 for law in laws],
+        "friction": [law.friction.level if law.friction else 0.0 for law in laws],
+        "friction_speed": [law.friction.speed if law.friction else 1.0 for law in laws],
+        "bearing": [law.bearing[0] if law.bearing else -1 for law in laws],
+        "bearing_rows": [law.bearing[1] if law.bearing else 0 for law in laws],
+        "bearing_share": [law.friction.share if law.friction else 0.0 for law in laws],
+        "slip_points": [law.slip.points if law.slip else 0 for law in laws],
+        "slip_turning": [law.slip.turning if law.slip else 0 for law in laws],
+        "slip_radius": [law.slip.radius if law.slip else law.radius for law in laws],
+        "force_row": [law.row for law in laws],
+        "force_factor": [law.factor for law in laws],
+        "force_energy": [law.energy_size for law in laws],
     }
 
 
@@ -499,39 +497,26 @@ class CoupledTables:
 
     def tables(self, places: Places) -> tuple[dict[str, int], Tables]:
         """Counts and tables, with the places of the blocks."""
-        counts, tables = self._vector_tables()
-        more_counts, more = self._function_tables(places)
-        law_counts, laws = self._law_tables(places)
-        constraints = np.arange(self.constraint_count) + self._layout.cluster_count + len(self.auxiliary)
-        keys = list(self.auxiliary)
-        auxiliary = {
-            "auxiliary_vector": _integers(keys),
-            "auxiliary_lower": _integers(
-                [places[len(self._widths) + k, self.vectors[vector].carrier] for k, vector in enumerate(keys)]
-            ),
-            "constraint_node": constraints,
-        }
-        loads = np.array(self._given.loads, dtype=np.int64).reshape(-1, 3)
-        load_tables: Tables = {
-            name: loads[:, k] for k, name in enumerate(("load_kind", "load_point", "load_triad"))
-        }
-        load_tables["load_block"] = _integers(
-            [
+        keys, loads = list(self.auxiliary), self._given.loads
+        counts = {"auxiliaries": len(keys), "moving": len(self._given.moving), "loads": len(loads)}
+        tables: Tables = {
+            "auxiliary_vector": keys,
+            "auxiliary_lower": [
+                places[len(self._widths) + k, self.vectors[vector].carrier] for k, vector in enumerate(keys)
+            ],
+            "constraint_node": np.arange(self.constraint_count) + self._layout.cluster_count + len(keys),
+            **columns(("load_kind", "load_point", "load_triad"), loads),
+            "load_block": [
                 places[self.vectors[point].carrier, self._column(point, triad + i)]
                 if kind == FOLLOWER_FORCE
                 else -1
-                for kind, point, triad in self._given.loads
+                for kind, point, triad in loads
                 for i in range(3)
-            ]
-        )
-        totals = {"auxiliaries": len(keys), "moving": len(self._given.moving), "loads": len(loads)}
-        return {**counts, **more_counts, **law_counts, **totals}, {
-            **tables,
-            **more,
-            **laws,
-            **auxiliary,
-            **load_tables,
+            ],
         }
+        for more in (self._vector_tables(), self._function_tables(places), self._law_tables(places)):
+            counts, tables = counts | more[0], tables | more[1]
+        return counts, tables
 
     def _parts(self, function: Function) -> list[int]:
         """Distinct vectors on carriers in a function."""
@@ -643,19 +628,18 @@ class CoupledTables:
             moving += vector.carrier == MOVING
             if vector.carrier >= 0:
                 lever += int(self.rigid[vector.carrier]) + last - first
-        table = np.array(rows, dtype=np.int64).reshape(-1, 7)
         names = ("carrier", "is_point", "shape", "first", "last", "lever", "moving")
-        tables: Tables = {f"vector_{name}": table[:, k] for k, name in enumerate(names)}
+        tables = columns([f"vector_{name}" for name in names], rows)
         parts = [part for chord in self.chords for part in chord]
         starts = offsets([len(chord) for chord in self.chords])
         tables |= {
-            "vector_base": np.array(bases, dtype=np.float64).reshape(-1, 3),
+            "vector_base": bases,
             "shape": np.concatenate(shapes),
             "chord_start": starts[:-1],
             "chord_count": np.diff(starts),
-            "chord_vector": np.array([vector for _, vector in parts], dtype=np.int64),
-            "chord_weight": np.array([weight for weight, _ in parts], dtype=np.float64),
-            "chord_total": np.array([total_weight(chord) for chord in self.chords], dtype=np.float64),
+            "chord_vector": [vector for _, vector in parts],
+            "chord_weight": [weight for weight, _ in parts],
+            "chord_total": [total_weight(chord) for chord in self.chords],
         }
         totals = {
             "vectors": len(self.vectors),
@@ -688,36 +672,34 @@ class CoupledTables:
                     lower = places[self.vectors[l].carrier, self._column(l, k)]
                     pair_rows.append((int(term_start[m]) + p, k, l, upper, lower))
                     pair_weights.append(weight)
-        parts = np.array(part_rows, dtype=np.int64).reshape(-1, 3)
-        pairs = np.array(pair_rows, dtype=np.int64).reshape(-1, 5)
         part_start = offsets([len(own) for own in self.parts])
         pair_start = offsets([len(own) for own in self.pairs])
         tables: Tables = {
-            "term_first": _integers([term.first for term in terms]),
-            "term_second": _integers([term.second for term in terms]),
-            "term_time": _integers([term.time for term in terms]),
-            "term_coefficient": _reals([term.coefficient for term in terms]),
+            "term_first": [term.first for term in terms],
+            "term_second": [term.second for term in terms],
+            "term_time": [term.time for term in terms],
+            "term_coefficient": [term.coefficient for term in terms],
             "function_term": term_start[:-1],
             "term_count": np.diff(term_start),
-            "function_time": _integers([function.time for function in self.functions]),
-            "function_zone": _reals([function.zone for function in self.functions]),
-            "function_constant": _reals([function.constant for function in self.functions]),
+            "function_time": [function.time for function in self.functions],
+            "function_zone": [function.zone for function in self.functions],
+            "function_constant": [function.constant for function in self.functions],
             "function_part": part_start[:-1],
             "part_count": np.diff(part_start),
             "function_pair": pair_start[:-1],
             "pair_count": np.diff(pair_start),
-            "pair_weight": _reals(pair_weights),
+            "pair_weight": pair_weights,
             "interaction_start": self._starts[:-1],
             "function_count": np.diff(self._starts),
-            "gap_count": _integers([each.gap_count for each in self.interactions]),
+            "gap_count": [each.gap_count for each in self.interactions],
         }
-        tables |= {f"part_{name}": parts[:, k] for k, name in enumerate(("vector", "upper", "lower"))}
-        tables |= {f"pair_{n}": pairs[:, k] for k, n in enumerate(("term", "first", "second", "upper", "lower"))}
+        tables |= columns(("part_vector", "part_upper", "part_lower"), part_rows)
+        tables |= columns(("pair_term", "pair_first", "pair_second", "pair_upper", "pair_lower"), pair_rows)
         totals = {
             "terms": len(terms),
             "functions": len(self.functions),
-            "function_parts": len(parts),
-            "pairs": len(pairs),
+            "function_parts": len(part_rows),
+            "pairs": len(pair_rows),
             "rows": int(self._starts[self.constraint_count]),
             "interactions": len(self.interactions),
             "constraints": self.constraint_count,
@@ -748,20 +730,11 @@ class CoupledTables:
                 blocks += [places[carrier, node] if node in seen else -1 for node in nodes]
             most = max(most, place * len(self.interactions[number].functions))
         strides = places.strides.tolist()
-        table = np.array(entries, dtype=np.int64).reshape(-1, 4)
-        pairs = np.array(groups, dtype=np.int64).reshape(-1, 5)
-        names = ("group_start", "group_count", "carrier_count", "group_block_start")
-        tables: Tables = {name: table[:, k] for k, name in enumerate(names)}
+        tables = columns(("group_start", "group_count", "carrier_count", "group_block_start"), entries)
+        tables |= columns(("group_node", "group_width", "group_place", "group_upper", "group_lower"), groups)
         tables |= {
-            "group_node": pairs[:, 0],
-            "group_width": pairs[:, 1],
-            "group_place": pairs[:, 2],
-            "group_stride": np.array(
-                [strides[node] if node < len(strides) else d for node in pairs[:, 0].tolist()], dtype=np.int64
-            ),
-            "group_upper": pairs[:, 3],
-            "group_lower": pairs[:, 4],
-            "group_block": np.array(blocks, dtype=np.int64),
+            "group_stride": [strides[node] if node < len(strides) else d for node, *_ in groups],
+            "group_block": blocks,
         }
         chords = [each.functions[each.gap_count].terms[0].first if each.slides else -1 for each in self._laws]
         slips = offsets([len(self.chords[chord]) if chord >= 0 else 0 for chord in chords])
@@ -772,13 +745,5 @@ class CoupledTables:
             row = self._starts[constraint]
             first[row], count[row] = own[0] - self.constraint_count, len(own)
         tables |= {"row_force": first, "row_force_count": count}
-        totals = {"groups": len(pairs), "group_blocks": len(blocks), "group_numbers": most}
+        totals = {"groups": len(groups), "group_blocks": len(blocks), "group_numbers": most}
         return {**totals, "slip_parts": int(slips[-1])}, tables
-
-
-def _integers(values: Sequence[int]) -> IntArray:
-    return np.array(values, dtype=np.int64)
-
-
-def _reals(values: Sequence[float]) -> Array:
-    return np.array(values, dtype=np.float64)

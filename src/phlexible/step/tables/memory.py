@@ -5,7 +5,7 @@ from copy import copy
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.step.tables.declarations import TABLES, Kind, Table, Writer
@@ -52,7 +52,7 @@ class Memory:
 
     Args:
         counts: every table of kind COUNT by name, without those that follow from others.
-        given: every table that the system writes, by name.
+        given: every table that the system writes, by name, arrays or lists.
 
     Attributes:
         counts: all of them.
@@ -61,7 +61,7 @@ class Memory:
         state: all stored tables, one after the other; a view of it is what ``memory[name]`` gives of them.
     """
 
-    def __init__(self, counts: Mapping[str, int], given: Mapping[str, NDArray[np.generic]]) -> None:
+    def __init__(self, counts: Mapping[str, int], given: Mapping[str, ArrayLike]) -> None:
         self.counts = {"one": 1, **counts}
         self.counts["state_numbers"] = sum(numbers(table, self.counts) for table in STATE)
         self._given: dict[str, NDArray[np.generic]] = {}
@@ -135,10 +135,11 @@ class Memory:
         self.header = self._template.copy()
         self.header[self._own[:, 0]] = self._numbers.ctypes.data + self._numbers.itemsize * self._own[:, 1]
 
-    def _checked(self, table: Table, given: Mapping[str, NDArray[np.generic]]) -> NDArray[np.generic]:
+    def _checked(self, table: Table, given: Mapping[str, ArrayLike]) -> NDArray[np.generic]:
         shape = (table.entries(self.counts), *NUMBERS[table.kind])
         kind = np.int64 if table.kind is Kind.INTEGER else np.float64
         array = np.ascontiguousarray(given[table.name], dtype=kind)
+        array = array if array.size else np.zeros((0, *shape[1:]), dtype=kind)
         assert array.shape == shape, f"{table.name} has shape {array.shape}, expected {shape}"
         return array
 
