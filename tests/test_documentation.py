@@ -60,6 +60,8 @@ def test_how_to(page, in_an_empty_folder, capsys) -> None:
 
 def test_the_papers_matrices(in_an_empty_folder, capsys) -> None:
     found = run("papers_matrices.md")
+    rubber = found["run"]
+    assert np.abs(rubber.balance_error).max() < 1e-12 * rubber.energy.max()
     assert ph.check_structure(found["form"], found["x"]).power < 1e-14
     assert ph.check_structure(found["joined"], found["state"]).power < 1e-14
     text = capsys.readouterr().out

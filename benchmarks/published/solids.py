@@ -1,16 +1,21 @@
-"""Bodies from meshes of solid elements."""
+"""Bodies from meshes of solid elements, and mixed models of solids."""
 
 from collections.abc import Iterator
 
 import numpy as np
-from skfem import MeshHex
+from skfem import MeshHex, MeshTri
 
 import phlexible as ph
+from phlexible.papers import solid
 from published.number import Number
 
 NAFEMS = "NAFEMS FV12, free thin square plate (FinEtoolsFlexStructures.jl)"
 RING = "Code_Aster SDLS109, free ring (mboct-fem-pkg)"
 MACNEAL = "R. H. MacNeal, R. L. Harder, twisted beam; D. Zupan, M. Saje (FinEtools)"
+
+IN_PLANE = "N. S. Bardell et al., *On the free in-plane vibration of isotropic rectangular plates*, 1996"
+STOKES = "P. E. Bjorstad, B. P. Tjostheim, *High precision solutions of two fourth order eigenvalue problems*, 1999"
+LAME = "G. Lame 1852, free square, omega = sqrt(2) pi c_T / a at any Poisson's ratio"
 
 
 def grid(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> MeshHex:
@@ -65,4 +70,30 @@ def twisted() -> Iterator[Number]:
         yield Number(MACNEAL, f"twisted beam, unit force along {name}", exact, float(moved @ np.array(force)))
 
 
-CASES = (plate, ring, twisted)
+def stress_in_h_div() -> Iterator[Number]:
+    """Squares of 288 triangles, E = rho = a = 1: plane stress, and plane strain that does not lock."""
+    side = np.linspace(0, 1, 13)
+    square = MeshTri.init_tensor(side, side).with_boundaries({"rim": lambda x: x[0] > -1})
+
+    def frequencies(poissons_ratio: float, clamped: str | None, plane: str, count: int) -> np.ndarray:
+        model = solid(square, 1.0, poissons_ratio, 1.0, clamped=clamped, stress="h_div", plane=plane)
+        return ph.LinearModel.of(model).modes(count).elastic_frequencies
+
+    unit = np.sqrt(1 - 0.3**2)
+    for clamped, name, known in (
+        ("rim", "clamped", {1: 3.555, 3: 4.235, 4: 5.186}),
+        (None, "free", {1: 2.321, 2: 2.472, 4: 2.628}),
+    ):
+        found = unit * frequencies(0.3, clamped, "stress", 7)
+        for k, exact in known.items():
+            yield Number(IN_PLANE, f"{name} square of triangles, in its plane, pulsation {k}", exact, float(found[k - 1]))
+    nu = 0.49999
+    speed = np.sqrt(0.5 / (1 + nu))
+    found = frequencies(nu, "rim", "strain", 1)
+    what = "clamped square of triangles, nu = 0.49999, pulsation 1 (Stokes' flow)"
+    yield Number(STOKES, what, float(np.sqrt(52.34469116) * speed), float(found[0]))
+    found = frequencies(nu, None, "strain", 5)
+    yield Number(LAME, "free square of triangles, nu = 0.49999, pulsation 2", float(np.sqrt(2) * np.pi * speed), float(found[1]))
+
+
+CASES = (plate, ring, twisted, stress_in_h_div)

@@ -10,16 +10,21 @@ matrix of int psi : Grad(phi), and stresses psi of their own on each element, by
 points: one on linear triangles and tetrahedra, so many elsewhere that D^T M_sigma^-1 D is the stiffness of the
 displacements. Inputs are the body force u_d and the traction u_b in the space of phi and of its
 trace; both ports carry their mass matrices (Remark 4). Boundary parts without traction are free.
+
+Stresses in H(div) are those of ``h_div``.
 """
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, IntArray, positive
+from phlexible.algebra.arrays import Array, IntArray, flag, option, positive
+from phlexible.bodies.flexible.mesh_matrices import PlaneState
 from phlexible.errors import ParameterError
+from phlexible.papers.h_div import solid_in_h_div
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.port_hamiltonian.model import Matrix, Port, StateBlock
 
@@ -31,6 +36,13 @@ MIDDLE = {
     3: (np.full((3, 1), 1 / 4), np.array([1 / 6])),
 }
 """The one point and the weight of a linear triangle and of a linear tetrahedron."""
+
+
+class StressField(StrEnum):
+    """DISCONTINUOUS: in L2, with continuous velocities. H_DIV: with velocities in L2."""
+
+    DISCONTINUOUS = "discontinuous"
+    H_DIV = "h_div"
 
 
 def rod(
@@ -83,28 +95,58 @@ def solid(
     clamped: str | None = None,
     *,
     order: int | None = None,
+    stress: StressField | str = StressField.DISCONTINUOUS,
+    plane: PlaneState | str = PlaneState.STRESS,
+    lumped: bool = True,
 ) -> LinearPHDAE:
-    """A body of triangles or quadrilaterals (plane stress), tetrahedra or hexahedra (meshes of scikit-fem).
+    """A body of triangles or quadrilaterals, tetrahedra or hexahedra (meshes of scikit-fem).
 
-    States: velocity of the nodes, component after component at each node [m/s], stress at the quadrature points of
-    the elements in Voigt order xx, yy, (zz, yz, xz,) xy [Pa]. Ports: ``body force`` [N/m^3] at the nodes and
-    ``boundary traction`` [Pa] at those of the free boundary; a force per volume u_d has ``y_d . u_d`` as power.
+    With ``stress="discontinuous"``, states: velocity of the nodes, component after component at each node [m/s],
+    stress at the quadrature points of the elements in Voigt order xx, yy, (zz, yz, xz,) xy [Pa]. Ports: ``body
+    force`` [N/m^3] at the nodes and ``boundary traction`` [Pa] at those of the free boundary; a force per volume
+    u_d has ``y_d . u_d`` as power.
+
+    With ``stress="h_div"`` ([B] Remark 5; straight triangles or tetrahedra), states: velocity of the cells,
+    component after component in each [m/s], and tractions s n at the corners of the facets that are not free [Pa],
+    without those that follow from symmetry where lumped; ``model.stress(x)`` is s itself. Stresses balance in each
+    cell to round-off, and nothing locks as Poisson's ratio approaches 1/2. Ports: ``body force`` [N/m^3] of the
+    cells and ``boundary velocity`` [m/s] of the clamped boundary, linear on each facet: components at each of its
+    corners, facet after facet by their numbers; the output has the tractions there. Exchanged (``ph.inverted``,
+    not lumped), forces at these corners are the input.
 
     Args:
         youngs_modulus, density: [Pa], [kg/m^3].
         poissons_ratio: between -1 and 1/2, excluded.
         thickness: of a plate in its plane [m].
-        clamped: name of the boundary of the mesh whose nodes do not move.
+        clamped: name of the boundary of the mesh that does not move, with "h_div" but as its port says.
         order: of the velocities, 1 or 2; None: that of the mesh. Elements of order 1 bend too stiffly.
+        stress: "discontinuous" or "h_div", whose velocities are of order 0.
+        plane: "stress" or "strain", of a plane mesh.
+        lumped: of "h_div": products of stresses by their values at the vertices, so that the compliance is made of
+            one small block for each vertex; False: exact, with a state more, the rates of ``rotation`` [rad/s] that
+            keep s weakly symmetric, one or three multipliers for each cell.
 
     Raises:
         ParameterError: numbers out of range, another kind of mesh, velocities of order 1 on curved cells (they
-            would strain when they turn), or no such boundary.
+            would strain when they turn), no such boundary or, with "h_div", one that is inside of the body.
     """
     from skfem import Basis, ElementVector, FacetBasis
 
     if not -1 < poissons_ratio < 0.5:
         raise ParameterError(f"poissons_ratio must be between -1 and 0.5, got {poissons_ratio!r}")
+    is_strain = option("plane", plane, PlaneState) is PlaneState.STRAIN
+    is_lumped = flag("lumped", lumped)
+    if option("stress", stress, StressField) is StressField.H_DIV:
+        _check_simplices(mesh, order)
+        return solid_in_h_div(
+            mesh,
+            shear=positive("youngs_modulus", youngs_modulus) / 2 / (1 + poissons_ratio),
+            spherical=poissons_ratio if mesh.dim() == 2 and is_strain else poissons_ratio / (1 + poissons_ratio),
+            density=positive("density", density),
+            depth=positive("thickness", thickness) if mesh.dim() == 2 else 1.0,
+            held=_held_facets(mesh, clamped),
+            lumped=is_lumped,
+        )
     space = _space(mesh, order)
     depth = positive("thickness", thickness) if mesh.dim() == 2 else 1.0
     element = ElementVector(space.element)
@@ -123,7 +165,7 @@ def solid(
     boundary_mass = depth * _mass(FacetBasis(mesh, element, facets=free, intorder=space.mass_degree))
     strain, volume = _strain_matrix(basis), depth * np.asarray(basis.dx).ravel()
     components = strain.shape[0] // len(volume)
-    compliance = _compliance(components, positive("youngs_modulus", youngs_modulus), poissons_ratio)
+    compliance = _compliance(components, positive("youngs_modulus", youngs_modulus), poissons_ratio, is_strain)
     return _model(
         mass=positive("density", density) * mass,
         compliance=sparse.kron(sparse.diags_array(volume), compliance),
@@ -146,6 +188,29 @@ def named_boundary(argument: str, mesh: Any, name: str) -> IntArray:
         known = ", ".join(mesh.boundaries or {}) or "none"
         raise ParameterError(f"{argument} must name a boundary of the mesh ({known}), got {name!r}")
     return np.asarray(mesh.boundaries[name])
+
+
+def _check_simplices(mesh: Any, order: int | None) -> None:
+    from skfem import MeshTet1, MeshTri1
+
+    if type(mesh) not in (MeshTri1, MeshTet1):
+        raise ParameterError(
+            f'mesh must be a MeshTri or MeshTet of straight cells with stress="h_div", got {type(mesh).__name__}'
+        )
+    if order is not None:
+        raise ParameterError(f'order must be left out with stress="h_div" (velocities of order 0), got {order!r}')
+
+
+def _held_facets(mesh: Any, clamped: str | None) -> IntArray:
+    if clamped is None:
+        return np.zeros(0, dtype=np.int64)
+    held = np.unique(named_boundary("clamped", mesh, clamped))
+    inside = np.setdiff1d(held, mesh.boundary_facets())
+    if len(inside):
+        raise ParameterError(
+            f"clamped must name facets on the outside of the mesh, {len(inside)} of {clamped!r} lie inside"
+        )
+    return held
 
 
 @dataclass(frozen=True)
@@ -253,8 +318,11 @@ def _strain_matrix(basis: Any) -> Matrix:
     return matrix
 
 
-def _compliance(components: int, youngs_modulus: float, poissons_ratio: float) -> Array:
-    """D^-1 in Voigt order, plane stress for 3 components, shape (components, components)."""
+def _compliance(components: int, youngs_modulus: float, poissons_ratio: float, is_strain: bool) -> Array:
+    """D^-1 in Voigt order, plane stress or strain for 3 components, shape (components, components)."""
+    if components == 3 and is_strain:
+        youngs_modulus = youngs_modulus / (1 - poissons_ratio**2)
+        poissons_ratio = poissons_ratio / (1 - poissons_ratio)
     normal = 2 if components == 3 else 3
     result = np.zeros((components, components))
     result[:normal, :normal] = -poissons_ratio
