@@ -9,9 +9,11 @@ from scipy.spatial.transform import Rotation
 from scipy.special import ellipj, ellipk
 
 import phlexible as ph
+from published import elastic_rod
 from published.number import Number
 
 SQUEEZER = "Test Set for IVP Solvers (F. Mazzia, C. Magherini), Andrews' squeezer"
+SIMEON = "Test Set for IVP Solvers, slider crank with an elastic rod (B. Simeon 1996)"
 BRUELS = "O. Bruels, A. Cardona, M. Arnold, heavy top, steps of 2e-6 s (Kynema-FMB)"
 IFTOMM = "IFToMM benchmark, spatial slider-crank (E. J. Haug 1989)"
 LANDAU = "L. D. Landau, E. M. Lifshitz, *Mechanics*, 37: free asymmetrical top"
@@ -63,6 +65,17 @@ def slider_crank() -> Iterator[Number]:
         yield Number(
             IFTOMM, f"rod of the spatial slider-crank, spin about {axis} at the start [rad/s]", exact, float(ours)
         )
+
+
+def elastic_slider_crank() -> Iterator[Number]:
+    """After 0.1 s; differences of coordinates over the greatest of them. The axial masses are the test set's."""
+    model, start = elastic_rod.mechanism()
+    motion = model.simulate(0.1, 1e-5, initial=start, order=6, every=1000, progress=False)
+    units = {"phi2": "[rad]", "x3": "[m]"}
+    for name, ours in elastic_rod.end_values(motion).items():
+        scale = None if name in units else elastic_rod.END["q1"]
+        what = f"slider crank with elastic rod, {name} after 0.1 s {units.get(name, '[m]')}"
+        yield Number(SIMEON, what, elastic_rod.END[name], ours, scale)
 
 
 def free_top() -> Iterator[Number]:
@@ -250,6 +263,7 @@ CASES = (
     squeezer,
     heavy_top,
     slider_crank,
+    elastic_slider_crank,
     free_top,
     cable,
     string,
