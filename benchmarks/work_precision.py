@@ -8,9 +8,9 @@ import time
 from pathlib import Path
 
 import numpy as np
+from published import elastic_rod
 
 import phlexible as ph
-from published import elastic_rod
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "validation.md"
@@ -78,16 +78,16 @@ def measured() -> tuple[str, dict[str, list[tuple[float, float]]]]:
     near = digits(beam(32), true)
     text = "\n".join(
         [
-            f"Order 6 with {1e6 * REFERENCE:g} us agrees with the test set to {rigid:.1f} digits of angle and place and"
-            f" {elastic:.1f} of q.",
+            f"Order 6 with {1e6 * REFERENCE:g} us agrees with the test set to {rigid:.1f} digits of angle and place"
+            f" and {elastic:.1f} of q.",
             "",
             "| scheme | step [us] | processor time [s] | digits of phi2, x3 | digits of q |",
             "| --- | --- | --- | --- | --- |",
             *lines,
             "",
-            f"With the true axial masses the run ends at {shown}; a `ph.Beam` of 32 elements with the four shapes on"
-            f" its nodes (`modes=basis`) agrees with these to {near[0]:.1f} digits of angle and place and {near[1]:.1f}"
-            " of q.",
+            f"With the true axial masses the run ends at {shown}; a `ph.Beam` of 32 elements with the four shapes"
+            f" on its nodes (`modes=basis`) agrees with these to {near[0]:.1f} digits of angle and place and"
+            f" {near[1]:.1f} of q.",
             "",
         ]
     )

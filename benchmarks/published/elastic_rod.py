@@ -1,7 +1,7 @@
-"""The slider crank with an elastic rod of the Test Set for IVP Solvers: its rod with its own four shapes, its start.
+"""The slider crank with an elastic rod of the Test Set for IVP Solvers: its rod with its own shapes, its start.
 
-B. Simeon, *Modelling a flexible slider crank mechanism by a mixed system of DAEs and PDEs*, Mathematical Modelling of
-Systems 2, 1996; F. Mazzia, C. Magherini, *Test Set for Initial Value Problem Solvers*, 2008: 24 unknowns of index 2.
+B. Simeon, *Modelling a flexible slider crank mechanism by a mixed system of DAEs and PDEs*, Mathematical Modelling
+of Systems 2, 1996; F. Mazzia, C. Magherini, *Test Set for Initial Value Problem Solvers*, 2008 (24 unknowns).
 """
 
 from collections.abc import Callable
@@ -146,7 +146,7 @@ def _start(model: ph.Model):
 
 
 def composed():
-    """The rod and the slider as one port-Hamiltonian model, held by velocities: the model, its start, its inputs."""
+    """Rod and slider as one port-Hamiltonian model, held by velocities: the model, its start, its inputs."""
     form = ElasticRod().port_hamiltonian(dimension=2)
     mass = ph.PointMass(SLIDER_MASS).port_hamiltonian(dimension=2)
     port = mass.port("origin force")
@@ -183,7 +183,11 @@ def composed():
 def composed_end_values(run) -> dict[str, float]:
     """phi2, x3 and q at the last instant of a trajectory of ``composed``."""
     turn = run.state("rod.rotation_rows")[-1].reshape(2, 2)
-    found = [np.arctan2(turn[1, 0], turn[0, 0]), run.state("slider.position")[-1, 0], *run.state("rod.displacement")[-1]]
+    found = [
+        np.arctan2(turn[1, 0], turn[0, 0]),
+        run.state("slider.position")[-1, 0],
+        *run.state("rod.displacement")[-1],
+    ]
     return {name: float(value) for name, value in zip(END, found, strict=True)}
 
 

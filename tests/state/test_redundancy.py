@@ -174,3 +174,36 @@ def test_a_drive_that_pushes_beyond_a_dead_centre_is_named():
     model.apply(slider.drive(position=lambda t: t))
     with pytest.raises(ph.ConvergenceError, match=r"close to a dead centre, where .*drive of position in Slider"):
         model.simulate(1.0, 1e-2, progress=False)
+
+
+def flat_parallelogram(rate):
+    """All pins on one line; crank and follower turn with the same rate."""
+    model, bar = ph.Model((0, -9.81, 0), 2), (1.0, (0.1, 0.1, 0.1), (0.5, 0, 0))
+    spin = (0, 0, rate)
+    crank = model.add(ph.RigidBody(*bar), "crank", angular_velocity=spin)
+    follower = model.add(ph.RigidBody(*bar), "follower", (2, 0, 0), angular_velocity=spin)
+    coupler = model.add(ph.RigidBody(1.0, (0.1, 0.3, 0.3), (1.0, 0, 0)), "coupler", (1, 0, 0))
+    hinges = (
+        (model.ground.at((0, 0, 0)), crank.origin),
+        (model.ground.at((2, 0, 0)), follower.origin),
+        (crank.point((1, 0, 0)), coupler.origin),
+        (coupler.point((2, 0, 0)), follower.point((1, 0, 0))),
+    )
+    for hinge in hinges:
+        model.connect(ph.Revolute(*hinge))
+    return model
+
+
+def test_a_parallelogram_in_one_line_is_told_to_be_at_a_bifurcation():
+    """From rest it may go on crossed; in motion it passes, there and on its way back."""
+    with (
+        pytest.warns(RedundancyWarning),
+        pytest.raises(
+            ph.ConvergenceError, match=r"at a bifurcation .* go on in two ways .* start it off this pose"
+        ),
+    ):
+        flat_parallelogram(0.0).simulate(0.1, 1e-3, progress=False)
+    with pytest.warns(RedundancyWarning):
+        motion = flat_parallelogram(1.0).simulate(0.5, 1e-3, progress=False)
+    assert motion.angle(motion.mechanism.joints[0])[-1] < -0.5
+    assert np.abs(motion.angular_velocity(motion["coupler"])).max() < 1e-5

@@ -32,7 +32,7 @@ def test_the_end_of_the_test_set(crank):
 
 
 def test_the_composed_model_converges_to_it(crank):
-    """Rod and slider by transformer and inverted ports with a reference integrator of order 4, for a tenth of a turn."""
+    """Rod and slider by transformer and inverted ports with an integrator of order 4, for a tenth of a turn."""
     whole, x, inputs = crank.composed()
     model, start = crank.mechanism()
     duration = 0.003

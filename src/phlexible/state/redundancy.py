@@ -2,7 +2,7 @@
 
 import heapq
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import linalg, sparse
@@ -331,6 +331,9 @@ CLOSE = 1e-2
 TAKES_PART_AT_DEAD_CENTRE = 0.2  # in the combination of rows that is close to zero
 MOST_ROWS = 400  # more are too many for a look at all singular values
 MOST_NAMED_AT_DEAD_CENTRE = 4
+MOST_VELOCITIES = 300  # more are too many to look for two ways
+MOST_MOTIONS = 20
+BOTH_WAYS = 1e-2  # least curvature over the greatest, of a form that has both signs
 
 
 def near_dead_centre(system: System, state: State, weights: Array) -> str:
@@ -347,11 +350,45 @@ def near_dead_centre(system: System, state: State, weights: Array) -> str:
     sizes = np.linalg.norm(matrix, axis=1)
     if not (np.isfinite(matrix).all() and (sizes > 0).all()):
         return ""
-    left, values, _ = np.linalg.svd(matrix / sizes[:, None], full_matrices=False)
+    scaled = matrix / sizes[:, None]
+    left, values, right = np.linalg.svd(scaled, full_matrices=matrix.shape[1] <= MOST_VELOCITIES)
     if values[-1] > CLOSE * values[0]:
         return ""
-    parts = np.abs(left[:, -1])
+    parts = np.abs(left[:, len(values) - 1])
     rows = np.flatnonzero(parts > TAKES_PART_AT_DEAD_CENTRE * parts.max())
     names = list(dict.fromkeys(str(system.owners[row].joint) for row in rows))
     named = shortened(names, MOST_NAMED_AT_DEAD_CENTRE)
+    motions = right[int((values > CLOSE * values[0]).sum()) :] / weights
+    if _can_go_two_ways(system, state, left[:, len(values) - 1] / sizes, motions):
+        return (
+            f"; the mechanism is at a bifurcation of its configurations or close to it: {named} let it go on in two"
+            " ways (pins on one line: as a parallelogram or crossed), and forces do not say which; start it off"
+            " this pose, or moving one way, and fast enough to be off it after a step"
+        )
     return f"; the mechanism is close to a dead centre, where {named} leave less freedom than they seem to"
+
+
+def _can_go_two_ways(system: System, state: State, combination: Array, motions: Array) -> bool:
+    """Whether the curvature of a dependent combination of constraints has both signs over the motions they leave.
+
+    Paths through a pose with lambda.G = 0 have velocities nu with G nu = 0 and lambda.(d2g/dt2) = 0, both at
+    dnu/dt = 0: two ways where this quadratic form has both signs, none where it has one.
+
+    Args:
+        combination: lambda, shape (rows,).
+        motions: that the constraints leave, shape (k, velocities).
+    """
+    count = len(motions)
+    if not 2 <= count <= MOST_MOTIONS:
+        return False
+
+    def curvature(velocity: Array) -> float:
+        return float(combination @ system.rows.accelerations(system.at(replace(state, velocity=velocity)))[0])
+
+    own = np.array([curvature(motion) for motion in motions])
+    form = np.diag(own)
+    for i in range(count):
+        for j in range(i):
+            form[i, j] = form[j, i] = (curvature(motions[i] + motions[j]) - own[i] - own[j]) / 2
+    curves = np.linalg.eigvalsh(form)
+    return bool(-curves[0] > BOTH_WAYS * np.abs(curves).max() and curves[-1] > BOTH_WAYS * np.abs(curves).max())
