@@ -13,9 +13,9 @@ from time import process_time
 import numpy as np
 
 import phlexible as ph
-from phlexible.gym import Env
+from phlexible.gym import Env, VectorEnv
 
-INSIDE, ROUNDS = 10, 5
+INSIDE, ROUNDS, ROWS = 10, 5, 100
 OBSERVED = {
     "places of cart and tip": lambda model: [ph.Position(model["cart"].origin), ph.Position(model["tip"].origin)],
     "coordinates and rates of both joints": lambda model: [
@@ -57,6 +57,29 @@ def least_time(observe, step, count):
     return least
 
 
+def time_in_rows(count):
+    """Of a step of one of the environments of a ``VectorEnv``, with the begins of new episodes [s]."""
+    env = VectorEnv(
+        ph.gallery.flexible_pole(),
+        ROWS,
+        step=1e-3,
+        interval=INSIDE * 1e-3,
+        actions={"push": (-20.0, 20.0)},
+        observe=OBSERVED["coordinates and rates of both joints"],
+        reward=lambda seen, push: 1.0 - abs(seen[:, 0]),
+        is_over=lambda seen: (abs(seen[:, 2]) > 0.3) | (abs(seen[:, 0]) > 1.0),
+        duration=1e9,
+    )
+    env.reset(seed=0)
+    random, least = np.random.default_rng(0), float("inf")
+    for _ in range(count):
+        actions = random.uniform(-1.0, 1.0, (ROWS, 1))
+        begin = process_time()
+        env.step(actions)
+        least = min(least, process_time() - begin)
+    return least / ROWS
+
+
 def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 200
     print(f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
@@ -65,6 +88,8 @@ def main() -> None:
         for step in (1e-3, 5e-3):
             took = least_time(observe, step, count)
             print(f"{name:38s} {step:9g} {1e6 * took:8.1f} {1 / took:8.0f}")
+    took = time_in_rows(count // 10)
+    print(f"{f'{ROWS} in rows, coordinates and rates':38s} {1e-3:9g} {1e6 * took:8.1f} {1 / took:8.0f}")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import phlexible as ph
-from phlexible.gym import Env
+from phlexible.gym import Env, VectorEnv
 
 MASS, TIP, LENGTH = 0.02 * 3e-3 * 2700.0, 0.1, 1.0
 
@@ -86,3 +86,56 @@ def test_a_stiff_pole_falls_as_the_rigid_one():
 def test_what_does_not_fit_is_refused(how, words):
     with pytest.raises(ph.ParameterError, match=words):
         pole(**how)
+
+
+def test_environments_in_rows_have_the_digits_of_single_ones_and_begin_again():
+    n, single = 3, pole(is_over=lambda seen: abs(seen[0]) > 0.01)
+    env = VectorEnv(
+        lambda random: ph.gallery.flexible_pole(angle=random.uniform(-0.05, 0.05)),
+        n,
+        step=1e-3,
+        interval=0.02,
+        actions={"push": (-20.0, 20.0)},
+        observe=observe,
+        reward=lambda seen, push: 1.0 - 0.001 * (push * push).sum(axis=1),
+        duration=0.2,
+        is_over=lambda seen: abs(seen[:, 0]) > 0.01,
+    )
+    first, _ = env.reset(seed=5)
+    assert env.action_space.shape == (n, 1) and env.observation_space.shape == first.shape
+    actions = np.array([[0.5], [-0.5], [0.0]])
+    rows = [env.step(actions) for _ in range(12)]
+    for k in range(n):
+        seen, _ = single.reset(seed=5 + k)
+        assert np.array_equal(seen, first[k])
+        for row in rows:
+            seen, reward, is_over, is_late, _ = single.step(actions[k])
+            assert np.array_equal(seen, row[0][k]) and (is_over, is_late) == (row[2][k], row[3][k])
+            assert reward == pytest.approx(row[1][k], rel=1e-15)
+            if is_over or is_late:
+                break
+        assert is_over == (k < 2) and is_late == (k == 2)
+
+
+def test_an_environment_begins_its_next_episode_in_the_step_after_its_end():
+    env = VectorEnv(
+        ph.gallery.flexible_pole(angle=0.02),
+        2,
+        step=1e-3,
+        interval=0.05,
+        actions={"push": (-1.0, 1.0)},
+        observe=observe,
+        reward=lambda seen, push: np.ones(2),
+        duration=0.1,
+    )
+    start, _ = env.reset()
+    still = np.zeros((2, 1))
+    env.step(still)
+    *_, is_late, _ = env.step(still)
+    seen, rewards, _, is_new, info = env.step(still)
+    assert is_late.all() and not is_new.any() and not rewards.any()
+    assert np.array_equal(seen, start) and not info["time"].any()
+    with pytest.raises(ph.ParameterError, match=r"shape \(2, 1\)"):
+        env.step(np.zeros(2))
+    with pytest.raises(ph.ParameterError, match="seed must be"):
+        env.reset(seed=[1])

@@ -1,11 +1,12 @@
-"""Models as environments of Gymnasium: ``phlexible.gym.Env`` (``pip install 'phlexible[gym]'``)."""
+"""Models as environments of Gymnasium: ``phlexible.gym.Env``, ``VectorEnv`` (``pip install 'phlexible[gym]'``)."""
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, called, check_callable, numbers, positive
+from phlexible.algebra.arrays import Array, BoolArray, called, check_callable, numbers, positive, whole
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.errors import ConvergenceError, MissingExtraError, ModelError, ParameterError
 from phlexible.extras import optional
@@ -16,6 +17,7 @@ from phlexible.results.live import LiveRun
 try:
     import gymnasium
     from gymnasium import spaces
+    from gymnasium.vector.utils import batch_space
 except ImportError as error:
     raise MissingExtraError("gymnasium is needed here; install it with: pip install phlexible[gym]") from error
 
@@ -106,24 +108,36 @@ class Env(gymnasium.Env[Array, Array]):
         Raises:
             ParameterError: an action of another shape or with numbers that are not finite.
         """
+        values = self._inputs_of(action, self._lowest.shape)
+        info = self._move(values)
+        seen = self._seen()
+        is_over = "error" in info or (self._is_over is not None and bool(self._is_over(seen)))
+        return seen, float(self._reward(seen, values)), is_over, self._is_late, info
+
+    def _inputs_of(self, action: Array, shape: tuple[int, ...]) -> Array:
+        """In units of the inputs, of the shape of the action."""
         given = numbers("action", action)
-        if given.shape != self._lowest.shape or not np.isfinite(given).all():
-            raise ParameterError(f"action must be {len(self._lowest)} finite numbers, got {action!r}")
-        values = self._lowest + (np.clip(given, -1.0, 1.0) + 1.0) / 2 * (self._highest - self._lowest)
-        place = 0
+        if given.shape != shape or not np.isfinite(given).all():
+            raise ParameterError(f"action must be finite numbers of shape {shape}, got {action!r}")
+        return np.asarray(self._lowest + (np.clip(given, -1.0, 1.0) + 1.0) / 2 * (self._highest - self._lowest))
+
+    def _move(self, values: Array) -> dict[str, Any]:
+        """One interval with these inputs; {"time": t}, with "error" where a step fails."""
+        place, info = 0, dict[str, Any]()
         for name, count in self._names:
             self.run.inputs[name] = values[place : place + count]
             place += count
-        info: dict[str, Any] = {}
         try:
             self.run.step(self._steps)
         except ConvergenceError as error:
             info["error"] = str(error)
-        seen = self._seen()
         info["time"] = self.run.time
-        is_over = "error" in info or (self._is_over is not None and bool(self._is_over(seen)))
-        is_late = self.run.time >= self._begun + self._duration - WHOLE * self._step_size
-        return seen, float(self._reward(seen, values)), is_over, is_late, info
+        return info
+
+    @property
+    def _is_late(self) -> bool:
+        """Whether the episode has reached its duration."""
+        return self.run.time >= self._begun + self._duration - WHOLE * self._step_size
 
     def render(self) -> Any:
         """The mechanism now as an array (height, width, 3) of bytes; None without a render mode."""
@@ -178,6 +192,124 @@ class Env(gymnasium.Env[Array, Array]):
         if not (low < high).all():
             raise ParameterError(f"actions need lowest < highest, got {dict(actions)!r}")
         return names, low, high
+
+
+class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
+    """n environments that an agent steps together, each an ``Env`` of a mechanism of its own.
+
+    ``reward`` and ``is_over`` take rows of all: observations (n, numbers) and actions (n, components) in units of
+    the inputs, and give (n,). An environment whose episode ended begins a new one in the step after
+    (``AutoresetMode.NEXT_STEP`` of Gymnasium: that action is not used, its reward is zero).
+
+    Args:
+        build, step, actions, observe, interval, duration, bounds: as of ``Env``.
+        n: how many.
+        reward: (observations, actions) -> (n,).
+        is_over: observations -> (n,) truth values; None: never.
+
+    Attributes:
+        runs: live runs of these episodes.
+
+    Raises:
+        ParameterError: as ``Env``; rewards or ends of another shape.
+    """
+
+    metadata = {"autoreset_mode": gymnasium.vector.AutoresetMode.NEXT_STEP}  # noqa: RUF012
+
+    def __init__(
+        self,
+        build: Model | Build,
+        n: int,
+        *,
+        step: float,
+        actions: Mapping[str, tuple[Any, Any]],
+        observe: Sequence[Sensor] | Observe,
+        reward: Callable[[Array, Array], Array],
+        interval: float | None = None,
+        duration: float = 10.0,
+        is_over: Callable[[Array], Array] | None = None,
+        bounds: tuple[Any, Any] = (-np.inf, np.inf),
+    ) -> None:
+        count = whole("n", n)
+        first = Env(
+            build,
+            step=step,
+            actions=actions,
+            observe=observe,
+            reward=lambda seen, action: 0.0,
+            interval=interval,
+            duration=duration,
+            bounds=bounds,
+        )
+        check_callable("reward", reward, "observations", "actions")
+        if is_over is not None:
+            check_callable("is_over", is_over, "observations")
+        self._envs, self._reward, self._is_over = [first, *(copy(first) for _ in range(count - 1))], reward, is_over
+        self.num_envs = count
+        self.single_action_space, self.single_observation_space = first.action_space, first.observation_space
+        self.action_space = batch_space(self.single_action_space, count)
+        self.observation_space = batch_space(self.single_observation_space, count)
+        self._has_ended = np.zeros(count, dtype=bool)
+
+    @property
+    def runs(self) -> list[LiveRun]:
+        """Of the episodes that go on."""
+        return [env.run for env in self._envs]
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Array, dict[str, Any]]:
+        """New episodes; observations (n, numbers) at their begin and an empty dictionary.
+
+        Args:
+            seed: of the first; the others have the numbers that follow. Or one for each.
+            options: not used.
+
+        Raises:
+            ParameterError: another number of seeds.
+        """
+        if seed is None or isinstance(seed, int | np.integer):
+            seeds = [None if seed is None else int(seed) + k for k in range(self.num_envs)]
+        else:
+            seeds = list(seed)
+        if len(seeds) != self.num_envs:
+            raise ParameterError(f"seed must be a whole number or {self.num_envs} of them, got {seed!r}")
+        self._has_ended[:] = False
+        return np.array([env.reset(seed=own)[0] for env, own in zip(self._envs, seeds, strict=True)]), {}
+
+    def step(self, actions: Array) -> tuple[Array, Array, BoolArray, BoolArray, dict[str, Any]]:
+        """One interval: observations, rewards, terminated, truncated, {"time": (n,)}; "error" where steps failed.
+
+        Raises:
+            ParameterError: actions of another shape or with numbers that are not finite.
+        """
+        n, first = self.num_envs, self._envs[0]
+        values = first._inputs_of(actions, (n, len(first._lowest)))
+        begins, has_failed, info = self._has_ended.copy(), np.zeros(n, dtype=bool), dict[str, Any]()
+        seen = np.empty((n, len(first._seen())))
+        for k, env in enumerate(self._envs):
+            if begins[k]:
+                seen[k] = env.reset()[0]
+                continue
+            told = env._move(values[k])
+            env.run.forget()
+            seen[k], has_failed[k] = env._seen(), "error" in told
+            if has_failed[k]:
+                info.setdefault("error", np.full(n, None, dtype=object))[k] = told["error"]
+        info["time"] = np.array([env.run.time for env in self._envs])
+        rewards = np.where(begins, 0.0, self._rows("reward", self._reward(seen, values)))
+        is_over, is_late = has_failed, np.array([env._is_late for env in self._envs])
+        if self._is_over is not None:
+            is_over = is_over | (self._rows("is_over", self._is_over(seen)) != 0)
+        is_over, is_late = is_over & ~begins, is_late & ~begins
+        self._has_ended = is_over | is_late
+        return seen, rewards, is_over, is_late, info
+
+    def _rows(self, name: str, found: Any) -> Any:
+        result = np.asarray(found)
+        if result.shape != (self.num_envs,) or result.dtype.kind not in "bif":
+            raise ParameterError(f"{name} must return an array of shape ({self.num_envs},), got {found!r}")
+        return result
 
 
 def _bounds(given: Any, shape: tuple[int, ...]) -> tuple[Array, Array]:

@@ -450,19 +450,28 @@ class MotionCheck:
         return "\n".join([*lines, *(f"- {text}" for text in self.findings or ("nothing was found",))])
 
 
+def energies_in(run: RecordedRun) -> float:
+    """Greatest stored energies and greatest works of a run, all of them as sizes [J]."""
+    energy = energy_of(run.recording)
+    stored = energy.kinetic + np.abs(energy.strain) + np.abs(energy.gravity) + np.abs(energy.spring)
+    return float(stored.max()) + sum(float(np.abs(work).max()) for work in energy.work.values())
+
+
+def balance_error(run: RecordedRun) -> float:
+    """Greatest error of the balance of energy, as ``MotionCheck`` has it."""
+    error = float(np.abs(energy_of(run.recording).balance_error).max())
+    return error / (max(energies_in(run), energy_parts(run)) or 1.0)
+
+
 def checked(run: RecordedRun) -> MotionCheck:
     """All findings on a run."""
-    record = run.recording
-    energy = energy_of(record)
-    stored = energy.kinetic + np.abs(energy.strain) + np.abs(energy.gravity) + np.abs(energy.spring)
-    scale = float(stored.max()) + sum(float(np.abs(work).max()) for work in energy.work.values())
-    parts = energy_parts(run)
+    record, scale, parts = run.recording, energies_in(run), energy_parts(run)
     gaps = np.abs(run.gaps()) / run.system.gap_lengths
     slack = [part.text for part in slack_parts(run)]
     limits = [each.text for each in (*large_deflections(run), *large_strains(run))]
     held = (*unheld_bodies(run), *stuck_joints(run))
     return MotionCheck(
-        float(np.abs(energy.balance_error).max()) / (max(scale, parts) or 1.0),
+        balance_error(run),
         float(gaps.max(initial=0.0)),
         float(record.step_error.max()),
         int(record.halvings[-1]),

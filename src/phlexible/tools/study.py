@@ -613,7 +613,7 @@ def study(
     if not callable(build):
         raise ParameterError(f"build must be a function of the parameters that returns a model, got {build!r}")
     runs, axes = runs_of(parameters)
-    _check_parameters(build, runs[0])
+    check_parameters(build, runs[0])
     shown(progress)  # refused before a file is written
     anew, task = flag("overwrite", overwrite), packed_task(build, measure)
     file = None if output is None else StudyJournal(file_path("output", output), list(runs[0]), anew)
@@ -633,7 +633,12 @@ def study(
     return Study(tuple(runs), tuple(found[number] for number in range(len(runs))), axes)
 
 
-def _check_parameters(build: Callable[..., Any], first: dict[str, Any]) -> None:
+def check_parameters(build: Callable[..., Any], first: dict[str, Any]) -> None:
+    """Refuses parameters that ``build`` does not take.
+
+    Raises:
+        ParameterError: says which.
+    """
     try:
         inspect.signature(build).bind(**first)
     except ValueError:  # some functions of other languages do not tell

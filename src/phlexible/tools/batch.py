@@ -1,0 +1,440 @@
+"""Many mechanisms at once, which differ in parameters, initial states or inputs; threads share the work."""
+
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from phlexible.algebra.arrays import Array, BoolArray, check_callable, numbers, positive, read_only, text, whole
+from phlexible.description.interactions.sensor import Sensor
+from phlexible.display import shortened
+from phlexible.errors import ConvergenceError, ModelError, ParameterError
+from phlexible.measure.quality import balance_error
+from phlexible.model import Model
+from phlexible.results.live import LiveRun, SavedInstant
+from phlexible.results.motion import Motion
+from phlexible.results.progress import progress_bar, shown
+from phlexible.tools.study import check_parameters, cores, runs_of
+
+if TYPE_CHECKING:
+    from phlexible.state.initial_state import InitialKind
+
+Build = Callable[..., Model]
+SensorsOf = Callable[[Model], Mapping[str, Sensor]]
+
+
+def batch(build: Build, parameters: Mapping[str, ArrayLike] | Sequence[Mapping[str, Any]]) -> "Batch":
+    """n mechanisms, for ``batch.simulate(...)`` and ``batch.start(...)``.
+
+    A study (``ph.study``) takes any function that measures a model, and processes; a batch takes sensors, needs no
+    other process, and gives arrays over mechanisms, in live runs too.
+
+    Args:
+        build: parameters by name -> a model.
+        parameters: arrays of one length n by name, ``{"crank_speed": speeds, "diameter": diameters}``; or a list of
+            parameters by name, such as ``ph.samples(100, crank_speed=(100, 150))``.
+
+    Raises:
+        ParameterError: arrays of several lengths, none at all, or parameters that ``build`` does not take.
+
+    Example:
+        >>> def build(height):
+        ...     model = ph.Model(gravity=(0, 0, -9.81))
+        ...     stone = model.add(ph.PointMass(1.0), "stone", position=(0, 0, height))
+        ...     return model
+        >>> stones = ph.batch(build, {"height": [1.0, 2.0, 3.0]})
+        >>> runs = stones.simulate(0.1, 1e-2, lambda model: {"place": ph.Position(model["stone"].origin)})
+        >>> runs["place"].shape, runs["place"][:, -1, 2].round(6).tolist()
+        ((3, 11, 3), [0.95095, 1.95095, 2.95095])
+    """
+    if not callable(build):
+        raise ParameterError(f"build must be a function of the parameters that returns a model, got {build!r}")
+    rows = _rows(parameters) if isinstance(parameters, Mapping) else runs_of(parameters)[0]
+    check_parameters(build, rows[0])
+    return Batch(build, tuple(rows))
+
+
+def _rows(columns: Mapping[str, ArrayLike]) -> list[dict[str, Any]]:
+    """Parameters of each mechanism."""
+    wanted = "parameters must be arrays of one length by name, such as {'speed': [1.0, 2.0]}"
+    values: dict[str, list[Any]] = {}
+    for name, column in columns.items():
+        if isinstance(column, str | bytes) or not isinstance(column, Sequence | np.ndarray) or not len(column):
+            raise ParameterError(f"{wanted}, got {column!r} for {name!r}")
+        values[text("parameter", name)] = column.tolist() if isinstance(column, np.ndarray) else list(column)
+    lengths = {name: len(column) for name, column in values.items()}
+    if len(set(lengths.values())) != 1:
+        got = ", ".join(f"{length} of {name!r}" for name, length in lengths.items()) or "none"
+        raise ParameterError(f"{wanted}, got {got}; all combinations of values are what ph.study runs")
+    return [dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True)]
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """n mechanisms of one structure; made by ``ph.batch``.
+
+    Attributes:
+        build: parameters by name -> a model.
+        parameters: of each mechanism.
+    """
+
+    build: Build
+    parameters: tuple[dict[str, Any], ...]
+
+    def __len__(self) -> int:
+        return len(self.parameters)
+
+    def __repr__(self) -> str:
+        return f"Batch({len(self)} mechanisms of {', '.join(self.parameters[0])})"
+
+    def model(self, number: int) -> Model:
+        """A mechanism, counted from 0.
+
+        Raises:
+            ModelError: ``build`` returned something else.
+        """
+        model = self.build(**self.parameters[number])
+        if not isinstance(model, Model):
+            raise ModelError(f"build must return a Model, got {model!r}")
+        return model
+
+    def simulate(
+        self,
+        duration: float,
+        step: float,
+        sensors: SensorsOf,
+        *,
+        initial: "InitialKind | str" = "undeformed",
+        order: int = 2,
+        every: int = 1,
+        numerical_damping: float = 0.0,
+        threads: int | None = None,
+        progress: bool | None = None,
+    ) -> "BatchRuns":
+        """All motions from t = 0 on, of which what sensors read is kept.
+
+        A mechanism that cannot be built, or a step of which fails, is recorded, and the others go on; what was read
+        before it failed is there. Every number is that of ``model.simulate`` of this mechanism alone.
+
+        Args:
+            duration, step, initial, order, every, numerical_damping: as of ``Model.simulate``.
+            sensors: model -> sensors by name.
+            threads: that share the work; None: one for each core. The numbers do not depend on it.
+            progress: as of ``Model.simulate``.
+
+        Raises:
+            ParameterError: numbers or option strings out of range, or ``sensors`` that gives no sensors by name.
+            Exception: what the first mechanism failed with, where all of them fail.
+        """
+        check_callable("sensors", sensors, "model")
+        duration, step = positive("duration", duration), positive("step", step)
+        workers = cores() if threads is None else whole("threads", threads)
+        options = {"initial": initial, "order": order, "every": every, "numerical_damping": numerical_damping}
+        found: dict[int, _Reading] = {}
+
+        def run(number: int) -> None:
+            found[number] = self._read(number, duration, step, sensors, options)
+
+        shown(progress)
+        with progress_bar(progress, "mechanisms") as report:
+            run(0)  # in this thread: what is compiled is compiled once
+            for done, _ in enumerate(_shared(run, range(1, len(self)), workers), start=2):
+                report(done, len(self))
+        readings = [found[number] for number in range(len(self))]
+        if all(each.values is None for each in readings):
+            raise next(each.error for each in readings if each.error is not None)
+        return BatchRuns(self, duration, step, options, *_stacked(readings))
+
+    def start(
+        self,
+        step: float,
+        *,
+        initial: "InitialKind | str" = "undeformed",
+        numerical_damping: float = 0.0,
+        threads: int | None = 1,
+    ) -> "LiveBatch":
+        """All mechanisms as live runs, with arrays of inputs that change between steps.
+
+        Args:
+            step, initial, numerical_damping: as of ``Model.start``.
+            threads: that share the steps; None: one for each core. It pays where a call of ``step`` takes
+                milliseconds.
+
+        Raises:
+            ParameterError: numbers or option strings out of range; mechanisms with other inputs than the first.
+            ModelError: as of ``Model.start``.
+        """
+        workers = cores() if threads is None else whole("threads", threads)
+        models = [self.model(number) for number in range(len(self))]
+        runs = [model.start(step, initial=initial, numerical_damping=numerical_damping) for model in models]
+        return LiveBatch(tuple(models), runs, workers)
+
+    def _read(
+        self, number: int, duration: float, step: float, sensors: SensorsOf, options: Mapping[str, Any]
+    ) -> "_Reading":
+        """One run; the sensors of a model that was built are the caller's mistakes, the rest are failures."""
+        try:
+            model = self.model(number)
+        except Exception as error:
+            return _Reading(error=error)
+        wanted = _named(sensors(model))
+        try:
+            return _Reading.of(model.simulate(duration, step, progress=False, **options), wanted)
+        except Exception as error:
+            before = getattr(error, "motion", None)
+            return _Reading.of(before, wanted, error) if isinstance(before, Motion) else _Reading(error=error)
+
+
+@dataclass(frozen=True, eq=False)
+class _Reading:
+    """What is kept of a run: instants, values by name, share of the energy that is missing; and why it failed."""
+
+    time: Array = field(default_factory=lambda: np.zeros(0))
+    values: dict[str, Array] | None = None
+    balance_error: float = np.nan
+    error: Exception | None = None
+
+    @classmethod
+    def of(cls, motion: Motion, sensors: Mapping[str, Sensor], error: Exception | None = None) -> "_Reading":
+        values = {name: np.asarray(motion[sensor]) for name, sensor in sensors.items()}
+        return cls(motion.time.copy(), values, balance_error(motion.run), error)
+
+
+def _stacked(readings: Sequence[_Reading]) -> tuple[Array, dict[str, Array], Array, dict[int, Exception]]:
+    """Instants, values with a first axis of mechanisms, balance errors, failures."""
+    longest = max((each for each in readings if each.values is not None), key=lambda each: len(each.time))
+    assert longest.values is not None, "one of them was read"
+    n, values = len(readings), dict[str, Array]()
+    for name, example in longest.values.items():
+        values[name] = np.full((n, *example.shape), np.nan)
+        for row, each in zip(values[name], readings, strict=True):
+            if each.values is not None:
+                row[: len(each.time)] = each.values[name]
+    failures = {number: each.error for number, each in enumerate(readings) if each.error is not None}
+    return longest.time, values, np.array([each.balance_error for each in readings]), failures
+
+
+@dataclass(frozen=True, eq=False)
+class BatchRuns:
+    """What sensors read in all runs of a batch.
+
+    Attributes:
+        batch: the mechanisms.
+        duration, step, options: of the runs.
+        time: instants, shape (instants,) [s].
+        values: by the names of the sensors, each of shape (n, instants) or (n, instants, numbers of the sensor);
+            NaN from where a run failed on.
+        balance_error: of energy, relative to the greatest energies of each run, shape (n,); NaN where none began.
+        failures: errors by the number of the mechanism.
+    """
+
+    batch: Batch
+    duration: float
+    step: float
+    options: Mapping[str, Any]
+    time: Array
+    values: Mapping[str, Array]
+    balance_error: Array
+    failures: Mapping[int, Exception]
+
+    def __getitem__(self, name: str) -> Array:
+        """What a sensor read, shape (n, instants) or (n, instants, numbers of the sensor).
+
+        Raises:
+            ParameterError: no sensor of that name.
+        """
+        if name not in self.values:
+            raise ParameterError(f"no sensor is named {name!r}; there are: {', '.join(self.values) or 'none'}")
+        return self.values[name]
+
+    def motion(self, number: int) -> Motion:
+        """The whole motion of one mechanism, which is simulated alone for it.
+
+        Raises:
+            ParameterError: no such mechanism.
+            Exception: what it failed with.
+        """
+        chosen = whole("number", number, 0)
+        if chosen >= len(self.batch):
+            raise ParameterError(f"number must be below {len(self.batch)}, got {number!r}")
+        return self.batch.model(chosen).simulate(self.duration, self.step, progress=False, **self.options)
+
+    def __repr__(self) -> str:
+        failed = f", {len(self.failures)} failed" if self.failures else ""
+        return (
+            f"BatchRuns({len(self.batch)} runs{failed}, {len(self.time)} instants: {shortened(tuple(self.values))})"
+        )
+
+
+# Live batches: many runs that are stepped by hand.
+
+
+class BatchInputs(MutableMapping[str, Array]):
+    """Inputs of all runs by name: a row for each mechanism.
+
+    Args:
+        runs: with the same inputs.
+    """
+
+    def __init__(self, runs: Sequence[LiveRun]) -> None:
+        self._runs = runs
+
+    def __getitem__(self, name: str) -> Array:
+        """Shape (n,) of a force or torque in a joint, (n, 3) of a load; read-only."""
+        found = np.array([run.inputs[name] for run in self._runs])
+        return read_only(found[:, 0] if found.shape[1] == 1 else found)
+
+    def __setitem__(self, name: str, value: ArrayLike) -> None:
+        """A value for each mechanism, or one for all.
+
+        Raises:
+            ParameterError: no input of that name, another shape, or numbers that are not finite.
+        """
+        shape = self[name].shape
+        given = numbers(f"input {name!r}", value)
+        if given.shape not in (shape, shape[1:]):
+            raise ParameterError(f"input {name!r} takes numbers of shape {shape}, got shape {given.shape}")
+        for run, row in zip(self._runs, np.broadcast_to(given, shape), strict=True):
+            run.inputs[name] = row
+
+    def __delitem__(self, name: str) -> None:
+        """Inputs stay."""
+        del self._runs[0].inputs[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._runs[0].inputs)
+
+    def __len__(self) -> int:
+        return len(self._runs[0].inputs)
+
+
+class LiveBatch:
+    """Mechanisms that are stepped by hand, each as ``LiveRun`` does; made by ``Batch.start``.
+
+    Past steps are not kept. A mechanism a step of which fails stays where that step began, is in ``failures`` until
+    it is restored, and takes no steps until then.
+
+    Attributes:
+        models: of all mechanisms.
+        inputs: of the steps to come, by name: a row for each mechanism.
+        failures: errors by the number of the mechanism.
+    """
+
+    def __init__(self, models: tuple[Model, ...], runs: Sequence[LiveRun], threads: int) -> None:
+        known = [{name: len(value) for name, value in run.inputs.items()} for run in runs]
+        for number, names in enumerate(known):
+            if names != known[0]:
+                raise ParameterError(
+                    "mechanisms of a batch have the same inputs; number 0 has"
+                    f" {', '.join(known[0]) or 'none'}, number {number} {', '.join(names) or 'none'}"
+                )
+        self.models, self.inputs = models, BatchInputs(runs)
+        self.failures: dict[int, Exception] = {}
+        self._runs, self._threads = runs, threads
+        self._sensors: dict[Any, list[dict[str, Sensor]]] = {}
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    @property
+    def time(self) -> Array:
+        """Reached by each mechanism, shape (n,) [s]."""
+        return np.array([run.time for run in self._runs])
+
+    def step(self, count: int = 1) -> None:
+        """Steps of all mechanisms that did not fail.
+
+        Raises:
+            ParameterError: no count.
+        """
+        steps = whole("count", count)
+
+        def go(number: int) -> None:
+            run = self._runs[number]
+            try:
+                run.step(steps)
+            except ConvergenceError as error:
+                self.failures[number] = error
+            run.forget()
+
+        for _ in _shared(go, [k for k in range(len(self)) if k not in self.failures], self._threads):
+            pass
+
+    def read(self, sensors: SensorsOf) -> dict[str, Array]:
+        """What sensors read now, by name, each of shape (n,) or (n, numbers of the sensor).
+
+        Args:
+            sensors: model -> sensors by name; asked once for each function.
+
+        Raises:
+            ParameterError: ``sensors`` gives no sensors by name, or other names for other mechanisms.
+        """
+        check_callable("sensors", sensors, "model")
+        if sensors not in self._sensors:
+            self._sensors[sensors] = [_named(sensors(model)) for model in self.models]
+        wanted = self._sensors[sensors]
+        pairs = list(zip(self._runs, wanted, strict=True))
+        return {name: np.array([run.read(each[name]) for run, each in pairs]) for name in wanted[0]}
+
+    def save(self) -> tuple[SavedInstant, ...]:
+        """Where all mechanisms are, with their inputs."""
+        return tuple(run.save() for run in self._runs)
+
+    def restore(self, saved: Sequence[SavedInstant], where: ArrayLike | None = None) -> None:
+        """Put mechanisms where they were; the others go on.
+
+        Args:
+            saved: from ``save`` of this batch.
+            where: which ones, truth values of shape (n,); None: all.
+
+        Raises:
+            ParameterError: another number of mechanisms or truth values, or states of other models.
+        """
+        if not isinstance(saved, tuple | list) or len(saved) != len(self):
+            raise ParameterError(f"saved must be what save() of this batch gave, got {saved!r}")
+        for number in np.flatnonzero(self._mask(where)).tolist():
+            self._runs[number].put(saved[number])
+            self.failures.pop(number, None)
+
+    def _mask(self, where: ArrayLike | None) -> BoolArray:
+        if where is None:
+            return np.ones(len(self), dtype=bool)
+        mask: NDArray[Any] = np.asarray(where)
+        if mask.shape != (len(self),) or mask.dtype != np.bool_:
+            raise ParameterError(f"where must be {len(self)} truth values, got {where!r}")
+        return mask
+
+    def __repr__(self) -> str:
+        failed = f", {len(self.failures)} failed" if self.failures else ""
+        return f"LiveBatch({len(self)} mechanisms{failed}, inputs {', '.join(self.inputs) or 'none'})"
+
+
+def _named(found: Any) -> dict[str, Sensor]:
+    """Sensors by name.
+
+    Raises:
+        ParameterError: they are none.
+    """
+    if not isinstance(found, Mapping) or not found or not all(isinstance(each, Sensor) for each in found.values()):
+        raise ParameterError(
+            f'sensors must return sensors by name, such as {{"tip": Position(model["beam"].end)}}, got {found!r}'
+        )
+    return {text("name of a sensor", name): sensor for name, sensor in found.items()}
+
+
+def _shared(task: Callable[[int], None], which: Sequence[int], threads: int) -> Iterator[None]:
+    """The task for each number, shared by threads; one value as each is done."""
+    if threads == 1 or len(which) < 2:
+        for number in which:
+            task(number)
+            yield
+        return
+    with ThreadPoolExecutor(min(threads, len(which))) as pool:
+        try:
+            yield from pool.map(task, which)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise

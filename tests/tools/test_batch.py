@@ -1,0 +1,132 @@
+"""Batches: every number is that of the mechanism alone; what fails is recorded and the rest goes on."""
+
+import numpy as np
+import pytest
+
+import phlexible as ph
+
+SPEEDS = [100.0, 120.0, 150.0]
+
+
+def crank(crank_speed, diameter=6e-3):
+    return ph.gallery.crank_slider(crank_speed=crank_speed, diameter=diameter, modes=2)
+
+
+def bend(model):
+    return {
+        "bend": ph.ElasticDisplacement(model["coupler"].at(0.15)),
+        "slider": ph.Position(model["slider"].origin),
+    }
+
+
+def cart(push):
+    model = ph.Model(dimension=2)
+    body = model.add(ph.RigidBody(2.0, 0.1), "cart")
+    model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), body.origin, axis=(1, 0, 0)))
+    model.apply(ph.Force(body.origin, (push, 0.0, 0.0), name="push"))
+    return model
+
+
+def place(model):
+    return {"x": ph.Position(model["cart"].origin), "v": ph.Velocity(model["cart"].origin, (1, 0, 0))}
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_each_mechanism_moves_as_alone_in_any_number_of_threads(threads):
+    runs = ph.batch(crank, {"crank_speed": np.array(SPEEDS)}).simulate(5e-3, 1e-4, bend, every=5, threads=threads)
+    assert runs["bend"].shape == (3, 11, 3) and runs["slider"].shape == (3, 11, 3) and not runs.failures
+    for number, speed in enumerate(SPEEDS):
+        alone = crank(speed).simulate(5e-3, 1e-4, every=5)
+        np.testing.assert_array_equal(runs.time, alone.time)
+        np.testing.assert_array_equal(runs["slider"][number], alone.position(alone["slider"].origin))
+        np.testing.assert_array_equal(runs["bend"][number], alone.elastic_displacement(alone["coupler"].at(0.15)))
+        assert runs.balance_error[number] == alone.check().balance_error < 1e-12
+    np.testing.assert_array_equal(runs.motion(2).position(alone["slider"].origin), runs["slider"][2])
+
+
+def test_what_fails_is_recorded_and_read_up_to_there():
+    def build(length, blows):
+        if length < 0:
+            raise ValueError("too short")
+        model = ph.gallery.flexible_pole()
+        jump = (lambda t: (1e50 if t > 3.5e-3 else 0.0, 0.0, 0.0)) if blows else (1.0, 0.0, 0.0)
+        model.apply(ph.Force(model["pole"].end, jump, breakpoints=[3.5e-3] if blows else ()))
+        return model
+
+    def place(model):
+        return {"x": ph.Position(model["pole"].end)}
+
+    batch = ph.batch(build, [{"length": n, "blows": b} for n, b in ((-1.0, False), (1.0, True), (1.0, False))])
+    runs = batch.simulate(1e-2, 1e-3, place, threads=2)
+    assert list(runs.failures) == [0, 1] and "too short" in str(runs.failures[0])
+    assert isinstance(runs.failures[1], ph.ConvergenceError) and len(runs.time) == 11
+    is_read = np.isfinite(runs["x"][..., 0])
+    assert is_read.sum(axis=1).tolist() == [0, 4, 11] and is_read[1, :4].all()
+    assert np.isnan(runs.balance_error[0]) and runs.balance_error[2] < 1e-12
+    with pytest.raises(ValueError, match="too short"):
+        ph.batch(build, {"length": [-1.0, -2.0], "blows": [False, False]}).simulate(1e-2, 1e-3, place)
+
+
+def test_live_mechanisms_take_inputs_by_rows_and_go_back_by_a_mask():
+    live = ph.batch(cart, {"push": [0.0, 1.0, 2.0]}).start(1e-2, threads=2)
+    assert live.inputs["push"].tolist() == [[0.0, 0, 0], [1.0, 0, 0], [2.0, 0, 0]]
+    forces = np.array([[2.0, 0, 0], [4.0, 0, 0], [-2.0, 0, 0]])
+    live.inputs["push"] = forces
+    live.step(10)
+    saved = live.save()
+    np.testing.assert_allclose(live.read(place)["v"], 0.05 * forces[:, 0], atol=1e-14)
+    live.inputs["push"] = (0.0, 0.0, 0.0)
+    live.step(10)
+    np.testing.assert_allclose(live.read(place)["x"][:, 0], (0.005 + 0.01) * forces[:, 0] / 2.0, rtol=1e-12)
+    live.restore(saved, where=[False, True, False])
+    assert live.time.tolist() == pytest.approx([0.2, 0.1, 0.2])
+    assert live.inputs["push"][:, 0].tolist() == [0.0, 4.0, 0.0]
+    live.step(10)
+    assert live.read(place)["v"].tolist() == pytest.approx([0.1, 0.4, -0.1])
+
+
+def test_a_live_mechanism_that_fails_stays_and_comes_back():
+    live = ph.batch(lambda angle: ph.gallery.flexible_pole(angle=angle), {"angle": [0.1, 0.2]}).start(1e-2)
+    start = live.save()
+    live.inputs["push"] = [1e50, 1.0]
+    live.step(3)
+    assert list(live.failures) == [0] and live.time.tolist() == pytest.approx([0.0, 0.03])
+    live.step()
+    assert live.time.tolist() == pytest.approx([0.0, 0.04])
+    live.restore(start)
+    live.step()
+    assert not live.failures and live.time.tolist() == pytest.approx([0.01, 0.01])
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (
+            lambda: ph.batch(crank, {"crank_speed": SPEEDS, "diameter": [5e-3]}),
+            "3 of 'crank_speed', 1 of 'diameter'",
+        ),
+        (lambda: ph.batch(crank, {"crank_speed": 3.0}), "arrays of one length"),
+        (lambda: ph.batch(crank, {"speed": SPEEDS}), "must take the parameters speed"),
+        (lambda: ph.batch(crank, {}), "got none"),
+        (lambda: ph.batch(3, {"speed": SPEEDS}), "build must be a function"),
+        (lambda: ph.batch(cart, {"push": [0.0]}).simulate(1.0, 0.1, lambda model: [1]), "sensors by name"),
+        (lambda: ph.batch(cart, {"push": [0.0]}).simulate(1.0, 0.1, place)["z"], "no sensor is named 'z'"),
+        (lambda: ph.batch(cart, {"push": [0.0]}).simulate(1.0, 0.1, place).motion(1), "below 1"),
+        (lambda: ph.batch(cart, {"push": [0.0]}).start(0.1).restore(()), "what save"),
+        (
+            lambda: ph.batch(lambda k: cart(0) if k else ph.gallery.chain(1), {"k": [1, 0]}).start(0.1),
+            "same inputs",
+        ),
+    ],
+)
+def test_mistakes_are_named(call, words):
+    with pytest.raises(ph.ParameterError, match=words):
+        call()
+
+
+def test_a_mask_and_rows_of_another_shape_are_refused():
+    live = ph.batch(cart, {"push": [0.0, 1.0]}).start(0.1)
+    with pytest.raises(ph.ParameterError, match="2 truth values"):
+        live.restore(live.save(), where=[1, 0])
+    with pytest.raises(ph.ParameterError, match=r"shape \(2, 3\)"):
+        live.inputs["push"] = [1.0, 2.0]
