@@ -9,6 +9,7 @@ from phlexible.algebra.arrays import Array, IntArray, option, positive
 from phlexible.bodies.flexible.element_mesh import ElementMesh
 from phlexible.bodies.flexible.interfaces import facets_of
 from phlexible.bodies.flexible.mesh_matrices import PlaneState, assembled, element_materials, mass_matrix
+from phlexible.bodies.flexible.moment_elements import moment_elements
 from phlexible.bodies.flexible.plate_elements import UNKNOWNS, PlateTheory, plate_quadrature, plate_section
 from phlexible.bodies.flexible.user_mesh import UserMesh, element_mesh, user_mesh
 from phlexible.bodies.material import Material
@@ -57,7 +58,7 @@ def thin_plate(
         poissons_ratio: between -1 and 1/2, excluded.
         clamped: name of the boundary that neither moves nor turns, but as its port says; None: there is none.
         supported: name of the boundary that does not move and turns freely; the rest is free.
-        order: of the moments, 0 or 1; frequencies converge with the power 2 (order + 1) of the triangles' size.
+        order: of the moments, 0, 1 or 2; frequencies converge with the power 2 (order + 1) of the triangles' size.
 
     Raises:
         ParameterError: numbers out of range, another kind of mesh, no such boundary, or two that share edges.
@@ -68,25 +69,29 @@ def thin_plate(
         raise ParameterError(f"poissons_ratio must be between -1 and 0.5, got {poissons_ratio!r}")
     if type(mesh) is not skfem.MeshTri1:
         raise ParameterError(f"mesh must be a MeshTri of straight triangles, got {type(mesh).__name__}")
-    if order not in (0, 1) or isinstance(order, bool):
-        raise ParameterError(f"order must be 0 or 1, got {order!r}")
+    if order not in (0, 1, 2) or isinstance(order, bool):
+        raise ParameterError(f"order must be 0, 1 or 2, got {order!r}")
     h = positive("thickness", thickness)
     flexibility = 12 / (positive("youngs_modulus", youngs_modulus) * h**3)
-    deflection = skfem.ElementTriP2() if order else skfem.ElementTriP1()
-    moment = skfem.ElementTriHHJ1() if order else skfem.ElementTriHHJ0()
+    deflection = (skfem.ElementTriP1, skfem.ElementTriP2, skfem.ElementTriP3)[order]()
     none = np.zeros(0, dtype=np.int64)
     held = none if clamped is None else named_boundary("clamped", mesh, clamped)
     resting = none if supported is None else named_boundary("supported", mesh, supported)
     if len(np.intersect1d(held, resting)):
         raise ParameterError(f"clamped={clamped!r} and supported={supported!r} share edges")
     loose = np.setdiff1d(mesh.boundary_facets(), np.concatenate([held, resting]))
-    v, m = (skfem.Basis(mesh, each, intorder=2 * order + 2) for each in (deflection, moment))
+    v, moments = skfem.Basis(mesh, deflection, intorder=2 * order + 2), moment_elements(mesh, deflection, order)
     moving = np.setdiff1d(np.arange(v.N), _dofs(v, np.concatenate([held, resting])))
-    turning = _dofs(m, held)
-    stressed = np.setdiff1d(np.arange(m.N), np.setdiff1d(_dofs(m, mesh.boundary_facets()), turning))
+    numbers = moments.numbers
+    turning = _moments_of(held, order)
+    hinged = _moments_of(np.setdiff1d(mesh.boundary_facets(), held), order)
+    stressed = np.setdiff1d(np.arange(numbers.max() + 1), hinged)
     mass = _product(v)[moving][:, moving]
-    compliance = flexibility * _compliance(m, poissons_ratio)[stressed][:, stressed]
-    rate = _rate(mesh, v, m)[stressed][:, moving]
+    blocks = [(numbers, flexibility * moments.compliance(poissons_ratio))]
+    compliance = assembled(blocks, numbers.max() + 1)[stressed][:, stressed]
+    deflections = np.asarray(v.element_dofs.T, dtype=np.int64)
+    values, places = _placed(moments.rates, numbers, deflections)
+    rate = sparse.coo_array((values, places), shape=(numbers.max() + 1, v.N)).tocsr()[stressed][:, moving]
     ports = [("body force", "N/m^2", "m^3/s", mass, mass)]
     if len(loose):
         edge = _product(skfem.FacetBasis(mesh, deflection, facets=loose, intorder=2 * order + 2))[moving]
@@ -95,8 +100,9 @@ def thin_plate(
             ("boundary force", "N/m", "m^2/s", edge[:, touched], edge[np.isin(moving, touched)][:, touched])
         )
     if len(held):
-        along = _normal_product(skfem.FacetBasis(mesh, moment, facets=held, intorder=2 * order + 2))
-        ports.append(("boundary rotation", "rad/s", "N m", along[stressed][:, turning], along[turning][:, turning]))
+        own = sparse.kron(sparse.diags_array(moments.lengths[held]), moments.on_edge, format="csr")
+        where = sparse.eye_array(len(stressed), format="csc")[:, np.searchsorted(stressed, turning)]
+        ports.append(("boundary rotation", "rad/s", "N m", where @ own, own))
     return _model(positive("density", density) * h * mass, compliance, rate, ports)
 
 
@@ -128,70 +134,9 @@ def _product(basis: Any) -> Matrix:
     return sparse.csr_array(BilinearForm(lambda u, v, w: u * v).assemble(basis))
 
 
-def _compliance(basis: Any, poissons_ratio: float) -> Matrix:
-    """int psi : ((1 + nu) psi - nu tr(psi) I), for a unit of flexibility."""
-    from skfem import BilinearForm
-    from skfem.helpers import ddot, trace
-
-    def energy(u: Any, v: Any, w: Any) -> Any:
-        return (1 + poissons_ratio) * ddot(u, v) - poissons_ratio * trace(u) * trace(v)
-
-    return sparse.csr_array(BilinearForm(energy).assemble(basis))
-
-
-def _normal_product(basis: Any) -> Matrix:
-    """int psi_nn psi_nn over edges."""
-    from skfem import BilinearForm
-    from skfem.helpers import dot, mul
-
-    def product(u: Any, v: Any, w: Any) -> Any:
-        return dot(mul(u, w.n), w.n) * dot(mul(v, w.n), w.n)
-
-    return sparse.csr_array(BilinearForm(product).assemble(basis))
-
-
-def _rate(mesh: Any, deflection: Any, moment: Any) -> Matrix:
-    """D: int psi : grad grad phi over triangles, less int psi_nn dphi/dn over the edges of each."""
-    import skfem
-    from skfem.helpers import dot, grad, mul
-
-    curvature = _second_gradients(deflection)  # (k, 2, 2, e), constant
-    values = np.array([np.asarray(each[0]) for each in moment.basis])  # (m, 2, 2, e, q)
-    blocks = np.einsum("mabeq,kabe,eq->mke", values, curvature, moment.dx, optimize=True)
-    rows = np.broadcast_to(moment.element_dofs[:, None], blocks.shape)
-    columns = np.broadcast_to(deflection.element_dofs[None], blocks.shape)
-    entries = (blocks.ravel(), (rows.ravel(), columns.ravel()))
-    total = sparse.coo_array(entries, shape=(moment.N, deflection.N)).tocsr()
-
-    def bend(u: Any, t: Any, w: Any) -> Any:
-        return dot(mul(t, w.n), w.n) * dot(grad(u), w.n)
-
-    order = deflection.elem.maxdeg + moment.elem.maxdeg
-    inner = np.flatnonzero(mesh.f2t[1] >= 0)
-    for facets, side, sign in (
-        (mesh.boundary_facets(), 0, 1.0),
-        (inner, 0, 1.0),
-        (inner, 1, -1.0),  # the normal of a facet points out of its first triangle
-    ):
-        if len(facets):
-            pair = [
-                skfem.FacetBasis(mesh, each.elem, facets=facets, side=side, intorder=order)
-                for each in (deflection, moment)
-            ]
-            total = total - sign * sparse.csr_array(skfem.BilinearForm(bend).assemble(*pair))
-    return sparse.csr_array(total)
-
-
-def _second_gradients(basis: Any) -> Array:
-    """Of shape functions of at most second order on straight triangles, shape (k, 2, 2, e)."""
-    import skfem
-
-    corners = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
-    at = skfem.CellBasis(basis.mesh, basis.elem, quadrature=(corners, np.ones(3)))
-    gradients = np.array([np.broadcast_to(each[0].grad, (2, *at.dx.shape)) for each in at.basis])  # (k, 2, e, 3)
-    inverse = np.asarray(basis.mesh.mapping().invDF(corners))[..., 0]  # dX_c/dx_b, (2, 2, e)
-    along = gradients[..., 1:] - gradients[..., :1]
-    return np.asarray(np.einsum("kaec,cbe->kabe", along, inverse))
+def _moments_of(facets: IntArray, order: int) -> IntArray:
+    """Numbers of the moments of facets."""
+    return np.asarray((order + 1) * np.sort(facets)[:, None] + np.arange(order + 1), dtype=np.int64).ravel()
 
 
 # Bending of plates with shear in the form (29) of Brugnoli et al. (2020): velocity and resultants as states.
