@@ -93,6 +93,7 @@ def recorded(mechanism: Mechanism, poses: list[Callable[[float], Pose]], times: 
         multipliers=draw.normal(size=(count, len(system.owners))),
         forces=nothing,
         theta=nothing,
+        branches=nothing,
         held=nothing,
         event_times=nothing,
         event_losses=nothing,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.locations import MaterialPoints
+from phlexible.bodies.maxwell import Maxwell
 from phlexible.bodies.soft_law import ElementStrains
 from phlexible.bodies.string_law import StringLaw
 from phlexible.display import short_repr
@@ -35,6 +36,7 @@ class QuadraticStrains:
         law: W and its derivatives.
         viscosity: Kelvin-Voigt time tau [s]: W' grows by tau modulus / 4 dC/dt.
         elements: number of the element of each strain, for messages, shape (g,).
+        relaxation: W' grows by ``sum EA e / 4`` of its branches, whose strains follow C; None: no creep.
     """
 
     nodes: IntArray
@@ -44,6 +46,7 @@ class QuadraticStrains:
     law: StringLaw
     viscosity: float
     elements: IntArray
+    relaxation: Maxwell | None = None
 
     __repr__ = short_repr
 

@@ -1,9 +1,10 @@
 """Isotropic linear elastic material with Kelvin-Voigt viscosity, and sections made of it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from warnings import warn
 
 from phlexible.algebra.fields import Finite, NonNegative, Positive, convert_fields
+from phlexible.bodies.maxwell import Relaxation
 from phlexible.display import short_repr
 from phlexible.elements.sections import AnySection, GeneralSection, UniformSection, VaryingSection, sampled
 from phlexible.errors import ParameterError, UnitWarning
@@ -23,6 +24,8 @@ class Material:
         density: rho [kg/m3].
         poissons_ratio: in (-1, 0.5] [-].
         viscosity: Kelvin-Voigt time tau [s]: stress is D (eps + tau deps/dt).
+        relaxation: branches of spring (Young's modulus [Pa], Poisson's ratio the same) and dashpot in series, of a
+            ``Rod``; None: none.
 
     Raises:
         ParameterError: a number is not finite or outside its range.
@@ -37,6 +40,7 @@ class Material:
     density: Positive
     poissons_ratio: Finite = 0.3
     viscosity: NonNegative = 0.0
+    relaxation: Relaxation = field(default=None, kw_only=True)
 
     __repr__ = short_repr
 
@@ -100,6 +104,19 @@ def check_material(section: AnySection, material: object) -> None:
             )
     elif not isinstance(material, Material):
         raise ParameterError(f"material must be a Material, got {material!r}")
+
+
+def refuse_relaxation(material: Material | None, body: str) -> None:
+    """Of what has no states for it.
+
+    Raises:
+        ParameterError: the material creeps.
+    """
+    if material is not None and material.relaxation is not None:
+        raise ParameterError(
+            f"relaxation of a Material is for rods in models; {body} has none and takes viscosity=, got"
+            f" {material.relaxation!r}"
+        )
 
 
 def all_sections(section: AnySection) -> tuple[UniformSection, ...]:

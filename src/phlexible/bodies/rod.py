@@ -28,6 +28,7 @@ from phlexible.bodies.locations import (
     Start,
 )
 from phlexible.bodies.material import Material, all_sections, check_material, section_along
+from phlexible.bodies.maxwell import Maxwell
 from phlexible.bodies.skin import Skin, tube_skin
 from phlexible.elements.line_functions import (
     gauss,
@@ -232,6 +233,12 @@ class Rod:
         if self.material is not None:
             return self.material.viscosity
         return max(each.viscosity for each in all_sections(self._section) if isinstance(each, GeneralSection))
+
+    @property
+    def relaxation(self) -> Maxwell | None:
+        """Branches of the material, with stiffnesses as shares of the elastic ones."""
+        own = self.material and self.material.relaxation
+        return own.scaled(1 / self.material.youngs_modulus) if self.material and own else None
 
     @property
     def node_places(self) -> Array:

@@ -15,6 +15,7 @@ from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
 from phlexible.bodies.body import BodyData, NodalBody
 from phlexible.bodies.initial_nodes import Field, InitialNodes, initial_nodes
 from phlexible.bodies.locations import Along, End, Location, MaterialPoint, MaterialPoints, Start
+from phlexible.bodies.maxwell import Maxwell, Relaxation
 from phlexible.bodies.mechanics.absolute import (
     elastic_force,
     elastic_tangent,
@@ -86,7 +87,7 @@ class StringMesh:
         entries = np.tile(block.ravel(), self.elements)
         return sparse.coo_array((entries, (rows, columns)), (count, count)).tocsr()
 
-    def strains(self, law: StringLaw, viscosity: float) -> QuadraticStrains:
+    def strains(self, law: StringLaw, viscosity: float, relaxation: Maxwell | None) -> QuadraticStrains:
         """C = |sum_i Phi_i' q_i|^2 at the Gauss points (3)."""
         points, weights = self.gauss()
         rows, count = np.tile(self.slopes(points), (self.elements, 1)), len(points)
@@ -98,6 +99,7 @@ class StringMesh:
             law=law,
             viscosity=viscosity,
             elements=np.repeat(np.arange(self.elements), count),
+            relaxation=relaxation,
         )
 
     def gauss(self) -> tuple[Array, Array]:
@@ -305,6 +307,7 @@ class String(NodalBody):
         law: stored energy, for example ``LogarithmicLaw(axial_stiffness=20.0)``.
         order: of the shape functions: 1 (linear, as in the paper) or 2 (quadratic).
         viscosity: Kelvin-Voigt time tau [s]: the stress grows by tau EA d((C - 1) / 2)/dt.
+        relaxation: branches of spring (EA [N]) and dashpot beside the law, which follow (C - 1) / 2; None: none.
         diameter: in pictures [m]; None: as thin as can be seen.
         color: in pictures, a name or "#rrggbb"; None: as the picture likes.
 
@@ -328,6 +331,7 @@ class String(NodalBody):
     law: StringLaw
     order: Count = 1
     viscosity: NonNegative = 0.0
+    relaxation: Relaxation = field(default=None, kw_only=True)
     diameter: Positive | None = field(default=None, kw_only=True)
     color: Color = field(default=None, kw_only=True)
 
@@ -427,7 +431,7 @@ class String(NodalBody):
             dimension=dimension,
             mass=self.mass,
             nodal_mass=mesh.mass(self.line_density),
-            strains=(mesh.strains(self.law, self.viscosity),),
+            strains=(mesh.strains(self.law, self.viscosity, self.relaxation),),
             points=StringPoints(mesh, dimension),
             size=self.length,
         )

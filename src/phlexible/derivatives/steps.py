@@ -12,6 +12,7 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.description.interactions.contact import Contacts
 from phlexible.description.joints.rolling import RollingRow
 from phlexible.errors import ConvergenceError, ModelError
+from phlexible.state.branches import branch_names
 from phlexible.state.layout import Layout, State
 from phlexible.state.redundancy import redundancies
 from phlexible.state.system import System
@@ -203,6 +204,11 @@ def differentiable(system: System) -> Assembly:
         if isinstance(element, Contacts):
             raise ModelError(NOT_SMOOTH.format(element))
     assembly = assemble(system, with_segments=False)
+    for name in branch_names(system):
+        raise ModelError(
+            f"{name.rsplit(':', 1)[0]} creeps (ph.Maxwell), and what it remembers cannot be differentiated yet;"
+            " leave relaxation= out, or take viscosity or a damper"
+        )
     for controlled in assembly.controlled:
         raise ModelError(
             f"{controlled.name} asks a function of the state in Python, which cannot be differentiated; write a"

@@ -354,7 +354,7 @@ def operating_point(system: System, kind: OperatingKind, state: State | None) ->
     check_closure(system, pose)
     if kind is OperatingKind.STEADY_ROTATION:
         return _steady_rotation(system, pose)
-    resting = replace(pose, velocity=np.zeros_like(pose.velocity))
+    resting = replace(pose, velocity=np.zeros_like(pose.velocity), branches=None)  # relaxed
     check_redundancy(system, resting)
     if kind is OperatingKind.STATIC:
         for element in system.mechanism.elements:

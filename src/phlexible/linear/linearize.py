@@ -12,7 +12,7 @@ from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import elastic_tangent
 from phlexible.bodies.stress_space import StressContinuity, StressSpace
 from phlexible.description.ports import PlacedBody
-from phlexible.errors import EquilibriumError, ParameterError
+from phlexible.errors import EquilibriumError, ModelError, ParameterError
 from phlexible.linear.equilibria import OperatingKind, OperatingPoint, operating_point
 from phlexible.linear.mechanics import LinearMechanics, linear_mechanics
 from phlexible.linear.signals import (
@@ -28,6 +28,7 @@ from phlexible.linear.symmetric_modes import lowest_symmetric_modes
 from phlexible.measure.sensors import LinearPoint
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.port_hamiltonian.model import Port, StateBlock
+from phlexible.state.branches import branch_names
 from phlexible.state.forces import element_state
 from phlexible.state.layout import State
 from phlexible.state.redundancy import independent_rows
@@ -217,6 +218,12 @@ def linearization(
         EquilibriumError: no such point, or an unstable static equilibrium.
         ModelError: signals that are not of this model.
     """
+    for name in branch_names(system):
+        raise ModelError(
+            f"{name.rsplit(':', 1)[0]} creeps (ph.Maxwell), which linear models do not have yet: leave"
+            " relaxation= out for the relaxed stiffness of slow motions, or add the stiffness of the branches for"
+            " that of quick ones"
+        )
     point = operating_point(system, at, state)
     motion = sparse.csr_array(world_motions(system, point.state) @ centred_motions(system, point.state))
     here = LinearPoint(system, system.at(point.state), motion)

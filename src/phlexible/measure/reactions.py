@@ -15,6 +15,7 @@ from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.relations import JointRelation
 from phlexible.description.ports import PlacedBody, Port
 from phlexible.errors import ModelError
+from phlexible.state.branches import strain_pulls
 from phlexible.state.recorded_run import RecordedRun
 
 # What joints transmit: the force lambda dg/dx on each vector x ((8.3); docs/theory.md, 8).
@@ -128,10 +129,14 @@ def stretch(run: RecordedRun, placed: PlacedBody) -> Array:
 def tension(run: RecordedRun, placed: PlacedBody) -> Array:
     """N = S sqrt(C) of Kinon et al. (2, 10) at the quadrature points, shape (N + 1, points) [N].
 
-    Without the viscous part. Raises:
+    Without the viscous part; with that of branches of a law that creeps. Raises:
         ModelError: a body that is no string.
     """
     found = [group.law.tension(C) for group, C in _strains(run, placed)]
+    pulls = strain_pulls(run.system, run.body_index(placed, "string"), run.recording.branches)
+    for own, (group, C), (_, pull) in zip(found, _strains(run, placed), pulls, strict=True):
+        if group.relaxation:
+            own += 2 * pull * np.sqrt(C)
     if not found:
         raise ModelError(f"{placed.name} is no string and has no tension; ask for its stress")
     return np.concatenate(found, axis=1)
@@ -145,10 +150,16 @@ def slack_parts(run: RecordedRun) -> list[SlackPart]:
     for placed in run.system.bodies:
         if placed.nodes is None:
             continue
-        for group, C in _strains(run, placed):
-            threshold = _slack_strain(group.law, float(C.min()), float(C.max()))
-            if threshold is not None:
-                instant, place = np.argwhere(C < threshold)[0]
+        pulls = strain_pulls(run.system, run.system.index[placed], run.recording.branches)
+        for (group, C), (_, pull) in zip(_strains(run, placed), pulls, strict=True):
+            if group.relaxation:
+                N = group.law.tension(C) + 2 * pull * np.sqrt(C)
+                is_slack = N < -max(SLACK * float(np.abs(N).max()), ROUND_OFF * group.law.modulus)
+            else:
+                threshold = _slack_strain(group.law, float(C.min()), float(C.max()))
+                is_slack = C < (-np.inf if threshold is None else threshold)
+            if is_slack.any():
+                instant, place = np.argwhere(is_slack)[0]
                 time = float(run.recording.time[instant])
                 found.append(SlackPart(placed.name, int(group.elements[place]), time))
     return found

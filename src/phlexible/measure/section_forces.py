@@ -19,6 +19,7 @@ from phlexible.description.ports import PlacedBody
 from phlexible.display import short_repr
 from phlexible.elements.sections import UniformSection, fibre_places, fibre_stress, greatest_shear, stress_range
 from phlexible.errors import ModelError
+from phlexible.state.branches import forces_of_branches
 from phlexible.state.recorded_run import RecordedRun
 
 # Strains and section forces of rods over time (docs/theory.md, 8).
@@ -59,6 +60,14 @@ def rod_forces(run: RecordedRun, rod: RodInModel) -> Array:
         strains = strains + rod.handle.body.viscosity * rates
     forces = np.zeros((run.count, len(natural), 6))
     forces[:, :, kept] = np.einsum("gij,tgj->tgi", stiffness, strains)
+    if rod.handle.body.relaxation:
+        pulls = -forces_of_branches(run.system, run.recording.branches)
+        own = {id(element) for element in rod.elements}
+        places = [k for k, (element, _) in enumerate(run.system.forces) if id(element) in own]
+        along = pulls[:, places].reshape(strains.shape)
+        shares = np.array([share for each in rod.elements for share in each.shares(dimension)])
+        measures = np.concatenate([each.shape.measures for each in rod.elements])
+        forces[:, :, kept] += np.einsum("gij,tgj->tgi", shares / measures[:, None, None], along)
     return forces
 
 

@@ -247,6 +247,10 @@ class ElementForms:
         for element, force in system.forces:
             if force.friction or (force.contact and force.contact.damping):
                 raise ModelError(f"{element} loses energy by a law that has no place in R; only dampers do")
+            if force.relaxation:
+                raise ModelError(
+                    f"{element} creeps, and the papers' mechanisms have no states for that; leave it out"
+                )
         self.prescribed = tuple(str(element) for element in system.mechanism.elements if element.is_active)
         self.dampings = np.array([force.damping for force in self._forces], dtype=np.float64)
         self.active = [k for k, force in enumerate(self._forces) if force.value != 0]

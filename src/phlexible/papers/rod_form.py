@@ -10,6 +10,7 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array, IntArray, line_plane_or_space, numbers, option, vector
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.bodies.initial_nodes import Field
+from phlexible.bodies.material import refuse_relaxation
 from phlexible.bodies.rod import Rod, StressFree
 from phlexible.description.interactions.rod_element import KEPT, STRAIGHT
 from phlexible.description.mechanism.wholes import rod_sections
@@ -445,11 +446,12 @@ def rod_form(
 
     Raises:
         ParameterError: no such dimension or boundary, a shape that the rod cannot have, or numbers of a wrong shape
-            or out of the line or plane.
+            or out of the line or plane; a material that creeps.
     """
     dimension, fall = line_plane_or_space(dimension), vector("gravity", gravity)
     if fall[dimension:].any():
         raise ParameterError(f"gravity must stay in a model of dimension {dimension}, got {fall.tolist()}")
+    refuse_relaxation(rod.material, "the port-Hamiltonian form of a Rod")
     kinds = (option("start", boundaries[0], RodEnd), option("end", boundaries[1], RodEnd))
     speed = np.zeros(3) if velocity is None else velocity if callable(velocity) else numbers("velocity", velocity)
     if angular_velocity is None and not callable(speed) and speed.ndim < 2:

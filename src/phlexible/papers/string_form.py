@@ -48,6 +48,10 @@ class StringForm(PortHamiltonianModel):
     points of an element, so that M_S is diagonal and S/2 = W'(C) there. In dimension 1 the string stays on
     a line. Viscosity is R on v.
 
+    Of a law that creeps each branch adds the strains e of its springs to x, with M_S in E, 2 K^T in J as for C,
+    EA_b/4 e in z and M_S 4/(EA_b tau) in R: its energy is ``sum w EA_b/8 e^2``, and C - e is the strain of its
+    dashpot (the internal strain of Kinon, Thoma, Betsch and Kotyczka 2024).
+
     Ports ``start`` and ``end``: -n(0) and n(L), in world axes, each of shape (d,) (18). A boundary with a
     given velocity adds multipliers lambda: 0 = u - v there, y = lambda, the force on the string (Remark 4).
     Fixed ends have no port and their r and v are not in x.
@@ -76,7 +80,7 @@ class StringForm(PortHamiltonianModel):
         free = [k for k in range(count) if ends.get(k) is not Boundary.FIXED]
         kept = np.array([d * k + axis for k in free for axis in range(d)], dtype=np.int64)
         driven = d * self.boundaries.count(Boundary.VELOCITY)
-        strain_count = sum(len(group.weights) for group in self.body.strains)
+        object.__setattr__(self, "_kept", kept)
         ports = []
         for name, boundary in zip(("start", "end"), self.boundaries, strict=True):
             units = ("N", "m/s") if boundary is Boundary.FORCE else ("m/s", "N")
@@ -85,24 +89,24 @@ class StringForm(PortHamiltonianModel):
         blocks = [
             StateBlock("position", "m", len(kept)),
             StateBlock("velocity", "m/s", len(kept)),
-            StateBlock("strain", "1", strain_count),
+            StateBlock("strain", "1", sum(len(group.weights) for group in self.body.strains)),
+            StateBlock("strain of branches", "1", self._branch_count),
             StateBlock(MULTIPLIERS, "N", driven),
         ]
         mass = mass_matrix(self.body)[kept][:, kept]
-        weights = np.concatenate([group.weights for group in self.body.strains])
+        weights = np.concatenate([group.weights for group in self._sprung])
         parts = [sparse.eye_array(len(kept)), mass, sparse.diags_array(weights)]
         parts += [sparse.csr_array((driven, driven))] * bool(driven)
         object.__setattr__(self, "states", tuple(block for block in blocks if block.size))
         object.__setattr__(self, "ports", tuple(ports))
-        object.__setattr__(self, "_kept", kept)
         object.__setattr__(self, "_descriptor", sparse.csr_array(sparse.block_diag(parts, "csr")))
 
     @property
     def initial_state(self) -> Array:
-        """x at t = 0 with C = |dr/ds|^2 (21), (39), and multipliers 0, shape (state_size,)."""
+        """x at t = 0 with C = |dr/ds|^2 (21), (39), branches relaxed and multipliers 0, shape (state_size,)."""
         q = self.nodes.ravel()
         C = [strains(self.body, group, q) for group in self.body.strains]
-        rest = np.zeros(self._driven_count())
+        rest = np.zeros(self._branch_count + self._driven_count())
         return np.concatenate([q[self._kept], self.rates.ravel()[self._kept], *C, rest])
 
     def positions(self, x: Array) -> Array:
@@ -133,11 +137,13 @@ class StringForm(PortHamiltonianModel):
         return sparse.csr_array(sparse.block_array(blocks, format="csr"))
 
     def dissipation_matrix(self, x: Array) -> sparse.csr_array:
-        """R: viscosity on v."""
+        """R: viscosity on v, dashpots of branches on their efforts."""
         n = len(self._kept)
         viscous = viscous_matrix(self.body, self.positions(x).ravel())[self._kept][:, self._kept]
-        rest = self.state_size - 2 * n
-        parts = [sparse.csr_array((n, n)), viscous, sparse.csr_array((rest, rest))]
+        dashpots = np.zeros(self.state_size - 2 * n)
+        for group, place, stiffness, time in self._branches():
+            dashpots[place.start - 2 * n : place.stop - 2 * n] = group.weights / (stiffness * time)
+        parts = [sparse.csr_array((n, n)), viscous, sparse.diags_array(dashpots)]
         return sparse.csr_array(sparse.block_diag(parts, "csr"))
 
     def port_matrix(self, x: Array) -> sparse.csr_array:
@@ -166,6 +172,7 @@ class StringForm(PortHamiltonianModel):
         """z(x0, x1) of (34)-(36): E^T z . (x1 - x0) = H(x1) - H(x0) to round-off."""
         slopes = [g.law.discrete_derivative(x0[place], x1[place]) for g, place in self._groups()]
         mean = (x0 + x1) / 2
+        slopes += [stiffness * mean[place] for _, place, stiffness, _ in self._branches()]
         velocity = mean[len(self._kept) : 2 * len(self._kept)]
         rest = mean[len(mean) - self._driven_count() :]
         return np.concatenate([-self._weight()[self._kept], velocity, *slopes, rest])
@@ -175,18 +182,22 @@ class StringForm(PortHamiltonianModel):
         n, m = len(self._kept), self.state_size
         K, v = self._strain_coupling(x), np.zeros(self.nodes.size)
         v[self._kept] = x[n : 2 * n]
-        tension, rates, curvatures = [], [], []
+        tension, rates, pulls, curvatures = [], [], [], []
         for group, place in self._groups():
-            pulls = group.weights * group.law.derivative(x[place])
-            tension.append(assembled_forms(self.body, group, pulls))
+            pulls.append(group.law.derivative(x[place]))
+            curvatures.append(group.law.curvature(x[place]))
+        for _, place, stiffness, _ in self._branches():
+            pulls.append(stiffness * x[place])
+            curvatures.append(np.full(len(pulls[-1]), stiffness))
+        for group, pull in zip(self._sprung, pulls, strict=True):
+            tension.append(assembled_forms(self.body, group, group.weights * pull))
             slopes = strain_gradients(self.body, group, v.reshape(self.nodes.shape))
             rates.append(slopes @ sparse.diags_array(group.weights))
-            curvatures.append(group.law.curvature(x[place]))
         geometric = sum(tension)[self._kept][:, self._kept]
         by_strain = -2 * K @ sparse.diags_array(np.concatenate(curvatures))
         by_position = sparse.hstack(rates, "csr")[self._kept].T
-        ends, viscous = self._end_columns(Boundary.VELOCITY), self.dissipation_matrix(x)
-        one = sparse.eye_array(n)
+        ends, one = self._end_columns(Boundary.VELOCITY), sparse.eye_array(n)
+        slope_of_effort = np.concatenate([np.ones(2 * n), *curvatures, np.ones(ends.shape[1])])
         blocks = [[None, one, None], [-geometric, None, by_strain], [by_position, 2 * K.T, None]]
         if ends.shape[1]:
             for row, column in zip(blocks, (None, ends, None), strict=True):
@@ -194,7 +205,7 @@ class StringForm(PortHamiltonianModel):
             blocks.append([None, -ends.T, None, sparse.csr_array((ends.shape[1],) * 2)])
         blocks[0][0], total = sparse.csr_array((n, n)), sparse.block_array(blocks, format="csr")
         assert total.shape == (m, m), "all states have a column"
-        return sparse.csr_array(total - viscous)
+        return sparse.csr_array(total - self.dissipation_matrix(x) @ sparse.diags_array(slope_of_effort))
 
     @property
     def coordinates(self) -> IntArray:
@@ -218,7 +229,7 @@ class StringForm(PortHamiltonianModel):
             strains = slice(2 * n, 2 * n + coupling.shape[1])
             result[k, n : 2 * n] -= coupling @ z[k, strains]
             result[k, strains] += coupling.T @ v
-            if any(group.viscosity for group in self.body.strains):
+            if any(group.viscosity or group.relaxation for group in self.body.strains):
                 result[k] -= self.dissipation_matrix(each) @ z[k]
         return result
 
@@ -255,6 +266,8 @@ class StringForm(PortHamiltonianModel):
         n = len(self._kept)
         kinetic = v @ (self._descriptor[n : 2 * n, n : 2 * n] @ v) / 2
         stored = sum(float(group.weights @ group.law.energy(x[place])) for group, place in self._groups())
+        for group, place, stiffness, _ in self._branches():
+            stored += float(stiffness / 2 * (group.weights @ x[place] ** 2))
         return float(kinetic + stored - self.positions(x).ravel() @ self._weight())
 
     def _groups(self) -> Iterator[tuple[QuadraticStrains, slice]]:
@@ -263,6 +276,23 @@ class StringForm(PortHamiltonianModel):
         for group in self.body.strains:
             yield group, slice(begin, begin + len(group.weights))
             begin += len(group.weights)
+
+    def _branches(self) -> Iterator[tuple[QuadraticStrains, slice, float, float]]:
+        """Branches of strains with their places in x, EA_b/4 and the relaxation time."""
+        begin = 2 * len(self._kept) + sum(len(group.weights) for group in self.body.strains)
+        for group in self.body.strains:
+            for stiffness, time in group.relaxation.pairs if group.relaxation else ():
+                yield group, slice(begin, begin + len(group.weights)), stiffness / 4, time
+                begin += len(group.weights)
+
+    @property
+    def _sprung(self) -> list[QuadraticStrains]:
+        """Groups of strains in the order of their states: once for C, once more for each branch."""
+        return [*self.body.strains, *(group for group, *_ in self._branches())]
+
+    @property
+    def _branch_count(self) -> int:
+        return sum(len(group.weights) for group, *_ in self._branches())
 
     def _weight(self) -> Array:
         """F_b (25c), shape (d N,)."""
@@ -284,11 +314,10 @@ class StringForm(PortHamiltonianModel):
         return sparse.coo_array(entries, (len(self._kept), len(rows))).tocsr()
 
     def _strain_coupling(self, x: Array) -> sparse.csr_array:
-        """K(r) of (25d), shape (velocities, g)."""
+        """K(r) of (25d), once more for each branch, shape (velocities, g)."""
         q = self.positions(x)
         columns = [
-            strain_gradients(self.body, group, q) @ sparse.diags_array(group.weights / 2)
-            for group in self.body.strains
+            strain_gradients(self.body, group, q) @ sparse.diags_array(group.weights / 2) for group in self._sprung
         ]
         return sparse.csr_array(sparse.hstack(columns, "csr")[self._kept])
 

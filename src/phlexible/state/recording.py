@@ -27,6 +27,7 @@ class Recording:
         forces: along the coordinates of force elements, alike, then of the strains of strings, always the mean,
             shape (N + 1, forces).
         theta: coordinates of the forces, angles over full turns, shape (N + 1, forces).
+        branches: strains of the springs of laws that creep (8.35), shape (N + 1, branches).
         held: where constraints are held that events hold or release, NaN: not at all, (N + 1, switches).
         event_times: when each event happened, NaN: not yet, shape (N + 1, events) [s].
         event_losses: energy that it took, shape (N + 1, events) [J].
@@ -54,6 +55,7 @@ class Recording:
     multipliers: Array
     forces: Array
     theta: Array
+    branches: Array
     held: Array
     event_times: Array
     event_losses: Array
@@ -112,6 +114,7 @@ class Recording:
             self.eta[instant],
             self.velocity[instant],
             self.theta[instant],
+            self.branches[instant],
         )
 
 

@@ -55,6 +55,7 @@ class Newton:
         memory["position"][:], memory["rotation"][:] = state.position, state.rotation
         memory["eta"][:], memory["velocity"][:] = state.eta, state.velocity
         memory["theta"][: len(thetas)] = thetas
+        memory["branch_strain"][:] = 0.0 if state.branches is None else state.branches
 
     def residual(self, unknowns):
         """Balances and gaps over h, shape (velocities + rows,)."""

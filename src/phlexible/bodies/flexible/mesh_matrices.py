@@ -9,7 +9,7 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.flexible.element_mesh import ElementMesh
-from phlexible.bodies.material import Material
+from phlexible.bodies.material import Material, refuse_relaxation
 from phlexible.errors import ParameterError
 
 # Elastic constants of the elements of a mesh (docs/theory.md, 3).
@@ -85,6 +85,8 @@ def element_materials(
             f"material: {int((owner < 0).sum())} elements are in none of the groups {', '.join(map(repr, given))}"
         )
     materials = list(given.values())
+    for each in materials:
+        refuse_relaxation(each, "a FlexibleBody or Plate")
     viscosities = {each.viscosity for each in materials}
     if len(viscosities) > 1:
         raise ParameterError(f"materials of one body must have the same viscosity, got {sorted(viscosities)}")

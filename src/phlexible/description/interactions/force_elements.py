@@ -19,6 +19,7 @@ from phlexible.algebra.arrays import (
 from phlexible.algebra.fields import Finite, Name, NonNegative, Positive, Times, convert_fields, set_fields
 from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_derivatives import disagreement
+from phlexible.bodies.maxwell import Maxwell, Relaxation
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.functions import (
     AXES,
@@ -233,6 +234,7 @@ class CoordinateForce(Portable):
         friction: dry friction along theta, or across the contact where there is one; None: none.
         is_strain: the energy is that of a deformed body and not of a spring between bodies.
         is_servo: nothing is stored or lost: the work of spring and damper too is supplied from outside.
+        relaxation: branches of spring and dashpot in series beside them; None: none.
     """
 
     coordinate: Coordinate
@@ -245,11 +247,12 @@ class CoordinateForce(Portable):
     friction: Coulomb | None = None
     is_strain: bool = False
     is_servo: bool = False
+    relaxation: Maxwell | None = None
 
     @property
     def is_lossy(self) -> bool:
         """Whether the force dissipates energy."""
-        return bool(self.damping or self.friction or (self.contact and self.contact.damping))
+        return bool(self.damping or self.friction or self.relaxation or (self.contact and self.contact.damping))
 
     def resistance(self, theta: float, rate: float) -> float:
         """Of damper, dry friction along theta and impact, at a rate."""
@@ -327,6 +330,7 @@ class SpringDamper(ForceElement):
         damping: [N s/m].
         length: at rest [m]; None: that of the initial pose.
         potential: energy beyond the linear spring, a function of the distance; None: none.
+        relaxation: branches of spring [N/m] and dashpot in series, which follow the distance; None: none.
         name: for messages and the ledger; None: made from the ports.
 
     Raises:
@@ -349,13 +353,16 @@ class SpringDamper(ForceElement):
     damping: NonNegative = 0.0
     length: NonNegative | None = None
     potential: AnyPotential = None
+    relaxation: Relaxation = field(default=None, kw_only=True)
     name: Name = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         check_ports(self, first=self.first, second=self.second)
         super().__post_init__()
-        if not (self.stiffness or self.damping or self.potential):
-            raise ParameterError(f"{self} has neither stiffness, damping nor potential; give one of them")
+        if not (self.stiffness or self.damping or self.potential or self.relaxation):
+            raise ParameterError(
+                f"{self} has neither stiffness, damping, potential nor relaxation; give one of them"
+            )
         expect(self, self.first, self.second)
 
     @property
@@ -377,7 +384,8 @@ class SpringDamper(ForceElement):
             )
         rest = gap if self.length is None else self.length
         distance = DistanceCoordinate("distance", self.first, self.second)
-        return (CoordinateForce(distance, self.stiffness, self.damping, rest, self.potential),)
+        own = (distance, self.stiffness, self.damping, rest, self.potential)
+        return (CoordinateForce(*own, relaxation=self.relaxation),)
 
     def __repr__(self) -> str:
         return self.name or f"SpringDamper({self.first}, {self.second})"
@@ -399,6 +407,7 @@ class JointElement(ForceElement):
         force: prescribed: a number, a function of time, or a ``Feedback`` [N m or N].
         breakpoints: times where the prescribed force jumps or kinks [s].
         name: for messages and the ledger; None: made from the joint.
+        relaxation: branches of spring and dashpot in series, which follow the coordinate; None: none.
     """
 
     joint: KinematicPair
@@ -410,6 +419,7 @@ class JointElement(ForceElement):
     force: ForceValue = 0.0
     breakpoints: Times = ()
     name: Name = None
+    relaxation: Relaxation = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -435,7 +445,7 @@ class JointElement(ForceElement):
     @property
     def is_actuator(self) -> bool:
         """Made by ``joint.force``, ``torque`` or ``motor``."""
-        return self.stiffness == 0 and self.damping == 0 and self.potential is None
+        return not (self.stiffness or self.damping or self.potential or self.relaxation)
 
     @property
     def times(self) -> Sequence[float]:
@@ -446,7 +456,8 @@ class JointElement(ForceElement):
         """One force along the coordinate."""
         coordinate = self.joint.coordinate(dimension, self.coordinate)
         rest = self.joint.initial_coordinate(dimension, self.coordinate) if self.rest is None else self.rest
-        return (CoordinateForce(coordinate, self.stiffness, self.damping, rest, self.potential, self.force),)
+        own = (coordinate, self.stiffness, self.damping, rest, self.potential, self.force)
+        return (CoordinateForce(*own, relaxation=self.relaxation),)
 
     def __repr__(self) -> str:
         if self.name:
@@ -456,7 +467,7 @@ class JointElement(ForceElement):
 
     def _kinds(self) -> list[str]:
         """What it consists of, in words."""
-        parts = {"spring": self.stiffness or self.potential, "damper": self.damping}
+        parts = {"spring": self.stiffness or self.potential or self.relaxation, "damper": self.damping}
         kinds = [kind for kind, there in parts.items() if there]
         if self.is_active or not kinds:
             prescribed = "torque" if self.coordinate.endswith("angle") else "force"

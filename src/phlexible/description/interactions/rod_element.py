@@ -91,7 +91,7 @@ class RodElement(ForceElement):
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
         """A law for each (L^T strain)_i, with D_i times the measure of its quadrature point for stiffness."""
         kept = list(KEPT[dimension])
-        found, functions = [], self.functions(dimension)
+        found, functions, relaxation = [], self.functions(dimension), self.rod.relaxation
         roots = [np.diag(lower) for lower in self._lower(dimension)]
         for rows, natural, shares, own, measure in zip(
             functions, self.natural, self.shares(dimension), roots, self.shape.measures, strict=True
@@ -107,7 +107,9 @@ class RodElement(ForceElement):
                 coordinate = StrainCoordinate(STRAINS[k], terms, "1" if k < 3 else "1/m")
                 rest = float(shares[:, i] @ natural[kept])
                 damping = self.rod.viscosity * weight
-                found.append(CoordinateForce(coordinate, weight, damping, rest, is_strain=True))
+                law = (coordinate, weight, damping, rest)
+                creep = relaxation and relaxation.scaled(weight)
+                found.append(CoordinateForce(*law, is_strain=True, relaxation=creep))
         return tuple(found)
 
     def shares(self, dimension: int) -> list[Array]:

@@ -8,6 +8,7 @@ from typing import TypeVar
 from phlexible.algebra.arrays import check_callable, finite, hold_own, non_negative
 from phlexible.algebra.fields import Name, convert_fields
 from phlexible.algebra.user_derivatives import SOON
+from phlexible.bodies.maxwell import Maxwell
 from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.feedback import Controller, Feedback
 from phlexible.description.interactions.force_elements import ForceValue, JointElement, Potential
@@ -83,6 +84,7 @@ class Joint(KinematicPair):
         rest: float | None = None,
         damping: float = 0.0,
         potential: Potential | None = None,
+        relaxation: Maxwell | None = None,
         of: str | None = None,
         name: str | None = None,
     ) -> JointElement:
@@ -93,10 +95,12 @@ class Joint(KinematicPair):
             rest: coordinate at which it is relaxed [rad or m]; None: that of the initial pose.
             damping: of a damper beside it [N m s/rad or N s/m].
             potential: any energy of the coordinate, beside or instead of the stiffness.
+            relaxation: branches of spring [N m/rad or N/m] and dashpot in series, beside or instead of it.
             of: name of the coordinate of a joint with several.
             name: for messages; None: made from the joint.
         """
-        return JointElement(self, self.coordinate_name(of), stiffness, damping, rest, potential, name=name)
+        own = (self, self.coordinate_name(of), stiffness, damping, rest, potential)
+        return JointElement(*own, name=name, relaxation=relaxation)
 
     def damper(self, damping: float, *, of: str | None = None, name: str | None = None) -> JointElement:
         """A damper for ``model.apply`` along the joint's coordinate [N m s/rad or N s/m]."""

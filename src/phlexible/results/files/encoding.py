@@ -26,6 +26,7 @@ from phlexible.bodies.flexible.points import InterfaceMotion, MeshPoints, NodePo
 from phlexible.bodies.floating_body import FloatingBody, StrainEnergy
 from phlexible.bodies.locations import Along, Cut, End, Interface, MaterialPosition, Node, Origin, Start
 from phlexible.bodies.material import Material
+from phlexible.bodies.maxwell import Maxwell
 from phlexible.bodies.rod import Rod, StressFree
 from phlexible.bodies.soft_body import SoftBody
 from phlexible.bodies.soft_law import Constitution, InvariantLaw, SoftLaw
@@ -165,7 +166,7 @@ VALUES: dict[str, type[Any]] = {
         *(MeshPoints, NodePoints, PlatePoints, PlateSection, InterfaceMotion, Interface),
         *(Start, End, Cut, Along, Origin, MaterialPosition),
         *(Axes, Drive, TimePath, Feedback, FeedbackShare, Whole, LinearController, StateLaw, EnergyKind, String),
-        *(Plane, Surface, Capsule),
+        *(Plane, Surface, Capsule, Maxwell),
         *(SoftBody, SoftMesh, NodeGroup, Node),
     )
 }

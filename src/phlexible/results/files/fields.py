@@ -2,7 +2,11 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from phlexible.algebra.arrays import Array
 from phlexible.bodies.absolute_body import AbsoluteBody
+from phlexible.state.branches import branch_names
 from phlexible.state.recording import Recording
 from phlexible.state.system import System
 
@@ -35,6 +39,7 @@ FIELDS = {
     "multipliers": Field(("time", "row"), "N or N m", "multipliers of joints and drives, mean of adjacent steps"),
     "forces": Field(("time", "force"), "N or N m", "forces of elements and strings, mean of adjacent steps"),
     "theta": Field(("time", "force"), "m or rad", "coordinates of these forces"),
+    "branches": Field(("time", "branch"), "m, rad or 1", "strains of springs of laws that creep"),
     "held": Field(("time", "switch"), "m or rad", "where constraints are held that events hold or release"),
     "event_times": Field(("time", "event"), "s", "when each event happened, nan: not yet"),
     "event_losses": Field(("time", "event"), "J", "energy that it took"),
@@ -58,6 +63,15 @@ FIELDS = {
     "step_error": Field(("time",), "1", "greatest estimated error of a step since the instant before"),
 }
 """By the name of the attribute of ``Recording``."""
+
+LATER = ("branches",)
+"""What files of older versions do not have: their models had none of it."""
+
+
+def complete_fields(arrays: dict[str, Array]) -> None:
+    """Adds ``LATER`` where a file does not have it."""
+    for name in LATER:
+        arrays.setdefault(name, np.zeros((len(arrays["time"]), 0)))
 
 
 def labels(system: System, recording: Recording) -> dict[str, list[str]]:
@@ -94,6 +108,7 @@ def labels(system: System, recording: Recording) -> dict[str, list[str]]:
         "component": components,
         "row": [f"{owner.joint}: {owner.row.label}" for owner in system.owners],
         "force": forces + strains + related,
+        "branch": branch_names(system),
         "switch": [str(switch.constraint) for switch in system.mechanism.switches],
         "event": [str(event) for event in system.mechanism.events if system.mechanism.switches],
         "drive": [str(drive) for drive in system.mechanism.drives],

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from phlexible.algebra.arrays import Array
 from phlexible.errors import ResultFileError
-from phlexible.results.files.fields import FIELDS, labels
+from phlexible.results.files.fields import FIELDS, complete_fields, labels
 from phlexible.results.files.writing import cannot_write, replacing
 from phlexible.state.recording import Recording, concatenated
 from phlexible.state.system import System
@@ -261,6 +261,7 @@ def read_unfinished(path: Path) -> Stored:
         else:
             blocks[-1] = blocks[-1].rows(slice(0, -1))
         numbers = arrays.pop("checkpoint")
+        complete_fields(arrays)
         blocks.append(Recording(**arrays, work_names=work_names))
         checkpoint, is_complete = unpacked(text["checkpoint"], numbers), bool(text["complete"])
     if not blocks:

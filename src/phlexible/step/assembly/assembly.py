@@ -33,6 +33,7 @@ from phlexible.step.assembly.interactions import (
     MovingPart,
     Places,
     StrainLaws,
+    branch_tables,
     coordinate_kind,
     element_law,
     law_tables,
@@ -312,6 +313,7 @@ def _filled(system: System, parts: Parts, schedule: BlockSchedule) -> Memory:
         parts.soft.tables(blocks),
         parts.rods.tables(schedule.places),
         parts.contact_groups.tables(),
+        branch_tables(parts.laws),
     )
     tables |= law_tables(parts.laws, coupled.constraint_count, len(system.loads))
     tables |= {"row_length": system.gap_lengths, "row_switch": system.row_switches}

@@ -9,6 +9,7 @@ import numpy as np
 from phlexible.algebra.arrays import IntArray
 from phlexible.algebra.elimination import BlockSchedule
 from phlexible.bodies.absolute_body import QuadraticStrains
+from phlexible.bodies.maxwell import Maxwell
 from phlexible.bodies.string_law import Law, LinearLaw, LogarithmicLaw, StringLaw, StVenantKirchhoffLaw
 from phlexible.description.interactions.contact import RoundedCoordinate, RubbingCoordinate, SegmentCoordinate
 from phlexible.description.interactions.force_elements import CoordinateForce, Coulomb, OneSided
@@ -127,6 +128,7 @@ class ForceData:
         radius: of a wheel that rolls.
         slip: how the touching places of a contact slide, where there is friction of this kind.
         bearing: the constraint whose force makes friction, and how many of its rows are of this force; or None.
+        relaxation: branches of spring and dashpot, with stiffnesses along the coordinate.
     """
 
     coordinate: int
@@ -146,6 +148,7 @@ class ForceData:
     slip: RubbingCoordinate | None = None
     radius: float = 0.0
     bearing: tuple[int, int] | None = None
+    relaxation: Maxwell | None = None
 
 
 def coordinate_kind(coordinate: Coordinate) -> int:
@@ -198,6 +201,7 @@ def element_law(force: CoordinateForce, value: int, bearing: tuple[int, int] | N
         friction=force.friction,
         slip=force.coordinate if isinstance(force.coordinate, RubbingCoordinate) else None,
         bearing=bearing,
+        relaxation=force.relaxation,
     )
 
 
@@ -230,6 +234,7 @@ class StrainLaws:
             weight=weight,
             energy_size=law.modulus,
             functions=functions,
+            relaxation=group.relaxation and group.relaxation.scaled(weight / 4),
         )
 
 
@@ -261,6 +266,21 @@ def law_tables(laws: Sequence[ForceData], constraints: int, loads: int) -> Table
         "force_row": [law.row for law in laws],
         "force_factor": [law.factor for law in laws],
         "force_energy": [law.energy_size for law in laws],
+    }
+
+
+def branch_tables(laws: Sequence[ForceData]) -> tuple[dict[str, int], Tables]:
+    """Branches of all forces, one after the other, and their relaxation times, each once."""
+    own = [law.relaxation.pairs if law.relaxation else () for law in laws]
+    starts = offsets([len(pairs) for pairs in own])
+    stiffness, times = np.array([pair for pairs in own for pair in pairs], dtype=np.float64).reshape(-1, 2).T
+    known, place = np.unique(times, return_inverse=True)
+    return {"branches": len(times), "fadings": len(known)}, {
+        "branch_start": starts[:-1],
+        "branch_count": np.diff(starts),
+        "branch_stiffness": stiffness,
+        "branch_fading": place,
+        "fading_time": known,
     }
 
 

@@ -52,7 +52,9 @@ def check_lossless(mechanism: Mechanism, numerical_damping: float) -> None:
     for placed in mechanism.bodies:
         data = placed.data
         if isinstance(data, AbsoluteBody):
-            is_losing = any(each.viscosity for each in data.strains) or any(e.viscosity for e in data.elements)
+            is_losing = any(each.viscosity or each.relaxation for each in data.strains) or any(
+                e.viscosity for e in data.elements
+            )
         else:
             is_losing = bool(data.viscosity or np.any(data.damping))
         if is_losing:

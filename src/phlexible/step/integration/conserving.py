@@ -202,6 +202,7 @@ class ConservingStepper:
         memory["position"][:], memory["rotation"][:] = state.position, state.rotation
         memory["eta"][:], memory["velocity"][:] = state.eta, state.velocity
         memory["theta"][:] = thetas
+        memory["branch_strain"][:] = 0.0 if state.branches is None else state.branches
         switches = self._assembly.system.mechanism.switches
         memory["held"][:] = [0.0 if switch.is_held else np.nan for switch in switches]
         memory["event_time"][:], memory["event_loss"][:] = np.nan, 0.0
@@ -510,8 +511,8 @@ class ConservingStepper:
         return values + self._given if self._given.size else values
 
     def _state(self, time: float) -> State:
-        arrays = (self._memory[name].copy() for name in ("position", "rotation", "eta", "velocity"))
-        return State(time, *arrays)
+        own = {name: self._memory[name].copy() for name in ("position", "rotation", "eta", "velocity")}
+        return State(time, **own, branches=self._memory["branch_strain"].copy())
 
     def control(self, time: float) -> None:
         """Ask the controllers for the values that they hold in the steps to come."""

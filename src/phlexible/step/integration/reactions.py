@@ -12,6 +12,7 @@ from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.mechanics.any_body import elastic_force, viscous_force
 from phlexible.bodies.mechanics.floating import quadratic_velocity_forces
 from phlexible.errors import SingularMatrixError, VelocityError
+from phlexible.state.branches import body_forces_of_branches, forces_of_branches
 from phlexible.state.forces import element_pulls, element_state, gravity_forces, load_forces
 from phlexible.state.initial_velocity import TOLERANCE, missed_rates, residual_unit
 from phlexible.state.instants import Instants
@@ -122,12 +123,14 @@ def _applied(system: System, state: State, at: Instants, theta: Array, values: A
     elements, prescribed = element_state(system, at), np.zeros(len(system.forces))
     prescribed[[each.is_prescribed for each in system.forces]] = values[loads:, 0]
     pulls = element_pulls(system, elements, theta, state.velocity, prescribed)
+    if state.branches is not None:
+        pulls += forces_of_branches(system, state.branches)
     return result + elements.rows.T @ pulls, pulls
 
 
 def _own_forces(system: System, state: State) -> Array:
     """Of the bodies themselves: inertia of nu, elasticity, damping (2.10), shape (velocities,)."""
-    result = np.zeros(len(state.velocity))
+    result = body_forces_of_branches(system, state)
     for index, placed in enumerate(system.bodies):
         own, data, eta = system.layout.place(index), placed.data, system.elastic(state, index)
         nu = state.velocity[own].copy()

@@ -130,6 +130,7 @@ def recording_of(
         multipliers=own["multiplier"],
         forces=own["force"],
         theta=own["theta"],
+        branches=own["branch_strain"],
         held=own["held"],
         event_times=own["event_time"],
         event_losses=own["event_loss"],

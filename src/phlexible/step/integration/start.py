@@ -11,6 +11,7 @@ from phlexible.algebra.user_derivatives import Jump, find_jump, listed
 from phlexible.description.ground import check_velocity, frame_positions, frame_rotations
 from phlexible.description.ports import MovingFrame
 from phlexible.errors import ModelError, ParameterError
+from phlexible.state.branches import branch_count
 from phlexible.state.initial_velocity import check_closure
 from phlexible.state.layout import State
 from phlexible.state.recording import Recording
@@ -88,8 +89,14 @@ def given_state(system: System, state: State) -> State:
             f"the initial state has {state.velocity.size} velocities and {state.eta.size} elastic coordinates, this"
             f" model {own[3][0]} and {own[2][0]}; take a state of the same model"
         )
+    branches = state.branches if state.branches is not None and state.branches.size else None  # none: relaxed
+    if branches is not None and len(branches) != branch_count(system):
+        raise ModelError(
+            f"the initial state has {len(branches)} strains of branches of laws that creep, this model"
+            f" {branch_count(system)}; take a state of the same model, or dataclasses.replace(state, branches=None)"
+        )
     check_closure(system, state)
-    return replace(state, velocity=projection(system.whole_phase, state).velocity)
+    return replace(state, velocity=projection(system.whole_phase, state).velocity, branches=branches)
 
 
 def standing(system: System, stepper: "ConservingStepper", state: State) -> Recording:

@@ -5,6 +5,7 @@ from math import atan2, floor, isnan, log1p, nan, pi, sqrt
 from phlexible.step.compilation.compiled import compiled, entry_point, exported
 from phlexible.step.compilation.notation import Tables
 from phlexible.step.compilation.user_function import call
+from phlexible.step.kernels.branches import end_branches, energy_of_branches, pull_of_branches
 from phlexible.step.kernels.contact import begin_gap, depth_energy, gap_weights, push, rub, slide
 from phlexible.step.tables.declarations import (
     ANGLE,
@@ -39,6 +40,12 @@ GAUSS = (
 
 @exported
 def stored_energy(t: Tables, f: int, theta: float) -> float:
+    """U of force f with what its branches store."""
+    return elastic_energy(t, f, theta) + energy_of_branches(t, f)
+
+
+@compiled
+def elastic_energy(t: Tables, f: int, theta: float) -> float:
     """U of force f."""
     kind, k = t.energy_of[f], t.force_stiffness[f]
     if kind == SPRING or kind == ELASTIC:
@@ -309,6 +316,9 @@ def scalar_force(t: Tables, f: int, h: float, damping: float) -> tuple[float, fl
         if t.friction[f] > 0.0 or t.bearing[f] >= 0:
             resisting, steeper = rub(t, f, h)
             pull, slope = pull + resisting, slope + steeper
+    if t.branch_count[f] > 0:
+        creeping, steeper = pull_of_branches(t, f, h)
+        pull, slope = pull + creeping, slope + steeper
     d = damper(t, f, h, damping)
     value = t.load_value[t.force_value[f]].x if t.force_value[f] >= 0 else 0.0
     if t.force_row[f] >= 0:
@@ -332,10 +342,11 @@ def damper(t: Tables, f: int, h: float, damping: float) -> float:
 
 @compiled
 def dissipated_by(t: Tables, f: int, h: float, damping: float) -> float:
-    """What force f dissipates in the step; a servo nothing."""
+    """What force f dissipates in the step, at whose end the strains of its branches are; a servo nothing."""
     if t.energy_of[f] == SERVO:
         return 0.0
-    return damper(t, f, h, damping) * t.theta_change[f] * t.theta_change[f] + t.loss[f]
+    lost = damper(t, f, h, damping) * t.theta_change[f] * t.theta_change[f] + t.loss[f]
+    return lost + end_branches(t, f, h)
 
 
 @compiled

@@ -16,6 +16,7 @@ from phlexible.step.compilation.notation import (
     transposed,
     vector,
 )
+from phlexible.step.kernels.branches import pull_of_branches
 from phlexible.step.kernels.floating_bodies import crossed, crossing, one, trace
 from phlexible.step.kernels.laws import damper
 
@@ -119,8 +120,9 @@ def rod_laws(t: Tables, h: float, damping: float) -> None:
 def strain_force(t: Tables, f: int, h: float, damping: float) -> tuple[float, float]:
     """F of a strain, and its derivative to theta_{n+1}: what (8.14) is for the linear laws of rods."""
     stiffness, change, d = t.force_stiffness[f], t.theta_change[f], damper(t, f, h, damping)
-    t.scalar_force[f] = -stiffness * (t.theta0[f] + 0.5 * change - t.force_rest[f]) - d * change
-    return t.scalar_force[f], -0.5 * stiffness - d
+    creeping, steeper = pull_of_branches(t, f, h)
+    t.scalar_force[f] = -stiffness * (t.theta0[f] + 0.5 * change - t.force_rest[f]) - d * change - creeping
+    return t.scalar_force[f], -0.5 * stiffness - d - steeper
 
 
 @compiled

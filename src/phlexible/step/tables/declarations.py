@@ -341,6 +341,8 @@ TABLES: tuple[Table, ...] = (
         widest          | 1 | | velocities of one carrier, the most of any
         border_numbers  | 1 | | right-hand sides in the border of a segmented frame, the most of any
         history_length  | 1 | | updates of Newton's method that are remembered
+        branches        | 1 | | of spring and dashpot in series, of all forces
+        fadings         | 1 | | relaxation times, each once
         state_numbers   | 1 | | of the state
         """,
     ),
@@ -449,6 +451,9 @@ TABLES: tuple[Table, ...] = (
         bearing           | forces | | constraint whose force makes friction, or -1
         bearing_rows      | forces | | rows of it, the first, that are of forces
         slip_start        | forces | | first coefficient of sliding
+        branch_start      | forces | | first branch
+        branch_count      | forces | | how many
+        branch_fading     | branches | | its relaxation time
         slip_points       | forces | | points in it; 0: there is none
         slip_turning      | forces | | directions in it of the body that touches; others are of the surface
         force_row         | forces | | row of the relation whose multiplier pulls on the coordinate, or -1
@@ -505,6 +510,8 @@ TABLES: tuple[Table, ...] = (
         bearing_share     | forces | | of the force of the bearing, which adds to the level
         slip_radius       | forces | m | of the sphere that touches, or the wheel that rolls
         force_factor      | forces | | of the coordinate in its relation
+        branch_stiffness  | branches | | of its spring
+        fading_time       | fadings | s | tau
         force_energy      | forces | | size of a user's energy, EA of strings: what its round-off is compared with
         """,
     ),
@@ -611,6 +618,8 @@ TABLES: tuple[Table, ...] = (
         loss              | forces | J | what contact and dry friction lose in the step
         across_loss       | forces | J | that part of it that is lost along a plane
         slip_weight       | slip_parts | | coefficients of sliding
+        fading_step       | fadings | s | of its numbers
+        fading            | 6 fadings | | e^-x, A, B; x A(2x), 2 x Q, x R of what is lost (8.37)
         touching          | forces | | 1: a contact that pushes at either end of the step
         hardness          | carriers | 1/s2 | of the contacts on a carrier; -1: it has no inertia
         parts             | one | | that the step is to be taken in
@@ -663,6 +672,7 @@ TABLES: tuple[Table, ...] = (
         best_guess        | velocities | | how each would have been predicted best in the last step
         work              | sources | J | since the start, by loads, then by given vectors in interactions
         theta             | forces | rad, m | coordinates, angles over full turns
+        branch_strain     | branches | rad, m | e of its spring
         held              | switches | | where each is held; not a number: nowhere
         event_time        | events | s | when each happened; not a number: not yet
         event_loss        | events | J | energy that it took
@@ -701,6 +711,9 @@ NOTHING, PROPORTIONAL, LOGARITHMS, RECIPROCAL, THINNING, OF_USER = range(6)
 
 LAW_WIDTH = 7
 """Functions of one law, at most; from row to row of ``tangent``."""
+
+FADING = 6
+"""Numbers of a relaxation time."""
 
 MOST_PARTS = 4096
 """Of a step around contacts."""

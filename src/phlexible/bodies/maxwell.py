@@ -1,0 +1,106 @@
+"""Creep and relaxation: springs in series with dashpots, beside an elastic law (generalized Maxwell model)."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from phlexible.algebra.arrays import Array, finite, numbers, positive
+from phlexible.algebra.fields import convert_fields
+from phlexible.errors import ParameterError
+
+WANTED = "a pair (stiffness, time) or a list of them, such as [(2e9, 0.5), (1e9, 20.0)]"
+
+
+def _branches(name: str, value: ArrayLike) -> tuple[tuple[float, float], ...]:
+    found = numbers(name, value, WANTED)
+    pairs = found[None] if found.shape == (2,) else found
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or not len(pairs):
+        raise ParameterError(f"{name} must be {WANTED}, got {value!r}")
+    return tuple(
+        (positive(f"stiffness of branch {k}", stiffness), positive(f"time of branch {k}", time))
+        for k, (stiffness, time) in enumerate(pairs.tolist())
+    )
+
+
+@dataclass(frozen=True)
+class Maxwell:
+    """Branches of a spring and a dashpot in series, which lie beside an elastic law: what creeps and relaxes.
+
+    The force along a strain theta is that of the elastic law and ``sum k e`` of the branches, whose springs have
+    strains e with ``de/dt = dtheta/dt - e / tau``; they store ``k e^2 / 2`` each, and the dashpots lose
+    ``k e^2 / tau``. Runs begin relaxed, e = 0, as if the start had been held for ever: so do equilibria.
+
+    Attributes:
+        branches: stiffness k and relaxation time tau [s] of each, shape (n, 2). The stiffness is of the kind of the
+            elastic one that it lies beside: of a spring [N/m or N m/rad], EA of a ``String`` [N], Young's modulus
+            of a ``Material`` [Pa].
+
+    Raises:
+        ParameterError: no pairs, or numbers that are not positive.
+
+    Source: docs/theory.md, 8, (8.35) to (8.37); for strings Kinon, Thoma, Betsch and Kotyczka (2024).
+
+    Example:
+        >>> rubber = ph.Maxwell([(3e6, 0.1), (1e6, 5.0)])
+        >>> print(rubber.relaxation([0.0, 5.0]).round())
+        [4000000.  367879.]
+    """
+
+    branches: Annotated[ArrayLike, _branches]
+
+    def __post_init__(self) -> None:
+        convert_fields(self)
+
+    @property
+    def pairs(self) -> tuple[tuple[float, float], ...]:
+        """Stiffness and time of each branch."""
+        return self.branches  # type: ignore[return-value]  # what ``_branches`` has made of it
+
+    @property
+    def stiffness(self) -> float:
+        """Of all branches in a change so quick that no dashpot moves."""
+        return sum(stiffness for stiffness, _ in self.pairs)
+
+    def relaxation(self, time: ArrayLike) -> Array:
+        """``sum k exp(-t / tau)``: what is left of the branches' stiffness a time [s] after a jump of the strain.
+
+        The relaxation modulus is this and the elastic stiffness.
+
+        Returns:
+            Of the shape of ``time``.
+        """
+        t = np.asarray(time, dtype=np.float64)
+        return np.asarray(sum(k * np.exp(-t / tau) for k, tau in self.pairs))
+
+    def complex_stiffness(self, frequency: ArrayLike) -> Array:
+        """``sum k i w tau / (1 + i w tau)`` at frequencies w [rad/s].
+
+        With the elastic stiffness added, its real part is the storage modulus, its imaginary part the loss modulus,
+        their ratio the loss tangent.
+
+        Returns:
+            Complex, of the shape of ``frequency``.
+        """
+        w = np.asarray(frequency, dtype=np.float64)
+        return np.asarray(sum(k * 1j * w * tau / (1 + 1j * w * tau) for k, tau in self.pairs))
+
+    def scaled(self, factor: float) -> "Maxwell":
+        """With all stiffnesses times a factor.
+
+        Raises:
+            ParameterError: a factor that is not finite and positive.
+        """
+        share = positive("factor", finite("factor", factor))
+        return Maxwell([(share * stiffness, time) for stiffness, time in self.pairs])
+
+
+def _relaxation(name: str, value: object) -> object:
+    if isinstance(value, Maxwell | None):
+        return value
+    raise ParameterError(f"{name} must be Maxwell([(stiffness, time), ...]) or None, got {value!r}")
+
+
+Relaxation = Annotated[Maxwell | None, _relaxation]
+"""A field of what may creep."""

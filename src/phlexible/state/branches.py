@@ -1,0 +1,74 @@
+"""Strains of the springs of laws that creep, in ``State.branches``: whose they are, and how they pull (8.35)."""
+
+from itertools import pairwise
+
+import numpy as np
+
+from phlexible.algebra.arrays import Array
+from phlexible.bodies.absolute_body import AbsoluteBody, QuadraticStrains
+from phlexible.bodies.maxwell import Maxwell
+from phlexible.bodies.mechanics.absolute import strain_gradients
+from phlexible.state.layout import State, offsets
+from phlexible.state.system import System
+
+# Branches stand in the order of the forces: those of elements, then those of the strains of strings, each law's
+# together.
+
+
+def forces_of_branches(system: System, branches: Array) -> Array:
+    """Of the branches (..., branches) of elements along their coordinates, shape (..., forces)."""
+    laws = [force.relaxation for _, force in system.forces]
+    return np.stack([np.zeros(branches.shape[:-1]), *_pulls(laws, branches)], axis=-1)[..., 1:]
+
+
+def strain_pulls(system: System, index: int, branches: Array) -> list[tuple[QuadraticStrains, Array]]:
+    """Groups of strains of a string with ``sum EA e / 4``, shape (..., g) [N], of branches (..., branches)."""
+    found, begin = [], sum(_count(force.relaxation) for _, force in system.forces)
+    for number, body in enumerate(system.nodal, start=system.layout.frames):
+        for group in body.strains:
+            laws = [group.relaxation] * len(group.weights)
+            end = begin + sum(map(_count, laws))
+            if number == index:
+                pulls = _pulls(laws, branches[..., begin:end])
+                found.append((group, -np.stack(pulls, axis=-1) / 4))
+            begin = end
+    return found
+
+
+def body_forces_of_branches(system: System, state: State) -> Array:
+    """Those of strings against nu, shape (velocities,)."""
+    result = np.zeros(len(state.velocity))
+    for index, body in enumerate(system.nodal, start=system.layout.frames):
+        if state.branches is None or not any(group.relaxation for group in body.strains):
+            continue
+        nodes = system.elastic(state, index).reshape(-1, body.dimension)
+        for group, pull in strain_pulls(system, index, state.branches):
+            result[system.layout.place(index)] -= strain_gradients(body, group, nodes) @ (group.weights * pull)
+    return result
+
+
+def branch_count(system: System) -> int:
+    """How many there are."""
+    strains = [(group.relaxation, len(group.weights)) for body in system.nodal for group in body.strains]
+    return sum(_count(force.relaxation) for _, force in system.forces) + sum(_count(law) * n for law, n in strains)
+
+
+def branch_names(system: System) -> list[str]:
+    """What each entry of ``State.branches`` belongs to."""
+    owners = [(f"{element}: {force.coordinate.name}", force.relaxation) for element, force in system.forces]
+    for placed in system.bodies:
+        for group in placed.data.strains if isinstance(placed.data, AbsoluteBody) else ():
+            owners += [(f"{placed.name}: strain of element {k}", group.relaxation) for k in group.elements]
+    return [f"{name}: branch {k}" for name, law in owners for k in range(_count(law))]
+
+
+def _pulls(laws: list[Maxwell | None], branches: Array) -> list[Array]:
+    """-sum k e of each law, of branches (..., branches)."""
+    stiffness = np.array([k for law in laws if law for k, _ in law.pairs])
+    pulls = -branches[..., : len(stiffness)] * stiffness
+    starts = offsets([_count(law) for law in laws]).tolist()
+    return [pulls[..., begin:end].sum(axis=-1) for begin, end in pairwise(starts)]
+
+
+def _count(law: Maxwell | None) -> int:
+    return len(law.pairs) if law else 0

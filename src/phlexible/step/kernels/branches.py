@@ -1,0 +1,71 @@
+"""Springs in series with dashpots beside a law: the exact path of a step (docs/theory.md, 8)."""
+
+from math import exp, expm1
+
+from phlexible.step.compilation.compiled import compiled
+from phlexible.step.compilation.notation import Tables
+from phlexible.step.tables.declarations import FADING
+
+# While theta moves evenly in a step h, a branch has e(s) = e^(-x s) e_n + s A(x s) delta(theta) with x = h / tau,
+# s = t / h, A(x) = (1 - e^-x) / x. Its mean is A e_n + B delta(theta), B = (1 - A) / x, and the integral of e^2 is
+# A(2x) e_n^2 + 2 Q e_n delta(theta) + R delta(theta)^2, Q = (A(x) - A(2x)) / x, R = (1 - 2 A(x) + A(2x)) / x^2.
+
+SHORT = 0.5  # x below which differences are summed as series
+TERMS = 22
+
+
+@compiled
+def fade(t: Tables, k: int, h: float) -> None:
+    """Numbers of relaxation time k in steps of h, kept until a step has another length."""
+    if t.fading_step[k] == h:
+        return
+    x, numbers = h / t.fading_time[k], t.fading + FADING * k
+    once, twice = -expm1(-x) / x, -0.5 * expm1(-2.0 * x) / x
+    if x > SHORT:
+        B, Q, R = (1.0 - once) / x, (once - twice) / x, (1.0 - 2.0 * once + twice) / (x * x)
+    else:
+        B, Q, R = 0.5, 0.5, 1.0 / 3.0
+        power, double = 0.5, 2.0  # x^(n-1) / (n+1)! with its sign, 2^n
+        for n in range(2, TERMS):
+            power *= -x / (n + 1.0)
+            double *= 2.0
+            B += power
+            Q += power * (double - 1.0)
+            if n > 2:
+                R -= power / x * (double - 2.0)
+    t.fading_step[k] = h
+    numbers[0], numbers[1], numbers[2] = exp(-x), once, B
+    numbers[3], numbers[4], numbers[5] = x * twice, 2.0 * x * Q, x * R
+
+
+@compiled
+def pull_of_branches(t: Tables, f: int, h: float) -> tuple[float, float]:
+    """Mean force of the branches of force f against its coordinate, and the derivative to theta_{n+1}."""
+    pull, slope = 0.0, 0.0
+    for b in range(t.branch_start[f], t.branch_start[f] + t.branch_count[f]):
+        fade(t, t.branch_fading[b], h)
+        share = t.fading + FADING * t.branch_fading[b]
+        pull += t.branch_stiffness[b] * (share[1] * t.branch_strain[b] + share[2] * t.theta_change[f])
+        slope += t.branch_stiffness[b] * share[2]
+    return pull, slope
+
+
+@compiled
+def end_branches(t: Tables, f: int, h: float) -> float:
+    """Strains at the end of the step; what the dashpots of force f lose in it [J]."""
+    lost, change = 0.0, t.theta_change[f]
+    for b in range(t.branch_start[f], t.branch_start[f] + t.branch_count[f]):
+        fade(t, t.branch_fading[b], h)
+        share, e = t.fading + FADING * t.branch_fading[b], t.branch_strain[b]
+        lost += t.branch_stiffness[b] * (share[3] * e * e + share[4] * e * change + share[5] * change * change)
+        t.branch_strain[b] = share[0] * e + share[1] * change
+    return lost
+
+
+@compiled
+def energy_of_branches(t: Tables, f: int) -> float:
+    """Stored in the springs of the branches of force f [J]."""
+    total = 0.0
+    for b in range(t.branch_start[f], t.branch_start[f] + t.branch_count[f]):
+        total += 0.5 * t.branch_stiffness[b] * t.branch_strain[b] * t.branch_strain[b]
+    return total

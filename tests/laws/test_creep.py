@@ -1,0 +1,274 @@
+"""Laws that creep: branches of spring and dashpot of springs, strings and rods against closed forms (8.35-8.37)."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.linalg import expm
+from scipy.spatial.transform import Rotation
+
+import phlexible as ph
+from laws.figures import energy_error
+from phlexible.errors import ModelError, ParameterError
+from step.kernels.newton import Newton, largest_slope_error
+
+RATE = 0.2  # of the driven strain [1/s]
+TIMES = (1e-6, 0.03, 0.5, 1e6)
+SHARES = (2.0, 1.0, 3.0, 0.5)
+
+
+def driven(kind):
+    """A straight thing of length 1 whose strain grows evenly for 0.1 s, and stays; stiffnesses along the strain."""
+    model = ph.Model(dimension=2)
+    cart = model.add(ph.RigidBody(1.0, 0.1), "cart", position=(1, 0, 0))
+    rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), cart.origin, axis=(1, 0, 0)))
+    creep = ph.Maxwell([(70.0 * share, time) for share, time in zip(SHARES, TIMES, strict=True)])
+    strain = lambda t: RATE * np.minimum(t, 0.1)  # noqa: E731
+    place, own = (lambda t: 1 + strain(t)), None
+    if kind == "spring":
+        own = model.apply(rail.spring(40.0, relaxation=creep))
+    elif kind == "string":
+        place = lambda t: np.sqrt(1 + strain(t))  # noqa: E731  # its strain is C
+        own = model.add(ph.String(1.0, 0.1, 1, ph.LogarithmicLaw(40.0), relaxation=creep), "own")
+    else:
+        material = ph.Material(4e5, 1e3, relaxation=creep.scaled(1e4))
+        own = model.add(ph.Rod(1.0, ph.Section(1e-4, 1e-9, 1e-9), material, elements=1), "own")
+    if kind != "spring":
+        join = ph.Revolute if kind == "string" else ph.Fixed
+        model.connect(join(model.ground.at((0, 0, 0)), own.start))
+        model.connect(join(own.end, cart.origin))
+    model.apply(rail.drive(position=place))
+    return model, own, 70.0 * np.array(SHARES) * (0.25 if kind == "string" else 1.0)
+
+
+@pytest.mark.parametrize("kind", ["spring", "string", "rod"])
+def test_relaxation_after_an_even_strain_is_exact_for_any_step_and_time(kind):
+    """Strains of the branches, and all that dashpots have lost, of times from 1e-6 to 1e6 s."""
+    model, own, stiffness = driven(kind)
+    motion = model.simulate(0.4, step=0.02)
+    t, tau = motion.time[:, None], np.array(TIMES)
+    ramp, hold = np.minimum(t, 0.1), np.maximum(t - 0.1, 0.0)
+    top, rest = -RATE * tau * np.expm1(-ramp / tau), np.exp(-hold / tau)
+    assert motion.recording.branches[:, : len(tau)] == pytest.approx(top * rest, rel=1e-12, abs=1e-15)
+    q = np.exp(-ramp / tau)
+    eased = (RATE * tau) ** 2 * (ramp - 2 * tau * (1 - q) + tau / 2 * (1 - q**2)) / tau
+    eased = np.where(ramp < 1e-3 * tau, RATE**2 * ramp**3 / 3 / tau * (1 - 3 / 4 * ramp / tau), eased)
+    lost = (stiffness * (eased + top**2 * (1 - rest**2) / 2)).sum(axis=1)
+    assert motion.energy.dissipated == pytest.approx(lost, rel=1e-9, abs=1e-15)
+    assert energy_error(motion) <= 1e-12
+    if kind == "rod":
+        force = 40 * RATE * np.minimum(motion.time, 0.1) + (stiffness * top * rest).sum(axis=1)
+        assert motion.section_forces(own).normal[:, 0] == pytest.approx(force, rel=1e-10, abs=1e-9)
+    if kind == "string":
+        C = 1 + RATE * np.minimum(motion.time, 0.1)
+        force = (20 * (C - 1) / C + 2 * (stiffness * top * rest).sum(axis=1)) * np.sqrt(C)
+        assert motion[ph.Tension(own)][:, 0] == pytest.approx(force, rel=1e-10)
+
+
+def solid(mass=1.0, elastic=100.0, creep=((300.0, 0.05), (200.0, 0.5)), load=0.0, start=1.1, **damper):
+    """A mass on a spring that creeps; its linear equations, states x - 1, v, e; and their state at t = 0."""
+    model = ph.Model()
+    bob = model.add(ph.PointMass(mass), "bob", position=(start, 0, 0))
+    wall = model.ground.at((0, 0, 0))
+    relaxation = ph.Maxwell(creep) if creep else None
+    model.apply(ph.SpringDamper(wall, bob.origin, elastic, length=1.0, relaxation=relaxation, **damper))
+    if load:
+        model.apply(ph.Force(bob.origin, (load, 0, 0)))
+    A = np.zeros((2 + len(creep),) * 2)
+    A[0, 1], A[1, 0] = 1, -elastic / mass
+    for i, (k, tau) in enumerate(creep, start=2):
+        A[1, i], A[i, 1], A[i, i] = -k / mass, 1, -1 / tau
+    x0 = np.array([start - 1, 0.0, *np.zeros(len(creep))])
+    return model, bob, A, x0
+
+
+def test_vibrations_agree_with_the_exponential_and_have_order_two():
+    model, bob, A, x0 = solid()
+    wanted, errors = expm(0.5 * A) @ x0, []
+    for step in (0.01, 0.005, 0.0025):
+        motion = model.simulate(0.5, step=step)
+        errors.append(motion.position(bob.origin)[-1, 0] - 1 - wanted[0])
+        assert energy_error(motion) <= 1e-12
+    assert errors[-1] / wanted[0] == pytest.approx(0.0, abs=2e-4)
+    assert np.log2(errors[1] / errors[2]) == pytest.approx(2, abs=0.05)
+    assert motion.recording.branches[-1] == pytest.approx(wanted[2:], abs=2e-5)
+
+
+def test_creep_under_a_load_has_the_compliance_of_the_standard_solid():
+    """x = F/k (1 - k1/(k + k1) exp(-t k/((k + k1) tau))) of a light mass, which a damper of little else calms."""
+    elastic, branch, tau, load = 2.0, 6.0, 0.5, 0.3
+    model, bob, *_ = solid(1e-4, elastic, ((branch, tau),), load, 1.0, damping=2e-3)
+    motion = model.simulate(4.0, step=2e-3)
+    t = motion.time
+    wanted = load / elastic * (1 - branch / (elastic + branch) * np.exp(-t / (tau * (1 + branch / elastic))))
+    late = t > 1.0
+    assert motion.position(bob.origin)[late, 0] - 1 == pytest.approx(wanted[late], rel=5e-4)
+    assert model.equilibrium().position(bob.origin)[0] - 1 == pytest.approx(load / elastic)  # relaxed
+    assert energy_error(motion) <= 1e-12
+
+
+def test_steady_oscillations_lose_what_the_complex_stiffness_says():
+    """pi a^2 Im k*(w) in each period; force and stored energy by Re k*(w)."""
+    law, amplitude, frequency = ph.Maxwell([(30.0, 0.05), (10.0, 0.4)]), 0.01, 8.0
+    model = ph.Model(dimension=2)
+    cart = model.add(ph.PointMass(1e-3), "cart")
+    rail = model.connect(ph.Slider(model.ground.at((0, 0, 0)), cart.origin, axis=(1, 0, 0)))
+    model.apply(rail.spring(5.0, relaxation=law))
+    model.apply(rail.drive(position=lambda t: amplitude * np.sin(frequency * t)))
+    errors, period = [], 2 * np.pi / frequency
+    for steps in (40, 80):
+        motion = model.simulate(6 * period, step=period / steps)
+        lost = motion.energy.dissipated[-1] - motion.energy.dissipated[-1 - steps]
+        errors.append(lost / (np.pi * amplitude**2 * law.complex_stiffness(frequency).imag) - 1)
+    assert abs(errors[1]) <= 2e-3 and errors[0] / errors[1] == pytest.approx(4, abs=0.1)
+    assert law.complex_stiffness(1e9) == pytest.approx(law.stiffness, rel=1e-6)
+    assert law.relaxation([0.0, 0.4]) == pytest.approx([40.0, 30 * np.exp(-8) + 10 * np.exp(-1)])
+
+
+def test_short_times_are_dampers_and_long_ones_springs():
+    def end(**options):
+        model, bob, *_ = solid(**options)
+        return model.simulate(0.5, step=0.005).position(bob.origin)[:, 0]
+
+    quick = end(creep=((2.0 / 1e-7, 1e-7),))
+    assert quick == pytest.approx(end(creep=(), damping=2.0), abs=1e-7)
+    still, parallel = end(creep=((50.0, 1e9),)), solid(elastic=150.0, creep=(), start=1.1)
+    beside = parallel[0].simulate(0.5, step=0.005).position(parallel[1].origin)[:, 0]
+    assert still - 1 - 0.1 / 3 == pytest.approx((beside - 1) * 2 / 3, abs=1e-9)  # it is at rest where it began
+
+
+def swinging(turn=None):
+    """A taut string and a rod that creep, one hung onto the other, in a turned world."""
+    turn = Rotation.identity() if turn is None else turn
+    model = ph.Model(gravity=turn.apply((0, 0, -9.81)))
+    rope = ph.String(0.5, 0.1, 2, ph.LinearLaw(200.0), order=2, relaxation=ph.Maxwell([(500.0, 0.02), (90.0, 0.5)]))
+    shape = lambda s: turn.apply((1.2 * s, 0.0, 0.0))  # noqa: E731
+    placed = model.add(rope, "rope", shape=shape)
+    material = ph.Material(4e7, 1e3, relaxation=ph.Maxwell((5e7, 0.03)))
+    bar = ph.Rod(0.3, ph.RectangularSection(0.02, 0.01), material, elements=2)
+    rod = model.add(bar, "rod", position=shape(0.25), rotation=turn)
+    model.connect(ph.Spherical(model.ground.at((0, 0, 0)), placed.start))
+    model.connect(ph.Spherical(model.ground.at(shape(0.5)), placed.end))
+    model.connect(ph.Spherical(placed.at(0.25), rod.start))
+    return model, placed, rod
+
+
+def test_what_creeps_does_not_know_the_axes_of_the_world():
+    turn = Rotation.from_rotvec((0.4, -0.7, 1.1))
+    model, _, rod = swinging()
+    turned, _, other = swinging(turn)
+    own, its = model.simulate(0.1, step=2e-3), turned.simulate(0.1, step=2e-3)
+    assert its.position(other.end) == pytest.approx(turn.apply(own.position(rod.end)), abs=1e-9)
+    assert its.recording.branches == pytest.approx(own.recording.branches, abs=1e-9)
+    assert np.abs(own.recording.branches).max() > 1e-3 and energy_error(own) <= 1e-12
+
+
+def test_newtons_matrix_is_the_derivative():
+    model, *_ = swinging()
+    state = model.simulate(0.02, step=2e-3).recording.state(-1)
+    assert np.abs(state.branches).max() > 0
+    newton = Newton(model, state, 0.01)
+    unknowns = np.concatenate([state.velocity, np.linspace(-1, 1, newton.rows)])
+    assert largest_slope_error(newton, unknowns) <= 1e-6
+
+
+@pytest.mark.filterwarnings("ignore::phlexible.LargeDeflectionWarning")
+@pytest.mark.filterwarnings("ignore::phlexible.LargeStrainWarning")
+@pytest.mark.filterwarnings("ignore::phlexible.StepWarning")
+def test_halved_and_shorter_steps_begin_with_the_strains_of_the_start():
+    model, *_ = driven("spring")
+    steel = ph.Material(youngs_modulus=2e11, density=7870.0)
+    body = model.add(ph.Beam(1.0, ph.CircularSection(2e-3), steel, elements=4), "beam", position=(0, 3, 0))
+    model.apply(ph.Force(body.end, (0.0, 300.0, 0.0)))
+    motion = model.simulate(0.09, step=0.02)
+    assert motion.halvings[-1] > 0 and motion.time[-1] - motion.time[-2] == pytest.approx(0.01)
+    wanted = -RATE * np.array(TIMES) * np.expm1(-motion.time[:, None] / np.array(TIMES))
+    assert motion.recording.branches == pytest.approx(wanted, rel=1e-12, abs=1e-15)
+
+
+def test_runs_go_on_from_files_and_from_what_was_saved_with_the_same_digits(tmp_path: Path):
+    model, rope, rod = swinging()
+    whole, path = model.simulate(0.04, step=2e-3), tmp_path / "run.h5"
+    model.simulate(0.02, step=2e-3, output=path)
+    resumed = model.resume(path, 0.04, 2e-3)
+    loaded = ph.Motion.load(path)
+    live = model.start(2e-3)
+    live.step(10)
+    kept = live.save()
+    live.step(10)
+    live.restore(kept)
+    live.step(10)
+    for motion in (resumed, loaded, live.motion):
+        for name in ("branches", "velocity", "dissipated"):
+            assert np.array_equal(getattr(motion.recording, name), getattr(whole.recording, name)), name
+    assert loaded["rope"].body.relaxation == rope.body.relaxation
+    assert loaded.section_forces(loaded["rod"]).normal == pytest.approx(whole.section_forces(rod).normal, rel=1e-9)
+    table = whole.to_xarray()
+    assert table.sizes["branch"] == whole.recording.branches.shape[1]
+    assert "rope: strain of element 0: branch 1" in table["branch"].values
+
+
+def test_reactions_where_a_run_ends_have_the_force_of_the_branches():
+    """The mean of the steps beside an instant, and the accelerations at the last one, tell the same force."""
+    model, *_ = driven("spring")
+    ends = [model.simulate(duration, step=0.02).multipliers for duration in (0.24, 0.26)]
+    assert ends[0][12] == pytest.approx(ends[1][12], rel=1e-3)
+
+
+def test_a_start_from_a_motion_has_its_branches():
+    model, *_ = solid()
+    whole = model.simulate(0.2, step=0.005)
+    second = model.simulate(0.1, step=0.005, initial=whole.at(0.1))
+    assert second.recording.branches == pytest.approx(whole.recording.branches[20:], abs=1e-12)
+    one = solid(creep=((300.0, 0.05),))[0]
+    assert one.simulate(0.01, step=0.005, initial=solid(creep=())[0].simulate(0.1, step=0.005).at(0.1)).is_complete
+    with pytest.raises(ModelError, match="2 strains of branches of laws that creep, this model 1"):
+        one.simulate(0.1, step=0.005, initial=whole.at(0.1))
+
+
+def test_what_has_no_states_for_creep_refuses_it():
+    creep = ph.Maxwell([(1e5, 0.1)])
+    model, *_ = solid()
+    with pytest.raises(ModelError, match="SpringDamper.* creeps .*leave relaxation= out"):
+        model.linearize()
+    with pytest.raises(ModelError, match=r"orders beyond 2 are for lossless models"):
+        model.simulate(0.1, step=0.01, order=4)
+    with pytest.raises(ParameterError, match="relaxation of a Material is for rods in models; a Beam has none"):
+        ph.Beam(1.0, ph.CircularSection(0.01), ph.Material(1e6, 1e3, relaxation=creep))
+    for wrong in ([(1.0, -1.0)], [1.0, 2.0, 3.0], [(0.0, 1.0)], []):
+        with pytest.raises(ParameterError, match="branch"):
+            ph.Maxwell(wrong)
+    with pytest.raises(ParameterError, match="relaxation must be Maxwell"):
+        ph.String(1.0, 0.1, 1, ph.LinearLaw(1.0), relaxation=(1.0, 2.0))
+
+
+def test_the_papers_form_of_a_string_that_creeps_agrees_with_the_step():
+    """Structure, gradients and slopes of (5.10) with branches; both ways to one motion, with order 2."""
+    creep = ph.Maxwell([(30.0, 0.02), (10.0, 0.5)])
+    rope = ph.String(1.0, 0.1, 3, ph.LogarithmicLaw(20.0), order=2, relaxation=creep)
+    shape = lambda s: (1.05 * s, 0.0, 0.0)  # noqa: E731
+    form = rope.port_hamiltonian(dimension=2, gravity=(0, -1, 0), shape=shape, start="fixed", end="fixed")
+    x = form.initial_state + 0.02 * np.sin(np.arange(form.state_size))
+    figures = ph.check_structure(form, x)
+    assert figures.skewness == 0 and figures.power <= 1e-12
+    small = 1e-6 * np.eye(form.state_size)
+    energy = np.array([(form.storage(x + e) - form.storage(x - e)) / 2e-6 for e in small])
+    assert form.descriptor_matrix(x).T @ form.effort(x) == pytest.approx(energy, abs=1e-8)
+
+    def forces(state):
+        return (form.structure_matrix(state) - form.dissipation_matrix(state)) @ form.effort(state)
+
+    slopes = np.array([(forces(x + e) - forces(x - e)) / 2e-6 for e in small]).T
+    assert form.force_slope(x).toarray() == pytest.approx(slopes, abs=1e-6)
+    model = ph.Model(gravity=(0, -1, 0), dimension=2)
+    placed = model.add(rope, "rope", shape=shape)
+    for port, place in ((placed.start, 0.0), (placed.end, 1.0)):
+        model.connect(ph.Revolute(model.ground.at(shape(place)), port))
+    apart = []
+    for step in (2e-3, 1e-3):
+        run = ph.integrate(form, form.initial_state, None, 0.1, step, "discrete_gradient")
+        motion = model.simulate(0.1, step=step)
+        ends = form.positions(run.states[-1])[3, 1], motion.position(placed.at(0.5))[-1, 1]
+        apart.append([ends[0] - ends[1], run.dissipated[-1] - motion.energy.dissipated[-1]])
+        assert np.abs(run.balance_error).max() <= 1e-13
+    assert np.log2(np.divide(*apart)) == pytest.approx([2, 2], abs=0.05)
