@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from enum import Enum
 from functools import partial
 from math import ceil
@@ -48,6 +49,7 @@ from phlexible.state.system import System
 from phlexible.step.integration.clock import Checkpoint, clock, clock_from
 from phlexible.step.integration.composition import SUBSTEPS, check_lossless
 from phlexible.step.integration.measurements import check_periods
+from phlexible.step.integration.quadratic_models import check_quadratic
 from phlexible.step.integration.run import Simulation
 from phlexible.step.integration.schemes import KeptNumbers, Scheme, StepOptions
 from phlexible.step.integration.start import check_rates, given_state, standing
@@ -125,7 +127,9 @@ class Model(Mechanism):
             initial: "undeformed", or "quasi_static": the elastic deformation of the rigid motion,
                 without the axial ringing that an undeformed start sets off; or a state, ``motion.at(t)`` or
                 ``model.equilibrium()``, with whose time the run begins.
-            scheme: "conserving" (docs/theory.md, 4).
+            scheme: "conserving" (docs/theory.md, 4), of all models; or "linearly_implicit", of point masses,
+                strings and soft bodies of the law of St. Venant and Kirchhoff: one linear system a step, exact in
+                momenta and in the energy of polarised strains; joints are open by O(h^2) without drift (5.23).
             order: 2, or 4 or 6 for models without damping and controllers: each step is then composed of 10 or
                 18, some of them backwards; docs/accuracy.md says when that pays.
             every: store each every-th step.
@@ -163,7 +167,7 @@ class Model(Mechanism):
             0.02
         """
         kind = _initial(initial)
-        option("scheme", scheme, Scheme)
+        kept_scheme = option("scheme", scheme, Scheme)
         if option("of", of, ToleranceOf) is ToleranceOf.RUN:
             if tolerance is None or every != 1 or stop is not None or output is not None:
                 raise ParameterError(
@@ -172,7 +176,14 @@ class Model(Mechanism):
                 )
             interval, _ = _steps(step, 1, output_step, tolerance)
             return self._simulated_to(
-                positive("tolerance", tolerance), duration, interval, initial, order, numerical_damping, progress
+                positive("tolerance", tolerance),
+                duration,
+                interval,
+                initial,
+                kept_scheme,
+                order,
+                numerical_damping,
+                progress,
             )
         duration = positive("duration", duration)
         step, every = _steps(step, every, output_step, tolerance)
@@ -180,7 +191,7 @@ class Model(Mechanism):
             raise ParameterError(f"step must not be longer than duration = {duration:g}, got {step:g}; swap them?")
         file = None if output is None else file_path("output", output)
         results = partial(RunOutput, path=file, overwrite=flag("overwrite", overwrite))
-        options = StepOptions(order, every, numerical_damping, tolerance)
+        options = StepOptions(order, every, numerical_damping, tolerance, kept_scheme)
         motion = self._run(duration, step, options, progress, results, kind, _stop(stop))
         motion._repeatable = self._again(kind, duration, step, options, stop, motion)
         return motion
@@ -191,6 +202,7 @@ class Model(Mechanism):
         duration: float,
         interval: float,
         initial: InitialKind | str | State | Equilibrium,
+        scheme: Scheme,
         order: int,
         numerical_damping: float,
         progress: bool | None,
@@ -202,6 +214,7 @@ class Model(Mechanism):
                 duration,
                 interval / pieces,
                 initial=initial,
+                scheme=scheme,
                 order=order,
                 every=pieces,
                 numerical_damping=numerical_damping,
@@ -249,7 +262,7 @@ class Model(Mechanism):
                 raise ModelError(
                     "the model was changed after the run; run_error needs it as it was: simulate again"
                 )
-            again = StepOptions(options.order, every, options.numerical_damping, None)
+            again = replace(options, every=every)
             return self._run(duration, step, again, False, partial(RunOutput, path=None), kind, None).run
 
         return Repeatable(run, step, options.every, options.order, duration)
@@ -260,6 +273,7 @@ class Model(Mechanism):
         duration: float,
         step: float,
         *,
+        scheme: Scheme | str = Scheme.CONSERVING,
         order: int = 2,
         every: int = 1,
         numerical_damping: float = 0.0,
@@ -278,16 +292,18 @@ class Model(Mechanism):
         Args:
             path: a results file of ``simulate(output=...)`` or ``motion.save``, finished, interrupted or killed.
             duration: end of the run, counted from t = 0 [s].
-            step, order, every, numerical_damping, tolerance, stop, progress: as in ``simulate``; a run that was
-                stopped goes on.
+            step, scheme, order, every, numerical_damping, tolerance, stop, progress: as in ``simulate``; a run that
+                was stopped goes on.
 
         Raises:
-            ResultFileError: no such file, a damaged one, one of another model, or one that a run writes to.
+            ResultFileError: no such file, a damaged one, one of another model or scheme, or one that a run writes
+                to.
             ParameterError: the file already reaches ``duration``.
         """
         duration, step = positive("duration", duration), positive("step", step)
         results = partial(RunOutput, path=file_path("path", path), is_resumed=True)
-        options = StepOptions(order, every, numerical_damping, tolerance)
+        kept_scheme = option("scheme", scheme, Scheme)
+        options = StepOptions(order, every, numerical_damping, tolerance, kept_scheme)
         return self._run(duration, step, options, progress, results, InitialKind.UNDEFORMED, _stop(stop))
 
     def linearize(
@@ -398,7 +414,7 @@ class Model(Mechanism):
         for message in stiff_strings(system, step):
             warnings.warn(message, StepWarning, stacklevel=2)
         state, _, is_redundant = _first_instant(self._numbers, system, kind, stacklevel=2)
-        stepper = self._numbers.stepper(system, 2, damping, is_redundant)
+        stepper = self._numbers.stepper(system, StepOptions(numerical_damping=damping), step, is_redundant)
         return LiveRun(system, stepper, state, step, is_redundant)
 
     def equilibrium(self, state: State | None = None) -> Equilibrium:
@@ -426,7 +442,7 @@ class Model(Mechanism):
         """
         system = self._numbers.system(self)
         point = operating_point(system, OperatingKind.STATIC, state)
-        stepper = self._numbers.stepper(system, 2, 0.0, check_redundancy(system, point.state))
+        stepper = self._numbers.stepper(system, StepOptions(), 1.0, check_redundancy(system, point.state))
         return Equilibrium(system, point, standing(system, stepper, point.state))
 
     def assemble(
@@ -537,6 +553,8 @@ class Model(Mechanism):
     ) -> Motion:
         self._need_bodies()
         options = options.checked()
+        if options.scheme is Scheme.LINEARLY_IMPLICIT:
+            check_quadratic(self)
         if options.order > 2:
             check_lossless(self, options.numerical_damping)
         breakpoints = [time for load in self.loads for time in load.breakpoints]
@@ -569,7 +587,7 @@ class Model(Mechanism):
                 at = system.at(initial)
                 is_redundant = check_redundancy(at_start, initial, at)
                 watched = watched_conditions(system, stop, recording)
-            stepper = self._numbers.stepper(system, options.order, options.numerical_damping, is_redundant)
+            stepper = self._numbers.stepper(system, options, step, is_redundant)
             try:
                 run = Simulation(
                     system,

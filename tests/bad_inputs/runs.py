@@ -157,6 +157,7 @@ RUNS = [
             "path": REFUSED,
             "duration": POSITIVE,
             "step": POSITIVE,
+            "scheme": REFUSED,
             "order": REFUSED,
             "every": COUNT,
             "numerical_damping": NON_NEGATIVE,

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from phlexible.bodies.point_mass import PointMass
 from phlexible.cli.failures import UsageError, one_line_failures
 from phlexible.cli.programs import (
     ModelToRun,
@@ -342,7 +343,10 @@ def warmup(debug: Debug = False) -> None:
             print(f"{now - last:5.1f} s  {name}", flush=True)
             last = now
         warm_up()
-        print(f"{time.perf_counter() - last:5.1f} s  the loop over steps")
+        stone = Model()
+        stone.add(PointMass(1.0), "stone")
+        stone.simulate(1.0, 1.0, scheme="linearly_implicit", progress=False)
+        print(f"{time.perf_counter() - last:5.1f} s  the loops over steps")
         folder = kept_in(advance)
         kept = "for this process only" if folder is None else f"kept in {folder}"
         print(f"the time step is compiled, {kept} ({time.perf_counter() - begin:.1f} s)")

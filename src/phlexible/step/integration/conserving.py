@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from math import nan
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -151,6 +152,8 @@ class ConservingStepper:
         layout: what the numbers of a snapshot are; snapshots of other layouts cannot be restored.
     """
 
+    _loop: ClassVar[Any] = staticmethod(advance)  # compiled: takes steps of one size
+
     def __init__(
         self,
         assembly: Assembly,
@@ -169,6 +172,7 @@ class ConservingStepper:
         self._reach, self._error_length = assembly.system.reach, assembly.system.largest_length
         reach, mass = self._reach, float(self._memory["mass"].sum())
         self._implicit = ImplicitLaws(self._controllers.law_arms(reach), mass, reach)
+        self._gradient_iterations = 0
         self._trials = 0  # of steps, in the last ``advance``
         self._law_error: Exception | None = None  # what one of them raised in the last step
         self._laws = PythonLaws(assembly)
@@ -345,13 +349,14 @@ class ConservingStepper:
             measures=measures,
             is_around_contacts=is_around_contacts,
             is_tried=is_tried,
+            gradient_iterations=self._gradient_iterations,
         )
         if request != self._requested:  # writing it takes longer than looking
             self._request[0] = self._requested = request
         loads = course.loads + self._held if self._held.size else course.loads
         reactions = np.zeros(len(rows.first))
         with self._laws.called():
-            taken, status = advance(
+            taken, status = self._loop(
                 self._memory.header, sizes, self._request, course.moving, loads, reactions, rows.rest
             )
         rows.took(taken, reactions)

@@ -22,9 +22,18 @@ LEAST_TOLERANCE = 1e-16
 
 
 class Scheme(Enum):
-    """How time is integrated."""
+    """How time is integrated.
+
+    CONSERVING: any model (docs/theory.md, 4). LINEARLY_IMPLICIT: constant masses, quadratic strains (5).
+    """
 
     CONSERVING = "conserving"
+    LINEARLY_IMPLICIT = "linearly_implicit"
+
+    @property
+    def order(self) -> int:
+        """Of a step that is not composed: by this power of the step errors of a run fall."""
+        return 2
 
 
 class KeptNumbers:
@@ -45,25 +54,37 @@ class KeptNumbers:
         return self.system(mechanism) if whole is mechanism else self._kept_whole.of(whole)
 
     def stepper(
-        self, system: System, order: int, numerical_damping: float, is_redundant: bool
+        self, system: System, options: "StepOptions", step: float, is_redundant: bool
     ) -> "ConservingStepper":
-        """A stepper of the system with memory of its own; the tables of the system are made once."""
+        """A stepper of the system with memory of its own; the tables of the system are made once.
+
+        Args:
+            options: of the run, checked.
+            step: of the run [s].
+            is_redundant: joints hold a motion twice.
+        """
         from phlexible.step.assembly.assembly import assemble  # with the compiler
         from phlexible.step.integration.conserving import ConservingStepper
 
         if self._assembly is None or self._assembly.system is not system:
             self._assembly = assemble(system)
-        return ConservingStepper(self._assembly.fresh(), order, numerical_damping, is_redundant)
+        tables, damping = self._assembly.fresh(), options.numerical_damping
+        if options.scheme is Scheme.LINEARLY_IMPLICIT:
+            from phlexible.step.integration.linearly_implicit import LinearlyImplicitStepper
+
+            return LinearlyImplicitStepper(tables, step, damping, is_redundant)
+        return ConservingStepper(tables, options.order, damping, is_redundant)
 
 
 @dataclass(frozen=True)
 class StepOptions:
     """How steps are taken and stored, as ``Model.simulate`` is told."""
 
-    order: int
-    every: int
-    numerical_damping: float
-    tolerance: float | None
+    order: int = 2
+    every: int = 1
+    numerical_damping: float = 0.0
+    tolerance: float | None = None
+    scheme: Scheme = Scheme.CONSERVING
 
     def checked(self) -> Self:
         """With checked numbers.
@@ -81,6 +102,9 @@ class StepOptions:
                 f"tolerance must be at least {LEAST_TOLERANCE:g}, below which errors are those of rounding, got"
                 f" {self.tolerance!r}"
             )
+        if self.scheme is not Scheme.CONSERVING and (tolerance is not None or self.order > 2):
+            name = self.scheme.value
+            raise ParameterError(f'order= beyond 2 and tolerance= go with scheme="conserving", not with "{name}"')
         damping = non_negative("numerical_damping", self.numerical_damping)
         return replace(
             self,

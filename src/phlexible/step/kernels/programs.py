@@ -218,10 +218,15 @@ PROGRAMS = (
 def connect(memory: Memory) -> None:
     """Put the addresses of all functions that a model needs into its tables; compile what no model had before."""
     needed = [program.entry for program in PROGRAMS if program.is_needed(memory)]
-    if not all(is_compiled(entry) for entry in (advance, *needed)):
+    announce(advance, *needed)
+    memory.connect(needed)
+
+
+def announce(*entries: Any) -> None:
+    """Say so where entry points have to be compiled."""
+    if not all(is_compiled(entry) for entry in entries):
         unkept = CHECKING if CHECKED else NOT_KEPT
         print(COMPILING if is_kept(advance) else unkept, file=sys.stderr, flush=True)
-    memory.connect(needed)
 
 
 def compile_all() -> Iterator[str]:

@@ -276,6 +276,22 @@ SOFT_TABLES: tuple[Table, ...] = (
         soft_tangent      | 36 one | Pa | dS/dE of one point, column by column
         """,
     ),
+    *tables_of(
+        Kind.VECTOR,
+        Writer.STEP,
+        """
+        cg_residual       | carriers | N s | what conjugate gradients have left of the right side
+        cg_direction      | carriers | m/s | the residual times the inverses of the nodes
+        """,
+    ),
+    *tables_of(
+        Kind.MATRIX,
+        Writer.STEP,
+        """
+        node_inverse      | carriers | 1/kg | of a node's own block, without the directions that joints hold
+        node_free         | carriers | | takes these directions out
+        """,
+    ),
 )
 
 

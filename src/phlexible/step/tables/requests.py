@@ -24,6 +24,7 @@ class StepRequest(NamedTuple):
         is_around_contacts: the substeps are those of a step around contacts; if not, the loop ends before a step
             that contacts ask to be taken in ``parts``.
         is_tried: the first step was just tried with other loads, and Newton's method begins where it ended.
+        gradient_iterations: conjugate gradients solve linear systems, with so many at most; 0: elimination does.
     """
 
     steps: int
@@ -37,6 +38,7 @@ class StepRequest(NamedTuple):
     measures: bool
     is_around_contacts: bool
     is_tried: bool
+    gradient_iterations: int
 
 
 class DerivativeRequest(NamedTuple):

@@ -1,0 +1,45 @@
+"""Whether linear systems of a step are solved by conjugate gradients or by elimination (docs/theory.md, 5)."""
+
+import numpy as np
+
+from phlexible.step.tables.declarations import COUNT, NEIGHBOURS, SIZE, VISIT
+from phlexible.step.tables.memory import Memory
+
+FEWEST = 60
+"""Iterations that an elimination has to cost, so that conjugate gradients are tried first."""
+
+A_SHAPE, A_POINT, A_MASS = 60, 120, 12
+"""Operations of a product with the matrix: of a shape function at a point, of a point, of a pair of masses."""
+
+
+def most_iterations(memory: Memory) -> int:
+    """How many products with the matrix cost what an elimination does; 0: no conjugate gradients.
+
+    They take soft bodies alone, whose joints hold a node each, as sizes of tables tell: the same in all runs.
+    """
+    counts = memory.counts
+    if not counts["soft_elements"] or counts["forces"] or counts["auxiliaries"] or not _holds_nodes(memory):
+        return 0
+    visit = memory["visit"].reshape(-1, VISIT)
+    rows = visit[:, SIZE].astype(np.float64)
+    sums = np.concatenate([[0], np.cumsum(memory["neighbour_size"])])
+    later = (sums[visit[:, NEIGHBOURS] + visit[:, COUNT]] - sums[visit[:, NEIGHBOURS]]).astype(np.float64)
+    elimination = (2 / 3 * rows**3 + 2 * rows**2 * later + 2 * rows * later**2).sum()
+    points, shapes = memory["soft_point_count"], memory["soft_count"]
+    product = (points * (A_POINT + A_SHAPE * shapes)).sum() + A_MASS * counts["mass_pairs"]
+    found = int(elimination / product)
+    return found if found >= FEWEST else 0
+
+
+def _holds_nodes(memory: Memory) -> bool:
+    """Whether each constraint holds one carrier, and no two the same one."""
+    carrier, held = memory["vector_carrier"], list[int]()
+    for i in range(memory.counts["constraints"]):
+        first, own = memory["interaction_start"][i], set[int]()
+        for m in range(first, first + memory["function_count"][i]):
+            begin = memory["function_part"][m]
+            own |= set(carrier[memory["part_vector"][begin : begin + memory["part_count"][m]]].tolist())
+        if len(own) != 1 or memory["function_count"][i] > memory.counts["dimension"]:
+            return False
+        held += own
+    return len(set(held)) == len(held)

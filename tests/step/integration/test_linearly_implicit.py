@@ -1,0 +1,234 @@
+"""The linearly implicit step in runs: exactness, order, reversal, joints without drift, what is refused."""
+
+import numpy as np
+import pytest
+from skfem import MeshTet
+
+import phlexible as ph
+from phlexible.state.system import KeptSystem
+from phlexible.step.assembly.assembly import assemble
+from phlexible.step.assembly.iterations import most_iterations
+from phlexible.step.integration import linearly_implicit
+
+SCHEME = "linearly_implicit"
+pytestmark = pytest.mark.filterwarnings("ignore::phlexible.errors.SlackStringWarning")
+
+
+def simulate(model, duration, step, **options):
+    return model.simulate(duration, step, scheme=SCHEME, progress=False, **options)
+
+
+def turned(angles=(0.3, -0.5, 0.8)):
+    """A rotation that is along no axis."""
+    a, b, c = angles
+    x = np.array([[1, 0, 0], [0, np.cos(a), -np.sin(a)], [0, np.sin(a), np.cos(a)]])
+    y = np.array([[np.cos(b), 0, np.sin(b)], [0, 1, 0], [-np.sin(b), 0, np.cos(b)]])
+    z = np.array([[np.cos(c), -np.sin(c), 0], [np.sin(c), np.cos(c), 0], [0, 0, 1]])
+    return x @ y @ z
+
+
+def block(rotation=None, shift=(0.0, 0.0, 0.0), viscosity=0.0, law=None, speed=1.0, gravity=(0, 0, 0)):
+    """A free solid of five tetrahedra that spins and swings."""
+    rotation = np.eye(3) if rotation is None else rotation
+    points = np.array([[i, j, k] for i in (0, 1) for j in (0, 1) for k in (0, 1)]) * [2.0, 1.0, 0.5]
+    cells = [(0, 1, 2, 4), (3, 2, 1, 7), (5, 4, 7, 1), (6, 7, 4, 2), (1, 2, 4, 7)]
+    body = ph.SoftBody((points, cells), law or ph.StVenantKirchhoff(60.0, 0.3), 1.0, order=1, viscosity=viscosity)
+    apart = points - points.mean(axis=0)
+    rates = speed * (np.cross([1.0, 0.5, 3.0], apart) + 1.5 * np.c_[apart[:, 0] * apart[:, 1], 0 * apart[:, :2]])
+    model = ph.Model(gravity=gravity)
+    placed = model.add(body, "block", shape=points @ rotation.T + shift, velocity=rates @ rotation.T)
+    return model, placed
+
+
+def string(**options):
+    law = ph.StVenantKirchhoffLaw(80.0)
+    model = ph.Model(dimension=2, gravity=(0, -9.81, 0))
+    placed = model.add(ph.String(1.0, 1.0, 4, law, **options), "rope", velocity=lambda s: (0, 2 * s, 0))
+    model.connect(ph.Spherical(model.ground.at((0, 0, 0)), placed.start))
+    return model, placed
+
+
+def pendulum(angle=0.3):
+    """Two point masses on massless bars."""
+    model = ph.Model(dimension=2, gravity=(0, -9.81, 0))
+    a = model.add(ph.PointMass(1.0), "a", position=(1.0, 0, 0))
+    b = model.add(ph.PointMass(1.0), "b", position=(1.0 + np.cos(angle), np.sin(angle), 0))
+    model.connect(ph.Distance(model.ground.at((0, 0, 0)), a.origin))
+    model.connect(ph.Distance(a.origin, b.origin))
+    return model, b
+
+
+def sprung():
+    """A mass on a rail, with a spring, a damper and a load."""
+    model = ph.Model(dimension=2)
+    stone = model.add(ph.PointMass(2.0), "stone", velocity=(1.0, 0, 0))
+    strip = model.add(ph.String(1.0, 0.5, 2, ph.StVenantKirchhoffLaw(40.0), viscosity=0.01), "strip")
+    model.connect(ph.Spherical(strip.start, stone.origin))
+    model.apply(ph.Force(strip.end, lambda t: (3 * np.sin(5 * t), 4.0, 0.0)))
+    return model, strip.end
+
+
+def places(motion):
+    return motion.recording.position[-1]
+
+
+ENDS = {"block": block, "string": string, "pendulum": pendulum, "loaded": sprung}
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_order_two_and_the_balance(name):
+    """The last changes of four halved steps fall by four; towards the motion of the conserving step."""
+    model, _ = ENDS[name]()
+    runs = [simulate(model, 0.2, 0.2 / n) for n in (20, 40, 80)]
+    for run in runs:
+        assert np.abs(run.energy.balance_error).max() < 1e-13 * run.energy.kinetic.max()
+    ends = [places(run) for run in runs]
+    first, second = (np.abs(b - a).max() for a, b in ((ends[0], ends[1]), (ends[1], ends[2])))
+    assert np.log2(first / second) == pytest.approx(2.0, abs=0.1)
+    limit = ends[2] + (ends[2] - ends[1]) / 3
+    others = [places(model.simulate(0.2, 0.2 / n, progress=False)) for n in (40, 80)]
+    assert np.abs(others[1] + (others[1] - others[0]) / 3 - limit).max() < 0.05 * second
+
+
+def test_momenta_frames_and_reversal():
+    """Turned by a rotation and moved far away the same motion; momenta to round-off; backwards to the start."""
+    model, _ = block()
+    motion = simulate(model, 0.5, 0.01)
+    for momentum in (motion.momentum.linear, motion.momentum.angular):
+        assert np.abs(momentum - momentum[0]).max() < 1e-13 * np.abs(motion.momentum.angular).max()
+    rotation, shift = turned(), np.array([3.0, -2.0, 1.0])
+    other, _ = block(rotation, shift)
+    there = simulate(other, 0.5, 0.01)
+    assert places(there) == pytest.approx(places(motion) @ rotation.T + shift, abs=1e-11)
+    nodes, rates = places(motion), motion.recording.velocity[-1].reshape(-1, 3)
+    back = ph.Model()
+    back.add(model["block"].held, "block", shape=nodes, velocity=-rates)
+    start = block()[1].held.nodes
+    assert places(simulate(back, 0.5, 0.01)) == pytest.approx(start, abs=1e-12)
+
+
+def test_what_strains_store_is_that_of_polarised_ones():
+    """At all instants, of q_n and v_n alone (5.22), after thousands of steps."""
+    model, placed = string()
+    step = 2e-3
+    motion = simulate(model, 6.0, step, every=100)
+    group = placed.data.strains[0]
+    x, v = motion.recording.position[..., :2], motion.recording.velocity.reshape(len(motion.time), -1, 2)
+    u, w = (np.diff(each, axis=1) * 4 for each in (x, step / 2 * v))  # dr/ds of elements of a quarter
+    C = (u * u - w * w).sum(axis=-1)
+    assert motion.recording.theta == pytest.approx(C, abs=1e-12)
+    assert motion.energy.strain == pytest.approx(80.0 / 8 * ((C - 1) ** 2).sum(axis=1) / 4, rel=1e-11)
+    assert (
+        len(group.weights) == 4 and np.abs(motion.energy.balance_error).max() < 1e-12 * motion.energy.kinetic.max()
+    )
+
+
+def test_joints_are_open_by_the_square_of_the_step_and_do_not_drift():
+    """The polarised constraint has its value of the start; the gap is that of velocities (5.23)."""
+    model, _ = pendulum()
+    motion = simulate(model, 40.0, 5e-3, every=20)
+    x = motion.recording.position[:, :, :2]
+    v = motion.recording.velocity.reshape(x.shape)
+    for difference, rate in ((x[:, 0], v[:, 0]), (x[:, 1] - x[:, 0], v[:, 1] - v[:, 0])):
+        polarised = ((difference**2).sum(axis=1) - (5e-3 / 2) ** 2 * (rate**2).sum(axis=1) - 1) / 2
+        assert np.abs(polarised).max() < 1e-12
+    gap = np.abs((x[:, 0] ** 2).sum(axis=1) - 1) / 2
+    assert gap[: len(gap) // 10].max() > 1e-5 and gap.max() < 2e-3
+    assert np.abs(motion.energy.balance_error).max() < 1e-12 * motion.energy.kinetic.max()
+
+
+def test_losses_are_those_of_the_strains():
+    """Kelvin-Voigt and numerical damping take gamma delta(s) C delta(s), exactly (5.21)."""
+    step = 0.01
+    for model, _ in (string(viscosity=0.02), block(viscosity=0.02, speed=0.3)):
+        plain = simulate(model, 0.3, step)
+        damped = simulate(model, 0.3, step, numerical_damping=0.5)
+        assert damped.energy.dissipated[-1] > plain.energy.dissipated[-1] > 1e-4
+        for motion in (plain, damped):
+            assert np.abs(motion.energy.balance_error).max() < 1e-13 * motion.energy.kinetic.max()
+        if len(plain.recording.theta[0]):
+            changes = np.diff(plain.recording.theta, axis=0)
+            lost = (changes**2).sum(axis=1) / 4 * 80.0 / 4 * 0.02 / step
+            assert np.diff(plain.energy.dissipated) == pytest.approx(lost, rel=1e-9)
+
+
+def test_a_pressure_follows_the_surface_at_half_steps():
+    model, placed = block(speed=0.2)
+    model.apply(ph.Pressure(placed, lambda t: 2.0 * np.sin(9 * t), name="gas"))
+    motion = simulate(model, 0.3, 0.01)
+    assert np.abs(motion.energy.balance_error).max() < 1e-13 * motion.energy.kinetic.max()
+    assert np.ptp(motion.energy.supplied) > 1e-3
+    other = model.simulate(0.3, 0.01, progress=False)
+    assert np.abs(places(motion) - places(other)).max() < 0.02
+    momentum = motion.momentum.linear
+    assert np.abs(momentum - momentum[0]).max() < 1e-12  # of a closed surface
+
+
+def test_steps_of_other_sizes(tmp_path):
+    """A shorter last step, a jump of a load within a step, a stop, a run that goes on: the ledger closes."""
+    model, placed = string()
+    model.apply(ph.Force(placed.end, lambda t: (5.0 * (t > 0.104), 0, 0), breakpoints=(0.104,)))
+    whole = simulate(model, 0.305, 0.01)
+    assert np.abs(whole.energy.balance_error).max() < 1e-12 * whole.energy.kinetic.max()
+    assert np.abs(whole.energy.dissipated).max() < 1e-2 * whole.energy.kinetic.max()
+    condition = ph.When(ph.Displacement(placed.end, (0, 1, 0)), above=0.05)
+    stopped = simulate(model, 0.3, 0.01, stop=condition)
+    assert stopped.position(placed.end)[-1, 1] == pytest.approx(0.05, abs=1e-9)
+    assert np.abs(stopped.energy.balance_error).max() < 1e-12 * whole.energy.kinetic.max()
+    path = tmp_path / "run.h5"
+    simulate(model, 0.15, 0.01, output=path)
+    with pytest.raises(ph.ResultFileError, match="linearly_implicit"):
+        model.resume(path, 0.3, 0.01)
+    again = model.resume(path, 0.305, 0.01, scheme=SCHEME)
+    assert (again.recording.position == whole.recording.position).all()
+
+
+@pytest.mark.parametrize("held", [ph.Spherical, ph.Slider, None], ids=["points", "lines", "free"])
+def test_conjugate_gradients_find_what_elimination_finds(held, monkeypatch):
+    """Velocities and multipliers, where joints hold nodes in all directions, in two, or in none."""
+    found = []
+    for most in (0, 200):
+        monkeypatch.setattr(linearly_implicit, "most_iterations", lambda memory, most=most: most)
+        model, placed = block(viscosity=0.01, speed=0.0, gravity=(0.3, -0.2, -2.0))
+        for k in (0, 2) if held else ():
+            model.connect(held(model.ground.at(placed.node(k).initial_position()), placed.node(k)))
+        motion = simulate(model, 0.2, 0.01)
+        assert np.abs(motion.energy.balance_error).max() < 1e-13 * np.ptp(motion.energy.gravity)
+        found.append(motion.recording)
+    assert found[1].position == pytest.approx(found[0].position, abs=1e-12)
+    assert found[1].multipliers[1:] == pytest.approx(found[0].multipliers[1:], abs=1e-9)
+
+
+def test_large_bodies_have_conjugate_gradients_and_small_ones_elimination():
+    """By the sizes of the tables; not where a joint holds several nodes, or another law is there."""
+    line = np.linspace(0, 1, 8)
+    body = ph.SoftBody(MeshTet.init_tensor(line, line, line), ph.StVenantKirchhoff(60.0, 0.3), 1.0, order=1)
+    model = ph.Model()
+    placed = model.add(body, "cube")
+    model.connect(ph.Spherical(model.ground.at((0, 0, 0)), placed.node(0)))
+    large = assemble(KeptSystem().of(model)).memory
+    assert most_iterations(large) > 60 and most_iterations(assemble(KeptSystem().of(block()[0])).memory) == 0
+    model.connect(ph.Distance(placed.node(1), placed.node(9)))
+    assert most_iterations(assemble(KeptSystem().of(model)).memory) == 0
+
+
+def test_other_models_are_refused_by_name():
+    model, placed = block(law=ph.NeoHookean(60.0, 0.3))
+    with pytest.raises(ph.ModelError, match=r"block of another law; take scheme=\"conserving\""):
+        simulate(model, 0.1, 0.01)
+    model, placed = string()
+    wheel = model.add(ph.RigidBody(1.0, 0.1), "wheel")
+    stone = model.add(ph.PointMass(1.0), "stone", position=(3, 0, 0))
+    model.connect(ph.Spherical(wheel.origin, placed.end))
+    model.apply(ph.SpringDamper(stone.origin, placed.end, stiffness=3.0, name="band"))
+    with pytest.raises(ph.ModelError, match=r"wheel, whose frame turns.*band, along a distance"):
+        simulate(model, 0.1, 0.01)
+    model, _ = string()
+    for options in ({"order": 4}, {"tolerance": 1e-4}):
+        with pytest.raises(ph.ParameterError, match="conserving"):
+            model.simulate(
+                0.1,
+                **({"output_step": 0.01} if "tolerance" in options else {"step": 0.01}),
+                scheme=SCHEME,
+                **options,
+            )
