@@ -31,6 +31,8 @@ KANE = "T. R. Kane, R. R. Ryan, A. K. Banerjee 1987, spin-up; steady stretch rho
 ROLLING = "ball that slides until it rolls, sphere (textbook; Capobianco et al. 2021, example of rolling)"
 TURNTABLE = "ball that rolls on a turntable: circles with 2/7 of its speed (S. Earnshaw 1844)"
 SAINT_VENANT = "A. Barre de Saint-Venant 1867, elastic bar on a wall, c = sqrt(E / rho) (Siconos, `ImpactingBar`)"
+SOLID = "standard linear solid: relaxation, creep, loss (textbook)"
+CIRCLE = "pendulum in Cartesian coordinates, Jacobi's elliptic functions (textbook)"
 ORIGIN = (0.0, 0.0, 0.0)
 
 
@@ -257,6 +259,54 @@ def bar() -> Iterator[Number]:
     yield Number(SAINT_VENANT, "speed away from it [m/s]", speed, float(momentum[-1] / (density * area)))
 
 
+def creep() -> Iterator[Number]:
+    """A rod of E = 1 MPa beside a branch of 3 MPa and 0.5 s, stretched, and a spring that is shaken."""
+    elastic, branch, tau, area, strain, ramp = 1e6, 3e6, 0.5, 1e-4, 0.01, 0.01
+    rubber = ph.Material(elastic, 1000.0, 0.45, relaxation=ph.Maxwell((branch, tau)))
+    model = ph.Model(dimension=2)
+    rod = model.add(ph.Rod(1.0, ph.Section(area, 1e-9, 1e-9), rubber, elements=1), "rod")
+    cart = model.add(ph.PointMass(1.0), "cart", position=(1.0, 0.0, 0.0))
+    model.connect(ph.Fixed(model.ground.at(ORIGIN), rod.start))
+    model.connect(ph.Revolute(rod.end, cart.origin))
+    rail = model.connect(ph.Slider(model.ground.at((1.0, 0.0, 0.0)), cart.origin, axis=(1.0, 0.0, 0.0)))
+    model.apply(rail.drive(position=lambda t: strain * np.minimum(t / ramp, 1.0)))
+    motion = model.simulate(0.5, 0.01, progress=False)
+    left = branch * tau / ramp * -np.expm1(-ramp / tau) * np.exp(-(0.5 - ramp) / tau)
+    ours = float(motion.section_forces(rod).normal[-1, 0])
+    yield Number(
+        SOLID, "rod stretched by 1 % for 0.5 s, tau = 0.5 s, force [N]", (elastic + left) * area * strain, ours
+    )
+
+    law = ph.Maxwell((300.0, 0.5))
+    model = ph.Model(dimension=2)
+    cart = model.add(ph.PointMass(0.1), "cart")
+    rail = model.connect(ph.Slider(model.ground.at(ORIGIN), cart.origin, axis=(1.0, 0.0, 0.0)))
+    model.apply(rail.spring(100.0, relaxation=law))
+    model.apply(rail.drive(position=lambda t: 0.01 * np.sin(3.0 * t)))
+    lost = model.simulate(4 * np.pi, 2 * np.pi / 3 / 400, progress=False).energy.dissipated
+    loss = (lost[-1] - lost[-401]) / (np.pi * 0.01**2)
+    stiffness = 100.0 + law.complex_stiffness(3.0)
+    ours = float(loss / stiffness.real)
+    yield Number(SOLID, "spring at 3 rad/s, loss tangent", float(stiffness.imag / stiffness.real), ours)
+
+
+def circle() -> Iterator[Number]:
+    """1 kg on 0.8 m, let go 2 rad from below: a model with a multiplier by discrete gradients, after 1 s."""
+    length, k = 0.8, np.sin(1.0)
+    model = ph.Model(dimension=2, gravity=(0.0, -9.81, 0.0))
+    bob = model.add(ph.PointMass(1.0), "bob", position=(length * np.sin(2.0), -length * np.cos(2.0), 0.0))
+    model.connect(ph.Distance(model.ground.at(ORIGIN), bob.origin))
+    form = ph.MechanismModel(model)
+    run = ph.integrate(form, form.initial_state, None, 1.0, 1e-3, "discrete_gradient")
+    sn = ellipj(ellipk(k**2) - np.sqrt(9.81 / length), k**2)[0]
+    angle = 2 * np.arcsin(k * sn)
+    place = run.states[-1][form.state_slice("bob.position")]
+    yield Number(CIRCLE, "pendulum of 0.8 m after 1 s, angle [rad]", angle, float(np.arctan2(place[0], -place[1])))
+    tension = 9.81 * (3 * np.cos(angle) - 2 * np.cos(2.0))
+    pull = float(np.abs(run.states[-1][form.state_slice("multipliers")]).max())
+    yield Number(CIRCLE, "the same, tension [N]", tension, pull)
+
+
 CASES = (
     rolling,
     bar,
@@ -271,6 +321,8 @@ CASES = (
     gears,
     bounces,
     friction,
+    creep,
+    circle,
     spun_up,
     crank_slider,
 )

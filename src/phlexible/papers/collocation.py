@@ -302,6 +302,34 @@ class StageLoop:
         return float(np.max(changes[counted] / self.largest[counted], initial=0.0))
 
 
+EQUAL = 1e-6  # lengths of steps
+
+
+def multipliers_at_ends(time: Array, multipliers: Array) -> Array:
+    """Multipliers at the ends of the steps of a scheme of one stage, of order 2, shape (N + 1, m).
+
+    Velocities meet constraints in the middle of the steps; the part of them along a constraint changes its sign
+    from end to end, and its force from step to step. The mean of two equal steps has none of it, and is that of the
+    instant in between; other instants are on the line through the two nearest means.
+
+    Args:
+        time: ends of the steps, shape (N + 1,).
+        multipliers: of the steps, shape (N, m).
+    """
+    lengths = np.diff(time)
+    inner = 1 + np.flatnonzero(np.abs(np.diff(lengths)) <= EQUAL * lengths[1:])
+    if not len(inner):
+        return np.concatenate([multipliers[:1], multipliers])
+    known, means = time[inner], (multipliers[inner - 1] + multipliers[inner]) / 2
+    if len(inner) == 1:
+        return np.repeat(means, len(time), axis=0)
+    place = np.clip(np.searchsorted(known, time) - 1, 0, len(known) - 2)
+    share = ((time - known[place]) / (known[place + 1] - known[place]))[:, None]
+    found = (1 - share) * means[place] + share * means[place + 1]
+    found[inner] = means
+    return np.asarray(found)
+
+
 def _is_done(history: list[float], expected: float) -> bool:
     """The last change is round-off, or the next one would be small at the speed of the last two."""
     if history[-1] <= DONE or len(history) < 2:

@@ -14,7 +14,14 @@ from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import Array, called, file_path, numbers, option, positive
 from phlexible.errors import ConvergenceError, ModelError, ParameterError, ResultFileError, VelocityError
-from phlexible.papers.collocation import GAUSS_LEGENDRE_1, GAUSS_LEGENDRE_2, RADAU_IIA_3, StageLoop, Step
+from phlexible.papers.collocation import (
+    GAUSS_LEGENDRE_1,
+    GAUSS_LEGENDRE_2,
+    RADAU_IIA_3,
+    StageLoop,
+    Step,
+    multipliers_at_ends,
+)
 from phlexible.papers.compiled_bodies import fast
 from phlexible.papers.discrete_gradient import DiscreteGradientLoop
 from phlexible.papers.equations import Equations, Inputs, ManyInputs, one_by_one
@@ -167,7 +174,7 @@ class Trajectory:
         state_blocks: the states by name, in order.
         ports: the inputs and outputs by name, in order.
         time: shape (N + 1,) [s].
-        states: x, shape (N + 1, n); multipliers at t = 0 are those of the first step.
+        states: x, shape (N + 1, n); multipliers are those of both steps beside an instant, or go on from them.
         inputs: u, shape (N + 1, m).
         outputs: y, shape (N + 1, m).
         energy: H, shape (N + 1,) [J].
@@ -361,11 +368,11 @@ def integrate(
     ``"linearly_implicit"``   2      quadratic strains only: the same exactness by one linear system a step
     ========================  =====  ==========================================================================
 
-    Orders are those of the states; multipliers have order 2 (``gauss2``), 3 (``radau3``), 1 (all others) at the
-    ends of steps. Models of the papers' bodies and what ``transformer``, ``gyrator``, ``inverted``, ``with_prefix``
-    and ``with_ports`` make of them are taken apart and integrated by their parts; a model of your own needs the
-    methods of ``PortHamiltonianModel`` only, for ``linearly_implicit`` its ``coordinates`` too: that scheme takes
-    strings of the law of St. Venant and Kirchhoff, ``SoftBody.port_hamiltonian(stresses=True)`` and
+    Orders are those of the states; multipliers have order 3 (``radau3``) or 2 (all others, from three steps on) at
+    the ends of steps. Models of the papers' bodies and what ``transformer``, ``gyrator``, ``inverted``,
+    ``with_prefix`` and ``with_ports`` make of them are taken apart and integrated by their parts; a model of your
+    own needs the methods of ``PortHamiltonianModel`` only, for ``linearly_implicit`` its ``coordinates`` too: that
+    scheme takes strings of the law of St. Venant and Kirchhoff, ``SoftBody.port_hamiltonian(stresses=True)`` and
     ``phlexible.papers.QuadraticStrainModel``, and starts with the strains that it keeps (docs/theory.md, 5).
 
     Args:
@@ -487,6 +494,9 @@ class _Record:
         """Everything so far."""
         self.balance(weights)
         time, states = np.concatenate([[0.0], np.cumsum(self.lengths)]), np.array(self.states)
+        if len(weights) == 1 and self.lengths:
+            algebraic = self.equations.is_algebraic
+            states[:, algebraic] = multipliers_at_ends(time, states[1:, algebraic])
         model, nothing = self.equations.model, np.zeros((2, 1))
         supplied, dissipated = np.cumsum(np.hstack([nothing, *self.work]), axis=1)
         return Trajectory(

@@ -1,0 +1,220 @@
+"""Multibody systems as semi-explicit models with multipliers: energy and constraints exact, multipliers of order 2.
+
+Discrete gradients of such models are those of Kinon, Morandin and Schulze (2026): E is singular in the rows of the
+constraints only, which hold the velocities of the middle of each step.
+"""
+
+import numpy as np
+import pytest
+from scipy.special import ellipj, ellipk
+
+import phlexible as ph
+from phlexible.port_hamiltonian.model import StateBlock
+
+
+class Constrained(ph.PortHamiltonianModel):
+    """E = diag(1, M, 0), z = (dV/dq, v, lambda), J = [[0, 1, 0], [-1, 0, G^T], [0, -G, 0]] with G linear in q.
+
+    Args:
+        masses: of the coordinates, shape (n,).
+        forms: symmetric A and vector a of each constraint q.A q / 2 + a.q = constant, shapes (n, n) and (n,).
+        potential, slope: V(q) and dV/dq.
+    """
+
+    def __init__(self, masses, forms, potential, slope):
+        self.masses, self.potential, self.slope = np.array(masses, dtype=float), potential, slope
+        self.forms, self.straight = (np.array([form[k] for form in forms]) for k in (0, 1))
+        n = len(self.masses)
+        self.states = (
+            StateBlock("place", "m", n),
+            StateBlock("velocity", "m/s", n),
+            StateBlock("multiplier", "N/m", len(forms)),
+        )
+        self.ports = ()
+
+    @property
+    def n(self):
+        return len(self.masses)
+
+    def constraints(self, q):
+        return np.einsum("kij,...i,...j->...k", self.forms, q, q) / 2 + q @ self.straight.T
+
+    def rows(self, q):
+        return self.forms @ q + self.straight
+
+    def descriptor_matrix(self, x):
+        return np.diag(np.concatenate([np.ones(self.n), self.masses, np.zeros(len(self.forms))]))
+
+    def structure_matrix(self, x):
+        n, G = self.n, self.rows(x[: self.n])
+        J = np.zeros((self.state_size,) * 2)
+        J[:n, n : 2 * n], J[n : 2 * n, :n] = np.eye(n), -np.eye(n)
+        J[n : 2 * n, 2 * n :], J[2 * n :, n : 2 * n] = G.T, -G
+        return J
+
+    def dissipation_matrix(self, x):
+        return np.zeros((self.state_size,) * 2)
+
+    def port_matrix(self, x):
+        return np.zeros((self.state_size, 0))
+
+    def effort(self, x):
+        return np.concatenate([self.slope(x[: self.n]), x[self.n :]])
+
+    def storage(self, x):
+        q, v = x[: self.n], x[self.n : 2 * self.n]
+        return float(self.potential(q) + self.masses @ v**2 / 2)
+
+    def start(self, q, v):
+        return np.concatenate([q, v, np.zeros(len(self.forms))])
+
+
+def between(n, i, j=None):
+    """A of |x_i - x_j|^2 / 2 of points in the plane."""
+    pick = np.zeros((2, n))
+    pick[:, 2 * i : 2 * i + 2] = np.eye(2)
+    if j is not None:
+        pick[:, 2 * j : 2 * j + 2] = -np.eye(2)
+    return pick.T @ pick, np.zeros(n)
+
+
+LENGTH, WEIGHT, OPENING = 0.8, 9.81, 2.0
+"""Of a pendulum of 1 kg, which begins at rest, OPENING [rad] from below."""
+
+
+def pendulum():
+    model = Constrained([1.0, 1.0], [between(2, 0)], lambda q: WEIGHT * q[1], lambda q: np.array([0.0, WEIGHT]))
+    place = LENGTH * np.array([np.sin(OPENING), -np.cos(OPENING)])
+    return model, model.start(place, np.zeros(2))
+
+
+def swing(time):
+    """Place of it and its multiplier -(v^2 - g y) / l^2, by elliptic functions, shapes (T, 2) and (T,)."""
+    k = np.sin(OPENING / 2)
+    sn, *_ = ellipj(ellipk(k**2) - np.sqrt(WEIGHT / LENGTH) * time, k**2)
+    angle = 2 * np.arcsin(k * sn)
+    place = LENGTH * np.stack([np.sin(angle), -np.cos(angle)], axis=1)
+    speed_squared = 2 * WEIGHT * LENGTH * (np.cos(angle) - np.cos(OPENING))
+    return place, -(speed_squared - WEIGHT * place[:, 1]) / LENGTH**2
+
+
+@pytest.mark.parametrize("method", ["discrete_gradient", "midpoint"])
+def test_a_pendulum_in_cartesian_coordinates_agrees_with_elliptic_functions_with_order_two(method):
+    """Places and multipliers at all instants, the first, the last and the shorter step included."""
+    model, x = pendulum()
+    errors = []
+    for step in (0.02, 0.01, 0.005):
+        run = ph.integrate(model, x, None, 1.0 + step / 2, step, method)
+        place, force = swing(run.time)
+        errors.append(
+            [
+                np.abs(run.state("place") - place).max() / LENGTH,
+                np.abs(run.state("multiplier")[:, 0] - force).max() / np.abs(force).max(),
+            ]
+        )
+        assert np.abs(run.balance_error).max() <= 1e-13 * WEIGHT
+        gaps = model.constraints(run.state("place")) - LENGTH**2 / 2
+        assert np.abs(gaps).max() <= 1e-14
+        if method == "discrete_gradient":
+            assert np.ptp(run.energy) <= 1e-13 * WEIGHT
+    orders = np.log2(np.divide(errors[1], errors[2]))
+    assert orders == pytest.approx([2, 2], abs=0.1) and max(errors[2]) <= 2e-3
+
+
+def springy():
+    """A rod of a double pendulum with a spring for the second one: V is not quadratic."""
+    stiffness, rest = 200.0, 0.5
+
+    def potential(q):
+        return WEIGHT * (q[1] + 2 * q[3]) + stiffness / 2 * (np.linalg.norm(q[2:] - q[:2]) - rest) ** 2
+
+    def slope(q):
+        apart = q[2:] - q[:2]
+        pull = stiffness * (1 - rest / np.linalg.norm(apart)) * apart
+        return np.concatenate([[0, WEIGHT] - pull, [0, 2 * WEIGHT] + pull])
+
+    model = Constrained([1, 1, 2, 2], [between(4, 0)], potential, slope)
+    return model, model.start(np.array([0.6, -0.3, 1.0, -0.7]), np.array([0.0, 0.0, 0.3, 1.0]))
+
+
+def test_a_spring_on_a_pendulum_keeps_its_energy_by_the_discrete_gradient_only():
+    model, x = springy()
+    run = ph.integrate(model, x, None, 1.0, 0.02, "discrete_gradient")
+    assert np.ptp(run.energy) <= 1e-12
+    assert np.abs(model.constraints(run.state("place")) - model.constraints(x[:4])).max() <= 1e-14
+    other = ph.integrate(model, x, None, 1.0, 0.02, "midpoint")
+    assert np.ptp(other.energy) >= 1e-5 * np.ptp(run.state("place") @ [0, WEIGHT, 0, 2 * WEIGHT])
+    exact = ph.integrate(model, x, None, 1.0, 0.002, "radau3")
+    errors = []
+    for step in (0.01, 0.005):
+        run = ph.integrate(model, x, None, 1.0, step, "discrete_gradient")
+        names = ("place", "multiplier")
+        errors.append([np.abs(run.state(name)[-1] - exact.state(name)[-1]).max() for name in names])
+    assert np.log2(np.divide(*errors)) == pytest.approx([2, 2], abs=0.15)
+
+
+def test_a_double_pendulum_moves_as_that_of_the_mechanism():
+    """Points and constraints here, hinges and the conserving step there."""
+    forms = [between(4, 0), between(4, 1, 0)]
+    weights = np.array([0.0, WEIGHT, 0.0, 2 * WEIGHT])
+    own = Constrained([1, 1, 2, 2], forms, lambda q: weights @ q, lambda q: weights)
+    first, second = np.array([0.8, -0.6]), np.array([1.4, 0.2])
+    model = ph.Model(dimension=2, gravity=(0, -WEIGHT, 0))
+    bobs = [model.add(ph.PointMass(m), f"bob {m}", position=(*p, 0)) for m, p in ((1.0, first), (2.0, second))]
+    upper = model.connect(ph.Distance(model.ground.at((0, 0, 0)), bobs[0].origin))
+    model.connect(ph.Distance(bobs[0].origin, bobs[1].origin))
+    x = own.start(np.concatenate([first, second]), np.zeros(4))
+    run = ph.integrate(own, x, None, 1.0, 0.01, "discrete_gradient")
+    motion = model.simulate(1.0, step=0.01)
+    for k, bob in enumerate(bobs):
+        places = run.state("place")[:, 2 * k : 2 * k + 2]
+        assert places == pytest.approx(motion.position(bob.origin)[:, :2], abs=1e-10)
+    pull = run.state("multiplier")[:, :1] * run.state("place")[:, :2]  # on the upper bob
+    assert pull[1:-1] == pytest.approx(motion.reaction(upper)[1:-1, :2], rel=1e-8, abs=1e-8)
+
+
+def test_a_heavy_top_of_directors_precesses_steadily():
+    """Place and three directors, six constraints of them, three of the fixed point: 12 coordinates, 9 multipliers.
+
+    Precession p of a symmetric top with spin s about its axis: I_1 p^2 cos(t) - I_3 s p + m g l = 0, with I_1 about
+    the fixed point.
+    """
+    mass, lever, tilt, spin = 1.5, 0.4, 0.6, 150.0
+    about, across = 0.02, 0.03  # moments of inertia about the centre of mass
+    spreads = [about / 2, about / 2, across - about / 2]  # of the directors: int x_i^2 dm
+    inertia, n = across + mass * lever**2, 12
+
+    def pair(i, j):
+        A = np.zeros((n, n))
+        for axis in range(3):
+            A[3 + 3 * i + axis, 3 + 3 * j + axis] += 0.5
+            A[3 + 3 * j + axis, 3 + 3 * i + axis] += 0.5
+        return A, np.zeros(n)
+
+    def fixed(axis):
+        a = np.zeros(n)
+        a[axis], a[9 + axis] = 1.0, -lever
+        return np.zeros((n, n)), a
+
+    forms = [pair(i, j) for i in range(3) for j in range(i, 3)] + [fixed(axis) for axis in range(3)]
+    weight = np.zeros(n)
+    weight[2] = mass * WEIGHT
+    own = Constrained([mass] * 3 + list(np.repeat(spreads, 3)), forms, lambda q: weight @ q, lambda q: weight)
+    rate = min(np.roots([inertia * np.cos(tilt), -about * spin, mass * WEIGHT * lever]).real)  # the slow one
+    turn = np.array([[np.cos(tilt), 0, np.sin(tilt)], [0, 1, 0], [-np.sin(tilt), 0, np.cos(tilt)]])
+    omega = turn @ np.array([-rate * np.sin(tilt), 0, spin])
+    q = np.concatenate([lever * turn[:, 2], *turn.T])
+    v = np.concatenate([np.cross(omega, part) for part in q.reshape(4, 3)])
+    x, errors = own.start(q, v), []
+    for step in (0.002, 0.001):
+        run = ph.integrate(own, x, None, 0.1, step, "discrete_gradient")
+        axis, turned = run.state("place")[:, 9:12], rate * run.time
+        around = np.stack([np.cos(turned), np.sin(turned)], axis=1)
+        wanted = np.hstack([np.sin(tilt) * around, np.full((len(turned), 1), np.cos(tilt))])
+        pull = run.state("multiplier")[:, 6:]  # at the fixed point: holds the weight and turns the centre of mass
+        inwards = -mass * lever * np.sin(tilt) * rate**2 * around
+        held = np.hstack([inwards, np.full((len(turned), 1), mass * WEIGHT)])
+        errors.append([np.abs(axis - wanted).max(), np.abs(pull - held).max() / (mass * WEIGHT)])
+        assert np.ptp(run.energy) <= 1e-12 * run.energy.max()
+        assert np.abs(own.constraints(run.state("place")) - own.constraints(q)).max() <= 1e-13
+    assert np.log2(np.divide(*errors)) == pytest.approx([2, 2], abs=0.1) and max(errors[1]) <= 2e-2
