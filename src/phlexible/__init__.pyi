@@ -154,6 +154,13 @@ from .results.linear_model import LinearModel as LinearModel
 from .results.motion import Motion as Motion
 from .shapes.solids import Box as Box, Cylinder as Cylinder, Sphere as Sphere, TriangleMesh as TriangleMesh
 from .tools.batch import Batch as Batch, BatchRuns as BatchRuns, LiveBatch as LiveBatch, batch as batch
+from .tools.identification import (
+    Fit as Fit,
+    RecordedModes as RecordedModes,
+    RecordedResponse as RecordedResponse,
+    Recording as Recording,
+    identify as identify,
+)
 from .tools.passive_control import (
     damping_injection as damping_injection,
     energy_shaping as energy_shaping,

@@ -25,6 +25,7 @@ from phlexible.description.interactions.sensor import Sensor
 from phlexible.display import short_repr, sparkline, table
 from phlexible.errors import ParameterError
 from phlexible.measure.sensors import sensors
+from phlexible.state.initial_state import InitialKind
 from phlexible.state.recording import Recording
 
 SAME = 1e-6
@@ -77,15 +78,44 @@ def sensitivity(
     Raises:
         ParameterError, ModelError, ConvergenceError: as there.
     """
+    damping = non_negative("numerical_damping", numerical_damping)
+    chosen, recipe = Parameters(parameters, scales), _recipe(build, measured, initial)
+    own = recipe.made(chosen.made(chosen.values))
+    return _derivatives(_taken_again(recording, own, damping), own, recipe, chosen)
+
+
+def sensitivity_of_run(
+    build: Build,
+    parameters: Parameters,
+    measured: Callable[[Any], Sequence[Sensor] | Sensor],
+    step: float,
+    count: int,
+    initial: Start = InitialKind.UNDEFORMED,
+) -> Sensitivity:
+    """The same of so many steps that are taken for it.
+
+    Raises:
+        ParameterError, ModelError, ConvergenceError: as of ``Motion.sensitivity``.
+    """
+    recipe = _recipe(build, measured, initial)
+    own = recipe.made(parameters.made(parameters.values))
+    return _derivatives(take_steps(own.assembly, own.start, step, count, 0.0), own, recipe, parameters)
+
+
+def _recipe(
+    build: Build, measured: Callable[[Any], Sequence[Sensor] | Sensor], initial: Start
+) -> Recipe[Sequence[Sensor]]:
     check_callable("build", build, "parameters")
     check_callable("sensors", measured, "model")
-    numerical_damping = non_negative("numerical_damping", numerical_damping)
-    chosen = Parameters(parameters, scales)
-    recipe = Recipe(
+    return Recipe(
         build, initial, lambda model: sensors("what the sensors' function returns", measured(model)), "sensors"
     )
-    own = recipe.made(chosen.made(chosen.values))
-    run = _taken_again(recording, own, numerical_damping)
+
+
+def _derivatives(
+    run: TakenSteps, own: Built[Sequence[Sensor]], recipe: Recipe[Sequence[Sensor]], chosen: Parameters
+) -> Sensitivity:
+    """Of readings of steps that were taken."""
     directions = chosen.singles()
     pairs = []
     equations = np.zeros((run.count, len(chosen), run.assembly.memory.counts["unknowns"]))

@@ -1,0 +1,876 @@
+"""Parameters of a model from measured motions, modes and responses: least squares on exact derivatives."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import ceil
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+from scipy.interpolate import CubicSpline
+from scipy.optimize import least_squares
+
+from phlexible.algebra.arrays import Array, check_callable, file_path, finite, numbers, positive, text
+from phlexible.derivatives.linear_models import mode_derivatives, response_derivatives
+from phlexible.derivatives.parameters import Parameters
+from phlexible.derivatives.sensitivity import sensitivity_of_run
+from phlexible.description.interactions.sensor import Sensor
+from phlexible.description.time_functions import Signal
+from phlexible.display import beside, table
+from phlexible.errors import ConvergenceError, ParameterError
+from phlexible.pictures.style import COLORS, INK, finish, house_style, new_figure, picture_html, picture_path
+from phlexible.results.files.writing import replacing
+from phlexible.results.progress import progress_bar
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Columns = Mapping[str, str | Sequence[str]]
+
+# What was measured: tables over time, frequencies of modes, frequency responses.
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """Measured values over time of one experiment, which begins at t = 0.
+
+    Attributes:
+        time: of the values, ascending, not before zero, shape (T,) [s].
+        outputs: by the names of sensors, each of shape (T,) or (T, numbers of the sensor); NaN: not measured.
+        noise: standard deviation of all outputs, or by name; None or left out: estimated with the parameters.
+        inputs: of this experiment, by the names under which ``build`` takes them: numbers, arrays, ``ph.Signal``.
+
+    Raises:
+        ParameterError: other shapes, times that do not ascend, noise that is not positive.
+    """
+
+    time: Array
+    outputs: Mapping[str, Array]
+    noise: float | Mapping[str, float] | None = None
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        time = numbers("time of a recording", self.time)
+        if time.ndim != 1 or len(time) < 2 or not (np.diff(time) > 0).all() or time[0] < 0:
+            raise ParameterError(
+                f"time of a recording must be two or more ascending instants from 0 on, got shape {time.shape}"
+                + (f" from {time.min():g} to {time.max():g}" if time.size else "")
+            )
+        if not isinstance(self.outputs, Mapping) or not self.outputs:
+            raise ParameterError(f"outputs must be measured values by names of sensors, got {self.outputs!r}")
+        outputs = {text("name of an output", name): numbers(name, value) for name, value in self.outputs.items()}
+        for name, values in outputs.items():
+            if values.ndim not in (1, 2) or len(values) != len(time) or not np.isfinite(values).any():
+                raise ParameterError(
+                    f"{name} must have a value for each of {len(time)} instants, got shape {values.shape}"
+                )
+        noise = self.noise if isinstance(self.noise, Mapping) else dict.fromkeys(outputs, self.noise)
+        checked = {name: positive(f"noise of {name}", each) for name, each in noise.items() if each is not None}
+        if unknown := set(checked) - set(outputs):
+            raise ParameterError(f"noise of {', '.join(sorted(unknown))}, which is no output of the recording")
+        vars(self).update(time=time, outputs=outputs, noise=checked, inputs=dict(self.inputs))
+
+    @classmethod
+    def of(
+        cls,
+        source: Any,
+        outputs: Columns,
+        *,
+        time: str = "time",
+        inputs: Mapping[str, str] | None = None,
+        noise: float | Mapping[str, float] | None = None,
+    ) -> "Recording":
+        """From a table with named columns.
+
+        Args:
+            source: path of a file, ``.csv`` with a line of names or ``.mat``; or anything that gives a column by
+                its name, such as a DataFrame, a Dataset of xarray or a dict of arrays.
+            outputs: column by the name of the sensor, or columns of its numbers.
+            time: column of the time [s].
+            inputs: column by the name under which ``build`` takes it; it becomes a ``ph.Signal``.
+            noise: as of ``Recording``.
+
+        Raises:
+            ParameterError: no such column, or a file of another kind.
+
+        Example:
+            >>> table = {"time": [0.0, 0.1, 0.2], "x": [0.0, 0.4, 0.9]}
+            >>> ph.Recording.of(table, {"tip": "x"}, noise=1e-3).outputs["tip"]
+            array([0. , 0.4, 0.9])
+        """
+        columns = _columns(source)
+
+        def column(name: str) -> Array:
+            try:
+                return np.asarray(columns[name], dtype=np.float64).ravel()
+            except (KeyError, IndexError, ValueError, TypeError) as error:
+                raise ParameterError(f"no column {name!r} of numbers in the table: {error}") from None
+
+        times = column(time)
+        values = {
+            name: column(each) if isinstance(each, str) else np.stack([column(part) for part in each], axis=1)
+            for name, each in outputs.items()
+        }
+        return cls(
+            times, values, noise, {name: Signal(times, column(each)) for name, each in (inputs or {}).items()}
+        )
+
+
+def _columns(source: Any) -> Any:
+    if not isinstance(source, str | PathLike):
+        return source
+    path = Path(file_path("source", source))
+    if path.suffix.lower() == ".mat":
+        from scipy.io import loadmat
+
+        return loadmat(path, squeeze_me=True)
+    if path.suffix.lower() == ".csv":
+        return np.genfromtxt(path, delimiter=",", names=True, deletechars="", replace_space=" ", ndmin=1)
+    raise ParameterError(f"source must be a .csv or a .mat file or a table with named columns, got {source!r}")
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedModes:
+    """Measured frequencies of the lowest modes of ``linear``.
+
+    Attributes:
+        frequencies: shape (k,) [rad/s], ascending.
+        noise: standard deviation [rad/s], a number or shape (k,).
+        first: number of the mode that the first one is, counted from 0; rigid modes count.
+
+    Raises:
+        ParameterError: numbers that are not positive.
+    """
+
+    frequencies: Array
+    noise: float | Array
+    first: int = 0
+
+    def __post_init__(self) -> None:
+        found = numbers("frequencies", self.frequencies)
+        noise = np.broadcast_to(numbers("noise", self.noise), found.shape)
+        if found.ndim != 1 or not len(found) or not (found > 0).all() or not (noise > 0).all():
+            raise ParameterError(f"frequencies and their noise must be positive, got {self.frequencies!r}")
+        vars(self).update(frequencies=found, noise=noise)
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedResponse:
+    """Measured frequency response from the inputs to the outputs of ``linear``.
+
+    Attributes:
+        frequencies: shape (k,) [rad/s].
+        values: complex, shape (k,), or (k, outputs, inputs).
+        noise: standard deviation of real and of imaginary part each, a number or an array that fits ``values``.
+
+    Raises:
+        ParameterError: other shapes, or noise that is not positive.
+    """
+
+    frequencies: Array
+    values: Any
+    noise: float | Array
+
+    def __post_init__(self) -> None:
+        omegas, values = numbers("frequencies", self.frequencies), np.asarray(self.values, dtype=np.complex128)
+        if values.ndim == 1:
+            values = values[:, None, None]
+        if omegas.ndim != 1 or values.ndim != 3 or len(values) != len(omegas) or not np.isfinite(values).all():
+            raise ParameterError(
+                f"values must have shape ({omegas.size},) or ({omegas.size}, outputs, inputs), got {values.shape}"
+            )
+        noise = np.broadcast_to(numbers("noise", self.noise), values.shape)
+        if not (noise > 0).all():
+            raise ParameterError(f"noise must be positive, got {self.noise!r}")
+        vars(self).update(frequencies=omegas, values=values, noise=noise)
+
+
+Data = Recording | RecordedModes | RecordedResponse
+
+# Unknowns as one vector: parameters of the model, some with a value in each recording, and properties of sensors.
+
+KINDS = ("bias", "gain", "delay")
+AT_REST = {"bias": 0.0, "gain": 1.0, "delay": 0.0}
+
+
+@dataclass(frozen=True, eq=False)
+class _Unknowns:
+    """Names, places and first values of what is to be found.
+
+    Attributes:
+        parameters: start values by name, of ``build``.
+        each: names of parameters that have a value in every recording.
+        sensors: (kind, output) of biases, gains and delays, with their scales.
+        recordings: how many there are.
+    """
+
+    parameters: Mapping[str, Any]
+    each: tuple[str, ...]
+    sensors: Mapping[tuple[str, str], float]
+    recordings: int
+    scales: Mapping[str, float]
+
+    @cached_property
+    def model(self) -> Parameters:
+        """Of ``build``."""
+        return Parameters(self.parameters, self.scales_of_model)
+
+    @property
+    def scales_of_model(self) -> dict[str, float]:
+        """Those of parameters of ``build``."""
+        return {name: scale for name, scale in self.scales.items() if name in self.parameters}
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """How many numbers each parameter has in one recording."""
+        return {name: int(np.size(value)) for name, value in self.parameters.items()}
+
+    @cached_property
+    def places(self) -> dict[str, slice]:
+        """Of all unknowns by name; of one with a value in each recording, these one after the other."""
+        found, begin = dict[str, slice](), 0
+        for name, count in self.counts.items():
+            size = count * (self.recordings if name in self.each else 1)
+            found[name], begin = slice(begin, begin + size), begin + size
+        for kind, output in self.sensors:
+            found[f"{kind} of {output}"], begin = slice(begin, begin + 1), begin + 1
+        return found
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """Of each number."""
+        found = []
+        for name, place in self.places.items():
+            count = place.stop - place.start
+            found += [name] if count == 1 else [f"{name}[{k}]" for k in range(count)]
+        return found
+
+    @cached_property
+    def start(self) -> Array:
+        """First values."""
+        parts = [
+            np.tile(np.ravel(np.asarray(value, dtype=np.float64)), self.recordings if name in self.each else 1)
+            for name, value in self.parameters.items()
+        ]
+        return np.concatenate([*parts, [AT_REST[kind] for kind, _ in self.sensors]])
+
+    @cached_property
+    def sizes(self) -> Array:
+        """A size of each number."""
+        found = np.abs(self.start)
+        for name, place in self.places.items():
+            own = found[place]
+            known = self.scales.get(name)
+            own[:] = np.where(own > 0, own, own.max(initial=0.0) or 1.0) if known is None else known
+        for (kind, output), scale in self.sensors.items():
+            found[self.places[f"{kind} of {output}"]] = scale
+        return found
+
+    def of_model(self, values: Array, recording: int) -> tuple[Array, Array]:
+        """Numbers of the parameters of one recording, and their places among all."""
+        chosen = []
+        for name, count in self.counts.items():
+            begin = self.places[name].start + (count * recording if name in self.each else 0)
+            chosen.append(np.arange(begin, begin + count))
+        places = np.concatenate(chosen)
+        return values[places], places
+
+    def of_sensor(self, values: Array, output: str) -> dict[str, tuple[float, int]]:
+        """Value and place of bias, gain and delay; place -1: known."""
+        found = {}
+        for kind in KINDS:
+            is_sought = (kind, output) in self.sensors
+            place = self.places[f"{kind} of {output}"].start if is_sought else -1
+            found[kind] = (float(values[place]), place) if is_sought else (AT_REST[kind], -1)
+        return found
+
+    def named(self, values: Array) -> dict[str, Any]:
+        """Numbers, arrays as they were given, arrays over recordings."""
+        found: dict[str, Any] = {}
+        for name, place in self.places.items():
+            own, given = values[place], np.asarray(self.parameters.get(name, 0.0))
+            shape = (self.recordings, *given.shape) if name in self.each else given.shape
+            found[name] = own.reshape(shape).copy() if shape else float(own[0])
+        return found
+
+
+# What a model says where data was measured, and how that changes with the unknowns.
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """What the model says of one output.
+
+    Attributes:
+        label: of the output and the data.
+        axis: what it is measured along, with unit.
+        at: times [s], frequencies [rad/s] or numbers of modes, shape (k,).
+        measured, model: shape (k, numbers).
+        slopes: of the model to all unknowns, shape (k, numbers, unknowns).
+        noise: standard deviations, shape (k, numbers); NaN where they are to be found.
+        group: outputs of one group have the same unknown noise.
+    """
+
+    label: str
+    axis: str
+    at: Array
+    measured: Array
+    model: Array
+    slopes: Array
+    noise: Array
+    group: str
+
+
+@dataclass(frozen=True, eq=False)
+class _Experiments:
+    """Data, and the model that is to explain it."""
+
+    build: Callable[[Any], Any]
+    data: tuple[Data, ...]
+    unknowns: _Unknowns
+    sensors: Callable[[Any], Mapping[str, Sensor]] | None
+    linear: Callable[[Any], Any] | None
+    step: float | None
+    initial: Any
+
+    def predictions(self, values: Array) -> list[Prediction]:
+        """Of all data at these values of the unknowns."""
+        return [each for number in range(len(self.data)) for each in self._predicted(values, number)]
+
+    def _predicted(self, values: Array, number: int) -> Iterator[Prediction]:
+        own, places = self.unknowns.of_model(values, number)
+        given, scales = self.unknowns.model.made(own), self.unknowns.scales_of_model
+        match self.data[number]:
+            case Recording() as data:
+                yield from self._over_time(data, number, Parameters(given, scales), places, values)
+            case RecordedModes() as data:
+                count = data.first + len(data.frequencies)
+                modes = mode_derivatives(self._linear, given, count, scales=scales)
+                slopes = _flat_slopes(modes.of_frequencies, (count,))[:, data.first :]
+                full = np.zeros((len(data.frequencies), 1, len(values)))
+                full[:, 0, places] = slopes.T
+                model, numbers_of = (
+                    modes.frequencies[data.first :, None],
+                    np.arange(data.first, count, dtype=np.float64),
+                )
+                noise = np.asarray(data.noise)[:, None]
+                yield Prediction(
+                    f"modes {number}", "mode", numbers_of, data.frequencies[:, None], model, full, noise, ""
+                )
+            case RecordedResponse() as data:
+                found = response_derivatives(self._linear, data.frequencies, given, scales=scales)
+                if found.values.shape != data.values.shape:
+                    raise ParameterError(
+                        f"the response was measured with shape {data.values.shape}, linear has {found.values.shape}"
+                    )
+                slopes = _flat_slopes(found.derivatives, found.values.shape)
+                k = len(data.frequencies)
+                full = np.zeros((k, 2 * data.values[0].size, len(values)))
+                full[:, :, places] = np.moveaxis(_parts(slopes.reshape(len(places), k, -1)), 0, -1)
+                noise = np.tile(np.asarray(data.noise).reshape(k, -1), 2)
+                measured, model = (_parts(each.reshape(k, -1)) for each in (data.values, found.values))
+                yield Prediction(
+                    f"response {number}", "frequency [rad/s]", data.frequencies, measured, model, full, noise, ""
+                )
+
+    def _over_time(
+        self, data: Recording, number: int, chosen: Parameters, places: Array, values: Array
+    ) -> Iterator[Prediction]:
+        assert self.step is not None and self.sensors is not None, "checked where the data came in"
+        sensors_of, names = self.sensors, list(data.outputs)
+        count = max(1, ceil(float(data.time[-1]) / self.step - 1e-9))
+        fixed = dict(data.inputs)
+
+        def build(parameters: Any) -> Any:
+            return self.build({**fixed, **parameters})
+
+        def sensors(model: Any) -> list[Sensor]:
+            found = sensors_of(model)
+            if not isinstance(found, Mapping) or not set(names) <= set(found):
+                raise ParameterError(f"sensors must return sensors by the names {', '.join(names)}, got {found!r}")
+            return [found[name] for name in names]
+
+        run = sensitivity_of_run(build, chosen, sensors, self.step, count, self.initial)
+        for k, name in enumerate(names):
+            readings = run.readings[k].reshape(len(run.time), -1)
+            slopes = _flat_slopes(run.derivatives[k], readings.shape)
+            sensor = self.unknowns.of_sensor(values, name)
+            (bias, b), (gain, g), (delay, d) = (sensor[kind] for kind in KINDS)
+            at = np.clip(data.time - delay, 0.0, run.time[-1])
+            curve = CubicSpline(run.time, readings)
+            seen, measured = curve(at), data.outputs[name].reshape(len(data.time), -1)
+            if seen.shape != measured.shape:
+                raise ParameterError(
+                    f"{name} was measured with shape {measured.shape}, its sensor has {seen.shape[1]} numbers"
+                )
+            full = np.zeros((*seen.shape, len(values)))
+            full[:, :, places] = gain * np.moveaxis(CubicSpline(run.time, slopes, axis=1)(at), 0, -1)
+            if b >= 0:
+                full[:, :, b] = 1.0
+            if g >= 0:
+                full[:, :, g] = seen
+            if d >= 0:
+                full[:, :, d] = -gain * np.where(data.time[:, None] > delay, curve(at, 1), 0.0)
+            assert isinstance(data.noise, dict), "made so by the recording"
+            noise = np.full(measured.shape, data.noise.get(name, np.nan))
+            yield Prediction(
+                f"{name} {number}", "time [s]", data.time, measured, gain * seen + bias, full, noise, name
+            )
+
+    def _linear(self, parameters: Any) -> Any:
+        assert self.linear is not None, "checked where the data came in"
+        return self.linear(self.build(parameters))
+
+
+def _flat_slopes(slopes: Any, shape: tuple[int, ...]) -> Any:
+    """Derivatives by name, of numbers of a shape, as one array (parameters, *shape)."""
+    return np.concatenate([np.reshape(each, (-1, *shape)) for each in slopes.values()])
+
+
+def _parts(values: Any) -> Array:
+    """Real, then imaginary parts along the last axis."""
+    return np.concatenate([values.real, values.imag], axis=-1)
+
+
+# The fit: values, how sure they are, and what the data does not tell.
+
+UNSEEN = 1.0
+"""Standard deviation of a combination of unknowns, of their sizes, from which on the data does not tell it."""
+ALIKE = 0.99
+"""Correlation of two unknowns that a warning is for."""
+SURPRISING = 1e-4
+"""Probability below which a test of the residuals says that the model is not the one that was measured."""
+LAGS = 20
+WEIGHT = 0.2  # of an unknown in a combination that is named
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Parameters that explain measured data; made by ``ph.identify``.
+
+    Attributes:
+        values: by name, numbers or arrays as they were given; of parameters in ``each`` an array over the
+            recordings; "bias of tip" and such of sensors.
+        labels: of each single number, in the order of ``covariance``.
+        covariance: of all numbers, shape (numbers, numbers).
+        predictions: what the model says of all data.
+        noise: standard deviations that were found, by output.
+        freedom: data less unknowns.
+        runs: how often the model was simulated or linearized, with derivatives.
+        warnings: what the data does not tell, or the model does not explain, in words.
+    """
+
+    values: Mapping[str, Any]
+    labels: tuple[str, ...]
+    covariance: Array
+    predictions: tuple[Prediction, ...]
+    noise: Mapping[str, float]
+    freedom: int
+    runs: int
+    warnings: tuple[str, ...]
+    _flat: Array = field(repr=False)
+    _places: Mapping[str, slice] = field(repr=False)
+
+    def intervals(self, level: float = 0.95) -> dict[str, Any]:
+        """In which the true values are with a probability, by name: arrays (..., 2) of lower and upper ends.
+
+        Of Student's distribution where noise was estimated.
+
+        Raises:
+            ParameterError: a probability that is not between 0 and 1.
+        """
+        share = finite("level", level)
+        if not 0 < share < 1:
+            raise ParameterError(f"level must be between 0 and 1, got {level!r}")
+        spread = stats.t(self.freedom) if self.noise else stats.norm()
+        half = spread.ppf(0.5 + share / 2) * np.sqrt(np.diag(self.covariance))
+        ends = np.stack([self._flat - half, self._flat + half], axis=-1)
+        return {name: ends[self._places[name]].reshape(*np.shape(value), 2) for name, value in self.values.items()}
+
+    @property
+    def correlation(self) -> Array:
+        """Of all numbers, shape (numbers, numbers)."""
+        deviations = np.sqrt(np.diag(self.covariance))
+        return np.asarray(self.covariance / np.outer(deviations, deviations))
+
+    def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
+        """Measured points, the model's lines, and below them what is left in standard deviations.
+
+        Raises:
+            MissingExtraError: matplotlib is not installed.
+        """
+        path, count = picture_path(path), len(self.predictions)
+        with house_style():
+            figure = new_figure(5.6, 2.6 * count)
+            rows = figure.subplots(2 * count, 1, squeeze=False, height_ratios=[3, 1] * count)[:, 0]
+            for each, upper, lower in zip(self.predictions, rows[::2], rows[1::2], strict=True):
+                for k, (measured, model) in enumerate(zip(each.measured.T, each.model.T, strict=True)):
+                    color = COLORS[k % len(COLORS)]
+                    upper.plot(each.at, measured, ".", ms=2.5, color=color, alpha=0.6)
+                    upper.plot(each.at, model, color=INK, lw=1.0)
+                    lower.plot(each.at, (measured - model) / each.noise[:, k], ".", ms=2.0, color=color)
+                upper.set_ylabel(each.label)
+                upper.tick_params(labelbottom=False)
+                lower.axhline(0.0, color=INK, lw=0.6)
+                lower.set_ylabel("rest [sigma]")
+                lower.set_xlabel(each.axis)
+            return finish(figure, path)
+
+    def report(self, path: str | PathLike[str]) -> None:
+        """A page for a browser: values, intervals, correlations, warnings and the plot.
+
+        Raises:
+            ParameterError: no path.
+            MissingExtraError: matplotlib is not installed.
+        """
+        body = self._repr_html_() + picture_html(self.plot, "measured and model")
+        page = f'<!doctype html><meta charset="utf-8"><title>Fit</title>{_STYLE}<h1>Fit</h1>{body}'
+        with replacing(Path(file_path("path", path))) as temporary:
+            temporary.write_text(page, encoding="utf-8")
+
+    def _repr_html_(self) -> str:
+        """For notebooks: values with their intervals, correlations, warnings."""
+        deviations = np.sqrt(np.diag(self.covariance))
+        ends = np.concatenate([np.reshape(each, (-1, 2)) for each in self.intervals().values()])
+        rows = [
+            (label, f"{value:.6g}", f"{deviation:.2g}", f"{low:.6g} to {high:.6g}")
+            for label, value, deviation, (low, high) in zip(self.labels, self._flat, deviations, ends, strict=True)
+        ]
+        found = table(rows, ("parameter", "value", "standard deviation", "95 % interval"), "Fit")
+        related = [
+            (label, *(f"{each:.2f}" for each in row))
+            for label, row in zip(self.labels, self.correlation, strict=True)
+        ]
+        said = table([(each,) for each in self.warnings or ("nothing was found",)], ("warnings",))
+        return beside(found, table(related, ("correlation", *self.labels)), said)
+
+    def __str__(self) -> str:
+        deviations = np.sqrt(np.diag(self.covariance))
+        width = max(map(len, self.labels))
+        lines = [
+            f"{label:{width}s}  {value:.6g} +- {deviation:.2g}"
+            for label, value, deviation in zip(self.labels, self._flat, deviations, strict=True)
+        ]
+        return "\n".join([*lines, *(f"- {each}" for each in self.warnings)])
+
+    def __repr__(self) -> str:
+        return f"Fit({', '.join(self.values)}; {len(self.warnings)} warnings)"
+
+
+_STYLE = (
+    "<style>body{font:15px/1.5 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em}"
+    "td,th{padding:.2em .8em;text-align:left}svg,img{max-width:100%}</style>"
+)
+
+
+def identify(
+    build: Callable[[Any], Any],
+    parameters: Mapping[str, ArrayLike],
+    recordings: Sequence[Data] | Data,
+    *,
+    sensors: Callable[[Any], Mapping[str, Sensor]] | None = None,
+    step: float | None = None,
+    linear: Callable[[Any], Any] | None = None,
+    initial: Any = "undeformed",
+    each: Sequence[str] = (),
+    bias: Mapping[str, float] | None = None,
+    gain: Sequence[str] = (),
+    delay: Mapping[str, float] | None = None,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
+    priors: Mapping[str, tuple[float, float]] | None = None,
+    scales: Mapping[str, float] | None = None,
+    progress: bool | None = None,
+) -> Fit:
+    """Parameters of a model that explain what was measured, with their uncertainty.
+
+    Least squares of residuals over the noise, by Gauss-Newton steps in a trust region on exact derivatives
+    (``motion.sensitivity``, ``ph.mode_derivatives``, ``ph.response_derivatives``); of noise that is not told, the
+    most likely one is found with the parameters.
+
+    Args:
+        build: parameters by name, with the inputs of a recording -> model; as of ``ph.gradient``.
+        parameters: first values by name, numbers or arrays.
+        recordings: one or several: ``ph.Recording`` over time, ``ph.RecordedModes``, ``ph.RecordedResponse``.
+        sensors: model -> sensors by the names of the outputs; with recordings over time.
+        step: of the simulation [s]; with recordings over time. Readings between steps are those of a spline.
+        linear: model -> linear model; with modes and responses.
+        initial: as of ``ph.gradient``.
+        each: names of parameters that have a value of their own in each recording, such as initial angles.
+        bias: outputs whose sensors add an unknown constant, with its size.
+        gain: outputs whose sensors multiply by an unknown factor.
+        delay: outputs whose sensors are late by an unknown time, with its size [s].
+        bounds: least and greatest values by name.
+        priors: mean and standard deviation by name, of what is known from elsewhere.
+        scales: sizes by name of parameters whose first value does not tell it, such as zero.
+        progress: as of ``Model.simulate``.
+
+    Raises:
+        ParameterError: names that are not there, data that the sensors do not fit, less data than unknowns.
+        ModelError: parts that cannot be differentiated, see ``ph.gradient``.
+        ConvergenceError: the first values make a model whose steps do not converge.
+
+    Example:
+        >>> def build(p):
+        ...     model = ph.Model(gravity=(0, 0, -p["g"]))
+        ...     stone = model.add(ph.PointMass(1.0), "stone")
+        ...     return model
+        >>> time = np.linspace(0.0, 1.0, 11)
+        >>> fallen = -9.81 * time**2 / 2 + 1e-3 * np.cos(40.0 * time)
+        >>> height = lambda model: {"z": ph.Displacement(model["stone"].origin, (0, 0, 1))}
+        >>> fit = ph.identify(build, {"g": 5.0}, ph.Recording(time, {"z": fallen}), sensors=height, step=0.1)
+        >>> round(fit.values["g"], 2)
+        9.81
+    """
+    data = (recordings,) if isinstance(recordings, Data) else tuple(recordings)
+    biases, delays = dict(bias or {}), dict(delay or {})
+    sought = {("bias", name): positive(f"size of the bias of {name}", size) for name, size in biases.items()}
+    sought |= {("gain", name): 1.0 for name in gain}
+    sought |= {("delay", name): positive(f"size of the delay of {name}", size) for name, size in delays.items()}
+    unknowns = _Unknowns(dict(parameters), tuple(each), sought, len(data), dict(scales or {}))
+    if len(unknowns.model) and any(isinstance(value, Signal) for value in parameters.values()):
+        raise ParameterError(
+            "parameters must be numbers and arrays; samples of a Signal are too many to be told apart"
+        )
+    _check_data(data, unknowns, sensors, step, linear)
+    check_callable("build", build, "parameters")
+    experiments = _Experiments(
+        build, data, unknowns, sensors, linear, None if step is None else positive("step", step), initial
+    )
+    return _Search(experiments, _limits(unknowns, bounds), _priors(unknowns, priors)).fit(progress)
+
+
+def _check_data(data: Sequence[object], unknowns: _Unknowns, sensors: object, step: object, linear: object) -> None:
+    if not data or not all(isinstance(each, Data) for each in data):
+        raise ParameterError(
+            f"recordings must be ph.Recording, ph.RecordedModes or ph.RecordedResponse, or several, got {data!r}"
+        )
+    over_time = [each for each in data if isinstance(each, Recording)]
+    if over_time and (sensors is None or step is None):
+        raise ParameterError("recordings over time need sensors= and step=")
+    if len(over_time) < len(data) and linear is None:
+        raise ParameterError("modes and responses need linear=, such as lambda model: model.linearize()")
+    if sensors is not None:
+        check_callable("sensors", sensors, "model")
+    if linear is not None:
+        check_callable("linear", linear, "model")
+    if unknown := set(unknowns.each) - set(unknowns.parameters):
+        raise ParameterError(f"each names {', '.join(sorted(unknown))}, which is none of the parameters")
+    measured = {name for each in over_time for name in each.outputs}
+    if unknown := {name for _, name in unknowns.sensors} - measured:
+        raise ParameterError(f"a sensor's {', '.join(sorted(unknown))} is not measured in any recording")
+    if unknown := set(unknowns.scales) - set(unknowns.parameters):
+        raise ParameterError(f"scales names {', '.join(sorted(unknown))}, which is none of the parameters")
+
+
+def _limits(unknowns: _Unknowns, bounds: Mapping[str, tuple[float, float]] | None) -> tuple[Array, Array]:
+    low, high = np.full((2, len(unknowns.start)), np.inf) * [[-1.0], [1.0]]
+    for name, ends in (bounds or {}).items():
+        place = _place(unknowns, "bounds", name)
+        if not isinstance(ends, tuple | list) or len(ends) != 2 or not ends[0] < ends[1]:
+            raise ParameterError(f"bounds of {name} must be (least, greatest), got {ends!r}")
+        low[place], high[place] = ends
+        if not ((low <= unknowns.start) & (unknowns.start <= high))[place].all():
+            raise ParameterError(f"the first value of {name} must be within {ends!r}, got {unknowns.start[place]}")
+    return low, high
+
+
+def _priors(
+    unknowns: _Unknowns, priors: Mapping[str, tuple[float, float]] | None
+) -> list[tuple[slice, float, float]]:
+    found = []
+    for name, prior in (priors or {}).items():
+        if not isinstance(prior, tuple | list) or len(prior) != 2:
+            raise ParameterError(f"priors of {name} must be (mean, standard deviation), got {prior!r}")
+        mean, deviation = finite(f"mean of {name}", prior[0]), positive(f"deviation of {name}", prior[1])
+        found.append((_place(unknowns, "priors", name), mean, deviation))
+    return found
+
+
+def _place(unknowns: _Unknowns, argument: str, name: str) -> slice:
+    if name not in unknowns.places:
+        raise ParameterError(f"{argument} names {name!r}; sought are: {', '.join(unknowns.places)}")
+    return unknowns.places[name]
+
+
+ROUNDS = 20  # of noise and parameters in turn
+SETTLED = 1e-3  # relative change of noise
+EXACT = 1e-9
+LEAST_NOISE = 1e-12  # of the values: the least that is told apart from round-off
+
+
+class _Search:
+    """Least squares of one problem; simulates each set of unknowns once."""
+
+    def __init__(
+        self, experiments: _Experiments, limits: tuple[Array, Array], priors: list[tuple[slice, float, float]]
+    ) -> None:
+        self._experiments, self._limits, self._priors = experiments, limits, priors
+        self._unknowns = experiments.unknowns
+        self._known: tuple[Array, list[Prediction]] | None = None
+        self._noise: dict[str, float] = {}
+        self._runs = 0
+
+    def fit(self, progress: bool | None) -> Fit:
+        """The least squares, and what they are worth."""
+        sizes = self._unknowns.sizes
+        x = self._unknowns.start / sizes
+        first = self._predicted(x * sizes)
+        count = sum(int(np.isfinite(each.measured).sum()) for each in first) + len(self._priors)
+        if count <= len(x):
+            raise ParameterError(f"{count} numbers were measured, too few for {len(x)} unknowns")
+        groups = self._groups(first)
+        for name, parts in groups.items():
+            values = np.concatenate([each.measured[np.isfinite(each.measured)] for each in parts])
+            self._noise[name] = float(np.std(values)) or 1.0
+        limits = tuple(end / sizes for end in self._limits)
+        with progress_bar(progress, "fitting") as report:
+            for turn in range(ROUNDS if groups else 1):
+                report(turn, ROUNDS)
+                found = least_squares(
+                    lambda x: self._residuals(x * sizes)[0],
+                    x,
+                    lambda x: self._residuals(x * sizes)[1] * sizes,
+                    bounds=limits,
+                    xtol=EXACT,
+                    ftol=EXACT,
+                    gtol=EXACT,
+                )
+                x, before = found.x, dict(self._noise)
+                self._noise = self._likely_noise(x * sizes, count)
+                if all(abs(self._noise[name] / before[name] - 1) < SETTLED for name in before):
+                    break
+        return self._judged(x * sizes, count)
+
+    def _groups(self, predictions: list[Prediction]) -> dict[str, list[Prediction]]:
+        """Predictions whose noise is not told, by output."""
+        found: dict[str, list[Prediction]] = {}
+        for each in predictions:
+            if np.isnan(each.noise).any():
+                found.setdefault(each.group, []).append(each)
+        return found
+
+    def _likely_noise(self, values: Array, count: int) -> dict[str, float]:
+        """Root of the mean square of what is left, each unknown taking its share of the data."""
+        share, found = 1.0 - len(values) / count, dict[str, float]()
+        for name, parts in self._groups(self._predicted(values)).items():
+            left = np.concatenate([(each.measured - each.model)[np.isfinite(each.measured)] for each in parts])
+            scale = max(float(np.nanmax(np.abs(each.measured))) for each in parts)
+            found[name] = max(float(np.sqrt(np.mean(left**2) / share)), LEAST_NOISE * scale, 1e-300)
+        return found
+
+    def _predicted(self, values: Array) -> list[Prediction]:
+        if self._known is None or not np.array_equal(self._known[0], values):
+            self._runs += 1
+            self._known = values.copy(), self._experiments.predictions(values)
+        return self._known[1]
+
+    def _residuals(self, values: Array) -> tuple[Array, Array]:
+        """Residuals over the noise, and their derivatives; NaN where there is no such motion."""
+        try:
+            predictions = self._predicted(values)
+        except (ConvergenceError, ParameterError):
+            if self._known is None:
+                raise
+            size = sum(int(np.isfinite(each.measured).sum()) for each in self._known[1])
+            size += sum(place.stop - place.start for place, _, _ in self._priors)
+            return np.full(size, np.nan), np.full((size, len(values)), np.nan)
+        left, slopes = [], []
+        for each in predictions:
+            is_there = np.isfinite(each.measured)
+            noise = self._noise_of(each)[is_there]
+            left.append((each.model - each.measured)[is_there] / noise)
+            slopes.append(each.slopes[is_there] / noise[:, None])
+        for place, mean, deviation in self._priors:
+            left.append((values[place] - mean) / deviation)
+            slopes.append(np.eye(len(values))[place] / deviation)
+        return np.concatenate(left), np.concatenate(slopes)
+
+    def _noise_of(self, prediction: Prediction) -> Array:
+        return np.where(np.isnan(prediction.noise), self._noise.get(prediction.group, np.nan), prediction.noise)
+
+    def _judged(self, values: Array, count: int) -> Fit:
+        residuals, slopes = self._residuals(values)
+        sizes = np.maximum(np.abs(values), self._unknowns.sizes)
+        _, seen, ways = np.linalg.svd(slopes * sizes, full_matrices=False)
+        least = np.finfo(float).eps * max(slopes.shape) * max(float(seen[0]), 1.0)
+        spread = 1.0 / np.maximum(seen, least)
+        covariance = (ways.T * spread**2) @ ways * np.outer(sizes, sizes)
+        predictions = tuple(replace(each, noise=self._noise_of(each)) for each in self._predicted(values))
+        warnings = [
+            *_unseen(self._unknowns.labels, spread, ways),
+            *_alike(self._unknowns.labels, covariance),
+            *self._at_limits(values),
+            *_unexplained(predictions, residuals, 0 if self._noise else count - len(values)),
+        ]
+        return Fit(
+            self._unknowns.named(values),
+            tuple(self._unknowns.labels),
+            covariance,
+            predictions,
+            dict(self._noise),
+            count - len(values),
+            self._runs,
+            tuple(warnings),
+            values,
+            self._unknowns.places,
+        )
+
+    def _at_limits(self, values: Array) -> Iterator[str]:
+        for label, value, low, high in zip(self._unknowns.labels, values, *self._limits, strict=True):
+            for end in (low, high):
+                if np.isfinite(end) and abs(value - end) <= 1e-6 * max(abs(end), abs(value)):
+                    yield f"{label} ends at its bound {end:g}: its interval does not count that"
+
+
+def _unseen(labels: Sequence[str], spread: Array, ways: Array) -> Iterator[str]:
+    """Combinations of unknowns that change nothing of what was measured, or next to nothing."""
+    for deviation, way in zip(spread, ways, strict=True):
+        if deviation < UNSEEN:
+            continue
+        part = np.flatnonzero(np.abs(way) > WEIGHT).tolist()
+        way = way * np.sign(way[part[0]])
+        if len(part) == 1:
+            yield f"the data does not see {labels[part[0]]}: leave it out, give a prior, or measure more"
+            continue
+        terms = " ".join(f"{way[k]:+.2f} {labels[k]}" for k in part)
+        yield (
+            f"the data does not see the combination {terms} (of relative changes): only others of"
+            f" {', '.join(labels[k] for k in part)} are found; fix one of them, give a prior, or measure more"
+        )
+
+
+def _alike(labels: Sequence[str], covariance: Array) -> Iterator[str]:
+    deviations = np.sqrt(np.diag(covariance))
+    related = covariance / np.outer(deviations, deviations)
+    for a, b in np.argwhere(np.triu(np.abs(related), 1) > ALIKE).tolist():
+        share = f"{related[a, b]:.4f}"
+        yield f"{labels[a]} and {labels[b]} are hard to tell apart: their errors have the correlation {share}"
+
+
+def _unexplained(predictions: Sequence[Prediction], residuals: Array, freedom: int) -> Iterator[str]:
+    """Residuals that are larger than the noise, or not as independent as noise."""
+    if freedom and (square := float(residuals @ residuals)) > stats.chi2(freedom).isf(SURPRISING):
+        yield (
+            f"the model misses the data by {np.sqrt(square / freedom):.3g} times the noise that was given: it lacks"
+            " something, or the noise is larger"
+        )
+    for each in predictions:
+        left = ((each.measured - each.model) / each.noise).T
+        for k, row in enumerate(left):
+            found = row[np.isfinite(row)]
+            lags = min(LAGS, len(found) // 5)
+            if not each.group or lags < 1:
+                continue
+            found = found - found.mean()
+            n, power = len(found), float(found @ found)
+            shares = [float(found[m:] @ found[:-m]) ** 2 / power**2 / (n - m) for m in range(1, lags + 1)]
+            if power and n * (n + 2) * sum(shares) > stats.chi2(lags).isf(SURPRISING):  # Ljung and Box
+                number = f", number {k}" if len(left) > 1 else ""
+                yield (
+                    f"what is left of {each.label}{number} is not white: neighbouring residuals are alike, so that"
+                    " the model lacks something, and intervals are too narrow"
+                )

@@ -1,0 +1,248 @@
+"""Identification: known parameters come back, uncertainty is that of closed forms, what is not seen is named."""
+
+import numpy as np
+import pytest
+from scipy.io import savemat
+
+import phlexible as ph
+
+TIME = np.linspace(0.0, 1.0, 51)
+STEP = 0.02
+
+
+def stone(p):
+    """Falls from a height; its mass does not matter."""
+    model = ph.Model(gravity=(0.0, 0.0, -p["g"]))
+    model.add(ph.PointMass(p.get("mass", 1.0)), "stone", position=(0.0, 0.0, p.get("height", 0.0)))
+    return model
+
+
+def height(model):
+    return {"z": ph.Displacement(model["stone"].origin, (0, 0, 1))}
+
+
+def place(model):
+    return {"place": ph.Position(model["stone"].origin)}
+
+
+def upright(z):
+    """Places of which z alone was measured."""
+    return np.stack([np.full_like(z, np.nan), np.full_like(z, np.nan), z], axis=1)
+
+
+def swing(p):
+    """A damped oscillator that a force pushes."""
+    model = ph.Model(dimension=2)
+    block = model.add(ph.RigidBody(p["mass"], 0.1), "block")
+    rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), block.origin, name="rail"))
+    model.apply(rail.spring(stiffness=p["stiffness"]))
+    model.apply(rail.damper(p["damping"]))
+    push = p["push"]
+    model.apply(rail.force(push if isinstance(push, ph.Signal) else float(push)))
+    return model
+
+
+def travel(model):
+    return {"x": ph.JointPosition(model.joint("rail")), "v": ph.JointRate(model.joint("rail"))}
+
+
+def response(mass, stiffness, damping, t):
+    """Of the oscillator from rest to a unit force."""
+    rate = damping / (2 * mass)
+    omega = np.sqrt(stiffness / mass - rate**2)
+    return (1 - np.exp(-rate * t) * (np.cos(omega * t) + rate / omega * np.sin(omega * t))) / stiffness
+
+
+def noise(seed):
+    return np.random.default_rng(seed).normal(size=len(TIME))
+
+
+def test_the_uncertainty_of_a_linear_problem_is_its_closed_form():
+    """z = z_0 - g t^2 / 2: covariance sigma^2 (A^T A)^-1; a midpoint step is exact for it."""
+    sigma, columns = 1e-3, np.stack([-(TIME**2) / 2, np.ones_like(TIME)], axis=1)
+    measured = columns @ [9.81, 0.3] + sigma * noise(0)
+    best, *_ = np.linalg.lstsq(columns, measured, rcond=None)
+
+    def fit(given):
+        recording = ph.Recording(TIME, {"place": upright(measured)}, noise=given)
+        start = {"g": 1.0, "height": 0.0}
+        return ph.identify(stone, start, recording, sensors=place, step=STEP, scales={"height": 1.0})
+
+    found = fit(sigma)
+    assert [found.values["g"], found.values["height"]] == pytest.approx(best, rel=1e-8)
+    np.testing.assert_allclose(found.covariance, sigma**2 * np.linalg.inv(columns.T @ columns), rtol=1e-7)
+    half = 1.959963985 * np.sqrt(found.covariance[0, 0])
+    np.testing.assert_allclose(found.intervals()["g"], [best[0] - half, best[0] + half], rtol=1e-8)
+    assert not found.warnings and found.runs <= 8
+    left = measured - columns @ best
+    unknown = fit(None)
+    assert unknown.noise["place"] == pytest.approx(np.sqrt(left @ left / (len(TIME) - 2)), rel=1e-3)
+    half = 2.0095752 * np.sqrt(unknown.covariance[0, 0])  # Student's quantile of 49 degrees of freedom
+    assert np.diff(unknown.intervals()["g"]) == pytest.approx(2 * half, rel=1e-6)
+
+
+def test_several_recordings_with_inputs_biases_gains_and_delays():
+    """From exact readings of the model itself: everything comes back to many digits."""
+    push = ph.Signal([0.0, 0.2, 0.6, 1.0], [0.0, 3.0, -2.0, 1.0])
+    true = {"mass": 2.0, "stiffness": 300.0, "damping": 4.0}
+    recordings = []
+    for force in (push, 1.5):
+        motion = swing({**true, "push": force}).simulate(1.0, STEP)
+        rail = motion.mechanism.joint("rail")
+        x, v = motion[ph.JointPosition(rail)], motion[ph.JointRate(rail)]
+        late = np.interp(TIME - STEP, motion.time, v)  # by one step of the simulation, where a spline is exact
+        outputs = {"x": 1.2 * np.asarray(x) + 0.01, "v": late}
+        recordings.append(ph.Recording(TIME, outputs, noise={"x": 1e-5, "v": 1e-4}, inputs={"push": force}))
+    fit = ph.identify(
+        swing,
+        {"mass": 1.5, "stiffness": 200.0, "damping": 1.0},
+        recordings,
+        sensors=travel,
+        step=STEP,
+        bias={"x": 0.1},
+        gain=["x"],
+        delay={"v": 0.01},
+    )
+    expected = {**true, "bias of x": 0.01, "gain of x": 1.2, "delay of v": STEP}
+    assert fit.values == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_start_of_its_own_in_each_recording():
+    heights = (0.5, -0.2, 1.0)
+    data = [ph.Recording(TIME, {"place": upright(h - 9.81 * TIME**2 / 2)}, noise=1e-3) for h in heights]
+    start = {"g": 5.0, "height": 0.1}
+    fit = ph.identify(stone, start, data, sensors=place, step=STEP, each=["height"])
+    assert fit.values["g"] == pytest.approx(9.81, rel=1e-9)
+    np.testing.assert_allclose(fit.values["height"], heights, rtol=1e-9)
+    assert fit.labels == ("g", "height[0]", "height[1]", "height[2]") and fit.intervals()["height"].shape == (3, 2)
+
+
+def test_what_the_data_does_not_see_is_named():
+    falling = ph.Recording(TIME, {"z": -9.81 * TIME**2 / 2 + 1e-3 * noise(1)}, noise=1e-3)
+    fit = ph.identify(stone, {"g": 9.0, "mass": 2.0}, falling, sensors=height, step=STEP)
+    assert fit.values["g"] == pytest.approx(9.81, rel=1e-3)
+    assert any("does not see mass" in words for words in fit.warnings)
+    free = ph.Recording(TIME, {"x": 2 * response(2.0, 300.0, 4.0, TIME)}, noise=1e-5)
+    start = {"mass": 1.0, "stiffness": 150.0, "damping": 2.0, "push": 1.0}  # all of them twice: the same motion
+    fit = ph.identify(swing, start, free, sensors=travel, step=STEP)
+    (words,) = [each for each in fit.warnings if "combination" in each]
+    assert all(f"+0.50 {name}" in words for name in start)
+    told = ph.identify(swing, start, free, sensors=travel, step=STEP, priors={"push": (2.0, 1e-6)})
+    assert not any("does not see" in words for words in told.warnings)
+    assert told.values["mass"] == pytest.approx(2.0, rel=2e-2)  # a step of 0.02 s errs by so much
+
+
+def test_a_model_that_lacks_something_is_told():
+    data = 2 * response(2.0, 300.0, 4.0, TIME) + 1e-5 * noise(2)
+
+    def undamped(p):
+        return swing({**p, "mass": 2.0, "damping": 0.5, "push": 2.0})
+
+    fit = ph.identify(undamped, {"stiffness": 250.0}, ph.Recording(TIME, {"x": data}), sensors=travel, step=STEP)
+    assert any("not white" in words for words in fit.warnings)
+    recording = ph.Recording(TIME, {"x": data}, noise=1e-5)
+    fit = ph.identify(undamped, {"stiffness": 250.0}, recording, sensors=travel, step=STEP)
+    assert any("times the noise" in words for words in fit.warnings)
+    fit = ph.identify(
+        undamped, {"stiffness": 250.0}, recording, sensors=travel, step=STEP, bounds={"stiffness": (200.0, 260.0)}
+    )
+    assert any("bound 260" in words for words in fit.warnings) and fit.values["stiffness"] == pytest.approx(260.0)
+
+
+def cantilever(p):
+    model = ph.Model(dimension=2)
+    material = ph.Material(p["modulus"], p["density"], poissons_ratio=0.3, viscosity=1e-4)
+    beam = model.add(ph.Beam(1.0, ph.RectangularSection(0.02, 0.01), material, elements=2), "beam")
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam.start))
+    return model
+
+
+def linear(model):
+    tip = model["beam"].end
+    return model.linearize(inputs=[ph.Force(tip, (0, 1, 0))], outputs=[ph.Velocity(tip, (0, 1, 0))])
+
+
+def test_modes_and_responses_are_data_too():
+    true = {"modulus": 7e10, "density": 2700.0}
+    model = linear(cantilever(true))
+    modes = ph.RecordedModes(model.modes(3).frequencies, noise=1e-3)
+    omega = np.array([5.0, 15.0, 25.0])
+    answer = ph.RecordedResponse(omega, model.frequency_response(omega).values, noise=1e-6)
+    start = {"modulus": 5e10, "density": 3000.0}
+    fit = ph.identify(cantilever, start, [modes, answer], linear=linear)
+    assert fit.values == pytest.approx(true, rel=1e-7)
+    alone = ph.identify(cantilever, start, modes, linear=linear)
+    assert any("combination" in words for words in alone.warnings)
+    values = alone.values["modulus"] / alone.values["density"]
+    assert values == pytest.approx(7e10 / 2700.0, rel=1e-6)
+
+
+def test_tables_of_files_are_read(tmp_path):
+    columns = {"t": TIME, "z": -9.81 * TIME**2 / 2, "push": np.sin(TIME)}
+    header = ",".join(columns)
+    np.savetxt(
+        tmp_path / "run.csv", np.stack(list(columns.values()), axis=1), delimiter=",", header=header, comments=""
+    )
+    savemat(tmp_path / "run.mat", columns)
+    for source in (tmp_path / "run.csv", tmp_path / "run.mat", columns):
+        found = ph.Recording.of(
+            source, {"z": "z", "both": ["z", "push"]}, time="t", inputs={"force": "push"}, noise=0.1
+        )
+        np.testing.assert_allclose(found.outputs["z"], columns["z"], rtol=1e-15)
+        assert found.outputs["both"].shape == (51, 2) and found.inputs["force"](0.5) == pytest.approx(np.sin(0.5))
+    with pytest.raises(ph.ParameterError, match="no column 'y'"):
+        ph.Recording.of(columns, {"z": "y"}, time="t")
+    with pytest.raises(ph.ParameterError, match="csv"):
+        ph.Recording.of("run.txt", {"z": "z"})
+
+
+def test_pictures_and_pages(tmp_path):
+    recording = ph.Recording(TIME, {"z": -9.81 * TIME**2 / 2 + 1e-3 * noise(1)}, noise=1e-3)
+    fit = ph.identify(stone, {"g": 9.0}, recording, sensors=height, step=STEP)
+    figure = fit.plot(tmp_path / "fit.png")
+    assert [axes.get_xlabel() for axes in figure.axes] == ["", "time [s]"] and (tmp_path / "fit.png").is_file()
+    fit.report(tmp_path / "fit.html")
+    page = (tmp_path / "fit.html").read_text()
+    assert "data:image/png" in page and "95 % interval" in page and "nothing was found" in page
+    assert str(fit).startswith("g  9.8") and "+-" in str(fit)
+
+
+FALL = ph.Recording(TIME, {"z": TIME}, noise=1.0)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: ph.Recording(TIME, {"z": TIME[:-1]}), "each of 51 instants"),
+        (lambda: ph.Recording(TIME[::-1], {"z": TIME}), "ascending"),
+        (lambda: ph.Recording(TIME, {"z": TIME}, noise=0.0), "noise of z must be positive"),
+        (lambda: ph.Recording(TIME, {"z": TIME}, noise={"y": 1.0}), "no output"),
+        (lambda: ph.Recording(TIME, {}), "names of sensors"),
+        (lambda: ph.RecordedModes([1.0, -1.0], 0.1), "must be positive"),
+        (lambda: ph.RecordedResponse([1.0], [1.0, 2.0], 0.1), "must have shape"),
+        (lambda: ph.identify(stone, {"g": 9.0}, FALL), "need sensors= and step="),
+        (lambda: ph.identify(stone, {"g": 9.0}, ph.RecordedModes([1.0], 1.0)), "need linear="),
+        (lambda: ph.identify(stone, {"g": 9.0}, []), "one or several|or several"),
+        (lambda: ph.identify(stone, {"g": 9.0}, FALL, sensors=lambda m: 1, step=STEP), "by the names z"),
+        (lambda: ph.identify(stone, {"g": 9.0}, FALL, sensors=height, step=STEP, each=["mass"]), "mass"),
+        (lambda: ph.identify(stone, {"g": 9.0}, FALL, sensors=height, step=STEP, bias={"y": 1.0}), "not measured"),
+        (lambda: ph.identify(stone, {"g": 9.0}, FALL, sensors=height, step=STEP, bounds={"g": (10, 20)}), "within"),
+        (
+            lambda: ph.identify(stone, {"g": 9.0}, FALL, sensors=height, step=STEP, bounds={"h": (0, 1)}),
+            "sought are: g",
+        ),
+        (
+            lambda: ph.identify(stone, {"g": 9.0}, FALL, sensors=height, step=STEP, scales={"h": 1.0}),
+            "scales names h",
+        ),
+        (
+            lambda: ph.identify(
+                stone, {"g": 9.0}, ph.Recording([0.0, 1.0], {"z": [0, np.nan]}), sensors=height, step=STEP
+            ),
+            "too few",
+        ),
+    ],
+)
+def test_mistakes_are_named(call, words):
+    with pytest.raises(ph.ParameterError, match=words):
+        call()
