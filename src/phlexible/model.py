@@ -43,7 +43,7 @@ from phlexible.state.initial_state import InitialKind
 from phlexible.state.instants import Instants
 from phlexible.state.layout import State
 from phlexible.state.recorded_run import RecordedRun
-from phlexible.state.recording import Recording
+from phlexible.state.recording import RecordedStates
 from phlexible.state.redundancy import check_redundancy
 from phlexible.state.system import System
 from phlexible.step.integration.clock import Checkpoint, clock, clock_from
@@ -568,7 +568,7 @@ class Model(Mechanism):
             for text in stiff_strings(system, step):
                 warnings.warn(text, StepWarning, stacklevel=3)
         with output(system) as results:
-            start: State | tuple[Recording, Checkpoint]
+            start: State | tuple[RecordedStates, Checkpoint]
             if results.begun is None:
                 begin = kind.time if isinstance(kind, State) else 0.0
                 instants = clock(begin, duration, step, breakpoints)

@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 import phlexible as ph
 from faults.models import CASES
 from phlexible.results.files import run_output
-from phlexible.state.recording import ARRAYS, Recording
+from phlexible.state.recording import ARRAYS, RecordedStates
 
 STEPS = {"halved": 6000, "controlled": 1600, "driven": 16000, "tolerant": 1600}
 LONGEST = 0.7  # [s] that a run is left alone
@@ -37,7 +37,7 @@ def victim(name: str, path: Path, steps: int) -> None:
         CASES[name].simulate(steps, output=path)
 
 
-def differences(found: Recording, whole: Recording, is_complete: bool = True) -> list[str]:
+def differences(found: RecordedStates, whole: RecordedStates, is_complete: bool = True) -> list[str]:
     """Arrays that are not the first rows of those of the whole run, bit by bit.
 
     The forces of the last instant are final in a complete run that is as long.

@@ -13,19 +13,19 @@ import phlexible as ph
 from faults.kills import differences
 from faults.models import CASES, STEEL, Case
 from phlexible.results.files import journal, run_output
-from phlexible.state.recording import Recording
+from phlexible.state.recording import RecordedStates
 from phlexible.step.integration import run
 
 STEPS = 120
 
 
 @cache
-def whole(name: str) -> Recording:
+def whole(name: str) -> RecordedStates:
     """The run of a case that did not stop."""
     return CASES[name].simulate(STEPS).recording
 
 
-def assert_the_same(found: Recording, expected: Recording) -> None:
+def assert_the_same(found: RecordedStates, expected: RecordedStates) -> None:
     assert len(found.time) == len(expected.time)
     assert differences(found, expected) == []
 

@@ -13,7 +13,7 @@ from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.ports import PlacedBody
 from phlexible.elements.sections import RectangularSection
 from phlexible.state.recorded_run import RecordedRun
-from phlexible.state.recording import Recording
+from phlexible.state.recording import RecordedStates
 from phlexible.state.system import system_of
 
 BEAM = Beam(0.8, RectangularSection(0.03, 0.02), Material(7e10, 2700.0), elements=2, frame="cantilever")
@@ -84,7 +84,7 @@ def recorded(mechanism: Mechanism, poses: list[Callable[[float], Pose]], times: 
     kinetic, strain, gravity, spring, lost = draw.random((5, count))
     work = draw.random((count, 2))
     nothing = np.zeros((count, 0))
-    recording = Recording(
+    recording = RecordedStates(
         time=times,
         position=np.array(position),
         rotation=np.array(rotation),

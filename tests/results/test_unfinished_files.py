@@ -13,7 +13,7 @@ import phlexible as ph
 from phlexible.errors import ResultFileError
 from phlexible.results.files import journal, run_output
 from phlexible.results.files.journal import read_unfinished
-from phlexible.state.recording import ARRAYS, Recording
+from phlexible.state.recording import ARRAYS, RecordedStates
 
 STEPS = 60
 
@@ -26,7 +26,7 @@ def pendulum() -> ph.Model:
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory) -> tuple[bytes, Recording]:
+def run(tmp_path_factory) -> tuple[bytes, RecordedStates]:
     """The file of a run before it ended, and the run."""
     path = tmp_path_factory.mktemp("files") / "run.h5"
     copy = path.with_name("copy.h5")
@@ -44,14 +44,14 @@ def run(tmp_path_factory) -> tuple[bytes, Recording]:
     return copy.read_bytes(), motion.recording
 
 
-def is_prefix(found: Recording, whole: Recording) -> bool:
+def is_prefix(found: RecordedStates, whole: RecordedStates) -> bool:
     """Whether all but the open multipliers of the last instant are the first rows of the run."""
     count = len(found.time)
     same = [np.array_equal(getattr(found, name)[:-1], getattr(whole, name)[: count - 1]) for name in ARRAYS]
     return all(same) and np.array_equal(found.velocity, whole.velocity[:count])
 
 
-def read(path: Path, content: bytes) -> Recording | None:
+def read(path: Path, content: bytes) -> RecordedStates | None:
     """What a file holds, or None where it is refused as one that is damaged."""
     path.write_bytes(content)
     try:

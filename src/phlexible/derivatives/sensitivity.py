@@ -26,7 +26,7 @@ from phlexible.display import short_repr, sparkline, table
 from phlexible.errors import ParameterError
 from phlexible.measure.sensors import sensors
 from phlexible.state.initial_state import InitialKind
-from phlexible.state.recording import Recording
+from phlexible.state.recording import RecordedStates
 
 SAME = 1e-6
 """Of the largest number: how near the steps that are taken again must be to those of the motion."""
@@ -65,7 +65,7 @@ class Sensitivity:
 
 
 def sensitivity(
-    recording: Recording,
+    recording: RecordedStates,
     build: Build,
     parameters: Given,
     measured: Callable[[Any], Sequence[Sensor] | Sensor],
@@ -156,7 +156,7 @@ def _read_beside(
     return sight.read(given, rows, instants)
 
 
-def _taken_again(recording: Recording, own: Built[Any], damping: float) -> TakenSteps:
+def _taken_again(recording: RecordedStates, own: Built[Any], damping: float) -> TakenSteps:
     """The steps of a motion.
 
     Raises:

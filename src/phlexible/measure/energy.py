@@ -11,7 +11,7 @@ from phlexible.bodies.mechanics.floating import kept_velocities, rigid_rows
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.display import Html, short_repr, sparkline, table
 from phlexible.state.recorded_run import RecordedRun
-from phlexible.state.recording import Recording
+from phlexible.state.recording import RecordedStates
 from phlexible.state.vectors import split_rigid
 
 # The energy ledger: what is stored, what loads and drives supplied, what was lost.
@@ -72,7 +72,7 @@ class Energy:
         return np.asarray(self.total - self.total[0] - self.supplied + self.dissipated)
 
 
-def energy_of(recording: Recording) -> Energy:
+def energy_of(recording: RecordedStates) -> Energy:
     """The ledger of a recording."""
     return Energy(
         recording.kinetic,
@@ -88,7 +88,7 @@ NEGLIGIBLE = 1e-6
 """Of the greatest energy: a strain energy that changes less says nothing about when a run is worth looking at."""
 
 
-def busiest(recording: Recording) -> int:
+def busiest(recording: RecordedStates) -> int:
     """Number of the instant of greatest strain energy, or of greatest kinetic energy where little deforms."""
     strain, kinetic = recording.strain, recording.kinetic
     largest = max(float(np.abs(strain).max()), float(kinetic.max()))
@@ -181,7 +181,7 @@ class Happened:
         return f"t = {self.time:.6g} s: {self.what}, {self.dissipated:.6g} J dissipated"
 
 
-def happened(recording: Recording, mechanism: Mechanism) -> tuple[Happened, ...]:
+def happened(recording: RecordedStates, mechanism: Mechanism) -> tuple[Happened, ...]:
     """The events that happened, in their order."""
     times, losses = recording.event_times[-1], recording.event_losses[-1]
     order = sorted(np.flatnonzero(~np.isnan(times)).tolist(), key=lambda k: float(times[k]))

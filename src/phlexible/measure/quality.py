@@ -20,7 +20,7 @@ from phlexible.measure.reactions import slack_parts
 from phlexible.measure.ringing import ringing_dampers
 from phlexible.state.forces import coordinate_row
 from phlexible.state.recorded_run import RecordedRun
-from phlexible.state.recording import Recording
+from phlexible.state.recording import RecordedStates
 from phlexible.step.tables.declarations import MOST_PARTS
 
 # Finds meshed bodies that turned further in their frame than their strain holds (docs/theory.md, 3).
@@ -385,7 +385,7 @@ def energy_parts(run: RecordedRun) -> float:
     return float(parts + mass * digit**2 / ROUND_OFF)
 
 
-def iterations(record: Recording) -> int:
+def iterations(record: RecordedStates) -> int:
     """Newton iterations of a run, one at least."""
     return max(1, int(record.iterations[-1]))
 

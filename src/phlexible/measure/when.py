@@ -12,7 +12,7 @@ from phlexible.description.mechanism.events import Condition
 from phlexible.errors import ParameterError
 from phlexible.measure.sensors import sensors
 from phlexible.state.recorded_run import RecordedRun
-from phlexible.state.recording import Recording
+from phlexible.state.recording import RecordedStates
 from phlexible.state.system import System
 from phlexible.step.integration.events import STOP
 
@@ -105,15 +105,15 @@ class WatchedCondition:
         self._condition, self._system = condition, system
         self._last: list[Array] = []
 
-    def excess(self, recording: Recording) -> Array:
+    def excess(self, recording: RecordedStates) -> Array:
         """How far it is beyond its threshold, at instants that follow the last kept one, shape (T,)."""
         return self._condition.excess(recording.time, self._readings(recording))
 
-    def keep(self, recording: Recording) -> None:
+    def keep(self, recording: RecordedStates) -> None:
         """The run went on up to the last instant of the recording."""
         self._last = [values[-1] for values in self._readings(recording)]
 
-    def _readings(self, recording: Recording) -> list[Array]:
+    def _readings(self, recording: RecordedStates) -> list[Array]:
         run, found = RecordedRun(self._system, recording), []
         for number, sensor in enumerate(self._condition.sensors):
             values = sensor.read(run)
@@ -123,7 +123,9 @@ class WatchedCondition:
         return found
 
 
-def watched_conditions(system: System, stop: When | None, so_far: Recording | None) -> dict[int, WatchedCondition]:
+def watched_conditions(
+    system: System, stop: When | None, so_far: RecordedStates | None
+) -> dict[int, WatchedCondition]:
     """What the events of a run and its end wait for.
 
     Args:

@@ -16,7 +16,7 @@ from phlexible.pictures.style import picture_html
 from phlexible.results.motion import Motion
 from phlexible.results.readings import Readings
 from phlexible.state.layout import State
-from phlexible.state.recording import Recording
+from phlexible.state.recording import RecordedStates
 from phlexible.state.system import System
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Equilibrium(Readings):
         motion: this one instant as a motion, for all that has no name here.
     """
 
-    def __init__(self, system: System, point: OperatingPoint, recording: Recording) -> None:
+    def __init__(self, system: System, point: OperatingPoint, recording: RecordedStates) -> None:
         self._system, self._point = system, point
         self.motion = Motion(system, recording, is_at_rest=True)
         self.run = self.motion.run

@@ -22,7 +22,7 @@ from phlexible.pictures.scenes import moved_scene, scene_of
 from phlexible.results.motion import Motion
 from phlexible.state.layout import State
 from phlexible.state.recorded_run import RecordedRun
-from phlexible.state.recording import Recording
+from phlexible.state.recording import RecordedStates
 from phlexible.state.system import System
 from phlexible.step.integration.halving import MOST_HALVINGS, Pieces, step_failure
 from phlexible.step.integration.recorder import recording_of
@@ -390,12 +390,12 @@ class LiveRun:
     def _instant(self) -> RecordedRun:
         return RecordedRun(self._system, self._now(), self._is_redundant)
 
-    def _now(self) -> Recording:
+    def _now(self) -> RecordedStates:
         """The last instant alone."""
         last = self._blocks[-1].last
         return recording_of(self._system, self._stepper.work_sources, last.times, last.rows)
 
-    def _recording(self) -> Recording:
+    def _recording(self) -> RecordedStates:
         blocks = self._blocks
         rows = {name: np.concatenate([block.rows[name] for block in blocks]) for name in blocks[0].rows}
         times = np.concatenate([block.times for block in blocks])

@@ -36,7 +36,7 @@ from phlexible.results.run_error import Repeatable, RunError, run_error
 from phlexible.state.initial_state import InitialKind
 from phlexible.state.layout import State
 from phlexible.state.recorded_run import RecordedRun
-from phlexible.state.recording import Recording
+from phlexible.state.recording import RecordedStates
 from phlexible.state.system import System
 from phlexible.step.integration.clock import Checkpoint
 
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 SAME = 1e-9  # of the duration
 
 
-def stored_state(recording: Recording, time: float) -> State:
+def stored_state(recording: RecordedStates, time: float) -> State:
     """The state at a stored instant.
 
     Raises:
@@ -97,7 +97,7 @@ class Motion(MotionPictures, Readings):
     def __init__(
         self,
         system: System,
-        recording: Recording,
+        recording: RecordedStates,
         is_complete: bool = True,
         checkpoint: Checkpoint | None = None,
         is_at_rest: bool = False,

@@ -21,7 +21,7 @@ from phlexible.display import short_repr
 from phlexible.errors import ModelError, ParameterError, SingularMatrixError
 from phlexible.state.functions import ConstraintSet
 from phlexible.state.instants import Instants
-from phlexible.state.recording import Recording
+from phlexible.state.recording import RecordedStates
 from phlexible.state.redundancy import redundancies
 from phlexible.state.system import System
 from phlexible.state.vectors import VectorSet
@@ -41,7 +41,7 @@ class RecordedRun:
     """
 
     system: System
-    recording: Recording
+    recording: RecordedStates
     is_redundant: bool | None = None
     is_projected: bool = True
     is_at_rest: bool = False

@@ -12,7 +12,7 @@ from phlexible.state.layout import State
 
 
 @dataclass(frozen=True, eq=False)
-class Recording:
+class RecordedStates:
     """States and ledger at the stored instants 0 .. N of a system of f floating bodies and c carriers.
 
     Attributes:
@@ -118,7 +118,7 @@ class Recording:
         )
 
 
-ARRAYS = tuple(field.name for field in fields(Recording) if field.name != "work_names")
+ARRAYS = tuple(field.name for field in fields(RecordedStates) if field.name != "work_names")
 """Names of the attributes that have a row for each instant."""
 
 
@@ -129,10 +129,10 @@ LateReactions = Callable[[], Reactions | None]
 """Finds them when somebody asks; None where joints contradict each other, in singular positions."""
 
 
-class LateRecording(Recording):
+class LateRecording(RecordedStates):
     """A recording whose multipliers and forces are complete once one of them is asked for."""
 
-    _late: tuple[Recording, Mapping[int, LateReactions]]
+    _late: tuple[RecordedStates, Mapping[int, LateReactions]]
 
     def __getattr__(self, name: str) -> Array:
         """Called for attributes that are not there yet."""
@@ -153,7 +153,7 @@ class LateRecording(Recording):
 LATE = ("multipliers", "forces")
 
 
-def with_late_reactions(recording: Recording, late: Mapping[int, LateReactions]) -> Recording:
+def with_late_reactions(recording: RecordedStates, late: Mapping[int, LateReactions]) -> RecordedStates:
     """The recording with reactions at some of its instants that are found when they are asked for."""
     result = LateRecording.__new__(LateRecording)
     result.__dict__.update({each: own for each, own in vars(recording).items() if each not in LATE})
@@ -161,7 +161,7 @@ def with_late_reactions(recording: Recording, late: Mapping[int, LateReactions])
     return result
 
 
-def concatenated(recordings: Sequence[Recording]) -> Recording:
+def concatenated(recordings: Sequence[RecordedStates]) -> RecordedStates:
     """One recording out of consecutive ones of the same system, as a copy."""
     first = recordings[0]
     arrays: dict[str, Any]

@@ -7,7 +7,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.state.branches import branch_names
-from phlexible.state.recording import Recording
+from phlexible.state.recording import RecordedStates
 from phlexible.state.system import System
 
 
@@ -62,7 +62,7 @@ FIELDS = {
     "contact_steps": Field(("time",), "1", "parts of steps around contacts since t = 0"),
     "step_error": Field(("time",), "1", "greatest estimated error of a step since the instant before"),
 }
-"""By the name of the attribute of ``Recording``."""
+"""By the name of the attribute of ``RecordedStates``."""
 
 LATER = ("branches",)
 """What files of older versions do not have: their models had none of it."""
@@ -74,7 +74,7 @@ def complete_fields(arrays: dict[str, Array]) -> None:
         arrays.setdefault(name, np.zeros((len(arrays["time"]), 0)))
 
 
-def labels(system: System, recording: Recording) -> dict[str, list[str]]:
+def labels(system: System, recording: RecordedStates) -> dict[str, list[str]]:
     """What the entries along each dimension but time stand for."""
     carriers, components, coordinates = [], [], []
     for placed in system.bodies:

@@ -28,7 +28,7 @@ from phlexible.results.files.journal import (
 )
 from phlexible.results.files.writing import FileLock, replacing
 from phlexible.state.recorded_run import RecordedRun
-from phlexible.state.recording import Recording
+from phlexible.state.recording import RecordedStates
 from phlexible.state.system import System, system_of
 from phlexible.step.integration.clock import Checkpoint
 
@@ -135,7 +135,9 @@ def read_hdf5(path: Path) -> Stored:
         if file.get("checkpoint", getlink=True) is not None:
             text = json.loads(reader.texts("checkpoint_text")[0])
             checkpoint = unpacked(text, reader.numbers("checkpoint"))
-        return Stored(description, Recording(**arrays, work_names=names), checkpoint, bool(file.attrs["complete"]))
+        return Stored(
+            description, RecordedStates(**arrays, work_names=names), checkpoint, bool(file.attrs["complete"])
+        )
 
 
 class _Reader:

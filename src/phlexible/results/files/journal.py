@@ -17,7 +17,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.errors import ResultFileError
 from phlexible.results.files.fields import FIELDS, complete_fields, labels
 from phlexible.results.files.writing import cannot_write, replacing
-from phlexible.state.recording import Recording, concatenated
+from phlexible.state.recording import RecordedStates, concatenated
 from phlexible.state.system import System
 from phlexible.step.integration.clock import Checkpoint
 from phlexible.version import __version__
@@ -157,7 +157,7 @@ class Stored:
     """
 
     description: dict[str, Any]
-    recording: Recording
+    recording: RecordedStates
     checkpoint: Checkpoint | None
     is_complete: bool
 
@@ -188,7 +188,7 @@ def check_kind(path: Path, kind: object, found: object, writer: object) -> None:
         )
 
 
-def check_recording(path: Path, recording: Recording, system: System) -> None:
+def check_recording(path: Path, recording: RecordedStates, system: System) -> None:
     """Refuses numbers that are not a motion of the system.
 
     Raises:
@@ -224,12 +224,14 @@ class UnfinishedFile:
         ResultFileError: the disk refuses.
     """
 
-    def __init__(self, path: Path, description: dict[str, Any], block: Recording, checkpoint: Checkpoint) -> None:
+    def __init__(
+        self, path: Path, description: dict[str, Any], block: RecordedStates, checkpoint: Checkpoint
+    ) -> None:
         text, arrays = _record(block, checkpoint, False)
         head = {**HEADER, "work_names": block.work_names, "description": description}
         self._journal = Journal(path, {**head, **text}, arrays)
 
-    def append(self, block: Recording, checkpoint: Checkpoint, is_complete: bool = False) -> None:
+    def append(self, block: RecordedStates, checkpoint: Checkpoint, is_complete: bool = False) -> None:
         """More instants, the first of which takes the place of the last one so far.
 
         Raises:
@@ -238,7 +240,7 @@ class UnfinishedFile:
         self._journal.append(*_record(block, checkpoint, is_complete))
 
 
-def _record(block: Recording, checkpoint: Checkpoint, is_complete: bool) -> tuple[dict[str, Any], Arrays]:
+def _record(block: RecordedStates, checkpoint: Checkpoint, is_complete: bool) -> tuple[dict[str, Any], Arrays]:
     text, numbers = packed(checkpoint)
     arrays = {name: getattr(block, name) for name in FIELDS}
     return {"checkpoint": text, "complete": is_complete}, {**arrays, "checkpoint": numbers}
@@ -253,7 +255,7 @@ def read_unfinished(path: Path) -> Stored:
     """
     description: dict[str, Any] = {}
     work_names: tuple[str, ...] = ()
-    blocks: list[Recording] = []
+    blocks: list[RecordedStates] = []
     for text, arrays in records(path):
         if not blocks:
             check_kind(path, *(text[name] for name in HEADER))
@@ -262,7 +264,7 @@ def read_unfinished(path: Path) -> Stored:
             blocks[-1] = blocks[-1].rows(slice(0, -1))
         numbers = arrays.pop("checkpoint")
         complete_fields(arrays)
-        blocks.append(Recording(**arrays, work_names=work_names))
+        blocks.append(RecordedStates(**arrays, work_names=work_names))
         checkpoint, is_complete = unpacked(text["checkpoint"], numbers), bool(text["complete"])
     if not blocks:
         raise ResultFileError(f"{path} holds no instant")

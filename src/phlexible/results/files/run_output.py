@@ -15,7 +15,7 @@ from phlexible.results.files.journal import UnfinishedFile
 from phlexible.results.files.writing import FileLock, refuse_existing, uninterrupted
 from phlexible.results.motion import Motion
 from phlexible.state.recorded_run import RecordedRun
-from phlexible.state.recording import LateReactions, Recording, concatenated, with_late_reactions
+from phlexible.state.recording import LateReactions, RecordedStates, concatenated, with_late_reactions
 from phlexible.state.system import System
 from phlexible.step.integration.clock import Checkpoint
 
@@ -50,7 +50,7 @@ class RunOutput:
         self._system = system
         self._path = None if path is None else real_path(path)
         self._description: dict[str, Any] = {}
-        self._blocks: list[Recording] = []
+        self._blocks: list[RecordedStates] = []
         self._settled = 0  # blocks that are joined, and in the file
         self._last_time = time.monotonic()  # when that was done
         self._checkpoint: Checkpoint | None = None
@@ -78,13 +78,13 @@ class RunOutput:
             raise
 
     @property
-    def recording(self) -> Recording:
+    def recording(self) -> RecordedStates:
         """Everything so far, at the start of a resumed run or at the end."""
         if len(self._blocks) > 1:
             self._blocks, self._settled = [concatenated(self._blocks)], 0
         return self._blocks[0]
 
-    def take(self, block: Recording, checkpoint: Checkpoint) -> None:
+    def take(self, block: RecordedStates, checkpoint: Checkpoint) -> None:
         """More instants, the first of which takes the place of the last one so far, and the checkpoint there.
 
         Raises:

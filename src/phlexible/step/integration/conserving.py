@@ -16,7 +16,7 @@ from phlexible.description.interactions.loads import Input
 from phlexible.description.interactions.state_force import StateLaw
 from phlexible.state.instants import GivenFunctions, Instants
 from phlexible.state.layout import State, same_pose
-from phlexible.state.recording import LateReactions, Recording
+from phlexible.state.recording import LateReactions, RecordedStates
 from phlexible.state.redundancy import independent_rows, near_dead_centre
 from phlexible.state.system import Phase, System
 from phlexible.step.assembly.assembly import Assembly, constraint_columns, work_sources
@@ -535,7 +535,7 @@ class ConservingStepper:
         self.now(time)
         self._step_error[0] = error
 
-    def _recorded(self, time: float) -> Recording:
+    def _recorded(self, time: float) -> RecordedStates:
         """The state at this instant, for sensors."""
         error = float(self._step_error[0])
         found = recording_of(self._assembly.system, self.work_sources, np.array([time]), self.now(time))

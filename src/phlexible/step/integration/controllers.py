@@ -17,7 +17,7 @@ from phlexible.description.interactions.state_force import StateLaw
 from phlexible.errors import ParameterError
 from phlexible.state.layout import offsets
 from phlexible.state.recorded_run import RecordedRun
-from phlexible.state.recording import Recording
+from phlexible.state.recording import RecordedStates
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.assembly.controlled import ControlledValue, MeasuredCoordinate, MeasuredPoint
 from phlexible.step.assembly.interactions import Function, coordinate_kind
@@ -232,7 +232,7 @@ class Controllers:
                 result[:, column] = np.cross(frame_angular_velocities(frame, times), turned)
         return result
 
-    def hold(self, time: float, moving_rates: Array, held: Array, read: Callable[[], Recording]) -> None:
+    def hold(self, time: float, moving_rates: Array, held: Array, read: Callable[[], RecordedStates]) -> None:
         """Ask the controllers at a time, and write what they return.
 
         Args:

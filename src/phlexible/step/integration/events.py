@@ -7,7 +7,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from phlexible.algebra.arrays import Array
-from phlexible.state.recording import Recording
+from phlexible.state.recording import RecordedStates
 from phlexible.state.system import System
 from phlexible.step.integration.clock import SNAP, Clock
 from phlexible.step.integration.recorder import recording_of
@@ -26,10 +26,10 @@ EPSILON = float(np.finfo(float).eps)
 class Watching(Protocol):
     """A condition in a run."""
 
-    def excess(self, recording: Recording) -> Array:
+    def excess(self, recording: RecordedStates) -> Array:
         """How far it is beyond its threshold, positive: beyond, at instants that follow the last kept one, (T,)."""
 
-    def keep(self, recording: Recording) -> None:
+    def keep(self, recording: RecordedStates) -> None:
         """The run went on up to the last instant of the recording."""
 
 

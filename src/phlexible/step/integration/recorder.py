@@ -6,11 +6,11 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.state.instants import Given, GivenFunctions
-from phlexible.state.recording import Reactions, Recording, concatenated
+from phlexible.state.recording import Reactions, RecordedStates, concatenated
 from phlexible.state.system import System
 from phlexible.step.integration.clock import Checkpoint
 
-Sink = Callable[[Recording, Checkpoint], None]
+Sink = Callable[[RecordedStates, Checkpoint], None]
 Rows = Mapping[str, Array]
 
 OPEN = 0.5
@@ -18,7 +18,7 @@ OPEN = 0.5
 
 
 class Recorder:
-    """Turns stored rows into ``Recording`` blocks for a sink, each with the checkpoint at its end.
+    """Turns stored rows into ``RecordedStates`` blocks for a sink, each with the checkpoint at its end.
 
     Multipliers of an instant are the mean of the steps before and after it where these have one length
     (docs/theory.md, 4), so that those of a block's last instant change with the next step: each block begins
@@ -35,7 +35,7 @@ class Recorder:
 
     def __init__(self, system: System, sources: Mapping[str, list[int]], sink: Sink) -> None:
         self._system, self._sources, self._sink = system, sources, sink
-        self._blocks: list[Recording] = []  # the last instant handed over, and what came since
+        self._blocks: list[RecordedStates] = []  # the last instant handed over, and what came since
         self.own_share = 1.0
 
     @property
@@ -48,7 +48,7 @@ class Recorder:
         first = recording_of(self._system, self._sources, np.array([time]), rows, given=given)
         self._blocks, self.own_share = [first], 0.0
 
-    def go_on(self, last: Recording, own_share: float, own: Reactions) -> None:
+    def go_on(self, last: RecordedStates, own_share: float, own: Reactions) -> None:
         """The last instant of a run that goes on; ``own``: what the step before it had."""
         self._blocks, self.own_share = [concatenated([last])], own_share
         if own_share == OPEN:
@@ -95,7 +95,7 @@ class Recorder:
         self._blocks = [concatenated([self._last])]
         self._sink(block, checkpoint)
 
-    def _block(self, times: Array, rows: Rows, halvings: int) -> Recording:
+    def _block(self, times: Array, rows: Rows, halvings: int) -> RecordedStates:
         return recording_of(self._system, self._sources, times, rows, halvings)
 
 
@@ -106,7 +106,7 @@ def recording_of(
     rows: Rows,
     halvings: int = 0,
     given: Given | None = None,
-) -> Recording:
+) -> RecordedStates:
     """Stored rows of a stepper at some instants as a recording.
 
     Args:
@@ -121,7 +121,7 @@ def recording_of(
     own = {name: array[:count] for name, array in rows.items()}
     given = GivenFunctions(system.moving_frames, system.paths, times) if given is None else given
     work = [_sum(own["work"], columns) for columns in sources.values()]
-    return Recording(
+    return RecordedStates(
         time=np.array(times),
         position=own["position"],
         rotation=own["rotation"],

@@ -13,7 +13,7 @@ from phlexible.algebra.arrays import Array
 from phlexible.errors import ResultFileError
 from phlexible.state.instants import Instants
 from phlexible.state.layout import State
-from phlexible.state.recording import LateReactions, Reactions, Recording
+from phlexible.state.recording import LateReactions, Reactions, RecordedStates
 from phlexible.state.system import System
 from phlexible.step.integration.clock import Checkpoint, Clock, is_on_grid
 from phlexible.step.integration.events import RunEvents, Watching
@@ -66,7 +66,7 @@ class Simulation:
         self,
         system: System,
         stepper: "ConservingStepper",
-        start: State | tuple[Recording, Checkpoint],
+        start: State | tuple[RecordedStates, Checkpoint],
         clock: Clock,
         every: int,
         sink: Sink,
@@ -106,7 +106,7 @@ class Simulation:
         self._words.begin()
         self._events.begin(clock.instant(clock.first))
 
-    def _go_on(self, last: Recording, checkpoint: Checkpoint) -> None:
+    def _go_on(self, last: RecordedStates, checkpoint: Checkpoint) -> None:
         if checkpoint.layout.startswith(MARK) != self._stepper.layout.startswith(MARK):
             taken = "linearly_implicit" if checkpoint.layout.startswith(MARK) else "conserving"
             raise ResultFileError(f'the run in the file has scheme="{taken}"; resume it with that')

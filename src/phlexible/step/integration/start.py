@@ -14,7 +14,7 @@ from phlexible.errors import ModelError, ParameterError
 from phlexible.state.branches import branch_count
 from phlexible.state.initial_velocity import check_closure
 from phlexible.state.layout import State
-from phlexible.state.recording import Recording
+from phlexible.state.recording import RecordedStates
 from phlexible.state.system import System
 from phlexible.step.integration.reactions import projection
 from phlexible.step.integration.recorder import recording_of
@@ -99,7 +99,7 @@ def given_state(system: System, state: State) -> State:
     return replace(state, velocity=projection(system.whole_phase, state).velocity, branches=branches)
 
 
-def standing(system: System, stepper: "ConservingStepper", state: State) -> Recording:
+def standing(system: System, stepper: "ConservingStepper", state: State) -> RecordedStates:
     """The one instant of a state, with the joint forces that its accelerations ask for."""
     stepper.begin(state)
     recording = recording_of(system, stepper.work_sources, np.array([state.time]), stepper.now(state.time))
